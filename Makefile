@@ -1,0 +1,56 @@
+# make reproduce-paper1 and make test do everything from a fresh clone; make help lists the rest.
+
+PROFILE ?= cpu
+PYTHON  ?= python3
+TORCH   ?= torch==2.13.0
+PY      := .venv/bin/python
+STAMP   := .venv/.installed
+RUN     := $(PY) -m reproduce
+PYTEST  ?= -n auto
+
+.DEFAULT_GOAL := help
+.PHONY: help setup reproduce reproduce-paper1 figures compare report bench test lint
+
+help:  ## this list
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 20
+	@echo "PROFILE=smoke|cpu|paper (now $(PROFILE)), PYTHON=$(PYTHON) (3.11 or newer)"
+
+setup: $(STAMP)  ## create .venv with the locked versions
+
+# The stamp holds a sum of what was installed: .venv is built only when it is missing or the lock changed, so a
+# .venv that is a link to another checkout's serves as well.
+WANTED := $(shell cat requirements.lock | cksum | tr ' ' '-')-$(TORCH)
+ifneq ($(shell cat $(STAMP) 2>/dev/null),$(WANTED))
+.PHONY: $(STAMP)
+endif
+$(STAMP):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is $$($(PYTHON) -V 2>&1): Python 3.11 or newer is needed; name one with make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; exit 2; }
+	@test -x $(PY) || $(PYTHON) -m venv .venv
+	$(PY) -m pip install --quiet --disable-pip-version-check $(TORCH)
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	@echo '$(WANTED)' > $(STAMP)
+
+reproduce: reproduce-paper1  ## every paper: train, draw, compare
+
+reproduce-paper1: setup  ## Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count
+	$(RUN) run coupling --profile $(PROFILE)
+
+figures: setup  ## redraw every figure from the stored runs
+	$(RUN) figures
+
+compare: setup  ## published numbers and claims against the stored runs
+	$(RUN) compare
+
+report: setup  ## one page with everything
+	$(RUN) report
+
+bench: setup  ## measure speed, as ratios on this machine
+	$(PY) -m reproduce.bench
+
+test: setup  ## all tests
+	$(PY) -m pytest -q $(PYTEST)
+
+lint: setup  ## ruff and mypy
+	$(PY) -m ruff check .
+	$(PY) -m mypy --strict lengen
+	$(PY) -m mypy papers reproduce

@@ -1,0 +1,43 @@
+"""Attention as functions: scores, weights, output. No position encoding is named here.
+
+Axes: B batch, H heads, Q queries, K keys, D head dimension. A bias is added to the scores; a rotation has
+already been applied to queries and keys.
+"""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+
+def causal_mask(size: int, device: torch.device | None = None) -> Tensor:
+    """(size, size) bool, True where a query may see a key: at or before its own place."""
+    return torch.ones(size, size, dtype=torch.bool, device=device).tril()
+
+
+def attention_weights(query: Tensor, key: Tensor, scale: float, bias: Tensor | None, mask: Tensor) -> Tensor:
+    """Softmax weights (B, H, Q, K), computed in float32; each row sums to one over the keys that ``mask`` opens.
+
+    Args:
+        query: (B, H, Q, D).
+        key: (B, H, K, D).
+        scale: factor on the scores.
+        bias: added to the scores, broadcastable to (B, H, Q, K), or None.
+        mask: bool, broadcastable to (B, H, Q, K), True where a key is visible.
+    """
+    scores = torch.einsum("bhqd,bhkd->bhqk", query, key).float() * scale
+    if bias is not None:
+        scores = scores + bias
+    return scores.masked_fill(~mask, float("-inf")).softmax(dim=-1)
+
+
+def attend(
+    query: Tensor, key: Tensor, value: Tensor, scale: float, bias: Tensor | None, mask: Tensor | None = None
+) -> Tensor:
+    """Attention output (B, H, Q, D) through the fused kernel; ``mask`` None means causal with Q = K."""
+    if bias is None:
+        return scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=mask is None, scale=scale)
+    if mask is None:
+        mask = causal_mask(query.shape[2], query.device)
+    # The bias carries the mask: the fused kernel takes one additive argument.
+    additive = bias.to(query.dtype).masked_fill(~mask, float("-inf"))
+    return scaled_dot_product_attention(query, key, value, attn_mask=additive, scale=scale)

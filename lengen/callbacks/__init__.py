@@ -1,0 +1,19 @@
+"""Callbacks measure; they neither draw nor decide where results are kept."""
+
+from lengen.callbacks.attention import AttentionRecord, keys_holding, measure_attention
+from lengen.callbacks.scores import Scores, score_cell
+from lengen.callbacks.training import CHECKPOINT, METRICS, DivergedError, MetricsFile, ResumePoint, read_metrics
+
+__all__ = [
+    "CHECKPOINT",
+    "METRICS",
+    "AttentionRecord",
+    "DivergedError",
+    "MetricsFile",
+    "ResumePoint",
+    "Scores",
+    "keys_holding",
+    "measure_attention",
+    "read_metrics",
+    "score_cell",
+]

@@ -1,0 +1,148 @@
+"""Batches as a function of (seed, step): endless streams, fixed training sets, validation and test cells.
+
+``bucket`` batches are drawn together, sorted by length and cut, so that a batch pads little. Every example of the
+published distribution keeps its weight: the loss of a batch is its sum over target tokens divided by the mean number
+of targets in its window (`ArithmeticData.scale`), so a batch of short examples counts for as little as its tokens do.
+"""
+
+from typing import NamedTuple
+
+import torch
+from lightning import LightningDataModule
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+from lengen.examples import Batch, Writer
+from lengen.formats import build_format
+from lengen.position_ids import build_position_ids
+from lengen.randomness import generator
+from lengen.spec import Spec, SpecError, nearest
+from lengen.tasks import TASKS, Problems, Task
+
+
+class TrainBatch(NamedTuple):
+    """A batch and the weight of its tokens."""
+
+    tokens: Tensor
+    ids: Tensor
+    loss: Tensor
+    scale: Tensor
+    """0-d float: what the summed loss is divided by."""
+
+
+class ArithmeticData(LightningDataModule):
+    """Training, validation and test problems of one specification and seed."""
+
+    VALIDATION = 256
+    """In-distribution examples that validate during training; drawn from a stream of their own."""
+
+    def __init__(self, spec: Spec, seed: int) -> None:
+        super().__init__()
+        if spec.data.task not in TASKS:
+            raise SpecError(f"data.task={spec.data.task}: unknown task{nearest(spec.data.task, list(TASKS))}")
+        self.spec = spec
+        self.seed = seed
+        self.task = TASKS[spec.data.task]()
+        self.format = build_format(spec.data)
+        self.writer = Writer(self.format, build_position_ids(spec.data, self.format.levels))
+        self._window: tuple[int, list[TrainBatch]] = (-1, [])
+        self._fixed: Problems | None = None
+
+    def batch(self, step: int) -> TrainBatch:
+        """The training batch of a step, the same whenever it is asked for."""
+        train = self.spec.train
+        window, place = divmod(step, train.bucket)
+        if self._window[0] != window:
+            self._window = (window, self._draw(window))
+        return self._window[1][place]
+
+    def _draw(self, window: int) -> list[TrainBatch]:
+        train = self.spec.train
+        stream = generator("train", self.seed, window)
+        problems = self._problems(window, train.batch * train.bucket, stream)
+        order = torch.argsort(self.writer.lengths(problems), stable=True)
+        batches = [self.writer.write(problems.select(part), stream) for part in torch.split(order, train.batch)]
+        targets = sum(int(batch.loss.sum()) for batch in batches) / len(batches)
+        scale = torch.tensor(float(targets))
+        shuffled = torch.randperm(len(batches), generator=stream).tolist()
+        return [TrainBatch(batches[i].tokens, batches[i].ids, batches[i].loss, scale) for i in shuffled]
+
+    def _problems(self, window: int, n: int, stream: torch.Generator) -> Problems:
+        """Fresh problems, or the next ``n`` of the fixed set in the order of its epoch."""
+        data = self.spec.data
+        if data.examples == 0:
+            return self.task.train(n, data.length, data.count, stream)
+        if self._fixed is None:
+            self._fixed = fixed_set(self.task, data.examples, data.length, data.count, self.seed)
+        place = torch.arange(window * n, (window + 1) * n)
+        index = torch.empty_like(place)
+        for epoch in range(int(place[0]) // data.examples, int(place[-1]) // data.examples + 1):
+            order = torch.randperm(data.examples, generator=generator("order", self.seed, epoch))
+            here = place // data.examples == epoch
+            index[here] = order[place[here] % data.examples]
+        chosen = self._fixed.select(index)
+        return Problems(chosen.operands.long(), chosen.lengths.long())
+
+    def validation(self) -> Batch:
+        """In-distribution examples with the test-time offset."""
+        data = self.spec.data
+        stream = generator("validation", self.seed)
+        return self.writer.write(self.task.train(self.VALIDATION, data.length, data.count, stream))
+
+    def test(self, length: int, count: int, examples: int) -> Problems:
+        """Test problems of one cell; the same for every model and every seed of a task."""
+        return self.task.test(examples, length, count, generator(f"test {self.spec.data.task}", length, count))
+
+    def train_dataloader(self) -> DataLoader[TrainBatch]:
+        """Batches from the trainer's step up to the next evaluation; asked for anew after each one."""
+        first = self.trainer.global_step if self.trainer else 0
+        # The last stretch may be shorter: it has to end with the training, or it would not be validated.
+        size = max(1, min(self.segment(), self.spec.train.steps - first))
+        return DataLoader(_Steps(self, first, size), batch_size=None)
+
+    def val_dataloader(self) -> DataLoader[Batch]:
+        return DataLoader(_Single(self.validation()), batch_size=None)
+
+    def segment(self) -> int:
+        """Steps between two evaluations."""
+        return -(-self.spec.train.steps // max(self.spec.train.evaluations, 1))
+
+
+def fixed_set(task: Task, examples: int, length: int, count: int, seed: int) -> Problems:
+    """A training set of a fixed size, held as bytes: 10 million ten-digit, ten-operand problems take 1 GB."""
+    parts = []
+    for start in range(0, examples, 100_000):
+        size = min(100_000, examples - start)
+        drawn = task.train(size, length, count, generator("set", seed, start))
+        parts.append(Problems(drawn.operands.to(torch.uint8), drawn.lengths.to(torch.uint8)))
+    return Problems(torch.cat([p.operands for p in parts]), torch.cat([p.lengths for p in parts]))
+
+
+class _Steps(Dataset[TrainBatch]):
+    """The training batches of consecutive steps."""
+
+    def __init__(self, data: ArithmeticData, first: int, size: int) -> None:
+        self._data, self._first, self._size = data, first, size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, index: int) -> TrainBatch:
+        if index >= self._size:
+            raise IndexError
+        return self._data.batch(self._first + index)
+
+
+class _Single(Dataset[Batch]):
+    """One batch."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, index: int) -> Batch:
+        if index > 0:
+            raise IndexError
+        return self._batch

@@ -1,0 +1,105 @@
+"""Deciding whether a model answers right: in one forward pass, or by letting it write.
+
+Greedy decoding reproduces the reference exactly when, and only when, the most likely token after every correct prefix
+is the reference token. So one pass over prompt and reference (`verify`) decides exact match, and tells where the
+model first diverges; from there, and only there, `write` lets it go on with a key-value cache.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from lengen.examples import Batch, Writer
+from lengen.formats import follow
+from lengen.models import Cache, Decoder
+from lengen.models.blocks import LayerCache
+from lengen.tasks import Problems
+from lengen.vocab import END, PAD
+
+
+class Verified(NamedTuple):
+    """What one forward pass over prompt and reference says; responses are left-aligned, padded on the right."""
+
+    reference: Tensor
+    """(B, R) token ids of the true responses."""
+    predicted: Tensor
+    """(B, R) most likely token after each correct prefix (teacher-forced); padding where the reference has it."""
+    agreed: Tensor
+    """(B,) tokens before the first divergence; the response's length where there is none."""
+    correct: Tensor
+    """(B,) bool: no divergence."""
+
+
+def response_start(batch: Batch) -> Tensor:
+    """(B,) index of the first response token."""
+    return batch.loss.int().argmax(dim=1)
+
+
+@torch.no_grad()
+def verify(model: Decoder, batch: Batch) -> Verified:
+    """Teacher-forced predictions and where they first differ from the reference."""
+    device = model.embedding.weight.device
+    logits = model(batch.tokens[:, :-1].to(device), batch.ids[:, :, :-1].to(device))
+    best = logits.argmax(dim=-1).cpu()
+    start = response_start(batch)
+    sizes = batch.loss.sum(dim=1)
+    slots = torch.arange(int(sizes.max()))
+    index = (start[:, None] + slots).clamp(max=batch.tokens.shape[1] - 1)
+    inside = slots < sizes[:, None]
+    reference = torch.where(inside, batch.tokens.gather(1, index), PAD)
+    predicted = torch.where(inside, best.gather(1, index - 1), PAD)
+    agreed = (predicted == reference).int().cumprod(dim=1).sum(dim=1).minimum(sizes)
+    return Verified(reference, predicted, agreed, agreed == sizes)
+
+
+@torch.no_grad()
+def write(
+    model: Decoder, writer: Writer, problems: Problems, agreed: Tensor | None = None, reference: Tensor | None = None
+) -> Tensor:
+    """Greedy responses with a key-value cache: (B, R) token ids, padded after the end token.
+
+    Position ids go on by the format's rule, never by the reference. A response stops at its end token, or at the
+    length of the padded layout. With ``agreed`` and ``reference`` from `verify`, the first ``agreed`` tokens are taken
+    as written (the model would write them) and decoding starts after them.
+    """
+    batch = writer.write(problems)
+    start = response_start(batch)
+    planned, slots, offsets = writer.plan(problems)
+    size = int(slots.max())
+    if agreed is None or reference is None:
+        agreed, reference = torch.zeros_like(start), torch.full((len(start), size), PAD)
+    written = torch.full((len(start), size), PAD)
+    width = min(size, reference.shape[1])  # the reference may come from a batch with longer responses
+    written[:, :width] = torch.where(torch.arange(width) < agreed[:, None], reference[:, :width], PAD)
+    device = model.embedding.weight.device
+    prefix = int((start + agreed).max())
+    spare = int(start.max()) + size  # the place finished examples write to; no other example sees that far
+    cache = model.cache(len(start), spare + 1, len(batch.ids))
+    # Places of the reference beyond an example's own prefix are overwritten before they can be seen.
+    places = torch.arange(prefix).expand(len(start), -1).to(device)
+    logits = model.extend(cache, batch.tokens[:, :prefix].to(device), batch.ids[:, :, :prefix].to(device), places)
+    newest = logits.argmax(dim=-1).cpu().gather(1, (start + agreed - 1)[:, None])[:, 0]
+
+    rows, slot = torch.arange(len(start)), agreed.minimum(slots - 1)
+    done = agreed == batch.loss.sum(dim=1)  # right to the end: nothing is left to write
+    while True:
+        written[rows[~done], slot[~done]] = newest[~done]
+        done = done | (newest == END) | (slot + 1 >= slots[rows])
+        if bool(done.all()):
+            return written
+        if 2 * int(done.sum()) >= len(rows):  # shrink once half of the work would be for nothing
+            cache = _select(cache, ~done)
+            rows, slot, newest, done = rows[~done], slot[~done], newest[~done], done[~done]
+        coordinates = follow(writer.format, planned[:, rows], written[rows], slot)
+        place = torch.where(done, spare, start[rows] + slot)[:, None]
+        ids = writer.scheme.ids(coordinates[:, :, None], offsets[:, rows], place)
+        logits = model.extend(cache, newest[:, None].to(device), ids.to(device), place.to(device))
+        newest = logits[:, -1].argmax(dim=-1).cpu()
+        slot = torch.where(done, slot, slot + 1)
+
+
+def _select(cache: Cache, rows: Tensor) -> Cache:
+    keep = rows.to(cache.ids.device)
+    layers = [LayerCache(layer.keys[keep], layer.values[keep]) for layer in cache.layers]
+    return Cache(layers, cache.ids[:, keep])

@@ -1,0 +1,19 @@
+"""A position encoding: how integers enter the network. Three entry points, each doing nothing by default."""
+
+from torch import Tensor, nn
+
+
+class Encoding(nn.Module):
+    """Position ids of shape (levels, B or 1, T) in; one of three effects out."""
+
+    def embed(self, ids: Tensor) -> Tensor | None:
+        """(B or 1, T, width) added to the token embedding, or None."""
+        return None
+
+    def rotate(self, vectors: Tensor, ids: Tensor) -> Tensor:
+        """Queries or keys (B, H, T, D), rotated by their position ids."""
+        return vectors
+
+    def bias(self, query_ids: Tensor, key_ids: Tensor) -> Tensor | None:
+        """(B or 1, H, Q, K) added to the attention scores of every layer, or None."""
+        return None

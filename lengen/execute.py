@@ -1,0 +1,137 @@
+"""One run from specification to records: build, train (resuming), measure.
+
+The body of `execute` is the list of stages. What it leaves in its folder is what survives a kill: metrics.csv,
+last.ckpt, partial scores, and at the end the weights. Records are returned; the results store writes them.
+"""
+
+import logging
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from lightning import Callback, Trainer
+from safetensors.torch import load_model, save_model
+
+from lengen.callbacks import CHECKPOINT, AttentionRecord, MetricsFile, ResumePoint, Scores
+from lengen.callbacks.training import VALIDATION
+from lengen.data import ArithmeticData
+from lengen.models import Decoder
+from lengen.module import SequenceModule
+from lengen.progress import Progress
+from lengen.randomness import generator
+from lengen.records import AttentionMap, Grid, KeyCount
+from lengen.spec import Spec
+
+WEIGHTS = "model.safetensors"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run measured, and how it went."""
+
+    grid: Grid
+    key_counts: list[KeyCount]
+    attention: AttentionMap | None
+    info: dict[str, object]
+    """device, dtype, threads, parameters, seconds_training, seconds_measuring, tokens_per_second, scalars."""
+
+
+def build_model(spec: Spec, seed: int) -> Decoder:
+    """The untrained model of a specification; equal seeds give equal weights."""
+    data = ArithmeticData(spec, seed)
+    with torch.random.fork_rng():
+        torch.manual_seed(generator("initialisation", seed).initial_seed())
+        return Decoder(spec.model, len(data.format.vocab), spec.data.max_position)
+
+
+def load(spec: Spec, weights: Path) -> Decoder:
+    """The trained model of a specification; safetensors only, so a foreign file cannot run code."""
+    model = build_model(spec, 0)
+    load_model(model, weights)
+    return model.eval()
+
+
+def execute(spec: Spec, seed: int, folder: Path, report: Callable[[Progress], None]) -> Outcome:
+    """Train and measure one specification; call again after a kill and it goes on from the last checkpoint.
+
+    Resumed or not, a run ends with bit-equal weights on the same machine and number of threads: batches are a
+    function of (seed, step), and checkpoints lie at evaluation boundaries only.
+    """
+    data = ArithmeticData(spec, seed)
+    module = SequenceModule(spec, build_model(spec, seed))
+    clock = _Clock()
+    scores = Scores(spec, folder, report)
+    attention = AttentionRecord(spec, report)
+    every = max(1, spec.train.steps // 100)
+    metrics = MetricsFile(folder, every, report)
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)  # no banners: hardware found, tips
+    trainer = build_trainer(spec, [metrics, ResumePoint(folder), clock, scores, attention])
+    checkpoint = folder / CHECKPOINT
+    if spec.train.compile:
+        module.model.compile()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module="lightning")
+        trainer.fit(module, data, ckpt_path=checkpoint if checkpoint.exists() else None, weights_only=True)
+    save_model(module.model, str(folder / WEIGHTS))
+    return Outcome(
+        scores.grid,
+        attention.key_counts,
+        attention.map,
+        {
+            "device": trainer.accelerator.__class__.__name__.removesuffix("Accelerator").lower(),
+            "dtype": spec.train.precision,
+            "threads": torch.get_num_threads(),
+            "parameters": sum(parameter.numel() for parameter in module.model.parameters()),
+            "seconds_training": round(clock.training, 1),
+            "seconds_measuring": round(time.monotonic() - clock.trained_at, 1),
+            "tokens_per_second": round(clock.tokens / clock.training) if clock.training else 0,
+            "scalars": {} if metrics.accuracy is None else {VALIDATION: metrics.accuracy},
+        },
+    )
+
+
+def build_trainer(spec: Spec, callbacks: list[Callback]) -> Trainer:
+    """The Trainer of every run: only what our callbacks do is on."""
+    gpu = torch.cuda.is_available()
+    return Trainer(
+        accelerator="gpu" if gpu else "cpu",
+        devices=1,
+        precision=spec.train.precision,  # type: ignore[arg-type]
+        max_steps=spec.train.steps,
+        max_epochs=-1,
+        gradient_clip_val=spec.train.clip,
+        reload_dataloaders_every_n_epochs=1,
+        callbacks=callbacks,
+        # Everything Lightning would print, log or save by itself is off: our callbacks do it once.
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        enable_checkpointing=False,
+        logger=False,
+        num_sanity_val_steps=0,
+        barebones=False,
+        deterministic="warn" if gpu else True,
+    )
+
+
+class _Clock(Callback):
+    """Seconds of training in this process, and the tokens they trained on."""
+
+    def __init__(self) -> None:
+        self.training = 0.0
+        self.tokens = 0
+        self.trained_at = time.monotonic()
+
+    def on_train_start(self, trainer: Trainer, pl_module: object) -> None:
+        self._started = time.monotonic()
+
+    def on_train_batch_end(
+        self, trainer: Trainer, pl_module: object, outputs: object, batch: object, batch_idx: int
+    ) -> None:
+        self.tokens += batch.tokens.numel()  # type: ignore[attr-defined]
+
+    def on_train_end(self, trainer: Trainer, pl_module: object) -> None:
+        self.trained_at = time.monotonic()
+        self.training = self.trained_at - self._started

@@ -1,0 +1,57 @@
+"""An experiment: one published setting with its claim, its place and its three sizes; no torch.
+
+Papers list their experiments as plain data (`papers/<paper>/experiments.py`). The conductor reads the
+list to show, plan, run, draw and compare; nothing here knows how a run is made.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lengen.spec import Spec
+
+PROFILES = ("smoke", "cpu", "paper")
+"""The sizes of an experiment: minutes of CI, minutes on two cores, the published hyper-parameters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    name: str
+    """``paper/figure/variant``."""
+    claim: str
+    """What the paper says of this setting, in one sentence."""
+    place: str
+    """Where it stands: figure, table or section."""
+    specs: Mapping[str, Spec]
+    """One specification per profile; a profile that is absent is not run there."""
+    absent: Mapping[str, str]
+    """Why a profile is absent: shown by ``list``. Every profile is in ``specs`` or here."""
+    extra: Mapping[str, str] = field(default_factory=dict)
+    """Profiles at which a run of the whole paper leaves it out, and why; it runs when its figure is named."""
+    seeds: int
+    """Seeds of the published result (the paper profile's default)."""
+
+    @property
+    def paper(self) -> str:
+        return self.name.split("/")[0]
+
+    @property
+    def figure(self) -> str:
+        return self.name.split("/")[1]
+
+    @property
+    def variant(self) -> str:
+        return self.name.split("/")[2]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A published figure: the experiments it reads, wherever their home is, and the function that draws it."""
+
+    name: str
+    """Name within the paper, e.g. ``fig1``."""
+    title: str
+    """Caption in one line."""
+    reads: tuple[str, ...]
+    """Names of the experiments it draws, in drawing order."""
+    draw: str
+    """Name of the drawing function in ``papers/<paper>/figures.py``."""

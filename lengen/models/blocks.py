@@ -1,0 +1,158 @@
+"""The parts every model is made of: normalisation, feed-forward network, attention with a cache, one block.
+
+Axes: B batch, T tokens, C width of the residual stream, H heads, D head dimension.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import gelu, relu, rms_norm
+
+from lengen.attention import attend, attention_weights, causal_mask
+from lengen.encodings import Encoding
+from lengen.spec import ModelSpec, SpecError
+
+
+class RMSNorm(nn.Module):
+    """x / rms(x) * scale (Zhang & Sennrich 2019).
+
+    The papers' code adds eps = 1e-6 outside the root; torch's kernel, 1.5 to 2 times faster here, adds it inside,
+    so it gets the square: the two differ by less than float32 resolves unless x itself is that small.
+    """
+
+    def __init__(self, width: int, eps: float = 1e-6) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(width))
+        self.eps = eps**2
+
+    def forward(self, x: Tensor) -> Tensor:
+        return rms_norm(x, self.scale.shape, self.scale, self.eps)
+
+
+NORMS: dict[str, Callable[[int], nn.Module]] = {
+    "rmsnorm": RMSNorm,
+    "layernorm": lambda width: nn.LayerNorm(width, eps=1e-6),
+    "none": lambda width: nn.Identity(),
+}
+
+
+class FeedForward(nn.Module):
+    """GEGLU (Shazeer 2020), or a two-matrix network with GELU or ReLU; no biases."""
+
+    def __init__(self, width: int, hidden: int, activation: str) -> None:
+        super().__init__()
+        self.gate = nn.Linear(width, hidden, bias=False) if activation == "geglu" else None
+        self.enter = nn.Linear(width, hidden, bias=False)
+        self.leave = nn.Linear(hidden, width, bias=False)
+        self.activation = relu if activation == "relu" else gelu_tanh
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = self.enter(x)
+        hidden = self.activation(hidden) if self.gate is None else self.activation(self.gate(x)) * hidden
+        out: Tensor = self.leave(hidden)
+        return out
+
+
+def gelu_tanh(x: Tensor) -> Tensor:
+    """GELU in its tanh approximation, as T5's gated variant uses it."""
+    return gelu(x, approximate="tanh")
+
+
+class LayerCache(NamedTuple):
+    """Keys and values of one layer, (B, H, capacity, D); rows are filled up to each example's own length."""
+
+    keys: Tensor
+    values: Tensor
+
+
+class Context(NamedTuple):
+    """What attention needs besides the residual stream; the same for all layers of a forward pass."""
+
+    encoding: Encoding
+    query_ids: Tensor
+    """(levels, B or 1, T) ids of the tokens passed in."""
+    bias: Tensor | None
+    """Added to the scores of every layer."""
+    mask: Tensor | None
+    """Which keys are visible; None for plain causal attention over the tokens passed in."""
+    places: Tensor | None
+    """(B, T) rows of the cache to write; None without a cache."""
+
+
+class Attention(nn.Module):
+    """Multi-head attention with a head dimension of its own; no biases."""
+
+    def __init__(self, model: ModelSpec) -> None:
+        super().__init__()
+        inner = model.heads * model.head_dim
+        self.heads = model.heads
+        self.scale = model.head_dim**-0.5 if model.scale_attention else 1.0
+        self.query = nn.Linear(model.width, inner, bias=False)
+        self.key = nn.Linear(model.width, inner, bias=False)
+        self.value = nn.Linear(model.width, inner, bias=False)
+        self.out = nn.Linear(inner, model.width, bias=False)
+
+    def _heads(self, x: Tensor) -> Tensor:
+        return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)
+
+    def _vectors(self, x: Tensor, context: Context) -> tuple[Tensor, Tensor, Tensor]:
+        query, key, value = self._heads(self.query(x)), self._heads(self.key(x)), self._heads(self.value(x))
+        rotate = context.encoding.rotate
+        return rotate(query, context.query_ids), rotate(key, context.query_ids), value
+
+    def forward(self, x: Tensor, context: Context, cache: LayerCache | None = None) -> Tensor:
+        query, key, value = self._vectors(x, context)
+        if cache is not None and context.places is not None:
+            index = context.places[:, None, :, None].expand_as(key)
+            cache.keys.scatter_(2, index, key)
+            cache.values.scatter_(2, index, value)
+            key, value = cache.keys, cache.values
+        mixed = attend(query, key, value, self.scale, context.bias, context.mask)
+        out: Tensor = self.out(mixed.transpose(1, 2).flatten(-2))
+        return out
+
+    def weights(self, x: Tensor, context: Context) -> Tensor:
+        """Softmax weights (B, H, T, T) of a full causal pass."""
+        query, key, _ = self._vectors(x, context)
+        return attention_weights(query, key, self.scale, context.bias, causal_mask(x.shape[1], x.device))
+
+
+PLACES = ("pre", "post", "pre_post", "sandwich")
+
+
+class Block(nn.Module):
+    """Attention, then feed-forward, each with a residual connection.
+
+    norm_place decides what is normalised: ``pre`` x + f(N(x)); ``post`` N(x + f(x)); ``pre_post``
+    N(x + f(N(x))), as in "Arithmetic Transformers Can Length-Generalize ..."; ``sandwich`` x + N(f(N(x))).
+    """
+
+    def __init__(self, model: ModelSpec) -> None:
+        super().__init__()
+        if model.norm_place not in PLACES:
+            raise SpecError(f"model.norm_place={model.norm_place}: expected one of {', '.join(PLACES)}")
+        norm = NORMS[model.norm]
+
+        def make(used: bool) -> nn.Module:
+            return norm(model.width) if used else nn.Identity()
+
+        before, after = model.norm_place != "post", model.norm_place != "pre"
+        self.attention = Attention(model)
+        self.feed_forward = FeedForward(model.width, model.ff_width, model.activation)
+        self.before = nn.ModuleList([make(before), make(before)])
+        self.after = nn.ModuleList([make(after), make(after)])
+        self.on_branch = model.norm_place == "sandwich"
+
+    def _join(self, x: Tensor, branch: Tensor, norm: nn.Module) -> Tensor:
+        out: Tensor = x + norm(branch) if self.on_branch else norm(x + branch)
+        return out
+
+    def forward(self, x: Tensor, context: Context, cache: LayerCache | None = None) -> Tensor:
+        x = self._join(x, self.attention(self.before[0](x), context, cache), self.after[0])
+        return self._join(x, self.feed_forward(self.before[1](x)), self.after[1])
+
+    def weights(self, x: Tensor, context: Context) -> Tensor:
+        """Softmax weights of this block for residual stream ``x``."""
+        return self.attention.weights(self.before[0](x), context)

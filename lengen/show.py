@@ -1,0 +1,58 @@
+"""One problem as a model sees it, and as a trained model solves it: what ``encode`` and ``solve`` print."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from lengen.data import ArithmeticData
+from lengen.decoding import response_start, write
+from lengen.execute import load
+from lengen.formats import can_run_free, final_answer
+from lengen.spec import Spec, SpecError
+
+
+def encode(spec: Spec, operands: list[str]) -> dict[str, list[Any]]:
+    """Tokens, position ids (one row per level, test-time offset) and loss mask of one problem.
+
+    Raises `OperandError` for operands that the task cannot take or that exceed the maximum position id.
+    """
+    data = ArithmeticData(spec, seed=0)
+    batch = data.writer.write(data.task.parse(operands))
+    return {
+        "tokens": [data.format.vocab.decode([token]) for token in batch.tokens[0]],
+        "position_ids": batch.ids[:, 0].tolist(),
+        "loss": batch.loss[0].int().tolist(),
+    }
+
+
+@torch.no_grad()
+def solve(spec: Spec, weights: Path, operands: list[str]) -> dict[str, object]:
+    """Greedy free-running response of a trained model to one problem, without the answer in sight.
+
+    Returns ``prompt`` and ``output`` as text, the true ``answer``, whether the final answer of the output is
+    ``correct``, and that final answer as it ``read``s, as a plain number.
+    """
+    data = ArithmeticData(spec, seed=0)
+    if not can_run_free(data.format, spec.data):
+        raise SpecError(
+            "this format cannot be solved free-running: without padding and most significant digit first, the id of "
+            "a digit depends on a length not yet written; choose another variant"
+        )
+    problems = data.task.parse(operands)
+    batch = data.writer.write(problems)
+    prompt = batch.tokens[:, : int(response_start(batch)[0])]
+    written = write(load(spec, weights), data.writer, problems)
+    vocab = data.format.vocab
+    text = vocab.decode(final_answer(data.format, written)[0])
+    reversed_digits = spec.data.reverse_response and spec.data.task != "parity"
+    plain = text[::-1] if reversed_digits else text
+    read = (plain.lstrip("0") or "0") if plain.isdigit() else plain
+    answer = data.task.answer(problems)[0]
+    return {
+        "prompt": vocab.decode(prompt[0]),
+        "output": vocab.decode(written[0]),
+        "answer": answer,
+        "correct": read == answer,
+        "read": read,
+    }

@@ -1,0 +1,137 @@
+"""Intervals and medians for counts; pure functions on plain numbers, no torch.
+
+Counts or per-seed values enter, numbers and intervals leave. Two sources of variance are kept apart: which
+examples were tested (binomial: Wilson, Newcombe), and which seed was trained (order statistics); never pooled here.
+"""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+Z95 = 1.96
+"""Standard normal quantile of a two-sided 95 % interval, rounded as every textbook rounds it."""
+
+Cell = TypeVar("Cell", bound=Hashable)
+
+
+class Interval(NamedTuple):
+    """A closed interval."""
+
+    low: float
+    high: float
+
+
+class SeedInterval(NamedTuple):
+    """A closed interval for the median over seeds, with the confidence it really has."""
+
+    low: float
+    high: float
+    coverage: float
+
+
+def wilson(correct: int, n: int, z: float = Z95) -> Interval:
+    """Wilson score interval of a proportion (Wilson 1927), in closed form.
+
+    Args:
+        correct: successes, 0 to ``n``.
+        n: trials; without any, nothing is known and the interval is [0, 1].
+        z: standard normal quantile; 1.96 gives 95 %.
+
+    Raises:
+        ValueError: when ``correct`` is not a count between 0 and ``n``.
+
+    >>> tuple(round(edge, 4) for edge in wilson(50, 100))
+    (0.4038, 0.5962)
+    >>> wilson(0, 0)
+    Interval(low=0.0, high=1.0)
+    """
+    if not 0 <= correct <= n:
+        raise ValueError(f"wilson: expected a count between 0 and n = {n}, got {correct}")
+    if n == 0:
+        return Interval(0.0, 1.0)
+    rate = correct / n
+    scale = 1 + z * z / n
+    centre = (rate + z * z / (2 * n)) / scale
+    half = z / scale * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
+    # At the ends the closed form is exactly 0 or 1; rounding would leave 1e-17 and an interval without its own rate.
+    low = 0.0 if correct == 0 else max(0.0, centre - half)
+    high = 1.0 if correct == n else min(1.0, centre + half)
+    return Interval(low, high)
+
+
+def newcombe(left: tuple[int, int], right: tuple[int, int], z: float = Z95) -> Interval:
+    """Interval of a difference of two independent proportions: Newcombe 1998, method 10, from Wilson intervals.
+
+    Args:
+        left: (correct, n) of the proportion subtracted from.
+        right: (correct, n) of the proportion subtracted.
+        z: standard normal quantile of both intervals.
+
+    >>> tuple(round(edge, 4) for edge in newcombe((56, 70), (48, 80)))
+    (0.0524, 0.3339)
+    """
+    a, b = wilson(*left, z), wilson(*right, z)
+    p, q = _rate(left), _rate(right)
+    low = p - q - math.hypot(p - a.low, b.high - q)
+    high = p - q + math.hypot(a.high - p, q - b.low)
+    return Interval(max(-1.0, low), min(1.0, high))
+
+
+def _rate(counts: tuple[int, int]) -> float:
+    correct, n = counts
+    return correct / n if n else 0.5
+
+
+def median(values: Sequence[float]) -> float:
+    """Middle value, or the mean of the two middle ones.
+
+    Raises:
+        ValueError: when there is no value.
+
+    >>> median([0.1, 0.9, 0.4])
+    0.4
+    """
+    if not values:
+        raise ValueError("median: expected at least one value, got none")
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    if len(ordered) % 2:
+        return float(ordered[middle])
+    return float(ordered[middle - 1] + ordered[middle]) / 2
+
+
+def median_by_cell(seeds: Sequence[Mapping[Cell, float]]) -> dict[Cell, float]:
+    """Median over seeds, cell by cell, over the cells that every seed has.
+
+    >>> median_by_cell([{(1, 2): 0.0}, {(1, 2): 1.0}, {(1, 2): 0.8}])
+    {(1, 2): 0.8}
+    """
+    if not seeds:
+        return {}
+    return {cell: median([seed[cell] for seed in seeds]) for cell in seeds[0] if all(cell in seed for seed in seeds)}
+
+
+def seed_interval(values: Sequence[float], confidence: float = 0.95) -> SeedInterval:
+    """Interval for the median over seeds from order statistics: no distribution is assumed.
+
+    The k-th smallest and k-th largest of n values enclose the median with probability
+    1 - 2 P(Binomial(n, 1/2) < k). The largest k that keeps ``confidence`` is taken. Below six seeds no k reaches
+    95 %: then the smallest and largest value are given, with the coverage they have (two seeds 0.5, three 0.75).
+
+    >>> seed_interval([0.2, 0.9, 0.5])
+    SeedInterval(low=0.2, high=0.9, coverage=0.75)
+
+    Raises:
+        ValueError: when there is no value.
+    """
+    if not values:
+        raise ValueError("seed_interval: expected at least one value, got none")
+    ordered = sorted(float(value) for value in values)
+    n = len(ordered)
+    best, tail = 1, 1  # tail = number of coin sequences of length n with fewer than k = 1 heads
+    for k in range(2, n // 2 + 1):
+        longer = tail + math.comb(n, k - 1)
+        if 1 - 2 * longer / 2**n < confidence:
+            break
+        best, tail = k, longer
+    return SeedInterval(ordered[best - 1], ordered[n - best], 1 - 2 * tail / 2**n if n > 1 else 0.0)

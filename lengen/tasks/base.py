@@ -1,0 +1,46 @@
+"""What every task provides: problems as digit arrays, drawn from the published distributions."""
+
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+
+class Problems(NamedTuple):
+    """A batch of problems of one task."""
+
+    operands: Tensor
+    """(B, K, W) int64 digits, least significant first, 0 beyond the length (parity: bits, first bit first)."""
+    lengths: Tensor
+    """(B, K) digits of each operand; 0 for an operand that is absent."""
+
+    def select(self, index: Tensor) -> "Problems":
+        """The problems at the given positions, in that order."""
+        return Problems(self.operands[index], self.lengths[index])
+
+
+class OperandError(ValueError):
+    """Operands a task cannot take; the message is one sentence for the user."""
+
+
+class Task(Protocol):
+    """The mathematics: which problems exist, how they are drawn, what their true answer is."""
+
+    def train(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+        """``n`` problems of the training distribution S(length, count)."""
+
+    def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+        """``n`` problems of the test distribution T(length, count): lengths and count exactly as given."""
+
+    def parse(self, operands: list[str]) -> Problems:
+        """One problem from what a user typed; raises `OperandError`."""
+
+    def answer(self, problems: Problems) -> list[str]:
+        """True answers as decimal text, most significant digit first."""
+
+
+def decimal(text: str) -> str:
+    """A typed operand as a plain non-negative decimal number without leading zeros; raises `OperandError`."""
+    if not (text.isascii() and text.isdigit()):
+        raise OperandError(f"operand '{text}' is not a number: expected digits 0-9 only")
+    return text.lstrip("0") or "0"

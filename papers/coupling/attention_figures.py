@@ -1,0 +1,116 @@
+"""The paper's attention figures: Figure 7 and Figures 16 to 21; runs go in, a matplotlib Figure leaves.
+
+Maps show averaged attention; how many keys a step needs is measured, and drawn below the maps of Figure 7.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure, SubFigure
+
+from lengen import plotting
+from lengen.records import AttentionMap, Run
+from papers.coupling import titles
+
+Runs = Mapping[str, Sequence[Run]]
+
+
+def fig7(runs: Runs) -> Figure:
+    """Attention maps with and without scratchpad, above the keys a step needs against the number of operands.
+
+    The maps show the first experiment of each kind that recorded attention, the curves all that counted keys.
+    """
+    distinct = _distinct(runs)
+    recorded = [some for some in distinct if any(run.attention is not None for run in some)]
+    with_pad = [some for some in recorded if titles.of(some[0]).data.scratchpad]
+    without = [some for some in recorded if not titles.of(some[0]).data.scratchpad]
+    shown = with_pad[:1] + without[:1]
+    heights = [2.75] * max(len(shown), 1) + [2.9]
+    figure = Figure(figsize=(10.0, sum(heights)), layout="constrained")
+    *maps, keys = _parts(figure, heights)
+    for part, some in zip(maps, shown, strict=False):
+        _attention_maps(part, some, 1, 4)
+    if not shown:
+        plotting.missing(maps[0].subplots(1, 1), "\n".join(runs), "no attention recorded at this profile")
+    _keys(keys, [some for some in distinct if any(run.key_counts for run in some)])
+    absent = [name for name in runs if not runs[name]]
+    titles.footnote(figure, "Not run at this profile: " + ", ".join(absent) if absent else "")
+    return figure
+
+
+def _distinct(runs: Runs) -> list[Sequence[Run]]:
+    """Runs of each experiment that has any, without experiments that share their runs with an earlier one."""
+    found = {tuple((run.experiment, run.seed, run.version) for run in some): some for some in runs.values() if some}
+    return list(found.values())
+
+
+def fig16_21(runs: Runs) -> Figure:
+    """Eight heads of one setting with the most structure in their averaged attention."""
+    recorded = [some for some in runs.values() if any(run.attention is not None for run in some)]
+    if recorded:
+        figure = Figure(figsize=(10.0, 5.3), layout="constrained")
+        _attention_maps(_parts(figure, [1.0])[0], recorded[0], 2, 4)
+    else:
+        figure = Figure(figsize=(5.0, 2.0), layout="constrained")
+        plotting.missing(figure.subplots(1, 1), "\n".join(runs), "no attention recorded at this profile")
+    return figure
+
+
+def _parts(figure: Figure, heights: Sequence[float]) -> list[SubFigure]:
+    """A figure cut into full-width parts, each with its own title."""
+    return list(figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0])
+
+
+def _attention_maps(part: SubFigure, runs: Sequence[Run], rows: int, columns: int) -> None:
+    """Fill a part of a figure with the most structured heads of the first run that recorded attention."""
+    run = next(run for run in runs if run.attention is not None)
+    record = run.attention
+    assert record is not None
+    spec = titles.of(run)
+    grid = part.subplots(rows, columns, squeeze=False)
+    heads = structured_heads(record, rows * columns)
+    for axes, (layer, head) in zip(grid.flat, heads, strict=False):
+        plotting.attention_map(axes, record, layer, head, title=f"layer {layer + 1}, head {head + 1}")
+    for axes in grid.flat[len(heads) :]:
+        axes.set_axis_off()
+    what = f"{titles.method(spec)} {titles.scratchpad(spec)}, {titles.size(spec)}, {titles.trained(spec)}"
+    part.suptitle(f"{what}: mean over {record.n:,} examples, seed {run.seed}", fontsize=8)
+    part.colorbar(plotting.attention_scale(), ax=grid, aspect=30, label="Attention (< 0.01: black)")
+
+
+def structured_heads(record: AttentionMap, most: int) -> list[tuple[int, int]]:
+    """The (layer, head) pairs, in order, whose response rows depart most from uniform attention.
+
+    Scored by the attention above 1 / (number of visible keys), without the first token: heads that rest on the
+    start token or spread evenly score zero, one sharp line and eleven fainter ones both score high.
+    """
+    border = record.tokens.index("=") if "=" in record.tokens else 0
+    weights = record.weights[:, :, border:, 1:].astype(np.float32)
+    visible = np.arange(border, border + weights.shape[2], dtype=np.float32)[:, None] + 1
+    scores = np.clip(weights - 1 / visible, 0, None).sum(axis=(2, 3))
+    order = sorted(np.ndindex(*scores.shape), key=lambda place: (-scores[place], place))
+    return sorted((int(layer), int(head)) for layer, head in order[:most])
+
+
+def _keys(part: SubFigure, settings: Sequence[Sequence[Run]]) -> None:
+    """Keys per step with the scratchpad on the left, without on the right, on one scale."""
+    panels = part.subplots(1, 2, sharey=True)
+    methods = list(dict.fromkeys(titles.method_family(titles.of(some[0])) for some in settings))
+    for some in settings:
+        spec = titles.of(some[0])
+        number = methods.index(titles.method_family(spec))
+        label = f"{titles.method(spec)}\n{titles.size(spec)}, {titles.plural(len(some), 'seed')}"
+        colour, marker = plotting.COLOURS[number], plotting.MARKERS[number]
+        axes = panels[0 if spec.data.scratchpad else 1]
+        plotting.keys_per_step(axes, [run.key_counts for run in some], label=label, colour=colour, marker=marker)
+    for axes, name in zip(panels, ("with scratchpad", "without scratchpad"), strict=True):
+        axes.set_title(f"Keys per prediction step, {name}")
+        if axes.lines:
+            axes.legend(loc="best", frameon=False)
+        else:
+            axes.set_xticks([])  # the other axis is shared with the left panel
+            axes.text(0.5, 0.5, "not run at this profile", ha="center", color="0.4", transform=axes.transAxes)
+    panels[1].set_ylabel("")
+    tallest = max((float(np.nanmax(line.get_ydata())) for axes in panels for line in axes.lines), default=1.0)
+    panels[0].set_ylim(0, 1.35 * tallest)  # room for the legends
+    part.suptitle("Solid: mean over heads; dashed: over the more focused half of them; thin: each head", fontsize=8)

@@ -1,0 +1,217 @@
+"""The predicates of claims: each takes samples and says reproduced, differs or undecided by one rule.
+
+A `Claim` and the runs at hand enter, a `Finding` leaves. The rule is that of `reproduce.evidence`. Checks:
+
+    level    every experiment of the left side stands in the relation to the threshold (or in the band of '~')
+    compare  each experiment of the left exceeds (or stays below) each of the right by more than the threshold
+    paired   the first of the left against the first of the right, and so on; every pair must hold
+    pooled   all of the left together against all of the right together
+    ordered  the left side sorted by a field of the specification: each stands in the relation to the next one
+    spread   the largest minus the smallest of the left side stays within the threshold
+
+Two samples are compared on the cells that both tested and that lie in the region of both trained ranges.
+"""
+
+import itertools
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from lengen.spec import ModelSpec
+from lengen.statistics import Interval, newcombe
+from reproduce.evidence import DIFFERS, REPRODUCED, UNDECIDED, Evidence, Finding, apart, favour, level, together
+from reproduce.measures import MEASURES, REGION_WORDS, Cell, Missing, Sample, short, take
+from reproduce.published import Claim
+
+LEARNED = 0.9
+"""An experiment below this in its own trained range did not learn the task; a comparison outside must say so."""
+
+class Side(NamedTuple):
+    """How one side of a comparison is measured."""
+
+    measure: str
+    mode: str
+    region: str
+
+
+def sides(claim: Claim) -> tuple[Side, Side]:
+    """Measure, mode and region of the left and of the right side."""
+    left = Side(claim.measure, claim.mode, claim.region)
+    return left, Side(
+        claim.right_measure or left.measure, claim.right_mode or left.mode, claim.right_region or left.region
+    )
+
+
+def judge(claim: Claim, evidence: Evidence) -> Finding:
+    """Check one claim; raises `Missing` where runs are missing."""
+    finding = _CHECKS[claim.check](claim, evidence)
+    return finding._replace(notes=(*finding.notes, *unlearned(claim, evidence)))
+
+
+def involved(claim: Claim, evidence: Evidence) -> list[str]:
+    """Names of the experiments that a claim reads at this profile."""
+    left = evidence.names(claim.left)
+    return left + [name for name in _right(claim, evidence, left) if name not in left]
+
+
+def unlearned(claim: Claim, evidence: Evidence) -> list[str]:
+    """One note for each experiment that is judged outside its trained range but did not learn within it."""
+    side, _ = sides(claim)
+    if side.region == "in_range":
+        return []
+    measure, mode = (side.measure, side.mode) if MEASURES[side.measure].proportion else ("exact", "teacher_forced")
+    notes = []
+    for name in involved(claim, evidence):
+        runs = evidence.runs(name)
+        cells = evidence.cells(name, "in_range")
+        if cells and (value := take(name, runs, measure, mode, cells).value) < LEARNED:
+            notes.append(f"{short(name)} reaches only {value:.2f} in range at this size")
+    return notes
+
+
+class _Pair(NamedTuple):
+    left: Sample
+    right: Sample
+    verdict: str
+
+    @property
+    def difference(self) -> float:
+        return self.left.value - self.right.value
+
+
+def _level(claim: Claim, evidence: Evidence) -> Finding:
+    side, _ = sides(claim)
+    low = claim.threshold if claim.low is None else claim.low
+    high = claim.threshold if claim.high is None else claim.high
+    found = []
+    for name in evidence.names(claim.left):
+        sample = _sample(claim, evidence, name, side)
+        found.append((level(sample.interval, sample.seeds, claim.relation, low, high), sample))
+    worst = min((sample for _, sample in found), key=lambda s: favour(s.value, claim.relation, low, high))
+    notes = tuple(sample.words() for _, sample in found) if len(found) > 1 or len(worst.seeds) > 1 else ()
+    seeds = min(len(sample.seeds) for _, sample in found)
+    return Finding(together(verdict for verdict, _ in found), worst.value, worst.interval, worst.n, seeds, notes)
+
+
+def _compare(claim: Claim, evidence: Evidence) -> Finding:
+    left = evidence.names(claim.left)
+    pairs = [_pair(claim, evidence, a, b) for a in left for b in _right(claim, evidence, left)]
+    if not pairs:
+        raise Missing(f"nothing to compare {short(left[0])} with at this profile", absent=True)
+    return _worst(claim, pairs)
+
+
+def _paired(claim: Claim, evidence: Evidence) -> Finding:
+    left, right = evidence.names(claim.left), evidence.names(claim.right)
+    if len(left) != len(right):
+        raise Missing(f"{len(left)} experiments cannot be paired with {len(right)}", absent=True)
+    return _worst(claim, [_pair(claim, evidence, a, b) for a, b in zip(left, right, strict=True)])
+
+
+def _pooled(claim: Claim, evidence: Evidence) -> Finding:
+    left, right = evidence.names(claim.left), evidence.names(claim.right)
+    one, other = sides(claim)
+    a = _together([_sample(claim, evidence, name, one) for name in left])
+    b = _together([_sample(claim, evidence, name, other) for name in right])
+    verdict = apart(a, b, claim.relation, claim.threshold, matched=left == right)
+    return _worst(claim, [_Pair(a, b, verdict)])
+
+
+def _ordered(claim: Claim, evidence: Evidence) -> Finding:
+    field = operator.attrgetter(claim.by)
+    ordered = sorted(evidence.names(claim.left), key=lambda name: field(evidence.spec(name)))
+    if len(ordered) < 2:
+        raise Missing(f"only {short(ordered[0])} has a {evidence.profile} size; two are needed", absent=True)
+    return _worst(claim, [_pair(claim, evidence, a, b) for a, b in itertools.pairwise(ordered)])
+
+
+def _spread(claim: Claim, evidence: Evidence) -> Finding:
+    side, _ = sides(claim)
+    samples = [_sample(claim, evidence, name, side) for name in evidence.names(claim.left)]
+    if len(samples) < 2:
+        raise Missing(f"only {samples[0].name} has a {evidence.profile} size; two are needed", absent=True)
+    best, worst = max(samples, key=lambda s: s.value), min(samples, key=lambda s: s.value)
+    within = all(
+        a.interval.high - b.interval.low <= claim.threshold and max(a.seeds) - min(b.seeds) <= claim.threshold
+        for a in samples
+        for b in samples
+    )
+    verdict = DIFFERS if apart(best, worst, ">", claim.threshold) == REPRODUCED else UNDECIDED
+    finding = _worst(claim, [_Pair(best, worst, REPRODUCED if within else verdict)])
+    return finding._replace(notes=tuple(sample.words() for sample in samples))
+
+
+_CHECKS: Mapping[str, Callable[[Claim, Evidence], Finding]] = {
+    "level": _level,
+    "compare": _compare,
+    "paired": _paired,
+    "pooled": _pooled,
+    "ordered": _ordered,
+    "spread": _spread,
+}
+
+
+def _right(claim: Claim, evidence: Evidence, left: Sequence[str]) -> list[str]:
+    """The right side without the experiments (or equal specifications) of the left, unless measured otherwise."""
+    if not claim.right:
+        return []
+    names = evidence.names(claim.right)
+    one, other = sides(claim)
+    if claim.pick == "largest":
+        largest = max(names, key=lambda name: _size(evidence.spec(name).model))
+        if largest in left:
+            raise Missing(f"{short(largest)} is itself the largest model with a {evidence.profile} size", absent=True)
+        names = [largest]
+    if one == other and claim.check == "compare":
+        specs = [evidence.spec(name) for name in left]
+        names = [name for name in names if name not in left and evidence.spec(name) not in specs]
+    return names
+
+
+def _size(model: ModelSpec) -> tuple[int, int]:
+    return model.layers * model.heads, model.layers
+
+
+def _sample(claim: Claim, evidence: Evidence, name: str, side: Side, cells: frozenset[Cell] | None = None) -> Sample:
+    runs = evidence.runs(name)
+    if cells is None:
+        cells = evidence.cells(name, side.region, claim.lengths, claim.counts)
+    if MEASURES[side.measure].by_cell and not cells:
+        raise Missing(f"{short(name)} tested no cell there: {REGION_WORDS[side.region]}")
+    return take(name, runs, side.measure, side.mode, cells)
+
+
+def _pair(claim: Claim, evidence: Evidence, a: str, b: str) -> _Pair:
+    one, other = sides(claim)
+    cells = None
+    if one.region == other.region:
+        first, second = (evidence.cells(name, one.region, claim.lengths, claim.counts) for name in (a, b))
+        cells = first & second
+    left, right = _sample(claim, evidence, a, one, cells), _sample(claim, evidence, b, other, cells)
+    if a == b:
+        words = [f"{short(a)} {side.region if one.region != other.region else side.measure}" for side in (one, other)]
+        left, right = (Sample(w, s.seeds, s.top, s.n, s.proportion) for w, s in zip(words, (left, right), strict=True))
+    return _Pair(left, right, apart(left, right, claim.relation, claim.threshold, matched=a == b))
+
+
+def _together(samples: Sequence[Sample]) -> Sample:
+    """Pool experiments: counts add up; the k-th seed's value is the mean over experiments of their k-th seeds."""
+    count = min(len(sample.seeds) for sample in samples)
+    seeds = tuple(sum(sample.seeds[k] for sample in samples) / len(samples) for k in range(count))
+    name = f"{len(samples)} experiments"
+    top, n = sum(sample.top for sample in samples), sum(sample.n for sample in samples)
+    return Sample(name, seeds, top, n, all(sample.proportion for sample in samples))
+
+
+def _worst(claim: Claim, pairs: Sequence[_Pair]) -> Finding:
+    """The least favourable comparison stands for all; the claim needs every one."""
+    sign = -1 if claim.relation == "<" or claim.check == "spread" else 1
+    worst = min(pairs, key=lambda pair: sign * pair.difference)
+    left, right = worst.left, worst.right
+    if left.proportion and right.proportion:
+        interval = newcombe((int(left.top), left.n), (int(right.top), right.n))
+    else:
+        interval = Interval(left.interval.low - right.interval.high, left.interval.high - right.interval.low)
+    seeds = min(len(sample.seeds) for pair in pairs for sample in pair[:2])
+    notes = (f"{left.words()} against {right.words()}",)
+    return Finding(together(p.verdict for p in pairs), worst.difference, interval, left.n + right.n, seeds, notes)

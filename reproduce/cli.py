@@ -1,0 +1,184 @@
+"""The command line: arguments go in, an exit code comes out; every expected error ends here as one sentence.
+
+Exit codes: 0 done, 1 some runs failed, 2 bad input or a folder that cannot be used, 130 interrupted. Nothing
+here imports torch; the commands themselves are in `reproduce.commands` and `reproduce.run_command`.
+"""
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from lengen.experiment import PROFILES
+
+FORMATS = ("table", "md", "csv", "json")
+MOST_SEEDS = 1000
+OURS = ("lengen", "papers", "reproduce")
+"""Packages whose ValueErrors are sentences for the user."""
+
+
+class Interrupted(BaseException):
+    """Ctrl-C or SIGTERM while runs are made; no KeyboardInterrupt, because Lightning turns those into exit code 1."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def seeds(text: str) -> tuple[int, ...]:
+    """Seeds of ``--seeds``: ``5`` is seed 5, ``0..2`` is 0, 1, 2, ``0,2`` is 0 and 2; each once, in order.
+
+    >>> seeds("5"), seeds("0..2"), seeds("0,2"), seeds("0..1,7")
+    ((5,), (0, 1, 2), (0, 2), (0, 1, 7))
+    """
+    chosen: list[int] = []
+    for part in text.split(","):
+        first, dots, last = part.strip().partition("..")
+        if not _is_seed(first) or (dots and not _is_seed(last)):
+            raise argparse.ArgumentTypeError(f"'{text}' is no list of seeds: expected 5, 0..2 or 0,2")
+        if dots and int(last) < int(first):
+            raise argparse.ArgumentTypeError(f"'{text}' counts down: expected the smaller seed first, {last}..{first}")
+        if dots and int(last) - int(first) >= MOST_SEEDS:
+            raise argparse.ArgumentTypeError(f"'{text}' names more than {MOST_SEEDS} seeds")
+        chosen += range(int(first), int(last if dots else first) + 1)
+    return tuple(dict.fromkeys(chosen))
+
+
+def _is_seed(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 10
+
+
+def seed(text: str) -> int:
+    """One seed."""
+    if not _is_seed(text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no seed: expected a whole number from 0")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """A whole number from 1."""
+    if not (_is_seed(text) and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of processes: expected a whole number from 1")
+    return int(text)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line; each command names the function that answers it."""
+    top = Parser(prog="python -m reproduce", description="Reproduce papers on length generalization, claim by claim.")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    selector = "paper, paper/figure or paper/figure/variant; wildcards * ? [] allowed"
+
+    command = commands.add_parser("list", help="what exists: figure, claim, runs, estimated time")
+    command.add_argument("selector", nargs="?", metavar="PAPER", help=selector)
+
+    command = commands.add_parser("show", help="the resolved specification, published numbers and command")
+    command.add_argument("selector", metavar="SELECTOR", help=selector)
+
+    command = commands.add_parser("run", help="train, measure and store; resumes and skips what is finished")
+    command.add_argument("selector", metavar="SELECTOR", help=selector)
+    command.add_argument("--profile", choices=PROFILES, default="cpu", help="size of the experiments (default cpu)")
+    command.add_argument("--seeds", type=seeds, metavar="0..2", help="5, 0..2 or 0,2")
+    command.add_argument(
+        "--set", action="append", default=[], metavar="A.B=V", dest="overrides", help="change the spec; repeatable"
+    )
+    command.add_argument("--dry-run", action="store_true", help="say what would run, and for how long")
+    command.add_argument("--fresh", action="store_true", help="run finished and unfinished ones anew")
+    command.add_argument("--jobs", type=positive, metavar="N", help="runs side by side (default: cores; 1 on a GPU)")
+    command.add_argument("--executor", choices=("local", "sbatch"), default="local", help="run here, or write a script")
+
+    for name, text in (
+        ("figures", "draw the figures of stored runs"),
+        ("compare", "published numbers and claims against stored runs"),
+        ("report", "one page with everything"),
+    ):
+        command = commands.add_parser(name, help=text)
+        command.add_argument("selector", nargs="?", metavar="SELECTOR", help=selector)
+        command.add_argument("--format", choices=FORMATS, default="table", help="how to print (default table)")
+
+    command = commands.add_parser("promote", help="copy finished local runs into results/reference")
+    command.add_argument("selector", metavar="SELECTOR", help=selector)
+    command.add_argument("--profile", choices=PROFILES, help="default: cpu and paper")
+    command.add_argument("--weights", action="store_true", help="with model.safetensors, where it is below 4 MB")
+    command.add_argument("--overridden", action="store_true", help="also runs made with --set")
+
+    for name, text in (("encode", "how a problem looks to the model"), ("solve", "let a trained model answer")):
+        command = commands.add_parser(name, help=text)
+        command.add_argument("selector", metavar="SELECTOR", help=selector)
+        command.add_argument("operands", nargs="+", metavar="OPERAND")
+        command.add_argument("--json", action="store_true", help="one line of JSON")
+    command.add_argument("--profile", choices=PROFILES, help="of the run to take (default: any)")
+    command.add_argument("--seed", type=seed, metavar="K", help="of the run to take (default: any)")
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Answer one command; the exit code."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        options = parser().parse_args(arguments)
+    except SystemExit as end:
+        return int(end.code or 0)
+    options.arguments = arguments
+    try:
+        return _answer(options)
+    except (Interrupted, KeyboardInterrupt) as stop:
+        number = stop.number if isinstance(stop, Interrupted) else signal.SIGINT
+        resumes = ": the same command will resume where it stopped" if options.command == "run" else ""
+        print(f"interrupted{resumes}", file=sys.stderr)
+        return 128 + number
+    except BrokenPipeError:
+        # the reader of a pipe went away: nothing left to say, and the interpreter must not try to
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        place = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
+        return _refuse(f"{place}{error.strerror or error}; make room or give permission")
+    except Exception as error:
+        from reproduce.runner import FatalError
+
+        expected = isinstance(error, ValueError) and type(error).__module__.partition(".")[0] in OURS
+        if not expected and not isinstance(error, FatalError):
+            raise
+        return _refuse(str(error))
+
+
+def _refuse(sentence: str) -> int:
+    print(f"python -m reproduce: {sentence}", file=sys.stderr)
+    return 2
+
+
+def _answer(options: argparse.Namespace) -> int:
+    """Call the command; run's handlers for signals are installed only while it runs."""
+    if options.command != "run":
+        from reproduce import commands
+
+        answer: int = getattr(commands, f"{options.command}_command")(options)
+        sys.stdout.flush()
+        return answer
+    from reproduce import run_command
+
+    handlers = {number: signal.signal(number, _interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        return run_command.run(options)
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(number: int, _: object) -> None:
+    raise Interrupted(number)
+
+
+def entry() -> NoReturn:
+    """Entry point of the shell."""
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""Constructed runs for the drawing tests: every record a figure can show, with values that a glance can check.
+
+Run as a script it draws three figures and prints a digest of their bytes, for comparing processes.
+"""
+
+import hashlib
+import sys
+
+import numpy as np
+
+from lengen.experiment import Figure
+from lengen.records import MODES, AttentionMap, Grid, KeyCount, Run, Score
+from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
+
+TOKENS = tuple("$05+17=50>22$")
+
+
+def spec(task="addition", **data) -> Spec:
+    known = {"length": 2, "count": 3 if task == "addition" else 1, "max_position": (9, 9)}
+    return Spec(
+        data=DataSpec(task=task, **(known | data)),
+        model=ModelSpec(layers=2, heads=2, width=8, head_dim=4, ff_width=8),
+        train=TrainSpec(steps=4, batch=2, lr=1e-3),
+        test=TestSpec(lengths=(1, 2, 3, 5), counts=(1,) if task == "parity" else (2, 3, 4)),
+    )
+
+
+def grid(of: Spec, rate=0.5) -> Grid:
+    curve = of.data.task == "parity"
+    found = Grid(("length",) if curve else ("length", "count"))
+    for length in of.test.lengths:
+        for count in of.test.counts:
+            for mode in MODES:
+                cell = (length,) if curve else (length, count)
+                found.add(cell, mode, Score(100, round(100 * rate), round(90 * rate), 50, 1000))
+    return found
+
+
+def attention() -> AttentionMap:
+    size = len(TOKENS)
+    weights = np.zeros((2, 2, size, size), np.float32)
+    weights[:, :, :, 0] = 1  # three heads rest on the start token, one looks two tokens back
+    weights[1, 0] = np.eye(size, k=-2)
+    weights[1, 0, :2, 0] = 1
+    return AttentionMap(TOKENS, weights, 20)
+
+
+def run(name: str, of: Spec, seed=0, rate=0.5, **records) -> Run:
+    info = {"spec": of.to_dict(), "spec_hash": of.hash(), "overrides": []}
+    return Run(name, "cpu", seed, 1, "reference", info, grid(of, rate), **records)
+
+
+def key_counts(slope: int) -> list[KeyCount]:
+    return [KeyCount(4, count, 0, head, 10, 10 * (2 + slope * count)) for count in (2, 4, 8) for head in (0, 1)]
+
+
+def attentive(name: str) -> list[Run]:
+    return [run(name, spec(), attention=attention(), key_counts=key_counts(1))]
+
+
+def figures() -> dict[Figure, dict[str, list[Run]]]:
+    """Three figures with their runs: curves, heat maps, attention; each lacks an experiment."""
+    parity = spec("parity", max_position=(41,))
+    plain = spec("parity", scratchpad=False, position_ids="none")
+    found = {
+        "fig3": {
+            "coupling/fig3/coupling-scratchpad": [run("a", parity, seed, 0.9 + 0.02 * seed) for seed in range(3)],
+            "coupling/fig3/nope-plain": [run("b", plain)],
+            "coupling/fig3/fire-plain": [],
+        },
+        "fig5": {
+            "coupling/fig5/trained-7": [run("c", spec(), seed) for seed in range(2)],
+            "coupling/fig5/trained-10": [run("d", spec(length=3))],
+            "coupling/fig5/trained-13": [],
+        },
+        "fig7": {"coupling/fig7/coupling-scratchpad": attentive("e"), "coupling/fig7/fire-plain": []},
+    }
+    return {
+        Figure(name=name, title=f"title of {name}", reads=tuple(runs), draw=name): runs for name, runs in found.items()
+    }
+
+
+if __name__ == "__main__":
+    from reproduce.figures import render
+
+    for figure, runs in figures().items():
+        for kind, content in render("coupling", figure, runs).items():
+            print(figure.name, kind, hashlib.sha256(content).hexdigest())
+    print("torch" in sys.modules)

@@ -1,0 +1,79 @@
+"""Runs made by hand for the comparison tests: accuracies enter, runs with exactly these counts leave."""
+
+import dataclasses
+
+from lengen.experiment import Experiment
+from lengen.records import Grid, KeyCount, Run, Score
+from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
+from reproduce.evidence import Evidence
+from reproduce.published import parse
+
+MODES = ("teacher_forced", "free_running")
+N = 400
+
+
+def spec(length=3, count=3, **model) -> Spec:
+    shape = {"layers": 1, "heads": 4, "width": 64, "head_dim": 16, "ff_width": 128} | model
+    return Spec(
+        data=DataSpec(task="addition", length=length, count=count, max_position=(9, 9)),
+        model=ModelSpec(**shape),
+        train=TrainSpec(steps=10, batch=4, lr=1e-3),
+        test=TestSpec(lengths=(2, 3, 4, 6), counts=(2, 3, 4, 6), examples=N),
+    )
+
+
+def experiment(name, profiles=("cpu", "paper"), declared=None) -> Experiment:
+    specs = {profile: declared or spec() for profile in profiles}
+    absent = {} if "cpu" in specs else {"cpu": "too large"}
+    return Experiment(name=name, claim="c", place="p", specs=specs, absent=absent, seeds=1)
+
+
+def run(of: Experiment, rate, profile="cpu", seed=0, store="reference", answer=None, modes=MODES, keys=(), made=None):
+    """A run whose exact match in a cell is ``rate(length, count)`` or the constant ``rate``; ``answer`` per mode."""
+    made = made or of.specs[profile]
+    grid = Grid(("length", "count"))
+    for length in made.test.lengths:
+        for count in made.test.counts:
+            value = rate(length, count) if callable(rate) else rate
+            correct = round(value * N)
+            for mode in modes:
+                right = round((answer or {}).get(mode, value) * N)
+                grid.add((length, count), mode, Score(N, correct, right, N - correct, N * 10))
+    info = {"spec": dataclasses.asdict(made), "spec_hash": made.hash(), "overrides": [], "parameters": 1000}
+    return Run(of.name, profile, seed, 1, store, info, grid, tuple(keys))
+
+
+def outside(inside, beyond, length=3, count=3):
+    """Accuracy ``inside`` in the trained range and ``beyond`` outside."""
+    return lambda n, m: inside if n <= length and m <= count else beyond
+
+
+def keys(exponent, heads=4, length=3):
+    """Key counts that grow with the operand count to a power, the same for every head."""
+    return [
+        KeyCount(length, count, 0, head, 1000, round(3000 * (count / 2) ** exponent))
+        for count in (2, 4, 8)
+        for head in range(heads)
+    ]
+
+
+def evidence(experiments, runs, profile="cpu") -> Evidence:
+    return Evidence(
+        profile,
+        {item.name: item for item in experiments},
+        lambda of, at: [run for run in runs if run.experiment == of.name and run.profile == at],
+    )
+
+
+def both(experiments, runs) -> dict[str, Evidence]:
+    return {profile: evidence(experiments, runs, profile) for profile in ("cpu", "paper")}
+
+
+def claim(**values):
+    entry = {"id": "c", "place": "Fig. 1", "statement": "s", "check": "level", "relation": ">=", "left": ["p/f/a"]}
+    return parse({"claim": [entry | values]}, "made").claims[0]
+
+
+def number(**values):
+    entry = {"id": "n", "place": "Fig. 1", "statement": "s", "relation": ">=", "value": 0.9, "experiments": ["p/f/a"]}
+    return parse({"number": [entry | values]}, "made").numbers[0]

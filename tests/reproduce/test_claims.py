@@ -1,0 +1,178 @@
+"""Every predicate can hold, fail and stay open; runs that are missing never count as failing."""
+
+import pytest
+
+from lengen.statistics import Interval
+from reproduce import claims
+from reproduce.evidence import DIFFERS, REPRODUCED, UNDECIDED, level
+from reproduce.measures import Missing
+from tests.reproduce.made import claim, evidence, experiment, keys, outside, run, spec
+
+A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
+C = experiment("p/f/c", declared=spec(layers=4, heads=8))
+TWO = {"check": "compare", "relation": ">", "right": ["p/f/b"]}
+
+
+def verdict(entry, *runs, of=(A, B, C)):
+    return claims.judge(entry, evidence(of, runs)).verdict
+
+
+# Each check with accuracies of a and b outside the trained range that reproduce it, fail it, leave it open.
+CHECKS = {
+    "level >=": (claim(threshold=0.9), (1.0, 0), (0.5, 0), (0.9, 0)),
+    "level <=": (claim(relation="<=", threshold=0.1), (0.0, 0), (0.5, 0), (0.1, 0)),
+    "level <": (claim(relation="<", threshold=0.5), (0.3, 0), (0.7, 0), (0.5, 0)),
+    "level ~": (claim(relation="~", low=0.45, high=0.55), (0.5, 0), (0.9, 0), (0.55, 0)),
+    "level ~ from below": (claim(relation="~", low=0.45, high=0.55), (0.5, 0), (0.1, 0), (0.45, 0)),
+    "compare >": (claim(**TWO), (0.9, 0.1), (0.1, 0.9), (0.5, 0.5)),
+    "compare <": (claim(**TWO | {"relation": "<"}), (0.1, 0.9), (0.9, 0.1), (0.5, 0.5)),
+    "compare not below": (claim(**TWO, threshold=-0.05), (0.5, 0.5), (0.1, 0.9), (0.5, 0.55)),
+    "paired": (claim(**TWO | {"check": "paired"}), (0.9, 0.1), (0.1, 0.9), (0.5, 0.5)),
+    "pooled": (claim(**TWO | {"check": "pooled"}), (0.9, 0.1), (0.1, 0.9), (0.5, 0.5)),
+    "ordered": (
+        claim(check="ordered", relation="<", left=["p/f/[ab]"], by="model.layers"),
+        (0.1, 0.9),
+        (0.9, 0.1),
+        (0.5, 0.5),
+    ),
+    "spread": (
+        claim(check="spread", relation="<=", left=["p/f/[ab]"], threshold=0.1),
+        (0.5, 0.52),
+        (0.1, 0.9),
+        (0.5, 0.6),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_every_check_can_hold_fail_and_stay_open(name, which):
+    entry, *cases = CHECKS[name]
+    a, b = cases[which]
+    found = verdict(entry, run(A, outside(1.0, a)), run(B, outside(1.0, b)))
+    assert found == (REPRODUCED, DIFFERS, UNDECIDED)[which]
+
+
+def test_every_check_is_tested_here():
+    from reproduce.published import CHECKS as known
+
+    assert {name.split()[0] for name in CHECKS} == set(known) == set(claims._CHECKS)
+
+
+def test_one_seed_on_the_other_side_leaves_it_undecided():
+    left = [run(A, outside(1.0, rate), seed=seed) for seed, rate in enumerate((0.9, 0.9, 0.2))]
+    right = [run(B, outside(1.0, 0.4))]
+    assert verdict(claim(**TWO), *left, *right) == UNDECIDED
+    assert verdict(claim(**TWO), *left[:2], *right) == REPRODUCED
+    assert verdict(claim(threshold=0.5), *left) == UNDECIDED
+    assert verdict(claim(threshold=0.5), *left[:2]) == REPRODUCED
+
+
+def test_a_claim_against_several_needs_every_one_and_shows_the_closest():
+    runs = [run(A, 0.9), run(B, 0.1), run(C, 0.3)]
+    found = claims.judge(claim(**TWO | {"right": ["p/f/*"]}), evidence((A, B, C), runs))
+    assert (found.verdict, round(found.ours, 3)) == (REPRODUCED, 0.6)
+    assert "f/a 0.900 against f/c 0.300" in found.notes
+    assert found.interval.low < 0.6 < found.interval.high
+    assert verdict(claim(**TWO | {"right": ["p/f/*"]}), runs[0], runs[1], run(C, 1.0)) == DIFFERS
+
+
+def test_largest_picks_the_right_side_by_heads_in_all():
+    entry = claim(**TWO | {"right": ["p/f/*"], "pick": "largest"})
+    assert verdict(entry, run(A, 0.5), run(B, 0.9), run(C, 0.1)) == REPRODUCED
+
+
+def test_an_equal_specification_is_not_compared_with_itself():
+    twin = experiment("p/f/twin")
+    entry = claim(**TWO | {"right": ["p/f/*"]})
+    assert verdict(entry, run(A, 0.9), run(B, 0.1), run(twin, 0.9), of=(A, B, twin)) == REPRODUCED
+
+
+def test_only_cells_in_the_region_of_both_trained_ranges_are_compared():
+    wide = experiment("p/f/b", declared=spec(length=4, count=4))
+    entry = claim(**TWO | {"left": ["p/f/b"], "right": ["p/f/a"]})
+    # a is right on 4 x 4 and nothing further; 4 x 4 is in the range of b and must not count for either.
+    beyond = run(A, lambda n, m: 1.0 if max(n, m) <= 4 else 0.0), run(wide, lambda n, m: 1.0 if max(n, m) <= 4 else 0.5)
+    found = claims.judge(entry, evidence((A, wide), beyond))
+    assert (found.verdict, found.ours) == (REPRODUCED, 0.5)
+
+
+def test_regions_of_one_model_are_compared_with_each_other():
+    entry = claim(**TWO | {"right": ["p/f/a"], "region": "more", "right_region": "longer"})
+    assert verdict(entry, run(A, lambda n, m: 0.1 if n > 3 else 0.9)) == REPRODUCED
+    assert verdict(entry, run(A, lambda n, m: 0.1 if m > 3 else 0.9)) == DIFFERS
+
+
+def test_two_measures_of_the_same_runs_are_matched_by_seed():
+    entry = claim(**TWO | {"check": "pooled", "right": ["p/f/a"], "measure": "answer", "right_measure": "exact"})
+    rates = [(0.1, 0.3), (0.6, 0.8)]  # seeds differ more than the measures do
+    runs = [run(A, low, seed=k, answer={"teacher_forced": high}) for k, (low, high) in enumerate(rates)]
+    assert verdict(entry, *runs) == REPRODUCED
+
+
+def test_teacher_forced_and_free_running_never_mix():
+    made = run(A, 0.0, answer={"teacher_forced": 1.0, "free_running": 0.5})
+    assert verdict(claim(measure="answer", threshold=0.9), made) == REPRODUCED
+    assert verdict(claim(measure="answer", threshold=0.9, mode="free_running"), made) == DIFFERS
+    with pytest.raises(Missing, match="not scored free-running"):
+        verdict(claim(measure="answer", mode="free_running"), run(A, 1.0, modes=("teacher_forced",)))
+
+
+def test_keys_need_every_seed_on_its_side():
+    entry = claim(relation="<=", threshold=0.25, measure="keys_growth", region="all")
+    assert verdict(entry, run(A, 1.0, keys=keys(0.0))) == REPRODUCED
+    assert verdict(entry, run(A, 1.0, keys=keys(1.0))) == DIFFERS
+    mixed = run(A, 1.0, keys=keys(0.0)), run(A, 1.0, seed=1, keys=keys(1.0))
+    assert verdict(entry, *mixed) == UNDECIDED
+    less = claim(**TWO | {"relation": "<", "measure": "keys_growth", "region": "all"})
+    assert verdict(less, run(A, 1.0, keys=keys(0.1)), run(B, 1.0, keys=keys(0.9))) == REPRODUCED
+
+
+def test_a_baseline_that_did_not_learn_in_range_is_named():
+    found = claims.judge(claim(**TWO), evidence((A, B), [run(A, 0.95), run(B, outside(0.02, 0.0))]))
+    assert found.notes[-1] == "f/b reaches only 0.02 in range at this size"
+    assert found.verdict == REPRODUCED
+    learned = claims.judge(claim(**TWO), evidence((A, B), [run(A, 0.95), run(B, outside(0.93, 0.0))]))
+    assert not [note for note in learned.notes if "in range" in note]
+    inside = claims.judge(claim(relation="<", threshold=0.5, region="in_range"), evidence((A,), [run(A, 0.0)]))
+    assert inside.notes == (), "a claim about the trained range itself says so already"
+
+
+@pytest.mark.parametrize(
+    ("entry", "message", "absent"),
+    [
+        (claim(), "no cpu run of f/a", False),
+        (claim(left=["p/f/z"]), "there is no experiment p/f/z", True),
+        (claim(left=["p/g/paper-only"]), "g/paper-only has no cpu size", True),
+        (claim(left=["p/g/*"]), "g/\\* has no cpu size", True),
+        (claim(check="ordered", left=["p/f/a"], by="model.layers"), "only f/a has a cpu size", True),
+        (claim(check="spread", left=["p/f/b"]), "only f/b has a cpu size", True),
+        (claim(**TWO | {"check": "paired", "right": ["p/f/[bc]"]}), "1 experiments cannot be paired with 2", True),
+        (claim(**TWO | {"right": ["p/f/a"]}), "nothing to compare f/a with", True),
+        (claim(left=["p/f/b"], lengths=[50, 60]), "f/b tested no cell there", False),
+    ],
+)
+def test_missing_runs_are_said_and_never_a_verdict(entry, message, absent):
+    paper_only = experiment("p/g/paper-only", profiles=("paper",))
+    with pytest.raises(Missing, match=message) as missing:
+        claims.judge(entry, evidence((A, B, C, paper_only), [run(B, 1.0)]))
+    assert missing.value.absent is absent
+
+
+def test_seeds_of_an_earlier_specification_do_not_mix_with_the_declared_one():
+    old = run(A, 0.0, seed=1, made=spec(layers=6))
+    found = claims.judge(claim(threshold=0.9), evidence((A,), [run(A, 1.0), old]))
+    assert (found.verdict, found.seeds) == (REPRODUCED, 1)
+
+
+def test_level_on_the_edges():
+    assert level(Interval(0.5, 0.5), (0.5,), ">=", 0.5, 0.5) == REPRODUCED
+    assert level(Interval(0.5, 0.5), (0.5,), "<=", 0.5, 0.5) == REPRODUCED
+    assert level(Interval(0.4, 0.6), (0.5,), "=", 0.5, 0.5) == UNDECIDED
+
+
+def test_the_largest_model_is_not_compared_with_itself():
+    entry = claim(**TWO | {"left": ["p/f/c"], "right": ["p/f/*"], "pick": "largest"})
+    with pytest.raises(Missing, match="f/c is itself the largest model with a cpu size") as missing:
+        verdict(entry, run(A, 0.5), run(B, 0.5), run(C, 0.5))
+    assert missing.value.absent

@@ -1,0 +1,261 @@
+"""Rows of the comparison: every verdict occurs, and only runs of the published setting meet published numbers."""
+
+import csv
+import dataclasses
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from reproduce import compare, numbers, registry
+from reproduce.published import Published, PublishedError
+from reproduce.store import Store
+from tests.reproduce.made import N, both, claim, experiment, number, outside, run, spec
+
+A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
+PAPER_ONLY = experiment("p/g/large", profiles=("paper",))
+COLUMNS = (
+    "kind,id,place,statement,relation,published,aggregation,ours,ci_low,ci_high,n,seeds,profile,verdict,deviations,command"
+)
+EXCEEDS = {"check": "compare", "relation": ">", "right": ["p/f/b"], "threshold": 0.0}
+
+
+def rows_of(entries, runs, of=(A, B, PAPER_ONLY), deviations=None):
+    found = [entry for entry in entries if hasattr(entry, "kind")], [e for e in entries if not hasattr(e, "kind")]
+    return compare.rows(Published(tuple(found[0]), tuple(found[1]), deviations or {}), both(of, runs))
+
+
+def row_of(entry, *runs, **more):
+    (row,) = rows_of([entry], runs, **more)
+    return row
+
+
+@pytest.mark.parametrize(
+    ("entry", "made", "verdict"),
+    [
+        (claim(threshold=0.9), [run(A, 1.0)], "reproduced"),
+        (claim(threshold=0.9), [run(A, 0.5)], "differs"),
+        (claim(threshold=0.9), [run(A, 0.9)], "undecided"),
+        (claim(threshold=0.9), [], "not run"),
+        (number(), [run(A, 1.0, "paper")], "reproduced"),
+        (number(), [run(A, 0.5, "paper")], "differs"),
+        (number(), [run(A, 0.9, "paper")], "undecided"),
+        (number(), [run(A, 1.0, "cpu")], "not comparable"),
+        (number(), [], "not run"),
+        (number(relation="<="), [run(A, 0.5, "paper")], "reproduced"),
+        (number(relation="<="), [run(A, 1.0, "paper")], "differs"),
+        (number(relation="=", value=1.0, tolerance=0.01), [run(A, 1.0, "paper")], "reproduced"),
+        (number(relation="=", value=0.5, tolerance=0.01), [run(A, 1.0, "paper")], "differs"),
+        (number(relation="~", low=0.4, high=0.6), [run(A, 0.5, "paper")], "reproduced"),
+        (number(kind="remark", remark="another device"), [run(A, 1.0, "paper")], "not comparable"),
+    ],
+)
+def test_each_verdict_occurs(entry, made, verdict):
+    assert row_of(entry, *made).verdict == verdict
+
+
+def test_smoke_never_counts():
+    of = experiment("p/f/a", profiles=("smoke", "cpu"))
+    assert row_of(claim(threshold=0.9), run(of, 1.0, "smoke"), of=(of,)).verdict == "not run"
+
+
+def test_a_claim_is_checked_at_cpu_size_and_at_paper_size_where_runs_exist():
+    entry = claim(threshold=0.9)
+    both_sizes = rows_of([entry], [run(A, 1.0), run(A, 0.0, "paper")])
+    assert [(row.profile, row.verdict) for row in both_sizes] == [("cpu", "reproduced"), ("paper", "differs")]
+    only_paper = rows_of([entry], [run(A, 1.0, "paper")])
+    assert [(row.profile, row.verdict) for row in only_paper] == [("cpu", "not run"), ("paper", "reproduced")]
+    assert only_paper[0].deviations == "no cpu run of f/a"
+
+
+def test_a_claim_without_a_cpu_size_is_asked_of_the_paper_profile_alone():
+    entry = claim(left=["p/g/large"], threshold=0.9)
+    missing = row_of(entry)
+    assert (missing.profile, missing.verdict, missing.deviations) == ("paper", "not run", "no paper run of g/large")
+    assert missing.command == "python -m reproduce run p/g/large --profile paper"
+    assert row_of(entry, run(PAPER_ONLY, 1.0, "paper")).verdict == "reproduced"
+
+
+def test_remarks_and_deviations_share_a_column_and_numbers_come_first():
+    entry = claim(**EXCEEDS, deviations=["D3"])
+    row = row_of(entry, run(A, 0.9), run(B, outside(0.02, 0.0)), deviations={"cpu": ("D1", "D3")})
+    assert row.deviations == (
+        "D1 D3; f/a 0.900 against f/b 0.000; f/b reaches only 0.02 in range at this size"
+    )
+    assert row.command == "python -m reproduce run p/f --profile cpu"
+    assert row.aggregation.startswith("compare: whole response right, teacher-forced, cells outside")
+
+
+def test_ours_of_a_comparison_is_the_difference_with_its_interval():
+    row = row_of(claim(**EXCEEDS), run(A, 0.9), run(A, 0.8, seed=1), run(B, 0.1))
+    assert row.ours == pytest.approx(0.75)
+    assert row.ci_low < 0.75 < row.ci_high
+    assert (row.seeds, row.n, row.published) == (1, 12 * N * 3, 0.0)
+
+
+def test_a_number_is_the_smallest_cell_of_the_median_over_seeds():
+    rates = [lambda n, m: 0.95 if (n, m) == (6, 6) else 1.0, lambda n, m: 0.0 if (n, m) == (2, 2) else 1.0, 1.0]
+    row = row_of(number(), *(run(A, rate, "paper", seed=k) for k, rate in enumerate(rates)))
+    assert (row.ours, row.verdict, row.n, row.seeds) == (1.0, "reproduced", N, 3)
+    row = row_of(number(), *(run(A, rate, "paper", seed=k) for k, rate in enumerate(rates[:1])))
+    assert (row.ours, row.verdict) == (0.95, "reproduced")
+    assert "at 6 x 6" in row.deviations
+    mean = row_of(number(statistic="mean"), run(A, rates[0], "paper"))
+    assert (mean.ours, mean.n) == (pytest.approx(1 - 0.05 / 16), 16 * N)
+
+
+def test_fewer_seeds_than_published_are_said():
+    assert "1 seed instead of 6" in row_of(number(seeds=6), run(A, 1.0, "paper")).deviations
+
+
+def test_of_several_experiments_the_least_favourable_counts():
+    entry = number(experiments=["p/f/a", "p/f/b"], relation="<=", value=0.05, lengths=[6, 6], counts=[6, 6])
+    row = row_of(entry, run(A, 0.0, "paper"), run(B, 0.5, "paper"))
+    assert (row.verdict, row.ours) == ("differs", 0.5)
+    assert "f/a 0; f/b 0.5" in row.deviations
+
+
+def test_a_run_of_another_specification_is_no_run_of_the_published_setting():
+    shorter = dataclasses.replace(spec(), train=dataclasses.replace(spec().train, steps=5))
+    row = row_of(number(), run(A, 1.0, "paper", made=shorter))
+    assert (row.verdict, row.ours) == ("not comparable", 1.0)
+    assert row.deviations.startswith("not the published setting: paper size, 1 run")
+    checked = rows_of([claim(threshold=0.9)], [run(A, 1.0, made=shorter)])
+    assert checked[0].deviations == "measured with an earlier specification"
+
+
+def test_a_cell_that_was_not_tested_is_not_compared():
+    entry = number(lengths=[30, 30], counts=[30, 30])
+    at_paper, at_cpu = row_of(entry, run(A, 1.0, "paper")), row_of(entry, run(A, 1.0))
+    assert (at_paper.verdict, at_cpu.verdict) == ("not run", "not comparable")
+    assert at_paper.deviations == "f/a was not tested up to 30 x 30 at this profile"
+    assert row_of(number(lengths=[1, 30]), run(A, 1.0, "paper")).verdict == "not run"
+
+
+@pytest.mark.parametrize(
+    ("field", "right", "wrong", "ours"),
+    [
+        ("train.batch", 4, 400, 4),
+        ("train.lr", 1e-3, 2e-3, 1e-3),
+        ("model.activation", "geglu", "relu", "geglu"),
+        ("data.pad", True, False, True),
+        ("data.max_position.1", 9, 40, 9),
+        ("data.max_position.2", "absent", 64, "absent"),
+        ("test.lengths.len", 4, 30, 4),
+        ("test.lengths.last", 6, 30, 6),
+        ("test.counts", [2, 3, 4, 6], [2], [2, 3, 4, 6]),
+        ("seeds", 1, 6, 1),
+        ("experiments", 1, 12, 1),
+        ("parameters", 4 * 64 * 64 + 3 * 64 * 128, 63e6, 40960),
+    ],
+)
+def test_a_setting_is_read_from_the_paper_specification_and_can_fail(field, right, wrong, ours):
+    made = {"kind": "setting", "field": field, "relation": "="}
+    assert row_of(number(**made, value=right)).verdict == "reproduced"
+    row = row_of(number(**made, value=wrong))
+    assert (row.verdict, row.ours, row.kind) == ("differs", ours, "number")
+    assert row.command == "python -m reproduce show p/f/a"
+
+
+def test_a_setting_at_least_and_within_a_tolerance():
+    made = {"kind": "setting", "field": "train.steps"}
+    assert row_of(number(**made, relation=">=", value=10)).verdict == "reproduced"
+    assert row_of(number(**made, relation=">=", value=11)).verdict == "differs"
+    assert row_of(number(**made, relation="=", value=12, tolerance=2.0)).verdict == "reproduced"
+
+
+def test_a_setting_of_one_experiment_out_of_many_is_named():
+    row = row_of(number(kind="setting", field="model.layers", relation="=", value=1, experiments=["p/f/*"]))
+    assert (row.verdict, row.ours, row.deviations) == ("differs", 2, "f/b has 2")
+    absent = experiment("p/f/a", profiles=("cpu",))
+    assert row_of(number(kind="setting", field="seeds", relation="=", value=1), of=(absent,)).verdict == "not run"
+
+
+@pytest.mark.parametrize(
+    ("field", "message"),
+    [("train.batches", "nearest: train.batch"), ("train.batch.0", "expected an index, last or len")],
+)
+def test_a_setting_that_names_no_field_gets_one_sentence(field, message):
+    entry = number(kind="setting", field=field, relation="=", value=1)
+    with pytest.raises(PublishedError, match=message):
+        numbers.setting(entry, {"p/f/a": A}, ["p/f/a"])
+
+
+def test_the_csv_has_the_columns_of_the_contract_and_equal_rows_give_equal_bytes():
+    entries, made = [number(), claim(**EXCEEDS)], [run(A, 1.0), run(B, 1 / 3)]
+    text = compare.to_csv(rows_of(entries, made))
+    assert text.splitlines()[0] == COLUMNS == ",".join(compare.COLUMNS)
+    assert text == compare.to_csv(rows_of(entries, made))
+    first, second = csv.DictReader(io.StringIO(text))
+    assert (first["kind"], second["kind"], second["ours"]) == ("number", "claim", "0.6675")
+    assert [row["ours"] for row in json.loads(compare.to_json(rows_of(entries, made)))] == [1.0, 0.6675]
+
+
+def test_markdown_shows_published_reference_and_yours():
+    entries = [claim(**EXCEEDS), number(kind="setting", field="train.batch", relation="=", value=400)]
+    reference, yours = rows_of(entries, [run(A, 0.9), run(B, 0.1)]), rows_of(entries, [run(A, 0.1), run(B, 0.9)])
+    text = compare.to_markdown("p", reference, yours, {"D1": "smaller, because"})
+    assert "| published | reference | yours |" in text
+    assert "**reproduced** 0.8000" in text and "**differs** -0.8000" in text
+    assert "0 of 1 published hyper-parameters" in text and "- **D1** smaller, because" in text
+    assert "Wilson" in text and "yours" not in compare.to_markdown("p", reference).lower()
+
+
+def test_the_terminal_table_hides_settings_that_hold():
+    pytest.importorskip("rich")
+    entries = [claim(threshold=0.9), number(kind="setting", field="train.batch", relation="=", value=4)]
+    rows = rows_of(entries, [run(A, 1.0)])
+    assert compare.to_rich_table(rows).row_count == 1
+    assert compare.to_rich_table(rows, settings=True).row_count == 2
+
+
+@pytest.fixture
+def made_paper(monkeypatch):
+    """A registry with one paper whose runs are looked up by the name of the store."""
+    runs = {"reference": [run(A, 1.0)], "local": [run(A, 0.0)], "empty": []}
+    published = Published((), (claim(threshold=0.9),), {"cpu": ("D1",)})
+    monkeypatch.setattr(compare, "_published", lambda paper: published)
+    monkeypatch.setattr(registry, "experiments", lambda paper: (A,))
+    monkeypatch.setattr(registry, "deviations", lambda paper: {"D1": "smaller"})
+    monkeypatch.setattr(
+        registry, "declared_runs", lambda store, of, at: [r for r in runs[store.name] if r.profile == at]
+    )
+    return runs
+
+
+def test_the_first_store_with_runs_speaks_for_an_experiment(made_paper, tmp_path):
+    stores = {name: Store(tmp_path, name) for name in made_paper}
+
+    def verdicts(*names):
+        return [row.verdict for row in compare.compare("p", [stores[name] for name in names])]
+
+    assert verdicts("reference") == ["reproduced"]
+    assert verdicts("local", "reference") == ["differs"]
+    assert verdicts("empty", "reference") == ["reproduced"]
+    assert verdicts("empty") == verdicts() == ["not run"]
+
+
+def test_save_writes_both_files_once(made_paper, tmp_path):
+    stores = [Store(tmp_path, "reference"), Store(tmp_path, "local")]
+    paths = compare.save("p", stores)
+    assert [str(path.relative_to(tmp_path)) for path in paths] == [
+        f"{store}/p/comparison.{kind}" for store in ("reference", "local") for kind in ("csv", "md")
+    ]
+    assert "yours" in paths[3].read_text() and "| yours |" not in paths[1].read_text()
+    before = [path.stat().st_mtime_ns for path in paths]
+    compare.save("p", stores)
+    assert [path.stat().st_mtime_ns for path in paths] == before, "unchanged files are left alone"
+
+
+def test_a_deviation_that_is_not_listed_gets_one_sentence(made_paper, monkeypatch, tmp_path):
+    monkeypatch.setattr(registry, "deviations", lambda paper: {})
+    with pytest.raises(PublishedError, match="there is no deviation D1"):
+        compare.compare("p", [Store(tmp_path, "reference")])
+
+
+def test_comparing_imports_neither_torch_nor_pandas():
+    code = "import sys, reproduce.compare; print([n for n in ('torch', 'pandas', 'rich') if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

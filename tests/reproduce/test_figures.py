@@ -1,0 +1,225 @@
+"""Every published figure can be drawn, says what it lacks, and is the same in every process."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure as Drawing
+from matplotlib.text import Text
+
+from lengen import plotting
+from lengen.experiment import Experiment
+from papers.coupling import figures as coupling
+from papers.coupling.attention_figures import structured_heads
+from reproduce import figures, registry
+from reproduce.store import Store
+from tests.reproduce.drawn import attention, attentive, run, spec
+from tests.reproduce.drawn import figures as constructed
+
+ROOT = Path(__file__).resolve().parents[2]
+METHODS = [f"{method}-{response}" for method in ("coupling", "nope", "fire") for response in ("scratchpad", "plain")]
+FORMATS = [f"{p}-{f}" for p in ("pad", "nopad") for f in ("plain-reversed", "reversed-reversed", "plain-plain")]
+# function -> the variants it arranges
+VARIANTS = {
+    "fig1": METHODS,
+    "fig5": ["trained-7", "trained-10", "trained-13"],
+    "fig6": ["no-padding"],
+    "fig9": METHODS,
+    "fig10": [f"{layers}L{heads}H" for layers in (1, 2, 4, 6) for heads in (2, 4, 8)],
+    "fig11": ["1L4H-128", "1L4H-256", "1L8H-128", "1L8H-256"],
+    "fig12": ["d64", "d128", "d256", "d512"],
+    "fig13": ["20k", "100k", "500k", "2M", "10M"],
+    "fig14": FORMATS,
+    "fig15": FORMATS,
+}
+
+
+def texts(drawing: Drawing) -> str:
+    return "\n".join(text.get_text() for text in drawing.findobj(Text))
+
+
+def heat_maps(drawing: Drawing) -> int:
+    return sum(bool(axes.images) for axes in drawing.axes)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_complete_figure_has_a_heat_map_for_every_experiment(name):
+    task = "multiplication" if name == "fig9" else "addition"
+    runs = {f"coupling/{name}/{variant}": [run("x", spec(task, count=3))] for variant in VARIANTS[name]}
+    with plotting.style():
+        drawing = getattr(coupling, name)(runs)
+    modes = 2 if name == "fig15" else 1
+    assert heat_maps(drawing) == modes * len(VARIANTS[name])
+    assert "not run" not in texts(drawing).lower()
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_missing_experiment_is_named(name):
+    first, *rest = VARIANTS[name]
+    runs = {f"coupling/{name}/{variant}": [] for variant in rest}
+    runs[f"coupling/{name}/{first}"] = [run("x", spec(count=3))]
+    with plotting.style():
+        shown = texts(getattr(coupling, name)(runs)).replace("\n", "")
+    assert not rest or "not run at this profile" in shown.lower()
+    assert all(f"coupling/{name}/{variant}" in shown.replace(" ", "") for variant in rest)
+
+
+def test_titles_come_from_the_specification_not_from_the_name():
+    with plotting.style():
+        shown = texts(
+            coupling.fig5({"coupling/fig5/trained-13": [run("x", spec(length=4)), run("x", spec(length=4), 1)]})
+        )
+    assert "Trained on $S_A(4,3)$\n2 layers, 2 heads, median of 2 seeds" in shown and "13" not in shown
+
+
+def test_figure_1_has_the_scratchpad_below_and_says_so():
+    runs = {f"coupling/fig1/{v}": [run("x", spec(scratchpad=v.endswith("scratchpad")))] for v in METHODS}
+    with plotting.style():
+        drawing = coupling.fig1(runs)
+    panels = [axes.get_title() for axes in drawing.axes if axes.images]
+    assert ["without scratchpad" in title for title in panels] == [True] * 3 + [False] * 3
+
+
+def test_figure_3_shows_teacher_forced_and_free_running_side_by_side():
+    (_, runs), *_ = constructed().items()
+    with plotting.style():
+        forced, free, distance = coupling.fig3(runs).axes
+    assert "teacher-forced" in forced.get_title() and "free-running" in free.get_title()
+    assert list(forced.lines[0].get_ydata()) == [0.83] * 4 and list(distance.lines[0].get_ydata()) == [0.05] * 4
+
+
+def test_figure_15_shows_both_ways_of_scoring():
+    runs = {f"coupling/fig15/{FORMATS[0]}": [run("x", spec())]}
+    with plotting.style():
+        titles = [axes.get_title() for axes in coupling.fig15(runs).axes if axes.images]
+    assert [title.split("\n")[0] for title in titles] == ["Teacher-forced", "Free-running"]
+
+
+def test_structured_heads_prefer_lines_to_the_start_token():
+    assert structured_heads(attention(), 1) == [(1, 0)]
+    assert structured_heads(attention(), 9) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def test_attention_figures_draw_heads_and_say_what_was_not_recorded():
+    with plotting.style():
+        assert heat_maps(coupling.fig16_21({"coupling/fig16/nope-scratchpad": attentive("x")})) == 4
+        bare = coupling.fig16_21({"coupling/fig16/nope-scratchpad": [run("x", spec())]})
+    assert "coupling/fig16/nope-scratchpad\nno attention recorded" in texts(bare)
+
+
+def test_figure_7_draws_shared_runs_once_and_parts_with_from_without_scratchpad():
+    with_pad, without = attentive("a"), attentive("b")
+    without[0].info["spec"]["data"]["scratchpad"] = False
+    runs = {
+        "coupling/fig7/x": with_pad,
+        "coupling/fig7/y": without,
+        "coupling/fig1/x": with_pad,
+        "coupling/fig1/y": without,
+    }
+    with plotting.style():
+        drawing = coupling.fig7(runs)
+    left, right = [axes for axes in drawing.axes if axes.get_title().startswith("Keys per prediction step")]
+    assert [len(axes.get_legend().get_texts()) for axes in (left, right)] == [1, 1]
+    assert "without" in right.get_title() and heat_maps(drawing) == 8
+
+
+def draw_in_another_process(home: Path, **environment: str) -> str:
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("MPL", "LC_", "XDG_"))}
+    command = [sys.executable, "-m", "tests.reproduce.drawn"]
+    everything = inherited | {"HOME": str(home), "PYTHONPATH": str(ROOT)} | environment
+    return subprocess.run(command, cwd=home, env=everything, capture_output=True, text=True, check=True).stdout
+
+
+def test_two_processes_draw_the_same_bytes_and_neither_imports_torch(tmp_path):
+    plain, odd = tmp_path / "plain", tmp_path / "odd"
+    settings = "font.size: 30\nfont.family: serif\nsvg.fonttype: none\naxes.facecolor: red\nsavefig.dpi: 300\n"
+    for folder in (plain, odd, odd / ".config" / "matplotlib"):
+        folder.mkdir(parents=True, exist_ok=True)
+    (odd / "matplotlibrc").write_text(settings)
+    (odd / ".config" / "matplotlib" / "matplotlibrc").write_text(settings)
+    first = draw_in_another_process(plain, PYTHONHASHSEED="1", HOME=os.environ.get("HOME", str(plain)))
+    second = draw_in_another_process(odd, PYTHONHASHSEED="2", MPLBACKEND="svg", LC_ALL="C", TZ="Asia/Tokyo")
+    assert first == second
+    *digests, torch = first.split("\n")[:-1]
+    assert len(set(digests)) == 6 and torch == "False"
+
+
+@pytest.fixture
+def toy(monkeypatch, tmp_path):
+    """Figures fig3, fig5, fig7 declared with the constructed runs; ``runs`` says what the store holds."""
+    declared = constructed()
+    held = {name: some for runs in declared.values() for name, some in runs.items()}
+    experiments = tuple(
+        Experiment(name=name, claim="c", place="p", specs={}, absent={}, seeds=1)
+        for runs in declared.values()
+        for name in runs
+    )
+    profiles = {"cpu"}
+
+    def declared_runs(store, experiment, profile):
+        return held[experiment.name] if profile in profiles else []
+
+    monkeypatch.setattr(registry, "experiments", lambda paper: experiments)
+    monkeypatch.setattr(registry, "figures", lambda paper: tuple(declared))
+    monkeypatch.setattr(registry, "declared_runs", declared_runs)
+    return Store(tmp_path, "reference"), profiles, held
+
+
+def names(paths):
+    return [path.name for path in paths]
+
+
+def test_draw_writes_both_formats_for_each_profile_with_runs_but_smoke(toy):
+    store, profiles, _ = toy
+    profiles.add("smoke")
+    paths = figures.draw("coupling", store, ["fig5", "fig3"])
+    assert names(paths) == ["fig3-cpu.png", "fig3-cpu.svg", "fig5-cpu.png", "fig5-cpu.svg"]
+    assert {path.parent for path in paths} == {store.path / "coupling" / "figures"}
+    assert paths[0].read_bytes().startswith(b"\x89PNG") and paths[1].read_bytes().startswith(b"<?xml")
+
+
+def test_smoke_is_drawn_where_nothing_else_ran(toy):
+    store, profiles, _ = toy
+    profiles.symmetric_difference_update({"cpu", "smoke"})
+    assert names(figures.draw("coupling", store, ["fig5"])) == ["fig5-smoke.png", "fig5-smoke.svg"]
+
+
+def test_figures_without_runs_are_not_drawn(toy):
+    store, _, held = toy
+    for name in held:
+        held[name] = []
+    assert figures.draw("coupling", store) == []
+
+
+def test_redrawing_touches_no_file(toy):
+    store, *_ = toy
+    paths = figures.draw("coupling", store, ["fig5"])
+    before = [path.stat().st_mtime_ns for path in paths]
+    assert figures.draw("coupling", store, ["fig5"]) == paths
+    assert [path.stat().st_mtime_ns for path in paths] == before
+
+
+def test_pictures_hold_no_date_and_no_version(toy):
+    store, *_ = toy
+    for path in figures.draw("coupling", store, ["fig5"]):
+        content = path.read_bytes()
+        assert not any(word in content for word in (b"<metadata", b"<dc:", b"tEXt", b"tIME", b"Software"))
+
+
+def test_an_unknown_figure_is_one_sentence(toy):
+    store, *_ = toy
+    with pytest.raises(figures.FigureError, match="there is no figure 'fig33' in paper 'coupling'; nearest: fig3"):
+        figures.draw("coupling", store, ["fig33"])
+
+
+def test_every_declared_figure_draws_all_the_experiments_it_reads():
+    declared = {experiment.name: experiment for experiment in registry.experiments("coupling")}
+    for figure in registry.figures("coupling"):
+        # nothing ran but the first: all others must be named, so every function knows every variant declared
+        first, *rest = figure.reads
+        runs = {name: [] for name in rest} | {first: [run(first, declared[first].specs["paper"])]}
+        with plotting.style():
+            shown = texts(getattr(coupling, figure.draw)(runs)).replace("\n", "").replace(" ", "")
+        assert all(name in shown for name in rest), figure.name

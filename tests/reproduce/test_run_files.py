@@ -1,0 +1,61 @@
+"""Records survive their files: whatever is written is read back equal."""
+
+from types import SimpleNamespace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lengen.records import AttentionMap, Grid, KeyCount, Score
+from reproduce.files import write_text
+from reproduce.run_files import attention_from_bytes, attention_to_bytes, metrics_from_csv, metrics_to_csv
+from reproduce.store import Store
+from tests.reproduce.fakes import SPEC
+
+HASH = SPEC.hash()
+INFO = {"spec": SPEC.to_dict(), "overrides": []}
+
+scores = st.integers(0, 10**12).flatmap(
+    lambda n: st.builds(Score, st.just(n), st.integers(0, n), st.integers(0, n), st.integers(0), st.integers(0))
+)
+modes = st.dictionaries(st.sampled_from(["teacher_forced", "free_running"]), scores, min_size=1)
+cells = {width: st.tuples(*[st.integers(0, 200)] * width) for width in (1, 2)}
+grids = st.sampled_from([("length",), ("length", "count")]).flatmap(
+    lambda axes: st.builds(Grid, st.just(axes), st.dictionaries(cells[len(axes)], modes))
+)
+counts = st.lists(st.builds(KeyCount, *[st.integers(0, 10**9)] * 6))
+text = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=3)
+maps = st.none() | st.tuples(st.integers(1, 3), st.lists(text, min_size=1, max_size=4), st.integers(1, 10**6))
+numbers = st.lists(st.tuples(st.integers(0, 10**9), text, st.floats(allow_nan=False)), max_size=5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(grid=grids, keys=counts, drawn=maps, metrics=numbers, seed=st.integers(0, 2**31))
+def test_records_survive_the_store(tmp_path_factory, grid, keys, drawn, metrics, seed):
+    attention = None
+    if drawn is not None:
+        heads, tokens, n = drawn
+        weights = np.linspace(0, 1, heads * len(tokens) ** 2, dtype=np.float16).astype(np.float32)
+        attention = AttentionMap(tuple(tokens), weights.reshape(1, heads, len(tokens), len(tokens)), n)
+    store = Store(tmp_path_factory.mktemp("results"), "local")
+    with store.workspace("toy/fig1/alpha", "cpu", seed, HASH) as space:
+        write_text(space.folder / "metrics.csv", metrics_to_csv(metrics))
+        space.publish(INFO, SimpleNamespace(grid=grid, key_counts=keys, attention=attention, info={}))
+    run = Store(store.root, "local").find("toy/fig1/alpha", "cpu", seed, HASH)
+    assert run.grid == grid and list(run.key_counts) == sorted(keys) and list(run.metrics) == metrics
+    if attention is None:
+        assert run.attention is None
+    else:
+        assert run.attention.tokens == attention.tokens and run.attention.n == attention.n
+        np.testing.assert_array_equal(run.attention.weights, attention.weights)
+
+
+@given(rows=numbers)
+def test_metrics_survive_their_file(rows):
+    assert list(metrics_from_csv(metrics_to_csv(rows))) == rows
+
+
+def test_equal_maps_give_equal_bytes():
+    attention = AttentionMap(("1", "+"), np.full((1, 1, 2, 2), 0.5, np.float32), 3)
+    assert attention_to_bytes(attention) == attention_to_bytes(attention)
+    assert attention_from_bytes(attention_to_bytes(attention)).tokens == ("1", "+")

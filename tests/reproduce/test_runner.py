@@ -1,0 +1,251 @@
+"""Planning, running side by side, failures, workers that die, and the forecast of time."""
+
+import io
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lengen.progress import Progress
+from lengen.spec import SpecError
+from reproduce import estimate, executors, registry, runner
+from reproduce.executors import Local, Sbatch, sbatch_script, throttled
+from reproduce.progress import Display, Forecast
+from reproduce.runner import FatalError, Job, JobError, Order, PlanError, plan
+from reproduce.store import Store
+from tests.reproduce.fakes import SPEC, install_toy, spec_with
+
+CHECKOUT = Path(runner.__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True)
+def results(monkeypatch, tmp_path):
+    yield install_toy(monkeypatch, tmp_path)
+    monkeypatch.undo()
+    registry.papers.cache_clear()
+    registry._homes.cache_clear()
+
+
+def jobs(seeds=(0,), overrides=(), selector="toy"):
+    return plan(registry.select(selector), "cpu", seeds, overrides).jobs
+
+
+def make(results, todo, execute="execute", workers=1, fresh=False):
+    order = Order(results, {"commit": "none", "command": "test"}, fresh, f"tests.reproduce.fakes:{execute}")
+    stream = io.StringIO()
+    with Display({job: estimate.cost(job.spec, job.profile) for job in todo}, workers, stream=stream) as display:
+        return runner.run(todo, order, Local(workers), display), stream.getvalue()
+
+
+def test_a_plan_runs_shared_specifications_once_and_names_what_is_absent():
+    made = plan(registry.select("toy"), "cpu", (0, 2), ())
+    assert [job.name for job in made.jobs] == [
+        f"toy/fig1/{variant} seed {seed}" for variant, seed in itertools.product(("alpha", "beta"), (0, 2))
+    ]
+    assert made.absent == {"toy/fig3/huge": "needs a GPU"}
+    assert [job.seed for job in plan(registry.select("toy/fig2"), "paper").jobs] == [0, 1]  # the published seeds
+    assert [job.experiment for job in plan(registry.select("toy/fig2"), "cpu").jobs] == ["toy/fig1/alpha"]
+
+
+def test_a_plan_without_jobs_and_a_bad_override_say_why():
+    with pytest.raises(PlanError, match="toy/fig3/huge has no cpu profile \\(needs a GPU\\)"):
+        plan(registry.select("toy/fig3"), "cpu")
+    with pytest.raises(SpecError, match=r"nearest: steps"):
+        jobs(overrides=["train.step=3"])
+    assert jobs(overrides=["train.steps=3"])[0].spec.train.steps == 3
+
+
+def test_finished_runs_are_skipped_and_fresh_ones_are_new_versions(results):
+    todo = jobs()
+    report, shown = make(results, todo)
+    assert [run.version for run in report.runs] == [1, 1] and not report.failures
+    assert "2 of 2 runs done" in shown
+    report, shown = make(results, todo, execute="dies")  # nothing is executed
+    assert [run.version for run in report.runs] == [1, 1] and shown == ""
+    report, _ = make(results, todo, fresh=True)
+    assert [run.version for run in report.runs] == [2, 2]
+    checkpoint = Store(results, "local").folder(report.runs[0]) / "last.ckpt"
+    assert checkpoint.read_text() == "step\n"  # fresh work did not resume
+    info = report.runs[0].info
+    assert info["overrides"] == [] and info["spec"]["train"]["steps"] == 4 and info["commit"] == "none"
+    assert info["files"].keys() == {"grid.csv", "metrics.csv", "last.ckpt", "model.safetensors"}
+
+
+def test_a_failure_is_collected_and_the_others_go_on(results):
+    report, shown = make(results, jobs(seeds=(0, 1, 2)), execute="fails_for_seed_one")
+    assert sorted(report.failures) == ["toy/fig1/alpha seed 1", "toy/fig1/beta seed 1"]
+    sentence = report.failures["toy/fig1/alpha seed 1"]
+    assert sentence.startswith("RuntimeError: seed one is unlucky (traceback in ")
+    assert len(report.runs) == 4 and "1 failed" in shown
+    trace = results / "local/toy/fig1/alpha/cpu/seed-1/.work/error.txt"
+    assert "Traceback" in trace.read_text()
+    report, _ = make(results, jobs(seeds=(1,)))
+    assert [path.name for path in Store(results, "local").folder(report.runs[0]).glob("error*")] == []
+
+
+def test_workers_are_kept_alive_and_use_one_thread(results):
+    report, _ = make(results, jobs(seeds=range(4)), execute="tells_its_process", workers=2)
+    assert len(report.runs) == 8
+    pids = {run.info["pid"] for run in report.runs}
+    assert os.getpid() not in pids and len(pids) <= 2
+    assert {run.info["threads"] for run in report.runs} == {"1"}
+
+
+def test_one_job_or_one_worker_stays_in_this_process(results):
+    for number, (todo, workers) in enumerate(((jobs()[:1], 4), (jobs(seeds=(5,)), 1))):
+        report, _ = make(results, todo, execute="tells_its_process", workers=workers)
+        assert {run.info["pid"] for run in report.runs} == {os.getpid()}, number
+
+
+def test_a_worker_that_dies_fails_its_job_only(results):
+    report, _ = make(results, jobs(seeds=(0, 1, 2)), execute="dies", workers=2)
+    assert sorted(report.failures) == ["toy/fig1/alpha seed 0", "toy/fig1/beta seed 0"]
+    assert "ended with code 7" in report.failures["toy/fig1/alpha seed 0"]
+    assert len(report.runs) == 4
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_concerns_all_runs_stops_the_command(results, workers):
+    with pytest.raises(FatalError, match="unknown task"):
+        make(results, jobs(seeds=(0, 1)), execute="bad_field", workers=workers)
+    (results / "local").mkdir(parents=True, exist_ok=True)
+    (results / "local/toy").rename(results / "moved")
+    (results / "local/toy").write_text("a file where a folder should be")
+    with pytest.raises(FatalError, match="cannot be written"):
+        make(results, jobs(seeds=(0, 1)), workers=workers)
+
+
+def test_a_full_disk_is_recognised_whatever_the_error(results, monkeypatch):
+    monkeypatch.setattr(runner, "FULL", 10**18)
+    with pytest.raises(FatalError, match="is full: make room"):
+        make(results, jobs(seeds=(1,)), execute="fails_for_seed_one")
+
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def wait_until(condition, seconds=30.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+
+
+def test_workers_die_with_a_parent_that_was_killed(results, tmp_path):
+    script = tmp_path / "parent.py"
+    script.write_text(
+        "import sys; from pathlib import Path\n"
+        "if __name__ == '__main__':\n"
+        "    from tests.reproduce.test_runner import SPEC, spec_with, Job, Order, runner, Local, Display\n"
+        "    todo = [Job('toy/fig1/alpha', 'cpu', seed, SPEC) for seed in (0, 1)]\n"
+        "    order = Order(Path(sys.argv[1]), {}, False, 'tests.reproduce.fakes:waits_forever')\n"
+        "    runner.run(todo, order, Local(2), Display({}, 2))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
+    parent = subprocess.Popen([sys.executable, str(script), str(results)], env=environment, stderr=subprocess.DEVNULL)
+    files = [results / f"local/toy/fig1/alpha/cpu/seed-{seed}/.work/pid" for seed in (0, 1)]
+    try:
+        wait_until(lambda: all(path.exists() and path.read_text() for path in files))
+        pids = [int(path.read_text()) for path in files]
+        assert all(map(alive, pids)) and parent.pid not in pids
+    finally:
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+    wait_until(lambda: not any(map(alive, pids)), 5.0)
+
+
+def test_reports_are_throttled_but_for_ends_and_stages(monkeypatch):
+    now = itertools.count(0.0, 0.01)
+    monkeypatch.setattr(executors.time, "monotonic", lambda: next(now))
+    seen = []
+    report = throttled(seen.append)
+    for step in range(1, 101):
+        report(Progress("train", step, 100, None, None))
+    report(Progress("measure", 1, 9, None, None))
+    assert [item.step for item in seen] == [1, 26, 51, 76, 100, 1]
+
+
+def test_sbatch_writes_one_task_per_job_without_running(results):
+    todo = [Job("toy/fig1/alpha", "paper", seed, SPEC, ("test.counts=[2, 3]",)) for seed in (0, 4)]
+    script = sbatch_script(todo, 8)
+    assert "#SBATCH --array=0-1%8" in script and "#SBATCH --gres=gpu:1" in script
+    assert "1) exec" in script and "--seeds 4 --set 'test.counts=[2, 3]'" in script
+    assert str(results) not in script
+    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+    stream = io.StringIO()
+    Sbatch(Store(results, "local"))(todo, lambda *_: pytest.fail("it ran"), Display({}, 1, stream=stream))
+    assert (results / "local/sbatch/toy-paper.sbatch").read_text() == sbatch_script(todo)
+    assert "2 array tasks" in stream.getvalue()
+
+
+def test_time_left_is_learnt_from_what_has_been_seen():
+    todo = [Job("toy/fig1/alpha", "cpu", seed, SPEC) for seed in range(4)]
+    now = [0.0]
+    forecast = Forecast({job: estimate.Cost(90.0, 10.0) for job in todo}, 2, lambda: now[0])
+    assert forecast.left() == 200.0
+    for job in todo[:2]:
+        forecast.see(job, Progress("train", 0, 100, None, None))
+    now[0] = 90.0  # twice as slow as estimated
+    for job in todo[:2]:
+        forecast.see(job, Progress("train", 50, 100, None, None))
+    assert forecast.left() == pytest.approx(2 * (55 + 100), rel=0.05)
+    for job in todo[:2]:
+        forecast.close(job)
+    now[0] = 200.0
+    assert 0 < forecast.left() < 250
+
+
+def test_plain_lines_speak_every_ten_seconds(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr("reproduce.progress.time.monotonic", lambda: clock[0])
+    job, stream = Job("toy/fig1/alpha", "cpu", 0, SPEC), io.StringIO()
+    with Display({job: estimate.cost(SPEC, "cpu")}, 1, before=2, stream=stream) as display:
+        display.started(job)
+        for second in range(25):
+            clock[0] = second
+            display.progressed(job, Progress("train", second, 25, 0.5, 0.25))
+        display.finished(job, runner.Result(1, 25.0))
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 4
+    said = "toy/fig1/alpha seed 0: train 10/25, loss 0.5000, accuracy 0.250; 2 of 3 runs done, about"
+    assert lines[1].startswith(said)
+    assert lines[-1] == "toy/fig1/alpha seed 0: finished as v1 in 24 s; 3 of 3 runs done"
+
+
+def test_the_live_table_shows_each_running_job():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    job, stream = Job("toy/fig1/alpha", "cpu", 0, SPEC), Terminal()
+    with Display({job: estimate.cost(SPEC, "cpu")}, 1, stream=stream) as display:
+        display.started(job)
+        display.progressed(job, Progress("train", 5, 25, 0.5, None))
+        rows = display._table()
+        assert rows.row_count == 1
+        display.failed(job, "it diverged [at] step 3")
+    assert "failed: it diverged [at] step 3" in stream.getvalue()
+
+
+def test_estimates_grow_with_the_work():
+    base = estimate.cost(SPEC, "cpu")
+    assert estimate.cost(spec_with(steps=4000), "cpu").train > 100 * (base.train - 1)
+    assert estimate.cost(spec_with(batch=4000), "cpu").train > base.train
+    assert estimate.makespan([3.0, 2.0, 2.0, 1.0], 2) == 4.0
+    assert estimate.makespan([], 2) == 0.0
+
+
+def test_errors_of_a_run_become_sentences(results):
+    order = Order(results, {}, False, "tests.reproduce.fakes:fails_for_seed_one")
+    with pytest.raises(JobError, match="RuntimeError: seed one is unlucky"):
+        runner.perform(order, Job("toy/fig1/alpha", "cpu", 1, SPEC), print, print)

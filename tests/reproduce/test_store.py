@@ -1,0 +1,274 @@
+"""The store: whole or nothing, never twice, and one sentence for what is damaged."""
+
+import errno
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from reproduce import run_files
+from reproduce.files import StoreError, write_text
+from reproduce.store import Store, results_root
+from tests.reproduce.fakes import SPEC, outcome
+
+KEY = ("toy/fig1/alpha", "cpu", 0)
+HASH = SPEC.hash()
+INFO = {"spec": SPEC.to_dict(), "overrides": []}
+
+
+def publish(store: Store, key=KEY, spec_hash=HASH, what=None, **info):
+    with store.workspace(*key, spec_hash) as space:
+        (space.folder / "last.ckpt").write_text("checkpoint")
+        (space.folder / "model.safetensors").write_text("weights")
+        return space.publish({**INFO, **info}, what or outcome())
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path, "local")
+
+
+def test_a_published_run_reads_back_equal_and_alone(store):
+    run = publish(store, command="python -m reproduce run toy")
+    assert (run.version, run.seed, run.profile, run.store) == (1, 0, "cpu", "local")
+    assert run.grid.scores == outcome().grid.scores
+    folder = store.folder(run)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "grid.csv", "last.ckpt", "metrics.csv", "model.safetensors", "run.json",
+    ]  # fmt: skip
+    info = json.loads((folder / "run.json").read_text())
+    assert info["status"] == "finished" and info["schema_version"] == 1 and info["spec_hash"] == HASH
+    assert set(info["files"]) == {"grid.csv", "last.ckpt", "metrics.csv", "model.safetensors"}
+    assert not (folder.parent / ".work").exists()
+
+
+def test_a_version_is_never_written_again(store):
+    first = publish(store)
+    before = {path: path.read_bytes() for path in store.folder(first).iterdir()}
+    second = publish(store, what=outcome(3))
+    other = publish(store, spec_hash="0" * 16)
+    assert (second.version, other.version) == (2, 3)
+    assert {path: path.read_bytes() for path in before} == before
+    fresh = Store(store.root, "local")
+    assert fresh.find(*KEY, HASH).version == 2
+    assert [run.version for run in fresh.runs()] == [2, 3]
+    assert fresh.newest(KEY[0]).version == 3
+    assert fresh.find(*KEY, "1" * 16) is None and fresh.newest("toy/fig1/beta") is None
+
+
+def test_equal_runs_leave_equal_csv_files(store):
+    one, two = publish(store), publish(store)
+    for name in ("grid.csv", "metrics.csv"):
+        assert (store.folder(one) / name).read_bytes() == (store.folder(two) / name).read_bytes()
+
+
+@pytest.mark.parametrize("moment", ["replace", "rename", "fsync"])
+@pytest.mark.parametrize("call", range(4))
+def test_killed_at_any_write_leaves_nothing_readable(store, monkeypatch, moment, call):
+    real, calls = getattr(os, moment), []
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) > call:
+            raise SystemExit("killed")
+        return real(*arguments)
+
+    with store.workspace(*KEY, HASH) as space:
+        (space.folder / "metrics.csv").write_text("step,name,value\n")
+        monkeypatch.setattr(os, moment, interrupted)
+        published = False
+        try:
+            space.publish(INFO, outcome())
+            published = True
+        except SystemExit:
+            pass
+        monkeypatch.undo()
+    again = Store(store.root, "local")
+    assert len(again.runs()) == published
+    assert publish(again).version == 1 + published  # what was left behind does not get in the way
+
+
+def test_work_survives_for_the_same_specification_only(store):
+    with store.workspace(*KEY, HASH) as space:
+        (space.folder / "last.ckpt").write_text("half")
+    with store.workspace(*KEY, HASH) as space:
+        assert (space.folder / "last.ckpt").read_text() == "half"
+    with store.workspace(*KEY, HASH, fresh=True) as space:
+        assert not (space.folder / "last.ckpt").exists()
+        (space.folder / "last.ckpt").write_text("half")
+    with store.workspace(*KEY, "0" * 16) as space:
+        assert not (space.folder / "last.ckpt").exists()
+
+
+def _hold(root, ready, leave):
+    with Store(root, "local").workspace(*KEY, HASH):
+        ready.set()
+        leave.wait(20)
+
+
+def test_a_second_process_is_told_and_waits(tmp_path, store):
+    context = multiprocessing.get_context("fork")
+    ready, leave = context.Event(), context.Event()
+    holder = context.Process(target=_hold, args=(tmp_path, ready, leave))
+    holder.start()
+    try:
+        assert ready.wait(20)
+        sentence = f"seed-0 is being written by process {holder.pid}"
+        with pytest.raises(StoreError, match=sentence), store.workspace(*KEY, HASH, wait=False):
+            pass
+        told = []
+        threading.Timer(0.2, leave.set).start()
+        with store.workspace(*KEY, HASH, tell=told.append):
+            assert leave.is_set()
+        assert "waiting for it to finish" in told[0]
+    finally:
+        leave.set()
+        holder.join()
+
+
+def test_the_lock_of_a_killed_process_is_free(tmp_path, store):
+    code = (
+        "import sys, time; from pathlib import Path; from reproduce.store import Store\n"
+        f"with Store(Path({str(tmp_path)!r}), 'local').workspace(*{KEY!r}, {HASH!r}):\n"
+        "    print('held', flush=True); time.sleep(60)"
+    )
+    holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert holder.stdout.readline() == "held\n"
+    holder.kill()
+    holder.wait()
+    with store.workspace(*KEY, HASH, wait=False):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("run.json", "{", "expected JSON"),
+        ("run.json", "[]", "expected schema_version 1"),
+        ("run.json", '{"schema_version": 1, "status": "finished", "spec": {}}', "expected 'spec_hash'"),
+        ("run.json", '{"schema_version": 2, "status": "finished"}', "expected schema_version 1"),
+        ("grid.csv", "length,count\n", "expected the sha256"),
+        ("metrics.csv", "", "expected the sha256"),
+    ],
+)
+def test_a_damaged_file_is_named_in_one_sentence(store, name, content, expected):
+    run = publish(store)
+    (store.folder(run) / name).write_text(content)
+    with pytest.raises(StoreError, match=expected) as error:
+        Store(store.root, "local").runs()
+    assert name in str(error.value) and "delete" in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("grid.csv", "length,mode,n\n", "line 1: expected columns"),
+        ("metrics.csv", "step,name,value\n1,loss\n", "line 2: expected a step"),
+        ("metrics.csv", "a,b,c\n", "line 1: expected columns step,name,value"),
+        ("keys.csv", "a\n", "expected columns length"),
+        ("attention.npz", "no archive", "expected a NumPy archive"),
+    ],
+)
+def test_a_file_that_is_wrong_from_the_start_is_named_too(store, name, content, expected):
+    """The sum matches, the content does not: somebody edited both, or an older program wrote it."""
+    run = publish(store)
+    folder = store.folder(run)
+    (folder / name).write_text(content)
+    info = json.loads((folder / "run.json").read_text())
+    info["files"][name] = run_files.hashlib.sha256(content.encode()).hexdigest()
+    (folder / "run.json").write_text(json.dumps(info))
+    with pytest.raises(StoreError, match=expected) as error:
+        Store(store.root, "local").runs()
+    assert name in str(error.value)
+
+
+def test_a_missing_record_is_named(store):
+    run = publish(store)
+    (store.folder(run) / "grid.csv").unlink()
+    with pytest.raises(StoreError, match=r"grid\.csv cannot be read"):
+        Store(store.root, "local").runs()
+
+
+def test_a_folder_that_is_no_seed_is_named(store):
+    run = publish(store)
+    folder = store.folder(run).parent
+    folder.rename(folder.with_name("seed-x"))
+    with pytest.raises(StoreError, match="expected a folder name such as seed-0"):
+        Store(store.root, "local").runs()
+
+
+def test_folders_without_run_json_are_no_runs(store):
+    (store.path / "toy/fig1/alpha/cpu/seed-0/v1").mkdir(parents=True)
+    (store.path / "toy/fig1/alpha/cpu/seed-0/vnext").mkdir()
+    assert store.runs() == [] and publish(store).version == 2
+
+
+def test_a_results_folder_that_cannot_be_written_says_so(tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(StoreError, match=r"cannot be written.*LENGEN_RESULTS"):
+        publish(Store(tmp_path / "file", "local"))
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+def test_a_full_or_read_only_disk_says_so(store, monkeypatch, number):
+    def full(*_):
+        raise OSError(number, os.strerror(number))
+
+    with store.workspace(*KEY, HASH) as space:
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(StoreError, match=os.strerror(number)):
+            space.publish(INFO, outcome())
+    monkeypatch.undo()
+    assert store.runs() == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder_says_so(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(StoreError, match="Permission denied"):
+        publish(Store(tmp_path, "local"))
+
+
+def test_write_text_leaves_the_old_file_when_it_fails(tmp_path, monkeypatch):
+    path = tmp_path / "folder" / "file.txt"
+    write_text(path, "old")
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "full")))
+    with pytest.raises(StoreError):
+        write_text(path, "new")
+    assert path.read_text() == "old" and list(path.parent.iterdir()) == [path]
+
+
+def test_promotion_copies_records_once_and_weights_on_request(store):
+    run = publish(store)
+    reference = Store(store.root, "reference")
+    first = reference.adopt(run, store)
+    assert first.store == "reference" and first.version == 1 and first.grid.scores == run.grid.scores
+    assert sorted(p.name for p in reference.folder(first).iterdir()) == ["grid.csv", "metrics.csv", "run.json"]
+    assert reference.adopt(run, store) is None
+    with_weights = reference.adopt(run, store, weights=True)
+    assert with_weights.version == 2 and (reference.folder(with_weights) / "model.safetensors").read_text() == "weights"
+    assert reference.adopt(run, store, weights=True) is None
+
+
+def test_promotion_refuses_big_weights_and_damaged_files(store, monkeypatch):
+    run = publish(store)
+    monkeypatch.setattr("reproduce.store.LARGEST_WEIGHTS", 3)
+    reference = Store(store.root, "reference")
+    with pytest.raises(StoreError, match="promote without --weights"):
+        reference.adopt(run, store, weights=True)
+    (store.folder(run) / "grid.csv").write_text("x")
+    with pytest.raises(StoreError, match=r"grid\.csv is not the file its run wrote"):
+        reference.adopt(run, store)
+    assert reference.runs() == []
+
+
+def test_results_root_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
+    assert results_root() == tmp_path
+    monkeypatch.delenv("LENGEN_RESULTS")
+    assert results_root() == Path(run_files.__file__).resolve().parent.parent / "results"
