@@ -16,7 +16,7 @@ from lengen.examples import Batch, Writer
 from lengen.formats import build_format
 from lengen.position_ids import build_position_ids
 from lengen.randomness import generator
-from lengen.spec import Spec, SpecError, nearest
+from lengen.spec import Spec, SpecError, check, nearest
 from lengen.tasks import TASKS, Problems, Task
 
 
@@ -38,6 +38,7 @@ class ArithmeticData(LightningDataModule):
 
     def __init__(self, spec: Spec, seed: int) -> None:
         super().__init__()
+        check(spec)
         if spec.data.task not in TASKS:
             raise SpecError(f"data.task={spec.data.task}: unknown task{nearest(spec.data.task, list(TASKS))}")
         self.spec = spec

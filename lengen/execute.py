@@ -61,6 +61,8 @@ def execute(spec: Spec, seed: int, folder: Path, report: Callable[[Progress], No
     function of (seed, step), and checkpoints lie at evaluation boundaries only.
     """
     data = ArithmeticData(spec, seed)
+    # Cells beyond the largest position id are refused now, not after the training.
+    data.writer.write(data.test(max(spec.test.lengths), max(spec.test.counts), 1))
     module = SequenceModule(spec, build_model(spec, seed))
     clock = _Clock()
     scores = Scores(spec, folder, report)

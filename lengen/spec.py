@@ -144,7 +144,51 @@ class Spec:
         spec = self
         for assignment in assignments:
             spec = _assign(spec, assignment)
+        if assignments:
+            check(spec)
         return spec
+
+
+LEAST = {
+    "data.length": 1, "data.count": 1, "data.examples": 0,
+    "model.layers": 1, "model.heads": 1, "model.width": 1, "model.head_dim": 1, "model.ff_width": 1,
+    "train.steps": 0, "train.batch": 1, "train.lr": 0, "train.weight_decay": 0, "train.warmup": 0, "train.final_lr": 0,
+    "train.clip": 0, "train.bucket": 1, "train.evaluations": 0, "test.examples": 1, "test.attention_examples": 1,
+}  # fmt: skip
+"""Smallest sensible value of each number."""
+PRECISIONS = ("32-true", "bf16-mixed")
+
+
+def check(spec: Spec) -> None:
+    """Raise `SpecError` for a value out of range, or for parts that do not go together."""
+    data, model, train, test = spec.data, spec.model, spec.train, spec.test
+    for path, least in LEAST.items():
+        section, _, name = path.partition(".")
+        value = getattr(getattr(spec, section), name)
+        if not value >= least:  # so that nan is refused
+            raise SpecError(f"{path}={value}: expected at least {least}")
+    for name, values in (("lengths", test.lengths), ("counts", test.counts)):
+        if not values or min(values) < 1:
+            raise SpecError(f"test.{name}={list(values)}: expected one value or more, each at least 1")
+    if any(min(cell) < 1 for cell in test.attention):
+        raise SpecError(f"test.attention={test.attention}: expected pairs (length, count), each at least 1")
+    if train.warmup > 1:
+        raise SpecError(f"train.warmup={train.warmup}: expected a share of the steps, at most 1")
+    if train.precision not in PRECISIONS:
+        raise SpecError(f"train.precision={train.precision}: expected one of {', '.join(PRECISIONS)}")
+    if data.task == "addition" and data.count < 2:
+        raise SpecError(f"data.count={data.count}: addition needs at least 2 operands")
+    if data.position_ids == "none" and model.encoding != "none":
+        raise SpecError(
+            f"data.position_ids=none: model.encoding={model.encoding} needs ids; choose coupled or consecutive"
+        )
+    if data.position_ids == "consecutive" and model.encoding == "learned" and len(data.max_position) != 1:
+        raise SpecError(
+            f"data.max_position={list(data.max_position)}: expected 1 value, the longest sequence, for learned "
+            f"encodings of consecutive ids"
+        )
+    if model.encoding == "rope" and model.head_dim % 2:
+        raise SpecError(f"model.head_dim={model.head_dim}: rope turns pairs and needs an even number")
 
 
 def change(spec: Spec, **sections: dict[str, typing.Any]) -> Spec:

@@ -26,6 +26,7 @@ from reproduce.published import Claim
 LEARNED = 0.9
 """An experiment below this in its own trained range did not learn the task; a comparison outside must say so."""
 
+
 class Side(NamedTuple):
     """How one side of a comparison is measured."""
 

@@ -20,7 +20,7 @@ from lengen.spec import Spec, from_dict
 from reproduce import registry, terminal
 from reproduce.files import readable
 from reproduce.registry import SelectorError
-from reproduce.store import WEIGHTS, Store, StoreError, results_root
+from reproduce.store import REPOSITORY, WEIGHTS, Store, StoreError, results_root
 
 if TYPE_CHECKING:
     from reproduce.compare import Row
@@ -177,7 +177,19 @@ def promote_command(options: argparse.Namespace) -> int:
     for run in runs:
         copy = reference.adopt(run, local, options.weights)
         print(f"{readable(reference.folder(copy))}" if copy else f"{run.experiment} seed {run.seed}: already there")
+    for paper in dict.fromkeys(run.experiment.split("/")[0] for run in runs):
+        _refresh_reference(paper, reference)
     return 0
+
+
+def _refresh_reference(paper: str, reference: Store) -> None:
+    """Figures, comparison and the README's table follow the promoted runs."""
+    from reproduce import compare, figures, readme
+
+    for path in (*figures.draw(paper, reference), *compare.save(paper, [reference])):
+        print(readable(path))
+    if reference.path.parent == REPOSITORY / "results":
+        readme.refresh(REPOSITORY / "README.md", paper, compare.compare(paper, [reference]))
 
 
 def encode_command(options: argparse.Namespace) -> int:

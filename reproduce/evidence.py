@@ -86,7 +86,6 @@ class Evidence:
         return self.experiments[name].specs[self.profile]
 
 
-
 def level(interval: Interval, seeds: Sequence[float], relation: str, low: float, high: float) -> str:
     """Verdict on a value against a threshold (``low`` for > and >=, ``high`` for < and <=) or a band (both)."""
     if relation in (">", ">="):

@@ -30,10 +30,13 @@ _MARK = ".spec"
 """File in ``.work`` which holds the hash of the specification that is running there."""
 
 
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
 def results_root() -> Path:
     """``$LENGEN_RESULTS`` where it is set, else ``results`` of this checkout."""
     chosen = os.environ.get("LENGEN_RESULTS")
-    return Path(chosen).absolute() if chosen else Path(__file__).resolve().parent.parent / "results"
+    return Path(chosen).absolute() if chosen else REPOSITORY / "results"
 
 
 class Workspace:

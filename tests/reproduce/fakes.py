@@ -36,6 +36,13 @@ FIGURES = (Figure(name="fig1", title="adding", reads=("toy/fig1/alpha", "toy/fig
 DEVIATIONS = {}
 """
 
+FIGURES = """
+from matplotlib.figure import Figure
+
+def fig1(runs):
+    return Figure()
+"""
+
 PUBLISHED = """
 [[claim]]
 id = "adds"
@@ -53,6 +60,7 @@ def install_toy(monkeypatch, tmp_path: Path) -> Path:
     (tmp_path / "papers" / "toy").mkdir(parents=True)
     (tmp_path / "papers" / "toy" / "experiments.py").write_text(TOY)
     (tmp_path / "papers" / "toy" / "published.toml").write_text(PUBLISHED)
+    (tmp_path / "papers" / "toy" / "figures.py").write_text(FIGURES)
     monkeypatch.setattr(papers, "__path__", [str(tmp_path / "papers")])
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "results"))
     monkeypatch.setattr(runner, "EXECUTE", "tests.reproduce.fakes:execute")

@@ -1,0 +1,174 @@
+"""Speed as ratios: drawing data, deciding exact match, edit distance; `reproduce.trainer_speed` adds training.
+
+What enters is how much to measure; what leaves are entries. Whatever is compared runs in turns in one process, timed by
+the processor time it took, and a ratio is the median over the turns: so a busy machine slows both sides alike. Models
+are untrained: weights do not change the time.
+"""
+
+from collections.abc import Callable, Sequence
+from time import process_time as clock
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lengen.data import ArithmeticData
+from lengen.decoding import response_start, verify, write
+from lengen.examples import Writer
+from lengen.metrics import edit_distances
+from lengen.models import Decoder
+from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
+from lengen.vocab import END, FIRST, PAD
+
+
+class Entry(NamedTuple):
+    """One measurement."""
+
+    name: str
+    what: str
+    value: float
+    unit: str
+    against: str
+    """What it is measured against, with the aim where there is one."""
+
+
+class Sizes(NamedTuple):
+    """How much is measured; the defaults take about two minutes."""
+
+    batch: int = 1024
+    repeats: int = 30
+    cell: int = 10
+    verified: int = 96
+    stepped: int = 8
+    counts: tuple[int, ...] = (4, 8, 16)
+    turns: int = 5
+    segments: int = 25
+    response: int = 200
+    pairs: int = 4
+
+
+FULL = Sizes()
+TINY = Sizes(
+    batch=8, repeats=2, cell=2, verified=4, stepped=2, counts=(2, 3), turns=1, segments=2, response=10, pairs=1
+)
+
+SPEC = Spec(
+    data=DataSpec(task="addition", length=5, count=5, max_position=(40, 40)),
+    model=ModelSpec(layers=1, heads=4, width=128, head_dim=32, ff_width=256),
+    train=TrainSpec(steps=100, batch=64, lr=1e-3, bucket=8, evaluations=1),
+    test=TestSpec(lengths=(2,), examples=1, free_running=False),
+)
+"""The size of the cpu profile's addition runs."""
+
+
+def turns(actions: Sequence[Callable[[], object]], repeats: int) -> np.ndarray:
+    """Seconds (repeats, actions), the actions taken in turns after one unmeasured round."""
+    seconds = np.empty((repeats + 1, len(actions)))
+    for row in seconds:
+        for i, action in enumerate(actions):
+            start = clock()
+            action()
+            row[i] = clock() - start
+    return seconds[1:]
+
+
+def data_speed(sizes: Sizes) -> list[Entry]:
+    """Whole batches from random numbers to tokens, ids and loss mask."""
+    data = ArithmeticData(SPEC, 0)
+    stream = torch.Generator().manual_seed(0)
+
+    def draw() -> None:
+        data.writer.write(data.task.train(sizes.batch, sizes.cell, sizes.cell, stream), stream)
+
+    turns([draw], sizes.repeats)  # every layout has been seen once
+    # The shortest time is the code's own; longer ones are other processes'.
+    value = sizes.batch / float(turns([draw], 5 * sizes.repeats).min())
+    what = f"S_A({sizes.cell},{sizes.cell}) with scratchpad: numbers, tokens, random ids, mask; one core, best run"
+    return [Entry("data_examples_per_second", what, value, "examples/s", "aim 100,000")]
+
+
+class EndlessDecoder(Decoder):
+    """A model that never ends a response early, so that every way of decoding writes the full length."""
+
+    def _logits(self, x: Tensor) -> Tensor:
+        logits = super()._logits(x)
+        logits[..., END] = float("-inf")
+        return logits
+
+
+def uncached(model: Decoder, writer: Writer, data: ArithmeticData, length: int, count: int, examples: int) -> Tensor:
+    """Greedy decoding as published codebases do it: a full forward pass for every new token."""
+    batch = writer.write(data.test(length, count, examples))
+    start = int(response_start(batch)[0])
+    tokens = batch.tokens[:, :start]
+    with torch.no_grad():
+        for end in range(start, batch.tokens.shape[1]):
+            newest = model(tokens, batch.ids[:, :, :end])[:, -1].argmax(dim=-1)
+            tokens = torch.cat([tokens, newest[:, None]], dim=1)
+    return tokens[:, start:]
+
+
+def decoding(sizes: Sizes) -> list[Entry]:
+    """Deciding exact match by one forward pass, by cached decoding and by decoding without a cache."""
+    data = ArithmeticData(SPEC, 0)
+    writer = data.writer
+    torch.manual_seed(0)
+    model = EndlessDecoder(SPEC.model, len(data.format.vocab), SPEC.data.max_position).eval()
+
+    def ways(length: int, count: int, examples: int) -> list[Callable[[], object]]:
+        return [
+            lambda: verify(model, writer.write(data.test(length, count, examples))),
+            lambda: write(model, writer, data.test(length, count, examples)),
+            lambda: uncached(model, writer, data, length, count, examples),
+        ]
+
+    cell = sizes.cell
+    fast = turns(ways(cell, cell, sizes.verified)[:2], sizes.turns)
+    slow = turns(ways(cell, cell, sizes.stepped)[::2], max(1, sizes.turns // 2))
+    where = f"exact match of {cell} operands of {cell} digits"
+    entries = [
+        Entry(
+            "verify_vs_cached_decoding",
+            f"{where}, {sizes.verified} examples at once",
+            float(np.median(fast[:, 1] / fast[:, 0])),
+            "times faster",
+            "greedy decoding with a key-value cache (aim 2)",
+        ),
+        Entry(
+            "verify_vs_uncached_decoding",
+            f"{where}, {sizes.stepped} examples at once",
+            float(np.median(slow[:, 1] / slow[:, 0])),
+            "times faster",
+            "a full forward pass per new token (aim 50)",
+        ),
+    ]
+    responses, seconds = [], []
+    for count in sizes.counts:
+        responses.append(int(writer.write(data.test(cell, count, 1)).loss.sum()))
+        seconds.append(turns(ways(cell, count, sizes.stepped), max(1, sizes.turns // 2)).min(axis=0))
+    for i, name in enumerate(("verify", "cached", "uncached")):
+        exponent = np.polyfit(np.log(responses), np.log([row[i] for row in seconds]), 1)[0]
+        what = f"exponent of time against response length, {responses[0]} to {responses[-1]} tokens"
+        entries.append(Entry(f"scaling_{name}", what, float(exponent), "exponent", "1 is linear"))
+    return entries
+
+
+def edit_distance(sizes: Sizes) -> list[Entry]:
+    """Our exact edit distance against the beam search of torchmetrics, for pairs that differ in a tenth."""
+    from torchmetrics.functional.text import edit_distance as theirs
+
+    stream = torch.Generator().manual_seed(0)
+    many = 50 * sizes.pairs  # ours is too fast to be timed over few
+    reference = torch.randint(FIRST, FIRST + 10, (many, sizes.response), generator=stream)
+    changed = torch.rand(reference.shape, generator=stream) < 0.1
+    written = torch.where(changed, torch.randint(FIRST, FIRST + 10, reference.shape, generator=stream), reference)
+
+    def texts(rows: Tensor) -> list[str]:
+        return ["".join(chr(48 + token - FIRST) for token in row if token != PAD) for row in rows.tolist()]
+
+    a, b = texts(written[: sizes.pairs]), texts(reference[: sizes.pairs])
+    seconds = turns([lambda: edit_distances(written, reference), lambda: theirs(a, b, reduction="none")], sizes.turns)
+    value = float(np.median(seconds[:, 1] / sizes.pairs / (seconds[:, 0] / many)))
+    what = f"edit distance of two responses of {sizes.response} tokens"
+    return [Entry("edit_distance_vs_torchmetrics", what, value, "times faster", "torchmetrics EditDistance (aim 100)")]

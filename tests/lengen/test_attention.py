@@ -1,0 +1,93 @@
+"""Attention as functions, and what is measured on it."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lengen.attention import attend, attention_weights, causal_mask
+from lengen.callbacks import keys_holding, measure_attention
+from lengen.data import ArithmeticData
+from tests.lengen.helpers import ENCODINGS, data_spec, decoder, spec
+
+
+def tensors(seed=0, queries=6, keys=6):
+    torch.manual_seed(seed)
+    return torch.randn(2, 3, queries, 4), torch.randn(2, 3, keys, 4), torch.randn(2, 3, keys, 5)
+
+
+@given(st.integers(0, 999), st.booleans(), st.sampled_from([1.0, 0.5]))
+def test_weights_are_causal_rows_of_one_and_what_attend_uses(seed, biased, scale):
+    query, key, value = tensors(seed)
+    bias = torch.randn(2, 3, 6, 6) if biased else None
+    weights = attention_weights(query, key, scale, bias, causal_mask(6))
+    assert weights.sum(dim=-1).flatten().tolist() == pytest.approx([1.0] * 36, abs=1e-5)
+    assert not weights.triu(1).any()
+    assert torch.allclose(weights @ value, attend(query, key, value, scale, bias), atol=1e-5)
+
+
+def test_weights_follow_the_formula():
+    query, key, _ = tensors()
+    found = attention_weights(query, key, 0.5, None, causal_mask(6))
+    for t in range(6):
+        scores = np.array([float(query[0, 0, t] @ key[0, 0, s]) * 0.5 for s in range(t + 1)])
+        expected = np.exp(scores) / np.exp(scores).sum()
+        assert found[0, 0, t, : t + 1].tolist() == pytest.approx(expected.tolist(), abs=1e-5)
+
+
+@pytest.mark.parametrize("biased", [False, True])
+def test_a_mask_of_ones_own_opens_those_keys_alone(biased):
+    """What decoding with a cache asks for: fewer queries than keys, every example with its own length."""
+    query, key, value = tensors(queries=1)
+    mask = torch.tensor([[1, 1, 1, 0, 0, 0], [1, 1, 1, 1, 1, 0]], dtype=torch.bool)[:, None, None]
+    bias = torch.randn(2, 3, 1, 6) if biased else None
+    weights = attention_weights(query, key, 1.0, bias, mask)
+    assert torch.allclose(weights @ value, attend(query, key, value, 1.0, bias, mask), atol=1e-5)
+    assert not weights[0, :, :, 3:].any() and not weights[1, :, :, 5:].any()
+
+
+def test_scores_are_summed_in_single_precision_at_least():
+    query, key, _ = (x.to(torch.bfloat16) for x in tensors())
+    assert attention_weights(query, key, 1.0, None, causal_mask(6)).dtype == torch.float32
+
+
+@given(st.lists(st.lists(st.integers(0, 50), min_size=4, max_size=4).filter(any), min_size=1, max_size=5))
+def test_keys_holding_agrees_with_a_loop(rows):
+    # A share that hits the mass exactly is decided by rounding; 0.9 + 1e-4 is never hit by these small fractions.
+    mass = 0.9 + 1e-4
+    weights = np.array([[x / sum(row) for x in row] for row in rows])
+    expected = []
+    for row in weights:
+        held, count = 0.0, 0
+        for share in sorted(row, reverse=True):
+            if held >= mass:
+                break
+            held, count = held + share, count + 1
+        expected.append(count)
+    assert keys_holding(torch.tensor(weights), mass).tolist() == expected
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_models_weights_are_causal_rows_of_one(encoding):
+    sized = spec(data_spec("addition", position_ids=ENCODINGS[encoding]), encoding=encoding)
+    data, model = ArithmeticData(sized, 0), decoder(sized)
+    batch = data.writer.write(data.test(2, 2, 3))
+    for layer in model.attention(batch.tokens, batch.ids):
+        assert layer.shape == (3, 2, batch.tokens.shape[1], batch.tokens.shape[1])
+        assert torch.allclose(layer.sum(dim=-1), torch.ones(()).to(layer.dtype), atol=1e-5)
+        assert not layer.triu(1).any()
+
+
+@pytest.mark.parametrize("ids", ["coupled", "none"])
+def test_measured_attention_is_a_mean_over_examples_and_a_sum_over_steps(ids):
+    sized = spec(data_spec("addition", position_ids=ids), encoding="learned" if ids == "coupled" else "none")
+    data, model = ArithmeticData(sized, 0), decoder(sized)
+    batch = data.writer.write(data.test(2, 3, 120))  # more than is measured at once
+    mean, keys, steps = measure_attention(model, batch)
+    layers = torch.stack(model.attention(batch.tokens[:, :-1], batch.ids[:, :, :-1])).detach()
+    assert torch.allclose(mean, layers.mean(dim=1), atol=1e-5)
+    start = data.format.vocab.decode(batch.tokens[0]).index("=")
+    response = layers[:, :, :, start:]  # the step at "=" predicts the first response token; "$" is never a query
+    assert steps == 120 * response.shape[3] == int(batch.loss.sum())
+    assert torch.allclose(keys.double(), keys_holding(response).double().sum(dim=(1, 3)))

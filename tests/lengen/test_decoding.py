@@ -1,0 +1,171 @@
+"""One pass, cached decoding and resumed decoding decide and write what plain greedy decoding does, token by token."""
+
+import functools
+
+import pytest
+import torch
+
+from lengen.callbacks import score_cell
+from lengen.data import ArithmeticData
+from lengen.decoding import response_start, verify, write
+from lengen.models import Decoder
+from lengen.module import response_loss
+from lengen.records import Score
+from lengen.spec import TrainSpec
+from lengen.tasks import TASKS
+from lengen.vocab import PAD
+from tests.cases import CASES
+from tests.lengen.greedy import greedy, show
+from tests.lengen.helpers import ENCODINGS, case_spec, data_spec, decoder, spec, strings
+
+FORMATS = {
+    "addition": ("addition", {}),
+    "addition-plain": ("addition", {"scratchpad": False}),
+    "addition-unpadded": ("addition", {"pad": False}),
+    "addition-unpadded-plain": ("addition", {"pad": False, "scratchpad": False}),
+    "addition-reversed": ("addition", {"reverse_query": True, "reverse_response": False}),
+    "multiplication": ("multiplication", {}),
+    "parity": ("parity", {}),
+}
+
+
+def check(model: Decoder, data: ArithmeticData, problems) -> list[str]:
+    """Every way of deciding and writing against plain greedy decoding; what the model wrote."""
+    vocab, batch = data.format.vocab, data.writer.write(problems)
+    texts = [greedy(model, data, row) for row in strings(data.spec.data, problems)]
+    verified, written = verify(model, batch), write(model, data.writer, problems)
+    truths = [vocab.decode(row) for row in verified.reference]
+    assert [show(vocab, row) for row in written] == texts
+    for text, truth, agreed, correct in zip(texts, truths, verified.agreed, verified.correct, strict=True):
+        same = [a == b for a, b in zip(text, truth, strict=False)]
+        assert int(agreed) == [*same, False].index(False)
+        assert bool(correct) == (text == truth)
+    assert torch.equal(written, write(model, data.writer, problems, verified.agreed, verified.reference))
+    for keep in ({i for i in range(len(texts)) if not verified.correct[i]}, {0}, {len(texts) - 1}):
+        index = torch.tensor(sorted(keep), dtype=torch.long)
+        if len(index):
+            own = write(model, data.writer, problems.select(index), verified.agreed[index], verified.reference[index])
+            assert [show(vocab, row) for row in own] == [texts[i] for i in index.tolist()]
+    return texts
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("name", FORMATS)
+def test_all_ways_agree_with_plain_greedy_decoding(name, encoding):
+    task, options = FORMATS[name]
+    sized = spec(data_spec(task, 2, 3, room=9, position_ids=ENCODINGS[encoding], **options), encoding=encoding)
+    data = ArithmeticData(sized, 0)
+    check(decoder(sized), data, data.task.train(5, 2, 3, torch.Generator().manual_seed(1)))
+
+
+@functools.cache
+def trained(name: str) -> tuple[Decoder, ArithmeticData]:
+    """A model after some seconds of training: right often, wrong often enough."""
+    task, options = FORMATS[name]
+    steps, length, room = (150, 4, 8) if task == "parity" else (250, 1, 5)
+    train = TrainSpec(steps=steps, batch=64, lr=1e-2, bucket=4)
+    data = data_spec(task, length, 2, room=room, **options)
+    sized = spec(data, train, layers=1, width=48, head_dim=16, ff_width=96)
+    data = ArithmeticData(sized, 0)
+    torch.manual_seed(0)
+    model = Decoder(sized.model, len(data.format.vocab), sized.data.max_position)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=train.lr, betas=train.betas, weight_decay=0)
+    for step in range(steps):
+        for group in optimizer.param_groups:
+            group["lr"] = train.lr * min(1, (step + 1) / 20) * (1 - step / steps)
+        batch = data.batch(step)
+        loss = response_loss(model(batch.tokens[:, :-1], batch.ids[:, :, :-1]), batch.tokens, batch.loss) / batch.scale
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    return model.double().eval(), data
+
+
+@pytest.mark.parametrize("name", ["parity", "addition", "addition-unpadded"])
+def test_all_ways_agree_for_models_that_are_often_right(name):
+    model, data = trained(name)
+    longer = {"parity": 7, "addition": 2, "addition-unpadded": 2}[name]
+    problems = data.task.train(40, longer, 2, torch.Generator().manual_seed(1))
+    texts = check(model, data, problems)
+    right = verify(model, data.writer.write(problems)).correct.float().mean()
+    assert right == 1 if name == "parity" else 0 < right < 1, "all right, or some"
+    assert sum(text.endswith("$") for text in texts) > 10
+
+
+@pytest.mark.parametrize("name", ["parity", "addition", "addition-unpadded"])
+def test_cell_scores_count_what_plain_decoding_writes(name):
+    model, data = trained(name)
+    problems = data.task.train(40, 2, 2, torch.Generator().manual_seed(2))
+    texts = [greedy(model, data, row) for row in strings(data.spec.data, problems)]
+    verified = verify(model, data.writer.write(problems))
+    truths = [data.format.vocab.decode(row) for row in verified.reference]
+
+    def final(text):
+        body = text.split("$")[0]
+        return body[-1:] if name == "parity" else body.rpartition(">")[2]
+
+    def distance(a, b):
+        row = list(range(len(b) + 1))
+        for i, x in enumerate(a, 1):
+            last, row[0] = row[0], i
+            for j, y in enumerate(b, 1):
+                last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
+        return row[-1]
+
+    scores = score_cell(model, data.writer, problems, True)
+    correct = sum(text == truth for text, truth in zip(texts, truths, strict=True))
+    pairs = list(zip(texts, truths, strict=True))
+    assert scores["free_running"] == Score(
+        40,
+        correct,
+        sum(final(a) == final(b) for a, b in pairs),
+        sum(distance(a, b) for a, b in pairs),
+        sum(map(len, truths)),
+    )
+    assert scores["teacher_forced"].correct == correct and scores["teacher_forced"].edit_sum == 0
+    predicted = [data.format.vocab.decode(row) for row in verified.predicted]
+    forced = sum(final(a) == final(b) for a, b in zip(predicted, truths, strict=True))
+    assert scores["teacher_forced"].answer_correct == forced
+    assert list(score_cell(model, data.writer, problems, False)) == ["teacher_forced"]
+
+
+def test_cells_larger_than_one_batch_are_summed(monkeypatch):
+    model, data = trained("parity")
+    problems = data.test(5, 1, 30)
+    whole = score_cell(model, data.writer, problems, True)
+    monkeypatch.setattr("lengen.callbacks.scores.TOKENS_AT_ONCE", 50)
+    assert score_cell(model, data.writer, problems, True) == whole
+
+
+class Parrot(torch.nn.Module):
+    """Stands for a model: one hot at the next token of a text that it knows."""
+
+    def __init__(self, batch, width):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(1, 1)
+        self.next = torch.nn.functional.one_hot(batch.tokens[:, 1:], width).float()
+
+    def forward(self, tokens, ids):
+        return self.next[:, : tokens.shape[1]]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_verifying_the_worked_examples(case):
+    """A model that says the example's text is right; one that says another token in the response is not, from there."""
+    data = ArithmeticData(case_spec(case), 0)
+    batch = data.writer.write(TASKS[case.data.task]().parse(list(case.operands)))
+    width, start = len(data.format.vocab), case.text.index("=") + 1
+    right = verify(Parrot(batch, width), batch)
+    assert data.format.vocab.decode(right.reference[0]) == data.format.vocab.decode(right.predicted[0])
+    assert data.format.vocab.decode(right.reference[0]) == case.text[start:]
+    assert int(response_start(batch)[0]) == start
+    assert bool(right.correct[0]) and int(right.agreed[0]) == len(case.text) - start
+    for place in range(start, len(case.text)):
+        wrong = batch._replace(tokens=batch.tokens.clone())
+        wrong.tokens[0, place] = wrong.tokens[0, place] % (width - 1) + 1
+        found = verify(Parrot(wrong, width), batch)
+        assert not bool(found.correct[0]) and int(found.agreed[0]) == place - start
+    query = batch._replace(tokens=batch.tokens.clone())
+    query.tokens[0, 1:start] = PAD
+    assert bool(verify(Parrot(query, width), batch).correct[0]), "what is said of the query does not count"

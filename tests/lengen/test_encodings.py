@@ -1,0 +1,191 @@
+"""Every position encoding against its formula in plain Python, other implementations' rules, or literal values."""
+
+import cmath
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lengen.encodings import (
+    ALiBi,
+    Encoding,
+    Fire,
+    FireClamped,
+    FireRatio,
+    Learned,
+    Rotary,
+    Sinusoidal,
+    alibi_slopes,
+    build_encoding,
+)
+from lengen.spec import SpecError
+from tests.lengen.helpers import ENCODINGS, MODEL, data_spec, spec
+
+
+def numbers(batch=2, tokens=7, seed=0):
+    return torch.randint(0, 30, (1, batch, tokens), generator=torch.Generator().manual_seed(seed))
+
+
+def build(name, levels=1):
+    return build_encoding(spec(data_spec("parity"), encoding=name).model, (30,) * levels)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("batch", [1, 3])
+def test_every_encoding_keeps_the_shapes_of_its_entry_points(name, batch):
+    ids, encoding = numbers(batch), build(name)
+    vectors = torch.randn(3, MODEL.heads, 7, MODEL.head_dim)
+    assert encoding.rotate(vectors, ids).shape == vectors.shape
+    embedded, bias = encoding.embed(ids), encoding.bias(ids[:, :, :4], ids)
+    assert embedded is None or embedded.shape == (batch, 7, MODEL.width)
+    assert bias is None or bias.shape == (batch, MODEL.heads, 4, 7)
+    does = [embedded is not None, bias is not None, not torch.equal(encoding.rotate(vectors, ids), vectors)]
+    assert sum(does) == (name != "none")
+
+
+def test_by_default_an_encoding_does_nothing():
+    vectors = torch.randn(1, 1, 2, 4)
+    assert Encoding().embed(numbers()) is None and Encoding().bias(numbers(), numbers()) is None
+    assert Encoding().rotate(vectors, numbers()) is vectors
+
+
+def test_learned_tables_are_summed_over_levels():
+    torch.manual_seed(0)
+    encoding, ids = Learned(5, (4, 9)), torch.tensor([[[0, 4, 2]], [[9, 0, 1]]])
+    found = encoding.embed(ids)[0]
+    for t, (i, j) in enumerate([(0, 9), (4, 0), (2, 1)]):
+        assert torch.equal(found[t], encoding.tables[0].weight[i] + encoding.tables[1].weight[j])
+    assert [table.num_embeddings for table in encoding.tables] == [5, 10], "id 0 is a row of its own"
+    assert Learned(256, (500,)).tables[0].weight.std().item() == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("width", [6, 7])
+def test_sinusoids_follow_the_formula(width):
+    """PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos of the same (Vaswani et al. 2017)."""
+    found = Sinusoidal(width).embed(torch.tensor([[[0, 1, 25]]]))[0]
+    for row, position in zip(found.tolist(), [0, 1, 25], strict=True):
+        for place, value in enumerate(row):
+            angle = position / 10000 ** ((place - place % 2) / width)
+            assert value == pytest.approx(math.cos(angle) if place % 2 else math.sin(angle), abs=1e-5)
+
+
+def test_rotary_literal_values():
+    """One radian for the first pair, 10000 ** -0.5 = 0.01 radian for the second of a four-dimensional head."""
+    turned = Rotary(4).rotate(torch.tensor([[[[1.0, 0.0, 0.0, 1.0]]]]), torch.tensor([[[1]]]))
+    assert turned.flatten().tolist() == pytest.approx([0.5403023, 0.8414710, -0.0099998, 0.9999500], abs=1e-6)
+
+
+@given(st.integers(0, 999), st.sampled_from([2, 4, 8]))
+def test_rotary_turns_complex_numbers(seed, dim):
+    torch.manual_seed(seed)
+    vectors, ids = torch.randn(2, 3, 5, dim), numbers(2, 5, seed)
+    turned = Rotary(dim).rotate(vectors, ids)
+    for b, h, t, j in torch.cartesian_prod(*map(torch.arange, (2, 3, 5, dim // 2))).tolist():
+        pair = complex(*vectors[b, h, t, 2 * j : 2 * j + 2].tolist())
+        expected = pair * cmath.exp(1j * int(ids[0, b, t]) * 10000 ** (-2 * j / dim))
+        found = complex(*turned[b, h, t, 2 * j : 2 * j + 2].tolist())
+        assert abs(found - expected) < 1e-4
+
+
+@given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 500))
+def test_rotary_scores_depend_on_the_distance_alone(i, j, shift):
+    torch.manual_seed(i * 31 + j)
+    encoding, query, key = Rotary(8).double(), *torch.randn(2, 1, 1, 1, 8).double()
+    encoding.rates = 10000 ** (-torch.arange(0, 8, 2).double() / 8)
+
+    def score(a, b):
+        turned = encoding.rotate(query, torch.tensor([[[a]]])), encoding.rotate(key, torch.tensor([[[b]]]))
+        return float((turned[0] * turned[1]).sum())
+
+    assert score(i, j) == pytest.approx(score(i + shift, j + shift), abs=1e-9)
+    assert score(i, i) == pytest.approx(float((query * key).sum()), abs=1e-9)
+
+
+# Press et al. 2022, Section 3: 8 heads 1/2 ... 1/256; other counts as in their released get_slopes.
+@pytest.mark.parametrize(
+    ("heads", "slopes"),
+    [
+        (1, [2**-8]),
+        (2, [2**-4, 2**-8]),
+        (4, [2**-2, 2**-4, 2**-6, 2**-8]),
+        (6, [2**-2, 2**-4, 2**-6, 2**-8, 2**-1, 2**-3]),
+        (8, [2**-1, 2**-2, 2**-3, 2**-4, 2**-5, 2**-6, 2**-7, 2**-8]),
+        (12, [2**-1, 2**-2, 2**-3, 2**-4, 2**-5, 2**-6, 2**-7, 2**-8, 2**-0.5, 2**-1.5, 2**-2.5, 2**-3.5]),
+    ],
+)
+def test_alibi_literal_slopes(heads, slopes):
+    assert alibi_slopes(heads) == slopes
+
+
+def test_alibi_is_linear_in_distance():
+    queries, keys = numbers(2, 3), numbers(2, 5, seed=1)
+    bias = ALiBi(6).bias(queries, keys)
+    for b, h, q, k in torch.cartesian_prod(*map(torch.arange, (2, 6, 3, 5))).tolist():
+        distance = int(queries[0, b, q]) - int(keys[0, b, k])
+        assert float(bias[b, h, q, k]) == pytest.approx(-alibi_slopes(6)[h] * distance)
+
+
+def network(layers, value: float) -> list[float]:
+    """A small ReLU network on one number, in plain Python."""
+    hidden = [value]
+    weights = [module for module in layers if hasattr(module, "weight")]
+    for depth, module in enumerate(weights):
+        offsets = module.bias.tolist() if module.bias is not None else [0.0] * module.out_features
+        hidden = [
+            sum(w * x for w, x in zip(row, hidden, strict=True)) + offset
+            for row, offset in zip(module.weight.tolist(), offsets, strict=True)
+        ]
+        if depth < len(weights) - 1:
+            hidden = [max(x, 0.0) for x in hidden]
+    return hidden
+
+
+def fire(encoding, i, j):
+    """Li et al. 2024, eq. (19): f(psi(i - j) / psi(max(L, i))), psi(x) = log(|c x| + 1)."""
+    c, limit = encoding.c.item(), abs(encoding.factor.item()) * encoding.threshold
+    return network(encoding.f, math.log(abs(c * (i - j)) + 1) / (math.log(abs(c * max(limit, i)) + 1) + 1e-6))
+
+
+def fire_ratio(encoding, i, j):
+    """Positions counted from 1."""
+    return [network(f, (j - i) / (i + 1))[0] for f in encoding.f]
+
+
+def fire_clamped(encoding, i, j):
+    c, limit = encoding.c.item(), encoding.root.item() ** 2
+    ratio = math.log(1 + abs(c * max(i - j, 0))) / (math.log(1 + abs(c * min(i + 1, limit))) + 1e-6)
+    return network(encoding.f, ratio)
+
+
+@pytest.mark.parametrize(("kind", "formula"), [(Fire, fire), (FireRatio, fire_ratio), (FireClamped, fire_clamped)])
+@pytest.mark.parametrize("changed", [False, True])
+def test_fire_and_its_variants_follow_their_formulas(kind, formula, changed):
+    torch.manual_seed(0)
+    encoding = kind(heads=3).double()
+    if changed and kind is not FireRatio:
+        with torch.no_grad():  # thresholds within reach of the ids below
+            encoding.c.fill_(-0.7)
+            (encoding.factor if kind is Fire else encoding.root).fill_(0.02 if kind is Fire else 3.0)
+    ids = torch.tensor([[[0, 1, 2, 9, 17, 29]]])
+    bias = encoding.bias(ids, ids)[0]
+    for q, i in enumerate(ids.flatten().tolist()):
+        for k, j in enumerate(ids.flatten().tolist()):
+            if j <= i:
+                assert bias[:, q, k].tolist() == pytest.approx(formula(encoding, i, j), abs=1e-8)
+
+
+def test_fire_starts_as_published():
+    assert float(Fire(4).c) == pytest.approx(0.1) and Fire(4).threshold == 512
+    assert float(FireClamped(4).c) == pytest.approx(0.1) and float(FireClamped(4).root) == 16
+    shapes = {"fire": [(32, 1), (32,), (4, 32), (4,)], "clamped": [(32, 1), (32, 32), (4, 32)]}
+    assert [tuple(p.shape) for p in Fire(4).f.parameters()] == shapes["fire"]
+    assert [tuple(p.shape) for p in FireClamped(4).f.parameters()] == shapes["clamped"]
+    assert [tuple(p.shape) for p in FireRatio(4).f[3].parameters()] == [(32, 1), (32, 32), (1, 32)]
+    assert len(FireRatio(4).f) == 4
+
+
+def test_an_unknown_encoding_is_refused():
+    with pytest.raises(SpecError, match=r"model\.encoding=fire_rato: unknown encoding; nearest: fire_ratio"):
+        build("fire_rato")

@@ -1,0 +1,258 @@
+"""A run from specification to records: killed and resumed, repeated, diverged; always the same files."""
+
+import dataclasses
+import os
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from lengen.callbacks import CHECKPOINT, METRICS, DivergedError, read_metrics
+from lengen.callbacks.scores import PARTIAL
+from lengen.data import ArithmeticData
+from lengen.execute import WEIGHTS, execute, load
+from lengen.module import SequenceModule
+from lengen.progress import Progress
+from lengen.records import Grid, Score
+from lengen.spec import change
+from lengen.tasks import OperandError
+from tests.lengen.helpers import MODEL, TEST, TRAIN, data_spec, spec
+
+SPEC = spec(
+    data_spec("addition", 1, 2, room=8),
+    dataclasses.replace(TRAIN, steps=10, evaluations=4, bucket=3, lr=1e-2),
+    dataclasses.replace(
+        TEST, lengths=(1, 2), counts=(2, 3), examples=8, attention=((1, 3), (2, 2)), attention_examples=6
+    ),
+    layers=1,
+)
+"""Evaluated, and written as a checkpoint, after steps 3, 6, 9 and 10."""
+
+
+class Killed(Exception):
+    """Stands for a kill: nothing after it runs."""
+
+
+def run(folder: Path, spec=SPEC, seed=0, reports=None):
+    folder.mkdir(exist_ok=True)
+    return execute(spec, seed, folder, (reports if reports is not None else []).append)
+
+
+def traces(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in (METRICS, WEIGHTS)}
+
+
+def same(one, two) -> bool:
+    return (
+        one.grid == two.grid
+        and one.key_counts == two.key_counts
+        and one.attention.tokens == two.attention.tokens
+        and (one.attention.weights == two.attention.weights).all()
+        and one.info["scalars"] == two.info["scalars"]
+    )
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder, reports = tmp_path_factory.mktemp("whole"), []
+    return folder, run(folder, reports=reports), reports
+
+
+def test_a_run_leaves_its_records(finished):
+    folder, outcome, reports = finished
+    assert outcome.grid.axes == ("length", "count")
+    assert sorted(outcome.grid.scores) == [(1, 2), (1, 3), (2, 2), (2, 3)]
+    assert all(score.n == 8 for modes in outcome.grid.scores.values() for score in modes.values())
+    assert {mode for modes in outcome.grid.scores.values() for mode in modes} == {"teacher_forced", "free_running"}
+    assert len(outcome.key_counts) == MODEL.heads * 2
+    size = len("".join(outcome.attention.tokens))
+    assert "".join(outcome.attention.tokens).startswith("$") and outcome.attention.n == 6
+    assert outcome.attention.weights.shape == (1, MODEL.heads, size, size)
+    assert outcome.info["parameters"] == sum(value.numel() for value in load_file(folder / WEIGHTS).values())
+    rows = read_metrics(folder / METRICS)
+    assert [step for step, name, _ in rows if name == "train_loss"] == list(range(1, 11))
+    assert [step for step, name, _ in rows if name == "val_exact_match"] == [3, 6, 9, 10]
+    assert outcome.info["scalars"] == {"val_exact_match": rows[-1][2]}
+    assert {report.stage for report in reports} == {"train", "measure", "attention"}
+    assert all(isinstance(report, Progress) and 0 < report.step <= report.steps for report in reports)
+
+
+def test_every_step_trains_on_its_own_batch(tmp_path, monkeypatch):
+    asked, batch = [], ArithmeticData.batch
+    monkeypatch.setattr(ArithmeticData, "batch", lambda self, step: asked.append(step) or batch(self, step))
+    run(tmp_path)
+    assert asked == list(range(10))
+
+
+def test_equal_specs_and_seeds_give_equal_files(finished, tmp_path):
+    folder, outcome, _ = finished
+    assert same(run(tmp_path / "again"), outcome)
+    assert traces(tmp_path / "again") == traces(folder)
+    other = run(tmp_path / "other", seed=1)
+    assert traces(tmp_path / "other") != traces(folder) and not same(other, outcome)
+
+
+def test_a_finished_run_measures_the_same_again(finished):
+    folder, outcome, _ = finished
+    before = traces(folder)
+    assert same(run(folder), outcome)
+    assert traces(folder) == before
+
+
+@pytest.mark.parametrize("step", [0, 2, 3, 4, 9])
+def test_a_run_killed_while_training_ends_as_if_it_had_not_been(step, finished, tmp_path, monkeypatch):
+    folder, outcome, _ = finished
+    train = SequenceModule.training_step
+
+    def killed(self, batch, index):
+        if self.trainer.global_step == step:
+            raise Killed
+        return train(self, batch, index)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SequenceModule, "training_step", killed)
+        for _ in range(2):  # killed twice at the same place
+            with pytest.raises(Killed):
+                run(tmp_path)
+    with (tmp_path / METRICS).open("a") as file:
+        file.write(f"{step + 1},train_lo")  # and in the middle of a line
+    asked, batch = [], ArithmeticData.batch
+    monkeypatch.setattr(ArithmeticData, "batch", lambda self, step: asked.append(step) or batch(self, step))
+    assert same(run(tmp_path), outcome)
+    assert asked == list(range(step - step % 3, 10)), "resumed at the last checkpoint, not at the beginning"
+    assert traces(tmp_path) == traces(folder)
+
+
+@pytest.mark.parametrize("place", ["checkpoint", "validation", "measure", "attention"])
+def test_a_run_killed_elsewhere_ends_as_if_it_had_not_been(place, finished, tmp_path, monkeypatch):
+    folder, outcome, _ = finished
+
+    replace = os.replace
+
+    def killed(*arguments, **options):
+        raise Killed
+
+    def killed_at_checkpoint(source, target):
+        replace(source, target) if Path(target).name != CHECKPOINT else killed()
+
+    def report(progress):
+        if progress.stage == place and progress.step == 2:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        if place == "checkpoint":
+            patch.setattr("os.replace", killed_at_checkpoint)
+        if place == "validation":
+            patch.setattr(SequenceModule, "validation_step", killed)
+        with pytest.raises(Killed):
+            execute(SPEC, 0, tmp_path, report)
+    assert same(run(tmp_path), outcome)
+    assert traces(tmp_path) == traces(folder)
+
+
+def test_metrics_survive_a_kill_while_they_are_rewritten(finished, tmp_path, monkeypatch):
+    folder, outcome, _ = finished
+    run(tmp_path)
+
+    def killed(*arguments):
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lengen.callbacks.training._row", killed)
+        with pytest.raises(Killed):
+            run(tmp_path)
+    assert same(run(tmp_path), outcome)
+    assert traces(tmp_path) == traces(folder)
+
+
+def test_cells_scored_before_a_kill_are_not_scored_again(finished):
+    folder, outcome, _ = finished
+    scored = Grid(("length", "count"))
+    for mode in ("teacher_forced", "free_running"):
+        scored.add((1, 2), mode, Score(8, 3, 4, 5, 77))
+    (folder / PARTIAL).write_text(scored.to_csv())
+    try:
+        again = run(folder).grid
+        assert again.scores[1, 2] == scored.scores[1, 2]
+        assert {cell: again.scores[cell] for cell in [(1, 3), (2, 2), (2, 3)]} == {
+            cell: outcome.grid.scores[cell] for cell in [(1, 3), (2, 2), (2, 3)]
+        }
+        (folder / PARTIAL).write_text(scored.to_csv()[:-9])
+        assert same(run(folder), outcome), "a partial file that is cut short counts for nothing"
+    finally:
+        (folder / PARTIAL).unlink(missing_ok=True)
+
+
+def test_partial_scores_are_written_where_they_took_long(tmp_path, monkeypatch):
+    """And whole: what is read back is always a file that was finished."""
+    monkeypatch.setattr("lengen.callbacks.scores.WORTH_KEEPING", 0)
+    replaced = []
+    replace = Path.replace
+    monkeypatch.setattr(Path, "replace", lambda self, target: replaced.append(target) or replace(self, target))
+    outcome = run(tmp_path)
+    assert replaced.count(tmp_path / PARTIAL) == 4
+    assert Grid.from_csv((tmp_path / PARTIAL).read_text()) == outcome.grid
+
+
+def test_a_loss_that_is_no_number_stops_the_run(tmp_path, monkeypatch):
+    """The step is named, and what is called the last good checkpoint is good."""
+    train = SequenceModule.training_step
+
+    def poisoned(self, batch, index):
+        return train(self, batch, index) * (float("nan") if self.trainer.global_step >= 4 else 1)
+
+    monkeypatch.setattr(SequenceModule, "training_step", poisoned)
+    with pytest.raises(DivergedError) as caught:
+        run(tmp_path)
+    message = str(caught.value)
+    assert "the loss at step 5 is nan" in message and str(tmp_path / CHECKPOINT) in message and "\n" not in message
+    assert torch.load(tmp_path / CHECKPOINT, weights_only=True)["global_step"] == 3
+    # A long run looks at its loss every other step only, and has a checkpoint in between.
+    long = change(SPEC, train={"steps": 200, "evaluations": 40})
+    with pytest.raises(DivergedError, match=r"lower train\.lr") as caught:
+        run(tmp_path / "long", long)
+    kept = tmp_path / "long" / CHECKPOINT
+    assert not kept.exists() or all(
+        bool(value.isfinite().all()) for value in torch.load(kept, weights_only=True)["state_dict"].values()
+    )
+    assert (str(kept) in str(caught.value)) == kept.exists()
+
+
+def test_a_learning_rate_beyond_all_measure_diverges_by_itself(tmp_path):
+    with pytest.raises(DivergedError, match="training diverged"):
+        run(tmp_path, change(SPEC, train={"lr": 1e30, "warmup": 0.0}))
+
+
+def test_weights_load_into_the_same_function(finished):
+    folder, _, _ = finished
+    model, batch = load(SPEC, folder / WEIGHTS), ArithmeticData(SPEC, 0).validation()
+    weights = load_file(folder / WEIGHTS)
+    assert all(torch.equal(value, weights[name]) for name, value in model.state_dict().items() if name in weights)
+    assert not model.training and model(batch.tokens, batch.ids).isfinite().all()
+    kept = torch.load(folder / CHECKPOINT, weights_only=True)["state_dict"]
+    assert all(torch.equal(kept[f"model.{name}"], value) for name, value in weights.items())
+
+
+def test_a_curve_has_one_axis_and_no_attention_where_none_is_asked(tmp_path):
+    parity = spec(
+        data_spec("parity", 4, 1),
+        dataclasses.replace(TRAIN, steps=2, evaluations=0),
+        dataclasses.replace(TEST, lengths=(3, 5), free_running=False),
+    )
+    outcome = run(tmp_path, parity)
+    assert outcome.grid.axes == ("length",) and sorted(outcome.grid.scores) == [(3,), (5,)]
+    assert {mode for modes in outcome.grid.scores.values() for mode in modes} == {"teacher_forced"}
+    assert outcome.attention is None and outcome.key_counts == []
+
+
+def test_text_that_has_no_ids_of_its_own_is_scored_teacher_forced_only(tmp_path):
+    unpadded = change(SPEC, data={"pad": False, "reverse_response": False}, test={"attention": ()}, train={"steps": 1})
+    modes = {mode for scores in run(tmp_path, unpadded).grid.scores.values() for mode in scores}
+    assert modes == {"teacher_forced"}
+
+
+def test_cells_beyond_the_largest_id_are_refused_before_training(tmp_path, monkeypatch):
+    monkeypatch.setattr(SequenceModule, "training_step", None)
+    with pytest.raises(OperandError, match="up to 11 in level 1, and the model has 8"):
+        run(tmp_path, change(SPEC, test={"lengths": (1, 9)}))

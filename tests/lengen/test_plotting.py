@@ -1,0 +1,152 @@
+"""What a drawn record shows: looked up in the axes, not in the pixels."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from lengen import plotting
+from lengen.records import AttentionMap, Grid, KeyCount, Score
+from lengen.statistics import wilson
+
+TRAINED = {"length": (1, 5), "count": (2, 4)}
+
+
+@pytest.fixture
+def axes():
+    with plotting.style():
+        yield Figure().subplots()
+
+
+def grid(rate=0.5, lengths=(1, 3, 5, 9), counts=(2, 3, 4, 8), leave=()) -> Grid:
+    found = Grid(("length", "count"))
+    for cell in [(length, count) for length in lengths for count in counts]:
+        if cell not in leave:
+            found.add(cell, "teacher_forced", Score(100, round(100 * rate), 100, 0, 10))
+    return found
+
+
+def curve(rates, edit=0) -> Grid:
+    found = Grid(("length",))
+    for length, rate in rates.items():
+        found.add((length,), "teacher_forced", Score(100, round(100 * rate), 100, edit, 1000))
+    return found
+
+
+def box(axes):
+    (found,) = [p for p in axes.patches if isinstance(p, Rectangle) and to_hex(p.get_edgecolor()) == "#d7191c"]
+    return (*found.get_xy(), found.get_width(), found.get_height())
+
+
+def test_the_trained_box_encloses_exactly_the_trained_cells(axes):
+    plotting.heat_map(axes, [grid()], title="t", trained=TRAINED)
+    # lengths 1, 3 and 5 of 1, 3, 5, 9 downwards; counts 2, 3 and 4 of 2, 3, 4, 8 to the right
+    assert box(axes) == (-0.5, -0.5, 3, 3)
+    plotting.heat_map(sparse := Figure().subplots(), [grid()], title="t", trained={"length": (3, 8), "count": (3, 3)})
+    assert box(sparse) == (0.5, 0.5, 1, 2)
+
+
+def test_a_range_without_tested_cells_has_no_box(axes):
+    plotting.heat_map(axes, [grid()], title="t", trained={"length": (6, 8), "count": (2, 4)})
+    assert not axes.patches
+
+
+def test_lengths_grow_downwards_and_axes_are_labelled_with_tested_values(axes):
+    plotting.heat_map(axes, [grid()], title="t", trained=TRAINED)
+    assert axes.yaxis_inverted() and not axes.xaxis_inverted()
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("Number of operands", "Operand length (digits)")
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["2", "3", "4", "8"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "3", "5", "9"]
+
+
+def test_cells_show_the_median_over_seeds_and_the_title_their_number(axes):
+    plotting.heat_map(axes, [grid(0.1), grid(0.9), grid(0.8)], title="t", trained=TRAINED)
+    assert axes.get_title() == "t, median of 3 seeds"
+    assert np.all(axes.images[0].get_array() == 0.8)
+    assert {text.get_text() for text in axes.texts} == {"80"}
+
+
+def test_unmeasured_cells_stay_empty_over_a_hatched_ground(axes):
+    plotting.heat_map(axes, [grid(leave=[(3, 8)])], title="t", trained=TRAINED)
+    values = axes.images[0].get_array()
+    assert np.argwhere(np.ma.getmaskarray(np.ma.masked_invalid(values))).tolist() == [[1, 3]]
+    assert axes.patch.get_hatch() and len(axes.texts) == 15
+
+
+def test_large_grids_carry_no_numbers_and_few_ticks(axes):
+    plotting.heat_map(axes, [grid(lengths=range(1, 31), counts=range(2, 31))], title="t", trained=TRAINED)
+    assert not axes.texts
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "5", "10", "15", "20", "25", "30"]
+
+
+def test_one_seed_has_its_wilson_band_and_several_their_range(axes):
+    plotting.curve(axes, [curve({1: 1.0, 2: 0.5})], label="a", colour="C0")
+    heights = axes.collections[0].get_paths()[0].vertices[:, 1]
+    assert min(heights) == pytest.approx(wilson(50, 100).low) and max(heights) == 1.0
+    plotting.curve(axes, [curve({1: 0.2}), curve({1: 0.6}), curve({1: 0.5})], label="b", colour="C1")
+    heights = axes.collections[1].get_paths()[0].vertices[:, 1]
+    assert (min(heights), max(heights)) == (0.2, 0.6)
+    assert axes.lines[1].get_ydata() == [0.5]
+    assert axes.get_ylabel() == "Accuracy" and axes.get_xlabel() == "Operand length (digits)"
+
+
+def test_edit_distance_is_per_reference_token(axes):
+    plotting.curve(axes, [curve({1: 0.5}, edit=250)], label="a", colour="C0", metric="edit")
+    assert axes.lines[0].get_ydata() == [0.25] and axes.get_ylabel() == "Edit distance per token"
+
+
+def attention(tokens: str) -> AttentionMap:
+    return AttentionMap(tuple(tokens), np.full((1, 1, len(tokens), len(tokens)), 0.5, np.float32), 3)
+
+
+def test_attention_below_a_hundredth_is_black_and_above_is_not(axes):
+    record = attention("$1+2=3$")
+    record.weights[0, 0, 0, :2] = 0.0099, 0.02
+    plotting.attention_map(axes, record, 0, 0, title="t")
+    image = axes.images[0]
+    black, above = image.to_rgba(np.asarray(image.get_array())[0, :2])
+    assert to_hex(black) == "#000000" != to_hex(above)
+
+
+def test_attention_has_tokens_on_both_axes_and_lines_between_query_and_response(axes):
+    plotting.attention_map(axes, attention("$1+2=3$"), 0, 0, title="t")
+    for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
+        assert "".join(label.get_text() for label in labels) == "$1+2=3$"
+    row, column = axes.lines
+    # "=" is token 4: its row predicts the first digit of the response, as a key it belongs to the query
+    assert set(row.get_ydata()) == {3.5} and set(column.get_xdata()) == {4.5}
+
+
+def test_long_attention_maps_label_their_separators_only(axes):
+    plotting.attention_map(axes, attention("$" + "1" * 30 + "+" + "2" * 30 + "=3$"), 0, 0, title="t")
+    assert "".join(label.get_text() for label in axes.get_xticklabels()) == "$+=$"
+
+
+def test_keys_per_step_draws_means_of_all_heads_and_of_the_focused_half(axes):
+    rows = [KeyCount(4, m, 0, head, 10, 10 * (2 + head * m)) for m in (2, 6) for head in (0, 1)]
+    rows.append(KeyCount(9, 2, 0, 0, 10, 990))  # a length with one count cannot show growth
+    plotting.keys_per_step(axes, [rows], label="a", colour="C0", marker="o")
+    *_, focused, mean = axes.lines
+    assert list(mean.get_xdata()) == [2, 6] and list(mean.get_ydata()) == [3, 5]
+    assert list(focused.get_ydata()) == [2, 2]
+    assert axes.get_xlabel() == "Number of operands" and axes.get_legend_handles_labels()[1] == ["a, 4 digits"]
+
+
+def test_a_missing_panel_says_whose_place_it_is(axes):
+    plotting.missing(axes, "paper/fig/a")
+    assert axes.texts[0].get_text() == "paper/fig/a\nnot run at this profile"
+
+
+def test_the_scale_of_heat_maps_grows_steadily_darker():
+    luminance = plotting.HEAT(np.linspace(0, 1, 64))[:, :3] @ [0.2126, 0.7152, 0.0722]
+    assert np.all(np.diff(luminance) < 0.005) and luminance[0] - luminance[-1] > 0.7
+
+
+def test_the_style_comes_from_the_defaults_and_leaves_nothing_behind():
+    with mpl.rc_context({"font.size": 31, "axes.facecolor": "red", "image.interpolation": "bicubic"}):
+        with plotting.style():
+            assert mpl.rcParams["font.size"] == 8 and mpl.rcParams["axes.facecolor"] == "white"
+            assert mpl.rcParams["image.interpolation"] == mpl.rcParamsDefault["image.interpolation"]
+        assert mpl.rcParams["font.size"] == 31

@@ -1,0 +1,70 @@
+"""Offsets and limits of position ids."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lengen.position_ids import Consecutive, Coupled, NoPositionIds
+from lengen.tasks import OperandError
+from tests.lengen.helpers import data_spec
+from tests.lengen.test_formats import problems, writer
+from tests.lengen.test_tasks import chi_square
+
+UNUSED = -1
+
+
+def test_training_offsets_are_uniform_from_one_to_the_last_that_fits():
+    highest = torch.tensor([[3], [7]]).expand(2, 40_000)
+    offsets = Coupled((8, 16)).offsets(highest, torch.Generator().manual_seed(0))
+    for level, largest in enumerate([8 - 3, 16 - 7]):
+        drawn = offsets[level].tolist()
+        assert set(drawn) == set(range(1, largest + 1))
+        assert chi_square([drawn.count(k) for k in range(1, largest + 1)]) < 2.5
+    assert abs(float(torch.corrcoef(offsets.double())[0, 1])) < 0.03, "levels move independently"
+
+
+@given(st.lists(st.tuples(st.integers(0, 39), st.integers(0, 39)), min_size=1, max_size=20), st.integers(0, 99))
+def test_no_training_id_exceeds_its_level(pairs, seed):
+    highest = torch.tensor(pairs).T
+    offsets = Coupled((40, 40)).offsets(highest, torch.Generator().manual_seed(seed))
+    assert int(offsets.min()) >= 1 and int((offsets + highest).max()) <= 40
+
+
+def test_testing_offsets_are_one():
+    assert Coupled((5, 5)).offsets(torch.tensor([[4, 0], [1, 2]]), None).tolist() == [[1, 1], [1, 1]]
+
+
+def test_operands_that_need_more_ids_than_there_are_are_refused():
+    with pytest.raises(OperandError) as caught:
+        writer(data_spec("addition", room=4)).write(problems(data_spec("addition"), [["1234", "56"]]))
+    assert str(caught.value) == (
+        "these operands need position ids up to 6 in level 1, and the model has 4 (data.max_position): shorten them or "
+        "raise it"
+    )
+    with pytest.raises(OperandError, match="up to 5 in level 2"):
+        writer(data_spec("addition", room=4)).write(problems(data_spec("addition"), [["1", "2", "3", "4"]]))
+    with pytest.raises(OperandError, match="level 1"):
+        writer(data_spec("parity", room=5)).write(problems(data_spec("parity"), [["01010"]]), torch.Generator())
+
+
+def test_the_largest_operands_of_table_1_just_fit():
+    """max_pos 101 is exactly 100 bits; 40 levels of ids are 30 operands of 30 digits."""
+    parity = data_spec("parity", room=101)
+    assert int(writer(parity).write(problems(parity, [["1" * 100]]), torch.Generator()).ids.max()) == 101
+    with pytest.raises(OperandError, match="up to 102"):
+        writer(parity).write(problems(parity, [["1" * 101]]))
+    addition = data_spec("addition", room=40)
+    batch = writer(addition).write(problems(addition, [["9" * 30] * 30]))
+    assert batch.ids.amax(dim=(1, 2)).tolist() == [33, 31]
+    assert int(batch.loss.sum()) == 1023, "Section 4.3: a total of 1023 consecutive tokens"
+
+
+def test_ids_by_scheme():
+    coordinates = torch.tensor([[[UNUSED, 2, 0, 9]]])
+    offsets, places = torch.tensor([[3]]), torch.arange(4)[None]
+    assert Coupled((7,)).ids(coordinates, offsets, places).tolist() == [[[0, 5, 3, 7]]], "never above the maximum"
+    assert Consecutive().ids(coordinates, offsets, places).tolist() == [[[0, 1, 2, 3]]]
+    assert NoPositionIds().ids(coordinates, offsets, places).shape == (0, 1, 4)
+    assert Consecutive().offsets(torch.zeros(3, 5), None).shape == (1, 5)
+    assert NoPositionIds().offsets(torch.zeros(3, 5), None).shape == (0, 5)

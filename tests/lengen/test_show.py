@@ -1,0 +1,63 @@
+"""What ``encode`` and ``solve`` give back."""
+
+import pytest
+from safetensors.torch import save_model
+
+from lengen.data import ArithmeticData
+from lengen.execute import build_model
+from lengen.show import encode, solve
+from lengen.spec import SpecError
+from lengen.tasks import OperandError
+from tests.cases import CASES
+from tests.lengen.greedy import greedy
+from tests.lengen.helpers import case_spec, data_spec, spec
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_encoding_the_worked_examples(case):
+    assert encode(case_spec(case), list(case.operands)) == {
+        "tokens": list(case.text),
+        "position_ids": case.rows,
+        "loss": case.loss,
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "operands", "prompt", "truth"),
+    [
+        (data_spec("addition"), ["57", "48"], "$057+048=", "105"),
+        (data_spec("addition", pad=False), ["057", "8"], "$57+8=", "65"),
+        (data_spec("addition", reverse_response=False), ["5", "4"], "$05+04=", "9"),
+        (data_spec("multiplication"), ["37", "92"], "$37*92=", "3404"),
+        (data_spec("parity"), ["01011"], "$01011=", "1"),
+    ],
+)
+def test_solving_writes_what_greedy_decoding_writes(data, operands, prompt, truth, tmp_path):
+    sized = spec(data)
+    model = build_model(sized, 1)
+    save_model(model, str(tmp_path / "w"))
+    found = solve(sized, tmp_path / "w", operands)
+    own = greedy(model, ArithmeticData(sized, 0), [t.lstrip("0") if data.task != "parity" else t for t in operands])
+    assert (found["prompt"], found["output"], found["answer"]) == (prompt, own.replace("_", ""), truth)
+    assert found["correct"] == (found["read"] == truth)
+
+
+def test_a_right_answer_is_read_back_as_a_number(tmp_path, monkeypatch):
+    cases = [case for case in CASES if case.data.pad or case.data.reverse_response]
+    for case in cases:
+        sized = case_spec(case)
+        save_model(build_model(sized, 0), str(tmp_path / "w"))
+        vocab, response = ArithmeticData(sized, 0).format.vocab, case.text[case.text.index("=") + 1 :]
+        monkeypatch.setattr("lengen.show.write", lambda *_, v=vocab, r=response: v.encode(r)[None])
+        found = solve(sized, tmp_path / "w", list(case.operands))
+        assert found["output"] == response and found["read"] == found["answer"] == case.answer and found["correct"]
+
+
+def test_what_cannot_be_written_or_solved_is_refused(tmp_path):
+    unpadded = spec(data_spec("addition", pad=False, reverse_response=False))
+    with pytest.raises(SpecError, match="this format cannot be solved free-running"):
+        solve(unpadded, tmp_path / "none", ["1", "2"])
+    with pytest.raises(OperandError, match="shorten them or raise it"):
+        encode(spec(data_spec("addition", room=5)), ["12345", "1"])
+    with pytest.raises(OperandError, match="is not a number"):
+        encode(spec(data_spec("addition")), ["12a", "1"])

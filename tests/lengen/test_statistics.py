@@ -1,0 +1,124 @@
+"""Intervals against scipy, against published examples and against the properties that make them intervals."""
+
+import math
+import statistics as standard
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lengen.statistics import SeedInterval, median, median_by_cell, newcombe, seed_interval, wilson
+
+counts = st.integers(0, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+tested = st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+rates = st.lists(st.floats(0, 1), min_size=1, max_size=30)
+
+
+@pytest.mark.parametrize(("correct", "n"), [(0, 1), (1, 1), (0, 50), (50, 50), (7, 10), (500, 1000), (1, 870000)])
+def test_wilson_agrees_with_scipy(correct, n):
+    stats = pytest.importorskip("scipy.stats")
+    expected = stats.binomtest(correct, n).proportion_ci(0.95, method="wilson")
+    assert wilson(correct, n, z=stats.norm.ppf(0.975)) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert wilson(correct, n) == pytest.approx((expected.low, expected.high), abs=1e-5)
+
+
+# Newcombe, Statistics in Medicine 17 (1998) 873-890, Table II, method 10.
+@pytest.mark.parametrize(
+    ("left", "right", "low", "high"),
+    [
+        ((56, 70), (48, 80), 0.0524, 0.3339),
+        ((9, 10), (3, 10), 0.1705, 0.8090),
+        ((6, 7), (2, 7), 0.0582, 0.8062),
+        ((5, 56), (0, 29), -0.0381, 0.1926),
+        ((0, 10), (0, 20), -0.1611, 0.2775),
+        ((10, 10), (0, 20), 0.6791, 1.0),
+    ],
+)
+def test_newcombe_gives_the_published_examples(left, right, low, high):
+    assert newcombe(left, right) == pytest.approx((low, high), abs=6e-5)
+
+
+@pytest.mark.parametrize("n", range(2, 40))
+def test_seed_interval_covers_what_scipy_says(n):
+    stats = pytest.importorskip("scipy.stats")
+    low, high, coverage = seed_interval([float(value) for value in range(n)])
+    k = int(low) + 1
+    assert high == n - k
+    assert coverage == pytest.approx(1 - 2 * stats.binom.cdf(k - 1, n, 0.5))
+    assert coverage >= 0.95 or k == 1
+    assert k == n // 2 or 1 - 2 * stats.binom.cdf(k, n, 0.5) < 0.95, "a tighter pair of values would do"
+
+
+@given(tested)
+def test_wilson_contains_its_rate_and_stays_within_zero_and_one(pair):
+    low, high = wilson(*pair)
+    assert 0 <= low <= pair[0] / pair[1] <= high <= 1
+
+
+@given(tested)
+def test_wilson_mirrors_failures(pair):
+    low, high = wilson(*pair)
+    other = wilson(pair[1] - pair[0], pair[1])
+    assert (low, high) == pytest.approx((1 - other.high, 1 - other.low), abs=1e-12)
+
+
+@given(tested)
+def test_wilson_narrows_with_more_examples(pair):
+    short, long = wilson(*pair), wilson(pair[0] * 10, pair[1] * 10)
+    assert long.high - long.low < short.high - short.low
+
+
+@given(counts, counts)
+def test_newcombe_is_antisymmetric_and_bounded(left, right):
+    there, back = newcombe(left, right), newcombe(right, left)
+    assert there == pytest.approx((-back.high, -back.low), abs=1e-12)
+    assert -1 <= there.low <= there.high <= 1
+
+
+@given(tested, tested)
+def test_wilson_intervals_apart_imply_that_newcombe_excludes_zero(left, right):
+    if wilson(*left).low > wilson(*right).high:
+        assert newcombe(left, right).low > 0
+
+
+@given(rates)
+def test_median_agrees_with_the_standard_library(values):
+    assert median(values) == pytest.approx(standard.median(values))
+
+
+@given(rates, st.randoms())
+def test_seed_interval_holds_the_median_in_any_order(values, random):
+    shuffled = list(values)
+    random.shuffle(shuffled)
+    low, high, coverage = seed_interval(shuffled)
+    assert seed_interval(values) == (low, high, coverage)
+    assert min(values) <= low <= median(values) <= high <= max(values)
+    assert 0 <= coverage < 1
+
+
+def test_median_by_cell_takes_each_cell_over_the_seeds_that_all_have_it():
+    seeds = [{(1, 2): 0.1, (2, 2): 1.0}, {(1, 2): 0.3}, {(1, 2): 0.2, (2, 2): 0.0}]
+    assert median_by_cell(seeds) == {(1, 2): 0.2}
+    assert median_by_cell([]) == {}
+
+
+def test_one_seed_says_nothing_about_the_spread():
+    assert seed_interval([0.7]) == SeedInterval(0.7, 0.7, 0.0)
+
+
+@pytest.mark.parametrize(("correct", "n"), [(-1, 5), (6, 5), (0, -1)])
+def test_counts_that_are_no_counts_are_refused(correct, n):
+    with pytest.raises(ValueError, match="expected a count between 0 and n"):
+        wilson(correct, n)
+
+
+@pytest.mark.parametrize("function", [median, seed_interval])
+def test_no_values_are_refused(function):
+    with pytest.raises(ValueError, match="at least one value"):
+        function([])
+
+
+def test_a_million_examples_do_not_lose_the_ends():
+    assert wilson(10**6, 10**6).high == 1.0
+    assert wilson(0, 10**6).low == 0.0
+    assert math.isclose(wilson(10**6, 10**6).low, 1 - 1.96**2 / (10**6 + 1.96**2))

@@ -1,0 +1,139 @@
+"""Sampling as Sections 4.2 and 5.2 say it, true answers, and what operands are refused."""
+
+import itertools
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lengen.randomness import generator
+from lengen.tasks import TASKS, OperandError
+from tests.cases import CASES
+from tests.lengen import reference
+from tests.lengen.helpers import number, problems, strings, written
+
+
+def chi_square(counts, expected=None) -> float:
+    """Statistic over its degrees of freedom; near 1 for a fair draw, the tests allow 2 to 3."""
+    total = sum(counts)
+    expected = expected or [total / len(counts)] * len(counts)
+    return sum((c - e) ** 2 / e for c, e in zip(counts, expected, strict=True)) / (len(counts) - 1)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_answers_of_the_worked_examples(case):
+    task = TASKS[case.data.task]()
+    assert task.answer(task.parse(list(case.operands))) == [case.answer]
+
+
+@given(written(longest=70))
+def test_answers_are_those_of_python_integers(drawn):
+    data, operands = drawn
+    assert TASKS[data.task]().answer(problems(data, operands)) == [reference.answer(data, row) for row in operands]
+
+
+@given(st.lists(number(65), min_size=2, max_size=4))
+def test_what_is_typed_is_what_is_held(operands):
+    held = TASKS["addition"]().parse(["00" + operands[0], *operands[1:]])
+    assert strings(CASES[4].data, held) == [operands]
+
+
+@pytest.mark.parametrize(
+    ("task", "operands", "message"),
+    [
+        ("addition", ["5"], "addition takes two operands or more, got 1"),
+        ("addition", ["5", "x"], "operand 'x' is not a number: expected digits 0-9 only"),
+        ("addition", ["5", "-3"], "operand '-3' is not a number"),
+        ("addition", ["5", ""], "operand '' is not a number"),
+        ("addition", ["5", "٣"], "operand '٣' is not a number"),
+        ("multiplication", ["5"], "multiplication takes two operands, got 1"),
+        ("multiplication", ["5", "6", "7"], "multiplication takes two operands, got 3"),
+        ("multiplication", ["5", "1.5"], "operand '1.5' is not a number"),
+        ("parity", ["01", "1"], "parity takes one string of bits, got 2"),
+        ("parity", ["012"], "operand '012' is not a string of bits: expected characters 0 and 1 only"),
+        ("parity", [""], "operand '' is not a string of bits"),
+    ],
+)
+def test_bad_operands_get_one_sentence(task, operands, message):
+    with pytest.raises(OperandError) as caught:
+        TASKS[task]().parse(operands)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+# Support at the smallest lengths: everything the paper's range holds, and nothing else.
+
+
+@pytest.mark.parametrize(("length", "support"), [(1, range(10)), (2, range(10, 100))])
+@pytest.mark.parametrize("task", ["addition", "multiplication"])
+def test_test_operands_cover_their_range_evenly(task, length, support):
+    drawn = TASKS[task]().test(20_000, length, {"addition": 2, "multiplication": length}[task], generator("t"))
+    numbers = [int(text) for row in strings(CASES[4].data, drawn) for text in row]
+    assert set(numbers) == set(support)
+    assert chi_square([numbers.count(value) for value in support]) < 2
+
+
+@pytest.mark.parametrize("task", ["addition", "multiplication"])
+def test_training_operands_cover_their_range(task):
+    drawn = TASKS[task]().train(20_000, 2, 2, generator("t"))
+    assert {int(text) for row in strings(CASES[4].data, drawn) for text in row} == set(range(100))
+
+
+def test_parity_covers_every_bit_string():
+    data = CASES[0].data
+    held = [row[0] for row in strings(data, TASKS["parity"]().train(6000, 3, 1, generator("t")))]
+    support = ["".join(bits) for size in (1, 2, 3) for bits in itertools.product("01", repeat=size)]
+    expected = [6000 / 3 / 2 ** len(text) for text in support]
+    assert set(held) == set(support)
+    assert chi_square([held.count(text) for text in support], expected) < 2.5
+
+
+@given(st.integers(1, 12), st.integers(2, 9))
+def test_test_problems_have_exactly_the_given_sizes(length, count):
+    for task, lengths in (("addition", [length] * count), ("multiplication", [length, count]), ("parity", [length])):
+        drawn = TASKS[task]().test(7, length, count, generator("t", length))
+        assert drawn.lengths.tolist() == [lengths] * 7
+
+
+def test_addition_trains_on_two_equally_sized_chunks():
+    """S_A(n, m): half own lengths, half one shared length; both with 2 to m operands, evenly."""
+    n, length, count = 40_000, 5, 6
+    drawn = TASKS["addition"]().train(n, length, count, generator("t"))
+    sizes = [[size for size in row if size] for row in drawn.lengths.tolist()]
+    operands = [len(row) for row in sizes]
+    assert chi_square([operands.count(k) for k in range(2, count + 1)]) < 3
+    assert set(operands) == set(range(2, count + 1))
+    same = sum(len(set(row)) == 1 for row in sizes)
+    # Of the chunk with own lengths, 5 ** (1 - k) have equal ones by chance.
+    chance = sum(length ** (1 - k) for k in range(2, count + 1)) / (count - 1)
+    assert same / n == pytest.approx(0.5 + 0.5 * chance, abs=0.01)
+    for chunk in ([row for row in sizes if len(set(row)) > 1], [row for row in sizes if len(set(row)) == 1]):
+        first = [row[0] for row in chunk]
+        assert chi_square([first.count(k) for k in range(1, length + 1)]) < 3
+    half = sum(len(set(row)) == 1 for row in sizes[: n // 2])
+    assert half / same == pytest.approx(0.5, abs=0.02), "the chunks are shuffled"
+
+
+def test_the_shared_chunk_is_exactly_half():
+    """With lengths up to 40 and 12 operands, equal lengths by chance are unheard of."""
+    drawn = TASKS["addition"]().train(1000, 40, 12, generator("t"))
+    longest = drawn.lengths.amax(dim=1, keepdim=True)
+    shared = ((drawn.lengths == longest) | (drawn.lengths == 0)).all(dim=1)
+    many = (drawn.lengths > 0).sum(dim=1) > 4
+    assert abs(int(shared.sum()) - 500) <= int((~many).sum()) / 20
+    absent_last = (drawn.lengths > 0).int().diff(dim=1) <= 0
+    assert bool(absent_last.all()), "absent operands come last"
+    assert bool((drawn.operands.amax(dim=2) <= 9 * (drawn.lengths > 0)).all()), "and hold nothing"
+
+
+def test_multiplication_trains_on_independent_lengths():
+    drawn = TASKS["multiplication"]().train(20_000, 3, 4, generator("t")).lengths
+    pairs = [tuple(row) for row in drawn.tolist()]
+    assert chi_square([pairs.count(pair) for pair in itertools.product(range(1, 4), range(1, 5))]) < 2.5
+
+
+def test_equal_generators_draw_equal_problems():
+    for task in TASKS.values():
+        one, two, other = (task().train(50, 4, 3, generator("t", seed)) for seed in (0, 0, 1))
+        assert torch.equal(one.operands, two.operands) and torch.equal(one.lengths, two.lengths)
+        assert not (one.operands.shape == other.operands.shape and torch.equal(one.operands, other.operands))

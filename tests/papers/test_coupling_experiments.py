@@ -1,0 +1,114 @@
+"""Every experiment of the position-coupling paper: declared whole, built, and stepped twice."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from lengen.data import ArithmeticData
+from lengen.execute import build_model
+from lengen.experiment import PROFILES, Experiment
+from lengen.module import SequenceModule, response_loss
+from lengen.optim import build_optimizer
+from lengen.show import encode
+from lengen.spec import Spec
+from papers.coupling.experiments import DEVIATIONS, EXPERIMENTS, FIGURES
+
+NAMES = {experiment.name: experiment for experiment in EXPERIMENTS}
+
+
+def narrow(spec: Spec) -> Spec:
+    """The same setting in every respect but its width, its batch and the size of its training set."""
+    return replace(
+        spec,
+        model=replace(spec.model, width=16, head_dim=4, ff_width=16),
+        data=replace(spec.data, examples=min(spec.data.examples, 32)),
+        train=replace(spec.train, batch=4, bucket=2, steps=2),
+    )
+
+
+def distinct() -> list[tuple[str, str]]:
+    """(experiment, profile) of every distinct specification."""
+    seen = {}
+    for experiment in EXPERIMENTS:
+        for profile, spec in experiment.specs.items():
+            seen.setdefault(spec.hash(), (experiment.name, profile))
+    return list(seen.values())
+
+
+@pytest.mark.parametrize(("name", "profile"), distinct())
+def test_every_setting_is_built_and_stepped_twice(name: str, profile: str) -> None:
+    spec = narrow(NAMES[name].specs[profile])
+    data = ArithmeticData(spec, seed=0)
+    module = SequenceModule(spec, build_model(spec, seed=0))
+    optimizer, schedule = build_optimizer(module.model, spec.train)
+    before = [parameter.clone() for parameter in module.parameters()]
+    for step in range(2):
+        batch = data.batch(step)
+        loss = module.training_step(batch, step)
+        logits = module.model(batch.tokens[:, :-1], batch.ids[:, :, :-1])
+        assert torch.isclose(loss, response_loss(logits, batch.tokens, batch.loss) / batch.scale)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+    assert all(torch.isfinite(parameter).all() for parameter in module.parameters())
+    assert any(not torch.equal(a, b) for a, b in zip(before, module.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
+def test_every_profile_is_declared_or_its_absence_has_a_reason(experiment: Experiment) -> None:
+    assert set(experiment.specs) | set(experiment.absent) == set(PROFILES)
+    assert not set(experiment.specs) & set(experiment.absent)
+    assert all(experiment.absent.values()) and all(experiment.extra.values())
+    assert set(experiment.extra) <= set(experiment.specs)
+    assert experiment.claim and experiment.place.startswith("Figure") and experiment.seeds >= 1
+
+
+def test_names_are_unique_and_every_published_figure_has_its_experiments() -> None:
+    assert len(NAMES) == len(EXPERIMENTS)
+    figures = {experiment.figure for experiment in EXPERIMENTS}
+    assert figures == {f"fig{n}" for n in (1, 3, 5, 6, 7, *range(9, 22))}
+    assert {figure.name for figure in FIGURES} == figures
+    assert {name for figure in FIGURES for name in figure.reads} == set(NAMES)
+
+
+def test_the_published_grids_and_sizes_are_those_of_the_tables() -> None:
+    addition, parity, product = (
+        NAMES[f"coupling/{name}/coupling-scratchpad"].specs["paper"] for name in ("fig1", "fig3", "fig9")
+    )
+    assert (len(addition.test.lengths), len(addition.test.counts), addition.test.examples) == (30, 29, 1000)
+    assert (addition.data.length, addition.data.count, addition.data.examples) == (10, 10, 500_000)
+    assert (parity.test.lengths, parity.test.examples, parity.data.examples) == (
+        tuple(range(5, 101, 5)),
+        10_000,
+        10_000,
+    )
+    assert (len(product.test.lengths), len(product.test.counts)) == (30, 30)
+    assert [spec.data.max_position for spec in (parity, addition, product)] == [(101,), (40, 40), (64, 32, 64)]
+
+
+def test_the_largest_test_cells_fit_the_maximum_position_ids() -> None:
+    for experiment in EXPERIMENTS:
+        for spec in experiment.specs.values():
+            data = ArithmeticData(spec, seed=0)
+            cell = (max(spec.test.lengths), max(spec.test.counts))
+            batch = data.writer.write(data.test(*cell, 1))
+            for row, largest in zip(batch.ids, spec.data.max_position, strict=False):
+                assert int(row.max()) <= largest
+
+
+def test_encode_prints_figures_2_4_and_8b() -> None:
+    parity = encode(NAMES["coupling/fig3/coupling-scratchpad"].specs["paper"], ["0101"])
+    assert ("".join(parity["tokens"]), parity["position_ids"]) == ("$0101=0110$", [[0, 2, 3, 4, 5, 1, 2, 3, 4, 5, 0]])
+    addition = encode(NAMES["coupling/fig1/coupling-scratchpad"].specs["paper"], ["57", "48", "96"])
+    assert "".join(addition["tokens"]) == "$057+048+096=000>750>501>102$"
+    assert sum(addition["loss"]) == len("000>750>501>102$")
+    product = encode(NAMES["coupling/fig9/coupling-scratchpad"].specs["paper"], ["37", "925"])
+    assert "".join(product["tokens"]) == "$37*925=581+470+333=58100>52900>52243$"
+    printed = "000000123423453456123456123456123456"  # PosID3 of Figure 8b
+    assert "".join(map(str, product["position_ids"][2])) == f"0{printed}0"
+
+
+def test_deviations_are_numbered_in_order() -> None:
+    assert list(DEVIATIONS) == [f"D{n}" for n in range(1, len(DEVIATIONS) + 1)]

@@ -1,0 +1,66 @@
+"""The bench at its smallest: every name, one schema, a file another tool can read."""
+
+import json
+
+import pytest
+
+from reproduce import bench, speed
+
+NAMES = {
+    "data_examples_per_second",
+    "verify_vs_cached_decoding",
+    "verify_vs_uncached_decoding",
+    "scaling_verify",
+    "scaling_cached",
+    "scaling_uncached",
+    "trainer_vs_bare_loop",
+    "data_share_of_step",
+    "parameters",
+    "edit_distance_vs_torchmetrics",
+}
+
+
+@pytest.fixture(autouse=True)
+def small_model(monkeypatch):
+    monkeypatch.setattr(speed, "SPEC", speed.SPEC.override("train.batch=2", "train.bucket=2", "model.width=16"))
+
+
+def test_main_writes_every_entry_with_one_schema(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert bench.main(speed.TINY) == 0
+    (path,) = (tmp_path / "bench").glob("*.json")
+    entries = json.loads(path.read_text())
+    assert {entry["name"] for entry in entries} == NAMES
+    assert len(entries) == len(NAMES)
+    for entry in entries:
+        assert list(entry) == ["name", "what", "value", "unit", "against"]
+        assert isinstance(entry["value"], int | float)
+        assert entry["value"] > 0 or entry["name"].startswith("scaling_")
+    assert "measuring decoding" in capsys.readouterr().out
+
+
+def test_every_way_of_decoding_does_equal_work():
+    """The endless model writes the full length, and both ways of decoding write the same."""
+    data = speed.ArithmeticData(speed.SPEC, 0)
+    model = speed.EndlessDecoder(speed.SPEC.model, len(data.format.vocab), speed.SPEC.data.max_position).eval()
+    slow = speed.uncached(model, data.writer, data, 3, 3, 4)
+    assert slow.shape[1] == int(data.writer.write(data.test(3, 3, 4)).loss[0].sum())
+    assert (slow != speed.END).all()
+    assert (speed.write(model, data.writer, data.test(3, 3, 4)) == slow).all()
+
+
+def test_machine_names_processor_and_cores_only():
+    import platform
+
+    assert bench.machine().endswith("-cores")
+    assert bench.machine() == bench.machine().lower()
+    assert not platform.node() or platform.node().lower() not in bench.machine().split("-")
+
+
+def test_results_that_cannot_be_written_end_with_one_sentence(tmp_path, monkeypatch, capsys):
+    (tmp_path / "bench").write_text("a file where a folder should be")
+    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
+    monkeypatch.setattr(bench, "measure", lambda sizes, tell: [])
+    assert bench.main(speed.TINY) == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1

@@ -1,0 +1,125 @@
+"""What must stay true of the source itself: which way imports go, what is light, how long a file is, what it names."""
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("lengen", "papers", "reproduce")
+SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+LONGEST = 320
+LIGHT = [
+    "lengen/spec.py",
+    "lengen/experiment.py",
+    "lengen/records.py",
+    "lengen/progress.py",
+    *(str(path.relative_to(ROOT)) for path in ROOT.glob("papers/*/experiments.py")),
+]
+"""Modules that ``list``, ``show`` and ``compare`` load: no torch behind them."""
+
+
+def imports(path: Path, *, at_load: bool = False) -> set[str]:
+    """Names of imported modules; ``at_load``: only those that loading the module imports."""
+    found = set()
+    todo: list[ast.AST] = [ast.parse(path.read_text())]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: relative import"
+            module = node.module or ""
+            found |= {module} | {f"{module}.{alias.name}" for alias in node.names}
+        if not (at_load and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)):
+            todo += ast.iter_child_nodes(node)
+    return found
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def files() -> list[Path]:
+    """What a clone would hold: tracked files, and new ones that git does not ignore."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    return [path for text in listed.stdout.decode().split("\0") if text and (path := ROOT / text).is_file()]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_imports_go_one_way(path):
+    """lengen <- papers <- reproduce; papers do not know each other."""
+    package, *inner = path.relative_to(ROOT).parts
+    allowed = {"lengen": {"lengen"}, "papers": {"lengen", "papers"}, "reproduce": set(PACKAGES)}[package]
+    for module in imports(path):
+        top, *rest = module.split(".")
+        assert top not in (*PACKAGES, "tests") or top in allowed, f"{name(path)} imports {module}"
+        if package == top == "papers" and rest:
+            assert rest[0] == inner[0], f"{name(path)} imports {module}: papers do not import each other"
+
+
+def module_path(module: str) -> Path | None:
+    base = ROOT.joinpath(*module.split("."))
+    return next((p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file()), None)
+
+
+@pytest.mark.parametrize("light", LIGHT)
+def test_light_modules_load_no_torch(light):
+    """Followed through everything of ours that they load, packages included."""
+    heavy = {"torch", "lightning", "torchmetrics", "matplotlib", "pandas", "seaborn", "safetensors", "rapidfuzz"}
+    seen, todo = set(), [".".join(Path(light).with_suffix("").parts)]
+    while todo:
+        module = todo.pop()
+        parts = module.split(".")
+        for own in {".".join(parts[:i]) for i in range(1, len(parts) + 1)} - seen:
+            path = module_path(own) if parts[0] in PACKAGES else None
+            seen.add(own)
+            if path is None:
+                continue
+            loaded = imports(path, at_load=True)
+            assert not {m.split(".")[0] for m in loaded} & heavy, f"{light} loads {own}, which loads a heavy library"
+            todo += loaded
+    assert "lengen" in seen or light.startswith("papers")
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_every_file_is_read_in_one_sitting_and_says_what_it_is(path):
+    text = path.read_text()
+    assert len(text.splitlines()) <= LONGEST
+    assert not text.strip() or ast.get_docstring(ast.parse(text)), "a module opens with its docstring"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tests").rglob("*.py")), ids=name)
+def test_tests_are_read_in_one_sitting_too(path):
+    assert len(path.read_text().splitlines()) <= LONGEST
+
+
+def test_nothing_names_a_place_on_one_machine():
+    """Paths that exist on the author's machine only; a shebang, a device or a package path is none."""
+    places = re.compile(r"(?<![\w./$}~*-])/(?:work|home|root|Users|tmp|mnt|data)/[\w.-]+|\.\./shared")
+    for path in files():
+        if path == Path(__file__).resolve() or path.suffix in {".png", ".npz", ".safetensors", ".svg", ".lock"}:
+            continue
+        try:
+            found = places.search(path.read_text())
+        except UnicodeDecodeError:
+            continue
+        assert not found, f"{name(path)} names {found.group()}"
+
+
+def test_public_functions_and_classes_say_what_they_do():
+    """Functions and classes at the top of a module of lengen; of plain specifications the fields speak."""
+    silent = [
+        f"{name(path)}: {node.name}"
+        for path in SOURCES
+        if path.is_relative_to(ROOT / "lengen")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and not node.name.startswith("_")
+        and not ast.get_docstring(node)
+    ]
+    assert [entry for entry in silent if not entry.startswith(("lengen/spec.py: ", "lengen/experiment.py: "))] == []
