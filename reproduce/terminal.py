@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lengen.experiment import PROFILES, Experiment
 from lengen.spec import Spec
+from reproduce import registry
 from reproduce.estimate import cost, in_words
 
 if TYPE_CHECKING:
@@ -35,16 +36,25 @@ def listing(chosen: Sequence[Experiment], counts: Sequence[Mapping[str, int]]) -
     rows: list[tuple[str, ...]] = [("experiment", "profiles", "cpu time", "reference", "local", "published claim")]
     for item in chosen:
         time = in_words(cost(item.specs["cpu"], "cpu").total) if "cpu" in item.specs else "-"
-        reason = "" if "cpu" in item.specs else f" [not at cpu size: {item.absent.get('cpu', 'not declared')}]"
         finished = [str(count.get(item.name, 0)) for count in counts]
         profiles = " ".join(profile for profile in PROFILES if profile in item.specs)
-        rows.append((item.name, profiles, time, *finished, f"{item.place}:{reason} {item.claim}"))
+        rows.append((item.name, profiles, time, *finished, f"{item.place}:{_remark(item)} {item.claim}"))
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     limit = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     lines = [
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[5]]) for row in rows
     ]
     return "\n".join(line[:limit] for line in lines)
+
+
+def _remark(item: Experiment) -> str:
+    """Why an experiment has no cpu size, whose run it shares there, or why a run of the paper leaves it out."""
+    if "cpu" not in item.specs:
+        return f" [not at cpu size: {item.absent.get('cpu', 'not declared')}]"
+    shared = registry.home(item, "cpu")
+    if shared.name != item.name:
+        return f" [at cpu size the run of {shared.name}]"
+    return f" [{item.extra['cpu']}]" if "cpu" in item.extra else ""
 
 
 def description(experiment: Experiment, published: Sequence[tuple[str, str]]) -> str:
@@ -63,6 +73,8 @@ def description(experiment: Experiment, published: Sequence[tuple[str, str]]) ->
     ]
     for profile, reason in experiment.absent.items():
         lines += ["", f"  no {profile} size: {reason}"]
+    for profile, reason in experiment.extra.items():
+        lines += ["", f"  extra at the {profile} profile: {reason}"]
     if published:
         width = max(len(name) for name, _ in published)
         lines += ["", "  published", *(f"  {name:<{width}}  {sentence}" for name, sentence in published)]

@@ -5,8 +5,6 @@ setting is too large for two cores the entry says why. Equal specifications are 
 their names, so Figure 10's 1-layer 4-head model and Figure 1's are trained once where they coincide.
 """
 
-from typing import Any
-
 from lengen.experiment import Experiment, Figure
 from lengen.spec import Spec
 from papers.coupling.ablations import FIG10, FIG11, FIG12, FIG13, FIG14, FIG15
@@ -15,7 +13,6 @@ from papers.coupling.sizes import (
     EXTRA,
     MULTIPLICATION,
     MULTIPLICATION_TEST,
-    PAPER_ATTENTION,
     PARITY,
     PARITY_TEST,
     cpu_addition,
@@ -86,7 +83,7 @@ def _fig1(method: str, scratchpad: bool) -> Experiment:
         (True, False): "with a scratchpad, generalises a little: fails at 13 operands of 13 digits",
         (False, False): "without a scratchpad, only in distribution",
     }[scratchpad, best]
-    paper = paper_addition(method, scratchpad, test_changes={"attention": PAPER_ATTENTION, "attention_examples": 1000})
+    paper = paper_addition(method, scratchpad)
     return entry(
         f"fig1/{method}-{written(scratchpad)}",
         f"{method}: {claim}",
@@ -154,20 +151,19 @@ def _attention(name: str, claim: str, place: str, paper: Spec, small: Spec) -> E
     return entry(name, claim, place, paper, small, seeds=1)
 
 
-_MAPS: dict[str, Any] = {"attention": PAPER_ATTENTION, "attention_examples": 1000}
 FIG7 = (
     _attention(
         "fig7/coupling-scratchpad",
         "each head looks at a fixed number of keys however many the operands",
         "Figure 7a, Section 4.4",
-        paper_addition("coupling", True, layers=1, heads=4, test_changes=_MAPS),
+        paper_addition("coupling", True, layers=1, heads=4),
         cpu_addition("coupling", True),
     ),
     _attention(
         "fig7/fire-plain",
         "without a scratchpad the keys looked at grow with the operands",
         "Figure 7b, Section 4.4",
-        paper_addition("fire", False, test_changes=_MAPS),
+        paper_addition("fire", False),
         cpu_addition("fire", False),
     ),
 )
@@ -176,7 +172,7 @@ FIG16_21 = tuple(
         f"fig{number}/{method}-{written(scratchpad)}",
         "attention patterns of the models of Figure 1",
         f"Figure {number}, Appendix E",
-        paper_addition(method, scratchpad, test_changes=_MAPS),
+        paper_addition(method, scratchpad),
         cpu_addition(method, scratchpad),
     )
     for number, (method, scratchpad) in enumerate(

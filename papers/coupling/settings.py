@@ -69,6 +69,8 @@ PARITY_LEVELS = (101,)
 """max_pos of Table 1."""
 
 ADDITION_GRID: dict[str, Any] = {"lengths": tuple(range(1, 31)), "counts": tuple(range(2, 31))}
+ATTENTION = ((11, 11), (10, 2), (10, 5), (10, 10), (10, 15))
+"""Cells whose attention is recorded: the map of Figure 7, then operands added at a trained length."""
 MULTIPLICATION_GRID: dict[str, Any] = {"lengths": tuple(range(1, 31)), "counts": tuple(range(1, 31))}
 PARITY_LENGTHS = tuple(range(5, 101, 5))
 
@@ -110,7 +112,7 @@ def paper_addition(
         ),
         model=model(method, layers, heads, width, **{"ff_width": 2048, **(model_changes or {})}),
         train=paper_train("addition", **(train_changes or {})),
-        test=TestSpec(**{**ADDITION_GRID, "free_running": False, **(test_changes or {})}),
+        test=TestSpec(**{**ADDITION_GRID, "attention": ATTENTION, "free_running": False, **(test_changes or {})}),
     )
 
 

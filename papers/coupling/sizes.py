@@ -11,7 +11,6 @@ ADDITION: dict[str, Any] = {"length": 5, "count": 5, "levels": (14, 14), "steps"
 ADDITION_TEST: dict[str, Any] = {"lengths": (1, 2, 3, 4, 5, 6, 7, 8, 10), "counts": (2, 3, 4, 5, 6, 7, 8, 10)}
 ATTENTION = ((6, 6), (5, 2), (5, 4), (5, 6), (5, 8))
 """The map one step beyond the trained range, as the paper's T_A(11, 11); then operands added at a trained length."""
-PAPER_ATTENTION = ((11, 11), (10, 2), (10, 5), (10, 10), (10, 15))
 MULTIPLICATION: dict[str, Any] = {
     "length": 4,
     "count": 4,
