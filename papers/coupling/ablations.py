@@ -93,7 +93,7 @@ def _format(figure: str, claim: str, pad: bool, order: str) -> Experiment:
         claim,
         f"Figure {figure[3:]}, Appendix C",
         paper_addition("coupling", True, data_changes=changes, test_changes={"free_running": True}),
-        cpu_addition("coupling", True, data_changes=changes),
+        cpu_addition("coupling", True, data_changes=changes, free_running=True),
         8,
         extra=EXTRA,
     )
