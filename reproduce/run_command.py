@@ -19,7 +19,7 @@ from reproduce.store import Store, results_root
 
 def run(options: argparse.Namespace) -> int:
     """Plan, run what is missing, show what came out; 1 if a run failed."""
-    chosen, left_out = _suite(registry.select(options.selector), options.selector, options.profile)
+    chosen, left_out = suite(registry.select(options.selector), options.selector, options.profile)
     plan = runner.plan(chosen, options.profile, options.seeds, options.overrides)
     local = Store(results_root(), "local")
     done = {} if options.fresh else runner.finished(plan.jobs, local)
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     return _failures(report)
 
 
-def _suite(chosen: Sequence[Experiment], selector: str, profile: str) -> tuple[list[Experiment], list[Experiment]]:
+def suite(chosen: Sequence[Experiment], selector: str, profile: str) -> tuple[list[Experiment], list[Experiment]]:
     """What runs, and what a run of whole papers leaves out because it is extra at this profile."""
     whole = "/" not in selector.strip("/")
     left_out = [item for item in chosen if whole and profile in item.extra]

@@ -138,8 +138,9 @@ def paper_parity(method: str, scratchpad: bool) -> Spec:
 
 # ------------------------------------------------------------------ two cores: minutes for the whole paper
 
-CPU_TRAIN: dict[str, Any] = {"batch": 64, "lr": 3e-3, "betas": (0.9, 0.99)}
-"""One batch size and learning rate for every task at the cpu profile."""
+CPU_TRAIN: dict[str, Any] = {"batch": 64, "betas": (0.9, 0.99)}
+CPU_LR = {"addition": 1e-3, "multiplication": 3e-3, "parity": 1e-3}
+"""Optimisation at the cpu profile; at 3e-3 addition stays below 0.6 in its trained range, at 1e-3 it learns it."""
 
 
 def cpu(
@@ -162,7 +163,7 @@ def cpu(
     return Spec(
         data=data(task, length, count, method, scratchpad, levels, **(data_changes or {})),
         model=model(method, layers, heads, width, **{"tied": False, **(model_changes or {})}),
-        train=TrainSpec(steps=steps, **CPU_TRAIN),
+        train=TrainSpec(steps=steps, lr=CPU_LR[task], **CPU_TRAIN),
         test=TestSpec(**{"examples": 100, "attention_examples": 50, **test}),
     )
 

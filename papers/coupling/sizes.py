@@ -6,7 +6,7 @@ from lengen.experiment import Experiment
 from lengen.spec import Spec, change
 from papers.coupling.settings import cpu, smoke
 
-ADDITION: dict[str, Any] = {"length": 5, "count": 5, "levels": (14, 14), "steps": 1500, "layers": 1, "heads": 4}
+ADDITION: dict[str, Any] = {"length": 5, "count": 5, "levels": (14, 14), "steps": 1000, "layers": 1, "heads": 4}
 """S_A(5, 5) with one layer and four heads: the smallest model that the paper finds sufficient (Figure 10)."""
 ADDITION_TEST: dict[str, Any] = {
     "lengths": (1, 2, 3, 4, 5, 6, 7, 8, 10),

@@ -13,6 +13,8 @@ from lengen.optim import build_optimizer
 from lengen.show import encode
 from lengen.spec import Spec
 from papers.coupling.experiments import DEVIATIONS, EXPERIMENTS, FIGURES
+from reproduce import registry
+from reproduce.run_command import suite
 
 NAMES = {experiment.name: experiment for experiment in EXPERIMENTS}
 
@@ -112,3 +114,13 @@ def test_encode_prints_figures_2_4_and_8b() -> None:
 
 def test_deviations_are_numbered_in_order() -> None:
     assert list(DEVIATIONS) == [f"D{n}" for n in range(1, len(DEVIATIONS) + 1)]
+
+
+def test_a_run_of_the_whole_paper_leaves_out_what_is_extra_there_and_naming_it_runs_it() -> None:
+    chosen = registry.select("coupling")
+    kept, left_out = suite(chosen, "coupling", "cpu")
+    assert "coupling/fig1/coupling-scratchpad" in [item.name for item in kept]
+    assert "coupling/fig13/20k" in [item.name for item in left_out]
+    assert suite(chosen, "coupling", "smoke") == (list(chosen), [])
+    named = registry.select("coupling/fig13")
+    assert suite(named, "coupling/fig13", "cpu") == (list(named), [])
