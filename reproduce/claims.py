@@ -12,6 +12,7 @@ A `Claim` and the runs at hand enter, a `Finding` leaves. The rule is that of `r
 Two samples are compared on the cells that both tested and that lie in the region of both trained ranges.
 """
 
+import fnmatch
 import itertools
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +47,15 @@ def sides(claim: Claim) -> tuple[Side, Side]:
 def judge(claim: Claim, evidence: Evidence) -> Finding:
     """Check one claim; raises `Missing` where runs are missing."""
     finding = _CHECKS[claim.check](claim, evidence)
-    return finding._replace(notes=(*finding.notes, *unlearned(claim, evidence)))
+    return finding._replace(notes=(*finding.notes, *unlearned(claim, evidence), *_without(claim, evidence)))
+
+
+def _without(claim: Claim, evidence: Evidence) -> list[str]:
+    """A note of the extras that the wildcards of a claim would take in, had they been run."""
+    patterns = (*claim.left, *claim.right)
+    names = [name for name in evidence.experiments if any(fnmatch.fnmatchcase(name, p) for p in patterns)]
+    missing = [short(name) for name in names if evidence.left_out(name)]
+    return [f"without {', '.join(missing)} (extra, not run)"] if missing else []
 
 
 def involved(claim: Claim, evidence: Evidence) -> list[str]:

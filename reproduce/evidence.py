@@ -43,7 +43,10 @@ class Evidence:
     _cells: dict[tuple[object, ...], frozenset[Cell]] = field(default_factory=dict)
 
     def names(self, patterns: Sequence[str]) -> list[str]:
-        """Experiments meant by names and wildcards; wildcards mean those that have this profile."""
+        """Experiments meant by names and wildcards; wildcards mean those that have this profile.
+
+        An extra that has not been run is not meant by a wildcard: a suite without its extras still gets a verdict.
+        """
         found: list[str] = []
         for pattern in patterns:
             matches = fnmatch.filter(self.experiments, pattern)
@@ -51,10 +54,16 @@ class Evidence:
                 raise Missing(f"there is no experiment {pattern}", absent=True)
             if matches == [pattern] and self.profile not in self.experiments[pattern].specs:
                 raise Missing(f"{short(pattern)} has no {self.profile} size", absent=True)
-            found += [name for name in matches if self.profile in self.experiments[name].specs and name not in found]
+            there = [name for name in matches if self.profile in self.experiments[name].specs]
+            found += [name for name in there if name not in found and (matches == [pattern] or not self.left_out(name))]
         if not found:
             raise Missing(f"{' '.join(short(pattern) for pattern in patterns)} has no {self.profile} size", absent=True)
         return found
+
+    def left_out(self, name: str) -> bool:
+        """Whether an experiment is extra at this profile and has not been run."""
+        experiment = self.experiments[name]
+        return self.profile in experiment.extra and not self.declared(experiment, self.profile)
 
     def runs(self, name: str) -> Sequence[Run]:
         """Runs of one experiment, all of one specification: the declared one where there is any; else `Missing`."""

@@ -1,5 +1,7 @@
 """Every predicate can hold, fail and stay open; runs that are missing never count as failing."""
 
+import dataclasses
+
 import pytest
 
 from lengen.statistics import Interval
@@ -176,3 +178,12 @@ def test_the_largest_model_is_not_compared_with_itself():
     with pytest.raises(Missing, match="f/c is itself the largest model with a cpu size") as missing:
         verdict(entry, run(A, 0.5), run(B, 0.5), run(C, 0.5))
     assert missing.value.absent
+
+
+def test_an_extra_that_was_not_run_is_left_out_of_wildcards_and_named():
+    extra = dataclasses.replace(C, extra={"cpu": "an ablation"})
+    entry = claim(**TWO | {"right": ["p/f/*"]})
+    found = claims.judge(entry, evidence((A, B, extra), [run(A, 0.9), run(B, 0.1)]))
+    assert found.verdict == "reproduced" and any("without f/c (extra, not run)" in note for note in found.notes)
+    with pytest.raises(Missing):
+        claims.judge(entry, evidence((A, B, C), [run(A, 0.9), run(B, 0.1)]))

@@ -1,0 +1,89 @@
+"""The front page: its commands are real, its table is what the committed runs say, its links lead somewhere."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from lengen.show import encode
+from reproduce import registry, terminal
+from reproduce.cli import parser
+from reproduce.compare import compare
+from reproduce.readme import MARKERS, claims_block, refresh
+from reproduce.store import Store
+from reproduce.tables import Row
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("papers/*/README.md"))]
+
+
+def commands() -> list[str]:
+    """Arguments of every ``python -m reproduce`` line of the READMEs, comments left out."""
+    lines = [line.split("#")[0] for page in PAGES for line in page.read_text(encoding="utf-8").splitlines()]
+    found = [re.match(r" {4}(?:\.venv/bin/)?python -m reproduce (.+)", line) for line in lines]
+    return [match.group(1).strip() for match in found if match]
+
+
+@pytest.mark.parametrize("arguments", commands())
+def test_every_command_of_the_readmes_is_one(arguments: str) -> None:
+    options = parser().parse_args(shlex.split(arguments))
+    selector = getattr(options, "selector", None)
+    assert selector is None or registry.select(selector)
+
+
+def test_the_readmes_have_commands_and_make_targets_that_exist() -> None:
+    assert len(commands()) >= 8
+    targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    named = set(re.findall(r"(?:`| {4})make ([a-z0-9-]+)", text))
+    assert {"reproduce-paper1", "test", "figures", "compare"} <= named <= targets
+
+
+def test_links_and_pictures_are_there() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_printed_encoding_is_what_encode_prints() -> None:
+    experiment = registry.select_one("coupling/fig1/coupling-scratchpad")
+    printed = terminal.aligned(encode(experiment.specs["paper"], ["57", "48", "96"]))
+    assert all(f"    {line.rstrip()}" in README for line in printed.splitlines())
+
+
+def test_the_table_of_claims_is_what_the_reference_runs_say() -> None:
+    begin, end = (marker.format(paper="coupling") for marker in MARKERS)
+    block = README[README.index(begin) + len(begin) : README.index(end)].strip()
+    rows = compare("coupling", [Store(ROOT / "results", "reference")])
+    assert block == claims_block(rows)
+    assert block.count("\n") == 1 + sum(row.kind == "claim" for row in rows)
+
+
+def test_committed_runs_name_their_commit_and_their_specification_is_the_declared_one() -> None:
+    store = Store(ROOT / "results", "reference")
+    runs = store.runs("coupling")
+    assert runs
+    for run in runs:
+        info = json.loads((store.folder(run) / "run.json").read_text())
+        assert info["status"] == "finished" and info["overrides"] == [] and info["dirty"] is False
+        assert re.fullmatch(r"[0-9a-f]{40}", info["commit"])
+        declared = registry.select_one(run.experiment).specs[run.profile]
+        assert info["spec_hash"] == declared.hash(), f"{run.experiment} {run.profile} has another specification"
+
+
+def test_refreshing_replaces_the_block_and_nothing_else(tmp_path: Path) -> None:
+    begin, end = (marker.format(paper="toy") for marker in MARKERS)
+    page = tmp_path / "README.md"
+    page.write_text(f"before\n{begin}\nold\n{end}\nafter\n")
+    row = Row(
+        kind="claim", id="a", place="Figure 1", statement="it | adds", relation=">", published=0.5, aggregation="",
+        ours=0.75, ci_low=0.7, ci_high=0.8, n=100, seeds=1, profile="cpu", verdict="reproduced",
+    )  # fmt: skip
+    assert refresh(page, "toy", [row]) and not refresh(page, "toy", [row])
+    text = page.read_text()
+    assert text.startswith(f"before\n{begin}\n") and text.endswith(f"{end}\nafter\n") and "old" not in text
+    assert "| it \\| adds | Figure 1 | > 0.5000 | 0.7500 [0.7000, 0.8000], 1 seed | reproduced |" in text
+    assert not refresh(tmp_path / "absent.md", "toy", [row])
