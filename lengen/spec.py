@@ -138,7 +138,10 @@ class Spec:
     def override(self, *assignments: str) -> "Spec":
         """A copy with ``section.field=value`` assignments applied, checked by name and type.
 
-        >>> spec.override("train.steps=500").train.steps  # doctest: +SKIP
+        >>> data = DataSpec(task="parity", length=3, max_position=(5,))
+        >>> model = ModelSpec(layers=1, heads=1, width=8, head_dim=8, ff_width=8)
+        >>> spec = Spec(data=data, model=model, train=TrainSpec(steps=9, batch=2, lr=0.1), test=TestSpec(lengths=(4,)))
+        >>> spec.override("train.steps=500").train.steps
         500
         """
         spec = self

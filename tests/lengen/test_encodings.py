@@ -177,8 +177,8 @@ def test_fire_and_its_variants_follow_their_formulas(kind, formula, changed):
 
 
 def test_fire_starts_as_published():
-    assert float(Fire(4).c) == pytest.approx(0.1) and Fire(4).threshold == 512
-    assert float(FireClamped(4).c) == pytest.approx(0.1) and float(FireClamped(4).root) == 16
+    assert Fire(4).c.item() == pytest.approx(0.1) and Fire(4).threshold == 512
+    assert FireClamped(4).c.item() == pytest.approx(0.1) and FireClamped(4).root.item() == 16
     shapes = {"fire": [(32, 1), (32,), (4, 32), (4,)], "clamped": [(32, 1), (32, 32), (4, 32)]}
     assert [tuple(p.shape) for p in Fire(4).f.parameters()] == shapes["fire"]
     assert [tuple(p.shape) for p in FireClamped(4).f.parameters()] == shapes["clamped"]
