@@ -139,13 +139,13 @@ def _table(rows: Sequence[Row], reference: Sequence[Row], yours: Sequence[Row]) 
     # A number has one row whichever profile it found runs at, a claim one per profile.
     here = {(row.kind, row.id, row.profile if row.kind == "claim" else ""): row for row in yours}
     head = ["id", "place", "statement", "profile", "published", "reference", *(["yours"] if yours else []), "remarks"]
-    lines = [_line(head), _line(["---"] * len(head))]
+    lines = [line(head), line(["---"] * len(head))]
     for row in rows:
         mine = here.get((row.kind, row.id, row.profile if row.kind == "claim" else ""))
         told = there.get((row.kind, row.id, row.profile))
         remarks = (mine or row).deviations if mine is not None and mine.seeds else row.deviations
         cells = [row.id, row.place, row.statement, row.profile, f"{row.relation} {show(row.published)}", _cell(told)]
-        lines.append(_line([*cells, *([_cell(mine)] if yours else []), remarks]))
+        lines.append(line([*cells, *([_cell(mine)] if yours else []), remarks]))
     return "\n".join(lines)
 
 
@@ -155,12 +155,17 @@ def _cell(row: Row | None) -> str:
         return "not run"
     if row.ours is None:
         return row.verdict
-    interval = f" [{show(row.ci_low)}, {show(row.ci_high)}]" if row.ci_low is not None else ""
     size = f", n {row.n}, {row.seeds} seed{'' if row.seeds == 1 else 's'}" if row.seeds else ""
-    return f"**{row.verdict}** {show(row.ours)}{interval}{size}"
+    return f"**{row.verdict}** {show(row.ours)}{interval(row)}{size}"
 
 
-def _line(cells: Sequence[str]) -> str:
+def interval(row: Row) -> str:
+    """The 95 % interval of a row in brackets, after a space; nothing where there is none."""
+    return f" [{show(row.ci_low)}, {show(row.ci_high)}]" if row.ci_low is not None else ""
+
+
+def line(cells: Sequence[str]) -> str:
+    """One row of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
@@ -177,8 +182,7 @@ def to_rich_table(rows: Sequence[Row], settings: bool = False) -> "Table":
     for row in rows:
         if row.aggregation == SETTING and row.verdict == "reproduced" and not settings:
             continue
-        interval = f" [{show(row.ci_low)}, {show(row.ci_high)}]" if row.ci_low is not None else ""
-        cells = [row.id, row.statement, f"{row.relation} {show(row.published)}", f"{show(row.ours)}{interval}"]
+        cells = [row.id, row.statement, f"{row.relation} {show(row.published)}", f"{show(row.ours)}{interval(row)}"]
         cells += [show(row.n), show(row.seeds), row.profile]
         table.add_row(*map(Text, cells), Text(row.verdict, style=COLOURS.get(row.verdict, "dim")))
     return table
