@@ -14,6 +14,12 @@ def causal_mask(size: int, device: torch.device | None = None) -> Tensor:
     return torch.ones(size, size, dtype=torch.bool, device=device).tril()
 
 
+def attention_scores(query: Tensor, key: Tensor, scale: float, bias: Tensor | None) -> Tensor:
+    """Scores before the softmax (B, H, Q, K), float32; arguments as in `attention_weights`."""
+    scores = torch.einsum("bhqd,bhkd->bhqk", query, key).float() * scale
+    return scores if bias is None else scores + bias
+
+
 def attention_weights(query: Tensor, key: Tensor, scale: float, bias: Tensor | None, mask: Tensor) -> Tensor:
     """Softmax weights (B, H, Q, K), computed in float32; each row sums to one over the keys that ``mask`` opens.
 
@@ -24,20 +30,40 @@ def attention_weights(query: Tensor, key: Tensor, scale: float, bias: Tensor | N
         bias: added to the scores, broadcastable to (B, H, Q, K), or None.
         mask: bool, broadcastable to (B, H, Q, K), True where a key is visible.
     """
-    scores = torch.einsum("bhqd,bhkd->bhqk", query, key).float() * scale
-    if bias is not None:
-        scores = scores + bias
+    scores = attention_scores(query, key, scale, bias)
     return scores.masked_fill(~mask, float("-inf")).softmax(dim=-1)
 
 
 def attend(
-    query: Tensor, key: Tensor, value: Tensor, scale: float, bias: Tensor | None, mask: Tensor | None = None
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    scale: float,
+    bias: Tensor | None,
+    mask: Tensor | None = None,
+    dropout: float = 0.0,
 ) -> Tensor:
-    """Attention output (B, H, Q, D) through the fused kernel; ``mask`` None means causal with Q = K."""
+    """Attention output (B, H, Q, D) through the fused kernel; ``mask`` None means causal with Q = K.
+
+    ``dropout`` is the share of the softmax weights that is dropped.
+    """
     if bias is None:
-        return scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=mask is None, scale=scale)
+        causal = mask is None
+        return scaled_dot_product_attention(
+            query, key, value, attn_mask=mask, is_causal=causal, scale=scale, dropout_p=dropout
+        )
     if mask is None:
         mask = causal_mask(query.shape[2], query.device)
     # The bias carries the mask: the fused kernel takes one additive argument.
     additive = bias.to(query.dtype).masked_fill(~mask, float("-inf"))
-    return scaled_dot_product_attention(query, key, value, attn_mask=additive, scale=scale)
+    return scaled_dot_product_attention(query, key, value, attn_mask=additive, scale=scale, dropout_p=dropout)
+
+
+def with_open_rows(bias: Tensor, mask: Tensor) -> Tensor:
+    """The bias with 0 in rows that leave no visible key open, so that no softmax is taken over nothing (NaN).
+
+    A bias that closes every key says nothing about which to choose: it acts as no bias, as a very negative constant
+    along the row would. (..., Q, K) and a bool mask that broadcasts to it.
+    """
+    closed = (bias.isneginf() | ~mask).all(dim=-1, keepdim=True)
+    return bias.masked_fill(closed, 0.0)

@@ -12,12 +12,12 @@ from lightning import LightningDataModule
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from lengen.examples import Batch, Writer
+from lengen.examples import Batch, Source, Writer
 from lengen.formats import build_format
 from lengen.position_ids import build_position_ids
 from lengen.randomness import generator
-from lengen.spec import Spec, SpecError, check, nearest
-from lengen.tasks import TASKS, Problems, Task
+from lengen.spec import Spec, check
+from lengen.tasks import Problems, Task, build_task
 
 
 class TrainBatch(NamedTuple):
@@ -28,6 +28,7 @@ class TrainBatch(NamedTuple):
     loss: Tensor
     scale: Tensor
     """0-d float: what the summed loss is divided by."""
+    source: Source | None = None
 
 
 class ArithmeticData(LightningDataModule):
@@ -39,13 +40,12 @@ class ArithmeticData(LightningDataModule):
     def __init__(self, spec: Spec, seed: int) -> None:
         super().__init__()
         check(spec)
-        if spec.data.task not in TASKS:
-            raise SpecError(f"data.task={spec.data.task}: unknown task{nearest(spec.data.task, list(TASKS))}")
         self.spec = spec
         self.seed = seed
-        self.task = TASKS[spec.data.task]()
+        self.task = build_task(spec.data)
         self.format = build_format(spec.data)
-        self.writer = Writer(self.format, build_position_ids(spec.data, self.format.levels))
+        split = spec.model.architecture == "encoder_decoder"
+        self.writer = Writer(self.format, build_position_ids(spec.data, self.format.levels), split)
         self._window: tuple[int, list[TrainBatch]] = (-1, [])
         self._fixed: Problems | None = None
 
@@ -66,7 +66,9 @@ class ArithmeticData(LightningDataModule):
         targets = sum(int(batch.loss.sum()) for batch in batches) / len(batches)
         scale = torch.tensor(float(targets))
         shuffled = torch.randperm(len(batches), generator=stream).tolist()
-        return [TrainBatch(batches[i].tokens, batches[i].ids, batches[i].loss, scale) for i in shuffled]
+        return [
+            TrainBatch(batches[i].tokens, batches[i].ids, batches[i].loss, scale, batches[i].source) for i in shuffled
+        ]
 
     def _problems(self, window: int, n: int, stream: torch.Generator) -> Problems:
         """Fresh problems, or the next ``n`` of the fixed set in the order of its epoch."""
@@ -88,7 +90,7 @@ class ArithmeticData(LightningDataModule):
         """In-distribution examples with the test-time offset."""
         data = self.spec.data
         stream = generator("validation", self.seed)
-        return self.writer.write(self.task.train(self.VALIDATION, data.length, data.count, stream))
+        return self.writer.write(self.task.validation(self.VALIDATION, data.length, data.count, stream))
 
     def test(self, length: int, count: int, examples: int) -> Problems:
         """Test problems of one cell; the same for every model and every seed of a task."""

@@ -12,8 +12,7 @@ from torch import Tensor
 
 from lengen.examples import Batch, Writer
 from lengen.formats import follow
-from lengen.models import Cache, Decoder
-from lengen.models.blocks import LayerCache
+from lengen.models import Transformer
 from lengen.tasks import Problems
 from lengen.vocab import END, PAD
 
@@ -37,11 +36,15 @@ def response_start(batch: Batch) -> Tensor:
 
 
 @torch.no_grad()
-def verify(model: Decoder, batch: Batch) -> Verified:
-    """Teacher-forced predictions and where they first differ from the reference."""
-    device = model.embedding.weight.device
-    logits = model(batch.tokens[:, :-1].to(device), batch.ids[:, :, :-1].to(device))
-    best = logits.argmax(dim=-1).cpu()
+def verify(model: Transformer, batch: Batch) -> Verified:
+    """Predictions after each correct prefix and where they first differ from the reference.
+
+    A model in which tokens see later ones has to write instead: its prediction is of its own text so far.
+    """
+    if model.spec.causal:
+        best = model.predict(batch.to(model.device)).argmax(dim=-1).cpu()
+    else:
+        best = _written_whole(model, batch)
     start = response_start(batch)
     sizes = batch.loss.sum(dim=1)
     slots = torch.arange(int(sizes.max()))
@@ -53,9 +56,24 @@ def verify(model: Decoder, batch: Batch) -> Verified:
     return Verified(reference, predicted, agreed, agreed == sizes)
 
 
+def _written_whole(model: Transformer, batch: Batch) -> Tensor:
+    """(B, T - 1) tokens, each predicted from the text written so far, all of which sees all of it; no cache helps."""
+    batch = batch.to(model.device)
+    first = int(response_start(batch)[0])
+    tokens, best = batch.tokens.clone(), torch.zeros_like(batch.tokens[:, 1:])
+    for place in range(first, tokens.shape[1]):
+        so_far = Batch(tokens[:, : place + 1], batch.ids[:, :, : place + 1], batch.loss[:, : place + 1], batch.source)
+        best[:, place - 1] = tokens[:, place] = model.predict(so_far)[:, -1].argmax(dim=-1)
+    return best.cpu()
+
+
 @torch.no_grad()
 def write(
-    model: Decoder, writer: Writer, problems: Problems, agreed: Tensor | None = None, reference: Tensor | None = None
+    model: Transformer,
+    writer: Writer,
+    problems: Problems,
+    agreed: Tensor | None = None,
+    reference: Tensor | None = None,
 ) -> Tensor:
     """Greedy responses with a key-value cache: (B, R) token ids, padded after the end token.
 
@@ -64,6 +82,8 @@ def write(
     as written (the model would write them) and decoding starts after them.
     """
     batch = writer.write(problems)
+    if not (model.writes_in_order and model.spec.causal):
+        return verify(model, batch).predicted
     start = response_start(batch)
     planned, slots, offsets = writer.plan(problems)
     size = int(slots.max())
@@ -72,10 +92,10 @@ def write(
     written = torch.full((len(start), size), PAD)
     width = min(size, reference.shape[1])  # the reference may come from a batch with longer responses
     written[:, :width] = torch.where(torch.arange(width) < agreed[:, None], reference[:, :width], PAD)
-    device = model.embedding.weight.device
+    device = model.device
     prefix = int((start + agreed).max())
     spare = int(start.max()) + size  # the place finished examples write to; no other example sees that far
-    cache = model.cache(len(start), spare + 1, len(batch.ids))
+    cache = model.cache(batch.to(device), spare + 1)
     # Places of the reference beyond an example's own prefix are overwritten before they can be seen.
     places = torch.arange(prefix).expand(len(start), -1).to(device)
     logits = model.extend(cache, batch.tokens[:, :prefix].to(device), batch.ids[:, :, :prefix].to(device), places)
@@ -89,7 +109,7 @@ def write(
         if bool(done.all()):
             return written
         if 2 * int(done.sum()) >= len(rows):  # shrink once half of the work would be for nothing
-            cache = _select(cache, ~done)
+            cache = cache.select(~done)
             rows, slot, newest, done = rows[~done], slot[~done], newest[~done], done[~done]
         coordinates = follow(writer.format, planned[:, rows], written[rows], slot)
         place = torch.where(done, spare, start[rows] + slot)[:, None]
@@ -97,9 +117,3 @@ def write(
         logits = model.extend(cache, newest[:, None].to(device), ids.to(device), place.to(device))
         newest = logits[:, -1].argmax(dim=-1).cpu()
         slot = torch.where(done, slot, slot + 1)
-
-
-def _select(cache: Cache, rows: Tensor) -> Cache:
-    keep = rows.to(cache.ids.device)
-    layers = [LayerCache(layer.keys[keep], layer.values[keep]) for layer in cache.layers]
-    return Cache(layers, cache.ids[:, keep])

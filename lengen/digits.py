@@ -1,7 +1,7 @@
 """Exact arithmetic on digit arrays: operands of any length, whole batches, no 64-bit overflow.
 
-A number is a row of decimal digits, least significant first: 201 is [1, 0, 2, 0]. Loops run over digit
-places, never over examples.
+A number is a row of digits, least significant first: 201 is [1, 0, 2, 0]; decimal where no base is given. Loops run
+over digit places, never over examples.
 
 >>> carry(torch.tensor([[21, 18, 1]])).tolist()  # 21 ones, 18 tens, 1 hundred: 301
 [[1, 0, 3]]
@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 
-def carry(columns: Tensor) -> Tensor:
-    """Column sums (..., W), least significant first, to digits 0-9 of the same shape.
+def carry(columns: Tensor, base: int = 10) -> Tensor:
+    """Column sums (..., W), least significant first, to digits below ``base`` of the same shape.
 
     Raises OverflowError when the number needs more than W digits.
     """
@@ -22,8 +22,8 @@ def carry(columns: Tensor) -> Tensor:
     rest = torch.zeros_like(places[0])
     for place in places:
         place += rest
-        rest = place.div(10, rounding_mode="trunc")
-        place -= 10 * rest
+        rest = place.div(base, rounding_mode="trunc")
+        place -= base * rest
     if bool(rest.any()):
         raise OverflowError(f"a sum does not fit into {columns.shape[-1]} digits")
     return places.movedim(0, -1).to(columns.dtype)
@@ -61,20 +61,25 @@ def significant(numbers: Tensor) -> Tensor:
 
 
 def from_strings(numbers: list[str], width: int) -> Tensor:
-    """(K, width) digits of decimal strings written most significant digit first."""
-    return torch.tensor([[int(c) for c in reversed(text)] + [0] * (width - len(text)) for text in numbers])
+    """(K, width) digits of strings, most significant digit first; letters a to f are digits too."""
+    return torch.tensor([[int(c, 16) for c in reversed(text)] + [0] * (width - len(text)) for text in numbers])
 
 
-def sample(lengths: Tensor, width: int, generator: torch.Generator) -> Tensor:
+def from_numbers(numbers: Tensor, width: int, base: int = 10) -> Tensor:
+    """Digits (..., width) of int64 numbers (...)."""
+    return numbers[..., None].div(base ** torch.arange(width), rounding_mode="floor") % base
+
+
+def sample(lengths: Tensor, width: int, generator: torch.Generator, base: int = 10) -> Tensor:
     """Random numbers with exactly the given lengths: (...) to (..., width) digits, 0 beyond the length.
 
-    The first digit is 1-9, the others 0-9; a one-digit number is 0-9 (Section 4.2 of "Arithmetic Transformers
-    Can Length-Generalize in Both Operand Length and Count": from [1000:9999] for length 4; zero is a one-digit
-    number in the authors' code). Length 0 gives an absent operand, all zeros.
+    In base 10 the first digit is 1-9, the others 0-9; a one-digit number is 0-9 (Section 4.2 of "Arithmetic
+    Transformers Can Length-Generalize in Both Operand Length and Count": from [1000:9999] for length 4; zero is a
+    one-digit number in the authors' code). Length 0 gives an absent operand, all zeros.
     """
     shape = (*lengths.shape, width)
-    digits = torch.randint(0, 10, shape, generator=generator)
-    leading = torch.randint(1, 10, lengths.shape, generator=generator)
+    digits = torch.randint(0, base, shape, generator=generator)
+    leading = torch.randint(1, base, lengths.shape, generator=generator)
     leading = torch.where(lengths > 1, leading, digits[..., 0])
     digits.scatter_(-1, (lengths - 1).clamp(min=0)[..., None], leading[..., None])
     return digits.masked_fill_(torch.arange(width) >= lengths[..., None], 0)

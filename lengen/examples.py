@@ -4,6 +4,7 @@ Every shape of problem has a layout, computed once; a batch looks its rows up in
 gathers digits from the numbers its format writes. No string and no loop over examples on this path.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -17,34 +18,70 @@ from lengen.tasks.base import Problems
 from lengen.vocab import FIRST, PAD
 
 
+class Source(NamedTuple):
+    """What an encoder reads: the query, apart from the response."""
+
+    tokens: Tensor
+    """(B, S) int64 token ids, padded on the right."""
+    ids: Tensor
+    """(levels, B or 1, S) int64 position ids."""
+
+
 class Batch(NamedTuple):
     """What a model is trained on."""
 
     tokens: Tensor
-    """(B, T) int64 token ids: ``$ query = response $``, padded on the right."""
+    """(B, T) int64 token ids: ``$ query = response $``, or ``$ response $`` beside a source; padded on the right."""
     ids: Tensor
     """(levels, B or 1, T) int64 position ids; 0 at both ``$`` and at padding for coupled ids."""
     loss: Tensor
     """(B, T) bool: the token is a training target (response and end)."""
+    source: Source | None = None
+    """The query, where an encoder reads it."""
+
+    def to(self, device: torch.device) -> "Batch":
+        """The same batch on a device."""
+        source = self.source and Source(self.source.tokens.to(device), self.source.ids.to(device))
+        return Batch(self.tokens.to(device), self.ids.to(device), self.loss.to(device), source)
+
+
+class _Part(NamedTuple):
+    """One sequence of each example before it has ids."""
+
+    tokens: Tensor
+    coordinates: Tensor
+    loss: Tensor
+    highest: Tensor
+    """(levels, B) largest coordinates."""
 
 
 class Writer:
-    """Writes problems in one format with one scheme of position ids."""
+    """Writes problems in one format with one scheme of position ids; ``split`` writes query and response apart."""
 
-    def __init__(self, format: Format, scheme: PositionIds) -> None:
+    def __init__(self, format: Format, scheme: PositionIds, split: bool = False) -> None:
         self.format = format
         self.scheme = scheme
-        self._tables: dict[tuple[int, int], _Table] = {}
+        self.split = split
+        self._tables: dict[tuple[int, int, bool], _Table] = {}
 
     def write(self, problems: Problems, generator: torch.Generator | None = None) -> Batch:
         """Tokens, ids and loss mask of a batch; with a generator the ids get random training offsets."""
         numbers = self.format.numbers(problems)
-        table, rows = self._rows(problems, numbers.shape[2])
-        batch = len(numbers)
-        length = int(table.length[rows].max())
         # Bytes, and whole rows by index_select: several times less memory traffic than indexing with 64-bit numbers.
-        symbols = torch.arange(len(self.format.vocab), dtype=torch.uint8).expand(batch, -1)
+        symbols = torch.arange(len(self.format.vocab), dtype=torch.uint8).expand(len(numbers), -1)
         buffer = torch.cat([symbols, numbers.flatten(1).to(torch.uint8) + FIRST], dim=1)
+        part = self._part(problems, numbers, buffer)
+        if not self.split:
+            offsets = self.scheme.offsets(part.highest, generator)
+            return Batch(part.tokens, self._ids(part, offsets), part.loss)
+        query = self._part(problems, numbers, buffer, query=True)
+        offsets = self.scheme.offsets(torch.maximum(part.highest, query.highest), generator)
+        source = Source(query.tokens, self._ids(query, offsets))
+        return Batch(part.tokens, self._ids(part, offsets), part.loss, source)
+
+    def _part(self, problems: Problems, numbers: Tensor, buffer: Tensor, query: bool = False) -> _Part:
+        table, rows = self._rows(problems, numbers.shape[2], query)
+        length = int(table.length[rows].max())
         tokens = buffer.gather(1, table.source[:, :length].index_select(0, rows)).long()
         coordinates = table.coordinates[:, :, :length].index_select(1, rows)
         loss = table.loss[:, :length].index_select(0, rows)
@@ -53,14 +90,19 @@ class Writer:
             keep = self._significant_slots(numbers, table, rows, length)
             tokens, coordinates, loss = _compact(tokens, coordinates, loss, keep)
             highest = coordinates.amax(dim=2)
-        offsets = self.scheme.offsets(highest, generator)
-        return Batch(tokens, self.scheme.ids(coordinates, offsets, torch.arange(tokens.shape[1])[None]), loss)
+        return _Part(tokens, coordinates, loss, highest)
+
+    def _ids(self, part: _Part, offsets: Tensor) -> Tensor:
+        return self.scheme.ids(part.coordinates, offsets, torch.arange(part.tokens.shape[1])[None])
 
     def lengths(self, problems: Problems) -> Tensor:
         """(B,) tokens of each padded sequence: what batches are sorted by."""
         width = self.format.numbers(problems.select(torch.arange(1))).shape[2]
         table, rows = self._rows(problems, width)
-        return table.length[rows]
+        if not self.split:
+            return table.length[rows]
+        query, query_rows = self._rows(problems, width, query=True)
+        return table.length[rows] + query.length[query_rows]
 
     def plan(self, problems: Problems) -> tuple[Tensor, Tensor, Tensor]:
         """What decoding needs, from the prompt alone: response coordinates, their number, and offsets.
@@ -77,11 +119,23 @@ class Writer:
             2, index.clamp(max=table.source.shape[1] - 1).expand(self.format.levels, -1, -1)
         )
         coordinates = torch.where(torch.arange(int(slots.max())) < slots[:, None], padded, UNUSED)
-        return coordinates.long(), slots, self.scheme.offsets(table.highest[:, rows], None)
+        highest = table.highest[:, rows]
+        if self.split:
+            query, query_rows = self._rows(problems, width, query=True)
+            highest = torch.maximum(highest, query.highest[:, query_rows])
+        return coordinates.long(), slots, self.scheme.offsets(highest, None)
 
-    def _rows(self, problems: Problems, width: int) -> tuple["_Table", Tensor]:
+    def _rows(self, problems: Problems, width: int, query: bool = False) -> tuple["_Table", Tensor]:
         rows = problems.operands.shape[1]
-        table = self._tables.setdefault((rows, width), _Table(self.format, rows, width))
+
+        def layout(shape: tuple[int, ...]) -> Layout:
+            whole = self.format.layout(shape, rows)
+            return whole.split()[0 if query else 1] if self.split else whole
+
+        key = (rows, width, query)
+        if key not in self._tables:
+            self._tables[key] = _Table(self.format, layout, width)
+        table = self._tables[key]
         return table, table.rows(self.format.shapes(problems))
 
     def _significant_slots(self, numbers: Tensor, table: "_Table", rows: Tensor, length: int) -> Tensor:
@@ -94,9 +148,9 @@ class Writer:
 class _Table:
     """Layouts as tensors, one row per shape, grown as new shapes appear."""
 
-    def __init__(self, format: Format, operand_rows: int, width: int) -> None:
+    def __init__(self, format: Format, layout: Callable[[tuple[int, ...]], Layout], width: int) -> None:
         self._format = format
-        self._operand_rows = operand_rows
+        self._layout = layout
         self._width = width
         self._layouts: dict[tuple[int, ...], Layout] = {}
         self._row: dict[tuple[int, ...], int] = {}
@@ -109,7 +163,7 @@ class _Table:
         if new:
             for key in new:
                 self._row[key] = len(self._row)
-                self._layouts[key] = self._format.layout(key, self._operand_rows)
+                self._layouts[key] = self._layout(key)
             self._fill()
         return torch.tensor([self._row[key] for key in keys])[inverse]
 

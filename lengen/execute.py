@@ -8,17 +8,19 @@ import logging
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
 from lightning import Callback, Trainer
 from safetensors.torch import load_model, save_model
 
-from lengen.callbacks import CHECKPOINT, AttentionRecord, MetricsFile, ResumePoint, Scores
+from lengen.callbacks import CHECKPOINT, AttentionRecord, EarlyStop, MetricsFile, Probes, ResumePoint, Scores
 from lengen.callbacks.training import VALIDATION
 from lengen.data import ArithmeticData
-from lengen.models import Decoder
+from lengen.models import Decoder, Encoder, EncoderDecoder, Transformer
 from lengen.module import SequenceModule
 from lengen.progress import Progress
 from lengen.randomness import generator
@@ -35,27 +37,48 @@ class Outcome:
     grid: Grid
     key_counts: list[KeyCount]
     attention: AttentionMap | None
-    info: dict[str, object]
+    info: dict[str, Any]
     """device, dtype, threads, parameters, seconds_training, seconds_measuring, tokens_per_second, scalars."""
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    """Named arrays that a paper's own figures draw."""
 
 
-def build_model(spec: Spec, seed: int) -> Decoder:
+def build_model(spec: Spec, seed: int) -> Transformer:
     """The untrained model of a specification; equal seeds give equal weights."""
     data = ArithmeticData(spec, seed)
+    tokens, sizes = len(data.format.vocab), spec.data.max_position
     with torch.random.fork_rng():
         torch.manual_seed(generator("initialisation", seed).initial_seed())
-        return Decoder(spec.model, len(data.format.vocab), spec.data.max_position)
+        if spec.model.architecture == "encoder_decoder":
+            return EncoderDecoder(spec.model, tokens, sizes, *_places(data))
+        return {"decoder": Decoder, "encoder": Encoder}[spec.model.architecture](spec.model, tokens, sizes)
 
 
-def load(spec: Spec, weights: Path) -> Decoder:
+def _places(data: ArithmeticData) -> tuple[int, int]:
+    """Response places that predict, and source places, of the longest tested problem."""
+    spec = data.spec
+    batch = data.writer.write(data.test(max(spec.test.lengths), max(spec.test.counts), 1))
+    assert batch.source is not None
+    return batch.tokens.shape[1] - 1, batch.source.tokens.shape[1]
+
+
+def load(spec: Spec, weights: Path) -> Transformer:
     """The trained model of a specification; safetensors only, so a foreign file cannot run code."""
     model = build_model(spec, 0)
     load_model(model, weights)
     return model.eval()
 
 
-def execute(spec: Spec, seed: int, folder: Path, report: Callable[[Progress], None]) -> Outcome:
+def execute(
+    spec: Spec,
+    seed: int,
+    folder: Path,
+    report: Callable[[Progress], None],
+    prepare: Callable[[Transformer], None] = lambda model: None,
+) -> Outcome:
     """Train and measure one specification; call again after a kill and it goes on from the last checkpoint.
+
+    ``prepare`` is given the untrained model, to set what is not trained (a fixed bias).
 
     Resumed or not, a run ends with bit-equal weights on the same machine and number of threads: batches are a
     function of (seed, step), and checkpoints lie at evaluation boundaries only.
@@ -63,14 +86,18 @@ def execute(spec: Spec, seed: int, folder: Path, report: Callable[[Progress], No
     data = ArithmeticData(spec, seed)
     # Cells beyond the largest position id are refused now, not after the training.
     data.writer.write(data.test(max(spec.test.lengths), max(spec.test.counts), 1))
-    module = SequenceModule(spec, build_model(spec, seed))
+    model = build_model(spec, seed)
+    prepare(model)
+    module = SequenceModule(spec, model, seed)
     clock = _Clock()
     scores = Scores(spec, folder, report)
     attention = AttentionRecord(spec, report)
     every = max(1, spec.train.steps // 100)
     metrics = MetricsFile(folder, every, report)
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)  # no banners: hardware found, tips
-    trainer = build_trainer(spec, [metrics, ResumePoint(folder), clock, scores, attention])
+    probes = Probes(spec)
+    stop = EarlyStop(spec.train, folder)
+    trainer = build_trainer(spec, [metrics, stop, ResumePoint(folder), clock, scores, attention, probes])
     checkpoint = folder / CHECKPOINT
     if spec.train.compile:
         module.model.compile()
@@ -90,8 +117,9 @@ def execute(spec: Spec, seed: int, folder: Path, report: Callable[[Progress], No
             "seconds_training": round(clock.training, 1),
             "seconds_measuring": round(time.monotonic() - clock.trained_at, 1),
             "tokens_per_second": round(clock.tokens / clock.training) if clock.training else 0,
-            "scalars": {} if metrics.accuracy is None else {VALIDATION: metrics.accuracy},
+            "scalars": {} if metrics.accuracy is None else {VALIDATION: metrics.accuracy, "steps": trainer.global_step},
         },
+        probes.arrays,
     )
 
 

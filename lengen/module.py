@@ -1,5 +1,6 @@
-"""The LightningModule of every decoder-only experiment: next-token prediction on the response."""
+"""The LightningModule of every experiment: prediction of the response's tokens."""
 
+import torch
 from lightning import LightningModule
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor
@@ -9,8 +10,9 @@ from lengen.data import TrainBatch
 from lengen.decoding import verify
 from lengen.examples import Batch
 from lengen.metrics import ExactMatch
-from lengen.models import Decoder
+from lengen.models import Transformer
 from lengen.optim import build_optimizer
+from lengen.randomness import generator
 from lengen.spec import Spec
 
 
@@ -27,21 +29,24 @@ def response_loss(logits: Tensor, tokens: Tensor, loss: Tensor) -> Tensor:
 
 
 class SequenceModule(LightningModule):
-    """Trains a `Decoder` with the specification's optimizer; validates by in-distribution exact match."""
+    """Trains a model with the specification's optimizer; validates by in-distribution exact match."""
 
-    def __init__(self, spec: Spec, model: Decoder) -> None:
+    def __init__(self, spec: Spec, model: Transformer, seed: int = 0) -> None:
         super().__init__()
         self.spec = spec
+        self.seed = seed
         self.model = model
         self.exact_match = ExactMatch()
 
     def training_step(self, batch: TrainBatch, index: int) -> Tensor:
         """Loss per target token, weighted as `lengen.data` says."""
-        logits = self.model(batch.tokens[:, :-1], batch.ids[:, :, :-1])
+        if self.spec.model.dropout:  # what is dropped is a function of (seed, step), as the batch is: resuming is exact
+            torch.manual_seed(generator("dropout", self.seed, self.global_step).initial_seed())
+        logits = self.model.predict(Batch(batch.tokens, batch.ids, batch.loss, batch.source))
         return response_loss(logits, batch.tokens, batch.loss) / batch.scale
 
     def validation_step(self, batch: Batch, index: int) -> None:
-        verified = verify(self.model, Batch(*(part.cpu() for part in batch)))
+        verified = verify(self.model, batch.to(torch.device("cpu")))
         self.exact_match.update(verified.predicted, verified.reference)
 
     def configure_optimizers(self) -> OptimizerLRScheduler:

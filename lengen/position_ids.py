@@ -69,6 +69,17 @@ class Consecutive:
         return places[None]
 
 
+class Cyclic(Consecutive):
+    """0, 1, ..., period - 1, 0, 1, ...: cyclic position indexing (Section 4.1 of "From Interpolation to
+    Extrapolation")."""
+
+    def __init__(self, period: int) -> None:
+        self.period = period
+
+    def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:
+        return places[None] % self.period
+
+
 class NoPositionIds:
     """No ids at all."""
 
@@ -85,10 +96,12 @@ def build_position_ids(data: DataSpec, levels: int) -> PositionIds:
     """The scheme a specification names, for a format of ``levels`` levels; raises `SpecError`."""
     if data.position_ids == "consecutive":
         return Consecutive()
+    if data.position_ids == "cyclic":
+        return Cyclic(data.period)
     if data.position_ids == "none":
         return NoPositionIds()
     if data.position_ids != "coupled":
-        raise SpecError(f"data.position_ids={data.position_ids}: expected coupled, consecutive or none")
+        raise SpecError(f"data.position_ids={data.position_ids}: expected coupled, consecutive, cyclic or none")
     if len(data.max_position) != levels:
         raise SpecError(
             f"data.max_position={list(data.max_position)}: expected {levels} values, one for each level of "

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from lengen.data import ArithmeticData
 from lengen.decoding import response_start, write
@@ -12,18 +13,27 @@ from lengen.formats import can_run_free, final_answer
 from lengen.spec import Spec, SpecError
 
 
-def encode(spec: Spec, operands: list[str]) -> dict[str, list[Any]]:
+def encode(spec: Spec, operands: list[str]) -> dict[str, Any]:
     """Tokens, position ids (one row per level, test-time offset) and loss mask of one problem.
 
-    Raises `OperandError` for operands that the task cannot take or that exceed the maximum position id.
+    Beside an encoder these three stand under "source" and under "target". Raises `OperandError` for operands that the
+    task cannot take or that exceed the maximum position id.
     """
     data = ArithmeticData(spec, seed=0)
     batch = data.writer.write(data.task.parse(operands))
-    return {
-        "tokens": [data.format.vocab.decode([token]) for token in batch.tokens[0]],
-        "position_ids": batch.ids[:, 0].tolist(),
-        "loss": batch.loss[0].int().tolist(),
-    }
+
+    def side(tokens: Tensor, ids: Tensor, loss: Tensor) -> dict[str, list[Any]]:
+        return {
+            "tokens": [data.format.vocab.decode([token]) for token in tokens[0]],
+            "position_ids": ids[:, 0].tolist(),
+            "loss": loss[0].int().tolist(),
+        }
+
+    target = side(batch.tokens, batch.ids, batch.loss)
+    if batch.source is None:
+        return target
+    nothing = torch.zeros_like(batch.source.tokens)
+    return {"source": side(batch.source.tokens, batch.source.ids, nothing), "target": target}
 
 
 @torch.no_grad()
@@ -41,13 +51,13 @@ def solve(spec: Spec, weights: Path, operands: list[str]) -> dict[str, object]:
         )
     problems = data.task.parse(operands)
     batch = data.writer.write(problems)
-    prompt = batch.tokens[:, : int(response_start(batch)[0])]
+    prompt = batch.tokens[:, : int(response_start(batch)[0])] if batch.source is None else batch.source.tokens
     written = write(load(spec, weights), data.writer, problems)
     vocab = data.format.vocab
     text = vocab.decode(final_answer(data.format, written)[0])
-    reversed_digits = spec.data.reverse_response and spec.data.task != "parity"
+    reversed_digits = spec.data.reverse_response and not data.format.last_token_only
     plain = text[::-1] if reversed_digits else text
-    read = (plain.lstrip("0") or "0") if plain.isdigit() else plain
+    read = (plain.lstrip("0") or "0") if plain.isalnum() else plain
     answer = data.task.answer(problems)[0]
     return {
         "prompt": vocab.decode(prompt[0]),

@@ -38,6 +38,11 @@ class Cost(NamedTuple):
 
 def cost(spec: Spec, profile: str) -> Cost:
     """Estimated seconds of one run of ``spec``: on a GPU at the paper profile, else on one core."""
+    parts = [_cost(part, profile) for part in spec.trainings()]
+    return Cost(sum(part.train for part in parts), parts[-1].measure)
+
+
+def _cost(spec: Spec, profile: str) -> Cost:
     device, rate = ("gpu", GPU_RATE) if profile == "paper" else ("core", CORE_RATE)
     lengths = range(1, spec.data.length + 1)
     counts = range(min(2, spec.data.count), spec.data.count + 1)
@@ -68,6 +73,8 @@ def parameters(model: ModelSpec) -> int:
 
 def sequence(data: DataSpec, length: int, count: int) -> int:
     """Tokens of one example, special tokens included; a count good to some ten percent for any task."""
+    if data.fixed_length:
+        return (1 + count) * (data.fixed_length + 1) + 3
     if data.task == "parity":
         return length + 3 + (length + 1 if data.scratchpad else 1)
     if data.task == "multiplication":

@@ -23,8 +23,8 @@ from reproduce import registry
 from reproduce.files import StoreError, readable, write_text
 from reproduce.store import Store
 
-EXECUTE = "lengen.execute:execute"
-"""The function that trains and measures, as ``module:name``, so that planning needs no torch."""
+EXECUTE = ""
+"""A function that stands for the one every specification names (`Spec.EXECUTE`), as ``module:name``."""
 ERRORS = "error.txt"
 """Where the traceback of an unexpected error is kept, in the work folder of the run."""
 FULL = 4 * 2**20
@@ -178,7 +178,7 @@ def perform(order: Order, job: Job, report: Callable[[Progress], None], tell: Ca
             made = None if order.fresh else store.find(*key)  # by a process that held the lock before
             if made is None:
                 work = space.folder
-                outcome = _executor_of_runs(order.execute, job.profile)(job.spec, job.seed, space.folder, report)
+                outcome = _executor_of_runs(order.execute or job.spec.EXECUTE, job.profile)(job.spec, job.seed, space.folder, report)
                 info = {"spec": job.spec.to_dict(), "overrides": list(job.overrides), **order.provenance}
                 made = space.publish({**info, "seconds": round(time.monotonic() - began, 1)}, outcome)
             return Result(made.version, time.monotonic() - began)

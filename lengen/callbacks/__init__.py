@@ -1,15 +1,26 @@
 """Callbacks measure; they neither draw nor decide where results are kept."""
 
 from lengen.callbacks.attention import AttentionRecord, keys_holding, measure_attention
+from lengen.callbacks.probes import Probes
 from lengen.callbacks.scores import Scores, score_cell
-from lengen.callbacks.training import CHECKPOINT, METRICS, DivergedError, MetricsFile, ResumePoint, read_metrics
+from lengen.callbacks.training import (
+    CHECKPOINT,
+    METRICS,
+    DivergedError,
+    EarlyStop,
+    MetricsFile,
+    ResumePoint,
+    read_metrics,
+)
 
 __all__ = [
     "CHECKPOINT",
     "METRICS",
     "AttentionRecord",
     "DivergedError",
+    "EarlyStop",
     "MetricsFile",
+    "Probes",
     "ResumePoint",
     "Scores",
     "keys_holding",

@@ -15,7 +15,7 @@ from torch import Tensor
 from lengen.data import ArithmeticData
 from lengen.decoding import response_start
 from lengen.examples import Batch
-from lengen.models import Decoder
+from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.records import AttentionMap, KeyCount
 from lengen.spec import Spec
@@ -46,7 +46,7 @@ class AttentionRecord(Callback):
 
     def on_fit_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         data: ArithmeticData = trainer.datamodule  # type: ignore[attr-defined]
-        model: Decoder = pl_module.model  # type: ignore[assignment]
+        model: Transformer = pl_module.model  # type: ignore[assignment]
         model.eval()
         for done, (length, count) in enumerate(self.test.attention):
             batch = data.writer.write(data.test(length, count, self.test.attention_examples))
@@ -63,17 +63,17 @@ class AttentionRecord(Callback):
 
 
 @torch.no_grad()
-def measure_attention(model: Decoder, batch: Batch) -> tuple[Tensor, Tensor, int]:
+def measure_attention(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor, int]:
     """Mean weights (layers, heads, T - 1, T - 1), summed key counts (layers, heads), and the steps summed over.
 
     A step is a position whose next token is a training target; examples must share one layout.
     """
-    device = model.embedding.weight.device
     examples, steps = len(batch.tokens), slice(int(response_start(batch)[0]) - 1, int(batch.loss[0].nonzero()[-1]))
     total = keys = torch.tensor(0.0)
     for index in torch.split(torch.arange(examples), EXAMPLES_AT_ONCE):
         ids = batch.ids if batch.ids.shape[1] == 1 else batch.ids[:, index]
-        layers = torch.stack(model.attention(batch.tokens[index, :-1].to(device), ids[:, :, :-1].to(device))).cpu()
+        part = Batch(batch.tokens[index], ids, batch.loss[index]).to(model.device)
+        layers = torch.stack([layer["self"] for layer in model.attention(part)]).cpu()
         total = total + layers.sum(dim=1)
         keys = keys + keys_holding(layers[:, :, :, steps]).sum(dim=(1, 3))
     return total / examples, keys, examples * (steps.stop - steps.start)

@@ -13,7 +13,7 @@ from lengen.decoding import verify, write
 from lengen.examples import Writer
 from lengen.formats import can_run_free
 from lengen.metrics import AnswerMatch, EditDistance, ExactMatch
-from lengen.models import Decoder
+from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.records import Grid, RecordError, Score
 from lengen.spec import Spec
@@ -41,7 +41,7 @@ class Scores(Callback):
 
     def on_fit_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         data: ArithmeticData = trainer.datamodule  # type: ignore[attr-defined]
-        model: Decoder = pl_module.model  # type: ignore[assignment]
+        model: Transformer = pl_module.model  # type: ignore[assignment]
         free = data.spec.test.free_running and can_run_free(data.format, data.spec.data)
         model.eval()
         self.grid = self._resume()
@@ -64,7 +64,7 @@ class Scores(Callback):
         return Grid(self.axes)
 
 
-def score_cell(model: Decoder, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Score]:
+def score_cell(model: Transformer, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Score]:
     """Counts of one test cell, by mode.
 
     Exact match is the same in both modes (see `lengen.decoding`). The final answer is not: teacher-forced, the
@@ -78,7 +78,7 @@ def score_cell(model: Decoder, writer: Writer, problems: Problems, free_running:
     return totals
 
 
-def _score(model: Decoder, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Score]:
+def _score(model: Transformer, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Score]:
     verified = verify(model, writer.write(problems))
     scores = {"teacher_forced": _counts(writer, verified.predicted, verified.reference, None)}
     if free_running:

@@ -11,6 +11,7 @@ from typing import Any
 from lightning import Callback, LightningModule, Trainer
 
 from lengen.progress import Progress
+from lengen.spec import TrainSpec
 
 METRICS = "metrics.csv"
 CHECKPOINT = "last.ckpt"
@@ -74,6 +75,29 @@ class MetricsFile(Callback):
         if now - self._reported > 0.25:  # a person reads no faster
             self._reported = now
             self.report(Progress("train", trainer.global_step, trainer.max_steps, loss, self.accuracy))
+
+
+class EarlyStop(Callback):
+    """Ends training once validation exact match was at least ``stop_at`` at ``patience`` evaluations in a row.
+
+    It reads metrics.csv, as `MetricsFile` before it left it, so a resumed run stops where an uninterrupted one does.
+    """
+
+    def __init__(self, train: TrainSpec, folder: Path) -> None:
+        self.train = train
+        self.path = folder / METRICS
+
+    def _stop(self, trainer: Trainer) -> None:
+        if self.train.stop_at > 0:
+            values = [value for _, name, value in read_metrics(self.path) if name == VALIDATION]
+            newest = values[-self.train.patience :]
+            trainer.should_stop = len(newest) == self.train.patience and min(newest) >= self.train.stop_at
+
+    def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self._stop(trainer)
+
+    def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self._stop(trainer)
 
 
 class ResumePoint(Callback):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from lengen.encodings.absolute import Learned, NoEncoding, Sinusoidal
 from lengen.encodings.base import Encoding
-from lengen.encodings.relative import ALiBi, Fire, FireClamped, FireRatio, Rotary, alibi_slopes
+from lengen.encodings.relative import ALiBi, Fire, FireClamped, FireRatio, RelativeKeys, Rotary, alibi_slopes
 from lengen.spec import ModelSpec, SpecError, nearest
 
 ENCODINGS: dict[str, Callable[[ModelSpec, tuple[int, ...]], Encoding]] = {
@@ -13,6 +13,7 @@ ENCODINGS: dict[str, Callable[[ModelSpec, tuple[int, ...]], Encoding]] = {
     "sinusoidal": lambda model, sizes: Sinusoidal(model.width),
     "rope": lambda model, sizes: Rotary(model.head_dim),
     "alibi": lambda model, sizes: ALiBi(model.heads),
+    "rpe": lambda model, sizes: RelativeKeys(model.head_dim),
     "fire": lambda model, sizes: Fire(model.heads),
     "fire_ratio": lambda model, sizes: FireRatio(model.heads),
     "fire_clamped": lambda model, sizes: FireClamped(model.heads),
@@ -35,6 +36,7 @@ __all__ = [
     "FireRatio",
     "Learned",
     "NoEncoding",
+    "RelativeKeys",
     "Rotary",
     "Sinusoidal",
     "alibi_slopes",

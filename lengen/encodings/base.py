@@ -1,10 +1,10 @@
-"""A position encoding: how integers enter the network. Three entry points, each doing nothing by default."""
+"""A position encoding: how integers enter the network. Four entry points, each doing nothing by default."""
 
 from torch import Tensor, nn
 
 
 class Encoding(nn.Module):
-    """Position ids of shape (levels, B or 1, T) in; one of three effects out."""
+    """Position ids of shape (levels, B or 1, T) in; one of four effects out."""
 
     def embed(self, ids: Tensor) -> Tensor | None:
         """(B or 1, T, width) added to the token embedding, or None."""
@@ -16,4 +16,8 @@ class Encoding(nn.Module):
 
     def bias(self, query_ids: Tensor, key_ids: Tensor) -> Tensor | None:
         """(B or 1, H, Q, K) added to the attention scores of every layer, or None."""
+        return None
+
+    def relate(self, query: Tensor, query_ids: Tensor, key_ids: Tensor) -> Tensor | None:
+        """(B, H, Q, K) added to the products of queries (B, H, Q, D) and keys, before they are scaled, or None."""
         return None

@@ -25,7 +25,7 @@ class Rotary(Encoding):
 
 
 class ALiBi(Encoding):
-    """A penalty linear in distance, one slope per head (Press et al. 2022, Section 3).
+    """A penalty linear in distance, one slope per head (Press et al. 2022, Section 3); in an encoder to both sides.
 
     Slopes are 2 ** (-8 h / H) for h = 1..H when H is a power of two; otherwise those of the next lower power,
     then every other one of the next higher.
@@ -39,7 +39,7 @@ class ALiBi(Encoding):
 
     def bias(self, query_ids: Tensor, key_ids: Tensor) -> Tensor:
         distance = query_ids[0, :, None, :, None] - key_ids[0, :, None, None, :]
-        return -self.slopes[:, None, None] * distance
+        return -self.slopes[:, None, None] * distance.abs()
 
 
 def alibi_slopes(heads: int) -> list[float]:
@@ -134,3 +134,22 @@ class FireClamped(Encoding):
         ratio = torch.log1p((self.c * distance).abs()) / (torch.log1p((self.c * span).abs()) + 1e-6)
         bias: Tensor = self.f(ratio[..., None])
         return bias.movedim(-1, 1)
+
+
+class RelativeKeys(Encoding):
+    """RPE (Shaw et al. 2018, equations 4 and 5): a learned vector for each clipped distance is added to the keys.
+
+    Score (i, j) gains query_i . w[clip(j - i, -k, k)]; one table serves all heads and layers. The values get nothing,
+    as in Section 7 of "From Interpolation to Extrapolation".
+    """
+
+    def __init__(self, head_dim: int, clip: int = 16) -> None:
+        super().__init__()
+        self.clip = clip
+        self.table = nn.Parameter(torch.randn(2 * clip + 1, head_dim) * head_dim**-0.5)
+
+    def relate(self, query: Tensor, query_ids: Tensor, key_ids: Tensor) -> Tensor:
+        distance = key_ids[0, :, None, :] - query_ids[0, :, :, None]  # (B or 1, Q, K)
+        row = distance.clamp(-self.clip, self.clip) + self.clip
+        by_distance = query @ self.table.T  # (B, H, Q, 2k + 1): cheaper than a vector per pair
+        return by_distance.gather(3, row[:, None].expand(*query.shape[:2], -1, -1))

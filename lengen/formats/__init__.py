@@ -2,13 +2,19 @@
 
 from lengen.formats.addition import AdditionFormat
 from lengen.formats.base import Format, final_answer, follow
+from lengen.formats.fixed import FixedFormat
 from lengen.formats.multiplication import MultiplicationFormat
 from lengen.formats.parity import ParityFormat
 from lengen.spec import DataSpec, SpecError
+from lengen.tasks import Arithmetic, build_task
 
 
 def build_format(data: DataSpec) -> Format:
     """The format a specification names; raises `SpecError` for a way of writing that a task does not have."""
+    if data.fixed_length:
+        task = build_task(data)
+        assert isinstance(task, Arithmetic)
+        return FixedFormat(task, data.fixed_length, aligned=data.aligned, reverse_response=data.reverse_response)
     if data.task == "addition":
         return AdditionFormat(
             scratchpad=data.scratchpad,
@@ -37,6 +43,7 @@ def can_run_free(format: Format, data: DataSpec) -> bool:
 
 __all__ = [
     "AdditionFormat",
+    "FixedFormat",
     "Format",
     "MultiplicationFormat",
     "ParityFormat",

@@ -45,6 +45,20 @@ class Layout:
         """The response begins at the next slot."""
         self.response = len(self.symbols)
 
+    def split(self) -> tuple["Layout", "Layout"]:
+        """What an encoder reads, and what a decoder writes after a ``$`` of its own."""
+        cut = self.response
+        nowhere = (UNUSED,) * self.levels
+        query = Layout(self.levels, self.symbols[:cut], self.digits[:cut], self.coordinates[:cut], cut)
+        written = Layout(
+            self.levels,
+            ["$", *self.symbols[cut:]],
+            [(0, 0), *self.digits[cut:]],
+            [nowhere, *self.coordinates[cut:]],
+            1,
+        )
+        return query, written
+
 
 def places(length: int, *, reverse: bool) -> Iterable[int]:
     """Places of a number of ``length`` digits in writing order: plain is most significant first."""

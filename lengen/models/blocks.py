@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, rms_norm
 
-from lengen.attention import attend, attention_weights, causal_mask
+from lengen.attention import attend, attention_scores, attention_weights, causal_mask
 from lengen.encodings import Encoding
 from lengen.spec import ModelSpec, SpecError
 
@@ -39,19 +39,20 @@ NORMS: dict[str, Callable[[int], nn.Module]] = {
 
 
 class FeedForward(nn.Module):
-    """GEGLU (Shazeer 2020), or a two-matrix network with GELU or ReLU; no biases."""
+    """GEGLU (Shazeer 2020), or a two-matrix network with GELU or ReLU."""
 
-    def __init__(self, width: int, hidden: int, activation: str) -> None:
+    def __init__(self, width: int, hidden: int, activation: str, biases: bool = False, dropout: float = 0.0) -> None:
         super().__init__()
-        self.gate = nn.Linear(width, hidden, bias=False) if activation == "geglu" else None
-        self.enter = nn.Linear(width, hidden, bias=False)
-        self.leave = nn.Linear(hidden, width, bias=False)
+        self.gate = nn.Linear(width, hidden, bias=biases) if activation == "geglu" else None
+        self.enter = nn.Linear(width, hidden, bias=biases)
+        self.leave = nn.Linear(hidden, width, bias=biases)
         self.activation = relu if activation == "relu" else gelu_tanh
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         hidden = self.enter(x)
         hidden = self.activation(hidden) if self.gate is None else self.activation(self.gate(x)) * hidden
-        out: Tensor = self.leave(hidden)
+        out: Tensor = self.leave(self.dropout(hidden))
         return out
 
 
@@ -73,63 +74,84 @@ class Context(NamedTuple):
     encoding: Encoding
     query_ids: Tensor
     """(levels, B or 1, T) ids of the tokens passed in."""
+    key_ids: Tensor
+    """(levels, B or 1, K) ids of the tokens that are seen."""
     bias: Tensor | None
     """Added to the scores of every layer."""
     mask: Tensor | None
     """Which keys are visible; None for plain causal attention over the tokens passed in."""
-    places: Tensor | None
+    places: Tensor | None = None
     """(B, T) rows of the cache to write; None without a cache."""
 
 
 class Attention(nn.Module):
-    """Multi-head attention with a head dimension of its own; no biases."""
+    """Multi-head attention with a head dimension of its own, over the tokens passed in or over an encoder's."""
 
     def __init__(self, model: ModelSpec) -> None:
         super().__init__()
         inner = model.heads * model.head_dim
         self.heads = model.heads
         self.scale = model.head_dim**-0.5 if model.scale_attention else 1.0
-        self.query = nn.Linear(model.width, inner, bias=False)
-        self.key = nn.Linear(model.width, inner, bias=False)
-        self.value = nn.Linear(model.width, inner, bias=False)
-        self.out = nn.Linear(inner, model.width, bias=False)
+        self.query = nn.Linear(model.width, inner, bias=model.biases)
+        self.key = nn.Linear(model.width, inner, bias=model.biases)
+        self.value = nn.Linear(model.width, inner, bias=model.biases)
+        self.out = nn.Linear(inner, model.width, bias=model.biases)
+        self.dropout = model.dropout
 
     def _heads(self, x: Tensor) -> Tensor:
         return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)
 
-    def _vectors(self, x: Tensor, context: Context) -> tuple[Tensor, Tensor, Tensor]:
-        query, key, value = self._heads(self.query(x)), self._heads(self.key(x)), self._heads(self.value(x))
-        rotate = context.encoding.rotate
-        return rotate(query, context.query_ids), rotate(key, context.query_ids), value
+    def _queries(self, x: Tensor, context: Context) -> Tensor:
+        return context.encoding.rotate(self._heads(self.query(x)), context.query_ids)
 
-    def forward(self, x: Tensor, context: Context, cache: LayerCache | None = None) -> Tensor:
-        query, key, value = self._vectors(x, context)
+    def memory(self, x: Tensor, encoding: Encoding, ids: Tensor) -> LayerCache:
+        """Keys and values of tokens ``x`` (B, K, C) with these ids."""
+        return LayerCache(encoding.rotate(self._heads(self.key(x)), ids), self._heads(self.value(x)))
+
+    def _bias(self, query: Tensor, context: Context) -> Tensor | None:
+        related = context.encoding.relate(query, context.query_ids, context.key_ids)
+        if related is None:
+            return context.bias
+        return related * self.scale if context.bias is None else related * self.scale + context.bias
+
+    def forward(
+        self, x: Tensor, context: Context, cache: LayerCache | None = None, memory: LayerCache | None = None
+    ) -> Tensor:
+        """What the tokens ``x`` read from themselves, from a ``cache`` that they join, or from another ``memory``."""
+        query = self._queries(x, context)
+        key, value = memory or self.memory(x, context.encoding, context.query_ids)
         if cache is not None and context.places is not None:
             index = context.places[:, None, :, None].expand_as(key)
             cache.keys.scatter_(2, index, key)
             cache.values.scatter_(2, index, value)
-            key, value = cache.keys, cache.values
-        mixed = attend(query, key, value, self.scale, context.bias, context.mask)
+            key, value = cache
+        dropout = self.dropout if self.training else 0.0
+        mixed = attend(query, key, value, self.scale, self._bias(query, context), context.mask, dropout)
         out: Tensor = self.out(mixed.transpose(1, 2).flatten(-2))
         return out
 
-    def weights(self, x: Tensor, context: Context) -> Tensor:
-        """Softmax weights (B, H, T, T) of a full causal pass."""
-        query, key, _ = self._vectors(x, context)
-        return attention_weights(query, key, self.scale, context.bias, causal_mask(x.shape[1], x.device))
+    def weights(self, x: Tensor, context: Context, memory: LayerCache | None = None, softmax: bool = True) -> Tensor:
+        """Softmax weights (B, H, T, K) of a full pass, or the scores before the softmax."""
+        query = self._queries(x, context)
+        key, _ = memory or self.memory(x, context.encoding, context.query_ids)
+        bias = self._bias(query, context)
+        if not softmax:
+            return attention_scores(query, key, self.scale, bias)
+        mask = causal_mask(x.shape[1], x.device) if context.mask is None else context.mask
+        return attention_weights(query, key, self.scale, bias, mask)
 
 
 PLACES = ("pre", "post", "pre_post", "sandwich")
 
 
 class Block(nn.Module):
-    """Attention, then feed-forward, each with a residual connection.
+    """Attention, then in a decoder beside an encoder cross-attention, then feed-forward; each with a residual.
 
     norm_place decides what is normalised: ``pre`` x + f(N(x)); ``post`` N(x + f(x)); ``pre_post``
     N(x + f(N(x))), as in "Arithmetic Transformers Can Length-Generalize ..."; ``sandwich`` x + N(f(N(x))).
     """
 
-    def __init__(self, model: ModelSpec) -> None:
+    def __init__(self, model: ModelSpec, cross: bool = False) -> None:
         super().__init__()
         if model.norm_place not in PLACES:
             raise SpecError(f"model.norm_place={model.norm_place}: expected one of {', '.join(PLACES)}")
@@ -139,20 +161,47 @@ class Block(nn.Module):
             return norm(model.width) if used else nn.Identity()
 
         before, after = model.norm_place != "post", model.norm_place != "pre"
+        branches = 3 if cross else 2
         self.attention = Attention(model)
-        self.feed_forward = FeedForward(model.width, model.ff_width, model.activation)
-        self.before = nn.ModuleList([make(before), make(before)])
-        self.after = nn.ModuleList([make(after), make(after)])
+        self.cross = Attention(model) if cross else None
+        self.feed_forward = FeedForward(model.width, model.ff_width, model.activation, model.biases, model.dropout)
+        self.before = nn.ModuleList(make(before) for _ in range(branches))
+        self.after = nn.ModuleList(make(after) for _ in range(branches))
         self.on_branch = model.norm_place == "sandwich"
+        self.dropout = nn.Dropout(model.dropout)
 
     def _join(self, x: Tensor, branch: Tensor, norm: nn.Module) -> Tensor:
+        branch = self.dropout(branch)
         out: Tensor = x + norm(branch) if self.on_branch else norm(x + branch)
         return out
 
-    def forward(self, x: Tensor, context: Context, cache: LayerCache | None = None) -> Tensor:
-        x = self._join(x, self.attention(self.before[0](x), context, cache), self.after[0])
-        return self._join(x, self.feed_forward(self.before[1](x)), self.after[1])
+    def _attended(self, x: Tensor, context: Context, cache: LayerCache | None) -> Tensor:
+        return self._join(x, self.attention(self.before[0](x), context, cache), self.after[0])
 
-    def weights(self, x: Tensor, context: Context) -> Tensor:
-        """Softmax weights of this block for residual stream ``x``."""
-        return self.attention.weights(self.before[0](x), context)
+    def forward(
+        self,
+        x: Tensor,
+        context: Context,
+        cache: LayerCache | None = None,
+        crossing: Context | None = None,
+        memory: LayerCache | None = None,
+    ) -> Tensor:
+        x = self._attended(x, context, cache)
+        if self.cross is not None and crossing is not None:
+            x = self._join(x, self.cross(self.before[1](x), crossing, memory=memory), self.after[1])
+        return self._join(x, self.feed_forward(self.before[-1](x)), self.after[-1])
+
+    def weights(
+        self,
+        x: Tensor,
+        context: Context,
+        crossing: Context | None = None,
+        memory: LayerCache | None = None,
+        softmax: bool = True,
+    ) -> dict[str, Tensor]:
+        """Attention weights, or scores, of this block for residual stream ``x``: "self", and "cross" if it has it."""
+        found = {"self": self.attention.weights(self.before[0](x), context, softmax=softmax)}
+        if self.cross is not None and crossing is not None:
+            attended = self._attended(x, context, None)
+            found["cross"] = self.cross.weights(self.before[1](attended), crossing, memory, softmax)
+        return found

@@ -7,10 +7,10 @@ Both Operand Length and Count".
 import torch
 
 from lengen import digits
-from lengen.tasks.base import OperandError, Problems, decimal
+from lengen.tasks.base import OperandError, Problems, Task, decimal
 
 
-class Addition:
+class Addition(Task):
     """Sums of 2 to m operands of 1 to n digits."""
 
     def train(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:

@@ -28,15 +28,23 @@ class Task(Protocol):
 
     def train(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
         """``n`` problems of the training distribution S(length, count)."""
+        ...
+
+    def validation(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+        """``n`` problems of the training distribution that validate; held-out ones where a task has such."""
+        return self.train(n, length, count, generator)
 
     def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
-        """``n`` problems of the test distribution T(length, count): lengths and count exactly as given."""
+        """At most ``n`` problems of the test distribution T(length, count): lengths and count exactly as given."""
+        ...
 
     def parse(self, operands: list[str]) -> Problems:
         """One problem from what a user typed; raises `OperandError`."""
+        ...
 
     def answer(self, problems: Problems) -> list[str]:
-        """True answers as decimal text, most significant digit first."""
+        """True answers as text, most significant digit first."""
+        ...
 
 
 def decimal(text: str) -> str:

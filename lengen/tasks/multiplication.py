@@ -7,10 +7,10 @@ Length-Generalize in Both Operand Length and Count".
 import torch
 
 from lengen import digits
-from lengen.tasks.base import OperandError, Problems, decimal
+from lengen.tasks.base import OperandError, Problems, Task, decimal
 
 
-class Multiplication:
+class Multiplication(Task):
     """Products of a number of 1 to n digits and a number of 1 to m digits."""
 
     def train(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:

@@ -6,10 +6,10 @@ and Count".
 
 import torch
 
-from lengen.tasks.base import OperandError, Problems
+from lengen.tasks.base import OperandError, Problems, Task
 
 
-class Parity:
+class Parity(Task):
     """1 where a bit string holds an odd number of ones, else 0."""
 
     def train(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:

@@ -73,8 +73,9 @@ def test_a_models_weights_are_causal_rows_of_one(encoding):
     sized = spec(data_spec("addition", position_ids=ENCODINGS[encoding]), encoding=encoding)
     data, model = ArithmeticData(sized, 0), decoder(sized)
     batch = data.writer.write(data.test(2, 2, 3))
-    for layer in model.attention(batch.tokens, batch.ids):
-        assert layer.shape == (3, 2, batch.tokens.shape[1], batch.tokens.shape[1])
+    size = batch.tokens.shape[1] - 1
+    for layer in (layers["self"] for layers in model.attention(batch)):
+        assert layer.shape == (3, 2, size, size)
         assert torch.allclose(layer.sum(dim=-1), torch.ones(()).to(layer.dtype), atol=1e-5)
         assert not layer.triu(1).any()
 
@@ -85,7 +86,7 @@ def test_measured_attention_is_a_mean_over_examples_and_a_sum_over_steps(ids):
     data, model = ArithmeticData(sized, 0), decoder(sized)
     batch = data.writer.write(data.test(2, 3, 120))  # more than is measured at once
     mean, keys, steps = measure_attention(model, batch)
-    layers = torch.stack(model.attention(batch.tokens[:, :-1], batch.ids[:, :, :-1])).detach()
+    layers = torch.stack([layer["self"] for layer in model.attention(batch)]).detach()
     assert torch.allclose(mean, layers.mean(dim=1), atol=1e-5)
     start = data.format.vocab.decode(batch.tokens[0]).index("=")
     response = layers[:, :, :, start:]  # the step at "=" predicts the first response token; "$" is never a query

@@ -21,7 +21,13 @@ def made(task="addition", seed=0, batch=8, bucket=4, steps=20, **options) -> Ari
 
 
 def equal(one, two) -> bool:
-    return all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
+    return all(torch.equal(a, b) for a, b in zip(flat(one), flat(two), strict=True))
+
+
+def flat(batch) -> list[torch.Tensor]:
+    """Its tensors, those of a source included."""
+    parts = [part for part in batch if isinstance(part, torch.Tensor)]
+    return parts + list(getattr(batch, "source", None) or ())
 
 
 def texts(data, batch) -> list[str]:

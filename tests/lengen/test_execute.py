@@ -73,7 +73,7 @@ def test_a_run_leaves_its_records(finished):
     rows = read_metrics(folder / METRICS)
     assert [step for step, name, _ in rows if name == "train_loss"] == list(range(1, 11))
     assert [step for step, name, _ in rows if name == "val_exact_match"] == [3, 6, 9, 10]
-    assert outcome.info["scalars"] == {"val_exact_match": rows[-1][2]}
+    assert outcome.info["scalars"] == {"val_exact_match": rows[-1][2], "steps": 10}
     assert {report.stage for report in reports} == {"train", "measure", "attention"}
     assert all(isinstance(report, Progress) and 0 < report.step <= report.steps for report in reports)
 

@@ -1,0 +1,110 @@
+"""An encoder-decoder transformer: the query is read by an encoder, the response written by a decoder beside it.
+
+"From Interpolation to Extrapolation: Complete Length Generalization for Arithmetic Transformers", Section 3.3. The
+encoder may have no block at all: then the decoder attends to the embeddings of the query, as in the authors' code.
+One embedding serves both sides. A fixed bias (`lengen.biases`) is added in every decoder layer.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from lengen.attention import causal_mask, with_open_rows
+from lengen.biases import build_bias
+from lengen.examples import Batch, Source
+from lengen.models.base import Cache, Transformer, initialise
+from lengen.models.blocks import Block, Context, LayerCache
+from lengen.spec import ModelSpec
+from lengen.vocab import PAD
+
+
+class EncoderDecoder(Transformer):
+    """Encoder-decoder for responses of up to ``rows`` places and queries of up to ``columns``.
+
+    The two sizes matter only to a model with a fixed bias.
+    """
+
+    def __init__(self, model: ModelSpec, tokens: int, sizes: tuple[int, ...], rows: int, columns: int) -> None:
+        super().__init__(model, tokens, sizes, cross=True)
+        self.encoder = nn.ModuleList(Block(model) for _ in range(model.encoder_layers))
+        self.bias = build_bias(model, rows, columns)
+        initialise(self)
+
+    def encode(self, source: Source) -> tuple[Tensor, Tensor]:
+        """The encoder's output (B, S, C), and (B, 1, 1, S) bool, False at padding."""
+        mask = (source.tokens != PAD)[:, None, None]
+        context = Context(self.encoding, source.ids, source.ids, self.encoding.bias(source.ids, source.ids), mask)
+        x = self._embed(source.tokens, source.ids)
+        for block in self.encoder:
+            x = block(x, context)
+        return x, mask
+
+    def memory(self, source: Source) -> tuple[tuple[LayerCache, ...], Tensor]:
+        """What each decoder layer attends to in the source, and the mask of its padding."""
+        encoded, mask = self.encode(source)
+        layers = [block.cross.memory(encoded, self.encoding, source.ids) for block in self.stack() if block.cross]
+        return tuple(layers), mask
+
+    def _contexts(self, own: Context, source_ids: Tensor, mask: Tensor, places: Tensor) -> tuple[Context, Context]:
+        """Contexts of self- and cross-attention of tokens at ``places`` (B or 1, T), fixed biases added."""
+        columns = mask.shape[-1]
+        cross: Tensor | None = None
+        if self.bias is not None and own.mask is not None:
+            fixed, cross = self.bias.rows(places, own.mask.shape[-1], columns)
+            fixed, cross = with_open_rows(fixed, own.mask), with_open_rows(cross, mask)
+            own = own._replace(bias=fixed if own.bias is None else own.bias + fixed)
+        return own, Context(self.encoding, own.query_ids, source_ids, cross, mask)
+
+    def _teacher_forced(self, batch: Batch) -> tuple[Tensor, Context, Context, tuple[LayerCache, ...]]:
+        source = _source(batch)
+        tokens, ids = batch.tokens[:, :-1], batch.ids[:, :, :-1]
+        size = tokens.shape[1]
+        memory, mask = self.memory(source)
+        visible = causal_mask(size, tokens.device) if self.spec.causal else mask.new_ones(size, size)
+        if self.bias is not None:
+            self.bias.check(size, mask.shape[-1])
+        own = Context(self.encoding, ids, ids, self.encoding.bias(ids, ids), visible)
+        context, crossing = self._contexts(own, source.ids, mask, torch.arange(size, device=tokens.device)[None])
+        return self._embed(tokens, ids), context, crossing, memory
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Logits (B, T - 1, V) of every response token but the first."""
+        x, context, crossing, memory = self._teacher_forced(batch)
+        for block, layer in zip(self.stack(), memory, strict=True):
+            x = block(x, context, None, crossing, layer)
+        return self._logits(x)
+
+    def predict(self, batch: Batch) -> Tensor:
+        logits: Tensor = self(batch)
+        return logits
+
+    def attention(self, batch: Batch, softmax: bool = True) -> list[dict[str, Tensor]]:
+        x, context, crossing, memory = self._teacher_forced(batch)
+        found = []
+        for block, layer in zip(self.stack(), memory, strict=True):
+            found.append(block.weights(x, context, crossing, layer, softmax))
+            x = block(x, context, None, crossing, layer)
+        return found
+
+    def cache(self, batch: Batch, capacity: int) -> Cache:
+        source = _source(batch)
+        if self.bias is not None:
+            self.bias.check(batch.tokens.shape[1] - 1, source.tokens.shape[1])
+        cache = self._empty_cache(batch, capacity)
+        cache.memory, cache.source_mask = self.memory(source)
+        cache.source_ids = source.ids
+        return cache
+
+    def extend(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Tensor:
+        assert cache.source_ids is not None and cache.source_mask is not None
+        own = self._grown(cache, tokens, ids, places)
+        context, crossing = self._contexts(own, cache.source_ids, cache.source_mask, places)
+        x = self._embed(tokens, ids)
+        for block, layer, memory in zip(self.stack(), cache.layers, cache.memory, strict=True):
+            x = block(x, context, layer, crossing, memory)
+        return self._logits(x)
+
+
+def _source(batch: Batch) -> Source:
+    if batch.source is None:
+        raise ValueError("an encoder-decoder needs batches with a source: write them with a Writer that splits")
+    return batch.source
