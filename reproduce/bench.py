@@ -18,6 +18,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from reproduce.calibration_speed import calibration
 from reproduce.files import StoreError, write_text
 from reproduce.speed import FULL, Entry, Sizes, data_speed, decoding, edit_distance
 from reproduce.store import results_root
@@ -35,6 +36,7 @@ def measure(sizes: Sizes, tell: Callable[[str], None]) -> list[Entry]:
             ("decoding", decoding),
             ("training", training),
             ("edit distance", edit_distance),
+            ("calibration", calibration),
         ):
             tell(f"measuring {title} ...")
             entries += part(sizes)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from lengen.spec import ModelSpec
 from lengen.statistics import Interval, newcombe
 from reproduce.evidence import DIFFERS, REPRODUCED, UNDECIDED, Evidence, Finding, apart, favour, level, together
-from reproduce.measures import MEASURES, REGION_WORDS, Cell, Missing, Sample, short, take
+from reproduce.measures import REGION_WORDS, Cell, Missing, Sample, measure_of, short, take
 from reproduce.published import Claim
 
 LEARNED = 0.9
@@ -67,9 +67,9 @@ def involved(claim: Claim, evidence: Evidence) -> list[str]:
 def unlearned(claim: Claim, evidence: Evidence) -> list[str]:
     """One note for each experiment that is judged outside its trained range but did not learn within it."""
     side, _ = sides(claim)
-    if side.region == "in_range":
+    if side.region in ("in_range", "trained_length"):
         return []
-    measure, mode = (side.measure, side.mode) if MEASURES[side.measure].proportion else ("exact", "teacher_forced")
+    measure, mode = (side.measure, side.mode) if measure_of(side.measure).proportion else ("exact", "teacher_forced")
     notes = []
     for name in involved(claim, evidence):
         runs = evidence.runs(name)
@@ -186,7 +186,7 @@ def _sample(claim: Claim, evidence: Evidence, name: str, side: Side, cells: froz
     runs = evidence.runs(name)
     if cells is None:
         cells = evidence.cells(name, side.region, claim.lengths, claim.counts)
-    if MEASURES[side.measure].by_cell and not cells:
+    if measure_of(side.measure).by_cell and not cells:
         raise Missing(f"{short(name)} tested no cell there: {REGION_WORDS[side.region]}")
     return take(name, runs, side.measure, side.mode, cells)
 

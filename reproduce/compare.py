@@ -20,7 +20,7 @@ import papers as papers_package
 from lengen.records import Run
 from reproduce import claims, numbers, registry
 from reproduce.evidence import Evidence, Finding
-from reproduce.measures import MEASURES, REGION_WORDS, Missing, same_spec
+from reproduce.measures import REGION_WORDS, Missing, measure_of, same_spec
 from reproduce.published import Claim, Number, Published, PublishedError, load
 from reproduce.store import Store, write_text
 from reproduce.tables import COLUMNS, Row, to_csv, to_json, to_markdown, to_rich_table
@@ -217,7 +217,7 @@ def _aggregation(entry: Number | Claim) -> str:
 
 
 def _side(side: claims.Side) -> str:
-    measure = MEASURES[side.measure]
+    measure = measure_of(side.measure)
     if not measure.by_cell:
         return measure.words
     return f"{measure.words}, {side.mode.replace('_', '-')}, {REGION_WORDS[side.region]}"

@@ -53,9 +53,13 @@ REGIONS: Mapping[str, Callable[[Trained, Cell], bool]] = {
     "both": lambda t, c: c[0] > t.length and _count(c) > t.second,
     "far": lambda t, c: c[0] >= 2 * t.length or _count(c) >= 2 * max(t.second, 2),
     "one_short": lambda t, c: (c[0] > t.length and _count(c) <= 2) or (_count(c) > t.second and c[0] <= 2),
+    "trained_length": lambda t, c: c[0] == t.length and _count(c) <= t.second,
+    "just_beyond": lambda t, c: t.length + 2 <= c[0] <= t.length + 4 and _count(c) <= t.second,
+    "longest": lambda t, c: c[0] > t.length,
 }
-"""Test cells by the trained range: longer operands only, more operands only, both, twice as far on either axis, or
-beyond it on one axis with at most 2 on the other."""
+"""Test cells by the trained range: longer operands only, more operands only, both, twice as far on either axis, beyond
+it on one axis with at most 2 on the other, at its longest operand, or a little beyond that. One digit beyond is left
+out there: training numbers drawn up to 2^20 include some of 7 digits. Of "longest" `cells_of` keeps the longest."""
 
 REGION_WORDS = {
     "all": "all tested cells",
@@ -66,6 +70,9 @@ REGION_WORDS = {
     "both": "beyond the trained range on both axes",
     "far": "at least twice the trained range",
     "one_short": "beyond the trained range on one axis, at most 2 on the other",
+    "trained_length": "at the longest trained length",
+    "just_beyond": "two to four longer than trained",
+    "longest": "at the longest tested length",
 }
 
 
@@ -161,6 +168,31 @@ MEASURES: Mapping[str, Measure] = {
 }
 
 
+SCALAR = "scalar."
+
+
+def measure_of(name: str) -> Measure:
+    """The measure of that name; ``scalar.<name>`` is a number of the whole run, from the scalars of its run.json."""
+    if not name.startswith(SCALAR):
+        return MEASURES[name]
+    scalar = name.removeprefix(SCALAR)
+    return Measure(scalar.replace("_", " "), _scalar(scalar), proportion=False, by_cell=False)
+
+
+def _scalar(name: str) -> Callable[[Run, Iterable[Cell], str], tuple[float, int]]:
+    def counts(run: Run, cells: Iterable[Cell], mode: str) -> tuple[float, int]:
+        scalars: Any = run.info.get("scalars", {})
+        value = scalars.get(name)
+        if value is None:
+            raise Missing(
+                f"run.json of {short(run.experiment)}, seed {run.seed}, holds no scalar {name}: "
+                "left out where it has no meaning, as after a training that never converged"
+            )
+        return float(value), 1
+
+    return counts
+
+
 @dataclass(frozen=True)
 class Sample:
     """One measure of one experiment: a value per seed, and pooled counts where it is a proportion."""
@@ -194,7 +226,7 @@ def take(name: str, runs: Sequence[Run], measure: str, mode: str, cells: Iterabl
 
     ``name`` is the experiment asked for; its runs may be stored under another one with the same specification.
     """
-    kind = MEASURES[measure]
+    kind = measure_of(measure)
     chosen = list(cells)
     counts = [kind.counts(run, chosen, mode) for run in runs]
     seeds = tuple(top / bottom if bottom else math.nan for top, bottom in counts)
@@ -212,13 +244,16 @@ def cells_of(
         return frozenset()
     tested = set(runs[0].grid.scores).intersection(*(run.grid.scores for run in runs[1:]))
     inside, spans = REGIONS[region], {trained(run) for run in runs}
-    return frozenset(
+    found = frozenset(
         cell
         for cell in tested
         if all(inside(span, cell) for span in spans)
         and (not lengths or lengths[0] <= cell[0] <= lengths[1])
         and (not counts or counts[0] <= _count(cell) <= counts[1])
     )
+    if region == "longest":
+        return frozenset(cell for cell in found if cell[0] == max(cell[0] for cell in found))
+    return found
 
 
 def short(experiment: str) -> str:

@@ -13,7 +13,7 @@ from lengen.records import Run
 from lengen.spec import ModelSpec, nearest
 from lengen.statistics import Interval, median, seed_interval, wilson
 from reproduce.evidence import DIFFERS, REPRODUCED, Evidence, Finding, favour, level, together
-from reproduce.measures import MEASURES, REGION_WORDS, Cell, Missing, cells_of, short
+from reproduce.measures import REGION_WORDS, Cell, Missing, cells_of, measure_of, short
 from reproduce.published import Number, PublishedError
 
 
@@ -39,7 +39,7 @@ def band(number: Number) -> tuple[float, float]:
 
 
 def _one(number: Number, name: str, runs: Sequence[Run]) -> Finding:
-    kind = MEASURES[number.measure]
+    kind = measure_of(number.measure)
     if not kind.by_cell:
         values = [top / bottom for top, bottom in (kind.counts(run, (), number.mode) for run in runs)]
         value, n, place = median(values), len(values), ""
@@ -54,7 +54,7 @@ def _one(number: Number, name: str, runs: Sequence[Run]) -> Finding:
 
 def _over_cells(number: Number, name: str, runs: Sequence[Run]) -> tuple[float, int, str]:
     """Value, the examples of one seed behind it, and where it was found."""
-    kind = MEASURES[number.measure]
+    kind = measure_of(number.measure)
     cells = sorted(cells_of(runs, number.region, number.lengths, number.counts))
     corner = tuple(bounds[1] for bounds in (number.lengths, number.counts) if bounds)
     reached = tuple(

@@ -1,8 +1,9 @@
 """Reads ``papers/<paper>/published.toml``: what a paper says, as data that can be checked.
 
 The file enters, `Published` leaves: numbers (a value with its place, how it was read and how it was aggregated), claims
-(a predicate named by its check, its two sides, measure and region) and settings (hyper-parameters, which are numbers of
-kind "setting" written as one row each). Every mistake in the file is one sentence that names the entry.
+(a predicate named by its check, its two sides, measure and region), settings (hyper-parameters, which are numbers of
+kind "setting" written as one row each) and tables (measured numbers by length, one row per experiment). Every mistake
+in the file is one sentence that names the entry.
 """
 
 import dataclasses
@@ -16,7 +17,7 @@ from pathlib import Path
 from lengen.experiment import PROFILES
 from lengen.records import MODES
 from lengen.spec import Spec, nearest
-from reproduce.measures import MEASURES, REGIONS
+from reproduce.measures import MEASURES, REGIONS, SCALAR
 
 RELATIONS = (">=", "<=", ">", "<", "=", "~")
 KINDS = ("measured", "setting", "remark")
@@ -123,13 +124,15 @@ def load(path: Path) -> Published:
 
 def parse(table: Mapping[str, typing.Any], where: str) -> Published:
     """Check the parsed table; ``where`` names the file in messages."""
-    _known(where, "table", table, ("number", "settings", "claim", "deviations"))
-    for name in ("number", "settings", "claim"):
+    _known(where, "table", table, ("number", "table", "settings", "claim", "deviations"))
+    for name in ("number", "table", "settings", "claim"):
         if not isinstance(table.get(name, []), list) or not all(isinstance(row, dict) for row in table.get(name, [])):
             raise PublishedError(f"{where}: '{name}' is not a list of tables; write [[{name}]] above each entry")
     numbers = [_entry(Number, row, f"{where}: number {index}") for index, row in enumerate(table.get("number", []), 1)]
     for index, group in enumerate(table.get("settings", []), 1):
         numbers += _settings(group, f"{where}: settings {index}")
+    for index, group in enumerate(table.get("table", []), 1):
+        numbers += _table(group, f"{where}: table {index}")
     claims = [_entry(Claim, row, f"{where}: claim {index}") for index, row in enumerate(table.get("claim", []), 1)]
     seen: set[str] = set()
     entries: list[Number | Claim] = [*numbers, *claims]
@@ -163,6 +166,38 @@ def _settings(group: Mapping[str, typing.Any], where: str) -> list[Number]:
             "aggregation": "hyper-parameter",
         }
         numbers.append(_entry(Number, values, where))
+    return numbers
+
+
+def _table(group: Mapping[str, typing.Any], where: str) -> list[Number]:
+    """Rows ``[id, statement, experiment, values]`` (and a tolerance) of accuracies printed in percent, as numbers.
+
+    There is one value per length of ``lengths``; a text, such as "N/A", stands where the table has no number.
+    """
+    _known(where, "key", group, ("prefix", "place", "lengths", "tolerance", "how_read", "rows", "deviations"))
+    lengths, numbers = group.get("lengths", []), []
+    for row in group.get("rows", []):
+        if not isinstance(row, list) or len(row) not in (4, 5) or not isinstance(row[3], list):
+            raise PublishedError(f"{where}: row {row!r} is not [id, statement, experiment, values] or [..., tolerance]")
+        if len(row[3]) != len(lengths):
+            raise PublishedError(f"{where}: row '{row[0]}' has {len(row[3])} values; expected {len(lengths)}")
+        for length, value in zip(lengths, row[3], strict=True):
+            if isinstance(value, str):
+                continue
+            values = {
+                "id": f"{group.get('prefix', 'table')}-{row[0]}-{length}",
+                "place": group.get("place"),
+                "statement": f"{row[1]}, {length} digits",
+                "value": round(value / 100, 10),
+                "tolerance": float(row[4] if len(row) == 5 else group.get("tolerance", 0.0)),
+                "experiments": [row[2]],
+                "lengths": [length, length],
+                "how_read": group.get("how_read", "printed"),
+                "deviations": group.get("deviations", []),
+                "relation": "=",
+                "aggregation": "exact match",
+            }
+            numbers.append(_entry(Number, values, where))
     return numbers
 
 
@@ -215,6 +250,8 @@ def _check_names(where: str, entry: Number | Claim) -> None:
         choices |= {"right_mode": ("", *MODES), "right_region": ("", *REGIONS)}
     for name, allowed in choices.items():
         value = getattr(entry, name)
+        if name.endswith("measure") and value.startswith(SCALAR):
+            continue  # runs name their scalars themselves
         if value not in allowed:
             raise PublishedError(f"{where}: {name} '{value}' is unknown{nearest(value, [a for a in allowed if a])}")
     if entry.relation == "~" and (entry.low is None or entry.high is None):

@@ -1,4 +1,6 @@
-"""Speed as ratios: drawing data, deciding exact match, edit distance; `reproduce.trainer_speed` adds training.
+"""Speed as ratios: drawing data, deciding exact match, edit distance.
+
+`reproduce.trainer_speed` adds training, `reproduce.calibration_speed` attention bias calibration.
 
 What enters is how much to measure; what leaves are entries. Whatever is compared runs in turns in one process, timed by
 the processor time it took, and a ratio is the median over the turns: so a busy machine slows both sides alike. Models
@@ -46,11 +48,23 @@ class Sizes(NamedTuple):
     segments: int = 25
     response: int = 200
     pairs: int = 4
+    bias: tuple[int, int, int, int] = (8, 30, 62, 125)
+    """Heads, rows of the attention, rows and columns of its calibrated bias."""
 
 
 FULL = Sizes()
 TINY = Sizes(
-    batch=8, repeats=2, cell=2, verified=4, stepped=2, counts=(2, 3), turns=1, segments=2, response=10, pairs=1
+    batch=8,
+    repeats=2,
+    cell=2,
+    verified=4,
+    stepped=2,
+    counts=(2, 3),
+    turns=1,
+    segments=2,
+    response=10,
+    pairs=1,
+    bias=(2, 3, 5, 6),
 )
 
 SPEC = Spec(

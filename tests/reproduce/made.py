@@ -43,6 +43,11 @@ def run(of: Experiment, rate, profile="cpu", seed=0, store="reference", answer=N
     return Run(of.name, profile, seed, 1, store, info, grid, tuple(keys))
 
 
+def scalars(of: Run, **values: float) -> Run:
+    """The run with these scalars in its run.json."""
+    return dataclasses.replace(of, info={**of.info, "scalars": values})
+
+
 def outside(inside, beyond, length=3, count=3):
     """Accuracy ``inside`` in the trained range and ``beyond`` outside."""
     return lambda n, m: inside if n <= length and m <= count else beyond

@@ -17,6 +17,8 @@ NAMES = {
     "data_share_of_step",
     "parameters",
     "edit_distance_vs_torchmetrics",
+    "calibration_vs_loop",
+    "calibration_milliseconds",
 }
 
 

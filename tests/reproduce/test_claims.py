@@ -8,7 +8,7 @@ from lengen.statistics import Interval
 from reproduce import claims
 from reproduce.evidence import DIFFERS, REPRODUCED, UNDECIDED, level
 from reproduce.measures import Missing
-from tests.reproduce.made import claim, evidence, experiment, keys, outside, run, spec
+from tests.reproduce.made import claim, evidence, experiment, keys, outside, run, scalars, spec
 
 A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
 C = experiment("p/f/c", declared=spec(layers=4, heads=8))
@@ -128,6 +128,20 @@ def test_keys_need_every_seed_on_its_side():
     assert verdict(entry, *mixed) == UNDECIDED
     less = claim(**TWO | {"relation": "<", "measure": "keys_growth", "region": "all"})
     assert verdict(less, run(A, 1.0, keys=keys(0.1)), run(B, 1.0, keys=keys(0.9))) == REPRODUCED
+
+
+def test_scalars_of_runs_are_levels_and_can_be_compared_with_each_other():
+    made = [scalars(run(A, 1.0, seed=k), ratio=0.05, first=3.0, second=s) for k, s in enumerate((1.0, 2.0))]
+    at_most = claim(relation="<=", threshold=0.1, measure="scalar.ratio", region="all")
+    assert verdict(at_most, *made) == REPRODUCED
+    assert verdict(at_most, *(scalars(one, ratio=0.5) for one in made)) == DIFFERS
+    more = TWO | {"right": ["p/f/a"], "measure": "scalar.first", "right_measure": "scalar.second", "region": "all"}
+    found = claims.judge(claim(**more), evidence((A,), made))
+    assert (found.verdict, found.ours, found.seeds) == (REPRODUCED, 1.5, 2)
+    assert verdict(claim(**more), *(scalars(one, first=1.0, second=3.0) for one in made)) == DIFFERS
+    with pytest.raises(Missing, match="no scalar ratio") as missing:
+        verdict(at_most, scalars(made[0], first=1.0))
+    assert not missing.value.absent
 
 
 def test_a_baseline_that_did_not_learn_in_range_is_named():

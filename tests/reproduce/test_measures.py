@@ -5,8 +5,19 @@ import math
 import pytest
 
 from lengen.records import KeyCount
-from reproduce.measures import MEASURES, REGION_WORDS, REGIONS, Missing, Trained, cells_of, keys_growth, same_spec, take
-from tests.reproduce.made import MODES, N, experiment, keys, run, spec
+from reproduce.measures import (
+    MEASURES,
+    REGION_WORDS,
+    REGIONS,
+    Missing,
+    Trained,
+    cells_of,
+    keys_growth,
+    measure_of,
+    same_spec,
+    take,
+)
+from tests.reproduce.made import MODES, N, experiment, keys, run, scalars, spec
 
 A = experiment("p/f/a")
 
@@ -22,6 +33,8 @@ A = experiment("p/f/a")
         ("both", [(4, 5)], [(4, 4), (3, 5)]),
         ("far", [(6, 2), (1, 8)], [(5, 7), (3, 4)]),
         ("one_short", [(4, 2), (2, 5)], [(4, 3), (3, 5), (2, 2)]),
+        ("trained_length", [(3, 4), (3, 1)], [(2, 4), (4, 4), (3, 5)]),
+        ("just_beyond", [(5, 4), (7, 1)], [(4, 1), (8, 1), (5, 5)]),
     ],
 )
 def test_regions_of_a_model_trained_to_three_by_four(region, inside, not_inside):
@@ -35,6 +48,13 @@ def test_regions_of_a_curve_read_its_one_axis():
     assert REGIONS["in_range"](parity, (10,)) and REGIONS["outside"](parity, (11,))
     assert REGIONS["far"](parity, (20,)) and not REGIONS["far"](parity, (19,))
     assert REGIONS["longer"](parity, (11,)) and not REGIONS["more"](parity, (11,))
+
+
+def test_longest_keeps_the_longest_tested_operands_if_they_are_longer_than_trained():
+    made = run(A, 1.0)
+    assert cells_of([made], "longest") == {(6, m) for m in (2, 3, 4, 6)}
+    assert cells_of([made], "longest", (1, 5)) == {(4, m) for m in (2, 3, 4, 6)}
+    assert cells_of([made], "longest", (1, 3)) == frozenset()
 
 
 def test_every_region_has_words():
@@ -104,6 +124,21 @@ def test_measures_of_the_whole_run_need_no_cell():
     assert take("p/f/a", [made], "parameters", "teacher_forced", []).value == 1000
     with pytest.raises(Missing, match="holds no seconds_training"):
         take("p/f/a", [made], "training_hours", "teacher_forced", [])
+
+
+def test_a_scalar_is_what_the_run_wrote_under_that_name():
+    runs = [scalars(run(A, 1.0, seed=seed), steps_ratio=ratio) for seed, ratio in enumerate((0.02, 0.06))]
+    sample = take("p/f/a", runs, "scalar.steps_ratio", "teacher_forced", [])
+    assert (sample.seeds, sample.value, tuple(sample.interval)) == ((0.02, 0.06), pytest.approx(0.04), (0.02, 0.06))
+    kind = measure_of("scalar.steps_ratio")
+    assert (kind.words, kind.proportion, kind.by_cell) == ("steps ratio", False, False)
+    assert measure_of("exact") is MEASURES["exact"]
+
+
+def test_a_scalar_that_one_seed_left_out_is_missing_with_its_seed():
+    runs = [scalars(run(A, 1.0), steps_ratio=0.02), scalars(run(A, 1.0, seed=1))]
+    with pytest.raises(Missing, match=r"run\.json of f/a, seed 1, holds no scalar steps_ratio"):
+        take("p/f/a", runs, "scalar.steps_ratio", "teacher_forced", [])
 
 
 def test_no_tested_example_is_missing_not_zero():

@@ -9,7 +9,7 @@ import papers
 from lengen.experiment import PROFILES
 from reproduce import claims, numbers, registry
 from reproduce.compare import experiment_names
-from reproduce.measures import MEASURES, REGIONS
+from reproduce.measures import REGIONS, measure_of
 from reproduce.published import CHECKS, PublishedError, load, parse
 
 SHIPPED = sorted(Path(next(iter(papers.__path__))).glob("*/published.toml"))
@@ -36,7 +36,7 @@ def test_every_check_measure_and_region_is_known(shipped):
     _, published = shipped
     for claim in published.claims:
         assert claim.check in CHECKS and claim.check in claims._CHECKS
-        assert {claim.measure, claim.right_measure or claim.measure} <= set(MEASURES)
+        assert measure_of(claim.measure) and measure_of(claim.right_measure or claim.measure)
         assert {claim.region, claim.right_region or claim.region} <= set(REGIONS)
 
 
@@ -90,6 +90,16 @@ def test_statements_are_one_line_with_a_place(shipped):
         ({"number": [NUMBER | {"kind": "setting"}]}, "a setting needs 'field'"),
         ({"number": [NUMBER | {"kind": "remark"}]}, "a remark needs 'remark'"),
         ({"settings": [{"place": "p", "rows": [["a", "b"]]}]}, "is not .id, statement, field, value."),
+        ({"table": [{"row": []}]}, "there is no key 'row'; nearest: rows"),
+        ({"table": [{"place": "p", "rows": [["a", "b", "a/b/c"]]}]}, "is not .id, statement, experiment, values."),
+        (
+            {"table": [{"place": "p", "lengths": [6], "rows": [["a", "b", "a/b/c", []]]}]},
+            "'a' has 0 values; expected 1",
+        ),
+        (
+            {"table": [{"place": "p", "lengths": ["6"], "rows": [["a", "b", "a/b/c", [1.0]]]}]},
+            "'lengths' is .'6', '6'.",
+        ),
         ({"deviations": {"cpuu": ["D1"]}}, "there is no profile 'cpuu'; nearest: cpu"),
     ],
 )
@@ -111,6 +121,18 @@ def test_a_file_that_is_no_toml_gets_one_sentence(tmp_path, content, message):
 def test_a_file_that_is_not_there_gets_one_sentence(tmp_path):
     with pytest.raises(PublishedError, match="cannot be read"):
         load(tmp_path / "published.toml")
+
+
+def test_table_rows_become_numbers_one_per_length_that_has_a_value():
+    rows = [["x", "ours", "a/b/c", [99.35, "N/A"]], ["y", "theirs", "a/b/d", [0, 6.0], 0.05]]
+    group = {"prefix": "t3", "place": "Table 3", "lengths": [6, 50], "tolerance": 0.005, "rows": rows}
+    numbers = parse({"table": [group]}, "made").numbers
+    assert [(n.id, n.value, n.lengths, n.tolerance, n.experiments) for n in numbers] == [
+        ("t3-x-6", 0.9935, (6, 6), 0.005, ("a/b/c",)),
+        ("t3-y-6", 0.0, (6, 6), 0.05, ("a/b/d",)),
+        ("t3-y-50", 0.06, (50, 50), 0.05, ("a/b/d",)),
+    ]
+    assert numbers[0].statement == "ours, 6 digits" and numbers[0].kind == "measured"
 
 
 def test_settings_rows_become_numbers():
