@@ -116,6 +116,7 @@ def execute(
             "parameters": sum(parameter.numel() for parameter in module.model.parameters()),
             "seconds_training": round(clock.training, 1),
             "seconds_measuring": round(time.monotonic() - clock.trained_at, 1),
+            "seconds_per_step": clock.training / clock.steps if clock.steps else 0.0,
             "tokens_per_second": round(clock.tokens / clock.training) if clock.training else 0,
             "scalars": {} if metrics.accuracy is None else {VALIDATION: metrics.accuracy, "steps": trainer.global_step},
         },
@@ -152,6 +153,7 @@ class _Clock(Callback):
     def __init__(self) -> None:
         self.training = 0.0
         self.tokens = 0
+        self.steps = 0
         self.trained_at = time.monotonic()
 
     def on_train_start(self, trainer: Trainer, pl_module: object) -> None:
@@ -161,6 +163,7 @@ class _Clock(Callback):
         self, trainer: Trainer, pl_module: object, outputs: object, batch: object, batch_idx: int
     ) -> None:
         self.tokens += batch.tokens.numel()  # type: ignore[attr-defined]
+        self.steps += 1
 
     def on_train_end(self, trainer: Trainer, pl_module: object) -> None:
         self.trained_at = time.monotonic()

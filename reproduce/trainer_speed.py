@@ -8,10 +8,11 @@ from typing import Any
 
 import torch
 from lightning import Callback
+from lightning.fabric.utilities.apply_func import move_data_to_device
 from torch.nn.utils import clip_grad_norm_
 
 from lengen.callbacks import MetricsFile, ResumePoint
-from lengen.data import ArithmeticData, TrainBatch
+from lengen.data import ArithmeticData
 from lengen.execute import build_model, build_trainer
 from lengen.module import SequenceModule
 from lengen.optim import build_optimizer
@@ -36,7 +37,7 @@ class BareLoop:
         start = clock()
         drawn = self.data.batch(number)
         self.drawing += clock() - start
-        batch = TrainBatch(*(part.to(self.module.device) for part in drawn))
+        batch = move_data_to_device(drawn, self.module.device)
         self.optimizer.zero_grad()
         self.module.training_step(batch, number).backward()
         clip_grad_norm_(self.module.parameters(), self.spec.train.clip)

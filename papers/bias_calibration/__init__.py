@@ -1,1 +1,1 @@
-"""From Interpolation to Extrapolation: Complete Length Generalization for Arithmetic Transformers: calibrated bias."""
+"""From Interpolation to Extrapolation: Complete Length Generalization for Arithmetic Transformers."""

@@ -1,0 +1,201 @@
+"""Attention bias calibration as one run: train to interpolate, average and calibrate attention, retrain (Section 5).
+
+A `CalibratedSpec` enters; what leaves are the scores of the retrained model, and beside them the averaged attention,
+the bias, and what both trainings took. The first training has a folder and checkpoints of its own, so a killed run
+goes on in whichever it was.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lengen import execute as lengen
+from lengen.callbacks import METRICS, read_metrics
+from lengen.callbacks.training import VALIDATION, write_whole
+from lengen.data import ArithmeticData
+from lengen.models import Transformer
+from lengen.progress import Progress
+from lengen.randomness import generator
+from lengen.spec import Spec
+from lengen.tasks import Problems
+from papers.bias_calibration.calibration import calibrate_bias
+from papers.bias_calibration.heads import heads_by_operand
+from papers.bias_calibration.spec import CalibratedSpec, CalibrationSpec
+
+INTERPOLATED = 0.99
+"""Validation exact match from which a model interpolates; also what both trainings are timed to."""
+FIRST = "interpolation"
+"""Folder of the first training, and prefix of its rows in metrics.csv."""
+AT_ONCE = 100
+
+
+def execute(spec: CalibratedSpec, seed: int, folder: Path, report: Callable[[Progress], None]) -> lengen.Outcome:
+    """Make one run of three steps; called again after a kill it goes on."""
+    spec.check()
+    first, retrained = spec.trainings()
+    told = _Told(report, first.train.steps + retrained.train.steps)
+    began = _interpolate(first, seed, folder / FIRST, told)
+    model = lengen.load(first, folder / FIRST / lengen.WEIGHTS)
+    attention = average_attention(model, ArithmeticData(first, seed), spec.calibration, seed)
+    own, cross = calibrate(attention, spec, model)
+
+    def give(model: Transformer) -> None:
+        model.bias.set(own, cross)  # type: ignore[union-attr, operator]
+
+    told.before = first.train.steps
+    outcome = lengen.execute(retrained, seed, folder, told, give)
+    _append_metrics(folder)
+    arrays = {"bias.self": own, "bias.cross": cross}
+    arrays |= {f"attention.{name}": value for name, value in attention.items()}
+    scalars = outcome.info["scalars"] | _times(folder, began, outcome.info) | _lines(spec, own, cross)
+    return replace(
+        outcome,
+        info=outcome.info | {"scalars": scalars},
+        arrays=outcome.arrays | {name: value.float().numpy() for name, value in arrays.items()},
+    )
+
+
+class _Told:
+    """Passes progress on, as of one training of both trainings' steps."""
+
+    def __init__(self, report: Callable[[Progress], None], steps: int) -> None:
+        self.report = report
+        self.steps = steps
+        self.before = 0
+        """Steps of the trainings that are over."""
+
+    def __call__(self, progress: Progress) -> None:
+        if progress.stage == "train":
+            progress = progress._replace(step=progress.step + self.before, steps=self.steps)
+        if progress.stage == "train" or self.before:
+            self.report(progress)
+
+
+def _interpolate(first: Spec, seed: int, folder: Path, told: _Told) -> dict[str, Any]:
+    """Train the first model where that has not been done; what is known of its training."""
+    done = folder / "info.json"
+    if not done.exists():
+        folder.mkdir(exist_ok=True)
+        outcome = lengen.execute(first, seed, folder, told)
+        write_whole(done, json.dumps(outcome.info))
+    return json.loads(done.read_text())
+
+
+@torch.no_grad()
+def average_attention(
+    model: Transformer, data: ArithmeticData, calibration: CalibrationSpec, seed: int
+) -> dict[str, Tensor]:
+    """Attention of the last layer averaged over training problems: "self" (H, M, M), "cross" (H, M, N).
+
+    Problems have operands of the trained length (Step 1 says a random subset of the training samples: shorter ones
+    would mix attention to leading zeros in). Scores above the diagonal of self-attention, which no softmax sees, are
+    -inf.
+    """
+    problems = _longest(data, calibration.examples, seed)
+    softmax = calibration.attention == "probabilities"
+    total: dict[str, Tensor] = {}
+    for index in torch.split(torch.arange(len(problems.lengths)), AT_ONCE):
+        batch = data.writer.write(problems.select(index)).to(model.device)
+        for name, weights in model.attention(batch, softmax)[-1].items():
+            summed = weights.double().sum(dim=0).cpu()
+            total[name] = total[name] + summed if name in total else summed
+    mean = {name: value / len(problems.lengths) for name, value in total.items()}
+    if not softmax:
+        above = torch.ones(mean["self"].shape[1:], dtype=torch.bool).triu(1)
+        mean["self"] = mean["self"].masked_fill(above, float("-inf"))
+    return mean
+
+
+def _longest(data: ArithmeticData, wanted: int, seed: int) -> Problems:
+    """Training problems whose operands have the trained length, the single digit of N x 1 aside."""
+    spec, stream = data.spec.data, generator("calibration", seed)
+    found: list[Problems] = []
+    while sum(len(part.lengths) for part in found) < wanted:
+        drawn = data.task.train(8 * wanted, spec.length, spec.count, stream)
+        lengths = drawn.lengths[:, :1] if spec.task == "n_by_one" else drawn.lengths
+        found.append(drawn.select((lengths == spec.length).all(dim=1).nonzero()[:, 0]))
+    width = max(part.operands.shape[2] for part in found)
+    assert all(part.operands.shape[2] == width for part in found)
+    joined = Problems(torch.cat([p.operands for p in found]), torch.cat([p.lengths for p in found]))
+    return joined.select(torch.arange(wanted))
+
+
+def calibrate(attention: dict[str, Tensor], spec: CalibratedSpec, model: Transformer) -> tuple[Tensor, Tensor]:
+    """Biases (H, M, M) and (H, M, N) from the first rows of averaged attention.
+
+    The self-attention bias that is calibrated alone decides what a place sees where ``model.causal`` is off: then, as
+    in the authors' code, a transparent head sees later places too.
+    """
+    chosen = spec.calibration
+    _, size, columns = attention["cross"].shape
+    rows = chosen.rows
+    own = calibrate_bias(
+        attention["self"][:, :rows, :rows],
+        (size, size),
+        [(1, slope) for slope in chosen.slopes_self],
+        chosen.sigma_self,
+        line=chosen.line,  # type: ignore[arg-type]
+    )
+    cross = calibrate_bias(
+        attention["cross"][:, :rows],
+        (size, columns),
+        [(1, slope) for slope in chosen.slopes_cross],
+        chosen.sigma_cross,
+        line=chosen.line,  # type: ignore[arg-type]
+    )
+    return own.float(), cross.float()
+
+
+def converged(rows: Sequence[tuple[int, str, float]]) -> int | None:
+    """First step at which validation exact match reached `INTERPOLATED`; None if it never did."""
+    return next((step for step, name, value in rows if name == VALIDATION and value >= INTERPOLATED), None)
+
+
+def _times(folder: Path, began: dict[str, Any], info: dict[str, Any]) -> dict[str, float]:
+    """What both trainings took: in all, until they converged, and the ratios of the latter (Section 6)."""
+    scalars = {
+        "interpolation_val_exact_match": began["scalars"][VALIDATION],
+        "interpolation_seconds": round(began["scalars"]["steps"] * began["seconds_per_step"], 1),
+        "retraining_seconds": round(info["scalars"]["steps"] * info["seconds_per_step"], 1),
+    }
+    steps = converged(read_metrics(folder / FIRST / METRICS)), converged(read_metrics(folder / METRICS))
+    for name, value in zip(("interpolation_steps", "retraining_steps"), steps, strict=True):
+        if value is not None:
+            scalars[name] = value
+    if steps[0] and steps[1]:
+        scalars["steps_ratio"] = steps[1] / steps[0]
+        per_step = info["seconds_per_step"], began["seconds_per_step"]
+        if all(per_step):  # not where a killed run had nothing left to train
+            scalars["seconds_ratio"] = scalars["steps_ratio"] * per_step[0] / per_step[1]
+    return scalars
+
+
+def _lines(spec: CalibratedSpec, own: Tensor, cross: Tensor) -> dict[str, float]:
+    """How much of the bias is open, and which heads look at which operand."""
+    transparent = (cross == 0).flatten(1).all(dim=1)
+    scalars: dict[str, float] = {
+        "open_self": float((own[:, spec.calibration.rows - 1] > -np.inf).sum(dim=1).float().mean()),
+        "open_cross": float((cross[:, spec.calibration.rows - 1] > -np.inf).sum(dim=1).float().mean()),
+        "transparent_self": int((own == 0).flatten(1).all(dim=1).sum()),
+        "transparent_cross": int(transparent.sum()),
+    }
+    if spec.data.task in ("addition", "n_by_one"):
+        width = spec.data.fixed_length
+        second = range(width + 2, 2 * width + 2) if spec.data.task == "addition" else range(width + 2, width + 3)
+        counts = heads_by_operand(cross.numpy(), range(1, width + 1), second, spec.calibration.rows)
+        scalars["heads_first_operand"], scalars["heads_second_operand"] = counts
+    return scalars
+
+
+def _append_metrics(folder: Path) -> None:
+    """Rows of the first training behind those of the second, under names of their own."""
+    rows = [row for row in read_metrics(folder / METRICS) if not row[1].startswith(FIRST)]
+    rows += [(step, f"{FIRST}_{name}", value) for step, name, value in read_metrics(folder / FIRST / METRICS)]
+    lines = [f"{step},{name},{value:.6g}\n" for step, name, value in rows]
+    write_whole(folder / METRICS, "".join(["step,name,value\n", *lines]))

@@ -1,0 +1,52 @@
+"""What relative keys add to attention scores, by distance: the left matrix of Figure 6, measured.
+
+A `RelativeSpec` enters; what leaves is an ordinary run with two arrays more.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from lengen import execute as lengen
+from lengen.data import ArithmeticData
+from lengen.encodings import RelativeKeys
+from lengen.models import Transformer
+from lengen.progress import Progress
+from lengen.spec import Spec
+
+
+def execute(spec: Spec, seed: int, folder: Path, report: Callable[[Progress], None]) -> lengen.Outcome:
+    """Train and measure as always, then record ``relative.distance`` (2k + 1,) and ``relative.score`` (H, 2k + 1)."""
+    outcome = lengen.execute(spec, seed, folder, report)
+    model = lengen.load(spec, folder / lengen.WEIGHTS)
+    distance, score = relative_scores(model, ArithmeticData(spec, seed))
+    arrays = {"relative.distance": distance.numpy(), "relative.score": score.float().numpy()}
+    return replace(outcome, arrays=outcome.arrays | arrays)
+
+
+@torch.no_grad()
+def relative_scores(model: Transformer, data: ArithmeticData) -> tuple[Tensor, Tensor]:
+    """Distances -k to k, and the mean that the keys of each distance add to a score, per head (H, 2k + 1).
+
+    The mean is over validation problems, layers and query places: query . w[distance] x scale.
+    """
+    encoding = model.encoding
+    assert isinstance(encoding, RelativeKeys)
+    seen: list[Tensor] = []
+    relate = encoding.relate
+
+    def watched(query: Tensor, query_ids: Tensor, key_ids: Tensor) -> Tensor:
+        seen.append((query @ encoding.table.T).mean(dim=(0, 2)))
+        return relate(query, query_ids, key_ids)
+
+    encoding.relate = watched  # type: ignore[method-assign]
+    try:
+        model.predict(data.validation().to(model.device))
+    finally:
+        del encoding.relate
+    scale = model.spec.head_dim**-0.5 if model.spec.scale_attention else 1.0
+    distance = torch.arange(-encoding.clip, encoding.clip + 1)
+    return distance, torch.stack(seen).mean(dim=0).cpu() * scale

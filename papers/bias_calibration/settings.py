@@ -1,0 +1,248 @@
+"""The settings that the experiments of this paper vary: tasks, models, windows, calibration, and three sizes; no torch.
+
+`paper` holds Section 3.3 as printed, with what it leaves open taken from the authors' code; `cpu` and `smoke` shrink
+sizes and never the code path.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
+from papers.bias_calibration.spec import CalibratedSpec, CalibrationSpec, InterpolationSpec, RelativeSpec
+
+BINARY = ("addition", "n_by_one")
+"""Tasks of two operands."""
+PROBES = {"successor": (("03611451449241919819",),), "addition": (("078114514", "0241919810"),)}
+"""Printed examples of Figures 8 and 9."""
+
+MODELS: dict[str, dict[str, Any]] = {
+    "vanilla": {"encoding": "sinusoidal"},
+    "alibi": {"encoding": "alibi"},
+    "rope": {"encoding": "rope"},
+    "rpe": {"encoding": "rpe", "architecture": "encoder", "encoder_layers": 0, "shared": True},
+}
+"""Compared models of Table 1 but ABC; RPE is the cited encoder-only model with shared layers."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large one task is trained and tested at one profile."""
+
+    data: dict[str, Any]
+    model: dict[str, Any]
+    train: dict[str, Any]
+    test: dict[str, Any]
+    retrain: dict[str, Any]
+    """Changes of ``train`` for a retraining with a calibrated bias, and for training in a window."""
+    calibration: dict[str, Any]
+    relative_layers: int
+    """Layers of the encoder-only model."""
+
+
+def setting(task: str, size: Size, *, base: int = 10, **changes: dict[str, Any]) -> Spec:
+    """One task at one size; ``changes`` replace fields of sections."""
+    count = 2 if task == "addition" else 1
+    spec = Spec(
+        data=DataSpec(
+            **{
+                "task": task,
+                "count": count,
+                "scratchpad": False,
+                "position_ids": "consecutive",
+                "base": 2 if task == "running_xor" else base,
+                **size.data,
+            }
+        ),
+        model=ModelSpec(**{**ARCHITECTURE, **size.model}),
+        train=TrainSpec(**size.train),
+        test=TestSpec(**{"counts": (count,), **size.test}),
+    )
+    return change(spec, **changes)
+
+
+ARCHITECTURE: dict[str, Any] = {
+    "heads": 8,
+    "width": 128,
+    "head_dim": 16,
+    "ff_width": 512,
+    "encoding": "sinusoidal",
+    "activation": "relu",
+    "norm": "layernorm",
+    "final_norm": "layernorm",
+    "tied": False,
+    "scale_attention": True,
+    "init": "xavier",
+    "architecture": "encoder_decoder",
+    "biases": True,
+    "scale_embedding": True,
+}
+"""Section 3.3, and what torch.nn.Transformer has in the authors' code."""
+
+
+# ------------------------------------------------------------------ the published setting
+
+TEXT: dict[str, Any] = {"rows": 6}
+"""Section 5, mended: scores, means, two standard deviations, all three directions, on the trained digits."""
+CODE: dict[str, Any] = {
+    "attention": "probabilities",
+    "line": "sum",
+    "sigma_self": 0.87,
+    "sigma_cross": 4.5,
+    "slopes_self": (1,),
+    "slopes_cross": (-1,),
+}
+"""The authors' code: probabilities, sums, other thresholds, one direction each."""
+LENGTHS = tuple(range(1, 61))
+
+
+def paper_size(task: str) -> Size:
+    """Section 3.3; what it leaves open is D1, D2, D11 and D15."""
+    return Size(
+        data={"length": 20 if task == "running_xor" else 6, "fixed_length": 61, "limit": 2**20},
+        model={"layers": 6, "encoder_layers": 1, "norm_place": "post", "dropout": 0.3},
+        train={
+            "steps": 50_000,
+            "batch": 512,
+            "lr": 1e-5,
+            "betas": (0.9, 0.98),
+            "warmup": 0.0,
+            "final_lr": 1.0,
+            "clip": 0.0,
+            "bucket": 4,
+            "evaluations": 100,
+            "stop_at": 1.0,
+            "patience": 8,
+        },
+        test={"lengths": LENGTHS, "examples": 10_000},
+        retrain={},
+        calibration={**TEXT, "rows": 20 if task == "running_xor" else 6},
+        relative_layers=6,
+    )
+
+
+# ------------------------------------------------------------------ two cores: minutes for the whole paper
+
+CPU_TEST: dict[str, tuple[int, int, tuple[int, ...]]] = {
+    "successor": (6, 22, (1, 2, 4, 5, 6, 7, 8, 9, 10, 12, 15, 18, 20, 21)),
+    "addition": (4, 12, (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)),
+    "n_by_one": (4, 12, (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)),
+    "running_xor": (8, 32, (1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)),
+    "listops": (5, 20, (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 20)),
+}
+"""Trained digits, fixed length and tested lengths."""
+CPU_STEPS = {"successor": (600, 300), "addition": (1500, 600), "n_by_one": (1500, 600), "running_xor": (400, 300)}
+"""Steps of a first training, and of a retraining or a training in a window."""
+CPU_BATCH = {"n_by_one": 128}
+CPU_CALIBRATION: dict[str, Any] = {
+    "attention": "probabilities",
+    "line": "sum",
+    "sigma_self": 0.9,
+    "sigma_cross": 2.0,
+    "slopes_self": (1,),
+    "slopes_cross": (-1,),
+    "examples": 300,
+}
+"""The authors' probabilities and sums, with thresholds for one layer and few rows (D6)."""
+
+
+def cpu_size(task: str) -> Size:
+    """One decoder layer on the embeddings of the query, short operands, minutes (D7, D9)."""
+    length, fixed, lengths = CPU_TEST[task.partition("_")[0] if task.startswith("listops") else task]
+    steps, again = CPU_STEPS.get(task, (400, 300))
+    return Size(
+        data={"length": length, "fixed_length": fixed},
+        model={"layers": 1, "norm_place": "pre"},
+        train={
+            "steps": steps,
+            "batch": CPU_BATCH.get(task, 64),
+            "lr": 2e-3,
+            "betas": (0.9, 0.98),
+            "warmup": 0.05,
+            "bucket": 4,
+            "evaluations": 30,
+        },
+        test={"lengths": lengths, "examples": 500},
+        retrain={"steps": again},
+        calibration={**CPU_CALIBRATION, "rows": length},
+        relative_layers=3,
+    )
+
+
+def smoke_size(task: str) -> Size:
+    """Everything tiny: about a second."""
+    return Size(
+        data={"length": 2, "fixed_length": 5},
+        model={"layers": 1, "width": 16, "head_dim": 8, "heads": 2, "ff_width": 32, "norm_place": "pre"},
+        train={"steps": 8, "batch": 8, "lr": 3e-3, "bucket": 2, "evaluations": 2},
+        test={"lengths": (1, 2, 3, 4), "examples": 10},
+        retrain={"steps": 6},
+        calibration={**CPU_CALIBRATION, "rows": 2, "examples": 4},
+        relative_layers=2,
+    )
+
+
+SIZES = {"smoke": smoke_size, "cpu": cpu_size, "paper": paper_size}
+
+
+# ------------------------------------------------------------------ kinds of experiments
+
+
+def plain(task: str, kind: str, profile: str, **options: Any) -> Spec:
+    """A model of `MODELS` on the natural expression."""
+    size = SIZES[profile](task)
+    model = dict(MODELS[kind])
+    if kind == "rpe":
+        model["layers"] = size.relative_layers
+    if kind == "rope" and task == "addition" and profile == "paper":
+        model |= {"width": 512, "head_dim": 64}  # Appendix A.2: smaller ones converge very slowly
+    spec = setting(task, size, model=model, **options)
+    if kind == "vanilla" and profile != "smoke" and task in PROBES:
+        spec = change(spec, test={"probes": PROBES[task]})
+    if kind == "rpe":
+        return RelativeSpec(data=spec.data, model=spec.model, train=spec.train, test=spec.test)
+    return spec
+
+
+CONFIGURATIONS: dict[str, dict[str, dict[str, Any]]] = {
+    "vanilla": {"data": {}, "model": {}},
+    "window": {"data": {}, "model": {"bias": "window", "window": 1}},
+    "cyclic": {"data": {"position_ids": "cyclic", "period": 3}, "model": {"bias": "window", "window": 1}},
+    "nope": {"data": {"position_ids": "none"}, "model": {"bias": "window", "window": 1, "encoding": "none"}},
+}
+"""Configurations A to D of Appendix A.5."""
+
+
+def scaffolded(task: str, configuration: str, profile: str, **options: Any) -> Spec:
+    """A configuration of Table 3; the operands of binary tasks are aligned (Appendix A.4)."""
+    size = SIZES[profile](task)
+    if task not in BINARY and configuration == "vanilla":
+        return plain(task, "vanilla", profile, **options)
+    chosen = CONFIGURATIONS[configuration]
+    aligned = task in BINARY
+    model = {**chosen["model"], **({"stride": 2} if aligned and chosen["model"] else {})}
+    train = size.retrain if configuration != "vanilla" else {}
+    return setting(task, size, data={**chosen["data"], "aligned": aligned}, model=model, train=train, **options)
+
+
+def calibrated(task: str, profile: str, positions: bool | None = None, **calibration: Any) -> CalibratedSpec:
+    """Attention bias calibration; ``positions`` keeps sinusoids in retraining, None as the profile does (D6)."""
+    size = SIZES[profile](task)
+    kept = profile == "paper" if positions is None else positions
+    spec = setting(task, size, data={} if kept else {"position_ids": "none"}, train=size.retrain)
+    model = {"bias": "given", "encoding": "sinusoidal" if kept else "none"}
+    spec = change(spec, model=model)
+    if profile != "smoke":
+        spec = change(spec, train={"stop_at": 1.0, "patience": 6})
+    return CalibratedSpec(
+        data=spec.data,
+        model=spec.model,
+        train=spec.train,
+        test=spec.test,
+        interpolation=InterpolationSpec(steps=size.train["steps"], evaluations=size.train["evaluations"]),
+        calibration=CalibrationSpec(**{**size.calibration, **calibration}),
+    )
+
+
+def with_code_masks(spec: CalibratedSpec) -> CalibratedSpec:
+    """The bias replaces the causal mask, as in the authors' code."""
+    return replace(spec, model=replace(spec.model, causal=False))

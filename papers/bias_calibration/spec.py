@@ -1,0 +1,98 @@
+"""What decides a run of three steps: interpolate, calibrate, retrain (Section 5); no torch.
+
+A `CalibratedSpec` is the specification of the retrained model with two sections more: how its predecessor is trained
+and how its attention becomes a bias.
+"""
+
+from dataclasses import dataclass, replace
+
+from lengen.spec import Spec, SpecError, TestSpec
+
+LINES = ("mean", "sum")
+ATTENTION = ("scores", "probabilities")
+
+
+@dataclass(frozen=True, kw_only=True)
+class InterpolationSpec:
+    """The model trained first; what is not named here is as in the retrained model."""
+
+    encoding: str = "sinusoidal"
+    """Its position encoding; ids are consecutive."""
+    steps: int
+    """Optimizer steps."""
+    evaluations: int
+    """Evenly spaced points that validate."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationSpec:
+    """From its averaged attention to a bias; the defaults are the text's, mended."""
+
+    attention: str = "scores"
+    """What is averaged: scores before the softmax, or probabilities."""
+    line: str = "mean"
+    """Value of a line: mean or sum of its elements."""
+    sigma_self: float = 2.0
+    """Standard deviations above the mean at which a line of self-attention opens."""
+    sigma_cross: float = 2.0
+    """The same for cross-attention."""
+    slopes_self: tuple[int, ...] = (1, 0, -1)
+    """Directions searched in self-attention: slope s for (1, s)."""
+    slopes_cross: tuple[int, ...] = (1, 0, -1)
+    """Directions searched in cross-attention."""
+    rows: int
+    """Response places looked at, from the first: the digits that were trained."""
+    examples: int = 500
+    """Training problems, all operands of the trained length, that attention is averaged over."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibratedSpec(Spec):
+    """A model retrained with the calibrated bias of another: two trainings in one run."""
+
+    EXECUTE = "papers.bias_calibration.calibrated:execute"
+
+    interpolation: InterpolationSpec
+    calibration: CalibrationSpec
+
+    def first(self) -> Spec:
+        """The interpolating model's specification; it is tested within and just beyond the trained range."""
+        ids = "none" if self.interpolation.encoding == "none" else "consecutive"
+        tested = tuple(n for n in self.test.lengths if n <= self.data.length + 2)
+        return Spec(
+            data=replace(self.data, position_ids=ids),
+            model=replace(self.model, encoding=self.interpolation.encoding, bias="none", causal=True),
+            train=replace(self.train, steps=self.interpolation.steps, evaluations=self.interpolation.evaluations),
+            test=TestSpec(lengths=tested, counts=self.test.counts, examples=self.test.examples, free_running=False),
+        )
+
+    def retrained(self) -> Spec:
+        """The retrained model's specification, without the sections of its own."""
+        return Spec(data=self.data, model=self.model, train=self.train, test=self.test)
+
+    def trainings(self) -> tuple[Spec, ...]:
+        return (self.first(), self.retrained())
+
+    def check(self) -> None:
+        """Raise `SpecError` for a value of the two sections that means nothing."""
+        calibration = self.calibration
+        for name, value, choices in (
+            ("attention", calibration.attention, ATTENTION),
+            ("line", calibration.line, LINES),
+        ):
+            if value not in choices:
+                raise SpecError(f"calibration.{name}={value}: expected one of {', '.join(choices)}")
+        if not 1 <= calibration.rows <= self.data.fixed_length + 1:
+            raise SpecError(
+                f"calibration.rows={calibration.rows}: expected response places that exist, 1 to "
+                f"{self.data.fixed_length + 1}"
+            )
+        if self.model.bias != "given":
+            raise SpecError(f"model.bias={self.model.bias}: a calibrated bias is 'given'")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelativeSpec(Spec):
+    """A model with relative keys whose contribution to the scores is recorded by distance (Figure 6)."""
+
+    EXECUTE = "papers.bias_calibration.relative:execute"
