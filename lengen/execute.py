@@ -8,9 +8,10 @@ import logging
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import torch
 from lightning import Callback, Trainer
 from safetensors.torch import load_model, save_model
@@ -37,6 +38,8 @@ class Outcome:
     attention: AttentionMap | None
     info: dict[str, object]
     """device, dtype, threads, parameters, seconds_training, seconds_measuring, tokens_per_second, scalars."""
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    """Named arrays of numbers or text that no other record holds."""
 
 
 def build_model(spec: Spec, seed: int) -> Decoder:
