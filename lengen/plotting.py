@@ -209,12 +209,14 @@ def attention_map(axes: Axes, record: AttentionMap, layer: int, head: int, *, ti
     return axes
 
 
-def token_map(axes: Axes, weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], *, title: str) -> Axes:
+def token_map(
+    axes: Axes, weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], *, title: str, most: int = ALL_TOKENS
+) -> Axes:
     """Attention weights (queries, keys), lighter where larger, with the query tokens downwards and the key tokens
-    to the right; only separators are labelled on an axis with more than `ALL_TOKENS` tokens."""
+    to the right; only separators are labelled on an axis with more than ``most`` tokens."""
     axes.imshow(weights.astype(np.float32), cmap=ATTENTION, norm=ATTENTION_SCALE, interpolation="none", aspect="equal")
     for tokens, place in ((columns, axes.set_xticks), (rows, axes.set_yticks)):
-        shown = [k for k, token in enumerate(tokens) if len(tokens) <= ALL_TOKENS or not token.isdigit()]
+        shown = [k for k, token in enumerate(tokens) if len(tokens) <= most or not token.isdigit()]
         font = max(4.5, min(6.5, 150 / max(len(shown), 1)))
         place(shown, labels=[tokens[k] for k in shown], fontsize=font)
     axes.tick_params(length=1.2, pad=1, width=0.3)

@@ -1,0 +1,1 @@
+"""From Interpolation to Extrapolation: Complete Length Generalization for Arithmetic Transformers."""
