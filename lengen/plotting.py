@@ -7,6 +7,7 @@ range. Several grids are one setting with several seeds: cells show the median o
 """
 
 import contextlib
+import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -16,6 +17,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import PowerNorm
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
@@ -135,14 +137,11 @@ def _annotate(axes: Axes, values: np.ndarray) -> None:
 
 
 def _box(axes: Axes, rows: Sequence[int], columns: Sequence[int], high: Range, wide: Range) -> None:
-    """Outline the trained cells, if any was tested: white under red, to stand out on both ends of the scale."""
+    """Outline the trained cells, if any was tested."""
     ys = [index for index, value in enumerate(rows) if high[0] <= value <= high[1]]
     xs = [index for index, value in enumerate(columns) if wide[0] <= value <= wide[1]]
     if xs and ys:
-        for colour, width in (("white", 2.6), ("#d7191c", 1.5)):
-            corner = (xs[0] - 0.5, ys[0] - 0.5)
-            box = Rectangle(corner, len(xs), len(ys), fill=False, ec=colour, lw=width, zorder=3, clip_on=False)
-            axes.add_patch(box)
+        outline(axes, xs[0], ys[0], len(xs), len(ys))
 
 
 def _ticks(axes: Axes, rows: Sequence[int], columns: Sequence[int]) -> None:
@@ -202,19 +201,35 @@ def attention_map(axes: Axes, record: AttentionMap, layer: int, head: int, *, ti
     vertical one belong to the query (up to and with the first "="). Only separators are labelled where a label
     for every token would be too small to read.
     """
-    weights = record.weights[layer, head].astype(np.float32)
-    size = len(record.tokens)
-    axes.imshow(weights, cmap=ATTENTION, norm=ATTENTION_SCALE, interpolation="none", aspect="equal")
+    token_map(axes, record.weights[layer, head], record.tokens, record.tokens, title=title)
     if "=" in record.tokens:
         border = record.tokens.index("=")
         axes.axhline(border - 0.5, color="#40c4ff", linewidth=0.7, linestyle="--")
         axes.axvline(border + 0.5, color="#40c4ff", linewidth=0.7, linestyle="--")
-    shown = [k for k, token in enumerate(record.tokens) if size <= ALL_TOKENS or not token.isdigit()]
-    font = max(4.5, min(6.5, 150 / max(len(shown), 1)))
-    for place in (axes.set_xticks, axes.set_yticks):
-        place(shown, labels=[record.tokens[k] for k in shown], fontsize=font)
+    return axes
+
+
+def token_map(
+    axes: Axes, weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], *, title: str, most: int = ALL_TOKENS
+) -> Axes:
+    """Attention weights (queries, keys), lighter where larger, with the query tokens downwards and the key tokens
+    to the right; only separators are labelled on an axis with more than ``most`` tokens."""
+    axes.imshow(weights.astype(np.float32), cmap=ATTENTION, norm=ATTENTION_SCALE, interpolation="none", aspect="equal")
+    for tokens, place in ((columns, axes.set_xticks), (rows, axes.set_yticks)):
+        shown = [k for k, token in enumerate(tokens) if len(tokens) <= most or not token.isdigit()]
+        font = max(4.5, min(6.5, 150 / max(len(shown), 1)))
+        place(shown, labels=[tokens[k] for k in shown], fontsize=font)
     axes.tick_params(length=1.2, pad=1, width=0.3)
     axes.set(xlabel="Key token", ylabel="Query token", title=title)
+    return axes
+
+
+def outline(axes: Axes, left: int, top: int, width: int, height: int) -> Axes:
+    """Box cells of a map, the trained ones: white under red, to stand out on both ends of the scale."""
+    for colour, line in (("white", 2.6), ("#d7191c", 1.5)):
+        corner = (left - 0.5, top - 0.5)
+        box = Rectangle(corner, width, height, fill=False, ec=colour, lw=line, zorder=3, clip_on=False)
+        axes.add_patch(box)
     return axes
 
 
@@ -258,6 +273,14 @@ def missing(axes: Axes, name: str, reason: str = "not run at this profile") -> A
         spine.set(linestyle=(0, (4, 4)), color="0.6")
     axes.text(0.5, 0.5, f"{name}\n{reason}", ha="center", va="center", color="0.4", size=7, transform=axes.transAxes)
     return axes
+
+
+def footnote(figure: Figure, *notes: str) -> None:
+    """Write notes below a figure, wrapped to its width; empty ones are left out."""
+    width = int(figure.get_figwidth() * 19)  # characters of 7 points that fit
+    lines = [line for note in notes if note for line in textwrap.wrap(note, width)]
+    if lines:
+        figure.supxlabel("\n".join(lines), fontsize=7, color="0.3")
 
 
 def heat_scale() -> ScalarMappable:

@@ -1,4 +1,4 @@
-"""What a run measured, as counts: grids, curves, attention; no torch.
+"""What a run measured, as counts: grids, curves, attention, arrays; no torch.
 
 Counts before rates: a cell keeps how many examples were tested and how many were right, so intervals,
 merging over seeds and re-weighting need no new run. CSV text is the exchange format; `numpy` holds maps.
@@ -173,3 +173,5 @@ class Run:
     attention: AttentionMap | None = None
     metrics: Sequence[tuple[int, str, float]] = ()
     """Rows (step, name, value) of metrics.csv."""
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Named arrays of numbers or text, for what no other record holds: matrices that a run made, and labels."""

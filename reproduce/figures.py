@@ -34,16 +34,17 @@ def draw(paper: str, source: Store, names: Collection[str] | None = None) -> lis
     """Draw a paper's figures (all, or those named) for each profile of the store that has runs; paths, sorted.
 
     A file is written only when its bytes changed. Figures without any run at a profile are skipped, and so is
-    the smoke profile where another one has runs: its training is too short to show anything.
+    the smoke profile where another one has runs: its training is too short to show anything. A figure that reads
+    no experiment is drawn for every profile that is drawn at all, each time the same.
     """
     chosen = _chosen(paper, names)
     found = {profile: _runs(paper, source, profile) for profile in PROFILES}
     profiles = [profile for profile in PROFILES if profile != "smoke" and any(found[profile].values())]
     paths = []
-    for profile in profiles or ["smoke"]:
+    for profile in profiles or ["smoke"] * any(found["smoke"].values()):
         for figure in chosen:
             runs = {name: found[profile].get(name, []) for name in figure.reads}
-            if any(runs.values()):
+            if any(runs.values()) or not runs:
                 paths += _write(source.path / paper / "figures" / f"{figure.name}-{profile}", paper, figure, runs)
     return sorted(paths)
 
@@ -51,15 +52,16 @@ def draw(paper: str, source: Store, names: Collection[str] | None = None) -> lis
 def render(paper: str, figure: Figure, runs: Mapping[str, Sequence[Run]]) -> dict[str, bytes]:
     """One figure as ``{"svg": ..., "png": ...}``; ``runs`` maps every experiment it reads to its runs.
 
-    The title is the published caption in one line with the profile, because profiles differ in size.
+    The title is the published caption in one line with the profile, because profiles differ in size; without the
+    profile where no run is read.
     """
     from lengen import plotting
 
     function = getattr(importlib.import_module(f"papers.{paper}.figures"), figure.draw)
-    profile = next(run.profile for some in runs.values() for run in some)
+    profile = next((f" ({run.profile} profile)" for some in runs.values() for run in some), "")
     with plotting.style():
         drawing: Drawing = function(runs)
-        title = f"{figure.name.replace('fig', 'Figure ')}: {figure.title} ({profile} profile)"
+        title = f"{_published(figure.name)}{figure.title}{profile}"
         lines = -(-len(title) // int(drawing.get_figwidth() * 12))  # characters that fit a line
         drawing.suptitle(textwrap.fill(title, len(title) // lines + 8))
         drawing.set_dpi(DPI)
@@ -69,6 +71,15 @@ def render(paper: str, figure: Figure, runs: Mapping[str, Sequence[Run]]) -> dic
             drawing.set_layout_engine("none")  # placed once: placing costs as much as drawing
         png = _png(drawing)  # first, because the SVG canvas sets another resolution
         return {"svg": _svg(drawing), "png": png}
+
+
+def _published(name: str) -> str:
+    """How the paper calls a figure: fig1 is Figure 1, table2 Table 2, fig10_11 Figures 10 and 11; else nothing."""
+    match = re.fullmatch(r"(fig|table)(\d\w*?)(?:_(\d\w*))?", name)
+    if match is None:
+        return ""
+    word, first, second = {"fig": "Figure", "table": "Table"}[match[1]], match[2], match[3]
+    return f"{word}s {first} and {second}: " if second else f"{word} {first}: "
 
 
 # The canvases are used directly because `Figure.savefig` draws everything twice.

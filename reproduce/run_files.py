@@ -1,4 +1,4 @@
-"""The files of one run folder as bytes and text: run.json, metrics.csv, attention.npz, and their checks.
+"""The files of one run folder as bytes and text: run.json, metrics.csv, the NumPy archives, and their checks.
 
 What enters is a finished version folder; what leaves is its run.json and its records, each compared with the
 sha256 that run.json holds, or a `StoreError` that names the file and what was expected of it.
@@ -8,6 +8,7 @@ import csv
 import hashlib
 import io
 import json
+import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from reproduce.files import StoreError, readable
 
 SCHEMA = 1
 """Version of the layout of run.json and of the files beside it."""
-RECORDS = ("metrics.csv", "grid.csv", "curve.csv", "keys.csv", "attention.npz")
+RECORDS = ("metrics.csv", "grid.csv", "curve.csv", "keys.csv", "attention.npz", "arrays.npz")
 """What a run measured; each is checked against its sha256 when read."""
 
 
@@ -73,31 +74,59 @@ def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
         keys: list[KeyCount] = key_counts_from_csv(texts[name].decode()) if name in texts else []
         name = "attention.npz"
         attention = attention_from_bytes(texts[name]) if name in texts else None
+        name = "arrays.npz"
+        arrays = arrays_from_bytes(texts[name]) if name in texts else {}
     except (RecordError, UnicodeDecodeError) as error:
         raise StoreError(f"{readable(folder / name)}, {error}; restore it, or delete its folder") from None
-    return {"grid": grid, "metrics": metrics, "key_counts": keys, "attention": attention}
+    return {"grid": grid, "metrics": metrics, "key_counts": keys, "attention": attention, "arrays": arrays}
 
 
 def attention_to_bytes(attention: AttentionMap) -> bytes:
     """attention.npz: float16 ``weights`` (layers, heads, queries, keys), ``tokens``, ``n``; equal maps, equal bytes."""
-    out = io.BytesIO()
-    np.savez_compressed(
-        out,
-        weights=attention.weights.astype(np.float16),
-        tokens=np.array(attention.tokens, dtype=np.str_),
-        n=np.array(attention.n),
-    )
-    return out.getvalue()
+    weights = attention.weights.astype(np.float16)
+    tokens = np.array(attention.tokens, dtype=np.str_)
+    return _archive({"weights": weights, "tokens": tokens, "n": np.array(attention.n)})
 
 
 def attention_from_bytes(content: bytes) -> AttentionMap:
     """The inverse of `attention_to_bytes`; nothing in the file can run code (no pickles)."""
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            tokens = tuple(str(token) for token in arrays["tokens"])
-            return AttentionMap(tokens, arrays["weights"].astype(np.float32), int(arrays["n"]))
+        arrays = arrays_from_bytes(content)
+        tokens = tuple(str(token) for token in arrays["tokens"])
+        return AttentionMap(tokens, arrays["weights"].astype(np.float32), int(arrays["n"]))
     except Exception:
         raise RecordError("expected a NumPy archive with the arrays weights, tokens and n") from None
+
+
+def arrays_to_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """A NumPy archive of named arrays in the dtype given; equal arrays give equal bytes, in whatever order.
+
+    Raises `RecordError` for arrays of Python objects: they would be stored as pickles, which run code when read.
+    """
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise RecordError(f"array '{name}': expected numbers or text, not Python objects")
+    return _archive(dict(sorted(arrays.items())))
+
+
+def arrays_from_bytes(content: bytes) -> dict[str, np.ndarray]:
+    """The inverse of `arrays_to_bytes`; nothing in the file can run code (no pickles)."""
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except Exception:
+        raise RecordError("expected a NumPy archive of arrays of numbers or text") from None
+
+
+def _archive(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """The archive of `numpy.savez_compressed`, which takes no array of the name "file"."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            # opened by its name an entry has a constant date
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.asarray(array, order="C"), allow_pickle=False)
+    return out.getvalue()
 
 
 def metrics_to_csv(rows: Iterable[tuple[int, str, float]]) -> str:

@@ -178,7 +178,8 @@ def perform(order: Order, job: Job, report: Callable[[Progress], None], tell: Ca
             made = None if order.fresh else store.find(*key)  # by a process that held the lock before
             if made is None:
                 work = space.folder
-                outcome = _executor_of_runs(order.execute or job.spec.EXECUTE, job.profile)(job.spec, job.seed, space.folder, report)
+                execute = _executor_of_runs(order.execute or job.spec.EXECUTE, job.profile)
+                outcome = execute(job.spec, job.seed, space.folder, report)
                 info = {"spec": job.spec.to_dict(), "overrides": list(job.overrides), **order.provenance}
                 made = space.publish({**info, "seconds": round(time.monotonic() - began, 1)}, outcome)
             return Result(made.version, time.monotonic() - began)

@@ -19,7 +19,16 @@ from typing import Any
 
 from lengen.records import Grid, Run, key_counts_to_csv
 from reproduce.files import StoreError, locked, readable, sync, write_bytes, write_text, writing
-from reproduce.run_files import RECORDS, SCHEMA, attention_to_bytes, damaged, load_info, load_records, metrics_to_csv
+from reproduce.run_files import (
+    RECORDS,
+    SCHEMA,
+    arrays_to_bytes,
+    attention_to_bytes,
+    damaged,
+    load_info,
+    load_records,
+    metrics_to_csv,
+)
 
 __all__ = ["Store", "StoreError", "Workspace", "readable", "results_root", "write_bytes", "write_text"]
 
@@ -48,7 +57,7 @@ class Workspace:
         """Where metrics.csv, last.ckpt and model.safetensors live while the run is made; survives a kill."""
 
     def publish(self, info: Mapping[str, object], outcome: Any) -> Run:
-        """Write the records of ``outcome`` (grid, key_counts, attention, info) and name the folder ``v<N>``.
+        """Write the records of ``outcome`` (grid, key_counts, attention, arrays, info) and name the folder ``v<N>``.
 
         ``info`` is what the conductor knows (spec, overrides, provenance); ``outcome.info`` what the run found out.
         run.json is written last, with the sha256 of every other file.
@@ -65,6 +74,8 @@ class Workspace:
             write_text(folder / "keys.csv", key_counts_to_csv(outcome.key_counts))
         if outcome.attention is not None:
             write_bytes(folder / "attention.npz", attention_to_bytes(outcome.attention))
+        if outcome.arrays:
+            write_bytes(folder / "arrays.npz", arrays_to_bytes(outcome.arrays))
         files = [name for name in (*RECORDS, WEIGHTS, CHECKPOINT) if (folder / name).is_file()]
         content = {
             "schema_version": SCHEMA,

@@ -1,8 +1,8 @@
 """Every experiment of the paper, grouped by table or figure; plain data, no torch.
 
-Reading order: the main results (Table 1 = Figure 1), what the vanilla models can do (Table 2) and look at (Figures 2, 8,
-9), the biases (Figures 4 to 6), scaffolding (Table 3), ListOps, other bases, and how calibration depends on what the
-text and the authors' code do differently. Equal specifications are one run, stored under the first of their names.
+Reading order: the main results (Table 1 = Figure 1), what the vanilla models can do (Table 2) and look at (Figures 2,
+8, 9), the biases (Figures 4 to 6), scaffolding (Table 3), ListOps, other bases, and how calibration depends on what
+the text and the authors' code do differently. Equal specifications are one run, stored under the first of their names.
 """
 
 from typing import Any
@@ -183,8 +183,8 @@ def _choice(name: str, choice: str) -> Experiment:
             specs[profile] = calibrated(task, profile, positions=profile == "cpu")
     words = {
         "text": "pre-softmax scores, line means, two standard deviations, sinusoids kept, as the text says",
-        "code": "probabilities, line sums, 4.5 and 0.87 standard deviations, the causal mask replaced, as the code does",
-        "sinusoidal": "as Table 1 at this profile, but sinusoids kept in retraining where Table 1 drops them, or dropped",
+        "code": "probabilities, line sums, 4.5 and 0.87 standard deviations, causal mask replaced, as the code does",
+        "sinusoidal": "as Table 1, but sinusoids kept in retraining where Table 1 drops them at this profile, or dropped",
     }
     extra = "" if choice == "text" else EXTRA
     return entry(f"calibration/{name}-{choice}", words[choice], "Section 5, Appendix B", specs, extra)
@@ -221,13 +221,13 @@ FIGURES: tuple[Figure, ...] = (
     _figure("table1", "Exact match by length: sinusoids, ALiBi, RoPE, relative keys, calibrated bias", "fig1", TABLE1),
     _figure("fig1", "Exact match by length on successor and addition", "fig1", FIG1),
     _figure("table2", "Interpolation and extrapolation of the vanilla model", "table2", TABLE2),
-    _figure("fig2", "Attention of the vanilla models on printed examples", "attention_heat_maps", FIG2),
+    _figure("fig2", "Attention of the vanilla models on printed examples", "fig2", FIG2),
     _figure("fig4", "Calibrated biases for addition", "bias_matrices", FIG4),
     _figure("fig5", "Calibrated biases for N x 1", "bias_matrices", FIG5),
     _figure("fig6", "Relative keys and calibrated bias as functions of distance", "fig6", FIG6),
-    _figure("fig8", "Attention of the vanilla model on a successor problem", "attention_heat_maps", FIG8),
-    _figure("fig9", "Attention of the vanilla model on an addition problem", "attention_heat_maps", FIG9),
-    _figure("fig11", "Windowed attention biases, w = 1", "windows"),
+    _figure("fig8", "Attention of the vanilla model on a successor problem", "fig8", FIG8),
+    _figure("fig9", "Attention of the vanilla model on an addition problem", "fig9", FIG9),
+    _figure("fig10_11", "Windowed attention biases, w = 1", "windows"),
     _figure("table3", "Attention bias scaffolding by length", "table3", TABLE3),
     _figure("listops", "ListOps with window and cyclic positions", "listops", LISTOPS),
     _figure("bases", "Addition with window and cyclic positions in bases 4, 8, 16", "bases", BASES),

@@ -3,10 +3,6 @@
 Sizes are always read from the specification, because smaller profiles train other sizes under the same names.
 """
 
-import textwrap
-
-from matplotlib.figure import Figure
-
 from lengen.records import Run
 from lengen.spec import Spec, from_dict
 
@@ -91,11 +87,3 @@ def by_format(spec: Spec) -> str:
     padding = "zero-padded" if spec.data.pad else "no zero-padding"
     query, response = order[spec.data.reverse_query], order[spec.data.reverse_response]
     return f"{query.capitalize()} query, {response} response\n{padding}, {size(spec)}\n{trained(spec)}"
-
-
-def footnote(figure: Figure, *notes: str) -> None:
-    """Write notes below a figure, wrapped to its width; empty ones are left out."""
-    width = int(figure.get_figwidth() * 19)  # characters of 7 points that fit
-    lines = [line for note in notes if note for line in textwrap.wrap(note, width)]
-    if lines:
-        figure.supxlabel("\n".join(lines), fontsize=7, color="0.3")

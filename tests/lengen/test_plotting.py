@@ -124,6 +124,21 @@ def test_long_attention_maps_label_their_separators_only(axes):
     assert "".join(label.get_text() for label in axes.get_xticklabels()) == "$+=$"
 
 
+def test_a_map_of_tokens_may_have_other_columns_than_rows(axes):
+    plotting.token_map(axes, np.full((3, 5), 0.5), "$12", "$1+2$", title="t", most=4)
+    assert "".join(label.get_text() for label in axes.get_xticklabels()) == "$+$"  # five are more than four
+    assert "".join(label.get_text() for label in axes.get_yticklabels()) == "$12"
+    assert axes.images[0].get_array().shape == (3, 5)
+
+
+def test_a_footnote_is_wrapped_and_leaves_out_empty_notes():
+    figure = Figure(figsize=(2, 1))
+    plotting.footnote(figure, "", "word " * 20)
+    assert max(map(len, figure.get_supxlabel().split("\n"))) <= 38
+    plotting.footnote(empty := Figure(), "")
+    assert not empty.get_supxlabel()
+
+
 def test_keys_per_step_draws_means_of_all_heads_and_of_the_focused_half(axes):
     rows = [KeyCount(4, m, 0, head, 10, 10 * (2 + head * m)) for m in (2, 6) for head in (0, 1)]
     rows.append(KeyCount(9, 2, 0, 0, 10, 990))  # a length with one count cannot show growth

@@ -75,7 +75,7 @@ def outcome(correct: int = 7):
         for count in SPEC.test.counts:
             inside = (length, count) == (2, 2)
             grid.add((length, count), "teacher_forced", Score(10, 10 if inside else correct, 10, 0, 90))
-    return SimpleNamespace(grid=grid, key_counts=[], attention=None, info={"device": "cpu", "scalars": {}})
+    return SimpleNamespace(grid=grid, key_counts=[], attention=None, arrays={}, info={"device": "cpu", "scalars": {}})
 
 
 def execute(spec, seed, folder, report):

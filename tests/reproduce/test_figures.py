@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.text import Text
 
 from lengen import plotting
-from lengen.experiment import Experiment
+from lengen.experiment import Experiment, Figure
 from papers.coupling import figures as coupling
 from papers.coupling.attention_figures import structured_heads
 from reproduce import figures, registry
@@ -191,6 +191,29 @@ def test_figures_without_runs_are_not_drawn(toy):
     for name in held:
         held[name] = []
     assert figures.draw("coupling", store) == []
+
+
+def test_a_figure_that_reads_no_run_is_drawn_beside_others_and_never_alone(toy, monkeypatch):
+    store, profiles, held = toy
+    declared = (*constructed(), Figure(name="fig10_11", title="patterns", reads=(), draw="patterns"))
+    monkeypatch.setattr(registry, "figures", lambda paper: declared)
+    monkeypatch.setattr(coupling, "patterns", lambda runs: Drawing(), raising=False)
+    profiles.add("smoke")
+    assert names(figures.draw("coupling", store, ["fig10_11"])) == ["fig10_11-cpu.png", "fig10_11-cpu.svg"]
+    for name in held:
+        held[name] = []
+    assert figures.draw("coupling", store) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [("fig3", "Figure 3: t"), ("table2", "Table 2: t"), ("fig10_11", "Figures 10 and 11: t"), ("listops", "t")],
+)
+def test_a_figure_is_called_as_in_the_paper(monkeypatch, name, title):
+    drawing = Drawing()
+    monkeypatch.setattr(coupling, "patterns", lambda runs: drawing, raising=False)
+    figures.render("coupling", Figure(name=name, title="t", reads=(), draw="patterns"), {})
+    assert drawing.get_suptitle() == title
 
 
 def test_redrawing_touches_no_file(toy):

@@ -3,12 +3,21 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
-from lengen.records import AttentionMap, Grid, KeyCount, Score
+from lengen.records import AttentionMap, Grid, KeyCount, RecordError, Score
 from reproduce.files import write_text
-from reproduce.run_files import attention_from_bytes, attention_to_bytes, metrics_from_csv, metrics_to_csv
+from reproduce.run_files import (
+    arrays_from_bytes,
+    arrays_to_bytes,
+    attention_from_bytes,
+    attention_to_bytes,
+    metrics_from_csv,
+    metrics_to_csv,
+)
 from reproduce.store import Store
 from tests.reproduce.fakes import SPEC
 
@@ -27,11 +36,15 @@ counts = st.lists(st.builds(KeyCount, *[st.integers(0, 10**9)] * 6))
 text = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=3)
 maps = st.none() | st.tuples(st.integers(1, 3), st.lists(text, min_size=1, max_size=4), st.integers(1, 10**6))
 numbers = st.lists(st.tuples(st.integers(0, 10**9), text, st.floats(allow_nan=False)), max_size=5)
+kinds = hnp.floating_dtypes() | hnp.integer_dtypes() | hnp.unicode_string_dtypes(max_len=2) | hnp.boolean_dtypes()
+named = st.dictionaries(
+    st.from_regex(r"[a-z]{1,8}\d?(\.[a-z]{1,8})?", fullmatch=True), hnp.arrays(kinds, hnp.array_shapes(min_dims=0))
+)
 
 
 @settings(max_examples=40, deadline=None)
-@given(grid=grids, keys=counts, drawn=maps, metrics=numbers, seed=st.integers(0, 2**31))
-def test_records_survive_the_store(tmp_path_factory, grid, keys, drawn, metrics, seed):
+@given(grid=grids, keys=counts, drawn=maps, metrics=numbers, seed=st.integers(0, 2**31), arrays=named)
+def test_records_survive_the_store(tmp_path_factory, grid, keys, drawn, metrics, seed, arrays):
     attention = None
     if drawn is not None:
         heads, tokens, n = drawn
@@ -40,14 +53,34 @@ def test_records_survive_the_store(tmp_path_factory, grid, keys, drawn, metrics,
     store = Store(tmp_path_factory.mktemp("results"), "local")
     with store.workspace("toy/fig1/alpha", "cpu", seed, HASH) as space:
         write_text(space.folder / "metrics.csv", metrics_to_csv(metrics))
-        space.publish(INFO, SimpleNamespace(grid=grid, key_counts=keys, attention=attention, info={}))
+        space.publish(INFO, SimpleNamespace(grid=grid, key_counts=keys, attention=attention, arrays=arrays, info={}))
     run = Store(store.root, "local").find("toy/fig1/alpha", "cpu", seed, HASH)
     assert run.grid == grid and list(run.key_counts) == sorted(keys) and list(run.metrics) == metrics
+    assert_equal(run.arrays, arrays)
     if attention is None:
         assert run.attention is None
     else:
         assert run.attention.tokens == attention.tokens and run.attention.n == attention.n
         np.testing.assert_array_equal(run.attention.weights, attention.weights)
+
+
+def assert_equal(one, two):
+    assert {name: array.dtype for name, array in one.items()} == {name: array.dtype for name, array in two.items()}
+    for name in one:
+        np.testing.assert_array_equal(one[name], two[name], strict=True)
+
+
+@given(arrays=named)
+def test_arrays_survive_and_equal_ones_give_equal_bytes(arrays):
+    content = arrays_to_bytes(arrays)
+    assert_equal(arrays_from_bytes(content), arrays)
+    other = {name: np.asfortranarray(arrays[name]) if arrays[name].ndim else arrays[name] for name in reversed(arrays)}
+    assert arrays_to_bytes(other) == content
+
+
+def test_arrays_of_objects_are_refused():
+    with pytest.raises(RecordError, match="array 'a': expected numbers or text"):
+        arrays_to_bytes({"a": np.array([{}])})
 
 
 @given(rows=numbers)

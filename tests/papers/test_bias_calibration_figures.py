@@ -1,0 +1,107 @@
+"""The curves of paper 2: looked up in the axes, for runs whose content is known."""
+
+import pytest
+from matplotlib.patches import Rectangle
+
+from lengen.statistics import wilson
+from papers.bias_calibration import titles
+from tests.papers.made import LENGTHS, PAPER, TRAINED, draw, flat, several, texts
+
+MODELS = ("vanilla", "alibi", "rope", "abc", "rpe")
+TASKS = ("successor", "addition", "n-by-one")
+TABLE1 = [f"table1/{task}-{model}" for task in TASKS for model in MODELS]
+TABLE3 = [f"table3/{task}-{kind}" for task in titles.TASKS for kind in ("vanilla", "window", "cyclic", "nope")]
+CURVES = {
+    "fig1": TABLE1,
+    "table3": TABLE3,
+    "listops": ["listops/sm", "listops/max", "listops/min"],
+    "bases": ["bases/addition-4", "bases/addition-8", "bases/addition-16"],
+    "calibration": [
+        *(f"calibration/{task}-{kind}" for task in TASKS[:2] for kind in ("text", "code", "sinusoidal")),
+        *(f"table1/{task}-abc" for task in TASKS[:2]),
+    ],
+    "table2": [f"table2/{task}" for task in titles.TASKS],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "panels"), [("fig1", 6), ("table3", 8), ("listops", 2), ("bases", 2), ("calibration", 4)]
+)
+def test_each_task_has_accuracy_and_edit_distance_with_the_trained_range(name, panels):
+    drawing = draw(name, several(*CURVES[name]))
+    assert len(drawing.axes) == panels
+    for axes in drawing.axes:
+        (band,) = [p for p in axes.patches if isinstance(p, Rectangle)]
+        assert (band.get_x(), band.get_width()) == (1, TRAINED - 1)
+        assert len(axes.lines) == 2 * len(CURVES[name]) // panels
+        assert list(axes.lines[0].get_xdata()) == list(LENGTHS)
+    labels = [axes.get_ylabel() for axes in drawing.axes]
+    assert {"Exact match", "Edit distance per output token"} <= set(labels)
+    assert "not run" not in texts(drawing).lower()
+
+
+def test_figure_1_has_one_legend_and_one_curve_a_model():
+    drawing = draw("fig1", several(*TABLE1))
+    (legend,) = drawing.legends
+    assert [text.get_text() for text in legend.get_texts()] == [titles.KINDS[model] for model in MODELS]
+    assert len({line.get_color() for line in drawing.axes[0].lines}) == len(MODELS)
+    assert len({line.get_marker() for line in drawing.axes[0].lines}) == len(MODELS)
+    above = [axes.get_title() for axes in drawing.axes[:3]]
+    assert above == [f"{titles.TASKS[task]}\ntrained on 1 to 4 digits, padded to 12" for task in TASKS]
+
+
+def test_curves_hold_exact_match_above_and_edit_distance_below():
+    drawing = draw("fig1", several("table1/addition-vanilla", "table1/successor-vanilla"))
+    above, _, below, _ = drawing.axes
+    assert list(above.lines[0].get_ydata()) == [1.0] * 4 + [0.0] * 4
+    assert list(below.lines[0].get_ydata()) == [0.0] * 4 + [0.25] * 4
+
+
+def test_coinciding_curves_are_told_apart_by_their_width():
+    lines = draw("listops", several(*CURVES["listops"])).axes[0].lines
+    widths = [line.get_linewidth() for line in lines]
+    assert widths == sorted(set(widths), reverse=True)
+
+
+def test_one_run_has_a_wilson_band_and_seeds_their_range():
+    one = draw("fig1", several("table1/addition-abc")).axes[0].collections[0].get_paths()[0].vertices[:, 1]
+    runs = several("table1/addition-abc", seeds=3)
+    three = draw("fig1", runs)
+    band = three.axes[0].collections[0].get_paths()[0].vertices[:, 1]
+    assert min(one) == pytest.approx(wilson(400 - max(LENGTHS), 400).low)
+    assert min(band) == (400 - 2 - max(LENGTHS)) / 400
+    assert "Seeds of a curve: 3;" in texts(three).replace("\n", " ")
+
+
+def test_sizes_in_labels_come_from_the_specification():
+    shown = texts(draw("table3", several(*TABLE3, window=2, period=5, fixed_length=9)))
+    assert "+ w = 2" in shown and "NoPE + w = 2" in shown and "+ T = 5" in shown and "padded to 9" in shown
+    assert "trained on 1 to 4 bits" in shown and "Length (bits)" in shown
+    assert "Base 16" in texts(draw("bases", several("bases/addition-16")))
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_every_experiment_without_a_run_is_named(name):
+    first, *rest = CURVES[name]
+    shown = flat(draw(name, several(first) | {f"{PAPER}/{other}": [] for other in rest}))
+    assert "Notrunatthisprofile" in shown and all(f"{PAPER}/{other}" in shown for other in rest)
+
+
+@pytest.mark.parametrize("name", [*CURVES, "fig2", "fig8", "fig9", "bias_matrices"])
+def test_a_figure_without_any_run_says_so(name):
+    drawing = draw(name, {f"{PAPER}/table2/addition": []})
+    assert f"{PAPER}/table2/addition" in texts(drawing) and len(drawing.axes) == 1
+
+
+def test_table_2_marks_what_the_vanilla_model_can_at_a_stated_threshold():
+    runs = several("table2/successor", "table2/parity")
+    poor = {length: grid["teacher_forced"] for (length,), grid in runs[f"{PAPER}/table2/parity"][0].grid.scores.items()}
+    for length in poor:
+        cell = runs[f"{PAPER}/table2/parity"][0].grid.scores[(length,)]
+        cell["teacher_forced"] = poor[length]._replace(correct=395 if length <= TRAINED else 400)
+    (axes,) = (drawing := draw("table2", runs)).axes
+    words = [text.get_text() for text in axes.texts]
+    assert words[:3] == ["100.0 %\ninterpolates", "0.0 %", "0.0 %\ndoes not extrapolate"]
+    assert words[3:] == ["98.8 %\ndoes not interpolate", "100.0 %", "100.0 %\nextrapolates"]
+    assert "at least 99%" in texts(drawing)
+    assert axes.get_yticklabels()[0].get_text() == "Successor\ntrained to 4, tested to 11\n1 seed"
