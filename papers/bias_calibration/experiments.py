@@ -184,7 +184,7 @@ def _choice(name: str, choice: str) -> Experiment:
     words = {
         "text": "pre-softmax scores, line means, two standard deviations, sinusoids kept, as the text says",
         "code": "probabilities, line sums, 4.5 and 0.87 standard deviations, causal mask replaced, as the code does",
-        "sinusoidal": "as Table 1, but sinusoids kept in retraining where Table 1 drops them at this profile, or dropped",
+        "sinusoidal": "as Table 1, but sinusoids kept in retraining where it drops them at this profile, or dropped",
     }
     extra = "" if choice == "text" else EXTRA
     return entry(f"calibration/{name}-{choice}", words[choice], "Section 5, Appendix B", specs, extra)

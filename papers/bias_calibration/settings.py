@@ -238,7 +238,7 @@ def calibrated(task: str, profile: str, positions: bool | None = None, **calibra
         model=spec.model,
         train=spec.train,
         test=spec.test,
-        interpolation=InterpolationSpec(steps=size.train["steps"], evaluations=size.train["evaluations"]),
+        interpolation=InterpolationSpec(**{name: size.train[name] for name in ("steps", "lr", "evaluations")}),
         calibration=CalibrationSpec(**{**size.calibration, **calibration}),
     )
 

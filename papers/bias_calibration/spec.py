@@ -20,6 +20,8 @@ class InterpolationSpec:
     """Its position encoding; ids are consecutive."""
     steps: int
     """Optimizer steps."""
+    lr: float
+    """Peak learning rate."""
     evaluations: int
     """Evenly spaced points that validate."""
 
@@ -62,7 +64,12 @@ class CalibratedSpec(Spec):
         return Spec(
             data=replace(self.data, position_ids=ids),
             model=replace(self.model, encoding=self.interpolation.encoding, bias="none", causal=True),
-            train=replace(self.train, steps=self.interpolation.steps, evaluations=self.interpolation.evaluations),
+            train=replace(
+                self.train,
+                steps=self.interpolation.steps,
+                lr=self.interpolation.lr,
+                evaluations=self.interpolation.evaluations,
+            ),
             test=TestSpec(lengths=tested, counts=self.test.counts, examples=self.test.examples, free_running=False),
         )
 
