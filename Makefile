@@ -1,4 +1,4 @@
-# make reproduce-paper1 and make test do everything from a fresh clone; make help lists the rest.
+# make reproduce-paperN and make test do everything from a fresh clone; make help lists the rest.
 
 PROFILE ?= cpu
 PYTHON  ?= python3
@@ -9,7 +9,7 @@ RUN     := $(PY) -m reproduce
 PYTEST  ?= -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce reproduce-paper1 figures compare report bench test lint
+.PHONY: help setup reproduce reproduce-paper1 reproduce-paper2 figures compare report bench test lint
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 20
@@ -30,10 +30,13 @@ $(STAMP):
 	$(PY) -m pip install --quiet --no-compile --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	@echo '$(WANTED)' > $(STAMP)
 
-reproduce: reproduce-paper1  ## every paper: train, draw, compare
+reproduce: reproduce-paper1 reproduce-paper2  ## every paper: train, draw, compare
 
 reproduce-paper1: setup  ## Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count
 	$(RUN) run coupling --profile $(PROFILE)
+
+reproduce-paper2: setup  ## From Interpolation to Extrapolation: attention bias calibration
+	$(RUN) run bias_calibration --profile $(PROFILE)
 
 figures: setup  ## redraw every figure from the stored runs
 	$(RUN) figures

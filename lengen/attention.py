@@ -59,11 +59,6 @@ def attend(
     return scaled_dot_product_attention(query, key, value, attn_mask=additive, scale=scale, dropout_p=dropout)
 
 
-def with_open_rows(bias: Tensor, mask: Tensor) -> Tensor:
-    """The bias with 0 in rows that leave no visible key open, so that no softmax is taken over nothing (NaN).
-
-    A bias that closes every key says nothing about which to choose: it acts as no bias, as a very negative constant
-    along the row would. (..., Q, K) and a bool mask that broadcasts to it.
-    """
-    closed = (bias.isneginf() | ~mask).all(dim=-1, keepdim=True)
-    return bias.masked_fill(closed, 0.0)
+def closed_rows(bias: Tensor, mask: Tensor) -> Tensor:
+    """(..., Q, 1) bool: rows in which a bias and a mask together leave no key open."""
+    return (bias.isneginf() | ~mask).all(dim=-1, keepdim=True)

@@ -22,13 +22,17 @@ def window_self(rows: int, width: int) -> Tensor:
 
 
 def window_cross(rows: int, columns: int, width: int, stride: int) -> Tensor:
-    """(rows, columns) bool: a place sees the source digits of its own significance and ``width`` either side.
+    """(rows, columns) bool: ``stride`` places along the anti-diagonal, and ``width`` places to both sides of them.
 
-    Appendix A.4 and Figure 11 of "From Interpolation to Extrapolation": anti-diagonals, because responses begin with
-    the least significant digit, which stands last in the source before its ``$``; with ``stride`` source digits each.
+    Appendix A.4 and Figures 10 and 11 of "From Interpolation to Extrapolation": the window spans and steps over one
+    place for unary and two for binary operations. The anti-diagonal is that of the whole matrix: row 0 stands against
+    the final ``$`` of the source, and responses begin with the least significant digit, which stands before it. So with
+    w = 1 the row that writes digit k sees digits k, k - 1 and k - 2 of one operand, or digits k and k - 1 of two.
+    Anchored on digit k itself, the first row would see two digits alike, and nothing could tell them apart without
+    positions, where the text reports 100 %.
     """
-    significance = torch.div(columns - 2 - torch.arange(columns), stride, rounding_mode="floor")
-    return (torch.arange(rows)[:, None] - significance).abs() <= width
+    from_right = columns - 1 - torch.arange(columns) - stride * torch.arange(rows)[:, None]
+    return (from_right >= -width) & (from_right < stride + width)
 
 
 def closed(window: Tensor) -> Tensor:

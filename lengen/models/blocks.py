@@ -82,6 +82,8 @@ class Context(NamedTuple):
     """Which keys are visible; None for plain causal attention over the tokens passed in."""
     places: Tensor | None = None
     """(B, T) rows of the cache to write; None without a cache."""
+    closed: Tensor | None = None
+    """(B or 1, H, T, 1) bool: rows that read nothing, because a fixed bias closes every key; their bias is finite."""
 
 
 class Attention(nn.Module):
@@ -127,6 +129,8 @@ class Attention(nn.Module):
             key, value = cache
         dropout = self.dropout if self.training else 0.0
         mixed = attend(query, key, value, self.scale, self._bias(query, context), context.mask, dropout)
+        if context.closed is not None:
+            mixed = mixed.masked_fill(context.closed, 0.0)
         out: Tensor = self.out(mixed.transpose(1, 2).flatten(-2))
         return out
 
@@ -138,7 +142,8 @@ class Attention(nn.Module):
         if not softmax:
             return attention_scores(query, key, self.scale, bias)
         mask = causal_mask(x.shape[1], x.device) if context.mask is None else context.mask
-        return attention_weights(query, key, self.scale, bias, mask)
+        weights = attention_weights(query, key, self.scale, bias, mask)
+        return weights if context.closed is None else weights.masked_fill(context.closed, 0.0)
 
 
 PLACES = ("pre", "post", "pre_post", "sandwich")

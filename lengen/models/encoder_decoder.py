@@ -8,7 +8,7 @@ One embedding serves both sides. A fixed bias (`lengen.biases`) is added in ever
 import torch
 from torch import Tensor, nn
 
-from lengen.attention import causal_mask, with_open_rows
+from lengen.attention import causal_mask, closed_rows
 from lengen.biases import build_bias
 from lengen.examples import Batch, Source
 from lengen.models.base import Cache, Transformer, initialise
@@ -46,13 +46,11 @@ class EncoderDecoder(Transformer):
 
     def _contexts(self, own: Context, source_ids: Tensor, mask: Tensor, places: Tensor) -> tuple[Context, Context]:
         """Contexts of self- and cross-attention of tokens at ``places`` (B or 1, T), fixed biases added."""
-        columns = mask.shape[-1]
-        cross: Tensor | None = None
-        if self.bias is not None and own.mask is not None:
-            fixed, cross = self.bias.rows(places, own.mask.shape[-1], columns)
-            fixed, cross = with_open_rows(fixed, own.mask), with_open_rows(cross, mask)
-            own = own._replace(bias=fixed if own.bias is None else own.bias + fixed)
-        return own, Context(self.encoding, own.query_ids, source_ids, cross, mask)
+        crossing = Context(self.encoding, own.query_ids, source_ids, None, mask)
+        if self.bias is None or own.mask is None:
+            return own, crossing
+        fixed, cross = self.bias.rows(places, own.mask.shape[-1], mask.shape[-1])
+        return _biased(own, fixed, own.mask), _biased(crossing, cross, mask)
 
     def _teacher_forced(self, batch: Batch) -> tuple[Tensor, Context, Context, tuple[LayerCache, ...]]:
         source = _source(batch)
@@ -102,6 +100,13 @@ class EncoderDecoder(Transformer):
         for block, layer, memory in zip(self.stack(), cache.layers, cache.memory, strict=True):
             x = block(x, context, layer, crossing, memory)
         return self._logits(x)
+
+
+def _biased(context: Context, fixed: Tensor, mask: Tensor) -> Context:
+    """A fixed bias added to a context. A row that it closes entirely reads nothing: no softmax over nothing (NaN)."""
+    closed = closed_rows(fixed, mask)
+    fixed = fixed.masked_fill(closed, 0.0)
+    return context._replace(bias=fixed if context.bias is None else context.bias + fixed, closed=closed)
 
 
 def _source(batch: Batch) -> Source:

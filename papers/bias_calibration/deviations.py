@@ -63,13 +63,19 @@ DEVIATIONS = {
         "at the sizes of this paper, with one table of relative keys for all layers and distances clipped at 16."
     ),
     "D14": (
-        "The window opens w places to both sides of the anti-diagonal, as the text says; the authors' code opens "
-        "the left side only."
+        "The window opens w places to both sides of the anti-diagonal, as the text says (the authors' code: to the "
+        "left only). The anti-diagonal is that of the whole matrix, both $ included, so with w = 1 the place that "
+        "writes digit k sees digits k to k - 2 of one operand, or k and k - 1 of two. Anchored on digit k itself the "
+        "first place would see two digits alike, and without positions nothing could tell them apart."
     ),
     "D15": (
         "Trainings stop early once validation exact match was 1.0 at several evaluations in a row (paper profile; "
         "at cpu only the two trainings of a calibration). The text says near perfect and gives no number of "
         "steps."
+    ),
+    "D17": (
+        "A row of attention in which a bias leaves no key open reads nothing; the text gives -inf everywhere, of "
+        "which no softmax exists, and the authors' -10^6 lets such a row read everything."
     ),
     "D16": (
         "Training numbers are drawn with replacement from seven eighths of a permutation of [0, 2^20]; the last "

@@ -5,10 +5,10 @@ sizes and never the code path.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
-from papers.bias_calibration.spec import CalibratedSpec, CalibrationSpec, InterpolationSpec, RelativeSpec
+from papers.bias_calibration.spec import TRAINING, CalibratedSpec, CalibrationSpec, InterpolationSpec, RelativeSpec
 
 BINARY = ("addition", "n_by_one")
 """Tasks of two operands."""
@@ -33,7 +33,11 @@ class Size:
     train: dict[str, Any]
     test: dict[str, Any]
     retrain: dict[str, Any]
-    """Changes of ``train`` for a retraining with a calibrated bias, and for training in a window."""
+    """Changes of ``train`` for a retraining with a calibrated bias."""
+    windowed: dict[str, Any]
+    """Changes of ``train`` for training in a window."""
+    window_layers: int
+    """Decoder layers of all configurations of Table 3."""
     calibration: dict[str, Any]
     relative_layers: int
     """Layers of the encoder-only model."""
@@ -115,6 +119,8 @@ def paper_size(task: str) -> Size:
         },
         test={"lengths": LENGTHS, "examples": 10_000},
         retrain={},
+        windowed={},
+        window_layers=6,
         calibration={**TEXT, "rows": 20 if task == "running_xor" else 6},
         relative_layers=6,
     )
@@ -122,48 +128,72 @@ def paper_size(task: str) -> Size:
 
 # ------------------------------------------------------------------ two cores: minutes for the whole paper
 
-CPU_TEST: dict[str, tuple[int, int, tuple[int, ...]]] = {
-    "successor": (6, 22, (1, 2, 4, 5, 6, 7, 8, 9, 10, 12, 15, 18, 20, 21)),
-    "addition": (4, 12, (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)),
-    "n_by_one": (4, 12, (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)),
-    "running_xor": (8, 32, (1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)),
-    "listops": (5, 20, (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 20)),
+
+class Small(NamedTuple):
+    """How one task is made small enough for two cores."""
+
+    length: int
+    """Trained digits."""
+    fixed: int
+    """Fixed length; a few more digits than are tested, so that no tested digit lies at the edge of the source."""
+    lengths: tuple[int, ...]
+    """Tested digits."""
+    steps: int
+    """Steps of the models that are compared, and of those that are calibrated from."""
+    again: int
+    """Steps of a retraining with a calibrated bias."""
+    windowed: int
+    """Steps in a window."""
+    layers: int = 1
+    """Decoder layers."""
+    batch: int = 64
+    slopes: tuple[int, ...] = (-1,)
+    """Directions searched in cross-attention: N x 1 needs the vertical one, for its digit."""
+
+
+TO_11 = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
+LISTOPS = Small(5, 22, (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 20), 400, 400, 400)
+SMALL = {
+    "successor": Small(6, 23, (1, 2, 4, 5, 6, 7, 8, 9, 10, 12, 15, 18, 20, 21), 500, 400, 400),
+    "addition": Small(4, 14, TO_11, 1500, 800, 1200),
+    "n_by_one": Small(4, 14, TO_11, 1200, 1000, 1200, layers=2, batch=128, slopes=(0, -1)),
+    "running_xor": Small(8, 34, (1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32), 400, 400, 400),
 }
-"""Trained digits, fixed length and tested lengths."""
-CPU_STEPS = {"successor": (600, 300), "addition": (1500, 600), "n_by_one": (1500, 600), "running_xor": (400, 300)}
-"""Steps of a first training, and of a retraining or a training in a window."""
-CPU_BATCH = {"n_by_one": 128}
+CPU_LR = 2e-3
+CPU_LR_AGAIN = 1e-3
 CPU_CALIBRATION: dict[str, Any] = {
     "attention": "probabilities",
     "line": "sum",
     "sigma_self": 0.9,
     "sigma_cross": 2.0,
     "slopes_self": (1,),
-    "slopes_cross": (-1,),
     "examples": 300,
 }
 """The authors' probabilities and sums, with thresholds for one layer and few rows (D6)."""
+WINDOW_LAYERS = 2
+"""Decoder layers of scaffolded models at the cpu profile: with one, nothing but positions could order a window."""
 
 
 def cpu_size(task: str) -> Size:
-    """One decoder layer on the embeddings of the query, short operands, minutes (D7, D9)."""
-    length, fixed, lengths = CPU_TEST[task.partition("_")[0] if task.startswith("listops") else task]
-    steps, again = CPU_STEPS.get(task, (400, 300))
+    """One or two decoder layers on the embeddings of the query, short operands, minutes (D7, D9)."""
+    small = SMALL.get(task, LISTOPS)
     return Size(
-        data={"length": length, "fixed_length": fixed},
-        model={"layers": 1, "norm_place": "pre"},
+        data={"length": small.length, "fixed_length": small.fixed},
+        model={"layers": small.layers, "norm_place": "pre"},
         train={
-            "steps": steps,
-            "batch": CPU_BATCH.get(task, 64),
-            "lr": 2e-3,
+            "steps": small.steps,
+            "batch": small.batch,
+            "lr": CPU_LR,
             "betas": (0.9, 0.98),
             "warmup": 0.05,
             "bucket": 4,
             "evaluations": 30,
         },
-        test={"lengths": lengths, "examples": 500},
-        retrain={"steps": again},
-        calibration={**CPU_CALIBRATION, "rows": length},
+        test={"lengths": small.lengths, "examples": 500},
+        retrain={"steps": small.again, "lr": CPU_LR_AGAIN},
+        windowed={"steps": small.windowed},
+        window_layers=WINDOW_LAYERS,
+        calibration={**CPU_CALIBRATION, "rows": small.length, "slopes_cross": small.slopes},
         relative_layers=3,
     )
 
@@ -176,7 +206,9 @@ def smoke_size(task: str) -> Size:
         train={"steps": 8, "batch": 8, "lr": 3e-3, "bucket": 2, "evaluations": 2},
         test={"lengths": (1, 2, 3, 4), "examples": 10},
         retrain={"steps": 6},
-        calibration={**CPU_CALIBRATION, "rows": 2, "examples": 4},
+        windowed={"steps": 6},
+        window_layers=1,
+        calibration={**CPU_CALIBRATION, "rows": 2, "examples": 4, "slopes_cross": (-1,)},
         relative_layers=2,
     )
 
@@ -215,12 +247,12 @@ CONFIGURATIONS: dict[str, dict[str, dict[str, Any]]] = {
 def scaffolded(task: str, configuration: str, profile: str, **options: Any) -> Spec:
     """A configuration of Table 3; the operands of binary tasks are aligned (Appendix A.4)."""
     size = SIZES[profile](task)
-    if task not in BINARY and configuration == "vanilla":
+    if task not in BINARY and configuration == "vanilla" and size.window_layers == size.model["layers"]:
         return plain(task, "vanilla", profile, **options)
     chosen = CONFIGURATIONS[configuration]
     aligned = task in BINARY
-    model = {**chosen["model"], **({"stride": 2} if aligned and chosen["model"] else {})}
-    train = size.retrain if configuration != "vanilla" else {}
+    model = {"layers": size.window_layers, **chosen["model"], **({"stride": 2} if aligned and chosen["model"] else {})}
+    train = size.windowed if configuration != "vanilla" else {}
     return setting(task, size, data={**chosen["data"], "aligned": aligned}, model=model, train=train, **options)
 
 
@@ -231,14 +263,13 @@ def calibrated(task: str, profile: str, positions: bool | None = None, **calibra
     spec = setting(task, size, data={} if kept else {"position_ids": "none"}, train=size.retrain)
     model = {"bias": "given", "encoding": "sinusoidal" if kept else "none"}
     spec = change(spec, model=model)
-    if profile != "smoke":
-        spec = change(spec, train={"stop_at": 1.0, "patience": 6})
+    first = {name: size.train[name] for name in TRAINING if name in size.train}
     return CalibratedSpec(
         data=spec.data,
         model=spec.model,
         train=spec.train,
         test=spec.test,
-        interpolation=InterpolationSpec(**{name: size.train[name] for name in ("steps", "lr", "evaluations")}),
+        interpolation=InterpolationSpec(**first),
         calibration=CalibrationSpec(**{**size.calibration, **calibration}),
     )
 

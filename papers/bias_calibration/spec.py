@@ -10,6 +10,8 @@ from lengen.spec import Spec, SpecError, TestSpec
 
 LINES = ("mean", "sum")
 ATTENTION = ("scores", "probabilities")
+TRAINING = ("steps", "lr", "evaluations", "stop_at", "patience")
+"""Fields of both trainings that differ."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +26,10 @@ class InterpolationSpec:
     """Peak learning rate."""
     evaluations: int
     """Evenly spaced points that validate."""
+    stop_at: float = 1.0
+    """It stops once validation exact match was at least this at ``patience`` evaluations in a row; 0 never stops."""
+    patience: int = 6
+    """Evaluations in a row that ``stop_at`` asks for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,12 +70,7 @@ class CalibratedSpec(Spec):
         return Spec(
             data=replace(self.data, position_ids=ids),
             model=replace(self.model, encoding=self.interpolation.encoding, bias="none", causal=True),
-            train=replace(
-                self.train,
-                steps=self.interpolation.steps,
-                lr=self.interpolation.lr,
-                evaluations=self.interpolation.evaluations,
-            ),
+            train=replace(self.train, **{name: getattr(self.interpolation, name) for name in TRAINING}),
             test=TestSpec(lengths=tested, counts=self.test.counts, examples=self.test.examples, free_running=False),
         )
 

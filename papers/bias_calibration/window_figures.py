@@ -32,16 +32,16 @@ def open_self(rows: int, width: int) -> np.ndarray:
 
 
 def open_cross(rows: int, columns: int, width: int, stride: int) -> np.ndarray:
-    """Open cells (rows, columns) of the cross-attention: the anti-diagonal and ``width`` on both sides.
+    """Open cells (rows, columns) of the cross-attention, as `lengen.biases.window_cross` has them in torch.
 
     ``columns`` count the source with both of its "$"; ``stride`` places make one step: 1 for unary operations, 2 for
     two interleaved operands (Appendix A.4, "Windowed Attention Biasing").
 
     >>> open_cross(2, 4, 0, 1).astype(int).tolist()
-    [[0, 0, 1, 0], [0, 1, 0, 0]]
+    [[0, 0, 0, 1], [0, 0, 1, 0]]
     """
-    step = (columns - 2 - np.arange(columns)) // stride
-    return np.abs(np.arange(rows)[:, None] - step) <= width
+    from_right = columns - 1 - np.arange(columns) - stride * np.arange(rows)[:, None]
+    return (from_right >= -width) & (from_right < stride + width)
 
 
 def windows(runs: Mapping[str, Sequence[Run]]) -> Figure:
