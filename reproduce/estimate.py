@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from lengen.spec import DataSpec, ModelSpec, Spec
 
-CORE_RATE = 3.5e10
-"""Operations per second of one core on models of this size (single precision)."""
+CORE_RATE = {"geglu": 3.5e10, "gelu": 4.5e10, "relu": 4.5e10}
+"""Operations per second of one core on models of this size (single precision), by activation: a gate costs time that
+products do not."""
 GPU_RATE = 1.5e14
 """Operations per second of one large GPU (bfloat16, batches of hundreds)."""
 STEP_OVERHEAD = {"core": 0.004, "gpu": 0.003}
@@ -21,6 +22,8 @@ START = {"core": 1.0, "gpu": 20.0}
 """Seconds to build data and model (and, on a GPU, to load kernels)."""
 PADDING = 1.15
 """Tokens computed per token of the data: examples of a batch share the longest length."""
+VALIDATED = 256
+"""Examples of one validation."""
 DECODING = 1.5
 """Time to let the model write its own text, per time to verify it, where both are measured."""
 
@@ -43,45 +46,59 @@ def cost(spec: Spec, profile: str) -> Cost:
 
 
 def _cost(spec: Spec, profile: str) -> Cost:
-    device, rate = ("gpu", GPU_RATE) if profile == "paper" else ("core", CORE_RATE)
-    lengths = range(1, spec.data.length + 1)
+    device = "gpu" if profile == "paper" else "core"
+    rate = GPU_RATE if profile == "paper" else CORE_RATE[spec.model.activation]
+    train, test = spec.train, spec.test
     counts = range(min(2, spec.data.count), spec.data.count + 1)
-    tokens = statistics.fmean(sequence(spec.data, length, count) for length in lengths for count in counts) * PADDING
-    training = 3 * forward(spec.model, tokens) * spec.train.steps * spec.train.batch
-    cells = [sequence(spec.data, length, count) for length in spec.test.lengths for count in spec.test.counts]
-    testing = sum(forward(spec.model, tokens) for tokens in cells) * spec.test.examples
-    testing *= 1 + DECODING * spec.test.free_running
-    averaged = [sequence(spec.data, length, count) for length, count in spec.test.attention]
-    testing += sum(forward(spec.model, tokens) for tokens in averaged) * spec.test.attention_examples
+    trained = [tokens(spec.data, length, count) for length in range(1, spec.data.length + 1) for count in counts]
+    padding = 1.0 if spec.data.fixed_length else PADDING
+    training = 3 * statistics.fmean(forward(spec.model, *pair) for pair in trained) * train.steps * train.batch
+    validating = statistics.fmean(verify(spec.model, *pair) for pair in trained) * train.evaluations * VALIDATED
+    cells = [tokens(spec.data, length, count) for length in test.lengths for count in test.counts]
+    testing = sum(verify(spec.model, *pair) for pair in cells) * test.examples
+    testing *= 1 + DECODING * (test.free_running and spec.model.causal)
+    averaged = [tokens(spec.data, length, count) for length, count in test.attention]
+    testing += sum(forward(spec.model, *pair) for pair in averaged) * test.attention_examples
     return Cost(
-        START[device] + training / rate + spec.train.steps * STEP_OVERHEAD[device],
+        START[device] + padding * (training + validating) / rate + train.steps * STEP_OVERHEAD[device],
         testing / rate + len(cells) * STEP_OVERHEAD[device],
     )
 
 
-def forward(model: ModelSpec, tokens: float) -> float:
-    """Operations of one forward pass over a sequence of ``tokens``."""
-    return tokens * (2 * parameters(model) + 4 * model.layers * model.heads * model.head_dim * tokens)
+def verify(model: ModelSpec, prompt: float, response: float) -> float:
+    """Operations to decide exact match: one forward pass; one per token where earlier tokens see later ones."""
+    return forward(model, prompt, response) if model.causal else response * forward(model, prompt, response / 2)
 
 
-def parameters(model: ModelSpec) -> int:
-    """Weights that take part in the products of a forward pass, the small vocabulary left out."""
-    attention = 4 * model.width * model.heads * model.head_dim
-    feed_forward = (3 if model.activation == "geglu" else 2) * model.width * model.ff_width
-    return model.layers * (attention + feed_forward)
+def forward(model: ModelSpec, prompt: float, response: float) -> float:
+    """Operations of one forward pass over a prompt and a response of so many tokens, the small vocabulary left out.
+
+    A decoder beside an encoder projects queries and outputs of the response, keys and values of the prompt.
+    """
+    if model.architecture != "encoder_decoder":
+        return stack(model, model.layers, prompt + response)
+    inner = model.heads * model.head_dim
+    crossing = 4 * model.width * inner * (prompt + response) + 4 * inner * prompt * response
+    return stack(model, model.encoder_layers, prompt) + stack(model, model.layers, response) + model.layers * crossing
 
 
-def sequence(data: DataSpec, length: int, count: int) -> int:
-    """Tokens of one example, special tokens included; a count good to some ten percent for any task."""
+def stack(model: ModelSpec, layers: int, length: float) -> float:
+    """Operations of ``layers`` blocks on a sequence that attends to itself."""
+    inner = model.heads * model.head_dim
+    weights = 4 * model.width * inner + (3 if model.activation == "geglu" else 2) * model.width * model.ff_width
+    return layers * length * (2 * weights + 4 * inner * length)
+
+
+def tokens(data: DataSpec, length: int, count: int) -> tuple[int, int]:
+    """Tokens of prompt and response of one example, special ones included; good to some ten percent for any task."""
     if data.fixed_length:
-        return (1 + count) * (data.fixed_length + 1) + 3
+        return data.fixed_length * (2 if data.aligned else count) + 3, data.fixed_length + 1
     if data.task == "parity":
-        return length + 3 + (length + 1 if data.scratchpad else 1)
+        return length + 2, length + 2 if data.scratchpad else 2
     if data.task == "multiplication":
         products = 2 * count * (length + count + 1) if data.scratchpad else 0
-        return length + count + 3 + products + length + count
-    partial_sums = (count + 1) * (length + 2) if data.scratchpad else length + 1
-    return count * (length + 2) + 3 + partial_sums
+        return length + count + 3, products + length + count
+    return count * (length + 2) + 3, (count + 1) * (length + 2) if data.scratchpad else length + 1
 
 
 def in_words(seconds: float) -> str:

@@ -17,10 +17,10 @@ from torch import Tensor
 
 from lengen.data import ArithmeticData
 from lengen.decoding import response_start, verify, write
-from lengen.examples import Writer
+from lengen.execute import build_model
 from lengen.metrics import edit_distances
-from lengen.models import Decoder
-from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
+from lengen.models import Transformer
+from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
 from lengen.vocab import END, FIRST, PAD
 
 
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """How much is measured; the defaults take about two minutes."""
+    """How much is measured; the defaults take two to three minutes."""
 
     batch: int = 1024
     repeats: int = 30
@@ -74,6 +74,21 @@ SPEC = Spec(
     test=TestSpec(lengths=(2,), examples=1, free_running=False),
 )
 """The size of the cpu profile's addition runs."""
+ENCODER_DECODER = change(
+    SPEC,
+    data={
+        "length": 4,
+        "count": 2,
+        "scratchpad": False,
+        "position_ids": "consecutive",
+        "max_position": (),
+        "fixed_length": 12,
+    },
+    model={"encoding": "sinusoidal", "architecture": "encoder_decoder", "encoder_layers": 1},
+)
+"""The same model beside an encoder of one layer, at the lengths of attention bias calibration at the cpu profile."""
+PUBLISHED_LENGTH = 61
+"""Digits that its numbers are padded to at the paper profile."""
 
 
 def turns(actions: Sequence[Callable[[], object]], repeats: int) -> np.ndarray:
@@ -102,18 +117,39 @@ def data_speed(sizes: Sizes) -> list[Entry]:
     return [Entry("data_examples_per_second", what, value, "examples/s", "aim 100,000")]
 
 
-class EndlessDecoder(Decoder):
+def endless(spec: Spec) -> Transformer:
     """A model that never ends a response early, so that every way of decoding writes the full length."""
+    model = build_model(spec, 0).eval()
+    logits = model._logits
 
-    def _logits(self, x: Tensor) -> Tensor:
-        logits = super()._logits(x)
-        logits[..., END] = float("-inf")
-        return logits
+    def without_end(x: Tensor) -> Tensor:
+        return logits(x).index_fill(-1, torch.tensor(END), float("-inf"))
+
+    model._logits = without_end  # type: ignore[method-assign]
+    return model
 
 
-def uncached(model: Decoder, writer: Writer, data: ArithmeticData, length: int, count: int, examples: int) -> Tensor:
-    """Greedy decoding as published codebases do it: a full forward pass for every new token."""
-    batch = writer.write(data.test(length, count, examples))
+def verify_vs_cached(name: str, model: Transformer, data: ArithmeticData, cell: tuple[int, int], sizes: Sizes) -> Entry:
+    """Deciding exact match of problems of ``cell`` (length, count) by one forward pass and by cached decoding."""
+    seconds = turns(ways(model, data, cell, sizes.verified), sizes.turns)
+    what = f"exact match of {cell[1]} operands of {cell[0]} digits, {sizes.verified} examples at once"
+    if data.spec.data.fixed_length:
+        what += f", padded to {data.spec.data.fixed_length}, encoder-decoder"
+    value = float(np.median(seconds[:, 1] / seconds[:, 0]))
+    return Entry(name, what, value, "times faster", "greedy decoding with a key-value cache (aim 2)")
+
+
+def ways(model: Transformer, data: ArithmeticData, cell: tuple[int, int], examples: int) -> list[Callable[[], object]]:
+    """One forward pass; decoding with a cache."""
+    return [
+        lambda: verify(model, data.writer.write(data.test(*cell, examples))),
+        lambda: write(model, data.writer, data.test(*cell, examples)),
+    ]
+
+
+def uncached(model: Transformer, data: ArithmeticData, cell: tuple[int, int], examples: int) -> Tensor:
+    """Greedy decoding as published codebases do it: a full forward pass for every new token; decoder-only."""
+    batch = data.writer.write(data.test(*cell, examples))
     start = int(response_start(batch)[0])
     tokens = batch.tokens[:, :start]
     with torch.no_grad():
@@ -125,42 +161,37 @@ def uncached(model: Decoder, writer: Writer, data: ArithmeticData, length: int, 
 
 def decoding(sizes: Sizes) -> list[Entry]:
     """Deciding exact match by one forward pass, by cached decoding and by decoding without a cache."""
-    data = ArithmeticData(SPEC, 0)
-    writer = data.writer
-    torch.manual_seed(0)
-    model = EndlessDecoder(SPEC.model, len(data.format.vocab), SPEC.data.max_position).eval()
+    data, model = ArithmeticData(SPEC, 0), endless(SPEC)
+    beside = ENCODER_DECODER.override(f"data.fixed_length={PUBLISHED_LENGTH}")
+    cell = (sizes.cell, sizes.cell)
 
-    def ways(length: int, count: int, examples: int) -> list[Callable[[], object]]:
-        return [
-            lambda: verify(model, writer.write(data.test(length, count, examples))),
-            lambda: write(model, writer, data.test(length, count, examples)),
-            lambda: uncached(model, writer, data, length, count, examples),
-        ]
+    def slowly(cell: tuple[int, int]) -> Callable[[], object]:
+        return lambda: uncached(model, data, cell, sizes.stepped)
 
-    cell = sizes.cell
-    fast = turns(ways(cell, cell, sizes.verified)[:2], sizes.turns)
-    slow = turns(ways(cell, cell, sizes.stepped)[::2], max(1, sizes.turns // 2))
-    where = f"exact match of {cell} operands of {cell} digits"
+    slow = turns([ways(model, data, cell, sizes.stepped)[0], slowly(cell)], max(1, sizes.turns // 2))
     entries = [
-        Entry(
-            "verify_vs_cached_decoding",
-            f"{where}, {sizes.verified} examples at once",
-            float(np.median(fast[:, 1] / fast[:, 0])),
-            "times faster",
-            "greedy decoding with a key-value cache (aim 2)",
-        ),
+        verify_vs_cached("verify_vs_cached_decoding", model, data, cell, sizes),
         Entry(
             "verify_vs_uncached_decoding",
-            f"{where}, {sizes.stepped} examples at once",
+            f"exact match of {cell[1]} operands of {cell[0]} digits, {sizes.stepped} examples at once",
             float(np.median(slow[:, 1] / slow[:, 0])),
             "times faster",
             "a full forward pass per new token (aim 50)",
         ),
+        verify_vs_cached(
+            "encoder_decoder_verify_vs_cached",
+            endless(beside),
+            ArithmeticData(beside, 0),
+            (PUBLISHED_LENGTH - 1, 2),
+            sizes,
+        ),
     ]
     responses, seconds = [], []
     for count in sizes.counts:
-        responses.append(int(writer.write(data.test(cell, count, 1)).loss.sum()))
-        seconds.append(turns(ways(cell, count, sizes.stepped), max(1, sizes.turns // 2)).min(axis=0))
+        cell = (sizes.cell, count)
+        responses.append(int(data.writer.write(data.test(*cell, 1)).loss.sum()))
+        actions = [*ways(model, data, cell, sizes.stepped), slowly(cell)]
+        seconds.append(turns(actions, max(1, sizes.turns // 2)).min(axis=0))
     for i, name in enumerate(("verify", "cached", "uncached")):
         exponent = np.polyfit(np.log(responses), np.log([row[i] for row in seconds]), 1)[0]
         what = f"exponent of time against response length, {responses[0]} to {responses[-1]} tokens"

@@ -71,25 +71,36 @@ class Segments(Callback):
         self.start = clock()
 
 
-def training(sizes: Sizes) -> list[Entry]:
-    """The Trainer against the bare loop, the data's share of a step, and the model's size."""
-    spec = speed.SPEC.override(f"train.steps={sizes.segments * speed.SPEC.train.bucket}")
+def in_turns(spec: Spec, sizes: Sizes) -> Segments:
+    """The Trainer and the bare loop over the same batches, measured."""
+    spec = spec.override(f"train.steps={sizes.segments * spec.train.bucket}")
     segments = Segments(spec)
     with tempfile.TemporaryDirectory() as folder:
         metrics = MetricsFile(Path(folder), 25, _silent)  # as often as in a run of 2,500 steps
         trainer = build_trainer(spec, [metrics, ResumePoint(Path(folder)), segments])
         trainer.fit(SequenceModule(spec, build_model(spec, 0)), ArithmeticData(spec, 0))
+    return segments
+
+
+def trainer_vs_bare_loop(name: str, segments: Segments) -> Entry:
+    """Median over the segments but the first."""
     ratios = [bare / full for bare, full in zip(segments.bare_seconds[1:], segments.trainer_seconds[1:], strict=True)]
-    model = spec.model
-    what = f"{model.layers} layer, {model.heads} heads, width {model.width}, batch {spec.train.batch}, S_A(5,5)"
+    return Entry(
+        name,
+        f"training tokens/s: {_described(segments.spec)}",
+        statistics.median(ratios),
+        "of its speed",
+        "a bare loop over the same model, data and optimizer (aim 0.95)",
+    )
+
+
+def training(sizes: Sizes) -> list[Entry]:
+    """The Trainer against the bare loop, decoder-only and beside an encoder; the data's share, and the model's size."""
+    segments, beside = in_turns(speed.SPEC, sizes), in_turns(speed.ENCODER_DECODER, sizes)
+    what = _described(segments.spec)
     return [
-        Entry(
-            "trainer_vs_bare_loop",
-            f"training tokens/s: {what}",
-            statistics.median(ratios),
-            "of its speed",
-            "a bare loop over the same model, data and optimizer (aim 0.95)",
-        ),
+        trainer_vs_bare_loop("trainer_vs_bare_loop", segments),
+        trainer_vs_bare_loop("encoder_decoder_trainer_vs_bare_loop", beside),
         Entry(
             "data_share_of_step",
             f"time spent on drawing the batch: {what}",
@@ -105,6 +116,14 @@ def training(sizes: Sizes) -> list[Entry]:
             "",
         ),
     ]
+
+
+def _described(spec: Spec) -> str:
+    model, data = spec.model, spec.data
+    problems = f"S_A({data.length},{data.count})"
+    if data.fixed_length:
+        problems += f" padded to {data.fixed_length}, encoder-decoder"
+    return f"{model.layers} layer, {model.heads} heads, width {model.width}, batch {spec.train.batch}, {problems}"
 
 
 def _silent(progress: Progress) -> None:

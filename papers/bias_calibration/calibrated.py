@@ -43,7 +43,7 @@ def execute(spec: CalibratedSpec, seed: int, folder: Path, report: Callable[[Pro
     began = _interpolate(first, seed, folder / FIRST, told)
     model = lengen.load(first, folder / FIRST / lengen.WEIGHTS)
     attention = average_attention(model, ArithmeticData(first, seed), spec.calibration, seed)
-    own, cross = calibrate(attention, spec, model)
+    own, cross = calibrate(attention, spec)
 
     def give(model: Transformer) -> None:
         model.bias.set(own, cross)  # type: ignore[union-attr, operator]
@@ -126,11 +126,11 @@ def _longest(data: ArithmeticData, wanted: int, seed: int) -> Problems:
     return joined.select(torch.arange(wanted))
 
 
-def calibrate(attention: dict[str, Tensor], spec: CalibratedSpec, model: Transformer) -> tuple[Tensor, Tensor]:
+def calibrate(attention: dict[str, Tensor], spec: CalibratedSpec) -> tuple[Tensor, Tensor]:
     """Biases (H, M, M) and (H, M, N) from the first rows of averaged attention.
 
-    The self-attention bias that is calibrated alone decides what a place sees where ``model.causal`` is off: then, as
-    in the authors' code, a transparent head sees later places too.
+    Where ``spec.model.causal`` is off, the bias of self-attention alone decides what a place sees: then, as in the
+    authors' code, a transparent head sees later places too.
     """
     chosen = spec.calibration
     _, size, columns = attention["cross"].shape

@@ -18,8 +18,8 @@ DEVIATIONS = {
         "N - n + 1."
     ),
     "D4": (
-        "One symbol, $, begins and ends sequences and padding is never seen, so the vocabulary has 14 tokens "
-        "where the text has 15 and the code 17."
+        "One symbol, $, begins and ends sequences, and a task knows no operator but its own: 12 tokens for "
+        "successor, 13 for addition and N x 1, where the text has 15 and the code 17 for all of them."
     ),
     "D5": (
         "Attention is averaged over training problems whose operands have the trained length, and only its rows "

@@ -4,6 +4,7 @@ A `CalibratedSpec` is the specification of the retrained model with two sections
 and how its attention becomes a bias.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 from lengen.spec import Spec, SpecError, TestSpec
@@ -66,7 +67,7 @@ class CalibratedSpec(Spec):
     def first(self) -> Spec:
         """The interpolating model's specification; it is tested within and just beyond the trained range."""
         ids = "none" if self.interpolation.encoding == "none" else "consecutive"
-        tested = tuple(n for n in self.test.lengths if n <= self.data.length + 2)
+        tested = tuple(n for n in self.test.lengths if n <= self.data.length + 2) or self.test.lengths[:1]
         return Spec(
             data=replace(self.data, position_ids=ids),
             model=replace(self.model, encoding=self.interpolation.encoding, bias="none", causal=True),
@@ -82,21 +83,42 @@ class CalibratedSpec(Spec):
         return (self.first(), self.retrained())
 
     def check(self) -> None:
-        """Raise `SpecError` for a value of the two sections that means nothing."""
-        calibration = self.calibration
+        """Raise `SpecError` for values that would end a run after its first training."""
+        calibration, data = self.calibration, self.data
+        for path, count in (
+            ("interpolation.steps", self.interpolation.steps),
+            ("train.steps", self.train.steps),
+            ("calibration.examples", calibration.examples),
+        ):
+            if count < 1:
+                raise SpecError(f"{path}={count}: expected at least 1")
         for name, value, choices in (
             ("attention", calibration.attention, ATTENTION),
             ("line", calibration.line, LINES),
         ):
             if value not in choices:
                 raise SpecError(f"calibration.{name}={value}: expected one of {', '.join(choices)}")
-        if not 1 <= calibration.rows <= self.data.fixed_length + 1:
+        for side, sigma, slopes in (
+            ("self", calibration.sigma_self, calibration.slopes_self),
+            ("cross", calibration.sigma_cross, calibration.slopes_cross),
+        ):
+            if not math.isfinite(sigma):
+                raise SpecError(f"calibration.sigma_{side}={sigma}: expected a finite number of standard deviations")
+            if not slopes:
+                raise SpecError(f"calibration.slopes_{side}=[]: expected at least one slope, such as 1")
+        if not 1 <= calibration.rows <= data.fixed_length + 1:
             raise SpecError(
                 f"calibration.rows={calibration.rows}: expected response places that exist, 1 to "
-                f"{self.data.fixed_length + 1}"
+                f"{data.fixed_length + 1}"
+            )
+        least = data.base ** (data.length - 1)
+        if 0 < data.limit <= least:
+            raise SpecError(
+                f"data.limit={data.limit}: expected more than {least}, so that numbers of the trained length, "
+                f"{data.length} digits, are drawn to average attention over"
             )
         if self.model.bias != "given":
-            raise SpecError(f"model.bias={self.model.bias}: a calibrated bias is 'given'")
+            raise SpecError(f"model.bias={self.model.bias}: expected given, as a calibrated bias is")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,10 +10,12 @@ NAMES = {
     "data_examples_per_second",
     "verify_vs_cached_decoding",
     "verify_vs_uncached_decoding",
+    "encoder_decoder_verify_vs_cached",
     "scaling_verify",
     "scaling_cached",
     "scaling_uncached",
     "trainer_vs_bare_loop",
+    "encoder_decoder_trainer_vs_bare_loop",
     "data_share_of_step",
     "parameters",
     "edit_distance_vs_torchmetrics",
@@ -24,7 +26,10 @@ NAMES = {
 
 @pytest.fixture(autouse=True)
 def small_model(monkeypatch):
-    monkeypatch.setattr(speed, "SPEC", speed.SPEC.override("train.batch=2", "train.bucket=2", "model.width=16"))
+    for name in ("SPEC", "ENCODER_DECODER"):
+        small = getattr(speed, name).override("train.batch=2", "train.bucket=2", "model.width=16")
+        monkeypatch.setattr(speed, name, small)
+    monkeypatch.setattr(speed, "PUBLISHED_LENGTH", 5)
 
 
 def test_main_writes_every_entry_with_one_schema(tmp_path, monkeypatch, capsys):
@@ -44,12 +49,18 @@ def test_main_writes_every_entry_with_one_schema(tmp_path, monkeypatch, capsys):
 
 def test_every_way_of_decoding_does_equal_work():
     """The endless model writes the full length, and both ways of decoding write the same."""
-    data = speed.ArithmeticData(speed.SPEC, 0)
-    model = speed.EndlessDecoder(speed.SPEC.model, len(data.format.vocab), speed.SPEC.data.max_position).eval()
-    slow = speed.uncached(model, data.writer, data, 3, 3, 4)
+    data, model = speed.ArithmeticData(speed.SPEC, 0), speed.endless(speed.SPEC)
+    slow = speed.uncached(model, data, (3, 3), 4)
     assert slow.shape[1] == int(data.writer.write(data.test(3, 3, 4)).loss[0].sum())
     assert (slow != speed.END).all()
     assert (speed.write(model, data.writer, data.test(3, 3, 4)) == slow).all()
+
+
+def test_an_endless_encoder_decoder_writes_the_full_length_too():
+    data, model = speed.ArithmeticData(speed.ENCODER_DECODER, 0), speed.endless(speed.ENCODER_DECODER)
+    written = speed.write(model, data.writer, data.test(3, 2, 4))
+    assert written.shape == (4, 13) and (written != speed.END).all()
+    assert (model.spec.encoder_layers, model.spec.layers) == (1, 1)
 
 
 def test_machine_names_processor_and_cores_only():

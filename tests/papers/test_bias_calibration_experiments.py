@@ -1,0 +1,193 @@
+"""Every experiment of attention bias calibration: declared whole, shared as promised, built, and stepped twice."""
+
+import fnmatch
+from pathlib import Path
+
+import pytest
+import torch
+
+import papers.bias_calibration as package
+from lengen.callbacks.probes import Probes
+from lengen.data import ArithmeticData
+from lengen.execute import build_model
+from lengen.experiment import PROFILES
+from lengen.models import Encoder, EncoderDecoder
+from lengen.module import SequenceModule
+from lengen.show import encode
+from lengen.spec import Spec, check
+from papers.bias_calibration import figures, settings
+from papers.bias_calibration.experiments import DEVIATIONS, EXPERIMENTS, FIGURES
+from papers.bias_calibration.spec import CalibratedSpec, RelativeSpec
+from reproduce import compare, published, registry
+
+NAMES = {experiment.name.partition("/")[2]: experiment for experiment in EXPERIMENTS}
+TASKS = ("successor", "addition", "n-by-one")
+ALL = (
+    {f"table1/{task}-{kind}" for task in TASKS for kind in ("vanilla", "alibi", "rope", "abc", "rpe")}
+    | {f"fig1/{task}-{kind}" for task in TASKS[:2] for kind in ("vanilla", "alibi", "rope", "abc", "rpe")}
+    | {f"table2/{task}" for task in (*TASKS, "parity")}
+    | {f"table3/{task}-{kind}" for task in (*TASKS, "parity") for kind in ("vanilla", "window", "cyclic", "nope")}
+    | {"fig2/successor", "fig2/addition", "fig8/successor", "fig9/addition"}
+    | {"fig4/addition", "fig5/n-by-one", "fig6/rpe", "fig6/abc"}
+    | {f"listops/{operator}" for operator in ("sm", "max", "min")}
+    | {f"bases/addition-{base}" for base in (4, 8, 16)}
+    | {f"calibration/{task}-{choice}" for task in TASKS[:2] for choice in ("text", "code", "sinusoidal")}
+)
+SHARED = {f"fig1/{name}": f"table1/{name}" for name in (name.partition("/")[2] for name in ALL if "fig1/" in name)} | {
+    "table2/successor": "table1/successor-vanilla",
+    "table2/addition": "table1/addition-vanilla",
+    "table2/n-by-one": "table1/n-by-one-vanilla",
+    "table3/successor-vanilla": "table1/successor-vanilla",
+    "table3/parity-vanilla": "table2/parity",
+    "fig2/successor": "table1/successor-vanilla",
+    "fig2/addition": "table1/addition-vanilla",
+    "fig8/successor": "table1/successor-vanilla",
+    "fig9/addition": "table1/addition-vanilla",
+    "fig4/addition": "table1/addition-abc",
+    "fig5/n-by-one": "table1/n-by-one-abc",
+    "fig6/abc": "table1/addition-abc",
+    "fig6/rpe": "table1/addition-rpe",
+}
+"""Experiment -> the one that is its run at every profile."""
+ALSO = {
+    "smoke": {f"calibration/{task}-sinusoidal": f"table1/{task}-abc" for task in TASKS[:2]},
+    "cpu": {},
+    "paper": {f"calibration/{task}-text": f"table1/{task}-abc" for task in TASKS[:2]},
+}
+PUBLISHED = published.load(Path(package.__file__).with_name("published.toml"))
+
+
+def distinct(*profiles: str) -> list[tuple[str, str]]:
+    """(profile, experiment) of every distinct specification."""
+    seen: dict[str, tuple[str, str]] = {}
+    for name, experiment in NAMES.items():
+        for profile in profiles:
+            seen.setdefault(experiment.specs[profile].hash(), (profile, name))
+    return list(seen.values())
+
+
+def test_every_experiment_is_there_at_every_profile():
+    assert set(NAMES) == ALL and len(NAMES) == len(EXPERIMENTS)
+    for experiment in EXPERIMENTS:
+        assert set(experiment.specs) == set(PROFILES) and not experiment.absent
+        assert experiment.claim and experiment.place and experiment.seeds == 1
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_equal_specifications_are_one_run_under_the_first_name(profile):
+    expected = {name: name for name in ALL} | SHARED | ALSO[profile]
+    homes = {name: registry.home(experiment, profile).name for name, experiment in NAMES.items()}
+    assert homes == {name: f"bias_calibration/{home}" for name, home in expected.items()}
+
+
+@pytest.mark.parametrize(("profile", "name"), distinct("cpu", "paper"))
+def test_every_setting_makes_sense_and_writes_its_largest_cell(profile, name):
+    spec = NAMES[name].specs[profile]
+    if isinstance(spec, CalibratedSpec):
+        spec.check()
+        assert spec.calibration.rows == spec.data.length
+    for part in spec.trainings():
+        check(part)
+        data = ArithmeticData(part, 0)
+        (count,) = part.test.counts
+        batch = data.writer.write(data.test(max(part.test.lengths), count, 2))
+        assert batch.tokens.shape[1] >= part.data.fixed_length
+        assert (batch.source is None) == (spec.model.architecture == "encoder")
+        for operands in part.test.probes:
+            assert data.writer.write(data.task.parse(list(operands))).tokens.shape[1] == batch.tokens.shape[1]
+
+
+@pytest.mark.parametrize(("profile", "name"), distinct("smoke"))
+def test_every_kind_is_built_and_stepped_twice(profile, name):
+    for spec in NAMES[name].specs[profile].trainings():
+        module = SequenceModule(spec, build_model(spec, 0))
+        assert isinstance(module.model, Encoder if spec.model.architecture == "encoder" else EncoderDecoder)
+        optimizer = torch.optim.SGD(module.parameters(), lr=0.01)
+        before = [parameter.clone() for parameter in module.parameters()]
+        data = ArithmeticData(spec, 0)
+        for step in range(2):
+            optimizer.zero_grad()
+            module.training_step(data.batch(step), step).backward()
+            optimizer.step()
+        assert all(bool(parameter.isfinite().all()) for parameter in module.parameters())
+        assert any(not torch.equal(a, b) for a, b in zip(before, module.parameters(), strict=True))
+
+
+def test_the_published_model_has_the_layers_that_are_printed():
+    """Section 3.3: one encoder layer, six decoder layers, width 128, feed-forward 512; counted by hand."""
+    width, hidden, tokens = 128, 512, 13
+    attention, norm = 4 * (width + 1) * width, 2 * width
+    feed_forward = (width + 1) * hidden + (hidden + 1) * width
+    encoder, decoder = attention + feed_forward + 2 * norm, 2 * attention + feed_forward + 3 * norm
+    expected = encoder + 6 * decoder + tokens * width + norm + (width + 1) * tokens
+    model = build_model(NAMES["table1/addition-vanilla"].specs["paper"], 0)
+    assert sum(parameter.numel() for parameter in model.parameters()) == expected
+
+
+def test_vocabularies_are_those_that_deviation_4_counts():
+    sizes = {task: len(ArithmeticData(settings.plain(task, "vanilla", "cpu"), 0).format.vocab) for task in
+             ("successor", "addition", "n_by_one")}  # fmt: skip
+    assert sizes == {"successor": 12, "addition": 13, "n_by_one": 13}
+
+
+def test_runs_that_record_something_of_their_own_say_which_function_makes_them():
+    for name, experiment in NAMES.items():
+        for profile, spec in experiment.specs.items():
+            kind = CalibratedSpec if name.endswith("abc") or name in ("fig4/addition", "fig5/n-by-one") else Spec
+            kind = CalibratedSpec if name.startswith("calibration/") else RelativeSpec if name.endswith("rpe") else kind
+            assert type(spec) is kind, f"{name} at {profile}"
+    for task, operands in settings.PROBES.items():
+        spec = NAMES[f"table1/{task}-vanilla"].specs["cpu"]
+        assert Probes(spec).probes == operands
+        assert spec.data.fixed_length > max(len(text) for problem in operands for text in problem)
+
+
+def test_aligned_input_is_for_scaffolded_binary_tasks_only():
+    aligned = {name for name, experiment in NAMES.items() if experiment.specs["cpu"].data.aligned}
+    binary = {f"table3/{t}-{kind}" for t in TASKS[1:] for kind in settings.CONFIGURATIONS}
+    assert aligned == binary | {name for name in ALL if name.startswith("bases/")}
+    shown = encode(NAMES["table3/addition-cyclic"].specs["cpu"], ["123", "748"])
+    assert "".join(shown["source"]["tokens"]) == "$+" + "00" * 9 + "172438$"
+    assert "".join(shown["target"]["tokens"]) == "$178" + "0" * 9 + "$"
+
+
+# ------------------------------------------------------------------ figures and published entries
+
+
+def test_figures_read_their_own_experiments_and_have_a_function():
+    assert {figure.name for figure in FIGURES} == {name.partition("/")[0] for name in ALL} | {"fig10_11"}
+    for figure in FIGURES:
+        read = {name.partition("/")[2] for name in figure.reads}
+        assert len(read) == len(figure.reads)
+        own = {name for name in ALL if name.startswith(f"{figure.name}/")}
+        beside = {"table1/successor-abc", "table1/addition-abc"} if figure.name == "calibration" else set()
+        assert read == own | beside
+        assert figure.title and figure.draw in figures.__all__ and callable(getattr(figures, figure.draw))
+
+
+def test_deviations_are_numbered_in_order_and_each_is_named_by_an_entry_or_a_profile():
+    assert list(DEVIATIONS) == [f"D{n}" for n in range(1, len(DEVIATIONS) + 1)]
+    used = {name for names in PUBLISHED.deviations.values() for name in names}
+    used |= {name for entry in (*PUBLISHED.numbers, *PUBLISHED.claims) for name in entry.deviations}
+    assert used == set(DEVIATIONS)
+    assert set(PUBLISHED.deviations) == {"cpu", "paper"}
+
+
+def test_every_experiment_that_an_entry_names_exists():
+    for entry in (*PUBLISHED.numbers, *PUBLISHED.claims):
+        patterns = (*entry.left, *entry.right) if hasattr(entry, "left") else entry.experiments
+        for pattern in patterns:
+            assert any(fnmatch.fnmatchcase(item.name, pattern) for item in EXPERIMENTS), f"{entry.id}: {pattern}"
+
+
+def test_paper_specifications_are_the_published_settings():
+    rows = compare.compare("bias_calibration", [])
+    settings_ = {number.id for number in PUBLISHED.numbers if number.kind == "setting"}
+    assert len(settings_) > 30
+    assert {row.id: row.verdict for row in rows if row.id in settings_} == dict.fromkeys(settings_, "reproduced")
+
+
+def test_parity_rows_name_the_deviation_of_parity_and_cpu_runs_those_of_the_profile():
+    rows = {(row.id, row.profile): row.deviations for row in compare.compare("bias_calibration", [])}
+    assert rows["abs-parity", "cpu"].startswith("D4 D7 D8 D9 D11 D14;")
+    assert rows["table1-addition-abc-50", "paper"].startswith("D1 D2 D4 D15 D16 D3 D5;")

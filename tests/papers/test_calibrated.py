@@ -1,0 +1,262 @@
+"""Runs of three steps: what they record, that a kill anywhere changes nothing, and each step by itself."""
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from lengen.callbacks import CHECKPOINT, METRICS
+from lengen.callbacks.scores import score_cell
+from lengen.data import ArithmeticData
+from lengen.encodings import RelativeKeys
+from lengen.execute import WEIGHTS, build_model, load
+from lengen.models.blocks import Context
+from lengen.module import SequenceModule
+from lengen.randomness import generator
+from lengen.spec import change, from_dict
+from papers.bias_calibration import calibrated, relative, settings
+from papers.bias_calibration.calibrated import average_attention, calibrate, converged
+from papers.bias_calibration.spec import CalibratedSpec
+
+SPEC = settings.calibrated("addition", "smoke")
+"""Interpolates in 8 steps, evaluated after 4 and 8; retrains in 6, evaluated after 3 and 6."""
+HEADS, ROWS, COLUMNS = 2, 6, 13
+"""Heads, response places and source places at a fixed length of 5."""
+
+
+class Killed(Exception):
+    """Stands for a kill: nothing after it runs."""
+
+
+def run(folder: Path, spec=SPEC, reports=None):
+    folder.mkdir(exist_ok=True)
+    return calibrated.execute(spec, 0, folder, (reports if reports is not None else []).append)
+
+
+def traces(folder: Path) -> dict[str, bytes]:
+    names = (METRICS, WEIGHTS, f"{calibrated.FIRST}/{METRICS}", f"{calibrated.FIRST}/{WEIGHTS}")
+    return {name: (folder / name).read_bytes() for name in names}
+
+
+def untimed(outcome) -> dict[str, float]:
+    return {name: value for name, value in outcome.info["scalars"].items() if "seconds" not in name}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder, reports = tmp_path_factory.mktemp("whole"), []
+    return folder, run(folder, reports=reports), reports
+
+
+def test_a_run_records_scores_arrays_and_scalars(finished):
+    _, outcome, reports = finished
+    assert sorted(outcome.grid.scores) == [(1,), (2,), (3,), (4,)]
+    assert {mode for modes in outcome.grid.scores.values() for mode in modes} == {"teacher_forced", "free_running"}
+    square, wide = (HEADS, ROWS, ROWS), (HEADS, ROWS, COLUMNS)
+    shapes = {"bias.self": square, "bias.cross": wide, "attention.self": square, "attention.cross": wide}
+    assert {name: array.shape for name, array in outcome.arrays.items()} == shapes
+    assert all(array.dtype == np.float32 for array in outcome.arrays.values())
+    assert np.allclose(outcome.arrays["attention.cross"].sum(axis=2), 1)
+    scalars = outcome.info["scalars"]
+    assert {"val_exact_match", "interpolation_val_exact_match", "interpolation_seconds", "retraining_seconds"} <= {
+        *scalars
+    }
+    assert {"open_self", "open_cross", "transparent_self", "transparent_cross", "steps"} <= {*scalars}
+    assert 0 <= scalars["heads_first_operand"] + scalars["heads_second_operand"] <= HEADS
+    assert scalars["interpolation_seconds"] > 0 and scalars["steps"] == 6
+    assert not {"interpolation_steps", "retraining_steps", "steps_ratio", "seconds_ratio"} & {*scalars}
+    told = [report for report in reports if report.stage == "train"]
+    assert all(report.steps == 14 for report in told)
+    assert min(told).step <= 8 < max(told).step, "one count over both trainings"
+    assert {report.stage for report in reports} == {"train", "measure"}
+
+
+def test_metrics_hold_both_trainings_once(finished):
+    folder, _, _ = finished
+    rows = list(csv.reader((folder / METRICS).read_text().splitlines()))[1:]
+    steps = {name: [int(step) for step, other, _ in rows if other == name] for _, name, _ in rows}
+    assert steps == {
+        "train_loss": list(range(1, 7)),
+        "val_exact_match": [3, 6],
+        "interpolation_train_loss": list(range(1, 9)),
+        "interpolation_val_exact_match": [4, 8],
+    }
+
+
+def test_the_weights_hold_the_bias_and_are_all_that_is_needed(finished):
+    """A plain specification read back from run.json and the weights: what `solve` has."""
+    folder, outcome, _ = finished
+    weights = load_file(folder / WEIGHTS)
+    assert torch.equal(weights["bias.own"], torch.from_numpy(outcome.arrays["bias.self"]))
+    assert torch.equal(weights["bias.cross"], torch.from_numpy(outcome.arrays["bias.cross"]))
+    spec = from_dict(json.loads(json.dumps(SPEC.to_dict())))
+    assert type(spec) is not CalibratedSpec
+    model, data = load(spec, folder / WEIGHTS), ArithmeticData(spec, 0)
+    trained = build_model(spec, 0).eval()
+    kept = torch.load(folder / CHECKPOINT, weights_only=True)["state_dict"]
+    trained.load_state_dict({name.removeprefix("model."): value for name, value in kept.items()})
+    batch = data.validation()
+    assert torch.equal(model.predict(batch), trained.predict(batch))
+    for (length,), scores in outcome.grid.scores.items():
+        assert score_cell(model, data.writer, data.test(length, 2, spec.test.examples), True) == scores
+
+
+@pytest.mark.parametrize(
+    ("place", "again"), [("first", 4), ("first info", 0), ("between", 0), ("second", 0), ("metrics", 0), ("after", 0)]
+)
+def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished, tmp_path, monkeypatch):
+    """``again``: steps of the first training that are still to be made, or made again."""
+    folder, outcome, _ = finished
+    train, written = SequenceModule.training_step, calibrated.write_whole
+    counted = []
+
+    def step(self, batch, index):
+        which, at = "second" if self.spec.model.bias == "given" else "first", self.trainer.global_step
+        if place == which and at == 5 and killing:
+            raise Killed
+        counted.append(which)
+        return train(self, batch, index)
+
+    def whole(path, text):
+        if killing and path.name == {"first info": "info.json", "metrics": METRICS}.get(place):
+            raise Killed
+        written(path, text)
+
+    def between(*arguments):
+        raise Killed
+
+    killing = True
+    monkeypatch.setattr(SequenceModule, "training_step", step)
+    monkeypatch.setattr(calibrated, "write_whole", whole)
+    with monkeypatch.context() as patch:
+        if place == "between":
+            patch.setattr(calibrated, "average_attention", between)
+        if place == "after":
+            run(tmp_path)
+        else:
+            with pytest.raises(Killed):
+                run(tmp_path)
+    killing = False
+    counted.clear()
+    resumed = run(tmp_path)
+    assert counted.count("first") == again
+    assert traces(tmp_path) == traces(folder)
+    assert resumed.grid == outcome.grid and untimed(resumed) == untimed(outcome)
+    assert all(np.array_equal(array, outcome.arrays[name]) for name, array in resumed.arrays.items())
+
+
+@pytest.mark.parametrize("kind", ["probabilities", "scores"])
+def test_averaged_attention_is_the_mean_over_examples_one_by_one(kind, monkeypatch):
+    monkeypatch.setattr(calibrated, "AT_ONCE", 3)
+    first = SPEC.first()
+    model, data = build_model(change(first, model={"layers": 2}), 0).eval(), ArithmeticData(first, 0)
+    chosen = replace(SPEC.calibration, attention=kind, examples=8)
+    found = average_attention(model, data, chosen, 0)
+    problems = calibrated._longest(data, 8, 0)
+    mean = {"self": np.zeros((HEADS, ROWS, ROWS)), "cross": np.zeros((HEADS, ROWS, COLUMNS))}
+    for i in range(8):
+        batch = data.writer.write(problems.select(torch.tensor([i])))
+        for name, weights in model.attention(batch, kind == "probabilities")[-1].items():
+            mean[name] += weights[0].detach().double().numpy() / 8
+    below = np.tril(np.ones((ROWS, ROWS), dtype=bool))
+    assert np.allclose(found["cross"], mean["cross"], atol=1e-6)
+    assert np.allclose(found["self"].numpy()[:, below], mean["self"][:, below], atol=1e-6)
+    beyond = found["self"][:, ~torch.from_numpy(below)]
+    assert bool(beyond.isneginf().all()) if kind == "scores" else not beyond.any()
+
+
+@pytest.mark.parametrize("task", ["successor", "addition", "n_by_one", "running_xor"])
+@pytest.mark.parametrize("profile", ["cpu", "paper"])
+def test_attention_is_averaged_over_operands_of_the_trained_length(task, profile):
+    spec = settings.plain(task, "vanilla", profile)
+    problems = calibrated._longest(ArithmeticData(spec, 0), 40, 0)
+    operands = 2 if task in settings.BINARY else 1
+    assert problems.operands.shape[:2] == (40, operands)
+    assert (problems.lengths[:, 0] == spec.data.length).all()
+    if operands == 2:
+        assert (problems.lengths[:, 1] == (1 if task == "n_by_one" else spec.data.length)).all()
+    assert len(torch.unique(problems.operands[:, 0], dim=0)) > 30, "different problems"
+
+
+@pytest.mark.parametrize("task", ["successor", "addition", "n_by_one"])
+def test_a_planted_pattern_gives_the_planted_bias(task):
+    """A window of w = 0 attends to one diagonal and one anti-diagonal, whatever the weights: so does its calibration.
+
+    Looked at are two rows of six: the rest is continued.
+    """
+    spec = settings.calibrated(task, "smoke")
+    planted = change(spec.first(), model={"bias": "window", "window": 0})
+    model = build_model(planted, 0).eval()
+    attention = average_attention(model, ArithmeticData(planted, 0), spec.calibration, 0)
+    own, cross = calibrate(attention, spec)
+    assert torch.equal(own, model.bias.own) and torch.equal(cross, model.bias.cross)
+    assert 0 < (cross == 0).sum() < cross.numel()
+
+
+def test_masks_of_the_code_leave_order_to_the_bias(tmp_path):
+    spec = settings.with_code_masks(SPEC)
+    assert not spec.model.causal and spec.first().model.causal
+    assert replace(spec, model=replace(spec.model, causal=True)) == SPEC
+    outcome = run(tmp_path, spec)
+    assert {mode for modes in outcome.grid.scores.values() for mode in modes} == {"teacher_forced", "free_running"}
+    model = load(spec.retrained(), tmp_path / WEIGHTS)
+    own = np.where(np.isneginf(outcome.arrays["bias.self"]).all(axis=2, keepdims=True), 0, outcome.arrays["bias.self"])
+    weights = model.attention(ArithmeticData(spec, 0).validation())[-1]["self"]
+    assert torch.equal((weights > 0).all(dim=0), torch.from_numpy(own > -np.inf)), "what the bias opens, and only that"
+
+
+def test_a_training_has_converged_at_the_first_validation_near_perfect():
+    rows = [(3, "val_exact_match", 0.5), (6, "train_loss", 1.0), (6, "val_exact_match", 0.99)]
+    assert converged([*rows, (9, "val_exact_match", 1.0)]) == 6
+    assert converged(rows[:2]) is None and converged([]) is None
+
+
+@pytest.mark.parametrize(("first", "second"), [(8, 2), (8, None), (None, 2), (None, None)])
+def test_ratios_need_two_trainings_that_converged(first, second, tmp_path):
+    for folder, step in ((tmp_path / calibrated.FIRST, first), (tmp_path, second)):
+        folder.mkdir(exist_ok=True)
+        value = 0.98 if step is None else 1.0
+        (folder / METRICS).write_text(f"step,name,value\n{step or 9},val_exact_match,{value}\n")
+    began, info = (
+        {"scalars": {"val_exact_match": 1.0, "steps": 10}, "seconds_per_step": seconds} for seconds in (0.5, 0.25)
+    )
+    scalars = calibrated._times(tmp_path, began, info)
+    assert (scalars["interpolation_seconds"], scalars["retraining_seconds"]) == (5.0, 2.5)
+    assert (scalars.get("interpolation_steps"), scalars.get("retraining_steps")) == (first, second)
+    ratios = (0.25, 0.125) if first and second else (None, None)
+    assert (scalars.get("steps_ratio"), scalars.get("seconds_ratio")) == ratios
+    resumed = calibrated._times(tmp_path, began, info | {"seconds_per_step": 0.0})
+    assert resumed.get("steps_ratio") == ratios[0] and "seconds_ratio" not in resumed
+
+
+def test_relative_keys_are_recorded_as_computed_pair_by_pair(tmp_path):
+    spec = settings.plain("addition", "rpe", "smoke")
+    outcome = relative.execute(spec, 0, tmp_path, [].append)
+    model, batch = load(spec, tmp_path / WEIGHTS), ArithmeticData(spec, 0).validation()
+    encoding = model.encoding
+    assert isinstance(encoding, RelativeKeys) and "relate" not in vars(encoding)
+    queries = []
+    with torch.no_grad():
+        x = model.embedding(torch.where(batch.loss, 0, batch.tokens)) * spec.model.width**0.5
+        context = Context(encoding, batch.ids, batch.ids, None, (batch.tokens != 0)[:, None, None])
+        for block in model.stack():
+            queries.append(block.attention.query(block.before[0](x)).unflatten(2, (HEADS, -1)))
+            x = block(x, context)
+    assert len(queries) == 2, "one block applied twice"
+    mean = torch.cat(queries).mean(dim=(0, 1))  # (heads, head dimension)
+    expected = [[(row @ key).item() * spec.model.head_dim**-0.5 for key in encoding.table] for row in mean]
+    assert outcome.arrays["relative.distance"].tolist() == list(range(-16, 17))
+    assert np.allclose(outcome.arrays["relative.score"], expected, atol=1e-5)
+    assert outcome.arrays["relative.score"].shape == (HEADS, 33)
+
+
+def test_problems_averaged_over_are_a_function_of_the_seed():
+    data = ArithmeticData(SPEC.first(), 0)
+    one, same, other = (calibrated._longest(data, 20, seed).operands for seed in (0, 0, 1))
+    assert torch.equal(one, same) and not torch.equal(one, other)
+    assert generator("calibration", 0).initial_seed() != generator("train", 0, 0).initial_seed()

@@ -1,0 +1,66 @@
+"""The specification of a run of three steps: its hash, its overrides, its two trainings, and what it refuses."""
+
+import json
+
+import pytest
+
+from lengen.spec import SpecError, check, from_dict
+from papers.bias_calibration import settings
+from papers.bias_calibration.calibrated import execute
+from papers.bias_calibration.spec import CalibratedSpec
+
+SPEC = settings.calibrated("addition", "smoke")
+
+
+def test_the_hash_depends_on_both_sections():
+    specs = [
+        SPEC,
+        SPEC.override("interpolation.steps=9"),
+        SPEC.override("calibration.line=mean"),
+        SPEC.override("calibration.slopes_self=1,0"),
+        SPEC.retrained(),
+    ]
+    assert len({spec.hash() for spec in specs}) == len(specs)
+    assert from_dict(json.loads(json.dumps(SPEC.to_dict())), CalibratedSpec) == SPEC
+    assert from_dict(SPEC.to_dict()) == SPEC.retrained()
+
+
+def test_overrides_reach_both_sections():
+    spec = SPEC.override("calibration.sigma_cross=3.0", "interpolation.steps=5", "calibration.slopes_cross=0,-1")
+    assert (spec.calibration.sigma_cross, spec.calibration.slopes_cross) == (3.0, (0, -1))
+    first, second = spec.trainings()
+    assert (first.train.steps, second.train.steps) == (5, SPEC.train.steps)
+    for text in ("calibration.sigma_cross=high", "interpolation.steps=1.5", "calibration.sigma=2", "interpolate.lr=1"):
+        with pytest.raises(SpecError, match=f"--set {text.partition('=')[0]}") as caught:
+            SPEC.override(text)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "calibration.attention=logits",
+        "calibration.line=median",
+        "calibration.rows=7",
+        "calibration.rows=0",
+        "calibration.examples=0",
+        "calibration.sigma_cross=nan",
+        "calibration.slopes_self=[]",
+        "interpolation.steps=0",
+        "train.steps=0",
+        "model.bias=none",
+        "data.limit=9",
+    ],
+)
+def test_values_that_mean_nothing_are_refused_in_one_sentence(text, tmp_path):
+    spec = SPEC.override(text)
+    with pytest.raises(SpecError, match=text.partition("=")[0]) as caught:
+        execute(spec, 0, tmp_path, [].append)
+    assert "\n" not in str(caught.value) and "expected" in str(caught.value)
+    assert not any(tmp_path.iterdir()), "before anything is trained"
+
+
+def test_the_first_model_is_tested_on_something_whatever_lengths_are_asked_for():
+    check(SPEC.override("test.lengths=5").first())
+    assert SPEC.first().test.lengths == (1, 2, 3, 4)
+    assert settings.calibrated("successor", "cpu").first().test.lengths[-1] == 8
