@@ -77,7 +77,7 @@ def test_sizes_in_labels_come_from_the_specification():
     shown = texts(draw("table3", several(*TABLE3, window=2, period=5, fixed_length=9)))
     assert "+ w = 2" in shown and "NoPE + w = 2" in shown and "+ T = 5" in shown and "padded to 9" in shown
     assert "trained on 1 to 4 bits" in shown and "Length (bits)" in shown
-    assert "Base 16" in texts(draw("bases", several("bases/addition-16")))
+    assert "Base 16" in texts(draw("bases", several("bases/addition-16", base=16)))
 
 
 @pytest.mark.parametrize("name", CURVES)
