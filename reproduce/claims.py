@@ -47,7 +47,8 @@ def sides(claim: Claim) -> tuple[Side, Side]:
 def judge(claim: Claim, evidence: Evidence) -> Finding:
     """Check one claim; raises `Missing` where runs are missing."""
     finding = _CHECKS[claim.check](claim, evidence)
-    return finding._replace(notes=(*finding.notes, *unlearned(claim, evidence), *_without(claim, evidence)))
+    notes = (*finding.notes, *unlearned(claim, evidence), *_said(claim, evidence), *_without(claim, evidence))
+    return finding._replace(notes=notes)
 
 
 def _without(claim: Claim, evidence: Evidence) -> list[str]:
@@ -56,6 +57,16 @@ def _without(claim: Claim, evidence: Evidence) -> list[str]:
     names = [name for name in evidence.experiments if any(fnmatch.fnmatchcase(name, p) for p in patterns)]
     missing = [short(name) for name in names if evidence.left_out(name)]
     return [f"without {', '.join(missing)} (extra, not run)"] if missing else []
+
+
+def _said(claim: Claim, evidence: Evidence) -> list[str]:
+    """What the runs behind a claim say of themselves (``notes`` in run.json)."""
+    return [
+        f"{short(name)} seed {run.seed}: {note}"
+        for name in involved(claim, evidence)
+        for run in evidence.runs(name)
+        for note in run.info.get("notes", [])  # type: ignore[attr-defined]
+    ]
 
 
 def involved(claim: Claim, evidence: Evidence) -> list[str]:

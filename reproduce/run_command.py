@@ -95,6 +95,8 @@ def _summary(report: Report, store: Store) -> None:
     for done in report.runs:
         inside, outside = accuracies(done)
         print(f"{done.experiment} seed {done.seed}: exact match {inside} in the trained range, {outside} outside")
+        for note in done.info.get("notes", []):  # type: ignore[attr-defined]
+            print(f"  {note}")
         print(f"  {readable(store.folder(done))}")
 
 

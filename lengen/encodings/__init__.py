@@ -13,7 +13,7 @@ ENCODINGS: dict[str, Callable[[ModelSpec, tuple[int, ...]], Encoding]] = {
     "sinusoidal": lambda model, sizes: Sinusoidal(model.width),
     "rope": lambda model, sizes: Rotary(model.head_dim),
     "alibi": lambda model, sizes: ALiBi(model.heads),
-    "rpe": lambda model, sizes: RelativeKeys(model.head_dim),
+    "rpe": lambda model, sizes: RelativeKeys(model.head_dim, *sizes[:1]),
     "fire": lambda model, sizes: Fire(model.heads),
     "fire_ratio": lambda model, sizes: FireRatio(model.heads),
     "fire_clamped": lambda model, sizes: FireClamped(model.heads),
@@ -21,7 +21,8 @@ ENCODINGS: dict[str, Callable[[ModelSpec, tuple[int, ...]], Encoding]] = {
 
 
 def build_encoding(model: ModelSpec, sizes: tuple[int, ...]) -> Encoding:
-    """The encoding a specification names; ``sizes`` are the largest ids of the levels. Raises `SpecError`."""
+    """The encoding a specification names; ``sizes`` are the largest ids of the levels, for relative keys the largest
+    distance told apart (16 where none is given). Raises `SpecError`."""
     if model.encoding not in ENCODINGS:
         raise SpecError(f"model.encoding={model.encoding}: unknown encoding{nearest(model.encoding, list(ENCODINGS))}")
     return ENCODINGS[model.encoding](model, sizes)

@@ -151,5 +151,7 @@ class RelativeKeys(Encoding):
     def relate(self, query: Tensor, query_ids: Tensor, key_ids: Tensor) -> Tensor:
         distance = key_ids[0, :, None, :] - query_ids[0, :, :, None]  # (B or 1, Q, K)
         row = distance.clamp(-self.clip, self.clip) + self.clip
-        by_distance = query @ self.table.T  # (B, H, Q, 2k + 1): cheaper than a vector per pair
+        if len(row) == 1:  # one vector per pair of places, the same for all examples: a product is the fastest
+            return torch.einsum("bhqd,qkd->bhqk", query, self.table[row[0]])
+        by_distance = query @ self.table.T  # (B, H, Q, 2k + 1): far smaller than a vector per pair and example
         return by_distance.gather(3, row[:, None].expand(*query.shape[:2], -1, -1))

@@ -56,7 +56,7 @@ def execute(spec: CalibratedSpec, seed: int, folder: Path, report: Callable[[Pro
     scalars = outcome.info["scalars"] | _times(folder, began, outcome.info) | _lines(spec, own, cross)
     return replace(
         outcome,
-        info=outcome.info | {"scalars": scalars},
+        info=outcome.info | {"scalars": scalars, "notes": _notes(scalars, cross)},
         arrays=outcome.arrays | {name: value.float().numpy() for name, value in arrays.items()},
     )
 
@@ -174,6 +174,19 @@ def _times(folder: Path, began: dict[str, Any], info: dict[str, Any]) -> dict[st
         if all(per_step):  # not where a killed run had nothing left to train
             scalars["seconds_ratio"] = scalars["steps_ratio"] * per_step[0] / per_step[1]
     return scalars
+
+
+def _notes(scalars: dict[str, float], cross: Tensor) -> list[str]:
+    """What a reader of the scores has to know of the first training and of the bias."""
+    reached, notes = scalars["interpolation_val_exact_match"], []
+    if reached < INTERPOLATED:
+        notes.append(
+            f"its first model does not interpolate (validation exact match {reached:.2f}, expected {INTERPOLATED}), so "
+            "calibration has no meaning"
+        )
+    if scalars["transparent_cross"] == len(cross):
+        notes.append("no line passed the threshold in any head: the calibrated cross-attention bias is all zeros")
+    return notes
 
 
 def _lines(spec: CalibratedSpec, own: Tensor, cross: Tensor) -> dict[str, float]:

@@ -60,7 +60,8 @@ DEVIATIONS = {
     ),
     "D13": (
         "The RPE row is cited from other work on an encoder-only model with shared layers; ours is such a model, "
-        "at the sizes of this paper, with one table of relative keys for all layers and distances clipped at 16."
+        "at the sizes of this paper, with one table of relative keys for all layers, every distance told apart, and "
+        "results in plain order, in which the distance from a digit to its sum is constant."
     ),
     "D14": (
         "The window opens w places to both sides of the anti-diagonal, as the text says (the authors' code: to the "
@@ -73,12 +74,12 @@ DEVIATIONS = {
         "at cpu only the two trainings of a calibration). The text says near perfect and gives no number of "
         "steps."
     ),
-    "D17": (
-        "A row of attention in which a bias leaves no key open reads nothing; the text gives -inf everywhere, of "
-        "which no softmax exists, and the authors' -10^6 lets such a row read everything."
-    ),
     "D16": (
         "Training numbers are drawn with replacement from seven eighths of a permutation of [0, 2^20]; the last "
         "eighth validates."
+    ),
+    "D17": (
+        "A row of attention in which a bias leaves no key open reads nothing; the text gives -inf everywhere, of "
+        "which no softmax exists, and the authors' -10^6 lets such a row read everything."
     ),
 }

@@ -147,20 +147,22 @@ class Small(NamedTuple):
     layers: int = 1
     """Decoder layers."""
     batch: int = 64
+    """Examples per step outside a window."""
+    lr_again: float = 1e-3
+    """Peak learning rate of a retraining."""
     slopes: tuple[int, ...] = (-1,)
     """Directions searched in cross-attention: N x 1 needs the vertical one, for its digit."""
 
 
 TO_11 = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
-LISTOPS = Small(5, 22, (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 20), 400, 400, 400)
+LISTOPS = Small(5, 17, (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15), 400, 400, 400)
 SMALL = {
     "successor": Small(6, 23, (1, 2, 4, 5, 6, 7, 8, 9, 10, 12, 15, 18, 20, 21), 500, 400, 400),
-    "addition": Small(4, 14, TO_11, 1500, 800, 1200),
-    "n_by_one": Small(4, 14, TO_11, 1200, 1000, 1200, layers=2, batch=128, slopes=(0, -1)),
-    "running_xor": Small(8, 34, (1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32), 400, 400, 400),
+    "addition": Small(4, 14, TO_11, 1500, 800, 1500),
+    "n_by_one": Small(4, 14, TO_11, 1200, 1200, 1500, layers=2, batch=128, lr_again=2e-3, slopes=(0, -1)),
+    "running_xor": Small(8, 26, (1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24), 400, 400, 400),
 }
 CPU_LR = 2e-3
-CPU_LR_AGAIN = 1e-3
 CPU_CALIBRATION: dict[str, Any] = {
     "attention": "probabilities",
     "line": "sum",
@@ -190,11 +192,11 @@ def cpu_size(task: str) -> Size:
             "evaluations": 30,
         },
         test={"lengths": small.lengths, "examples": 500},
-        retrain={"steps": small.again, "lr": CPU_LR_AGAIN},
-        windowed={"steps": small.windowed},
+        retrain={"steps": small.again, "lr": small.lr_again},
+        windowed={"steps": small.windowed, "batch": 64},
         window_layers=WINDOW_LAYERS,
         calibration={**CPU_CALIBRATION, "rows": small.length, "slopes_cross": small.slopes},
-        relative_layers=3,
+        relative_layers=2,
     )
 
 
@@ -228,6 +230,9 @@ def plain(task: str, kind: str, profile: str, **options: Any) -> Spec:
     if kind == "rope" and task == "addition" and profile == "paper":
         model |= {"width": 512, "head_dim": 64}  # Appendix A.2: smaller ones converge very slowly
     spec = setting(task, size, model=model, **options)
+    if kind == "rpe":  # distances are told apart over the whole sequence, and only in plain order are they constant
+        length = (2 + (task == "addition")) * (spec.data.fixed_length + 1) + 3
+        spec = change(spec, data={"max_position": (length,), "reverse_response": False})
     if kind == "vanilla" and profile != "smoke" and task in PROBES:
         spec = change(spec, test={"probes": PROBES[task]})
     if kind == "rpe":

@@ -37,8 +37,6 @@ SHARED = {f"fig1/{name}": f"table1/{name}" for name in (name.partition("/")[2] f
     "table2/successor": "table1/successor-vanilla",
     "table2/addition": "table1/addition-vanilla",
     "table2/n-by-one": "table1/n-by-one-vanilla",
-    "table3/successor-vanilla": "table1/successor-vanilla",
-    "table3/parity-vanilla": "table2/parity",
     "fig2/successor": "table1/successor-vanilla",
     "fig2/addition": "table1/addition-vanilla",
     "fig8/successor": "table1/successor-vanilla",
@@ -49,10 +47,12 @@ SHARED = {f"fig1/{name}": f"table1/{name}" for name in (name.partition("/")[2] f
     "fig6/rpe": "table1/addition-rpe",
 }
 """Experiment -> the one that is its run at every profile."""
+DEPTH = {"table3/successor-vanilla": "table1/successor-vanilla", "table3/parity-vanilla": "table2/parity"}
+"""Where scaffolded models are as deep as the others: not at the cpu profile."""
 ALSO = {
-    "smoke": {f"calibration/{task}-sinusoidal": f"table1/{task}-abc" for task in TASKS[:2]},
+    "smoke": {f"calibration/{task}-sinusoidal": f"table1/{task}-abc" for task in TASKS[:2]} | DEPTH,
     "cpu": {},
-    "paper": {f"calibration/{task}-text": f"table1/{task}-abc" for task in TASKS[:2]},
+    "paper": {f"calibration/{task}-text": f"table1/{task}-abc" for task in TASKS[:2]} | DEPTH,
 }
 PUBLISHED = published.load(Path(package.__file__).with_name("published.toml"))
 
@@ -147,8 +147,8 @@ def test_aligned_input_is_for_scaffolded_binary_tasks_only():
     binary = {f"table3/{t}-{kind}" for t in TASKS[1:] for kind in settings.CONFIGURATIONS}
     assert aligned == binary | {name for name in ALL if name.startswith("bases/")}
     shown = encode(NAMES["table3/addition-cyclic"].specs["cpu"], ["123", "748"])
-    assert "".join(shown["source"]["tokens"]) == "$+" + "00" * 9 + "172438$"
-    assert "".join(shown["target"]["tokens"]) == "$178" + "0" * 9 + "$"
+    assert "".join(shown["source"]["tokens"]) == "$+" + "00" * 11 + "172438$"
+    assert "".join(shown["target"]["tokens"]) == "$178" + "0" * 11 + "$"
 
 
 # ------------------------------------------------------------------ figures and published entries
@@ -190,4 +190,4 @@ def test_paper_specifications_are_the_published_settings():
 def test_parity_rows_name_the_deviation_of_parity_and_cpu_runs_those_of_the_profile():
     rows = {(row.id, row.profile): row.deviations for row in compare.compare("bias_calibration", [])}
     assert rows["abs-parity", "cpu"].startswith("D4 D7 D8 D9 D11 D14;")
-    assert rows["table1-addition-abc-50", "paper"].startswith("D1 D2 D4 D15 D16 D3 D5;")
+    assert rows["table1-addition-abc-50", "paper"].startswith("D1 D2 D4 D15 D16 D3 D5 D17;")
