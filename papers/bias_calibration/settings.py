@@ -41,6 +41,8 @@ class Size:
     calibration: dict[str, Any]
     relative_layers: int
     """Layers of the encoder-only model."""
+    relative: dict[str, Any]
+    """Changes of ``train`` for it."""
 
 
 def setting(task: str, size: Size, *, base: int = 10, **changes: dict[str, Any]) -> Spec:
@@ -123,6 +125,7 @@ def paper_size(task: str) -> Size:
         window_layers=6,
         calibration={**TEXT, "rows": 20 if task == "running_xor" else 6},
         relative_layers=6,
+        relative={},
     )
 
 
@@ -197,6 +200,7 @@ def cpu_size(task: str) -> Size:
         window_layers=WINDOW_LAYERS,
         calibration={**CPU_CALIBRATION, "rows": small.length, "slopes_cross": small.slopes},
         relative_layers=2,
+        relative={"steps": 1000, "lr": 1e-3},
     )
 
 
@@ -212,6 +216,7 @@ def smoke_size(task: str) -> Size:
         window_layers=1,
         calibration={**CPU_CALIBRATION, "rows": 2, "examples": 4, "slopes_cross": (-1,)},
         relative_layers=2,
+        relative={},
     )
 
 
@@ -232,7 +237,7 @@ def plain(task: str, kind: str, profile: str, **options: Any) -> Spec:
     spec = setting(task, size, model=model, **options)
     if kind == "rpe":  # distances are told apart over the whole sequence, and only in plain order are they constant
         length = (2 + (task == "addition")) * (spec.data.fixed_length + 1) + 3
-        spec = change(spec, data={"max_position": (length,), "reverse_response": False})
+        spec = change(spec, data={"max_position": (length,), "reverse_response": False}, train=size.relative)
     if kind == "vanilla" and profile != "smoke" and task in PROBES:
         spec = change(spec, test={"probes": PROBES[task]})
     if kind == "rpe":
