@@ -51,7 +51,7 @@ DEPTH = {"table3/successor-vanilla": "table1/successor-vanilla", "table3/parity-
 """Where scaffolded models are as deep as the others: not at the cpu profile."""
 ALSO = {
     "smoke": {f"calibration/{task}-sinusoidal": f"table1/{task}-abc" for task in TASKS[:2]} | DEPTH,
-    "cpu": {},
+    "cpu": {"table3/parity-vanilla": "table2/parity"},
     "paper": {f"calibration/{task}-text": f"table1/{task}-abc" for task in TASKS[:2]} | DEPTH,
 }
 PUBLISHED = published.load(Path(package.__file__).with_name("published.toml"))
