@@ -1,7 +1,7 @@
 """Numbers of one fixed width, Section 3.2 and Appendix A.4 of "From Interpolation to Extrapolation: Complete Length
 Generalization for Arithmetic Transformers".
 
-    query     $0123+0748$        aligned: $+00712438$ (digits of one significance side by side)
+    query     $0123+0748$        aligned: $+00172438$ (digits of one significance side by side)
     response  1780$              least significant digit first
     N x 1     $0123*6$           aligned: $*06162636$
 

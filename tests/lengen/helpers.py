@@ -28,6 +28,7 @@ ENCODINGS = {
     "sinusoidal": "consecutive",
     "rope": "consecutive",
     "alibi": "consecutive",
+    "rpe": "consecutive",
     "fire": "consecutive",
     "fire_ratio": "consecutive",
     "fire_clamped": "consecutive",
@@ -47,6 +48,13 @@ def case_spec(case: Case) -> Spec:
 def data_spec(task: str, length: int = 3, count: int = 3, room: int = 12, **options) -> DataSpec:
     levels = LEVELS[task, options.get("scratchpad", True)]
     return DataSpec(task=task, length=length, count=count, max_position=(room,) * levels, **options)
+
+
+def fixed_data(task: str, width: int = 4, **options) -> DataSpec:
+    """A task at a fixed length, trained on numbers a digit shorter, so that no sum is too long."""
+    count = 2 if task == "addition" else 1
+    plain = {"scratchpad": False, "position_ids": "consecutive", "length": width - 1}
+    return DataSpec(**{"task": task, "count": count, "fixed_length": width, **plain, **options})
 
 
 def decoder(spec: Spec, seed: int = 0) -> Decoder:

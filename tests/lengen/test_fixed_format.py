@@ -1,0 +1,203 @@
+"""Numbers of one width: worked examples of the paper, ids, and the query apart from the response."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lengen.data import ArithmeticData
+from lengen.examples import Writer
+from lengen.formats import FixedFormat, build_format, final_answer
+from lengen.position_ids import build_position_ids
+from lengen.show import encode
+from lengen.tasks import OperandError, build_task
+from lengen.vocab import PAD
+from tests.lengen.helpers import fixed_data, problems, spec, written
+
+EXAMPLES = [
+    # Sections 3.2 and A.4: task, options, operands, query, response (least significant digit first).
+    ("addition", {}, ["0123", "0748"], "$0123+0748$", "1780$"),
+    ("addition", {"aligned": True}, ["0123", "0748"], "$+00172438$", "1780$"),
+    ("addition", {}, ["5", "95"], "$0005+0095$", "0010$"),
+    ("addition", {"reverse_response": False}, ["0123", "0748"], "$0123+0748$", "0871$"),
+    ("addition", {"base": 16}, ["0fff", "000a"], "$0fff+000a$", "9001$"),
+    ("addition", {"base": 2, "aligned": True}, ["011", "110"], "$+00011110$", "1001$"),
+    ("n_by_one", {}, ["0123", "6"], "$0123*6$", "8370$"),
+    ("n_by_one", {"aligned": True}, ["0123", "6"], "$*06162636$", "8370$"),
+    ("successor", {}, ["0129"], "$0129$", "0310$"),
+    ("successor", {"base": 16}, ["99f"], "$099f$", "0a90$"),
+    ("running_xor", {"base": 2}, ["0110"], "$0110$", "0100$"),
+    ("running_xor", {"base": 2}, ["1011"], "$1011$", "1001$"),
+    ("listops_sm", {}, ["7384"], "$%7384$", "4252$"),
+    ("listops_max", {}, ["2935"], "$>2935$", "5599$"),
+    ("listops_min", {}, ["52"], "$<9952$", "2222$"),
+    ("listops_min", {"base": 4}, ["312"], "$<3312$", "2111$"),
+]
+ANSWERS = ["871", "871", "100", "871", "1009", "1001", "738", "738", "130", "9a0", "0", "1", "2", "9", "2", "1"]
+CASES = [(*example, answer) for example, answer in zip(EXAMPLES, ANSWERS, strict=True)]
+
+
+def writer(data, split: bool = False) -> Writer:
+    format = build_format(data)
+    return Writer(format, build_position_ids(data, format.levels), split)
+
+
+def shown(batch, vocab) -> tuple[str, str]:
+    return vocab.decode(batch.source.tokens[0]), vocab.decode(batch.tokens[0])
+
+
+@pytest.mark.parametrize(("task", "options", "operands", "query", "response", "answer"), CASES)
+def test_the_worked_examples(task, options, operands, query, response, answer):
+    data = fixed_data(task, **options)
+    made = writer(data)
+    problem = build_task(data).parse(operands)
+    batch = made.write(problem)
+    vocab = made.format.vocab
+    assert vocab.decode(batch.tokens[0]) == query + response
+    assert batch.loss[0].int().tolist() == [0] * len(query) + [1] * len(response)
+    apart = writer(data, split=True).write(problem)
+    assert shown(apart, vocab) == (query, "$" + response)
+    assert apart.loss[0].int().tolist() == [0] + [1] * len(response)
+    assert build_task(data).answer(problem) == [answer]
+    final = vocab.decode(final_answer(made.format, vocab.encode(response)[None])[0])
+    if made.format.last_token_only:
+        assert final == answer, "the last of the running results"
+    else:
+        plain = final[::-1] if data.reverse_response else final
+        assert plain == answer.rjust(4, "0")
+
+
+def literal(data, operands: list[str]) -> tuple[str, str]:
+    """Query and response in plain strings, for numeric tasks in base 10."""
+    a, b = operands[0].rjust(data.fixed_length, "0"), operands[1] if len(operands) > 1 else ""
+    result = {"successor": lambda: int(a) + 1, "addition": lambda: int(a) + int(b), "n_by_one": lambda: int(a) * int(b)}
+    operator = {"successor": "", "addition": "+", "n_by_one": "*"}[data.task]
+    b = b.rjust(data.fixed_length, "0") if data.task == "addition" else b
+    if data.aligned and b:
+        repeated = b if len(b) == len(a) else b * len(a)
+        query = operator + "".join(x + y for x, y in zip(a, repeated, strict=True))
+    else:
+        query = a + operator + b
+    return f"${query}$", str(result[data.task]()).rjust(data.fixed_length, "0")[::-1] + "$"
+
+
+@st.composite
+def arithmetic(draw):
+    """Numeric tasks, and problems of mixed lengths that fit."""
+    width = draw(st.integers(2, 9))
+    data = fixed_data(draw(st.sampled_from(["successor", "addition", "n_by_one"])), width, aligned=draw(st.booleans()))
+    number = st.integers(0, 10 ** (width - 1) - 1).map(str)
+    second = {"addition": [number], "n_by_one": [st.integers(0, 9).map(str)]}.get(data.task, [])
+    rows = draw(st.lists(st.tuples(number, *second).map(list), min_size=1, max_size=4))
+    return data, rows
+
+
+@given(arithmetic())
+def test_writing_agrees_with_plain_strings(drawn):
+    data, rows = drawn
+    batch, apart = (writer(data, split).write(problems(data, rows)) for split in (False, True))
+    vocab = build_format(data).vocab
+    for i, row in enumerate(rows):
+        query, response = literal(data, row)
+        assert vocab.decode(batch.tokens[i]) == query + response
+        assert vocab.decode(apart.source.tokens[i]) == query and vocab.decode(apart.tokens[i]) == "$" + response
+
+
+def test_ids_by_scheme():
+    """Consecutive and cyclic ids count from the beginning of each side; the source begins and ends with ``$``."""
+    base = {"task": "addition", "width": 3}
+    problem = build_task(fixed_data(**base)).parse(["12", "99"])
+    whole, source, target = "$012+099$111$", "$012+099$", "$111$"
+
+    def ids(**options):
+        apart = writer(fixed_data(**base, **options), split=True).write(problem)
+        together = writer(fixed_data(**base, **options)).write(problem)
+        return together.ids[:, 0].tolist(), apart.source.ids[:, 0].tolist(), apart.ids[:, 0].tolist()
+
+    sizes = [len(text) for text in (whole, source, target)]
+    assert ids() == tuple([list(range(size))] for size in sizes)
+    assert ids(position_ids="cyclic", period=3) == tuple([[place % 3 for place in range(size)]] for size in sizes)
+    assert ids(position_ids="none") == ([], [], [])
+    coupled = ids(position_ids="coupled", max_position=(9,))
+    assert coupled[0] == [[0, 4, 3, 2, 1, 4, 3, 2, 0, 2, 3, 4, 0]], "offset 1: the digit of significance k has k + 1"
+    assert coupled[1:] == ([[0, 4, 3, 2, 1, 4, 3, 2, 0]], [[0, 2, 3, 4, 0]])
+
+
+@pytest.mark.parametrize(
+    ("task", "aligned", "rows"),
+    [
+        ("addition", True, ["$+00172438$", "01554433220"]),
+        ("n_by_one", True, ["$*06162636$", "01554433220"]),
+        ("n_by_one", False, ["$0123*6$", "05432120"]),
+        ("listops_max", False, ["$>2935$", "0154320"]),
+    ],
+)
+def test_coupled_ids_are_significance_also_where_operands_are_aligned(task, aligned, rows):
+    """N x 1 aligned repeats its one digit beside digits of every significance."""
+    data = fixed_data(task, aligned=aligned, position_ids="coupled", max_position=(9,))
+    operands = {"addition": ["0123", "0748"], "n_by_one": ["0123", "6"], "listops_max": ["2935"]}[task]
+    batch = writer(data, split=True).write(build_task(data).parse(operands))
+    assert build_format(data).vocab.decode(batch.source.tokens[0]) == rows[0]
+    assert batch.source.ids[0, 0].tolist() == [int(c) for c in rows[1]]
+
+
+def test_both_sides_share_one_training_offset():
+    data = fixed_data("addition", position_ids="coupled", max_position=(30,))
+    drawn = build_task(data).train(200, 3, 2, torch.Generator().manual_seed(0))
+    batch = writer(data, split=True).write(drawn, torch.Generator().manual_seed(1))
+    offsets = batch.source.ids[0, :, 5]  # the operator has coordinate 0
+    assert torch.equal(batch.ids[0, :, 1], offsets + 1) and torch.equal(batch.source.ids[0, :, 4], offsets + 1)
+    assert set(offsets.tolist()) == set(range(1, 27)), "1 to 30 - 4"
+    with pytest.raises(OperandError, match="need position ids up to 5 in level 1, and the model has 4"):
+        writer(fixed_data("addition", position_ids="coupled", max_position=(4,)), split=True).write(drawn)
+
+
+@given(written())
+def test_every_format_can_be_written_apart(drawn):
+    """Source and target join to what is written together: tokens, coupled ids and training targets."""
+    data, operands = drawn
+    together = writer(data).write(problems(data, operands))
+    apart = writer(data, split=True).write(problems(data, operands))
+    for i in range(len(operands)):
+        whole, mask = together.tokens[i], together.tokens[i] != PAD
+        read, answered = apart.source.tokens[i] != PAD, apart.tokens[i] != PAD
+        assert apart.tokens[i, 0] == whole[0] and not apart.ids[:, i, 0].any() and not apart.loss[i, 0]
+        joined = torch.cat([apart.source.tokens[i, read], apart.tokens[i, answered][1:]])
+        assert torch.equal(joined, whole[mask])
+        ids = torch.cat([apart.source.ids[:, i, read], apart.ids[:, i, answered][:, 1:]], dim=1)
+        assert torch.equal(ids, together.ids[:, i, mask])
+        assert int(apart.loss[i].sum()) == int(answered.sum()) - 1 == int(together.loss[i].sum())
+        assert torch.equal(apart.loss[i, answered][1:], together.loss[i, mask][int(read.sum()) :])
+        assert not apart.loss[i, ~answered].any()
+
+
+@given(written())
+def test_written_apart_the_plan_and_the_lengths_are_the_same(drawn):
+    data, operands = drawn
+    together, apart, drawn_problems = writer(data), writer(data, split=True), problems(data, operands)
+    for one, two in zip(together.plan(drawn_problems), apart.plan(drawn_problems), strict=True):
+        assert torch.equal(one, two)
+    assert torch.equal(together.lengths(drawn_problems) + 1, apart.lengths(drawn_problems))
+
+
+def test_a_query_apart_has_the_shape_of_its_digits_and_one_vocabulary():
+    made = build_format(fixed_data("addition", 7, base=12))
+    assert isinstance(made, FixedFormat) and made.vocab.symbols == "0123456789ab+" and made.width == 7
+    data = ArithmeticData(spec(fixed_data("addition"), encoding="sinusoidal", architecture="encoder_decoder"), 0)
+    batch = data.batch(0)
+    assert batch.source.tokens.shape == (8, 11) and batch.tokens.shape == (8, 6)
+    moved = data.validation().to(torch.device("cpu"))
+    assert moved.source.tokens.shape == (256, 11)
+
+
+def test_encoding_shows_both_sides():
+    """The contract of ``encode``: the same three keys under source and target."""
+    apart = spec(fixed_data("addition"), encoding="sinusoidal", architecture="encoder_decoder")
+    assert encode(apart, ["123", "748"]) == {
+        "source": {"tokens": list("$0123+0748$"), "position_ids": [list(range(11))], "loss": [0] * 11},
+        "target": {"tokens": list("$1780$"), "position_ids": [list(range(6))], "loss": [0, 1, 1, 1, 1, 1]},
+    }
+    together = encode(spec(fixed_data("addition", position_ids="none"), encoding="none"), ["123", "748"])
+    assert together == {"tokens": list("$0123+0748$1780$"), "position_ids": [], "loss": [0] * 11 + [1] * 5}
+    with pytest.raises(OperandError, match="an operand has 5 digits"):
+        encode(apart, ["12345", "1"])
