@@ -1,0 +1,109 @@
+"""Encoder-decoders and encoders to test: built, trained a little, and decoded as one would write it first."""
+
+import functools
+
+import torch
+
+from lengen.data import ArithmeticData
+from lengen.examples import Batch
+from lengen.execute import build_model
+from lengen.models import Transformer
+from lengen.module import response_loss
+from lengen.spec import DataSpec, Spec, TestSpec, TrainSpec
+from lengen.tasks import Problems
+from lengen.vocab import END, PAD
+from tests.lengen.helpers import TEST, TRAIN, fixed_data, spec
+
+MODEL = {
+    "architecture": "encoder_decoder",
+    "encoding": "none",
+    "norm": "layernorm",
+    "final_norm": "layernorm",
+    "norm_place": "pre",
+    "tied": False,
+    "scale_attention": True,
+    "activation": "relu",
+    "init": "xavier",
+    "biases": True,
+    "scale_embedding": True,
+}
+IDS = {"none": "none", "learned": "coupled"}
+"""Encoding -> the position ids it is tested with, consecutive where not named."""
+
+
+def beside(data: DataSpec, train: TrainSpec = TRAIN, test: TestSpec = TEST, **model: object) -> Spec:
+    """A specification of an encoder-decoder, or of another architecture in its style."""
+    return spec(data, train, test, **{**MODEL, **model})
+
+
+def data_for(encoding: str, task: str = "addition", width: int = 3, **options) -> DataSpec:
+    ids = IDS.get(encoding, "consecutive")
+    room = {"max_position": (12,)} if ids == "coupled" else {}
+    return fixed_data(task, width, **{"position_ids": ids, **room, **options})
+
+
+def random_bias(bias, seed: int = 0) -> None:
+    """Fill a given bias: a third closed, some rows closed entirely, the diagonal of nothing else guaranteed."""
+    stream = torch.Generator().manual_seed(seed)
+    filled = []
+    for held in (bias.own, bias.cross):
+        new = torch.randn(held.shape, generator=stream, dtype=held.dtype)
+        new[torch.rand(held.shape, generator=stream) < 0.4] = float("-inf")
+        new[0, 1] = new[1, -1] = float("-inf")
+        filled.append(new)
+    bias.set(*filled)
+
+
+def made(spec: Spec, seed: int = 0) -> tuple[Transformer, ArithmeticData]:
+    """A random float64 model, its norms and biases changed too, and its data."""
+    model = build_model(spec, seed).double().eval()
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.3 * torch.randn_like(parameter))  # no two logits are equal, every part is seen
+    if spec.model.bias == "given":
+        random_bias(model.bias, seed)
+    return model, ArithmeticData(spec, seed)
+
+
+@functools.cache
+def trained(sized: Spec, steps: int = 150) -> tuple[Transformer, ArithmeticData]:
+    """A model after a second of training: right often, wrong often enough."""
+    model, data = build_model(sized, 0), ArithmeticData(sized, 0)
+    if sized.model.bias == "given":
+        random_bias(model.bias)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3, betas=(0.9, 0.98), weight_decay=0)
+    for step in range(steps):
+        for group in optimizer.param_groups:
+            group["lr"] = 5e-3 * min(1, (step + 1) / 20) * (1 - step / steps)
+        batch = data.batch(step)
+        logits = model.predict(Batch(batch.tokens, batch.ids, batch.loss, batch.source))
+        loss = response_loss(logits, batch.tokens, batch.loss) / batch.scale
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model.double().eval(), data
+
+
+@torch.no_grad()
+def plain_greedy(model: Transformer, data: ArithmeticData, problems: Problems) -> list[list[int]]:
+    """The response to each problem, alone, token by token, the whole text read again each time, no answer in sight."""
+    responses = []
+    for i in range(len(problems.lengths)):
+        batch = data.writer.write(problems.select(torch.tensor([i])))
+        tokens = batch.tokens.masked_fill(batch.loss, PAD)
+        response: list[int] = []
+        for place in batch.loss[0].nonzero()[:, 0].tolist():
+            if model.writes_in_order:
+                so_far = slice(place + 1)  # models are asked for every token but the first, so one more is passed
+                read = Batch(tokens[:, so_far], batch.ids[:, :, so_far], batch.loss[:, so_far], batch.source)
+            else:
+                read = Batch(tokens, batch.ids, batch.loss)
+            best = int(model.predict(read)[0, place - 1].argmax())
+            response.append(best)
+            if best == END:
+                break
+            if model.writes_in_order:
+                tokens[0, place] = best
+        responses.append(response)
+    return responses

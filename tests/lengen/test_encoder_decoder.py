@@ -1,0 +1,213 @@
+"""The encoder-decoder against torch.nn's layers, its attention as it is used, and what must not change a thing."""
+
+import pytest
+import torch
+from torch import nn
+
+from lengen.data import ArithmeticData
+from lengen.examples import Batch, Source
+from lengen.execute import build_model
+from lengen.spec import TestSpec
+from lengen.vocab import PAD
+from tests.lengen.beside import MODEL, beside, data_for, made
+from tests.lengen.helpers import data_spec, fixed_data, problems
+
+SIZE = {"d_model": 16, "nhead": 2, "dim_feedforward": 32, "dropout": 0.0, "layer_norm_eps": 1e-6, "batch_first": True}
+"""`tests.lengen.helpers.MODEL` in torch.nn's words."""
+
+
+def copy_attention(ours, theirs: nn.MultiheadAttention) -> None:
+    parts = (ours.query, ours.key, ours.value)
+    theirs.in_proj_weight.data = torch.cat([part.weight.data for part in parts])
+    theirs.in_proj_bias.data = torch.cat([part.bias.data for part in parts])
+    theirs.out_proj.load_state_dict(ours.out.state_dict())
+
+
+def copied(block, layer, post: bool):
+    """The weights of one of our blocks in one of torch.nn's layers."""
+    layer = layer.double().eval()
+    copy_attention(block.attention, layer.self_attn)
+    if block.cross is not None:
+        copy_attention(block.cross, layer.multihead_attn)
+    layer.linear1.load_state_dict(block.feed_forward.enter.state_dict())
+    layer.linear2.load_state_dict(block.feed_forward.leave.state_dict())
+    for number, norm in enumerate(block.after if post else block.before, start=1):
+        getattr(layer, f"norm{number}").load_state_dict(norm.state_dict())
+    return layer
+
+
+def in_torch(model, batch) -> tuple[torch.Tensor, list[dict[str, torch.Tensor]]]:
+    """Logits and attention weights from torch.nn.TransformerEncoderLayer and TransformerDecoderLayer."""
+    post = model.spec.norm_place == "post"
+    padding = batch.source.tokens == PAD
+
+    def embedded(tokens, ids):
+        return model.embedding(tokens) * 4 + model.encoding.embed(ids)
+
+    memory = embedded(batch.source.tokens, batch.source.ids)
+    for block in model.encoder:
+        memory = copied(block, nn.TransformerEncoderLayer(**SIZE, norm_first=not post), post)(
+            memory, src_key_padding_mask=padding
+        )
+    x = embedded(batch.tokens[:, :-1], batch.ids[:, :, :-1])
+    causal = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+    found = []
+    for block in model.stack():
+        layer = copied(block, nn.TransformerDecoderLayer(**SIZE, norm_first=not post), post)
+        looks = {"need_weights": True, "average_attn_weights": False}
+        read = x if post else layer.norm1(x)
+        mixed, own = layer.self_attn(read, read, read, attn_mask=causal, **looks)
+        attended = layer.norm1(x + mixed) if post else x + mixed
+        read = attended if post else layer.norm2(attended)
+        _, cross = layer.multihead_attn(read, memory, memory, key_padding_mask=padding, **looks)
+        found.append({"self": own, "cross": cross})
+        x = layer(x, memory, tgt_mask=causal, memory_key_padding_mask=padding)
+    return model.head(model.norm(x)), found
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("place", ["pre", "post"])
+@pytest.mark.parametrize("encoder_layers", [0, 1, 2])
+def test_it_is_torch_nn_with_the_same_weights(place, encoder_layers):
+    sized = beside(
+        data_spec("addition", scratchpad=False, position_ids="consecutive"),
+        encoding="sinusoidal",
+        norm_place=place,
+        encoder_layers=encoder_layers,
+    )
+    model, data = made(sized)
+    batch = data.writer.write(problems(sized.data, [["57", "48"], ["5", "1"], ["999", "999", "999"]]))
+    assert (batch.source.tokens == PAD).any() and (batch.tokens == PAD).any(), "padding on both sides"
+    logits, weights = in_torch(model, batch)
+    assert torch.allclose(model.predict(batch), logits, atol=1e-5)
+    ours = model.attention(batch)
+    assert len(ours) == sized.model.layers
+    for own, theirs in zip(ours, weights, strict=True):
+        for name in ("self", "cross"):
+            assert torch.allclose(own[name].double(), theirs[name], atol=1e-5)
+
+
+BIASES = [{}, {"bias": "window", "window": 1}, {"bias": "given"}, {"bias": "given", "causal": False}]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("encoding", ["sinusoidal", "alibi", "rpe"])
+@pytest.mark.parametrize("options", BIASES, ids=lambda options: "-".join(map(str, options.values())) or "none")
+def test_attention_is_the_softmax_of_its_scores(options, encoding):
+    """Of every layer, rows of one over the open keys and exactly 0 elsewhere; a row closed entirely reads nothing."""
+    model, data = made(beside(data_for(encoding), encoding=encoding, **options))
+    batch = data.writer.write(data.test(2, 2, 6))
+    size, columns = batch.tokens.shape[1] - 1, batch.source.tokens.shape[1]
+    causal = torch.ones(size, size, dtype=torch.bool).tril()
+    layers = model.attention(batch)
+    assert len(layers) == 2
+    for weights, scores in zip(layers, model.attention(batch, softmax=False), strict=True):
+        assert weights["self"].shape == (6, 2, size, size) and weights["cross"].shape == (6, 2, size, columns)
+        for name in ("self", "cross"):
+            open_ = torch.ones_like(weights[name], dtype=torch.bool)
+            if name == "self" and model.spec.causal:
+                open_ &= causal
+            closed_row = torch.zeros_like(open_[..., :1])
+            if model.bias is not None:
+                held = {"self": model.bias.own, "cross": model.bias.cross}[name] > -torch.inf
+                closed_row = ~(open_ & held).any(dim=-1, keepdim=True)
+                open_ &= held | closed_row
+            expected = scores[name].masked_fill(~open_, -torch.inf).softmax(dim=-1).masked_fill(closed_row, 0)
+            assert torch.allclose(weights[name], expected, atol=1e-6)
+            assert not weights[name][~open_ | closed_row].any()
+            ones = (~closed_row[..., 0]).to(weights[name].dtype)
+            assert torch.allclose(weights[name].sum(dim=-1), ones, atol=1e-6)
+            assert closed_row.any() == (model.spec.bias == "given")
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", ["none", "sinusoidal", "rope", "alibi", "rpe", "learned"])
+@pytest.mark.parametrize("bias", ["none", "window"])
+def test_padding_of_the_source_changes_nothing(name, bias):
+    """What stands there does not matter: every problem is answered in a batch as it is alone."""
+    ids = {"none": "none", "learned": "coupled"}.get(name, "consecutive")
+    data = data_spec("addition", position_ids=ids, room=12, reverse_query=True)
+    longest = TestSpec(lengths=(3,), counts=(3,))
+    model, data = made(beside(data, test=longest, encoding=name, encoder_layers=1, bias=bias, window=30))
+    rows = [["57", "48"], ["5", "1"], ["9", "99", "8"]]
+    batch = data.writer.write(problems(data.spec.data, rows))
+    together = model.predict(batch)
+    for i, row in enumerate(rows):
+        alone = data.writer.write(problems(data.spec.data, [row]))
+        own = model.predict(alone)
+        assert torch.allclose(together[i, : own.shape[1]], own[0], atol=1e-5)
+    more = torch.nn.functional.pad(batch.source.tokens, (0, 3))
+    last = batch.source.ids[:, :, -1:].expand(-1, -1, 3)
+    if bias == "none":
+        longer = Batch(batch.tokens, batch.ids, batch.loss, Source(more, torch.cat([batch.source.ids, last], dim=2)))
+        assert torch.allclose(model.predict(longer), together, atol=1e-5)
+
+
+def test_later_tokens_change_nothing_before_them_and_the_source_does():
+    model, data = made(beside(data_for("sinusoidal"), encoding="sinusoidal", encoder_layers=1))
+    batch = data.writer.write(data.test(2, 2, 6))
+    before = model.predict(batch)
+    changed = batch._replace(tokens=batch.tokens.clone())
+    changed.tokens[:, 3:] = 4
+    after = model.predict(changed)
+    assert torch.equal(before[:, :3], after[:, :3]) and not torch.equal(before[:, 3:], after[:, 3:])
+    source = batch._replace(source=batch.source._replace(tokens=batch.source.tokens.clone()))
+    source.source.tokens[:, 2] = 4
+    assert not torch.isclose(before[:, 0], model.predict(source)[:, 0]).all()
+
+
+def test_without_a_causal_mask_the_given_bias_alone_decides():
+    model, data = made(beside(data_for("sinusoidal"), encoding="sinusoidal", bias="given", causal=False))
+    batch = data.writer.write(data.test(2, 2, 4))
+    model.bias.own.zero_()
+    changed = batch._replace(tokens=batch.tokens.clone())
+    changed.tokens[:, 3] = (changed.tokens[:, 3] - 1) % 10 + 2
+    assert not torch.isclose(model.predict(batch)[:, 0], model.predict(changed)[:, 0]).all(), "later tokens are seen"
+    model.bias.own.fill_(-torch.inf)
+    model.bias.own.diagonal(dim1=1, dim2=2).zero_()
+    assert torch.equal(model.predict(batch)[:, :3], model.predict(changed)[:, :3])
+
+
+@pytest.mark.parametrize(("shared", "layers"), [(False, 3), (True, 3), (True, 1)])
+def test_parameters_are_counted_by_closed_form_and_shared_ones_once(shared, layers):
+    sized = beside(fixed_data("successor"), encoding="sinusoidal", shared=shared, layers=layers, encoder_layers=2)
+    model = build_model(sized, 0)
+    attention, norm = 4 * (16 * 16 + 16), 2 * 16
+    feed_forward = 16 * 32 + 32 + 32 * 16 + 16
+    decoder = 2 * attention + feed_forward + 3 * norm
+    encoder = attention + feed_forward + 2 * norm
+    tokens = len(ArithmeticData(sized, 0).format.vocab)
+    ends = tokens * 16 + norm + tokens * 16 + tokens
+    found = sum(parameter.numel() for parameter in model.parameters())
+    assert found == (1 if shared else layers) * decoder + 2 * encoder + ends
+    assert len(model.stack()) == layers == len(model.attention(ArithmeticData(sized, 0).validation()))
+    assert all(block is model.blocks[0] for block in model.stack()) == (shared or layers == 1)
+
+
+def test_a_bias_is_stored_with_the_weights_and_is_no_parameter():
+    model, _ = made(beside(data_for("none"), bias="given"))
+    assert {"bias.own", "bias.cross"} <= set(model.state_dict())
+    assert not any(name.startswith("bias.") for name, _ in model.named_parameters())
+    other = build_model(beside(data_for("none"), bias="given"), 1).double()
+    other.load_state_dict(model.state_dict())
+    assert torch.equal(other.bias.own, model.bias.own) and torch.equal(other.bias.cross, model.bias.cross)
+
+
+def test_xavier_and_zero_biases_at_the_start():
+    sized = beside(fixed_data("successor"), encoding="sinusoidal", encoder_layers=1, width=64, head_dim=32, ff_width=96)
+    model = build_model(sized, 0)
+    for name, parameter in model.named_parameters():
+        if parameter.dim() > 1:
+            limit = (6 / sum(parameter.shape)) ** 0.5
+            assert parameter.abs().max() <= limit and parameter.abs().max() > 0.9 * limit, name
+        elif name.endswith("bias"):
+            assert not parameter.any(), name
+
+
+def test_a_batch_without_a_source_is_refused():
+    model, data = made(beside(data_for("none")))
+    batch = data.validation()._replace(source=None)
+    for use in (model.predict, model.attention, lambda b: model.cache(b, 9)):
+        with pytest.raises(ValueError, match="needs batches with a source: write them with a Writer that splits"):
+            use(batch)
+    assert MODEL["architecture"] == data.spec.model.architecture
