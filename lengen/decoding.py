@@ -83,7 +83,9 @@ def write(
     """
     batch = writer.write(problems)
     if not (model.writes_in_order and model.spec.causal):
-        return verify(model, batch).predicted
+        written = verify(model, batch).predicted
+        ended = (written == END).long()
+        return written.masked_fill(ended.cumsum(dim=1) > ended, PAD)
     start = response_start(batch)
     planned, slots, offsets = writer.plan(problems)
     size = int(slots.max())

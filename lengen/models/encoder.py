@@ -24,7 +24,7 @@ class Encoder(Transformer):
         initialise(self)
 
     def _prepare(self, tokens: Tensor, ids: Tensor, loss: Tensor) -> tuple[Tensor, Context]:
-        mask = (tokens != PAD)[:, None, None]
+        mask = ((tokens != PAD) | loss)[:, None, None]
         context = Context(self.encoding, ids, ids, self.encoding.bias(ids, ids), mask)
         return self._embed(torch.where(loss, PAD, tokens), ids), context
 

@@ -67,7 +67,7 @@ def made(spec: Spec, seed: int = 0) -> tuple[Transformer, ArithmeticData]:
 
 
 @functools.cache
-def trained(sized: Spec, steps: int = 150) -> tuple[Transformer, ArithmeticData]:
+def trained(sized: Spec, steps: int = 100) -> tuple[Transformer, ArithmeticData]:
     """A model after a second of training: right often, wrong often enough."""
     model, data = build_model(sized, 0), ArithmeticData(sized, 0)
     if sized.model.bias == "given":

@@ -15,11 +15,13 @@ from lengen.encodings import (
     FireClamped,
     FireRatio,
     Learned,
+    RelativeKeys,
     Rotary,
     Sinusoidal,
     alibi_slopes,
     build_encoding,
 )
+from lengen.models.blocks import Attention, Context
 from lengen.spec import SpecError
 from tests.lengen.helpers import ENCODINGS, MODEL, data_spec, spec
 
@@ -39,9 +41,16 @@ def test_every_encoding_keeps_the_shapes_of_its_entry_points(name, batch):
     vectors = torch.randn(3, MODEL.heads, 7, MODEL.head_dim)
     assert encoding.rotate(vectors, ids).shape == vectors.shape
     embedded, bias = encoding.embed(ids), encoding.bias(ids[:, :, :4], ids)
+    related = encoding.relate(vectors[:, :, :4], ids[:, :, :4], ids)
+    assert related is None or related.shape == (3, MODEL.heads, 4, 7)
     assert embedded is None or embedded.shape == (batch, 7, MODEL.width)
     assert bias is None or bias.shape == (batch, MODEL.heads, 4, 7)
-    does = [embedded is not None, bias is not None, not torch.equal(encoding.rotate(vectors, ids), vectors)]
+    does = [
+        embedded is not None,
+        bias is not None,
+        related is not None,
+        not torch.equal(encoding.rotate(vectors, ids), vectors),
+    ]
     assert sum(does) == (name != "none")
 
 
@@ -49,6 +58,7 @@ def test_by_default_an_encoding_does_nothing():
     vectors = torch.randn(1, 1, 2, 4)
     assert Encoding().embed(numbers()) is None and Encoding().bias(numbers(), numbers()) is None
     assert Encoding().rotate(vectors, numbers()) is vectors
+    assert Encoding().relate(vectors, numbers(), numbers()) is None
 
 
 def test_learned_tables_are_summed_over_levels():
@@ -125,6 +135,55 @@ def test_alibi_is_linear_in_distance():
     for b, h, q, k in torch.cartesian_prod(*map(torch.arange, (2, 6, 3, 5))).tolist():
         distance = int(queries[0, b, q]) - int(keys[0, b, k])
         assert float(bias[b, h, q, k]) == pytest.approx(-alibi_slopes(6)[h] * abs(distance))
+
+
+def test_alibi_sees_to_both_sides_alike_where_a_model_does():
+    """In an encoder a key as far behind is penalised as one before; keys at equal ids not at all."""
+    ids = torch.arange(6)[None, None]
+    bias = ALiBi(2).bias(ids, ids)
+    assert torch.equal(bias, bias.transpose(2, 3)) and torch.equal(bias.flip(2, 3), bias)
+    assert not bias.diagonal(dim1=2, dim2=3).any() and bool((bias <= 0).all())
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("clip", [1, 3, 40])
+def test_relative_keys_follow_equation_4_of_shaw_et_al(batch, clip):
+    """e_ij = x_i W^Q (x_j W^K + a_ij)^T / sqrt(d), a_ij = w_clip(j - i, k): the added product is q_i . a_ij."""
+    torch.manual_seed(0)
+    encoding, query = RelativeKeys(4, clip).double(), torch.randn(2, 3, 5, 4).double()
+    queries, keys = numbers(batch, 5), numbers(batch, 7, seed=1)
+    found = encoding.relate(query, queries, keys)
+    assert encoding.table.shape == (2 * clip + 1, 4) and found.shape == (2, 3, 5, 7)
+    for b, h, i, j in torch.cartesian_prod(*map(torch.arange, found.shape)).tolist():
+        distance = int(keys[0, b % batch, j]) - int(queries[0, b % batch, i])
+        a = encoding.table[max(-clip, min(clip, distance)) + clip]
+        assert found[b, h, i, j].item() == pytest.approx(sum((query[b, h, i] * a).tolist()), abs=1e-9)
+    found.sum().backward()
+    used = (keys[0, :, None] - queries[0, :, :, None]).clamp(-clip, clip).unique() + clip
+    assert encoding.table.grad.any(dim=1).nonzero()[:, 0].tolist() == used.tolist()
+
+
+def test_relative_keys_are_scaled_with_the_scores():
+    """Shaw et al. divide the sum of both products; without a relation attention is as it was."""
+    torch.manual_seed(0)
+    model = spec(data_spec("parity"), encoding="rpe", scale_attention=True).model
+    attention, ids = Attention(model).double(), torch.arange(5)[None, None]
+    encoding, x = RelativeKeys(model.head_dim).double(), torch.randn(2, 5, model.width).double()
+    context = Context(encoding, ids, ids, None, None)
+    query, (key, _) = attention._queries(x, context), attention.memory(x, encoding, ids)
+    both = (query @ key.mT + encoding.relate(query, ids, ids)) / model.head_dim**0.5
+    expected = both.masked_fill(torch.ones(5, 5).triu(1).bool(), -math.inf).softmax(dim=-1)
+    assert torch.allclose(attention.weights(x, context).double(), expected, atol=1e-6)
+    _, value = attention.memory(x, encoding, ids)
+    assert torch.allclose(
+        attention(x, context), attention.out((expected @ value).transpose(1, 2).flatten(-2)), atol=1e-5
+    )
+
+
+def test_as_many_relative_keys_as_a_specification_asks_for():
+    model = spec(data_spec("parity"), encoding="rpe").model
+    assert build_encoding(model, ()).clip == 16 and build_encoding(model, (70,)).clip == 70
+    assert RelativeKeys(64, 500).table.std().item() == pytest.approx(64**-0.5, rel=0.02)
 
 
 def network(layers, value: float) -> list[float]:

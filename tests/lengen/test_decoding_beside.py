@@ -1,0 +1,167 @@
+"""Beside an encoder, as an encoder, with shared layers: every way of deciding and writing is plain greedy decoding."""
+
+import itertools
+
+import pytest
+import torch
+from rapidfuzz.distance import Levenshtein
+
+from lengen.callbacks import score_cell
+from lengen.decoding import verify, write
+from lengen.examples import Batch
+from lengen.records import Score
+from lengen.spec import TrainSpec
+from lengen.vocab import END, PAD
+from tests.lengen.beside import beside, data_for, made, plain_greedy, trained
+from tests.lengen.helpers import data_spec
+
+NAMES = ["none", "sinusoidal", "rope", "alibi", "rpe", "learned"]
+BIASES = ["none", "window", "given"]
+
+
+def ended(row: list[int]) -> list[int]:
+    """A written row up to and with its end, without the padding after it."""
+    size = len(row)
+    while size and row[size - 1] == PAD:
+        size -= 1
+    return row[:size]
+
+
+def stripped(responses: list[list[int]]) -> list[list[int]]:
+    return [ended(row) for row in responses]
+
+
+def check(model, data, problems) -> list[list[int]]:
+    """Verified, written whole and written from the first divergence, against plain greedy decoding; the responses."""
+    expected = plain_greedy(model, data, problems)
+    batch = data.writer.write(problems)
+    verified, written = verify(model, batch), write(model, data.writer, problems)
+    assert stripped(written.tolist()) == stripped(expected)
+    truths = [batch.tokens[i, batch.loss[i]].tolist() for i in range(len(expected))]
+    assert stripped(verified.reference.tolist()) == truths
+    for own, truth, agreed, correct in zip(expected, truths, verified.agreed, verified.correct, strict=True):
+        same = [a == b for a, b in zip(own, truth, strict=False)]
+        assert int(agreed) == [*same, False].index(False) and bool(correct) == (own == truth)
+    assert torch.equal(written, write(model, data.writer, problems, verified.agreed, verified.reference))
+    failed = (~verified.correct).nonzero()[:, 0]
+    for index in (failed, torch.arange(1), torch.arange(len(expected))[::2]):
+        if len(index):
+            own = write(model, data.writer, problems.select(index), verified.agreed[index], verified.reference[index])
+            assert stripped(own.tolist()) == [ended(expected[i]) for i in index.tolist()]
+    return expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("bias", BIASES)
+def test_all_ways_agree_with_plain_greedy_decoding(name, bias):
+    """Given biases are a random pattern of -inf, with rows that are closed entirely."""
+    for number, (encoder_layers, shared) in enumerate(itertools.product([0, 1], [False, True])):
+        options = {"bias": bias, "window": 1, "shared": shared, "encoder_layers": encoder_layers}
+        model, data = made(beside(data_for(name), encoding=name, **options), number)
+        responses = check(model, data, data.task.train(3, 2, 2, torch.Generator().manual_seed(number)))
+        assert len({tuple(row) for row in responses}) > 1 or name == "none" or number, "it looks at its problem"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sources_and_responses_of_different_lengths(name):
+    """Padding in the middle of a batch: formats that are not of one width, beside an encoder."""
+    ids = {"none": "none", "learned": "coupled"}.get(name, "consecutive")
+    data = data_spec("addition", position_ids=ids, room=12, reverse_response=name != "learned")
+    model, data = made(beside(data, encoding=name, encoder_layers=1))
+    check(model, data, data.task.train(4, 3, 3, torch.Generator().manual_seed(1)))
+
+
+@pytest.mark.parametrize("name", ["learned", "sinusoidal"])
+def test_numbers_without_padding_beside_an_encoder(name):
+    """As without an encoder, coupled ids of a text of one's own follow from the text."""
+    ids = {"learned": "coupled"}.get(name, "consecutive")
+    data = data_spec("addition", position_ids=ids, room=12, pad=False)
+    model, data = made(beside(data, encoding=name, encoder_layers=1))
+    problem = data.task.train(6, 2, 3, torch.Generator().manual_seed(1))
+    written = write(model, data.writer, problem)
+    assert stripped(written.tolist()) == [by_the_text(model, data, problem.select(torch.tensor([i]))) for i in range(6)]
+    verified = verify(model, data.writer.write(problem))
+    assert torch.equal(written, write(model, data.writer, problem, verified.agreed, verified.reference))
+
+
+@torch.no_grad()
+def by_the_text(model, data, problem) -> list[int]:
+    """Greedy decoding of one unpadded problem, ids from the text so far."""
+    batch, coupled = data.writer.write(problem), data.spec.data.position_ids == "coupled"
+    most = int(data.writer.plan(problem)[1])
+    tokens, text = [END], ""
+    while len(tokens) <= most and (len(tokens) == 1 or tokens[-1] != END):
+        if coupled:
+            numbers = [text[: place + 1].split(">") for place in range(len(text))]
+            rows = [[0, *(min(1 + len(n[-1]), 12) for n in numbers)], [0, *(min(len(n), 12) for n in numbers)]]
+        else:
+            rows = [list(range(len(tokens)))]
+        now = Batch(
+            torch.tensor([[*tokens, PAD]]), torch.tensor([[*row, 0] for row in rows])[:, None], None, batch.source
+        )
+        tokens.append(int(model.predict(now)[0, -1].argmax()))
+        text += data.format.vocab.decode(tokens[-1:]) or "_"
+    return ended(tokens[1:])
+
+
+@pytest.mark.parametrize("name", ["sinusoidal", "rpe", "alibi"])
+@pytest.mark.parametrize("options", [{"bias": "given", "causal": False}, {"architecture": "encoder", "shared": True}])
+def test_models_that_see_later_places_write_by_reading_the_whole_text_again(name, options):
+    """Or all at once, blanks in place of the response: an encoder-only model."""
+    for task in ("addition", "successor", "running_xor"):
+        data = data_for(name, task, **({"base": 2} if task == "running_xor" else {}))
+        model, data = made(beside(data, encoding=name, **options))
+        problems = data.task.train(6, 2, 2, torch.Generator().manual_seed(3))
+        batch = data.writer.write(problems)
+        with torch.no_grad():  # make the end likely in the middle of a response
+            logits = model.predict(batch)[batch.loss[:, 1:]]
+            model.head.bias[END] += (logits.amax(dim=1) - logits[:, END]).median() + 0.01
+        responses = check(model, data, problems)
+        assert any(row[-1] == END and len(row) < 4 for row in responses), "some end early"
+
+
+TRAINED = {
+    "sinusoidal": ("sinusoidal", {}),
+    "learned": ("learned", {"encoder_layers": 1}),
+    "window": ("sinusoidal", {"bias": "window", "window": 1}),
+    "given": ("rpe", {"bias": "given"}),
+    "sees-later": ("sinusoidal", {"bias": "given", "causal": False}),
+    "encoder-only": ("rpe", {"architecture": "encoder", "shared": True, "layers": 2, "width": 48}),
+}
+
+
+def trained_model(name: str):
+    encoding, options = TRAINED[name]
+    data = data_for(encoding, "successor")
+    train = TrainSpec(steps=100, batch=32, lr=5e-3, bucket=4)
+    sized = beside(data, train, encoding=encoding, **{"layers": 1, "width": 32, "head_dim": 16, **options})
+    return trained(sized)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_all_ways_agree_for_models_that_are_sometimes_right(name):
+    model, data = trained_model(name)
+    problems = data.task.train(40, 2, 1, torch.Generator().manual_seed(1))
+    responses = check(model, data, problems)
+    right = float(verify(model, data.writer.write(problems)).correct.float().mean())
+    assert right > 0
+    assert sum(row[-1] == END for row in responses) > 20
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_cell_scores_count_what_plain_decoding_writes(name):
+    model, data = trained_model(name)
+    problems = data.task.train(30, 2, 1, torch.Generator().manual_seed(2))
+    batch = data.writer.write(problems)
+    truths = [batch.tokens[i, batch.loss[i]].tolist() for i in range(30)]
+    responses = plain_greedy(model, data, problems)
+
+    def body(row):
+        return ended(row[: row.index(END)] if END in row else row)
+
+    pairs = list(zip(responses, truths, strict=True))
+    found = score_cell(model, data.writer, problems, True)["free_running"]
+    edits = sum(Levenshtein.distance(ended(a), b) for a, b in pairs)
+    answers = sum(body(a) == body(b) for a, b in pairs)
+    correct = sum(a == b for a, b in pairs)
+    assert found == Score(30, correct, answers, edits, sum(map(len, truths)))
