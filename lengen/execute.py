@@ -84,8 +84,8 @@ def execute(
     function of (seed, step), and checkpoints lie at evaluation boundaries only.
     """
     data = ArithmeticData(spec, seed)
-    # Cells beyond the largest position id are refused now, not after the training.
-    data.writer.write(data.test(max(spec.test.lengths), max(spec.test.counts), 1))
+    # Cells beyond the largest position id, and results without room for a carry, are refused now, not after training.
+    data.writer.write(data.test(max(spec.test.lengths), max(spec.test.counts), spec.test.examples))
     model = build_model(spec, seed)
     prepare(model)
     module = SequenceModule(spec, model, seed)

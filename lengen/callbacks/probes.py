@@ -13,7 +13,8 @@ class Probes(Callback):
     """Records the problems of ``spec.test.probes`` once training has ended.
 
     ``probe0.self`` (heads, T, T) and, beside an encoder, ``probe0.cross`` (heads, T, S): softmax weights of the last
-    layer; ``probe0.target`` (T,) and ``probe0.source`` (S,): the tokens. Row t predicts the token after token t.
+    layer; ``probe0.target`` (T,) and ``probe0.source`` (S,): the tokens. Row t predicts the token after token t, or
+    in an encoder-only model token t itself.
     """
 
     def __init__(self, spec: Spec) -> None:
@@ -29,7 +30,7 @@ class Probes(Callback):
             batch = data.writer.write(data.task.parse(list(operands)))
             for name, weights in model.attention(batch.to(model.device))[-1].items():
                 self.arrays[f"probe{number}.{name}"] = weights[0].float().cpu().numpy().astype(np.float16)
-            sides = {"target": batch.tokens[0, :-1]}
+            sides = {"target": batch.tokens[0, :-1] if model.writes_in_order else batch.tokens[0]}
             if batch.source is not None:
                 sides["source"] = batch.source.tokens[0]
             for name, tokens in sides.items():

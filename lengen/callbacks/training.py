@@ -62,13 +62,16 @@ class MetricsFile(Callback):
 
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         metric = pl_module.exact_match
-        self.accuracy = float(metric.compute())  # type: ignore[union-attr, operator]
+        value = float(metric.compute())  # type: ignore[union-attr, operator]
         metric.reset()  # type: ignore[union-attr, operator]
-        self._append(trainer.global_step, VALIDATION, self.accuracy)
+        self.accuracy = self._append(trainer.global_step, VALIDATION, value)
 
-    def _append(self, step: int, name: str, value: float) -> None:
+    def _append(self, step: int, name: str, value: float) -> float:
+        """The value as it was written, which is what a resumed run reads."""
+        row = _row((step, name, value))
         with self.path.open("a", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerow(_row((step, name, value)))
+            csv.writer(file, lineterminator="\n").writerow(row)
+        return float(row[2])
 
     def _tell(self, trainer: Trainer, loss: float) -> None:
         now = time.monotonic()

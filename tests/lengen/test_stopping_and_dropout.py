@@ -1,0 +1,259 @@
+"""Runs beside an encoder: dropout and early stopping survive kills; printed examples leave their attention."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from lengen.callbacks import CHECKPOINT, METRICS, EarlyStop, read_metrics
+from lengen.data import ArithmeticData
+from lengen.execute import WEIGHTS, build_model, execute, load
+from lengen.module import SequenceModule
+from lengen.spec import TestSpec, change
+from lengen.tasks import OperandError
+from tests.lengen.beside import beside, data_for
+from tests.lengen.helpers import TRAIN, fixed_data
+from tests.lengen.test_execute import Killed, run, traces
+
+SPEC = beside(
+    data_for("sinusoidal", "successor"),
+    dataclasses.replace(TRAIN, steps=9, evaluations=3, bucket=2, lr=1e-2),
+    TestSpec(lengths=(1, 2), examples=6, probes=(("7",), ("89",))),
+    encoding="sinusoidal",
+    layers=2,
+    encoder_layers=1,
+    dropout=0.3,
+)
+"""Evaluated, and written as a checkpoint, after steps 3, 6 and 9."""
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    return folder, run(folder, SPEC)
+
+
+def killed(*arguments) -> None:
+    raise Killed
+
+
+def kill_at(step: int, monkeypatch, folder: Path, spec, place: str = "training_step") -> None:
+    """Run until the step, then nothing more."""
+    body = getattr(SequenceModule, place)
+
+    def killed(self, batch, index):
+        if self.trainer.global_step == step:
+            raise Killed
+        return body(self, batch, index)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SequenceModule, place, killed)
+        with pytest.raises(Killed):
+            run(folder, spec)
+
+
+@pytest.mark.parametrize("step", [1, 3, 7])
+def test_a_run_with_dropout_that_was_killed_ends_as_if_it_had_not_been(step, finished, tmp_path, monkeypatch):
+    folder, outcome = finished
+    kill_at(step, monkeypatch, tmp_path, SPEC)
+    torch.manual_seed(99)  # another process has another state
+    again = run(tmp_path, SPEC)
+    assert traces(tmp_path) == traces(folder) and again.grid == outcome.grid
+    for name, array in outcome.arrays.items():
+        assert np.array_equal(array, again.arrays[name])
+
+
+def test_what_is_dropped_depends_on_the_seed_and_the_step(tmp_path):
+    data = ArithmeticData(SPEC, 0)
+    batch = data.batch(0)
+
+    def loss(seed, step, dropout=0.3):
+        sized = change(SPEC, model={"dropout": dropout})
+        module = SequenceModule(sized, build_model(sized, 0), seed)
+        module._fabric = None
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(SequenceModule, "global_step", step)
+            return module.train().training_step(batch, 0).item()
+
+    assert loss(0, 0) == loss(0, 0)
+    assert len({loss(seed, step) for seed in (0, 1) for step in (0, 1)}) == 4
+    assert len({loss(seed, step, 0.0) for seed in (0, 1) for step in (0, 1)}) == 1
+
+
+def test_nothing_is_dropped_when_a_model_is_asked(finished, monkeypatch):
+    """In validation, in measuring, and once loaded."""
+    folder, _ = finished
+    model, without = load(SPEC, folder / WEIGHTS), load(change(SPEC, model={"dropout": 0.0}), folder / WEIGHTS)
+    batch = ArithmeticData(SPEC, 0).validation()
+    assert torch.equal(model.predict(batch), without.predict(batch))
+    assert torch.equal(model.predict(batch), model.predict(batch))
+    assert not torch.equal(model.train().predict(batch), model.predict(batch))
+    assert torch.equal(without.train().predict(batch), without.predict(batch))
+    asked = []
+    monkeypatch.setattr(SequenceModule, "validation_step", lambda self, batch, index: asked.append(self.model.training))
+    monkeypatch.setattr("lengen.callbacks.training.MetricsFile.on_validation_end", lambda *_: None)
+    (folder / "asked").mkdir()
+    execute(change(SPEC, train={"steps": 2, "evaluations": 2}), 0, folder / "asked", lambda _: None)
+    assert asked == [False, False]
+
+
+def test_dropout_acts_on_embeddings_attention_feed_forward_units_and_branches():
+    model = build_model(change(SPEC, model={"layers": 1}), 0).train()
+    batch = ArithmeticData(SPEC, 0).validation()
+    block, reader = model.blocks[0], model.encoder[0]
+    places = [
+        (model.dropout, "p"),
+        *((one.dropout, "p") for one in (block, reader, block.feed_forward, reader.feed_forward)),
+        *((one, "dropout") for one in (block.attention, block.cross, reader.attention)),
+    ]
+    assert all(getattr(*place) == 0.3 for place in places)
+    assert sum(isinstance(module, torch.nn.Dropout) for module in model.modules()) == 5
+    for module, name in places:
+        setattr(module, name, 0.0)
+    expected = model.predict(batch)
+    assert torch.equal(model.predict(batch), expected)
+    for module, name in places:
+        setattr(module, name, 0.3)
+        assert not torch.equal(model.predict(batch), expected)
+        setattr(module, name, 0.0)
+
+
+# ------------------------------------------------------------------ stopping
+
+
+STOPPING = beside(
+    fixed_data("running_xor", 2, base=2, position_ids="none"),
+    dataclasses.replace(TRAIN, steps=40, evaluations=20, bucket=2, stop_at=0.5, patience=3),
+    TestSpec(lengths=(1,), examples=2),
+    encoding="none",
+    layers=1,
+)
+"""Evaluated at every second step."""
+GOOD = [False, True, True, False, True, True, True, True]
+"""Whether two thirds or one third are right, at steps 2, 4, ...: three in a row at step 14."""
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """Validation says what is written above."""
+
+    def validation_step(self, batch, index):
+        good = GOOD[self.trainer.global_step // 2 - 1]
+        self.exact_match.update(torch.tensor([[1], [int(good)], [0]]), torch.ones(3, 1))
+
+    monkeypatch.setattr(SequenceModule, "validation_step", validation_step)
+
+
+@pytest.fixture
+def stopped(told, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stopped")
+    return folder, run(folder, STOPPING)
+
+
+def test_training_stops_after_enough_good_evaluations_in_a_row(stopped):
+    folder, outcome = stopped
+    rows = read_metrics(folder / METRICS)
+    values = [0.666667 if good else 0.333333 for good in GOOD[:7]]
+    assert [row for row in rows if row[1] == "val_exact_match"] == [
+        (step, "val_exact_match", value) for step, value in zip(range(2, 15, 2), values, strict=True)
+    ]
+    assert [step for step, name, _ in rows if name == "train_loss"] == list(range(1, 15))
+    assert outcome.info["scalars"] == {"val_exact_match": 0.666667, "steps": 14}
+    assert torch.load(folder / CHECKPOINT, weights_only=True)["global_step"] == 14
+    assert load_file(folder / WEIGHTS).keys() == build_model(STOPPING, 0).state_dict().keys()
+
+
+@pytest.mark.parametrize(
+    ("place", "steps"),
+    [("training_step", (13,)), ("training_step", (8, 12)), ("validation_step", (14,)), ("validation_step", (12, 12))],
+)
+def test_a_resumed_run_stops_at_the_same_step(place, steps, stopped, tmp_path, monkeypatch):
+    """Killed in the last evaluations, or in the training before them, once and twice."""
+    folder, outcome = stopped
+    for step in steps:
+        kill_at(step, monkeypatch, tmp_path, STOPPING, place)
+    again = run(tmp_path, STOPPING)
+    assert traces(tmp_path) == traces(folder)
+    assert again.grid == outcome.grid and again.info["scalars"] == outcome.info["scalars"]
+
+
+def test_a_run_that_stopped_does_not_go_on_when_it_is_typed_again(stopped, monkeypatch):
+    folder, outcome = stopped
+    before = traces(folder)
+    monkeypatch.setattr(SequenceModule, "training_step", killed)
+    again = run(folder, STOPPING)
+    assert traces(folder) == before and again.info["scalars"] == outcome.info["scalars"]
+
+
+@pytest.mark.parametrize(("stop_at", "patience"), [(0.7, 3), (0.0, 1), (0.5, 5)])
+def test_a_run_that_is_never_good_enough_or_need_not_be_trains_to_its_end(stop_at, patience, told, tmp_path):
+    sized = change(STOPPING, train={"steps": 16, "evaluations": 8, "stop_at": stop_at, "patience": patience})
+    assert run(tmp_path, sized).info["scalars"]["steps"] == 16
+
+
+class Trainer:
+    should_stop = False
+
+
+@pytest.mark.parametrize(
+    ("values", "stops"),
+    [
+        ([], False),
+        ([1.0, 1.0], False),
+        ([1.0, 1.0, 1.0], True),
+        ([0.0, 1.0, 0.9, 1.0], True),
+        ([1.0, 1.0, 0.89, 1.0], False),
+        ([1.0, 0.89, 1.0, 1.0, 1.0], True),
+        ([1.0, 1.0, 1.0, 0.0], False),
+    ],
+)
+def test_only_the_newest_evaluations_count(values, stops, tmp_path):
+    rows = [f"{step},val_exact_match,{value}\n{step},train_loss,9\n" for step, value in enumerate(values)]
+    (tmp_path / METRICS).write_text("".join(["step,name,value\n", *rows]))
+    for at, expected in ((0.9, stops), (0.0, False)):
+        trainer = Trainer()
+        EarlyStop(dataclasses.replace(TRAIN, stop_at=at, patience=3), tmp_path).on_validation_end(trainer, None)
+        assert trainer.should_stop == expected, "0 never stops"
+
+
+# ------------------------------------------------------------------ printed examples, and what is refused early
+
+
+def test_probes_leave_the_attention_of_the_last_layer(finished):
+    folder, outcome = finished
+    model, data = load(SPEC, folder / WEIGHTS), ArithmeticData(SPEC, 0)
+    assert set(outcome.arrays) == {f"probe{i}.{name}" for i in (0, 1) for name in ("self", "cross", "source", "target")}
+    for number, (source, target) in enumerate([("$007$", "$800"), ("$089$", "$090")]):
+        arrays = {name: outcome.arrays[f"probe{number}.{name}"] for name in ("self", "cross", "source", "target")}
+        assert "".join(arrays["source"]) == source and "".join(arrays["target"]) == target
+        assert arrays["source"].dtype.kind == arrays["target"].dtype.kind == "U"
+        assert arrays["self"].shape == (2, 4, 4) and arrays["cross"].shape == (2, 4, 5)
+        batch = data.writer.write(data.task.parse(list(SPEC.test.probes[number])))
+        for name, weights in model.attention(batch)[-1].items():
+            assert arrays[name].dtype == np.float16
+            assert np.allclose(arrays[name], weights[0].detach(), atol=1e-3)
+            assert np.allclose(arrays[name].sum(axis=2, dtype=np.float32), 1, atol=2e-3)
+        assert not np.triu(arrays["self"], 1).any()
+
+
+@pytest.mark.parametrize("architecture", ["decoder", "encoder"])
+def test_probes_of_one_text(architecture, tmp_path):
+    """Without a source there is one map; of an encoder-only model, row t is of token t itself."""
+    sized = change(SPEC, model={"architecture": architecture, "encoder_layers": 0}, train={"steps": 1})
+    arrays = run(tmp_path, sized).arrays
+    assert set(arrays) == {f"probe{i}.{name}" for i in (0, 1) for name in ("self", "target")}
+    size = 9 if architecture == "encoder" else 8
+    assert arrays["probe0.self"].shape == (2, size, size) and "".join(arrays["probe0.target"]) == "$007$800$"[:size]
+
+
+def test_results_that_are_too_long_are_refused_before_training(tmp_path, monkeypatch):
+    """Where a tested length leaves no room for a carry; not one problem of many is drawn, but those that are tested."""
+    monkeypatch.setattr(SequenceModule, "training_step", killed)
+    with pytest.raises(OperandError, match="a result needs more than the 2 digits that this model writes"):
+        run(tmp_path, beside(fixed_data("successor", 2), test=TestSpec(lengths=(1, 2), examples=90)))
+    assert not (tmp_path / METRICS).exists()
+    with pytest.raises(OperandError, match="a result needs more than the 2 digits"):
+        run(tmp_path, beside(fixed_data("addition", 2), test=TestSpec(lengths=(2,), counts=(2,), examples=20)))
