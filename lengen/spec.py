@@ -124,8 +124,10 @@ def check(spec: Spec) -> None:
         )
     if data.position_ids == "cyclic" and data.period < 1:
         raise SpecError(f"data.period={data.period}: cyclic position ids need a period of at least 1")
-    if model.architecture != "encoder_decoder" and (model.bias != "none" or not model.causal):
+    if model.architecture != "encoder_decoder" and model.bias != "none":
         raise SpecError(f"model.bias={model.bias}: fixed biases need model.architecture=encoder_decoder")
+    if model.architecture != "encoder_decoder" and not model.causal:
+        raise SpecError("model.causal=false: a bias that decides instead needs model.architecture=encoder_decoder")
     if model.architecture != "decoder" and test.attention:
         raise SpecError("test.attention: averaged maps need model.architecture=decoder; name problems in test.probes")
     if data.task == "addition" and data.count < 2:

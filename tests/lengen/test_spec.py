@@ -1,6 +1,7 @@
 """Specifications: overrides by name and type, hashes, the way to JSON and back; every refusal is one sentence."""
 
 import dataclasses
+import hashlib
 import json
 import typing
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lengen.sections import later
 from lengen.spec import Spec, SpecError, change, from_dict, nearest
 from tests.lengen.helpers import data_spec, spec
 
@@ -28,6 +30,8 @@ SPEC = spec(data_spec("addition"))
         ("test.lengths=[5,10]", "test", "lengths", (5, 10)),
         ("test.lengths=7", "test", "lengths", (7,)),
         ("test.attention=[[3,4],[5,6]]", "test", "attention", ((3, 4), (5, 6))),
+        ('test.probes=[["12","3"],["4","5"]]', "test", "probes", (("12", "3"), ("4", "5"))),
+        ("model.dropout=0.3", "model", "dropout", 0.3),
     ],
 )
 def test_an_override_sets_one_field(assignment, section, field, value):
@@ -54,6 +58,8 @@ def test_an_override_sets_one_field(assignment, section, field, value):
         ("data.max_position=1.5", "expected a value of type tuple"),
         ("data.max_position=true", "expected a value of type tuple"),
         ("test.attention=3,4", "expected a value of type tuple"),
+        ("test.probes=12,3", "expected a value of type tuple"),
+        ("test.probes=[[12,3]]", "expected a value of type tuple"),
     ],
 )
 def test_a_bad_override_gets_one_sentence(assignment, message):
@@ -79,6 +85,74 @@ def test_equal_specs_have_equal_hashes_and_any_field_changes_it():
             value = getattr(getattr(SPEC, section.name), field.name)
             hashes.append(change(SPEC, **{section.name: {field.name: others[type(value).__name__](value)}}).hash())
     assert len(set(hashes)) == len(hashes)
+
+
+LATER = [
+    (section.name, field)
+    for section in dataclasses.fields(Spec)
+    for field in dataclasses.fields(getattr(SPEC, section.name))
+    if field.metadata.get("later")
+]
+"""Fields that came after runs were stored."""
+
+
+def hash_before(changed: dict[str, typing.Any]) -> str:
+    """The hash of a specification as it was before those fields came, and of none of them but those ``changed``."""
+    values = SPEC.to_dict()
+    for section, field in LATER:
+        assert values[section].pop(field.name) == field.default
+    for section, fields in changed.items():
+        values[section] |= fields
+    canonical = json.dumps(values, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+
+def test_fields_that_came_later_are_hashed_only_where_they_are_not_at_their_default():
+    assert {field.name for _, field in LATER} >= {"fixed_length", "architecture", "dropout", "stop_at", "probes"}
+    assert SPEC.hash() == hash_before({})
+    for section, field in LATER:
+        assert change(SPEC, **{section: {field.name: field.default}}).hash() == hash_before({})
+        value = {"bool": not field.default, "str": "x", "tuple": (("7",),)}.get(type(field.default).__name__, 0.5)
+        one = {section: {field.name: value}}
+        assert change(SPEC, **one).hash() == hash_before(one) != hash_before({})
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Extra:
+    more: tuple[int, ...] = (1,)
+    late: int = later(0)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Longer(Spec):
+    """A specification with a section of its own, trained once before."""
+
+    extra: Extra
+
+    def trainings(self) -> tuple[Spec, ...]:
+        return (change(self, train={"steps": 1}), *super().trainings())
+
+
+LONGER = Longer(**{field.name: getattr(SPEC, field.name) for field in dataclasses.fields(Spec)}, extra=Extra())
+
+
+def test_trainings_are_the_specification_itself_and_what_a_subclass_trains_before():
+    assert SPEC.trainings() == (SPEC,)
+    assert [spec.train.steps for spec in LONGER.trainings()] == [1, SPEC.train.steps]
+    assert Spec.EXECUTE == "lengen.execute:execute"
+
+
+def test_a_section_of_a_subclass_is_read_by_it_alone():
+    values = json.loads(json.dumps(LONGER.to_dict()))
+    assert from_dict(values, Longer) == LONGER and from_dict(values, Longer).hash() == LONGER.hash()
+    assert from_dict(values) == SPEC and type(from_dict(values)) is Spec
+    del values["extra"]["late"]
+    assert from_dict(values, Longer) == LONGER, "stored before the field came"
+    assert LONGER.hash() != SPEC.hash()
+    assert LONGER.override("extra.more=2,3", "train.steps=7").extra.more == (2, 3)
+    assert LONGER.override("extra.late=1").hash() != LONGER.hash() == LONGER.override("extra.late=0").hash()
+    with pytest.raises(SpecError, match="there is no section 'extra'"):
+        SPEC.override("extra.more=2")
 
 
 def _values(kind):
@@ -133,6 +207,31 @@ def test_nearest_names_what_is_close_or_all_there_is():
         (["model.encoding=rope", "data.position_ids=none"], "model.encoding=rope needs ids"),
         (["data.position_ids=consecutive"], "expected 1 value, the longest sequence"),
         (["model.encoding=rope", "model.head_dim=7"], "model.head_dim=7: rope turns pairs and needs an even number"),
+        (["data.base=1"], "data.base=1: expected a base from 2 to 16"),
+        (["data.base=17"], "data.base=17: expected a base from 2 to 16"),
+        (["data.limit=-1"], "data.limit=-1: expected at least 0"),
+        (["data.fixed_length=-1"], "data.fixed_length=-1: expected at least 0"),
+        (["data.fixed_length=2"], "expected at least the longest trained or tested operand, 3 digits"),
+        (["data.fixed_length=7", "test.lengths=5,9"], "data.fixed_length=7: expected at least the longest"),
+        (["data.position_ids=cyclic"], "data.period=0: cyclic position ids need a period of at least 1"),
+        (["data.period=-1"], "data.period=-1: expected at least 0"),
+        (
+            ["model.architecture=encodre"],
+            "model.architecture=encodre: expected one of decoder, encoder_decoder, encoder",
+        ),
+        (["model.encoder_layers=-1"], "model.encoder_layers=-1: expected at least 0"),
+        (["model.dropout=1.5"], "model.dropout=1.5: expected a share, 0 to 1"),
+        (["model.dropout=nan"], "model.dropout=nan: expected at least 0"),
+        (["model.bias=windows"], "model.bias=windows: expected one of none, window, given"),
+        (["model.bias=window"], "model.bias=window: fixed biases need model.architecture=encoder_decoder"),
+        (["model.bias=given", "model.architecture=encoder"], "model.bias=given: fixed biases need"),
+        (["model.causal=false"], "model.causal=false: a bias that decides instead needs"),
+        (["model.window=-1"], "model.window=-1: expected at least 0"),
+        (["model.stride=0"], "model.stride=0: expected at least 1"),
+        (["train.stop_at=1.01"], "train.stop_at=1.01: expected a share, 0 to 1"),
+        (["train.stop_at=-0.5"], "train.stop_at=-0.5: expected a share, 0 to 1"),
+        (["train.patience=0"], "train.patience=0: expected at least 1"),
+        (["test.attention=[[2,2]]", "model.architecture=encoder_decoder"], "need model.architecture=decoder"),
     ],
 )
 def test_values_that_make_no_sense_get_one_sentence(assignments, message):
@@ -144,3 +243,6 @@ def test_values_that_make_no_sense_get_one_sentence(assignments, message):
 def test_parts_are_judged_together_not_one_by_one():
     both = SPEC.override("data.position_ids=none", "model.encoding=none")
     assert both == SPEC.override("model.encoding=none", "data.position_ids=none")
+    beside = ("model.architecture=encoder_decoder", "model.bias=given", "model.causal=false", "model.encoder_layers=1")
+    assert SPEC.override(*beside).model.bias == "given"
+    assert SPEC.override("data.position_ids=cyclic", "data.period=3", "data.fixed_length=3").data.period == 3
