@@ -161,9 +161,9 @@ TO_11 = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
 LISTOPS = Small(5, 17, (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15), 400, 400, 400)
 SMALL = {
     "successor": Small(6, 23, (1, 2, 4, 5, 6, 7, 8, 9, 10, 12, 15, 18, 20, 21), 500, 400, 400),
-    "addition": Small(4, 14, TO_11, 1500, 800, 1500),
-    "n_by_one": Small(4, 14, TO_11, 1200, 1200, 1500, layers=2, batch=128, lr_again=2e-3, slopes=(0, -1)),
-    "running_xor": Small(8, 26, (1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24), 400, 400, 400, layers=2),
+    "addition": Small(4, 14, TO_11, 1500, 800, 1200),
+    "n_by_one": Small(4, 14, TO_11, 1200, 1200, 1200, layers=2, batch=128, lr_again=2e-3, slopes=(0, -1)),
+    "running_xor": Small(8, 26, (1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24), 300, 300, 300, layers=2),
 }
 CPU_LR = 2e-3
 CPU_CALIBRATION: dict[str, Any] = {
@@ -200,7 +200,7 @@ def cpu_size(task: str) -> Size:
         window_layers=WINDOW_LAYERS,
         calibration={**CPU_CALIBRATION, "rows": small.length, "slopes_cross": small.slopes},
         relative_layers=2,
-        relative={"steps": 1000, "lr": 1e-3},
+        relative={"steps": 700, "lr": 1e-3},
     )
 
 
