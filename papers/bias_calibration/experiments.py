@@ -17,8 +17,6 @@ from papers.bias_calibration.settings import (
     MODELS,
     TEXT,
     calibrated,
-    cpu_size,
-    paper_size,
     plain,
     scaffolded,
     with_code_masks,
@@ -177,17 +175,12 @@ BASES = tuple(
 
 def _choice(name: str, choice: str) -> Experiment:
     task = TASKS[name]
-    rows = {"cpu": cpu_size(task).data["length"], "paper": paper_size(task).data["length"], "smoke": 2}
-    examples = {"cpu": 300, "paper": 500, "smoke": 4}
     specs: dict[str, Spec] = {}
     for profile in PROFILES:
-        common = {"examples": examples[profile], "rows": rows[profile]}
         if choice == "text":
-            text = {"attention": "scores", "line": "mean", "sigma_self": 2.0, "sigma_cross": 2.0}
-            both = {"slopes_self": (1, 0, -1), "slopes_cross": (1, 0, -1)}
-            specs[profile] = calibrated(task, profile, positions=True, **{**TEXT, **text, **both, **common})
+            specs[profile] = calibrated(task, profile, positions=True, **TEXT)
         elif choice == "code":
-            specs[profile] = with_code_masks(calibrated(task, profile, positions=True, **{**CODE, **common}))
+            specs[profile] = with_code_masks(calibrated(task, profile, positions=True, **CODE))
         else:
             specs[profile] = calibrated(task, profile, positions=profile == "cpu")
     words = {
