@@ -36,7 +36,7 @@ class Size:
     retrain: dict[str, Any]
     """Changes of ``train`` for a retraining with a calibrated bias."""
     windowed: dict[str, Any]
-    """Changes of ``train`` for training in a window."""
+    """Changes of ``train`` for the configurations of Table 3."""
     window_layers: int
     """Decoder layers of all configurations of Table 3."""
     calibration: dict[str, Any]
@@ -158,23 +158,23 @@ class Small(NamedTuple):
     again: int
     """Steps of a retraining with a calibrated bias."""
     windowed: int
-    """Steps in a window."""
+    """Steps of the configurations of Table 3, with batches of 64."""
     layers: int = 1
     """Decoder layers."""
     batch: int = 64
-    """Examples per step outside a window."""
+    """Examples per step."""
     lr_again: float = 1e-3
-    """Peak learning rate of a retraining."""
+    """Peak learning rate of a retraining, with batches of 128."""
     slopes: tuple[int, ...] = (-1,)
     """Directions searched in cross-attention: N x 1 needs the vertical one, for its digit."""
 
 
-TO_11 = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
+TO_10 = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 LISTOPS = Small(5, 17, (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15), 400, 400, 400)
 SMALL = {
-    "successor": Small(6, 23, (1, 2, 4, 5, 6, 7, 8, 9, 10, 12, 15, 18, 20, 21), 500, 400, 400),
-    "addition": Small(4, 14, TO_11, 1500, 800, 1200),
-    "n_by_one": Small(4, 14, TO_11, 1200, 1200, 1200, layers=2, batch=128, lr_again=2e-3, slopes=(0, -1)),
+    "successor": Small(6, 23, (1, 2, 4, 5, 6, 7, 8, 9, 10, 12, 15, 18, 20, 21), 500, 300, 400),
+    "addition": Small(4, 13, TO_10, 1200, 800, 1500, batch=128),
+    "n_by_one": Small(4, 13, TO_10, 1200, 1200, 1500, layers=2, batch=128, lr_again=2e-3, slopes=(0, -1)),
     "running_xor": Small(8, 26, (1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24), 300, 300, 300, layers=2),
 }
 CPU_LR = 2e-3
@@ -207,7 +207,7 @@ def cpu_size(task: str) -> Size:
             "evaluations": 30,
         },
         test={"lengths": small.lengths, "examples": 500},
-        retrain={"steps": small.again, "lr": small.lr_again},
+        retrain={"steps": small.again, "lr": small.lr_again, "batch": 128},
         windowed={"steps": small.windowed, "batch": 64},
         window_layers=WINDOW_LAYERS,
         calibration={**CPU_CALIBRATION, "slopes_cross": small.slopes},
@@ -274,8 +274,8 @@ def scaffolded(task: str, configuration: str, profile: str, **options: Any) -> S
     chosen = CONFIGURATIONS[configuration]
     aligned = task in BINARY
     model = {"layers": size.window_layers, **chosen["model"], **({"stride": 2} if aligned and chosen["model"] else {})}
-    train = size.windowed if configuration != "vanilla" else {}
-    return setting(task, size, data={**chosen["data"], "aligned": aligned}, model=model, train=train, **options)
+    data = {**chosen["data"], "aligned": aligned}
+    return setting(task, size, data=data, model=model, train=size.windowed, **options)
 
 
 def calibrated(task: str, profile: str, positions: bool | None = None, **calibration: Any) -> CalibratedSpec:

@@ -11,7 +11,7 @@ from lengen.spec import Spec, SpecError, TestSpec
 
 LINES = ("mean", "sum")
 ATTENTION = ("scores", "probabilities")
-TRAINING = ("steps", "lr", "evaluations", "stop_at", "patience")
+TRAINING = ("steps", "batch", "lr", "evaluations", "stop_at", "patience")
 """Fields of both trainings that differ."""
 
 
@@ -23,6 +23,8 @@ class InterpolationSpec:
     """Its position encoding; ids are consecutive."""
     steps: int
     """Optimizer steps."""
+    batch: int
+    """Examples per step."""
     lr: float
     """Peak learning rate."""
     evaluations: int

@@ -147,8 +147,8 @@ def test_aligned_input_is_for_scaffolded_binary_tasks_only():
     binary = {f"table3/{t}-{kind}" for t in TASKS[1:] for kind in settings.CONFIGURATIONS}
     assert aligned == binary | {name for name in ALL if name.startswith("bases/")}
     shown = encode(NAMES["table3/addition-cyclic"].specs["cpu"], ["123", "748"])
-    assert "".join(shown["source"]["tokens"]) == "$+" + "00" * 11 + "172438$"
-    assert "".join(shown["target"]["tokens"]) == "$178" + "0" * 11 + "$"
+    assert "".join(shown["source"]["tokens"]) == "$+" + "00" * 10 + "172438$"
+    assert "".join(shown["target"]["tokens"]) == "$178" + "0" * 10 + "$"
 
 
 # ------------------------------------------------------------------ figures and published entries
