@@ -44,7 +44,7 @@ def check(model, data, problems) -> list[list[int]]:
         assert int(agreed) == [*same, False].index(False) and bool(correct) == (own == truth)
     assert torch.equal(written, write(model, data.writer, problems, verified.agreed, verified.reference))
     failed = (~verified.correct).nonzero()[:, 0]
-    for index in (failed, torch.arange(1), torch.arange(len(expected))[::2]):
+    for index in (failed, torch.arange(len(expected))[::2]):
         if len(index):
             own = write(model, data.writer, problems.select(index), verified.agreed[index], verified.reference[index])
             assert stripped(own.tolist()) == [ended(expected[i]) for i in index.tolist()]
@@ -58,7 +58,7 @@ def test_all_ways_agree_with_plain_greedy_decoding(name, bias):
     for number, (encoder_layers, shared) in enumerate(itertools.product([0, 1], [False, True])):
         options = {"bias": bias, "window": 1, "shared": shared, "encoder_layers": encoder_layers}
         model, data = made(beside(data_for(name), encoding=name, **options), number)
-        responses = check(model, data, data.task.train(3, 2, 2, torch.Generator().manual_seed(number)))
+        responses = check(model, data, data.task.train(2, 2, 2, torch.Generator().manual_seed(number)))
         assert len({tuple(row) for row in responses}) > 1 or name == "none" or number, "it looks at its problem"
 
 
@@ -108,7 +108,7 @@ def by_the_text(model, data, problem) -> list[int]:
 @pytest.mark.parametrize("options", [{"bias": "given", "causal": False}, {"architecture": "encoder", "shared": True}])
 def test_models_that_see_later_places_write_by_reading_the_whole_text_again(name, options):
     """Or all at once, blanks in place of the response: an encoder-only model."""
-    for task in ("addition", "successor", "running_xor"):
+    for task in ("addition", "running_xor"):
         data = data_for(name, task, **({"base": 2} if task == "running_xor" else {}))
         model, data = made(beside(data, encoding=name, **options))
         problems = data.task.train(6, 2, 2, torch.Generator().manual_seed(3))
@@ -141,19 +141,19 @@ def trained_model(name: str):
 @pytest.mark.parametrize("name", TRAINED)
 def test_all_ways_agree_for_models_that_are_sometimes_right(name):
     model, data = trained_model(name)
-    problems = data.task.train(40, 2, 1, torch.Generator().manual_seed(1))
+    problems = data.task.train(25, 2, 1, torch.Generator().manual_seed(1))
     responses = check(model, data, problems)
     right = float(verify(model, data.writer.write(problems)).correct.float().mean())
     assert right > 0
-    assert sum(row[-1] == END for row in responses) > 20
+    assert sum(row[-1] == END for row in responses) > 12
 
 
 @pytest.mark.parametrize("name", TRAINED)
 def test_cell_scores_count_what_plain_decoding_writes(name):
     model, data = trained_model(name)
-    problems = data.task.train(30, 2, 1, torch.Generator().manual_seed(2))
+    problems = data.task.train(20, 2, 1, torch.Generator().manual_seed(2))
     batch = data.writer.write(problems)
-    truths = [batch.tokens[i, batch.loss[i]].tolist() for i in range(30)]
+    truths = [batch.tokens[i, batch.loss[i]].tolist() for i in range(20)]
     responses = plain_greedy(model, data, problems)
 
     def body(row):
@@ -164,4 +164,4 @@ def test_cell_scores_count_what_plain_decoding_writes(name):
     edits = sum(Levenshtein.distance(ended(a), b) for a, b in pairs)
     answers = sum(body(a) == body(b) for a, b in pairs)
     correct = sum(a == b for a, b in pairs)
-    assert found == Score(30, correct, answers, edits, sum(map(len, truths)))
+    assert found == Score(20, correct, answers, edits, sum(map(len, truths)))

@@ -12,7 +12,7 @@ from lengen.position_ids import build_position_ids
 from lengen.show import encode
 from lengen.tasks import OperandError, build_task
 from lengen.vocab import PAD
-from tests.lengen.helpers import fixed_data, problems, spec, written
+from tests.lengen.helpers import data_spec, fixed_data, problems, spec, written
 
 EXAMPLES = [
     # Sections 3.2 and A.4: task, options, operands, query, response (least significant digit first).
@@ -152,12 +152,21 @@ def test_both_sides_share_one_training_offset():
         writer(fixed_data("addition", position_ids="coupled", max_position=(4,)), split=True).write(drawn)
 
 
-@given(written())
-def test_every_format_can_be_written_apart(drawn):
+def test_offsets_leave_room_for_the_higher_side():
+    """Here the query: "=" has coordinate 1, the answer 0."""
+    data = data_spec("parity", room=3, scratchpad=False)
+    drawn = build_task(data).train(200, 5, 1, torch.Generator().manual_seed(0))
+    batch = writer(data, split=True).write(drawn, torch.Generator().manual_seed(1))
+    assert set(batch.ids[0, :, 1].tolist()) == {1, 2} and int(batch.source.ids.max()) == 3
+
+
+@given(written(), st.one_of(st.none(), st.integers(0, 99)))
+def test_every_format_can_be_written_apart(drawn, seed):
     """Source and target join to what is written together: tokens, coupled ids and training targets."""
     data, operands = drawn
-    together = writer(data).write(problems(data, operands))
-    apart = writer(data, split=True).write(problems(data, operands))
+    streams = [None if seed is None else torch.Generator().manual_seed(seed) for _ in range(2)]
+    together = writer(data).write(problems(data, operands), streams[0])
+    apart = writer(data, split=True).write(problems(data, operands), streams[1])
     for i in range(len(operands)):
         whole, mask = together.tokens[i], together.tokens[i] != PAD
         read, answered = apart.source.tokens[i] != PAD, apart.tokens[i] != PAD
