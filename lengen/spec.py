@@ -122,6 +122,8 @@ def check(spec: Spec) -> None:
             f"data.fixed_length={data.fixed_length}: expected at least the longest trained or tested operand, "
             f"{max(*test.lengths, data.length)} digits"
         )
+    if not data.fixed_length and (data.base != 10 or data.aligned or data.limit):
+        raise SpecError("data.fixed_length=0: data.base, data.aligned and data.limit are for numbers of a fixed length")
     if data.position_ids == "cyclic" and data.period < 1:
         raise SpecError(f"data.period={data.period}: cyclic position ids need a period of at least 1")
     if model.architecture != "encoder_decoder" and model.bias != "none":

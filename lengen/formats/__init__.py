@@ -14,6 +14,10 @@ def build_format(data: DataSpec) -> Format:
     if data.fixed_length:
         task = build_task(data)
         assert isinstance(task, Arithmetic)
+        if task.operation.running and not data.reverse_response:
+            raise SpecError(
+                f"data.reverse_response=false: the last result of {data.task} is the answer, so it comes last"
+            )
         return FixedFormat(task, data.fixed_length, aligned=data.aligned, reverse_response=data.reverse_response)
     if data.task == "addition":
         return AdditionFormat(

@@ -10,6 +10,7 @@ from lengen.examples import Writer
 from lengen.formats import FixedFormat, build_format, final_answer
 from lengen.position_ids import build_position_ids
 from lengen.show import encode
+from lengen.spec import SpecError
 from lengen.tasks import OperandError, build_task
 from lengen.vocab import PAD
 from tests.lengen.helpers import data_spec, fixed_data, problems, spec, written
@@ -210,3 +211,9 @@ def test_encoding_shows_both_sides():
     assert together == {"tokens": list("$0123+0748$1780$"), "position_ids": [], "loss": [0] * 11 + [1] * 5}
     with pytest.raises(OperandError, match="an operand has 5 digits"):
         encode(apart, ["12345", "1"])
+
+
+def test_running_results_in_plain_order_are_refused():
+    """The answer is the last of them: written first, it would be read from the wrong end."""
+    with pytest.raises(SpecError, match=r"data.reverse_response=false: the last result of listops_max is the answer"):
+        build_format(fixed_data("listops_max", reverse_response=False))

@@ -211,6 +211,8 @@ def test_nearest_names_what_is_close_or_all_there_is():
         (["data.base=17"], "data.base=17: expected a base from 2 to 16"),
         (["data.limit=-1"], "data.limit=-1: expected at least 0"),
         (["data.fixed_length=-1"], "data.fixed_length=-1: expected at least 0"),
+        (["data.base=4"], "data.fixed_length=0: data.base, data.aligned and data.limit"),
+        (["data.aligned=true"], "data.fixed_length=0: data.base, data.aligned and data.limit"),
         (["data.fixed_length=2"], "expected at least the longest trained or tested operand, 3 digits"),
         (["data.fixed_length=7", "test.lengths=5,9"], "data.fixed_length=7: expected at least the longest"),
         (["data.position_ids=cyclic"], "data.period=0: cyclic position ids need a period of at least 1"),
