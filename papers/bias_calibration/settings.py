@@ -176,7 +176,7 @@ SMALL = {
     "successor": Small(6, 23, (1, 2, 4, 5, 6, 7, 8, 9, 10, 12, 15, 18, 20, 21), 500, 300, 400),
     "addition": Small(4, 13, TO_10, 1200, 800, 1500, batch=128),
     "n_by_one": Small(4, 13, TO_10, 1200, 1200, 1500, layers=2, batch=128, lr_again=2e-3, slopes=(0, -1)),
-    "running_xor": Small(8, 26, (1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24), 300, 300, 300, layers=2),
+    "running_xor": Small(8, 26, (1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24), 1500, 300, 300, layers=2),
 }
 CPU_LR = 2e-3
 CPU_CALIBRATION: dict[str, Any] = {
