@@ -55,3 +55,8 @@ class Figure:
     """Names of the experiments it draws, in drawing order."""
     draw: str
     """Name of the drawing function in ``papers/<paper>/figures.py``."""
+
+
+def figure_of(name: str, title: str, draw: str, *experiments: tuple[Experiment, ...]) -> Figure:
+    """A figure that draws these groups of experiments, in their order."""
+    return Figure(name=name, title=title, reads=tuple(item.name for group in experiments for item in group), draw=draw)

@@ -283,6 +283,11 @@ def footnote(figure: Figure, *notes: str) -> None:
         figure.supxlabel("\n".join(lines), fontsize=7, color="0.3")
 
 
+def not_run(names: Sequence[str]) -> str:
+    """The note that names experiments without a run; empty where there are none."""
+    return "Not run at this profile: " + ", ".join(names) if names else ""
+
+
 def heat_scale() -> ScalarMappable:
     """The scale of heat maps, for a colour bar."""
     scale = ScalarMappable(cmap=HEAT)

@@ -7,7 +7,7 @@ the text and the authors' code do differently. Equal specifications are one run,
 
 from typing import Any
 
-from lengen.experiment import PROFILES, Experiment, Figure
+from lengen.experiment import PROFILES, Experiment, Figure, figure_of
 from lengen.spec import Spec
 from papers.bias_calibration.deviations import DEVIATIONS
 from papers.bias_calibration.settings import (
@@ -213,25 +213,23 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 )
 
 
-def _figure(name: str, title: str, draw: str, *experiments: tuple[Experiment, ...]) -> Figure:
-    return Figure(name=name, title=title, reads=tuple(item.name for group in experiments for item in group), draw=draw)
-
-
 ABC = tuple(item for item in TABLE1 if item.variant.endswith("-abc") and not item.variant.startswith("n-by-one"))
 
 FIGURES: tuple[Figure, ...] = (
-    _figure("table1", "Exact match by length: sinusoids, ALiBi, RoPE, relative keys, calibrated bias", "fig1", TABLE1),
-    _figure("fig1", "Exact match by length on successor and addition", "fig1", FIG1),
-    _figure("table2", "Interpolation and extrapolation of the vanilla model", "table2", TABLE2),
-    _figure("fig2", "Attention of the vanilla models on printed examples", "fig2", FIG2),
-    _figure("fig4", "Calibrated biases for addition", "bias_matrices", FIG4),
-    _figure("fig5", "Calibrated biases for N x 1", "bias_matrices", FIG5),
-    _figure("fig6", "Relative keys and calibrated bias as functions of distance", "fig6", FIG6),
-    _figure("fig8", "Attention of the vanilla model on a successor problem", "fig8", FIG8),
-    _figure("fig9", "Attention of the vanilla model on an addition problem", "fig9", FIG9),
-    _figure("fig10_11", "Windowed attention biases, w = 1", "windows"),
-    _figure("table3", "Attention bias scaffolding by length", "table3", TABLE3),
-    _figure("listops", "ListOps with window and cyclic positions", "listops", LISTOPS),
-    _figure("bases", "Addition with window and cyclic positions in bases 4, 8, 16", "bases", BASES),
-    _figure("calibration", "What calibration depends on", "calibration", ABC, CALIBRATION),
+    figure_of(
+        "table1", "Exact match by length: sinusoids, ALiBi, RoPE, relative keys, calibrated bias", "fig1", TABLE1
+    ),
+    figure_of("fig1", "Exact match by length on successor and addition", "fig1", FIG1),
+    figure_of("table2", "Interpolation and extrapolation of the vanilla model", "table2", TABLE2),
+    figure_of("fig2", "Attention of the vanilla models on printed examples", "fig2", FIG2),
+    figure_of("fig4", "Calibrated biases for addition", "bias_matrices", FIG4),
+    figure_of("fig5", "Calibrated biases for N x 1", "bias_matrices", FIG5),
+    figure_of("fig6", "Relative keys and calibrated bias as functions of distance", "fig6", FIG6),
+    figure_of("fig8", "Attention of the vanilla model on a successor problem", "fig8", FIG8),
+    figure_of("fig9", "Attention of the vanilla model on an addition problem", "fig9", FIG9),
+    figure_of("fig10_11", "Windowed attention biases, w = 1", "windows"),
+    figure_of("table3", "Attention bias scaffolding by length", "table3", TABLE3),
+    figure_of("listops", "ListOps with window and cyclic positions", "listops", LISTOPS),
+    figure_of("bases", "Addition with window and cyclic positions in bases 4, 8, 16", "bases", BASES),
+    figure_of("calibration", "What calibration depends on", "calibration", ABC, CALIBRATION),
 )

@@ -251,10 +251,9 @@ def plain(task: str, kind: str, profile: str, **options: Any) -> Spec:
     if kind == "rpe":  # distances are told apart over the whole sequence, and only in plain order are they constant
         length = (2 + (task == "addition")) * (spec.data.fixed_length + 1) + 3
         spec = change(spec, data={"max_position": (length,), "reverse_response": False}, train=size.relative)
+        return RelativeSpec(data=spec.data, model=spec.model, train=spec.train, test=spec.test)
     if kind == "vanilla" and profile != "smoke" and task in PROBES:
         spec = change(spec, test={"probes": PROBES[task]})
-    if kind == "rpe":
-        return RelativeSpec(data=spec.data, model=spec.model, train=spec.train, test=spec.test)
     return spec
 
 

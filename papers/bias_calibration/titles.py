@@ -7,6 +7,7 @@ because smaller profiles train other sizes under the same names.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from lengen import plotting
 from lengen.records import Run
 
 TASKS = {"successor": "Successor", "addition": "Addition", "parity": "Parity", "n-by-one": "N × 1"}
@@ -80,5 +81,4 @@ def kind_label(kind: str, run: Run) -> str:
 
 def absent(runs: Mapping[str, Sequence[Run]]) -> str:
     """The footnote that names experiments without a run; empty where all ran."""
-    names = [name for name, some in runs.items() if not some]
-    return "Not run at this profile: " + ", ".join(names) if names else ""
+    return plotting.not_run([name for name, some in runs.items() if not some])

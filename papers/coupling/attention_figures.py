@@ -34,7 +34,7 @@ def fig7(runs: Runs) -> Figure:
         plotting.missing(maps[0].subplots(1, 1), "\n".join(runs), "no attention recorded at this profile")
     _keys(keys, [some for some in distinct if any(run.key_counts for run in some)])
     absent = [name for name in runs if not runs[name]]
-    plotting.footnote(figure, "Not run at this profile: " + ", ".join(absent) if absent else "")
+    plotting.footnote(figure, plotting.not_run(absent))
     return figure
 
 

@@ -5,7 +5,7 @@ setting is too large for two cores the entry says why. Equal specifications are 
 their names, so Figure 10's 1-layer 4-head model and Figure 1's are trained once where they coincide.
 """
 
-from lengen.experiment import Experiment, Figure
+from lengen.experiment import Experiment, Figure, figure_of
 from lengen.spec import Spec
 from papers.coupling.ablations import FIG10, FIG11, FIG12, FIG13, FIG14, FIG15
 from papers.coupling.settings import METHODS, cpu, paper_addition, paper_multiplication, paper_parity
@@ -215,24 +215,20 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 )
 
 
-def _figure(name: str, title: str, draw: str, *experiments: tuple[Experiment, ...]) -> Figure:
-    return Figure(name=name, title=title, reads=tuple(item.name for group in experiments for item in group), draw=draw)
-
-
 FIGURES: tuple[Figure, ...] = (
-    _figure(
+    figure_of(
         "fig1", "Multi-operand addition: position coupling, NoPE and FIRE, without and with a scratchpad", "fig1", FIG1
     ),
-    _figure("fig3", "Parity: accuracy of the answer token, teacher-forced and free-running", "fig3", FIG3),
-    _figure("fig5", "Addition: trained lengths", "fig5", FIG5),
-    _figure("fig6", "Addition without zero-padding", "fig6", FIG6),
-    _figure("fig7", "Attention with and without a scratchpad, and the keys a step needs", "fig7", FIG7, FIG1),
-    _figure("fig9", "Multiplication: position coupling, NoPE and FIRE, without and with a scratchpad", "fig9", FIG9),
-    _figure("fig10", "Addition: layers and heads", "fig10", FIG10),
-    _figure("fig11", "Addition: dimension per head", "fig11", FIG11),
-    _figure("fig12", "Addition: width", "fig12", FIG12),
-    _figure("fig13", "Addition: size of the training set", "fig13", FIG13),
-    _figure("fig14", "Addition: input formats, exact match", "fig14", FIG14),
-    _figure("fig15", "Addition: input formats, final answer only", "fig15", FIG15),
-    *(_figure(item.figure, f"Attention: {item.variant}", "fig16_21", (item,)) for item in FIG16_21),
+    figure_of("fig3", "Parity: accuracy of the answer token, teacher-forced and free-running", "fig3", FIG3),
+    figure_of("fig5", "Addition: trained lengths", "fig5", FIG5),
+    figure_of("fig6", "Addition without zero-padding", "fig6", FIG6),
+    figure_of("fig7", "Attention with and without a scratchpad, and the keys a step needs", "fig7", FIG7, FIG1),
+    figure_of("fig9", "Multiplication: position coupling, NoPE and FIRE, without and with a scratchpad", "fig9", FIG9),
+    figure_of("fig10", "Addition: layers and heads", "fig10", FIG10),
+    figure_of("fig11", "Addition: dimension per head", "fig11", FIG11),
+    figure_of("fig12", "Addition: width", "fig12", FIG12),
+    figure_of("fig13", "Addition: size of the training set", "fig13", FIG13),
+    figure_of("fig14", "Addition: input formats, exact match", "fig14", FIG14),
+    figure_of("fig15", "Addition: input formats, final answer only", "fig15", FIG15),
+    *(figure_of(item.figure, f"Attention: {item.variant}", "fig16_21", (item,)) for item in FIG16_21),
 )

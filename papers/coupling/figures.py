@@ -81,7 +81,7 @@ def _heat_maps(runs: Runs, layout: Sequence[Sequence[Panel]], describe: Title, n
     scale = figure.colorbar(plotting.heat_scale(), ax=grid, shrink=0.8, aspect=30, format="{x:.0%}")
     scale.set_label("Exact-match accuracy" if layout[0][0].metric == "correct" else "Accuracy of the final answer")
     names = [full.get(variant, variant) for variant in left_out]
-    plotting.footnote(figure, note, "Not run at this profile: " + ", ".join(names) if names else "")
+    plotting.footnote(figure, note, plotting.not_run(names))
     return figure
 
 
@@ -192,7 +192,7 @@ def fig3(runs: Runs) -> Figure:
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
     absent = [name for name, some in runs.items() if not some]
     note = "Grey: trained lengths. Dotted: guessing. Bands: 95 % Wilson interval of one seed, or range over seeds."
-    plotting.footnote(figure, note, "Not run at this profile: " + ", ".join(absent) if absent else "")
+    plotting.footnote(figure, note, plotting.not_run(absent))
     return figure
 
 
