@@ -41,6 +41,22 @@ class DataSpec:
     """At a fixed length: largest number drawn in training, uniformly; 0 draws a length first, then digits."""
     period: int = later(0)
     """Period of cyclic position ids."""
+    lengths: tuple[int, ...] = later(())
+    """Trained operand lengths of n_by_n, where some below ``length`` are left out; empty: all of them."""
+    pad_to: int = later(0)
+    """Zero-pad numbers to this many digits; longer ones are written in full."""
+    subtasks: tuple[str, ...] = later(())
+    """Sub-tasks of n_by_n, in equal parts, each example with its prefix; the first is the one that is tested."""
+    carries: str = later("pairs")
+    """What marks a carry in the sub-task car: pairs, code or true."""
+    vocabulary: str = later("task")
+    """Symbols: task (those that the format writes) or printable (100 printable characters)."""
+    spaces: float = later(0.0)
+    """Largest number of random spaces in a training query, as a share of its tokens between ``$`` and ``=``."""
+    fresh_spaces: bool = later(True)
+    """Spaces are drawn anew whenever an example is seen; False: once for each problem."""
+    max_offset: int = later(0)
+    """Largest random offset of Abacus position ids in training."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +107,11 @@ class ModelSpec:
     """Source tokens that the windowed bias moves on per response token: 2 where two operands are aligned."""
     causal: bool = later(True)
     """A response token sees no later one; False leaves that to the given bias."""
+    loops: int = later(1)
+    """Times the whole stack of blocks is applied."""
+    inject: str = later("none")
+    """Added again at every recurrent step (loop, or block where ``shared``): none, input (the embedded tokens, after
+    the first step) or coordinates (positions and a sinusoid of the step)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +144,10 @@ class TrainSpec:
     """Stop once validation exact match was at least this at ``patience`` evaluations in a row; 0 never stops."""
     patience: int = later(3)
     """Evaluations in a row that ``stop_at`` asks for."""
+    loss: str = later("response")
+    """Tokens trained on: response, or all but the first."""
+    warmup_steps: int = later(0)
+    """Steps of linear warm-up where their number is given; then ``warmup`` has no say."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,3 +167,7 @@ class TestSpec:
     """Examples averaged for an attention record."""
     probes: tuple[tuple[str, ...], ...] = later(())
     """Problems, by their operands, on which the attention of the last layer is recorded."""
+    track: int = later(0)
+    """Examples per tested length that are scored at every evaluation of the training; 0 scores none."""
+    sampled: int = later(0)
+    """Examples per cell whose responses are also sampled at temperature 1."""

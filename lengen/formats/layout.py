@@ -24,6 +24,9 @@ class Layout:
     """One coordinate per level: what position coupling couples; `UNUSED` where a level says nothing."""
     response: int = 0
     """Index of the first slot of the response: from here on tokens are training targets."""
+    opening: int = 1
+    """Slots before the operands: ``$``, or a prefix and ``$``. Random spaces go after them and before the last slot of
+    the query."""
 
     def symbol(self, character: str, *coordinates: int) -> None:
         """Append a symbol; without coordinates it is unused in every level."""
@@ -49,7 +52,7 @@ class Layout:
         """What an encoder reads, and what a decoder writes after a ``$`` of its own."""
         cut = self.response
         nowhere = (UNUSED,) * self.levels
-        query = Layout(self.levels, self.symbols[:cut], self.digits[:cut], self.coordinates[:cut], cut)
+        query = Layout(self.levels, self.symbols[:cut], self.digits[:cut], self.coordinates[:cut], cut, self.opening)
         written = Layout(
             self.levels,
             ["$", *self.symbols[cut:]],

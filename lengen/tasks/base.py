@@ -13,10 +13,12 @@ class Problems(NamedTuple):
     """(B, K, W) int64 digits, least significant first, 0 beyond the length (parity: bits, first bit first)."""
     lengths: Tensor
     """(B, K) digits of each operand; 0 for an operand that is absent."""
+    kinds: Tensor | None = None
+    """(B,) which of a task's sub-tasks each problem asks for, where it has any."""
 
     def select(self, index: Tensor) -> "Problems":
         """The problems at the given positions, in that order."""
-        return Problems(self.operands[index], self.lengths[index])
+        return Problems(self.operands[index], self.lengths[index], None if self.kinds is None else self.kinds[index])
 
 
 class OperandError(ValueError):
