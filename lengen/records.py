@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 MODES = ("teacher_forced", "free_running", "sampled")
-"""How the response was scored: reference prefix in context, the model's own text, or such text sampled."""
+"""How the response was scored: reference prefix in context, the model's own text, or text sampled at temperature 1."""
 
 
 class RecordError(ValueError):

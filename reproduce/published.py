@@ -176,7 +176,8 @@ def _check_names(where: str, entry: Number | Claim) -> None:
         if name.endswith("measure") and value and _is_measure(value):
             continue
         if value not in allowed or value in FAMILIES:
-            raise PublishedError(f"{where}: {name} '{value}' is unknown{nearest(value, [a for a in allowed if a])}")
+            hint = nearest(value.partition(".")[0], [known for known in allowed if known])
+            raise PublishedError(f"{where}: {name} '{value}' is unknown{hint}")
     if entry.relation == "~" and (entry.low is None or entry.high is None):
         raise PublishedError(f"{where}: relation '~' needs the band 'low' and 'high'")
     for name in ("lengths", "counts"):

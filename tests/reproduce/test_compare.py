@@ -17,7 +17,10 @@ from tests.reproduce.made import N, both, claim, experiment, number, outside, ru
 
 A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
 PAPER_ONLY = experiment("p/g/large", profiles=("paper",))
-COLUMNS = "kind,id,place,statement,relation,published,aggregation,ours,ci_low,ci_high,n,seeds,profile,verdict,deviations,command"
+COLUMNS = (
+    "kind,id,place,statement,relation,published,aggregation,ours,ci_low,ci_high,n,seeds,profile,"
+    "verdict,deviations,command"
+)
 EXCEEDS = {"check": "compare", "relation": ">", "right": ["p/f/b"], "threshold": 0.0}
 
 
