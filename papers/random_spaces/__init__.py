@@ -1,0 +1,1 @@
+"""Length Generalization on Multi-Digit Integer Addition with Transformers: random spaces, scratchpad, sub-tasks."""
