@@ -56,9 +56,7 @@ def measure(model: Transformer, data: ArithmeticData, length: int, spec: Measure
         loss, correct = losses(model, data, asked)
         arrays |= {f"values.loss.{name}.{length}": loss, f"hits.subtask.{name}.{length}": correct}
     if spec.data.scratchpad:
-        hits, edits = parts(model, data, problems)
-        arrays |= {f"hits.part.{name}.{length}": value for name, value in hits.items()}
-        arrays |= {f"values.edits.{name}.{length}": value for name, value in edits.items()}
+        arrays |= {f"{name}.{length}": value for name, value in parts(model, data, problems).items()}
     return arrays
 
 
@@ -72,13 +70,12 @@ def losses(model: Transformer, data: ArithmeticData, problems: Problems) -> tupl
     return loss.numpy(), torch.cat([part.correct for part in found]).numpy().astype(np.uint8)
 
 
-def parts(model: Transformer, data: ArithmeticData, problems: Problems) -> tuple[Arrays, Arrays]:
+def parts(model: Transformer, data: ArithmeticData, problems: Problems) -> Arrays:
     """What `score_parts` says of the scratchpads that the model writes."""
     verified = verify(model, data.writer.write(problems))
     written = write(model, data.writer, problems, verified.agreed, verified.reference)
     decode = data.format.vocab.decode
-    hits, edits = score_parts([decode(row) for row in written], [decode(row) for row in verified.reference])
-    return hits, {name: value.astype(np.float32) for name, value in edits.items()}
+    return score_parts([decode(row) for row in written], [decode(row) for row in verified.reference])
 
 
 def by_place(model: Transformer, data: ArithmeticData, length: int, prompts: int) -> Arrays:

@@ -159,7 +159,7 @@ def written(kind: str, profile: str) -> Changes:
         "ape": {},
         "reversed": {"data": {"reverse_response": True}},
         "scratchpad": {"data": {"scratchpad": True}},
-        "zero-pad": {"data": {"pad": True, "pad_to": PADDED[profile]}},
+        "zero-pad": {"data": {"pad_to": PADDED[profile]}},
         "spaces": {"data": {"spaces": 0.5}},
         "abacus": {
             "data": {
