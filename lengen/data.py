@@ -69,8 +69,7 @@ class ArithmeticData(LightningDataModule):
         order = torch.argsort(self.writer.lengths(problems), stable=True)
         batches = [self.writer.write(problems.select(part), stream) for part in torch.split(order, train.batch)]
         batches = [batch._replace(loss=targets(batch, train.loss)) for batch in batches]
-        targets = sum(int(batch.loss.sum()) for batch in batches) / len(batches)
-        scale = torch.tensor(float(targets))
+        scale = torch.tensor(sum(int(batch.loss.sum()) for batch in batches) / len(batches))
         shuffled = torch.randperm(len(batches), generator=stream).tolist()
         return [
             TrainBatch(batches[i].tokens, batches[i].ids, batches[i].loss, scale, batches[i].source) for i in shuffled
