@@ -68,10 +68,8 @@ class ArithmeticData(LightningDataModule):
         problems = self._problems(window, train.batch * train.bucket, stream)
         order = torch.argsort(self.writer.lengths(problems), stable=True)
         batches = [self.writer.write(problems.select(part), stream) for part in torch.split(order, train.batch)]
-        if train.loss == "all":
-            batches = [batch._replace(loss=_all_but_first(batch.tokens)) for batch in batches]
-        targets = sum(int(batch.loss.sum()) for batch in batches) / len(batches)
-        scale = torch.tensor(float(targets))
+        batches = [batch._replace(loss=targets(batch, train.loss)) for batch in batches]
+        scale = torch.tensor(sum(int(batch.loss.sum()) for batch in batches) / len(batches))
         shuffled = torch.randperm(len(batches), generator=stream).tolist()
         return [
             TrainBatch(batches[i].tokens, batches[i].ids, batches[i].loss, scale, batches[i].source) for i in shuffled
@@ -119,9 +117,9 @@ class ArithmeticData(LightningDataModule):
         return -(-self.spec.train.steps // max(self.spec.train.evaluations, 1))
 
 
-def _all_but_first(tokens: Tensor) -> Tensor:
-    """(B, T) bool: every token is a training target but the first and padding."""
-    return (tokens != PAD) & (torch.arange(tokens.shape[1]) > 0)
+def targets(batch: Batch, loss: str) -> Tensor:
+    """(B, T) bool: the tokens that a specification trains on, the response or all but the first (`TrainSpec.loss`)."""
+    return batch.loss if loss == "response" else (batch.tokens != PAD) & (torch.arange(batch.tokens.shape[1]) > 0)
 
 
 def held(problems: Problems) -> Problems:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from lengen import digits
 from lengen.formats.base import Format, follow
 from lengen.formats.layout import UNUSED, Layout
 from lengen.position_ids import PositionIds
@@ -184,7 +183,7 @@ class Writer:
 
     def _significant_slots(self, numbers: Tensor, table: "_Table", rows: Tensor, length: int) -> Tensor:
         """(B, length) bool: symbols, and digits that are no leading zeros."""
-        needed = digits.significant(numbers)
+        needed = self.format.significant(numbers)
         row, place = table.digit_row[rows, :length], table.digit_place[rows, :length]
         return (place < needed.gather(1, row)) & (torch.arange(length) < table.length[rows, None])
 

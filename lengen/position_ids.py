@@ -161,11 +161,9 @@ def build_position_ids(data: DataSpec, levels: int) -> PositionIds:
     if data.position_ids in ("abacus", "randomised"):
         if len(data.max_position) != 1:
             raise SpecError(f"data.max_position={list(data.max_position)}: expected 1 value, the largest id there is")
-        return (
-            Abacus(data.max_position, data.max_offset)
-            if data.position_ids == "abacus"
-            else Randomised(data.max_position[0])
-        )
+        if data.position_ids == "randomised":
+            return Randomised(data.max_position[0])
+        return Abacus(data.max_position, data.max_offset)
     if data.position_ids != "coupled":
         raise SpecError(
             f"data.position_ids={data.position_ids}: expected coupled, consecutive, cyclic, abacus, randomised or none"

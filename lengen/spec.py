@@ -79,8 +79,8 @@ def _canonical(section: typing.Any) -> dict[str, typing.Any]:
 
 LEAST = {
     "data.length": 1, "data.count": 1, "data.examples": 0, "data.fixed_length": 0, "data.limit": 0, "data.period": 0,
-    "data.pad_to": 0, "data.spaces": 0, "data.max_offset": 0, "model.loops": 1, "train.warmup_steps": 0, "test.track": 0,
-    "test.sampled": 0,
+    "data.pad_to": 0, "data.spaces": 0, "data.max_offset": 0, "model.loops": 1, "train.warmup_steps": 0,
+    "test.track": 0, "test.sampled": 0,
     "model.encoder_layers": 0, "model.dropout": 0, "model.window": 0, "model.stride": 1, "train.patience": 1,
     "model.layers": 1, "model.heads": 1, "model.width": 1, "model.head_dim": 1, "model.ff_width": 1,
     "train.steps": 0, "train.batch": 1, "train.lr": 0, "train.weight_decay": 0, "train.warmup": 0, "train.final_lr": 0,
@@ -132,7 +132,8 @@ def check(spec: Spec) -> None:
         raise SpecError("data.fixed_length=0: data.base, data.aligned and data.limit are for numbers of a fixed length")
     if data.lengths and (data.task != "n_by_n" or min(data.lengths) < 1 or max(data.lengths) != data.length):
         raise SpecError(
-            f"data.lengths={list(data.lengths)}: expected trained lengths of n_by_n, the longest data.length={data.length}"
+            f"data.lengths={list(data.lengths)}: expected trained lengths of n_by_n, the longest of them "
+            f"data.length={data.length}"
         )
     if data.position_ids == "cyclic" and data.period < 1:
         raise SpecError(f"data.period={data.period}: cyclic position ids need a period of at least 1")

@@ -1,1 +1,1 @@
-"""Length Generalization on Multi-Digit Integer Addition with Transformers: random spaces, formats and sub-tasks."""
+"""Length Generalization on Multi-Digit Integer Addition with Transformers (Ibrahimli, master thesis, 2024)."""
