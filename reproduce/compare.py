@@ -220,7 +220,7 @@ def _aggregation(entry: Number | Claim) -> str:
         return "hyper-parameter" if entry.kind == "setting" else entry.aggregation
     one, other = claims.sides(entry)
     words = _side(one) + (f" against {_side(other)}" if other != one and entry.right else "")
-    return f"{entry.check}: {words}, pooled over examples and seeds"
+    return f"{entry.check}: {words}, {'over runs' if entry.check == 'varied' else 'pooled over examples and seeds'}"
 
 
 def _side(side: claims.Side) -> str:

@@ -79,7 +79,8 @@ class Evidence:
     def left_out(self, name: str) -> bool:
         """Whether an experiment is extra at this profile and has not been run."""
         experiment = self.experiments[name]
-        return self.profile in experiment.extra and not self.declared(experiment, self.profile)
+        possible = self.profile in experiment.specs and self.profile in experiment.extra
+        return possible and not self.declared(experiment, self.profile)
 
     def runs(self, name: str) -> Sequence[Run]:
         """Runs of one experiment, all of one specification: the declared one where there is any; else `Missing`."""

@@ -249,5 +249,8 @@ def test_an_extra_that_was_not_run_is_left_out_of_wildcards_and_named():
     entry = claim(**TWO | {"right": ["p/f/*"]})
     found = claims.judge(entry, evidence((A, B, extra), [run(A, 0.9), run(B, 0.1)]))
     assert found.verdict == "reproduced" and any("without f/c (extra, not run)" in note for note in found.notes)
+    absent = dataclasses.replace(extra, specs={"paper": C.specs["paper"]}, absent={"cpu": "too large"})
+    found = claims.judge(entry, evidence((A, B, absent), [run(A, 0.9), run(B, 0.1)]))
+    assert not any("f/c" in note for note in found.notes)
     with pytest.raises(Missing):
         claims.judge(entry, evidence((A, B, C), [run(A, 0.9), run(B, 0.1)]))

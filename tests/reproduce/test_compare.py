@@ -18,12 +18,8 @@ from tests.reproduce.made import N, both, claim, experiment, number, outside, ru
 A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
 PAPER_ONLY = experiment("p/g/large", profiles=("paper",))
 COLUMNS = (
-<<<<<<< HEAD
     "kind,id,place,statement,relation,published,aggregation,ours,ci_low,ci_high,n,seeds,profile,"
     "verdict,deviations,command"
-=======
-    "kind,id,place,statement,relation,published,aggregation,ours,ci_low,ci_high,n,seeds,profile,verdict,deviations,command"
->>>>>>> main
 )
 EXCEEDS = {"check": "compare", "relation": ">", "right": ["p/f/b"], "threshold": 0.0}
 
