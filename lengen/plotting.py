@@ -188,7 +188,7 @@ def curve(
     return axes
 
 
-def trained_band(axes: Axes, trained: Range) -> Axes:
+def trained_band(axes: Axes, trained: tuple[float, float]) -> Axes:
     """Shade the trained range of a curve's axis."""
     axes.axvspan(trained[0], trained[1], color="0.85", zorder=0, linewidth=0)
     return axes
