@@ -1,0 +1,1 @@
+"""Length Generalization on Multi-Digit Integer Addition with Transformers (a master thesis): formats and sub-tasks."""
