@@ -2,7 +2,6 @@
 
 import dataclasses
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lengen import plotting
@@ -23,48 +22,37 @@ LABELLED = 48
 
 def fig4_4(runs: Runs) -> Figure:
     """Figure 4.4: absolute positions above, with random spaces in the middle, Abacus below."""
-    shown = [run for some in runs.values() for run in [r for r in some if r.attention is not None][:1]]
+    shown: dict[str, tuple[Run, AttentionMap]] = {}
+    for name, some in runs.items():
+        for run in some:
+            if run.attention is not None:
+                shown.setdefault(name, (run, largest(run.attention)))
     if not shown:
         return panels.empty(runs, "no attention recorded at this profile")
-    columns = max(_map(run).weights.shape[0] for run in shown)
-    tallest = [len(_map(run).tokens) for run in shown]
-    side = CELL * max(*tallest, 14)
+    columns = max(record.weights.shape[0] for _, record in shown.values())
+    side = CELL * max(14, *(len(record.tokens) for _, record in shown.values()))
     figure = Figure(figsize=(columns * (side + 0.55) + 0.8, len(shown) * (side + 0.65) + 0.8), layout="constrained")
     grid = figure.subplots(len(shown), columns, squeeze=False)
-    for line, run in zip(grid, shown, strict=True):
-        record = largest(_map(run))
+    for line, (run, record) in zip(grid, shown.values(), strict=True):
         for layer, axes in enumerate(line):
             if layer >= record.weights.shape[0]:
                 axes.set_axis_off()
                 continue
-            title = f"layer {layer + 1}"
-            _draw(axes, record, layer, title=f"{titles.label(run)}\n{title}" if not layer else title)
+            above = f"{titles.label(run)}\n" if not layer else ""
+            plotting.attention_map(axes, record, layer, 0, title=f"{above}layer {layer + 1}", most=LABELLED)
             if layer:
                 axes.set_ylabel("")
             if line is not grid[-1]:
                 axes.set_xlabel("")
     scale = figure.colorbar(plotting.attention_scale(), ax=grid, shrink=0.6, aspect=30)
     scale.set_label(f"Largest attention of a head (< {plotting.CLIP}: black)")
-    kinds = "; ".join(f"{titles.label(run)}: {titles.trained_on(run)}, seed {run.seed}" for run in shown)
-    bare = [name for name, some in runs.items() if some and not any(run.attention is not None for run in some)]
+    kinds = "; ".join(f"{titles.label(run)}: {titles.trained_on(run)}, seed {run.seed}" for run, _ in shown.values())
+    bare = [name for name, some in runs.items() if some and name not in shown]
     without = "Attention not recorded: " + ", ".join(bare) if bare else ""
-    plotting.footnote(figure, NOTE, f"{kinds}.", without, titles.absent(runs))
+    plotting.footnote(figure, NOTE, f"{kinds}.", without, *titles.absent(runs))
     return figure
-
-
-def _draw(axes: Axes, record: AttentionMap, layer: int, title: str) -> None:
-    plotting.token_map(axes, record.weights[layer, 0], record.tokens, record.tokens, title=title, most=LABELLED)
-    if "=" in record.tokens:
-        border = record.tokens.index("=")
-        axes.axhline(border - 0.5, color="#40c4ff", linewidth=0.7, linestyle="--")
-        axes.axvline(border + 0.5, color="#40c4ff", linewidth=0.7, linestyle="--")
 
 
 def largest(record: AttentionMap) -> AttentionMap:
     """The same map with one head a layer: the largest weight of any head, (layers, 1, queries, keys)."""
     return dataclasses.replace(record, weights=record.weights.max(axis=1, keepdims=True))
-
-
-def _map(run: Run) -> AttentionMap:
-    assert run.attention is not None
-    return run.attention

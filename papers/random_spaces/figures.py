@@ -83,7 +83,7 @@ def fig4_5(runs: Runs) -> Figure:
         "Per cent of all problems of a cell: the median over seeds and, below where they differ, their range. Red: "
         f"trained lengths, together. {'; '.join(sizes)}. {titles.seeds(runs)}"
     )
-    plotting.footnote(figure, note, titles.absent(runs))
+    plotting.footnote(figure, note, *titles.absent(runs))
     return figure
 
 
@@ -122,13 +122,13 @@ def looped(runs: Runs) -> Figure:
     panels.shade(axes, titles.by_role(first, "trained"))
     axes.set_xlabel("Operand length (digits)")
     axes.set_ylabel("Exact match")
-    axes.set_xticks(titles.tested(first))
+    axes.set_xticks(titles.lengths(first))
     figure.legend(*axes.get_legend_handles_labels(), loc="outside right center", frameon=False)
     note = (
         f"{titles.label(first)}, {titles.size(first)}. Grey: trained lengths. {titles.seeds(runs)} Bands: range of the "
         "seeds, or the 95 % Wilson interval of one."
     )
-    plotting.footnote(figure, note, titles.absent(runs))
+    plotting.footnote(figure, note, *titles.absent(runs))
     return figure
 
 

@@ -43,7 +43,7 @@ def fig4_6(runs: Runs) -> Figure:
     some = next((some for some in runs.values() if some), None)
     if some is None:
         return panels.empty(runs)
-    lengths = [length for length in titles.tested(some[0]) if f"hits.part.answer.{length}" in some[0].arrays][-MOST:]
+    lengths = [length for length in titles.lengths(some[0]) if f"hits.part.answer.{length}" in some[0].arrays][-MOST:]
     if not lengths:
         return panels.empty(runs, "no parts recorded at this profile")
     figure = Figure(figsize=(2.05 * len(PARTS) + 0.6, 4.4), layout="constrained")
@@ -73,7 +73,7 @@ def fig4_6(runs: Runs) -> Figure:
         "The published panel of the answer with respect to the scratchpad measured the last column and was read as the "
         "one before; both halves are shown."
     )
-    plotting.footnote(figure, note, titles.absent(runs))
+    plotting.footnote(figure, note, *titles.absent(runs))
     return figure
 
 
@@ -149,7 +149,7 @@ def fig4_9(runs: Runs) -> Figure:
         f"sub-tasks (widths {models}; training examples {sizes}; seeds). Losses of different sub-tasks are not "
         "comparable: their answers differ in length and in the number of likely tokens. Red outline: trained lengths."
     )
-    plotting.footnote(figure, note, titles.absent(runs))
+    plotting.footnote(figure, note, *titles.absent(runs))
     return figure
 
 

@@ -166,6 +166,6 @@ def to_markdown(found: Sequence[Row]) -> str:
             cells = [cell(found, size, training, lengths, mode) for lengths in shown for training in KINDS]
             lines.append(f"| {titles.examples(size)} | {' | '.join(text(row) if row else '–' for row in cells)} |")
         gains = [improvement(found, lengths, mode) for lengths in shown]
-        ends = " | ".join(" | " + ("–" if math.isnan(gain) else f"**{100 * gain:+.1f}**") for gain in gains)
-        parts.append("\n".join([*lines, f"| Improvement {ends} |"]))
+        ends = " | ".join("| –" if math.isnan(gain) else f"| **{100 * gain:+.1f}**" for gain in gains)
+        parts.append("\n".join([*lines, f"| Improvement | {ends} |"]))
     return "\n\n".join(parts) + "\n" if parts else ""

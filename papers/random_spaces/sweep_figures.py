@@ -60,7 +60,7 @@ def table4_3(runs: Runs) -> Figure:
         "add: additions only; mix: a fifth of each sub-task; improvement: mean over data sizes of mix - add. "
         "A cell of one run has no deviation; – : no run."
     )
-    plotting.footnote(figure, note, titles.absent(runs))
+    plotting.footnote(figure, note, *titles.absent(runs))
     return figure
 
 
@@ -160,7 +160,7 @@ def _over_widths(
     plotting.footnote(
         figure,
         f"{words} {axis}. Points: runs; lines: medians over seeds. {titles.size_of_sweep(every)}",
-        titles.absent(runs),
+        *titles.absent(runs),
     )
     return figure
 
@@ -199,7 +199,7 @@ def fig4_8(runs: Runs) -> Figure:
         return panels.empty(runs)
     sizes = sorted({sweep.examples(run) for run in every})
     colours = {size: SIZES(0.9 * number / max(len(sizes) - 1, 1)) for number, size in enumerate(sizes)}
-    figure = Figure(figsize=(2.5 * len(others) + 1.5, 3.3), layout="constrained")
+    figure = Figure(figsize=(2.5 * len(others) + 1.5, 3.8), layout="constrained")
     grid = figure.subplots(1, len(others), squeeze=False, sharex=True, sharey=True)[0]
     drawn: list[float] = []
     for axes, group in zip(grid, others, strict=True):
@@ -221,7 +221,7 @@ def fig4_8(runs: Runs) -> Figure:
     grid[0].set(xscale="log", yscale="log", xlim=edges, ylim=edges)
     for axes in grid:
         axes.plot(edges, edges, "--", color="0.5", linewidth=0.9, zorder=0)
-        axes.set_aspect("equal")
+        axes.set_box_aspect(1)  # both axes have the same limits
     handles = [
         *(Line2D([], [], color=colours[s], marker="s", ls="", label=f"{titles.examples(s)} examples") for s in sizes),
         *(Line2D([], [], color="0.4", marker=LOOKS[kind][1], linestyle="", label=WORDS[kind]) for kind in sweep.KINDS),
@@ -229,5 +229,5 @@ def fig4_8(runs: Runs) -> Figure:
     ]  # fmt: skip
     figure.legend(handles=handles, loc="outside right center", frameon=False)
     note = f"Both axes logarithmic. A point is a run, larger for wider models. {titles.size_of_sweep(every)}"
-    plotting.footnote(figure, note, titles.absent(runs))
+    plotting.footnote(figure, note, *titles.absent(runs))
     return figure

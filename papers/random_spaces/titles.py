@@ -4,6 +4,7 @@ Everything is read from the specification a run was made from, because smaller p
 the same names.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,8 @@ TASKS = {
     "car": "Carry detection\n(car)",
 }
 """Sub-tasks in the order of Figure 4.9."""
+MANY = 8
+"""Names of missing experiments that a footnote spells out."""
 
 
 def setting(run: Run, section: str, name: str, default: Any) -> Any:
@@ -39,11 +42,11 @@ def setting(run: Run, section: str, name: str, default: Any) -> Any:
 
 def trained(run: Run) -> tuple[int, ...]:
     """Digits of the operands in training, ascending."""
-    lengths = setting(run, "data", "lengths", ()) or range(1, int(setting(run, "data", "length", 1)) + 1)
-    return tuple(sorted(int(length) for length in lengths))
+    known = setting(run, "data", "lengths", ()) or range(1, int(setting(run, "data", "length", 1)) + 1)
+    return tuple(sorted(int(length) for length in known))
 
 
-def tested(run: Run) -> tuple[int, ...]:
+def lengths(run: Run) -> tuple[int, ...]:
     """Digits of the operands in the tests, ascending."""
     return tuple(sorted(int(length) for length in setting(run, "test", "lengths", ())))
 
@@ -56,31 +59,31 @@ def role(run: Run, length: int) -> str:
 
 def by_role(run: Run, wanted: str) -> tuple[int, ...]:
     """The tested lengths of one role, ascending."""
-    return tuple(length for length in tested(run) if role(run, length) == wanted)
+    return tuple(length for length in lengths(run) if role(run, length) == wanted)
 
 
 def groups(run: Run) -> list[tuple[int, ...]]:
     """What is shown together: all tested lengths that were trained, then every other one by itself."""
     inside = by_role(run, "trained")
-    return [group for group in (inside, *((length,) for length in tested(run) if length not in inside)) if group]
+    return [group for group in (inside, *((length,) for length in lengths(run) if length not in inside)) if group]
 
 
-def blocks(lengths: Iterable[int]) -> list[tuple[int, int]]:
+def blocks(values: Iterable[int]) -> list[tuple[int, int]]:
     """First and last of every block of consecutive lengths.
 
     >>> blocks((1, 2, 3, 4, 6))
     [(1, 4), (6, 6)]
     """
     found: list[tuple[int, int]] = []
-    for length in sorted(lengths):
-        if found and length == found[-1][1] + 1:
-            found[-1] = (found[-1][0], length)
+    for value in sorted(values):
+        if found and value == found[-1][1] + 1:
+            found[-1] = (found[-1][0], value)
         else:
-            found.append((length, length))
+            found.append((value, value))
     return found
 
 
-def spans(lengths: Iterable[int]) -> str:
+def spans(values: Iterable[int]) -> str:
     """Lengths in words, as short as they can be.
 
     >>> spans((1, 2, 3, 4, 6))
@@ -88,7 +91,7 @@ def spans(lengths: Iterable[int]) -> str:
     """
     return ", ".join(
         str(low) if low == high else f"{low}–{high}" if high > low + 1 else f"{low}, {high}"
-        for low, high in blocks(lengths)
+        for low, high in blocks(values)
     )
 
 
@@ -155,9 +158,32 @@ def size_of_sweep(runs: Sequence[Run]) -> str:
     return f"{label(runs[0])}; {words}; {len(runs)} run{'s' * (len(runs) > 1)}."
 
 
-def absent(runs: Mapping[str, Sequence[Run]]) -> str:
-    """The footnote that names experiments without a run; empty where all ran."""
-    return plotting.not_run([name for name, some in runs.items() if not some])
+def braces(names: Iterable[str]) -> list[str]:
+    """The same names, those that differ in one part between hyphens or slashes put together as a shell would.
+
+    >>> braces(["a/1m-add", "a/1m-mix", "a/10m-add", "a/10m-mix", "b/x"])
+    ['a/{1m,10m}-{add,mix}', 'b/x']
+    """
+    found: list[tuple[tuple[str, ...], ...]] = [tuple((part,) for part in re.split("([-/])", name)) for name in names]
+    for place in reversed(range(max(map(len, found), default=0))):
+        merged: dict[tuple[object, ...], tuple[tuple[str, ...], ...]] = {}
+        for parts in found:
+            others = (parts[:place], parts[place + 1 :])
+            known = merged.get(others)
+            if known is not None and place < len(parts):
+                parts = (*parts[:place], known[place] + parts[place], *parts[place + 1 :])
+            merged[others] = parts
+        found = list(merged.values())
+    return ["".join(part[0] if len(part) == 1 else f"{{{','.join(part)}}}" for part in parts) for parts in found]
+
+
+def absent(runs: Mapping[str, Sequence[Run]]) -> list[str]:
+    """The footnotes that name experiments without a run: one, or one a group in braces where there are many."""
+    names = [name for name, some in runs.items() if not some]
+    if len(names) <= MANY:
+        return [plotting.not_run(names)]
+    first, *rest = braces(names)
+    return [plotting.not_run([first]), *rest]
 
 
 def seeds(runs: Mapping[str, Sequence[Run]]) -> str:

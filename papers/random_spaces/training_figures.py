@@ -71,7 +71,7 @@ def _over_training(runs: Runs) -> Figure:
         "Solid: trained lengths. Dashed with markers: lengths never trained, left out between trained ones or longer. "
         f"Loss on a logarithmic scale. {titles.seeds(runs)}"
     )
-    plotting.footnote(figure, note + _seeds_note(shown), titles.absent(runs))
+    plotting.footnote(figure, note + _seeds_note(shown), *titles.absent(runs))
     return figure
 
 
@@ -91,7 +91,7 @@ def _logarithmic(row: Sequence[Axes], metric: str, groups: Sequence[Sequence[Run
 
 def _lengths(axes: Axes, runs: Sequence[Run], metric: str) -> None:
     known = titles.by_role(runs[0], "trained")
-    others = [length for length in titles.tested(runs[0]) if length not in known]
+    others = [length for length in titles.lengths(runs[0]) if length not in known]
     for number, length in enumerate(known):
         _line(axes, runs, metric, length, colour=TRAINED(0.05 + 0.58 * number / max(len(known) - 1, 1)))
     for number, length in enumerate(others):
@@ -143,7 +143,7 @@ def figB_1(runs: Runs) -> Figure:
         f"Sums of two numbers of {longest} digits, the longest trained, given the true digits before. Place 1 is the "
         f"units. {titles.seeds(runs)}{_seeds_note(shown)}"
     )
-    plotting.footnote(figure, note, titles.absent(runs))
+    plotting.footnote(figure, note, *titles.absent(runs))
     return figure
 
 

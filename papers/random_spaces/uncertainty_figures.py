@@ -44,7 +44,7 @@ def fig4_3(runs: Runs) -> Figure:
     some = next((some for some in runs.values() if some), None)
     if some is None:
         return panels.empty(runs)
-    measured = sorted(length for length in titles.tested(some[0]) if f"uncertainty.{length}" in some[0].arrays)
+    measured = sorted(length for length in titles.lengths(some[0]) if f"uncertainty.{length}" in some[0].arrays)
     known = [length for length in measured if titles.role(some[0], length) == "trained"]
     rows = list(dict.fromkeys((*known[-1:], *measured[-1:])))
     if not rows:
@@ -72,7 +72,7 @@ def fig4_3(runs: Runs) -> Figure:
         "training, end token included. Where the model may end its answer, a place "
         "counts the prompts still writing: the dotted line."
     )
-    plotting.footnote(figure, note, titles.absent(runs))
+    plotting.footnote(figure, note, *titles.absent(runs))
     return figure
 
 

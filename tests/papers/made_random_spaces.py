@@ -28,7 +28,7 @@ def spec(tested=LENGTHS, **fields) -> dict:
     ).to_dict()  # fmt: skip
     for name, value in fields.items():
         known[SECTIONS.get(name, "data")][name] = value
-    if "lengths" in fields:
+    if fields.get("lengths"):
         known["data"]["length"] = max(fields["lengths"])
     return known
 
