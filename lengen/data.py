@@ -16,8 +16,10 @@ from lengen.examples import Batch, Source, Writer
 from lengen.formats import build_format
 from lengen.position_ids import build_position_ids
 from lengen.randomness import generator
+from lengen.spaces import Spaces
 from lengen.spec import Spec, check
-from lengen.tasks import Problems, Task, build_task
+from lengen.tasks import Problems, build_task
+from lengen.vocab import PAD
 
 
 class TrainBatch(NamedTuple):
@@ -45,7 +47,10 @@ class ArithmeticData(LightningDataModule):
         self.task = build_task(spec.data)
         self.format = build_format(spec.data)
         split = spec.model.architecture == "encoder_decoder"
-        self.writer = Writer(self.format, build_position_ids(spec.data, self.format.levels), split)
+        spaces = None
+        if spec.data.spaces:
+            spaces = Spaces(spec.data.spaces, self.format.vocab.id(" "), spec.data.fresh_spaces, seed)
+        self.writer = Writer(self.format, build_position_ids(spec.data, self.format.levels), split, spaces)
         self._window: tuple[int, list[TrainBatch]] = (-1, [])
         self._fixed: Problems | None = None
 
@@ -63,8 +68,8 @@ class ArithmeticData(LightningDataModule):
         problems = self._problems(window, train.batch * train.bucket, stream)
         order = torch.argsort(self.writer.lengths(problems), stable=True)
         batches = [self.writer.write(problems.select(part), stream) for part in torch.split(order, train.batch)]
-        targets = sum(int(batch.loss.sum()) for batch in batches) / len(batches)
-        scale = torch.tensor(float(targets))
+        batches = [batch._replace(loss=targets(batch, train.loss)) for batch in batches]
+        scale = torch.tensor(sum(int(batch.loss.sum()) for batch in batches) / len(batches))
         shuffled = torch.randperm(len(batches), generator=stream).tolist()
         return [
             TrainBatch(batches[i].tokens, batches[i].ids, batches[i].loss, scale, batches[i].source) for i in shuffled
@@ -76,7 +81,7 @@ class ArithmeticData(LightningDataModule):
         if data.examples == 0:
             return self.task.train(n, data.length, data.count, stream)
         if self._fixed is None:
-            self._fixed = fixed_set(self.task, data.examples, data.length, data.count, self.seed)
+            self._fixed = held(self.task.fixed_set(data.examples, data.length, data.count, self.seed))
         place = torch.arange(window * n, (window + 1) * n)
         index = torch.empty_like(place)
         for epoch in range(int(place[0]) // data.examples, int(place[-1]) // data.examples + 1):
@@ -84,7 +89,8 @@ class ArithmeticData(LightningDataModule):
             here = place // data.examples == epoch
             index[here] = order[place[here] % data.examples]
         chosen = self._fixed.select(index)
-        return Problems(chosen.operands.long(), chosen.lengths.long())
+        kinds = None if chosen.kinds is None else chosen.kinds.long()
+        return Problems(chosen.operands.long(), chosen.lengths.long(), kinds)
 
     def validation(self) -> Batch:
         """In-distribution examples with the test-time offset."""
@@ -111,14 +117,15 @@ class ArithmeticData(LightningDataModule):
         return -(-self.spec.train.steps // max(self.spec.train.evaluations, 1))
 
 
-def fixed_set(task: Task, examples: int, length: int, count: int, seed: int) -> Problems:
-    """A training set of a fixed size, held as bytes: 10 million ten-digit, ten-operand problems take 1 GB."""
-    parts = []
-    for start in range(0, examples, 100_000):
-        size = min(100_000, examples - start)
-        drawn = task.train(size, length, count, generator("set", seed, start))
-        parts.append(Problems(drawn.operands.to(torch.uint8), drawn.lengths.to(torch.uint8)))
-    return Problems(torch.cat([p.operands for p in parts]), torch.cat([p.lengths for p in parts]))
+def targets(batch: Batch, loss: str) -> Tensor:
+    """(B, T) bool: the tokens that a specification trains on, the response or all but the first (`TrainSpec.loss`)."""
+    return batch.loss if loss == "response" else (batch.tokens != PAD) & (torch.arange(batch.tokens.shape[1]) > 0)
+
+
+def held(problems: Problems) -> Problems:
+    """The same problems as bytes: 10 million ten-digit, ten-operand problems take 1 GB."""
+    kinds = None if problems.kinds is None else problems.kinds.to(torch.uint8)
+    return Problems(problems.operands.to(torch.uint8), problems.lengths.to(torch.uint8), kinds)
 
 
 class _Steps(Dataset[TrainBatch]):

@@ -5,13 +5,13 @@ is the reference token. So one pass over prompt and reference (`verify`) decides
 model first diverges; from there, and only there, `write` lets it go on with a key-value cache.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from lengen.examples import Batch, Writer
-from lengen.formats import follow
 from lengen.models import Transformer
 from lengen.tasks import Problems
 from lengen.vocab import END, PAD
@@ -67,6 +67,20 @@ def _written_whole(model: Transformer, batch: Batch) -> Tensor:
     return best.cpu()
 
 
+Choose = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""Logits (N, V), examples (N,) and response slots (N,) to tokens (N,)."""
+
+
+def most_likely(logits: Tensor, rows: Tensor, slots: Tensor) -> Tensor:
+    """Greedy decoding."""
+    return logits.argmax(dim=-1)
+
+
+def sampled(generator: torch.Generator) -> Choose:
+    """Sampling at temperature 1, from the whole vocabulary."""
+    return lambda logits, rows, slots: logits.float().softmax(dim=-1).multinomial(1, generator=generator)[:, 0]
+
+
 @torch.no_grad()
 def write(
     model: Transformer,
@@ -74,8 +88,12 @@ def write(
     problems: Problems,
     agreed: Tensor | None = None,
     reference: Tensor | None = None,
+    choose: Choose = most_likely,
 ) -> Tensor:
     """Greedy responses with a key-value cache: (B, R) token ids, padded after the end token.
+
+    ``choose`` takes logits (N, V), the examples (N,) they belong to and the response slots (N,) they are for, and
+    gives the tokens (N,): the most likely ones unless told otherwise.
 
     Position ids go on by the format's rule, never by the reference. A response stops at its end token, or at the
     length of the padded layout. With ``agreed`` and ``reference`` from `verify`, the first ``agreed`` tokens are taken
@@ -101,11 +119,13 @@ def write(
     # Places of the reference beyond an example's own prefix are overwritten before they can be seen.
     places = torch.arange(prefix).expand(len(start), -1).to(device)
     logits = model.extend(cache, batch.tokens[:, :prefix].to(device), batch.ids[:, :, :prefix].to(device), places)
-    newest = logits.argmax(dim=-1).cpu().gather(1, (start + agreed - 1)[:, None])[:, 0]
+    last = logits.cpu()[torch.arange(len(start)), start + agreed - 1]
 
     rows, slot = torch.arange(len(start)), agreed.minimum(slots - 1)
     done = agreed == batch.loss.sum(dim=1)  # right to the end: nothing is left to write
+    newest = torch.full((len(start),), END)
     while True:
+        newest[~done] = choose(last[~done], rows[~done], slot[~done])
         written[rows[~done], slot[~done]] = newest[~done]
         done = done | (newest == END) | (slot + 1 >= slots[rows])
         if bool(done.all()):
@@ -113,9 +133,9 @@ def write(
         if 2 * int(done.sum()) >= len(rows):  # shrink once half of the work would be for nothing
             cache = cache.select(~done)
             rows, slot, newest, done = rows[~done], slot[~done], newest[~done], done[~done]
-        coordinates = follow(writer.format, planned[:, rows], written[rows], slot)
+        coordinates = writer.follow(planned[:, rows], written[rows], slot)
         place = torch.where(done, spare, start[rows] + slot)[:, None]
         ids = writer.scheme.ids(coordinates[:, :, None], offsets[:, rows], place)
         logits = model.extend(cache, newest[:, None].to(device), ids.to(device), place.to(device))
-        newest = logits[:, -1].argmax(dim=-1).cpu()
+        last = logits[:, -1].cpu()
         slot = torch.where(done, slot, slot + 1)

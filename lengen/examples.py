@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from lengen import digits
-from lengen.formats.base import Format
+from lengen.formats.base import Format, follow
 from lengen.formats.layout import UNUSED, Layout
 from lengen.position_ids import PositionIds
+from lengen.spaces import Spaces, spread
 from lengen.tasks.base import Problems
 from lengen.vocab import FIRST, PAD
 
@@ -53,29 +53,39 @@ class _Part(NamedTuple):
     loss: Tensor
     highest: Tensor
     """(levels, B) largest coordinates."""
+    sizes: Tensor
+    """(B,) tokens of the padded layout, and spaces."""
+    opening: Tensor
+    """(B,) tokens before the operands."""
 
 
 class Writer:
-    """Writes problems in one format with one scheme of position ids; ``split`` writes query and response apart."""
+    """Writes problems in one format with one scheme of position ids.
 
-    def __init__(self, format: Format, scheme: PositionIds, split: bool = False) -> None:
+    ``split`` writes query and response apart; ``spaces`` are put into the queries of training examples.
+    """
+
+    def __init__(self, format: Format, scheme: PositionIds, split: bool = False, spaces: Spaces | None = None) -> None:
         self.format = format
         self.scheme = scheme
         self.split = split
+        self.spaces = spaces
         self._tables: dict[tuple[int, int, bool], _Table] = {}
 
     def write(self, problems: Problems, generator: torch.Generator | None = None) -> Batch:
-        """Tokens, ids and loss mask of a batch; with a generator the ids get random training offsets."""
+        """Tokens, ids and loss mask; with a generator they are for training: ids get random offsets, queries spaces."""
         numbers = self.format.numbers(problems)
         # Bytes, and whole rows by index_select: several times less memory traffic than indexing with 64-bit numbers.
         symbols = torch.arange(len(self.format.vocab), dtype=torch.uint8).expand(len(numbers), -1)
         buffer = torch.cat([symbols, numbers.flatten(1).to(torch.uint8) + FIRST], dim=1)
         part = self._part(problems, numbers, buffer)
         if not self.split:
-            offsets = self.scheme.offsets(part.highest, generator)
+            part = self._spaced(part, problems, generator)
+            offsets = self.scheme.offsets(part.highest, part.sizes, generator)
             return Batch(part.tokens, self._ids(part, offsets), part.loss)
-        query = self._part(problems, numbers, buffer, query=True)
-        offsets = self.scheme.offsets(torch.maximum(part.highest, query.highest), generator)
+        query = self._spaced(self._part(problems, numbers, buffer, query=True), problems, generator)
+        highest, sizes = torch.maximum(part.highest, query.highest), torch.maximum(part.sizes, query.sizes)
+        offsets = self.scheme.offsets(highest, sizes, generator)
         source = Source(query.tokens, self._ids(query, offsets))
         return Batch(part.tokens, self._ids(part, offsets), part.loss, source)
 
@@ -90,7 +100,30 @@ class Writer:
             keep = self._significant_slots(numbers, table, rows, length)
             tokens, coordinates, loss = _compact(tokens, coordinates, loss, keep)
             highest = coordinates.amax(dim=2)
-        return _Part(tokens, coordinates, loss, highest)
+        read = self.scheme.coordinates(tokens)
+        if read is not None:
+            coordinates, highest = read, read.amax(dim=2)
+        return _Part(tokens, coordinates, loss, highest, table.length[rows], table.opening[rows])
+
+    def _spaced(self, part: _Part, problems: Problems, generator: torch.Generator | None) -> _Part:
+        """A training example with random spaces between its opening and the last symbol of its query."""
+        if self.spaces is None or generator is None:
+            return part
+        written = (part.tokens != PAD).sum(dim=1)
+        end = torch.where(part.loss.any(dim=1), part.loss.int().argmax(dim=1), written) - 1
+        arranged = self.spaces.arrange(problems, end - part.opening, generator)
+        index = spread(arranged, part.opening, part.tokens.shape[1])
+        space, width = index < 0, part.tokens.shape[1]
+        inside = index < width
+        place = index.clamp(0, width - 1)
+        tokens = torch.where(inside, part.tokens.gather(1, place), PAD).masked_fill(space, self.spaces.token)
+        loss = part.loss.gather(1, place) & inside & ~space
+        read = self.scheme.coordinates(tokens)
+        coordinates = read
+        if coordinates is None:
+            coordinates = part.coordinates.gather(2, place.expand(len(part.coordinates), -1, -1))
+            coordinates = coordinates.masked_fill(space | ~inside, UNUSED)
+        return part._replace(tokens=tokens, coordinates=coordinates, loss=loss, sizes=part.sizes + arranged.sum(dim=1))
 
     def _ids(self, part: _Part, offsets: Tensor) -> Tensor:
         return self.scheme.ids(part.coordinates, offsets, torch.arange(part.tokens.shape[1])[None])
@@ -119,11 +152,21 @@ class Writer:
             2, index.clamp(max=table.source.shape[1] - 1).expand(self.format.levels, -1, -1)
         )
         coordinates = torch.where(torch.arange(int(slots.max())) < slots[:, None], padded, UNUSED)
-        highest = table.highest[:, rows]
+        highest, sizes = table.highest[:, rows], table.length[rows]
         if self.split:
             query, query_rows = self._rows(problems, width, query=True)
             highest = torch.maximum(highest, query.highest[:, query_rows])
-        return coordinates.long(), slots, self.scheme.offsets(highest, None)
+            sizes = torch.maximum(sizes, query.length[query_rows])
+        if self.scheme.coordinates(sizes[:, None]) is not None:  # read off tokens, of which none is written yet
+            highest = highest.new_zeros(1, highest.shape[1])
+        return coordinates.long(), slots, self.scheme.offsets(highest, sizes, None)
+
+    def follow(self, planned: Tensor, written: Tensor, slot: Tensor) -> Tensor:
+        """Coordinates (levels, B) of the newest token of a response, as `lengen.formats.follow`."""
+        read = self.scheme.coordinates(written)
+        if read is None:
+            return follow(self.format, planned, written, slot)
+        return read.gather(2, slot.expand(len(read), -1)[:, :, None])[:, :, 0]
 
     def _rows(self, problems: Problems, width: int, query: bool = False) -> tuple["_Table", Tensor]:
         rows = problems.operands.shape[1]
@@ -140,7 +183,7 @@ class Writer:
 
     def _significant_slots(self, numbers: Tensor, table: "_Table", rows: Tensor, length: int) -> Tensor:
         """(B, length) bool: symbols, and digits that are no leading zeros."""
-        needed = digits.significant(numbers)
+        needed = self.format.significant(numbers)
         row, place = table.digit_row[rows, :length], table.digit_place[rows, :length]
         return (place < needed.gather(1, row)) & (torch.arange(length) < table.length[rows, None])
 
@@ -189,6 +232,7 @@ class _Table:
         )
         self.length = torch.tensor(sizes)
         self.response = torch.tensor([layout.response for layout in layouts])
+        self.opening = torch.tensor([layout.opening for layout in layouts])
         slots = torch.arange(max(sizes))
         self.loss = (slots >= self.response[:, None]) & (slots < self.length[:, None])
 

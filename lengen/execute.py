@@ -17,7 +17,7 @@ import torch
 from lightning import Callback, Trainer
 from safetensors.torch import load_model, save_model
 
-from lengen.callbacks import CHECKPOINT, AttentionRecord, EarlyStop, MetricsFile, Probes, ResumePoint, Scores
+from lengen.callbacks import CHECKPOINT, AttentionRecord, EarlyStop, MetricsFile, Probes, ResumePoint, Scores, Track
 from lengen.callbacks.training import VALIDATION
 from lengen.data import ArithmeticData
 from lengen.models import Decoder, Encoder, EncoderDecoder, Transformer
@@ -97,7 +97,8 @@ def execute(
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)  # no banners: hardware found, tips
     probes = Probes(spec)
     stop = EarlyStop(spec.train, folder)
-    trainer = build_trainer(spec, [metrics, stop, ResumePoint(folder), clock, scores, attention, probes])
+    track = Track(spec, folder)
+    trainer = build_trainer(spec, [metrics, track, stop, ResumePoint(folder), clock, scores, attention, probes])
     checkpoint = folder / CHECKPOINT
     if spec.train.compile:
         module.model.compile()

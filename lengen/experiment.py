@@ -29,6 +29,8 @@ class Experiment:
     """Profiles at which a run of the whole paper leaves it out, and why; it runs when its figure is named."""
     seeds: int
     """Seeds of the published result (the paper profile's default)."""
+    shown: tuple[str, ...] = ()
+    """Overrides under which ``encode`` and ``solve`` write a problem: what this experiment looks at in a shared run."""
 
     @property
     def paper(self) -> str:

@@ -7,6 +7,7 @@ stream, whatever the seed, and a batch is a function of (seed, step) alone: noth
 import hashlib
 
 import torch
+from torch import Tensor
 
 
 def generator(purpose: str, *numbers: int) -> torch.Generator:
@@ -14,3 +15,15 @@ def generator(purpose: str, *numbers: int) -> torch.Generator:
     text = ":".join([purpose, *map(str, numbers)])
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
     return torch.Generator().manual_seed(seed)
+
+
+def mix(values: Tensor) -> Tensor:
+    """A one-to-one scrambling of 64-bit integers (the finaliser of SplitMix64, Steele et al. 2014)."""
+    values = values + -7046029254386353131
+    values = (values ^ _shifted(values, 30)) * -4658895280553007687
+    values = (values ^ _shifted(values, 27)) * -7723592293110705685
+    return values ^ _shifted(values, 31)
+
+
+def _shifted(values: Tensor, bits: int) -> Tensor:
+    return (values >> bits) & ((1 << (64 - bits)) - 1)  # a logical shift: torch keeps the sign

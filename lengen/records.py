@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-MODES = ("teacher_forced", "free_running")
-"""How the response was scored: reference prefix in context, or the model's own text."""
+MODES = ("teacher_forced", "free_running", "sampled")
+"""How the response was scored: reference prefix in context, the model's own text, or text sampled at temperature 1."""
 
 
 class RecordError(ValueError):

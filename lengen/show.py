@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lengen.data import ArithmeticData
-from lengen.decoding import response_start, write
+from lengen.data import ArithmeticData, targets
+from lengen.decoding import response_start, verify, write
 from lengen.execute import load
 from lengen.formats import can_run_free, final_answer
 from lengen.spec import Spec, SpecError
@@ -29,7 +29,7 @@ def encode(spec: Spec, operands: list[str]) -> dict[str, Any]:
             "loss": loss[0].int().tolist(),
         }
 
-    target = side(batch.tokens, batch.ids, batch.loss)
+    target = side(batch.tokens, batch.ids, targets(batch, spec.train.loss))
     if batch.source is None:
         return target
     nothing = torch.zeros_like(batch.source.tokens)
@@ -52,17 +52,20 @@ def solve(spec: Spec, weights: Path, operands: list[str]) -> dict[str, object]:
     problems = data.task.parse(operands)
     batch = data.writer.write(problems)
     prompt = batch.tokens[:, : int(response_start(batch)[0])] if batch.source is None else batch.source.tokens
-    written = write(load(spec, weights), data.writer, problems)
-    vocab = data.format.vocab
-    text = vocab.decode(final_answer(data.format, written)[0])
+    model, vocab = load(spec, weights), data.format.vocab
+    written = write(model, data.writer, problems)
+    reference = verify(model, batch).reference
     reversed_digits = spec.data.reverse_response and not data.format.last_token_only
-    plain = text[::-1] if reversed_digits else text
-    read = (plain.lstrip("0") or "0") if plain.isalnum() else plain
-    answer = data.task.answer(problems)[0]
+
+    def read(response: Tensor) -> str:
+        text = vocab.decode(final_answer(data.format, response)[0])
+        plain = text[::-1] if reversed_digits else text
+        return (plain.lstrip("0") or "0") if plain.isalnum() else plain
+
     return {
         "prompt": vocab.decode(prompt[0]),
         "output": vocab.decode(written[0]),
-        "answer": answer,
-        "correct": read == answer,
-        "read": read,
+        "answer": read(reference),
+        "correct": read(written) == read(reference),
+        "read": read(written),
     }

@@ -79,6 +79,8 @@ def _canonical(section: typing.Any) -> dict[str, typing.Any]:
 
 LEAST = {
     "data.length": 1, "data.count": 1, "data.examples": 0, "data.fixed_length": 0, "data.limit": 0, "data.period": 0,
+    "data.pad_to": 0, "data.spaces": 0, "data.max_offset": 0, "model.loops": 1, "train.warmup_steps": 0,
+    "test.track": 0, "test.sampled": 0,
     "model.encoder_layers": 0, "model.dropout": 0, "model.window": 0, "model.stride": 1, "train.patience": 1,
     "model.layers": 1, "model.heads": 1, "model.width": 1, "model.head_dim": 1, "model.ff_width": 1,
     "train.steps": 0, "train.batch": 1, "train.lr": 0, "train.weight_decay": 0, "train.warmup": 0, "train.final_lr": 0,
@@ -88,6 +90,8 @@ LEAST = {
 PRECISIONS = ("32-true", "bf16-mixed")
 ARCHITECTURES = ("decoder", "encoder_decoder", "encoder")
 BIASES = ("none", "window", "given")
+INJECTED = ("none", "input", "coordinates")
+LOSSES = ("response", "all")
 
 
 def check(spec: Spec) -> None:
@@ -104,6 +108,8 @@ def check(spec: Spec) -> None:
     for path, value, choices in (
         ("model.architecture", model.architecture, ARCHITECTURES),
         ("model.bias", model.bias, BIASES),
+        ("model.inject", model.inject, INJECTED),
+        ("train.loss", train.loss, LOSSES),
         ("train.precision", train.precision, PRECISIONS),
     ):
         if value not in choices:
@@ -124,6 +130,11 @@ def check(spec: Spec) -> None:
         )
     if not data.fixed_length and (data.base != 10 or data.aligned or data.limit):
         raise SpecError("data.fixed_length=0: data.base, data.aligned and data.limit are for numbers of a fixed length")
+    if data.lengths and (data.task != "n_by_n" or min(data.lengths) < 1 or max(data.lengths) != data.length):
+        raise SpecError(
+            f"data.lengths={list(data.lengths)}: expected trained lengths of n_by_n, the longest of them "
+            f"data.length={data.length}"
+        )
     if data.position_ids == "cyclic" and data.period < 1:
         raise SpecError(f"data.period={data.period}: cyclic position ids need a period of at least 1")
     if model.architecture != "encoder_decoder" and model.bias != "none":
@@ -132,8 +143,8 @@ def check(spec: Spec) -> None:
         raise SpecError("model.causal=false: a bias that decides instead needs model.architecture=encoder_decoder")
     if model.architecture != "decoder" and test.attention:
         raise SpecError("test.attention: averaged maps need model.architecture=decoder; name problems in test.probes")
-    if data.task == "addition" and data.count < 2:
-        raise SpecError(f"data.count={data.count}: addition needs at least 2 operands")
+    if data.task in ("addition", "n_by_n") and data.count < 2:
+        raise SpecError(f"data.count={data.count}: {data.task} needs at least 2 operands")
     if data.position_ids == "none" and model.encoding != "none":
         raise SpecError(
             f"data.position_ids=none: model.encoding={model.encoding} needs ids; choose coupled, consecutive or cyclic"

@@ -1,5 +1,6 @@
 """Characters to token ids and back: digits, operators, one symbol for begin and end, one for padding."""
 
+import string
 from collections.abc import Iterable
 
 import torch
@@ -41,3 +42,8 @@ class Vocab:
     def decode(self, ids: Iterable[int] | Tensor) -> str:
         """The text of token ids; padding leaves no trace."""
         return "".join(self._characters[int(i)] for i in ids)
+
+
+PRINTABLE = Vocab("".join(character for character in string.printable if character not in "$\f"))
+"""100 printable characters, digits first: the vocabulary of Section 4.2.1 of "Length Generalization on Multi-Digit
+Integer Addition with Transformers". ``$`` is `END`; the form feed, which its author's code pads with, is `PAD`."""

@@ -197,7 +197,7 @@ def encode_command(options: argparse.Namespace) -> int:
     experiment = registry.select_one(options.selector)
     from lengen import show
 
-    encoded = show.encode(_spec(experiment), options.operands)
+    encoded = show.encode(_spec(experiment).override(*experiment.shown), options.operands)
     print(json.dumps(encoded, ensure_ascii=False) if options.json else terminal.aligned(encoded))
     return 0
 
@@ -207,9 +207,12 @@ def solve_command(options: argparse.Namespace) -> int:
     experiment = registry.select_one(options.selector)
     from lengen import show
 
-    show.encode(_spec(experiment), options.operands)  # bad operands are told before a run is looked for
+    show.encode(
+        _spec(experiment).override(*experiment.shown), options.operands
+    )  # bad operands are told before a run is looked for
     run, folder = _trained(experiment, options.profile, options.seed)
-    solved: dict[str, Any] = show.solve(from_dict(run.info["spec"]), folder / WEIGHTS, options.operands)  # type: ignore[arg-type]
+    spec: Spec = from_dict(run.info["spec"]).override(*experiment.shown)  # type: ignore[arg-type]
+    solved: dict[str, Any] = show.solve(spec, folder / WEIGHTS, options.operands)
     if options.json:
         print(json.dumps(solved, ensure_ascii=False))
     else:

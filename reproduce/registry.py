@@ -52,6 +52,10 @@ def select(selector: str) -> tuple[Experiment, ...]:
     Raises `SelectorError` with the nearest names where it names none.
     """
     parts = selector.strip("/").split("/")
+    if len(parts) == 2 and parts[0] in papers() and parts[1] not in _children((parts[0],)):
+        drawn = {name for figure in figures(parts[0]) if figure.name == parts[1] for name in figure.reads}
+        if drawn:  # a figure of experiments whose home is elsewhere
+            return tuple(item for item in experiments(parts[0]) if item.name in drawn)
     if len(parts) > 3:
         raise SelectorError(f"selector '{selector}': expected paper, paper/figure or paper/figure/variant")
     found: list[tuple[str, ...]] = [()]

@@ -3,6 +3,7 @@
 from lengen.callbacks.attention import AttentionRecord, keys_holding, measure_attention
 from lengen.callbacks.probes import Probes
 from lengen.callbacks.scores import Scores, score_cell
+from lengen.callbacks.track import Losses, Track, digit_losses, response_losses
 from lengen.callbacks.training import (
     CHECKPOINT,
     METRICS,
@@ -19,12 +20,16 @@ __all__ = [
     "AttentionRecord",
     "DivergedError",
     "EarlyStop",
+    "Losses",
     "MetricsFile",
     "Probes",
     "ResumePoint",
     "Scores",
+    "Track",
+    "digit_losses",
     "keys_holding",
     "measure_attention",
     "read_metrics",
+    "response_losses",
     "score_cell",
 ]

@@ -9,12 +9,13 @@ from torch import Tensor
 
 from lengen.callbacks.training import write_whole
 from lengen.data import ArithmeticData
-from lengen.decoding import verify, write
+from lengen.decoding import sampled, verify, write
 from lengen.examples import Writer
 from lengen.formats import can_run_free
 from lengen.metrics import AnswerMatch, EditDistance, ExactMatch
 from lengen.models import Transformer
 from lengen.progress import Progress
+from lengen.randomness import generator
 from lengen.records import Grid, RecordError, Score
 from lengen.spec import Spec
 from lengen.tasks import Problems
@@ -37,6 +38,7 @@ class Scores(Callback):
         self.grid = Grid(self.axes)
         self.partial = folder / PARTIAL
         self.examples = spec.test.examples
+        self.sampled = spec.test.sampled
         self.report = report
 
     def on_fit_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
@@ -51,6 +53,10 @@ class Scores(Callback):
                 problems = data.test(*cell, self.examples)
                 for mode, score in score_cell(model, data.writer, problems, free).items():
                     self.grid.add(key, mode, score)
+                if self.sampled:
+                    stream = generator("sampled", data.seed, *cell)
+                    chosen = problems.select(torch.arange(min(self.sampled, len(problems.lengths))))
+                    self.grid.add(key, "sampled", score_sampled(model, data.writer, chosen, stream))
                 if self.grid.total(self.grid.scores, "teacher_forced").reference_tokens > WORTH_KEEPING:
                     write_whole(self.partial, self.grid.to_csv())
             self.report(Progress("measure", done + 1, len(self.cells), None, None))
@@ -76,6 +82,16 @@ def score_cell(model: Transformer, writer: Writer, problems: Problems, free_runn
         for mode, score in _score(model, writer, problems.select(index), free_running).items():
             totals[mode] = totals[mode] + score if mode in totals else score
     return totals
+
+
+def score_sampled(model: Transformer, writer: Writer, problems: Problems, stream: torch.Generator) -> Score:
+    """Counts of one test cell whose responses are sampled at temperature 1.
+
+    Table 4.3 of "Length Generalization on Multi-Digit Integer Addition with Transformers" was measured so. The expected
+    share of exact matches is the mean of exp(-loss of the whole response).
+    """
+    written = write(model, writer, problems, choose=sampled(stream))
+    return _counts(writer, written, verify(model, writer.write(problems)).reference, torch.arange(len(written)))
 
 
 def _score(model: Transformer, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Score]:

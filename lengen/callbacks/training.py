@@ -67,11 +67,7 @@ class MetricsFile(Callback):
         self.accuracy = self._append(trainer.global_step, VALIDATION, value)
 
     def _append(self, step: int, name: str, value: float) -> float:
-        """The value as it was written, which is what a resumed run reads."""
-        row = _row((step, name, value))
-        with self.path.open("a", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerow(row)
-        return float(row[2])
+        return append_metric(self.path, step, name, value)
 
     def _tell(self, trainer: Trainer, loss: float) -> None:
         now = time.monotonic()
@@ -132,6 +128,14 @@ def write_whole(path: Path, text: str) -> None:
     temporary = path.with_suffix(".tmp")
     temporary.write_text(text)
     temporary.replace(path)
+
+
+def append_metric(path: Path, step: int, name: str, value: float) -> float:
+    """Append a row to a metrics.csv; the value as it was written, which is what a resumed run reads."""
+    row = _row((step, name, value))
+    with path.open("a", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerow(row)
+    return float(row[2])
 
 
 def read_metrics(path: Path) -> list[tuple[int, str, float]]:

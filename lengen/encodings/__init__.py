@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from lengen.encodings.absolute import Learned, NoEncoding, Sinusoidal
+from lengen.encodings.absolute import Learned, NoEncoding, Sinusoidal, sinusoids
 from lengen.encodings.base import Encoding
 from lengen.encodings.relative import ALiBi, Fire, FireClamped, FireRatio, RelativeKeys, Rotary, alibi_slopes
 from lengen.spec import ModelSpec, SpecError, nearest
@@ -42,4 +42,5 @@ __all__ = [
     "Sinusoidal",
     "alibi_slopes",
     "build_encoding",
+    "sinusoids",
 ]

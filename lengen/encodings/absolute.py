@@ -33,11 +33,24 @@ class Sinusoidal(Encoding):
 
     rates: Tensor
 
-    def __init__(self, width: int, base: float = 10000.0) -> None:
+    def __init__(self, width: int) -> None:
         super().__init__()
-        self.register_buffer("rates", torch.exp(-math.log(base) * torch.arange(0, width, 2) / width), persistent=False)
+        self.register_buffer("rates", wave_rates(width), persistent=False)
         self.width = width
 
     def embed(self, ids: Tensor) -> Tensor:
-        angles = ids[0, :, :, None] * self.rates
-        return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[..., : self.width]
+        return _waves(ids[0, :, :, None] * self.rates, self.width)
+
+
+def sinusoids(numbers: Tensor, width: int) -> Tensor:
+    """(..., width) sinusoids of integers (...), as `Sinusoidal` adds them for positions."""
+    return _waves(numbers[..., None] * wave_rates(width).to(numbers.device), width)
+
+
+def wave_rates(width: int, base: float = 10000.0) -> Tensor:
+    """Angle per position of each pair of a sine and a cosine."""
+    return torch.exp(-math.log(base) * torch.arange(0, width, 2) / width)
+
+
+def _waves(angles: Tensor, width: int) -> Tensor:
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[..., :width]

@@ -1,16 +1,33 @@
 """How problems are written: one file per task's language, composed from padding, reversal and scratchpads."""
 
+import json
+
 from lengen.formats.addition import AdditionFormat
 from lengen.formats.base import Format, final_answer, follow
 from lengen.formats.fixed import FixedFormat
 from lengen.formats.multiplication import MultiplicationFormat
 from lengen.formats.parity import ParityFormat
-from lengen.spec import DataSpec, SpecError
+from lengen.formats.steps import StepsFormat
+from lengen.formats.subtasks import CARRIES, SUBTASKS, SubtaskFormat
+from lengen.spec import DataSpec, SpecError, nearest
 from lengen.tasks import Arithmetic, build_task
+from lengen.vocab import PRINTABLE, Vocab
 
 
 def build_format(data: DataSpec) -> Format:
-    """The format a specification names; raises `SpecError` for a way of writing that a task does not have."""
+    """The format a specification names, with its vocabulary; raises `SpecError` for a way of writing that a task does
+    not have."""
+    format = _build(data)
+    format.vocab = _vocabulary(data, format.vocab)
+    return format
+
+
+def _build(data: DataSpec) -> Format:
+    if data.task == "n_by_n":
+        return _two_operands(data)
+    _insist(data, f"{data.task} has no sub-tasks; only n_by_n has", subtasks=())
+    if data.task != "addition" or data.fixed_length:
+        _insist(data, "only n_by_n and addition without a fixed length are padded to a length", pad_to=0)
     if data.fixed_length:
         task = build_task(data)
         assert isinstance(task, Arithmetic)
@@ -23,6 +40,7 @@ def build_format(data: DataSpec) -> Format:
         return AdditionFormat(
             scratchpad=data.scratchpad,
             pad=data.pad,
+            pad_to=data.pad_to,
             reverse_query=data.reverse_query,
             reverse_response=data.reverse_response,
         )
@@ -33,6 +51,44 @@ def build_format(data: DataSpec) -> Format:
             scratchpad=data.scratchpad, reverse_query=data.reverse_query, reverse_response=data.reverse_response
         )
     return ParityFormat(scratchpad=data.scratchpad)
+
+
+def _two_operands(data: DataSpec) -> Format:
+    """The sub-tasks, the scratchpad or the plain sum of n_by_n."""
+    if not (data.subtasks or data.scratchpad):
+        return AdditionFormat(
+            scratchpad=False,
+            pad=data.pad,
+            pad_to=data.pad_to,
+            reverse_query=data.reverse_query,
+            reverse_response=data.reverse_response,
+        )
+    if data.position_ids == "coupled":
+        raise SpecError("data.position_ids=coupled: scratchpad and sub-tasks of n_by_n have no coupled ids")
+    if data.subtasks:
+        who = "sub-tasks are written plain"
+        _insist(data, who, scratchpad=False, pad=False, pad_to=0, reverse_query=False, reverse_response=False)
+        return SubtaskFormat(data.subtasks, carries=data.carries)
+    _insist(data, "with the scratchpad of n_by_n operands stand as they are", pad=False, pad_to=0, reverse_query=False)
+    return StepsFormat(reverse_response=data.reverse_response)
+
+
+def _insist(data: DataSpec, reason: str, **wanted: object) -> None:
+    """Raise `SpecError` for a field that a format does not follow."""
+    for name, value in wanted.items():
+        found = getattr(data, name)
+        if found != value:
+            raise SpecError(f"data.{name}={json.dumps(found)}: {reason}; set data.{name}={json.dumps(value)}")
+
+
+def _vocabulary(data: DataSpec, own: Vocab) -> Vocab:
+    """A format's own symbols, with the space where queries may hold some; or all printable characters."""
+    if data.vocabulary == "printable":
+        return PRINTABLE
+    if data.vocabulary != "task":
+        choices = ["task", "printable"]
+        raise SpecError(f"data.vocabulary={data.vocabulary}: unknown vocabulary{nearest(data.vocabulary, choices)}")
+    return Vocab(own.symbols + " ") if data.spaces > 0 and " " not in own.symbols else own
 
 
 def can_run_free(format: Format, data: DataSpec) -> bool:
@@ -46,11 +102,15 @@ def can_run_free(format: Format, data: DataSpec) -> bool:
 
 
 __all__ = [
+    "CARRIES",
+    "SUBTASKS",
     "AdditionFormat",
     "FixedFormat",
     "Format",
     "MultiplicationFormat",
     "ParityFormat",
+    "StepsFormat",
+    "SubtaskFormat",
     "build_format",
     "can_run_free",
     "final_answer",

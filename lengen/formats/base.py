@@ -5,6 +5,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from lengen import digits
 from lengen.formats.layout import UNUSED, Layout
 from lengen.tasks.base import Problems
 from lengen.vocab import END, PAD, Vocab
@@ -14,6 +15,7 @@ class Format(Protocol):
     """How a problem is written: padding, reversal, scratchpads."""
 
     vocab: Vocab
+    """The symbols it writes; a larger vocabulary may take its place before use."""
     levels: int
     """Levels of coordinates its layouts carry."""
     minimal: bool
@@ -31,6 +33,10 @@ class Format(Protocol):
 
     def layout(self, shape: tuple[int, ...], rows: int) -> Layout:
         """The layout of one shape, for problems held with ``rows`` operand rows."""
+
+    def significant(self, numbers: Tensor) -> Tensor:
+        """(B, R) digits that are written of each of these (B, R, W) ``numbers``, where the format is `minimal`."""
+        return digits.significant(numbers)
 
 
 def follow(format: Format, planned: Tensor, written: Tensor, slot: Tensor) -> Tensor:

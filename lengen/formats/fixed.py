@@ -11,13 +11,14 @@ Digits have their significance as coordinate, symbols 0.
 import torch
 from torch import Tensor
 
+from lengen.formats.base import Format
 from lengen.formats.layout import Layout, places
 from lengen.tasks.arithmetic import DIGITS, Arithmetic
 from lengen.tasks.base import Problems
 from lengen.vocab import Vocab
 
 
-class FixedFormat:
+class FixedFormat(Format):
     """``operands$result``, every number padded to ``width`` digits."""
 
     levels = 1

@@ -12,12 +12,13 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from lengen import digits
+from lengen.formats.base import Format
 from lengen.formats.layout import UNUSED, Layout, places
 from lengen.tasks.base import Problems
 from lengen.vocab import Vocab
 
 
-class MultiplicationFormat:
+class MultiplicationFormat(Format):
     """``a*b=answer``, or with both stages of the scratchpad; operands are never padded."""
 
     last_token_only = False

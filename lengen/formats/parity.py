@@ -8,12 +8,13 @@ Operand Length and Count".
 import torch
 from torch import Tensor
 
+from lengen.formats.base import Format
 from lengen.formats.layout import Layout
 from lengen.tasks.base import Problems
 from lengen.vocab import Vocab
 
 
-class ParityFormat:
+class ParityFormat(Format):
     """``bits=answer``, or with the parity of every prefix as a scratchpad."""
 
     levels = 1

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from lengen.encodings import build_encoding
+from lengen.encodings import build_encoding, sinusoids
 from lengen.examples import Batch
 from lengen.models.blocks import NORMS, Attention, Block, Context, FeedForward, LayerCache
 from lengen.spec import ModelSpec, SpecError
@@ -98,16 +98,35 @@ class Transformer(nn.Module):
 
     def stack(self) -> list[Block]:
         """The blocks in the order they are applied."""
-        blocks = [cast(Block, block) for block in self.blocks]
-        return blocks * self.spec.layers if self.spec.shared else blocks
+        return self._repeated(self.blocks, self.spec.layers)
+
+    def _repeated(self, modules: nn.ModuleList, layers: int) -> list[Block]:
+        blocks = [cast(Block, block) for block in modules]
+        return blocks * ((layers if self.spec.shared else 1) * self.spec.loops)
 
     def _embed(self, tokens: Tensor, ids: Tensor) -> Tensor:
         x: Tensor = self.embedding(tokens)
         if self.spec.scale_embedding:
             x = x * self.spec.width**0.5
-        positions = self.encoding.embed(ids)
+        positions = None if self.spec.inject == "coordinates" else self.encoding.embed(ids)
         out: Tensor = self.dropout(x if positions is None else x + positions)
         return out
+
+    def _injected(self, x: Tensor, embedded: Tensor, ids: Tensor, layer: int, blocks: int) -> Tensor:
+        """What the ``layer``-th of the applied blocks reads: the residual stream, and what a recurrent step adds.
+
+        A step begins at every application of the first of ``blocks`` blocks. The embedded input is added to all steps
+        but the first (input injection: Figure 2.2 of "Length Generalization on Multi-Digit Integer Addition with
+        Transformers"); positions and a sinusoid of the step to all (Universal Transformer: Dehghani et al. 2018).
+        """
+        step, first = layer // blocks, layer % blocks == 0
+        if self.spec.inject == "input" and first and step:
+            return x + embedded
+        if self.spec.inject == "coordinates" and first:
+            positions = self.encoding.embed(ids)
+            moment = sinusoids(torch.tensor([step + 1], device=x.device), self.spec.width)
+            return x + moment if positions is None else x + positions + moment
+        return x
 
     def _logits(self, x: Tensor) -> Tensor:
         x = self.norm(x)
@@ -119,7 +138,7 @@ class Transformer(nn.Module):
     def _empty_cache(self, batch: Batch, capacity: int) -> Cache:
         weight, examples = self.embedding.weight, len(batch.tokens)
         shape = (examples, self.spec.heads, capacity, self.spec.head_dim)
-        layers = [LayerCache(weight.new_zeros(shape), weight.new_zeros(shape)) for _ in range(self.spec.layers)]
+        layers = [LayerCache(weight.new_zeros(shape), weight.new_zeros(shape)) for _ in self.stack()]
         return Cache(layers, torch.zeros(len(batch.ids), examples, capacity, dtype=torch.long, device=weight.device))
 
     def _grown(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Context:

@@ -25,9 +25,9 @@ class Decoder(Transformer):
     def forward(self, tokens: Tensor, ids: Tensor) -> Tensor:
         """Logits (B, T, V) after each token, from (B, T) tokens and (levels, B or 1, T) ids."""
         context = self._context(ids)
-        x = self._embed(tokens, ids)
-        for block in self.stack():
-            x = block(x, context)
+        x = embedded = self._embed(tokens, ids)
+        for layer, block in enumerate(self.stack()):
+            x = block(self._injected(x, embedded, ids, layer, len(self.blocks)), context)
         return self._logits(x)
 
     def predict(self, batch: Batch) -> Tensor:
@@ -37,9 +37,10 @@ class Decoder(Transformer):
     def attention(self, batch: Batch, softmax: bool = True) -> list[dict[str, Tensor]]:
         tokens, ids = batch.tokens[:, :-1], batch.ids[:, :, :-1]
         context = self._context(ids)
-        x = self._embed(tokens, ids)
+        x = embedded = self._embed(tokens, ids)
         found = []
-        for block in self.stack():
+        for layer, block in enumerate(self.stack()):
+            x = self._injected(x, embedded, ids, layer, len(self.blocks))
             found.append(block.weights(x, context, softmax=softmax))
             x = block(x, context)
         return found
@@ -49,7 +50,7 @@ class Decoder(Transformer):
 
     def extend(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Tensor:
         context = self._grown(cache, tokens, ids, places)
-        x = self._embed(tokens, ids)
-        for block, layer in zip(self.stack(), cache.layers, strict=True):
-            x = block(x, context, layer)
+        x = embedded = self._embed(tokens, ids)
+        for layer, (block, cached) in enumerate(zip(self.stack(), cache.layers, strict=True)):
+            x = block(self._injected(x, embedded, ids, layer, len(self.blocks)), context, cached)
         return self._logits(x)

@@ -30,9 +30,10 @@ class Encoder(Transformer):
 
     def forward(self, tokens: Tensor, ids: Tensor, loss: Tensor) -> Tensor:
         """Logits (B, T, V) at every place; tokens where ``loss`` (B, T) is True are not seen."""
-        x, context = self._prepare(tokens, ids, loss)
-        for block in self.stack():
-            x = block(x, context)
+        embedded, context = self._prepare(tokens, ids, loss)
+        x = embedded
+        for layer, block in enumerate(self.stack()):
+            x = block(self._injected(x, embedded, ids, layer, len(self.blocks)), context)
         return self._logits(x)
 
     def predict(self, batch: Batch) -> Tensor:
@@ -41,9 +42,10 @@ class Encoder(Transformer):
 
     def attention(self, batch: Batch, softmax: bool = True) -> list[dict[str, Tensor]]:
         """As `Transformer.attention`, but row t is of token t itself, which this model fills in."""
-        x, context = self._prepare(batch.tokens, batch.ids, batch.loss)
-        found = []
-        for block in self.stack():
+        embedded, context = self._prepare(batch.tokens, batch.ids, batch.loss)
+        x, found = embedded, []
+        for layer, block in enumerate(self.stack()):
+            x = self._injected(x, embedded, batch.ids, layer, len(self.blocks))
             found.append(block.weights(x, context, softmax=softmax))
             x = block(x, context)
         return found

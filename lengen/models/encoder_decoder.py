@@ -25,7 +25,8 @@ class EncoderDecoder(Transformer):
 
     def __init__(self, model: ModelSpec, tokens: int, sizes: tuple[int, ...], rows: int, columns: int) -> None:
         super().__init__(model, tokens, sizes, cross=True)
-        self.encoder = nn.ModuleList(Block(model) for _ in range(model.encoder_layers))
+        own = min(model.encoder_layers, 1) if model.shared else model.encoder_layers
+        self.encoder = nn.ModuleList(Block(model) for _ in range(own))
         self.bias = build_bias(model, rows, columns)
         initialise(self)
 
@@ -33,9 +34,9 @@ class EncoderDecoder(Transformer):
         """The encoder's output (B, S, C), and (B, 1, 1, S) bool, False at padding."""
         mask = (source.tokens != PAD)[:, None, None]
         context = Context(self.encoding, source.ids, source.ids, self.encoding.bias(source.ids, source.ids), mask)
-        x = self._embed(source.tokens, source.ids)
-        for block in self.encoder:
-            x = block(x, context)
+        x = embedded = self._embed(source.tokens, source.ids)
+        for layer, block in enumerate(self._repeated(self.encoder, self.spec.encoder_layers)):
+            x = block(self._injected(x, embedded, source.ids, layer, len(self.encoder)), context)
         return x, mask
 
     def memory(self, source: Source) -> tuple[tuple[LayerCache, ...], Tensor]:
@@ -66,9 +67,11 @@ class EncoderDecoder(Transformer):
 
     def forward(self, batch: Batch) -> Tensor:
         """Logits (B, T - 1, V) of every response token but the first."""
-        x, context, crossing, memory = self._teacher_forced(batch)
-        for block, layer in zip(self.stack(), memory, strict=True):
-            x = block(x, context, None, crossing, layer)
+        embedded, context, crossing, memory = self._teacher_forced(batch)
+        x = embedded
+        for layer, (block, read) in enumerate(zip(self.stack(), memory, strict=True)):
+            x = self._injected(x, embedded, context.query_ids, layer, len(self.blocks))
+            x = block(x, context, None, crossing, read)
         return self._logits(x)
 
     def predict(self, batch: Batch) -> Tensor:
@@ -76,11 +79,12 @@ class EncoderDecoder(Transformer):
         return logits
 
     def attention(self, batch: Batch, softmax: bool = True) -> list[dict[str, Tensor]]:
-        x, context, crossing, memory = self._teacher_forced(batch)
-        found = []
-        for block, layer in zip(self.stack(), memory, strict=True):
-            found.append(block.weights(x, context, crossing, layer, softmax))
-            x = block(x, context, None, crossing, layer)
+        embedded, context, crossing, memory = self._teacher_forced(batch)
+        x, found = embedded, []
+        for layer, (block, read) in enumerate(zip(self.stack(), memory, strict=True)):
+            x = self._injected(x, embedded, context.query_ids, layer, len(self.blocks))
+            found.append(block.weights(x, context, crossing, read, softmax))
+            x = block(x, context, None, crossing, read)
         return found
 
     def cache(self, batch: Batch, capacity: int) -> Cache:
@@ -94,11 +98,11 @@ class EncoderDecoder(Transformer):
 
     def extend(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Tensor:
         assert cache.source_ids is not None and cache.source_mask is not None
-        own = self._grown(cache, tokens, ids, places)
-        context, crossing = self._contexts(own, cache.source_ids, cache.source_mask, places)
-        x = self._embed(tokens, ids)
-        for block, layer, memory in zip(self.stack(), cache.layers, cache.memory, strict=True):
-            x = block(x, context, layer, crossing, memory)
+        seen = self._grown(cache, tokens, ids, places)
+        context, crossing = self._contexts(seen, cache.source_ids, cache.source_mask, places)
+        x = embedded = self._embed(tokens, ids)
+        for layer, (block, own, read) in enumerate(zip(self.stack(), cache.layers, cache.memory, strict=True)):
+            x = block(self._injected(x, embedded, ids, layer, len(self.blocks)), context, own, crossing, read)
         return self._logits(x)
 
 

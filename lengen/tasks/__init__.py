@@ -7,6 +7,7 @@ from lengen.tasks.addition import Addition
 from lengen.tasks.arithmetic import OPERATIONS, Arithmetic
 from lengen.tasks.base import OperandError, Problems, Task
 from lengen.tasks.multiplication import Multiplication
+from lengen.tasks.n_by_n import NByN
 from lengen.tasks.parity import Parity
 
 TASKS: dict[str, Callable[[], Task]] = {"addition": Addition, "multiplication": Multiplication, "parity": Parity}
@@ -17,11 +18,13 @@ def build_task(data: DataSpec) -> Task:
     """The task a specification names; raises `SpecError` for an unknown one."""
     if data.fixed_length and data.task in OPERATIONS:
         return Arithmetic(OPERATIONS[data.task], data.base, data.limit)
+    if data.task == "n_by_n" and not data.fixed_length:
+        return NByN(data.lengths or tuple(range(1, data.length + 1)), len(data.subtasks))
     if data.task in TASKS and not data.fixed_length:
         return TASKS[data.task]()
     if data.task in OPERATIONS:
         raise SpecError(f"data.fixed_length=0: the task {data.task} needs the digits that its numbers are padded to")
-    names = list(OPERATIONS) if data.fixed_length else list(TASKS)
+    names = list(OPERATIONS) if data.fixed_length else [*TASKS, "n_by_n"]
     raise SpecError(f"data.task={data.task}: unknown task{nearest(data.task, names)}")
 
 
@@ -31,6 +34,7 @@ __all__ = [
     "Addition",
     "Arithmetic",
     "Multiplication",
+    "NByN",
     "OperandError",
     "Parity",
     "Problems",

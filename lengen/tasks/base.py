@@ -5,6 +5,12 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
+from lengen.randomness import generator as stream
+from lengen.randomness import mix
+
+PART = 100_000
+"""Problems of a fixed set that are drawn at once."""
+
 
 class Problems(NamedTuple):
     """A batch of problems of one task."""
@@ -32,6 +38,14 @@ class Task(Protocol):
         """``n`` problems of the training distribution S(length, count)."""
         ...
 
+    def fixed_set(self, examples: int, length: int, count: int, seed: int) -> Problems:
+        """A training set of that many problems, drawn in parts, so that its size is what limits memory."""
+        parts = []
+        for start in range(0, examples, PART):
+            drawn = self.train(min(PART, examples - start), length, count, stream("set", seed, start))
+            parts.append(Problems(drawn.operands.to(torch.uint8), drawn.lengths.to(torch.uint8)))
+        return Problems(torch.cat([p.operands for p in parts]), torch.cat([p.lengths for p in parts]))
+
     def validation(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
         """``n`` problems of the training distribution that validate; held-out ones where a task has such."""
         return self.train(n, length, count, generator)
@@ -54,3 +68,13 @@ def decimal(text: str) -> str:
     if not (text.isascii() and text.isdigit()):
         raise OperandError(f"operand '{text}' is not a number: expected digits 0-9 only")
     return text.lstrip("0") or "0"
+
+
+def keys(operands: Tensor) -> Tensor:
+    """(B,) int64 keys of problems (B, 2, W): equal problems have equal keys, whatever W.
+
+    Different ones share a key with a chance of about 2**-64, and then one is left out that need not be: what keys
+    promise, that no trained problem is tested, holds without exception.
+    """
+    places = torch.arange(operands.shape[1] * 64).view(operands.shape[1], 64)[:, : operands.shape[2]]
+    return mix((operands.long() * (mix(places) | 1)).sum(dim=(1, 2)))

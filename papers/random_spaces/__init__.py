@@ -1,1 +1,1 @@
-"""Length Generalization on Multi-Digit Integer Addition with Transformers (a master thesis): formats and sub-tasks."""
+"""Length Generalization on Multi-Digit Integer Addition with Transformers (Ibrahimli, master thesis, 2024)."""

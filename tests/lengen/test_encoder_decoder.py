@@ -179,7 +179,7 @@ def test_parameters_are_counted_by_closed_form_and_shared_ones_once(shared, laye
     tokens = len(ArithmeticData(sized, 0).format.vocab)
     ends = tokens * 16 + norm + tokens * 16 + tokens
     found = sum(parameter.numel() for parameter in model.parameters())
-    assert found == (1 if shared else layers) * decoder + 2 * encoder + ends
+    assert found == (1 if shared else layers) * decoder + (1 if shared else 2) * encoder + ends
     assert len(model.stack()) == layers == len(model.attention(ArithmeticData(sized, 0).validation()))
     assert all(block is model.blocks[0] for block in model.stack()) == (shared or layers == 1)
 

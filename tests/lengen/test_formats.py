@@ -176,7 +176,7 @@ def test_the_vocabulary_goes_there_and_back(text):
         (data_spec("parity", pad=False), "data.pad=false: parity has no format without padding"),
         (
             data_spec("addition", position_ids="couple"),
-            "data.position_ids=couple: expected coupled, consecutive, cyclic or none",
+            "data.position_ids=couple: expected coupled, consecutive, cyclic, abacus, randomised or none",
         ),
         (DataSpec(task="parity", length=3, max_position=(4, 4)), "data.max_position=[4, 4]: expected 1 values"),
         (DataSpec(task="pairty", length=3), "data.task=pairty: unknown task; nearest: parity"),

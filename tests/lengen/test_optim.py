@@ -42,10 +42,11 @@ def test_the_optimizer_takes_its_numbers_from_the_spec():
     train = TrainSpec(steps=10, batch=1, lr=0.2, betas=(0.8, 0.95), weight_decay=0.3, warmup=0.2)
     model = torch.nn.Linear(3, 2)
     optimizer, schedule = build_optimizer(model, train)
-    group = optimizer.param_groups[0]
+    group, kept = optimizer.param_groups
     assert isinstance(optimizer, torch.optim.AdamW)
     assert (group["betas"], group["weight_decay"], group["eps"]) == ((0.8, 0.95), 0.3, 1e-8)
-    assert len(group["params"]) == 2
+    assert group["params"][0] is model.weight and kept["params"][0] is model.bias and kept["weight_decay"] == 0
+    assert (kept["betas"], kept["eps"], len(group["params"]), len(kept["params"])) == ((0.8, 0.95), 1e-8, 1, 1)
     seen = []
     for _ in range(4):
         seen.append(group["lr"])

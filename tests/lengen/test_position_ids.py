@@ -12,11 +12,13 @@ from tests.lengen.test_formats import problems, writer
 from tests.lengen.test_tasks import chi_square
 
 UNUSED = -1
+SIZES = torch.tensor([9])
+"""Tokens of sequences, which these schemes do not need."""
 
 
 def test_training_offsets_are_uniform_from_one_to_the_last_that_fits():
     highest = torch.tensor([[3], [7]]).expand(2, 40_000)
-    offsets = Coupled((8, 16)).offsets(highest, torch.Generator().manual_seed(0))
+    offsets = Coupled((8, 16)).offsets(highest, SIZES, torch.Generator().manual_seed(0))
     for level, largest in enumerate([8 - 3, 16 - 7]):
         drawn = offsets[level].tolist()
         assert set(drawn) == set(range(1, largest + 1))
@@ -27,12 +29,12 @@ def test_training_offsets_are_uniform_from_one_to_the_last_that_fits():
 @given(st.lists(st.tuples(st.integers(0, 39), st.integers(0, 39)), min_size=1, max_size=20), st.integers(0, 99))
 def test_no_training_id_exceeds_its_level(pairs, seed):
     highest = torch.tensor(pairs).T
-    offsets = Coupled((40, 40)).offsets(highest, torch.Generator().manual_seed(seed))
+    offsets = Coupled((40, 40)).offsets(highest, SIZES, torch.Generator().manual_seed(seed))
     assert int(offsets.min()) >= 1 and int((offsets + highest).max()) <= 40
 
 
 def test_testing_offsets_are_one():
-    assert Coupled((5, 5)).offsets(torch.tensor([[4, 0], [1, 2]]), None).tolist() == [[1, 1], [1, 1]]
+    assert Coupled((5, 5)).offsets(torch.tensor([[4, 0], [1, 2]]), SIZES, None).tolist() == [[1, 1], [1, 1]]
 
 
 def test_operands_that_need_more_ids_than_there_are_are_refused():
@@ -66,5 +68,5 @@ def test_ids_by_scheme():
     assert Coupled((7,)).ids(coordinates, offsets, places).tolist() == [[[0, 5, 3, 7]]], "never above the maximum"
     assert Consecutive().ids(coordinates, offsets, places).tolist() == [[[0, 1, 2, 3]]]
     assert NoPositionIds().ids(coordinates, offsets, places).shape == (0, 1, 4)
-    assert Consecutive().offsets(torch.zeros(3, 5), None).shape == (1, 5)
-    assert NoPositionIds().offsets(torch.zeros(3, 5), None).shape == (0, 5)
+    assert Consecutive().offsets(torch.zeros(3, 5), SIZES, None).shape == (1, 5)
+    assert NoPositionIds().offsets(torch.zeros(3, 5), SIZES, None).shape == (0, 5)

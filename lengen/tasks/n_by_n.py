@@ -1,0 +1,176 @@
+"""Addition of two operands of equal length, Section 4.2.2 of "Length Generalization on Multi-Digit Integer Addition
+with Transformers" (Ibrahimli 2024).
+
+    operands  123 456      answer  579
+
+Problems that test or validate are reserved: they come from streams of their own, once for all, and training never draws
+one of them. The one exception is length 1: all of its 100 problems are trained on, as in the thesis, so they are also
+what tests it. A sub-task (digit alignment, reversing, ...) is another question about the same two operands.
+"""
+
+import functools
+
+import torch
+from torch import Tensor
+
+from lengen import digits
+from lengen.randomness import generator as stream
+from lengen.spec import SpecError
+from lengen.tasks.base import OperandError, Problems, Task, decimal, keys
+
+TESTED, VALIDATED = 10_000, 1_000
+"""Problems of each length that are reserved, where they are at most `SHARE` of all."""
+SHARE = 0.25
+QUOTAS = {1: 100, 2: 900, 3: 9000}
+"""Training problems of the shortest lengths (Section 4.2.2); longer ones share the rest equally."""
+
+
+class NByN(Task):
+    """Sums of two operands of equal length, of the trained ``lengths``; asked with one of ``kinds`` sub-tasks."""
+
+    def __init__(self, lengths: tuple[int, ...], kinds: int = 0) -> None:
+        self.lengths = lengths
+        self.kinds = kinds
+
+    def train(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+        """``n`` problems, each length and each sub-task as likely as any other; none that is reserved."""
+        chosen = torch.tensor(self.lengths)[torch.randint(len(self.lengths), (n,), generator=generator)]
+        operands = self._draw(chosen, generator)
+        while len(again := _reserved(operands, self.lengths).nonzero()[:, 0]):
+            operands[again] = self._draw(chosen[again], generator)
+        return self._asked(operands, chosen, generator)
+
+    def fixed_set(self, examples: int, length: int, count: int, seed: int) -> Problems:
+        """``examples`` distinct problems, in numbers by length as `quotas` says; sub-tasks in equal parts."""
+        generator, parts, lengths = stream("n_by_n set", seed), [], []
+        for size, quota in quotas(self.lengths, examples).items():
+            parts.append(self._distinct(size, quota, generator))
+            lengths.append(torch.full((quota,), size))
+        order = torch.randperm(examples, generator=generator)
+        problems = self._asked(torch.cat(parts), torch.cat(lengths), generator).select(order)
+        if self.kinds:
+            problems = problems._replace(kinds=torch.randperm(examples, generator=generator) % self.kinds)
+        return problems
+
+    def validation(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+        """Reserved problems of the trained lengths in turn, and of all sub-tasks."""
+        lengths = torch.tensor(self.lengths).repeat(-(-n // len(self.lengths)))[:n].sort().values
+        operands = torch.zeros(n, 2, max(self.lengths), dtype=torch.long)
+        for size in self.lengths:
+            rows = (lengths == size).nonzero()[:, 0]
+            reserve = _reserve(size)[1]
+            operands[rows, :, :size] = reserve[torch.arange(len(rows)) % len(reserve)].long()
+        return self._asked(operands, lengths, generator)
+
+    def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+        """The first ``n`` reserved problems of a length, of the first sub-task; fewer where fewer are reserved."""
+        operands = _reserve(length)[0][:n].long()
+        kinds = torch.zeros(len(operands), dtype=torch.long) if self.kinds else None
+        return Problems(operands, torch.full((len(operands), 2), length), kinds)
+
+    def parse(self, operands: list[str]) -> Problems:
+        """Two numbers, of any lengths."""
+        if len(operands) != 2:
+            raise OperandError(f"this addition takes exactly two operands, got {len(operands)}")
+        numbers = [decimal(text) for text in operands]
+        lengths = torch.tensor([[len(text) for text in numbers]])
+        kinds = torch.zeros(1, dtype=torch.long) if self.kinds else None
+        return Problems(digits.from_strings(numbers, int(lengths.max()))[None], lengths, kinds)
+
+    def answer(self, problems: Problems) -> list[str]:
+        """The sums, whatever the sub-task."""
+        total = digits.running_sums(problems.operands, problems.operands.shape[2] + 1)[:, -1]
+        return [
+            "".join(map(str, reversed(row[:size])))
+            for row, size in zip(total.tolist(), digits.significant(total).tolist(), strict=True)
+        ]
+
+    def _draw(self, lengths: Tensor, generator: torch.Generator) -> Tensor:
+        return digits.sample(lengths[:, None].expand(-1, 2), max(self.lengths), generator)
+
+    def _asked(self, operands: Tensor, lengths: Tensor, generator: torch.Generator) -> Problems:
+        kinds = torch.randint(self.kinds, (len(operands),), generator=generator) if self.kinds else None
+        return Problems(operands, lengths[:, None].expand(-1, 2), kinds)
+
+    def _distinct(self, length: int, quota: int, generator: torch.Generator) -> Tensor:
+        """``quota`` distinct problems of one length that are not reserved; for length 1 all there are."""
+        if length == 1 and quota == 100:
+            return torch.nn.functional.pad(_reserve(1)[0].long(), (0, max(self.lengths) - 1))
+        free = problems_of(length) - sum(len(part) for part in _reserve(length) if length > 1)
+        if quota > free:
+            raise SpecError(
+                f"data.examples: {quota} problems of {length} digits are asked for, and there are {free} beside the "
+                f"reserved ones; lower data.examples or train more lengths"
+            )
+        found = torch.zeros(0, 2, max(self.lengths), dtype=torch.long)
+        while len(found) < quota:
+            drawn = self._draw(torch.full((int(1.1 * quota) + 8,), length), generator)
+            found = first_of_each(torch.cat([found, drawn[~_reserved(drawn, (length,))]]))
+        return found[:quota]
+
+
+def quotas(lengths: tuple[int, ...], examples: int) -> dict[int, int]:
+    """Training problems of each length: 100, 900 and 9000 of one, two and three digits, the others sharing the rest.
+
+    Where that leaves nothing to share, as with 10,000 problems of up to nine digits, no length gets more than an equal
+    share of what is left after shorter ones; where there is no other length, the longest takes the rest.
+
+    >>> quotas((1, 3), 10_000), quotas((1, 2, 3, 4, 5), 30_000)
+    ({1: 100, 3: 9900}, {1: 100, 2: 900, 3: 9000, 4: 10000, 5: 10000})
+    """
+    found, left = {}, examples
+    for place, length in enumerate(sorted(lengths)):
+        share = left // (len(lengths) - place)
+        last = place == len(lengths) - 1
+        found[length] = left if last else min(QUOTAS.get(length, share), share)
+        left -= found[length]
+    return found
+
+
+def problems_of(length: int) -> int:
+    """How many problems of one length there are.
+
+    >>> problems_of(1), problems_of(2)
+    (100, 8100)
+    """
+    return int(10**length - 10 ** (length - 1) if length > 1 else 10) ** 2
+
+
+def first_of_each(operands: Tensor) -> Tensor:
+    """Problems without repetitions, in the order of their first appearance."""
+    _, inverse = torch.unique(keys(operands), return_inverse=True)
+    first = torch.full((int(inverse.max()) + 1,), len(operands)) if len(operands) else inverse
+    first.scatter_reduce_(0, inverse, torch.arange(len(operands)), "amin")
+    return operands[first.sort().values]
+
+
+@functools.cache
+def _reserve(length: int) -> tuple[Tensor, Tensor]:
+    """Problems (N, 2, length) of one length that test, and others that validate; for length 1 all, twice."""
+    if length == 1:
+        every = digits.from_numbers(torch.arange(10), 1)
+        pairs = torch.cartesian_prod(torch.arange(10), torch.arange(10))
+        return every[pairs], every[pairs]
+    whole = int(SHARE * min(problems_of(length), 10**6))
+    tested = min(TESTED, whole * 10 // 11)
+    size = tested + min(VALIDATED, whole - tested)
+    generator, found = stream("n_by_n reserve", length), torch.zeros(0, 2, length, dtype=torch.long)
+    while len(found) < size:
+        lengths = torch.full((size, 2), length)
+        found = first_of_each(torch.cat([found, digits.sample(lengths, length, generator)]))
+    return found[:tested].to(torch.uint8), found[tested:size].to(torch.uint8)
+
+
+@functools.cache
+def _reserved_keys(lengths: tuple[int, ...]) -> Tensor:
+    parts = [keys(part) for length in lengths if length > 1 for part in _reserve(length)]
+    return torch.cat(parts).sort().values if parts else torch.zeros(0, dtype=torch.long)
+
+
+def _reserved(operands: Tensor, lengths: tuple[int, ...]) -> Tensor:
+    """(B,) bool: the problem is reserved."""
+    there = _reserved_keys(lengths)
+    if not len(there):
+        return torch.zeros(len(operands), dtype=torch.bool)
+    wanted = keys(operands)
+    return there[torch.searchsorted(there, wanted).clamp(max=len(there) - 1)] == wanted

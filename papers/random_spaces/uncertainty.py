@@ -1,0 +1,66 @@
+"""How sure a model is of each token it writes: entropy, and the probabilities of the end and of the right token.
+
+Figure 4.3 of the thesis (Section 4.3.1). The model writes its own answer greedily; where the end is suppressed it
+chooses the most likely other token instead, while the probabilities that are recorded are still those of the whole
+vocabulary. A place is recorded as long as the true answer has a token there and the model is still writing.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lengen.decoding import verify, write
+from lengen.examples import Writer
+from lengen.models import Transformer
+from lengen.tasks import Problems
+from lengen.vocab import END, PAD
+
+
+class Uncertainty(NamedTuple):
+    """One row per prompt, one column per answer place, NaN where nothing was written or asked for."""
+
+    entropy: np.ndarray
+    """(B, R) nats."""
+    end: np.ndarray
+    """(B, R) probability of the end token."""
+    correct: np.ndarray
+    """(B, R) probability of the true token."""
+    early: np.ndarray
+    """(B,) bool: the text ended before the true answer does."""
+
+
+def uncertainty(model: Transformer, writer: Writer, problems: Problems, *, suppress_end: bool) -> Uncertainty:
+    """Let a model write the answers of ``problems`` and record what it thought at every place."""
+    reference = verify(model, writer.write(problems)).reference
+    table = torch.full((3, *reference.shape), torch.nan)
+
+    def choose(logits: Tensor, rows: Tensor, slots: Tensor) -> Tensor:
+        asked = slots < reference.shape[1]
+        logits, rows, slots = logits.float(), rows[asked], slots[asked]
+        log = logits[asked].log_softmax(dim=-1)
+        true = reference[rows, slots]
+        found = (-(log.exp() * log).sum(dim=-1), log[:, END].exp(), log.gather(1, true[:, None])[:, 0].exp())
+        table[:, rows, slots] = torch.where(true == PAD, torch.nan, torch.stack(found))
+        if suppress_end:
+            logits = logits.index_fill(1, torch.tensor([END]), -torch.inf)
+        return logits.argmax(dim=-1)
+
+    written = write(model, writer, problems, choose=choose)
+    sizes = (reference != PAD).sum(dim=1)
+    ended = (written == END).any(dim=1)
+    early = ended & ((written == END).int().argmax(dim=1) + 1 < sizes)
+    entropy, end, correct = table.numpy()
+    return Uncertainty(entropy, end, correct, early.numpy())
+
+
+def summary(found: Uncertainty) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and deviation over prompts, (3 measures, 2, R), and the prompts (R,) still writing at each place."""
+    values = np.stack([found.entropy, found.end, found.correct])
+    writing = ~np.isnan(values)
+    n = writing.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        mean = np.where(writing, values, 0).sum(axis=1) / n
+        deviation = np.sqrt(np.where(writing, (values - mean[:, None]) ** 2, 0).sum(axis=1) / n)
+    return np.stack([mean, deviation], axis=1).astype(np.float32), n[0]

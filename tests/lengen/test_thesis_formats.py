@@ -1,0 +1,229 @@
+"""Formats of "Length Generalization on Multi-Digit Integer Addition with Transformers": what is printed there, and
+whole batches against literal strings."""
+
+import string
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lengen.examples import Writer
+from lengen.formats import SUBTASKS, SubtaskFormat, build_format, final_answer
+from lengen.position_ids import Consecutive
+from lengen.spec import DataSpec, SpecError
+from lengen.tasks import Problems
+from lengen.vocab import END, FIRST, PAD, PRINTABLE
+from tests.lengen import thesis
+from tests.lengen.helpers import data_spec, fixed_data, problems
+
+PLAIN = {"scratchpad": False, "pad": False, "reverse_response": False}
+SCRATCHPAD = {**PLAIN, "scratchpad": True}
+MIX = {**PLAIN, "subtasks": SUBTASKS}
+
+
+def data(**options) -> DataSpec:
+    return DataSpec(**{"task": "n_by_n", "length": 7, "count": 2, "position_ids": "consecutive", **options})
+
+
+def batch_of(given: DataSpec, rows: list[list[str]], kinds: list[int] | None = None):
+    """A batch as written and its texts."""
+    format = build_format(given)
+    made = problems(given, rows)
+    batch = Writer(format, Consecutive()).write(
+        Problems(made.operands, made.lengths, None if kinds is None else torch.tensor(kinds))
+    )
+    return batch, [format.vocab.decode(row) for row in batch.tokens]
+
+
+STEPS = "$123+456=3 2 1 + 6 5 4;c=0,3+6+0=9,c=0;2+5+0=7,c=0;1+4+0=5,c=0|579$"
+PRINTED = [
+    ("Table 4.1, plain", PLAIN, "123 456", "$123+456=579$"),
+    ("Table 4.1, zero padding (to length 5)", {**PLAIN, "pad_to": 5}, "123 456", "$00123+00456=00579$"),
+    ("Table 4.1, reversed operands", {**PLAIN, "reverse_query": True}, "123 456", "$321+654=579$"),
+    ("Table 4.1, reversed answer", {**PLAIN, "reverse_response": True}, "123 456", "$123+456=975$"),
+    (
+        "Table 4.1, reversed operands and answer",
+        {**PLAIN, "reverse_query": True, "reverse_response": True},
+        "123 456",
+        "$321+654=975$",
+    ),
+    # The printed row shows the steps of 567 + 7890, with spaces after commas and without the bar.
+    (
+        "Table 4.1, scratchpad, mended",
+        SCRATCHPAD,
+        "567 789",
+        "$567+789=7 6 5 + 9 8 7;c=0,7+9+0=6,c=1;6+8+1=5,c=1;5+7+1=3,c=1|1356$",
+    ),
+    (
+        "Section 4.2.1, the four printed steps",
+        SCRATCHPAD,
+        "567 7890",
+        "$567+7890=7 6 5 + 0 9 8 7;c=0,7+0+0=7,c=0;6+9+0=5,c=1;5+8+1=4,c=1;0+7+1=8,c=0|8457$",
+    ),
+    ("by its rule", SCRATCHPAD, "123 456", STEPS),
+    ("by its rule", {**SCRATCHPAD, "reverse_response": True}, "123 456", STEPS.replace("579", "975")),
+    ("Table 4.1, sub-task prefix", {**PLAIN, "subtasks": ("rev",)}, "123 456", "rev$123+456=321+654$"),
+    ("Section 4.2.2", {**PLAIN, "subtasks": ("ali",)}, "1234 4567", "ali$1234+4567=1+4,2+5,3+6,4+7$"),
+    ("Section 4.2.2", {**PLAIN, "subtasks": ("rev",)}, "1234 4567", "rev$1234+4567=4321+7654$"),
+    ("Section 4.2.2", {**PLAIN, "subtasks": ("car",)}, "1234 4567", "car$1234+4567=---c$"),
+    ("Section 4.2.2", {**PLAIN, "subtasks": ("mad",)}, "1234 4567", "mad$1234+4567=5791$"),
+    ("Section 4.2.2", {**PLAIN, "subtasks": ("add",)}, "1234 4567", "add$1234+4567=5801$"),
+    ("author's code", {**PLAIN, "subtasks": ("car",), "carries": "code"}, "1234 4567", "car$1234+4567=---c-$"),
+    ("author's code", {**PLAIN, "subtasks": ("car",), "carries": "code"}, "95 5", "car$95+5=-c-$"),
+    ("carries of the sum", {**PLAIN, "subtasks": ("car",), "carries": "true"}, "1234 4567", "car$1234+4567=--cc$"),
+    ("carries of the sum", {**PLAIN, "subtasks": ("car",), "carries": "true"}, "95 5", "car$95+5=cc$"),
+    ("by hand", {**PLAIN, "pad_to": 3}, "45 7890", "$045+7890=7935$"),
+    ("by hand", {**PLAIN, "pad": True, "pad_to": 3}, "45 7890", "$00045+07890=07935$"),
+    ("by hand", {**PLAIN, "subtasks": ("ali",)}, "45 7890", "ali$45+7890=0+7,0+8,4+9,5+0$"),
+    ("by hand", {**PLAIN, "subtasks": ("mad",)}, "5000 5000", "mad$5000+5000=0000$"),
+    ("by hand", {**PLAIN, "subtasks": ("rev",)}, "10 200", "rev$10+200=01+002$"),
+]
+
+
+@pytest.mark.parametrize("vocabulary", ["task", "printable"])
+@pytest.mark.parametrize(("place", "options", "operands", "text"), PRINTED)
+def test_what_is_printed(place, options, operands, text, vocabulary):
+    made = data(**options, vocabulary=vocabulary)
+    batch, (written,) = batch_of(made, [operands.split()])
+    assert written == text, place
+    query = text.index("=") + 1
+    assert batch.loss[0].tolist() == [False] * query + [True] * (len(text) - query)
+    vocab = build_format(made).vocab
+    assert len(vocab) == 100 or vocabulary == "task"
+    answer = final_answer(build_format(made), vocab.encode(text[query:])[None])[0]
+    assert vocab.decode(answer) == text[query:-1].rpartition("|" if made.scratchpad else "=")[2]
+
+
+rows = st.lists(st.tuples(thesis.number(), thesis.number()).map(list), min_size=1, max_size=8)
+
+
+def check_batch(given: DataSpec, operands: list[list[str]], expected: list[str], kinds: list[int] | None = None):
+    batch, texts = batch_of(given, operands, kinds)
+    assert texts == expected
+    assert batch.tokens.shape[1] == max(map(len, expected))
+    for tokens, loss, text in zip(batch.tokens, batch.loss, expected, strict=True):
+        assert tokens[len(text) :].eq(PAD).all(), "padding stands on the right only"
+        assert int(loss.sum()) == len(text) - text.index("=") - 1 and bool(loss[text.index("=") + 1])
+
+
+@given(rows, st.integers(0, 12), st.booleans(), st.booleans(), st.sampled_from(["task", "printable"]))
+def test_batches_of_plain_padded_and_reversed_sums(operands, pad_to, query, response, vocabulary):
+    orders = {"reverse_query": query, "reverse_response": response}
+    expected = [thesis.plain(a, b, pad_to, **orders) for a, b in operands]
+    check_batch(data(**{**PLAIN, **orders}, pad_to=pad_to, vocabulary=vocabulary), operands, expected)
+
+
+@given(rows, st.integers(0, 12))
+def test_with_padding_every_number_has_room_for_the_longest_sum(operands, pad_to):
+    expected = []
+    for a, b in operands:
+        room = max(pad_to, len(str(2 * (10 ** max(len(a), len(b)) - 1))))
+        expected.append(thesis.plain(a, b, room))
+    check_batch(data(**{**PLAIN, "pad": True}, pad_to=pad_to), operands, expected)
+
+
+@given(rows, st.sampled_from(["task", "printable"]))
+def test_batches_of_scratchpads(operands, vocabulary):
+    expected = [f"${a}+{b}={thesis.steps(a, b)}" for a, b in operands]
+    check_batch(data(**SCRATCHPAD, vocabulary=vocabulary), operands, expected)
+
+
+@given(
+    st.lists(st.tuples(thesis.number(), thesis.number(), st.integers(0, 4)), min_size=1, max_size=8),
+    st.permutations(SUBTASKS),
+    st.sampled_from(list(thesis.CARRIES)),
+    st.sampled_from(["task", "printable"]),
+)
+def test_batches_of_mixed_subtasks(drawn, names, carries, vocabulary):
+    operands, kinds = [[a, b] for a, b, _ in drawn], [kind for *_, kind in drawn]
+    made = data(**{**PLAIN, "subtasks": tuple(names)}, carries=carries, vocabulary=vocabulary)
+    expected = [thesis.subtask(names[kind], a, b, carries) for a, b, kind in drawn]
+    check_batch(made, operands, expected, kinds)
+    check_batch(made, operands, [thesis.subtask(names[0], a, b, carries) for a, b in operands])
+
+
+@given(rows, st.sampled_from(list(thesis.CARRIES)))
+def test_batches_of_carries(operands, carries):
+    made = data(**PLAIN, subtasks=("car",), carries=carries)
+    check_batch(made, operands, [thesis.subtask("car", a, b, carries) for a, b in operands])
+
+
+@given(rows, st.sampled_from([PLAIN, SCRATCHPAD, *({**PLAIN, "subtasks": (name,)} for name in SUBTASKS)]))
+def test_decoding_plans_room_for_the_longest_response_from_the_operands_alone(operands, options):
+    format, drawn = build_format(data(**options)), problems(data(), operands)
+    made = Writer(format, Consecutive())
+    _, slots, _ = made.plan(drawn)
+    responses = made.write(drawn).loss.sum(dim=1)
+    assert bool((slots >= responses).all()) and bool((slots <= responses + 1).all())
+    nines = drawn._replace(operands=9 * (torch.arange(drawn.operands.shape[2]) < drawn.lengths[:, :, None]))
+    assert torch.equal(made.plan(nines)[1], slots)
+
+
+def test_layouts_tell_where_the_operands_begin():
+    """Random spaces go behind the opening."""
+    for options, text in [(PLAIN, "$123"), (SCRATCHPAD, "$123"), (MIX, "add$123")]:
+        format = build_format(data(**options))
+        made = problems(data(), [["123", "456"]])
+        shape = tuple(format.shapes(made)[0].tolist())
+        assert format.layout(shape, 2).opening == text.index("1")
+
+
+def test_the_printable_vocabulary_has_100_ids_and_digits_first():
+    assert len(PRINTABLE) == 100 and [PRINTABLE.id(str(d)) for d in range(10)] == list(range(FIRST, FIRST + 10))
+    characters = [PRINTABLE.decode([i]) for i in range(1, 100)]
+    assert set(characters) == set(string.printable) - {"\f"}, "the form feed is the padding"
+    assert [PRINTABLE.id(character) for character in characters] == list(range(1, 100))
+    assert PRINTABLE.id("$") == END and PRINTABLE.decode([PAD]) == ""
+
+
+@pytest.mark.parametrize(
+    "made", [data(**PLAIN), data(**SCRATCHPAD), data(**MIX), data_spec("parity"), fixed_data("n_by_one", base=16)]
+)
+def test_every_format_takes_spaces_and_the_printable_vocabulary(made):
+    options = {field: getattr(made, field) for field in made.__dataclass_fields__}
+    own = build_format(made).vocab.symbols
+    spaced = build_format(DataSpec(**{**options, "spaces": 0.5})).vocab.symbols
+    assert spaced == (own if " " in own else own + " ") and spaced.count(" ") == 1
+    assert build_format(DataSpec(**{**options, "vocabulary": "printable"})).vocab is PRINTABLE
+    assert set(spaced) <= set(PRINTABLE.symbols)
+    digits = "0123456789abcdef"[: made.base if made.fixed_length else 2]
+    assert all(PRINTABLE.id(d) == build_format(made).vocab.id(d) for d in digits)
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (data(**PLAIN, vocabulary="printabel"), "data.vocabulary=printabel: unknown vocabulary; nearest: printable"),
+        (data(**PLAIN, subtasks=("add", "rve")), "data.subtasks=['add', 'rve']: unknown sub-task rve; nearest: rev"),
+        (data(**MIX, carries="pair"), "data.carries=pair: unknown carry label; nearest: pairs"),
+        (
+            data(**{**MIX, "scratchpad": True}),
+            "data.scratchpad=true: sub-tasks are written plain; set data.scratchpad=f",
+        ),
+        (data(**{**MIX, "reverse_response": True}), "data.reverse_response=true: sub-tasks are written plain"),
+        (data(**MIX, pad_to=5), "data.pad_to=5: sub-tasks are written plain; set data.pad_to=0"),
+        (
+            data(**{**SCRATCHPAD, "pad": True}),
+            "data.pad=true: with the scratchpad of n_by_n operands stand as they are",
+        ),
+        (data(**SCRATCHPAD, position_ids="coupled"), "data.position_ids=coupled: scratchpad and sub-tasks of n_by_n"),
+        (data_spec("addition", subtasks=("add",)), 'data.subtasks=["add"]: addition has no sub-tasks; only n_by_n has'),
+        (data_spec("parity", pad_to=5), "data.pad_to=5: only n_by_n and addition without a fixed length are padded"),
+        (fixed_data("addition", pad_to=5), "data.pad_to=5: only n_by_n and addition without a fixed length are padded"),
+    ],
+)
+def test_ways_of_writing_that_do_not_exist_are_refused(made, message):
+    with pytest.raises(SpecError) as caught:
+        build_format(made)
+    assert message in str(caught.value)
+
+
+def test_scratchpads_of_addition_can_be_padded_to_a_length_too():
+    made = data_spec("addition", pad_to=4, pad=False)
+    assert batch_of(made, [["57", "48", "96"]])[1] == ["$0057+0048+0096=0000>7500>5010>1020$"]
+
+
+def test_subtasks_without_kinds_are_the_first():
+    assert SubtaskFormat(("mad", "add")).names[0] == "mad"
+    assert batch_of(data(**{**MIX, "subtasks": ("mad", "add")}), [["18", "5"]])[1] == ["mad$18+5=13$"]
