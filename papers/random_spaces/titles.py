@@ -108,8 +108,12 @@ def label(run: Run) -> str:
     pad, spaces = setting(run, "data", "pad_to", 0), setting(run, "data", "spaces", 0.0)
     words += [f"zero-padded to {pad} digits"] * bool(pad)
     words += [f"random spaces (ρ = {spaces:g})"] * bool(spaces)
-    words += ["reversed operands"] * bool(setting(run, "data", "reverse_query", False))
-    words += ["reversed answer"] * bool(setting(run, "data", "reverse_response", False))
+    reverse = (setting(run, "data", "reverse_query", False), setting(run, "data", "reverse_response", False))
+    words += {
+        (True, True): ["operands and answer reversed"],
+        (True, False): ["reversed operands"],
+        (False, True): ["reversed answer"],
+    }.get(reverse, [])
     words += ["scratchpad"] * bool(setting(run, "data", "scratchpad", False))
     return ", ".join(words)
 

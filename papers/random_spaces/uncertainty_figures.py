@@ -69,8 +69,8 @@ def fig4_3(runs: Runs) -> Figure:
     note = (
         f"{titles.label(some[0])}, {titles.trained_on(some[0])}, {titles.size(some[0])}. Bands: deviation over at most "
         f"{prompts} prompts of {len(some)} seed{'s' * (len(some) > 1)}. Grey: places that answers have in "
-        "training, end token included. Where the model may end its answer, a place "
-        "counts the prompts still writing: the dotted line."
+        "training, end token included. A place counts the prompts still writing whose "
+        "true answer has a token there: the dotted line is their share."
     )
     plotting.footnote(figure, note, *titles.absent(runs))
     return figure
@@ -103,7 +103,7 @@ def _panel(axes: Axes, runs: Sequence[Run], length: int, column: int) -> None:
         high = mean + deviation if "nats" in label else np.minimum(mean + deviation, 1.0)
         axes.fill_between(places, np.maximum(mean - deviation, 0.0), high, color=colour, alpha=0.15, linewidth=0)
     share = found.prompts / max(found.prompts.max(), 1)
-    axes.plot(places, share, ":", color="0.25", linewidth=1.2, label="Share of prompts\nstill writing")
+    axes.plot(places, share, ":", color="0.25", linewidth=1.2, label="Share of prompts\nthat count")
     longest = titles.trained(runs[0])[-1]
     plotting.trained_band(axes, (0.5, longest + 2.5))  # a carry and the end token
     kind = {"trained": "trained", "gap": "left out of training", "longer": "longer than trained"}

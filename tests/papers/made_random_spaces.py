@@ -1,9 +1,12 @@
 """Runs of paper 3 made by hand: what a figure must show is known beforehand."""
 
 import numpy as np
+from matplotlib.figure import Figure as Drawing
 
+from lengen import plotting
 from lengen.records import AttentionMap, Grid, Run, Score
 from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
+from papers.random_spaces import figures
 
 PAPER = "random_spaces"
 LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8)
@@ -129,3 +132,48 @@ def sweep(sizes=(10_000, 100_000), widths=(64, 128), seeds=2) -> dict[str, list[
                     for seed in range(seeds)
                 ]
     return runs
+
+
+SETTINGS = {
+    "ape": {},
+    "reversed": {"reverse_response": True},
+    "scratchpad": {"scratchpad": True},
+    "zero-pad": {"pad_to": 9},
+    "spaces": {"spaces": 0.5},
+    "abacus": {"position_ids": "abacus", "gap": 1.0, "rate": 1.0},
+}
+SHORT = {"lengths": (1, 3), "tested": (1, 2, 3, 4)}
+
+
+def complete() -> dict[str, dict]:
+    """Every figure with all its runs; the first experiment is the one that is kept where others are missing."""
+    short = run("fig4.1/1-3_digit", metrics=tracked(tested=(1, 2, 3, 4), trained=(1, 3)), **SHORT)
+    wide = several("fig4.1/1-7_digit", "fig4.1/generalize_to_longer", metrics=tracked())
+    entropy = uncertain(6, 8) | uncertain(8, 10, 1.0)
+    table = sweep(seeds=2)
+    mix = {name: some for name, some in table.items() if "mix" in name}
+    return {
+        "fig4_1": {short.experiment: [short], **wide},
+        "fig4_2": several("fig4.2/1-7_digit", "fig4.2/1-3_digit", shared=True, metrics=tracked()),
+        "fig4_3": several("fig4.3/spaces", spaces=0.5, arrays=entropy) | several("fig4.3/other", arrays=entropy),
+        "fig4_4": several("fig4.4/ape", "fig4.4/ape-spaces", "fig4.4/abacus", attention=attention()),
+        "fig4_5": {f"{PAPER}/fig4.5/{name}": [run(f"fig4.5/{name}", **known)] for name, known in SETTINGS.items()},
+        "fig4_6": several("fig4.6/scratchpad", "fig4.6/other", scratchpad=True, spaces=0.5, arrays=scratchpads()),
+        "table4_3": table,
+        "fig4_7": table,
+        "widths": table,
+        "fig4_8": table,
+        "fig4_9": {f"{PAPER}/fig4.9/{task}": next(iter(mix.values())) for task in SUBTASKS} | mix,
+        "figB_1": several("figB.1/ape", metrics=tracked())
+        | several("figB.1/reversed", metrics=tracked(), reverse_response=True),
+        "looped": several("looped/injected", loops=4, inject="input", gap=0.5) | several("looped/plain", loops=4),
+    }
+
+
+FIGURES = complete()
+
+
+def draw(name: str, runs=None) -> Drawing:
+    """A figure by the name of its function, of its complete runs or of those given."""
+    with plotting.style():
+        return getattr(figures, name)(FIGURES[name] if runs is None else runs)

@@ -1,5 +1,6 @@
 """The figures of paper 3: looked up in the axes, for runs whose content is known."""
 
+import dataclasses
 import hashlib
 import subprocess
 import sys
@@ -9,65 +10,34 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Rectangle
 
 from lengen import plotting
 from lengen.experiment import Figure
 from lengen.statistics import wilson
 from papers.random_spaces import figures, panels, titles, uncertainty_figures
+from reproduce import registry
 from reproduce.figures import render
 from tests.papers import made_random_spaces as made
 from tests.papers.made import flat, texts
-from tests.papers.made_random_spaces import LENGTHS, PAPER, TRAINED, run, several
+from tests.papers.made_random_spaces import FIGURES, LENGTHS, PAPER, TRAINED, draw, run
 
 ROOT = Path(__file__).resolve().parents[2]
-SETTINGS = {
-    "ape": {},
-    "reversed": {"reverse_response": True},
-    "scratchpad": {"scratchpad": True},
-    "zero-pad": {"pad_to": 9},
-    "spaces": {"spaces": 0.5},
-    "abacus": {"position_ids": "abacus", "gap": 1.0, "rate": 1.0},
-}
-SHORT = {"lengths": (1, 3), "tested": (1, 2, 3, 4)}
-
-
-def complete() -> dict[str, dict]:
-    """Every figure with all its runs; the first experiment is the one that is kept where others are missing."""
-    short = run("fig4.1/1-3_digit", metrics=made.tracked(tested=(1, 2, 3, 4), trained=(1, 3)), **SHORT)
-    wide = several("fig4.1/1-7_digit", "fig4.1/generalize_to_longer", metrics=made.tracked())
-    entropy = made.uncertain(6, 8) | made.uncertain(8, 10, 1.0)
-    losses = made.sweep(seeds=2)
-    mix = {name: some for name, some in losses.items() if "mix" in name}
-    record = made.attention()
-    return {
-        "fig4_1": {short.experiment: [short], **wide},
-        "fig4_2": several("fig4.2/1-7_digit", "fig4.2/1-3_digit", shared=True, metrics=made.tracked()),
-        "fig4_3": several("fig4.3/spaces", spaces=0.5, arrays=entropy) | several("fig4.3/other", arrays=entropy),
-        "fig4_4": several("fig4.4/ape", "fig4.4/ape-spaces", "fig4.4/abacus", attention=record),
-        "fig4_5": {f"{PAPER}/fig4.5/{name}": [run(f"fig4.5/{name}", **known)] for name, known in SETTINGS.items()},
-        "fig4_6": several("fig4.6/scratchpad", "fig4.6/other", scratchpad=True, spaces=0.5, arrays=made.scratchpads()),
-        "table4_3": losses,
-        "fig4_7": losses,
-        "widths": losses,
-        "fig4_8": losses,
-        "fig4_9": {f"{PAPER}/fig4.9/{task}": next(iter(mix.values())) for task in made.SUBTASKS} | mix,
-        "figB_1": several("figB.1/ape", metrics=made.tracked())
-        | several("figB.1/reversed", metrics=made.tracked(), reverse_response=True),
-        "looped": several("looped/injected", loops=4, inject="input", gap=0.5) | several("looped/plain", loops=4),
-    }
-
-
-FIGURES = complete()
-
-
-def draw(name: str, runs=None):
-    with plotting.style():
-        return getattr(figures, name)(FIGURES[name] if runs is None else runs)
 
 
 def test_every_published_figure_is_exported():
     assert set(FIGURES) | {"table4_3_csv"} == set(figures.__all__)
+
+
+def test_every_declared_figure_can_be_drawn_from_runs_of_its_smallest_profile():
+    declared = {experiment.name: experiment for experiment in registry.experiments(PAPER)}
+    for figure in registry.figures(PAPER):
+        runs = {}
+        for name in figure.reads:
+            known = declared[name].specs.get("smoke")
+            runs[name] = [dataclasses.replace(run("x"), info={"spec": known.to_dict()})] if known else []
+        assert isinstance(draw(figure.draw, runs), Drawing), figure.name
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -212,7 +182,7 @@ def test_settings_show_the_trained_lengths_together_and_the_others_alone():
     ]  # fmt: skip
     values = np.asarray(axes.images[0].get_array())
     rows = [label.get_text().replace("\n", " ") for label in axes.get_yticklabels()]
-    assert rows[0] == "Absolute positions" and rows[-1] == "Abacus" and len(rows) == len(SETTINGS) + 1
+    assert rows[0] == "Absolute positions" and rows[-1] == "Abacus" and len(rows) == 6 + 1
     assert "Absolute positions, zero-padded to 9 digits" in rows
     assert [row.endswith(("(whole)", "(final answer)")) for row in rows].count(True) == 2
     assert values[0].tolist() == [1, 0, 0, 0] and values[-1].tolist() == [1, 1, 1, 1]
@@ -244,67 +214,6 @@ def test_parts_of_a_scratchpad_have_violins_above_and_accuracy_below():
         bands = [p for p in axes.patches if isinstance(p, Rectangle)]
         assert [(band.get_x(), band.get_width()) for band in bands] == [(0.5, 4), (5.5, 1)]
     assert "Reading off" in above[3].get_title() and "Calculating" in above[4].get_title()
-
-
-# -- the sweep ---------------------------------------------------------------------------------------------
-
-
-def test_the_table_has_mean_deviation_and_number_of_runs_greedy_and_sampled():
-    greedy, sampled = draw("table4_3").axes
-    assert [text.get_text() for text in greedy.texts][:2] == [
-        "13.5 ± 3.1\nn = 4, 2 widths", "33.5 ± 3.1\nn = 4, 2 widths"
-    ]  # fmt: skip
-    assert "+20.0" in [text.get_text() for text in greedy.texts]
-    assert greedy.get_title().startswith("Greedy") and sampled.get_title().startswith("Sampled at temperature 1")
-    assert np.asarray(sampled.images[0].get_array())[0, 0] == pytest.approx(0.1217, abs=0.002)
-    assert [label.get_text() for label in greedy.get_yticklabels()] == ["10K", "100K", "Improvement"]
-
-
-def test_the_table_says_that_nothing_was_sampled():
-    runs = made.sweep(seeds=1)
-    for one in titles.distinct(runs):
-        for modes in one.grid.scores.values():
-            del modes["sampled"]
-    assert "sampled: not measured at this profile" in texts(draw("table4_3", runs))
-
-
-@pytest.mark.parametrize(("name", "scale"), [("fig4_7", "log"), ("widths", "linear")])
-def test_widths_have_a_panel_for_every_size_and_length_and_a_line_for_add_and_mix(name, scale):
-    drawing = draw(name)
-    assert len(drawing.axes) == 4 * 2
-    first = drawing.axes[2]  # the gap at 10K
-    assert (first.get_xscale(), first.get_yscale()) == ("log", scale)
-    add, mix = first.lines
-    assert (add.get_color(), mix.get_color()) == (plotting.COLOURS[3], plotting.COLOURS[2])
-    assert list(add.get_xdata()) == [64, 128]
-    expected = {"fig4_7": ([3.0, 4.0], [1.0, 2.0]), "widths": ([0.11, 0.16], [0.31, 0.36])}[name]
-    for line, values in zip((add, mix), expected, strict=True):
-        assert list(line.get_ydata()) == pytest.approx(values, abs=0.006)
-    assert len(first.collections[0].get_offsets()) == 4  # two widths, two seeds
-
-
-def test_losses_in_and_out_of_distribution_are_circles_and_triangles_above_a_diagonal():
-    drawing = draw("fig4_8")
-    gap, *_ = drawing.axes
-    assert len(drawing.axes) == 3 and len(gap.collections) == 16
-    found = {tuple(np.round(points.get_offsets()[0], 4)) for points in gap.collections}
-    assert (0.01, 3.0) in found and (0.02, 2.0) in found
-    (diagonal,) = gap.lines
-    assert list(diagonal.get_xdata()) == list(diagonal.get_ydata()) and diagonal.get_linestyle() == "--"
-    assert (gap.get_xscale(), gap.get_yscale()) == ("log", "log")
-
-
-def test_sub_tasks_are_means_and_deviations_over_distinct_models():
-    drawing = draw("fig4_9")
-    loss, accuracy = drawing.axes
-    bars = {container.get_label(): container for container in accuracy.containers if container.get_label()[0] != "_"}
-    assert len(bars) == 4
-    heights = [bar.get_height() for bar in bars["5 digits\n(left out)"]]
-    assert heights == pytest.approx([0.5, 0.3, 0.25, 0.2, 0.15])
-    # losses outside: 1 + size + width for sizes and widths 0 and 1, two seeds each; the sub-task's number multiplies
-    gap = loss.containers[3] if len(loss.containers) == 8 else loss.containers[1]
-    assert [bar.get_height() for bar in gap] == pytest.approx([2.0, 4.0, 6.0, 8.0, 10.0])
-    assert "over 8 models" in texts(drawing).replace("\n", " ")
 
 
 # -- Figure B.1, looped, words -----------------------------------------------------------------------------
