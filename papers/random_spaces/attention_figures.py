@@ -14,7 +14,7 @@ NOTE = (
     "rows below the blue line predict the answer, columns left of it belong to the problem. Orderly lines are "
     "what a model can go on with beyond the lengths it knows."
 )
-CELL = 0.085
+CELL = 0.095
 """Inches of a token."""
 LABELLED = 48
 """Longest text whose every token gets a label: at this size of a token they do not touch."""
@@ -30,15 +30,16 @@ def fig4_4(runs: Runs) -> Figure:
     if not shown:
         return panels.empty(runs, "no attention recorded at this profile")
     columns = max(record.weights.shape[0] for _, record in shown.values())
-    side = CELL * max(14, *(len(record.tokens) for _, record in shown.values()))
-    figure = Figure(figsize=(columns * (side + 0.55) + 0.8, len(shown) * (side + 0.65) + 0.8), layout="constrained")
+    side = CELL * max(22, *(len(record.tokens) for _, record in shown.values()))
+    size = (max(columns * (side + 0.5) + 0.8, 5.2), len(shown) * (side + 0.65) + 1.0)
+    figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(len(shown), columns, squeeze=False)
     for line, (run, record) in zip(grid, shown.values(), strict=True):
         for layer, axes in enumerate(line):
             if layer >= record.weights.shape[0]:
                 axes.set_axis_off()
                 continue
-            above = f"{titles.label(run)}\n" if not layer else ""
+            above = titles.label(run).replace(", ", ",\n", 1) + "\n" if not layer else ""
             plotting.attention_map(axes, record, layer, 0, title=f"{above}layer {layer + 1}", most=LABELLED)
             if layer:
                 axes.set_ylabel("")
