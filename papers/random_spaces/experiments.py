@@ -200,7 +200,7 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("fig4.4", "Attention, largest over the heads of each layer", "fig4_4", FIG44),
     figure_of("fig4.5", "Exact match by length: positions and formats", "fig4_5", FIG45),
     figure_of("fig4.6", "Mistakes by part of the scratchpad", "fig4_6", FIG46),
-    figure_of("table4.3", "Addition alone and with sub-tasks", "table4_3", TABLE43),
+    figure_of("table4.3", "Addition alone and with sub-tasks", "table4_3", TABLE43, table="table4_3_csv"),
     figure_of("fig4.7", "Answer loss by width", "fig4_7", TABLE43),
     figure_of("fig4.8", "Loss in and out of distribution", "fig4_8", TABLE43),
     figure_of("widths", "Exact match by width, data size and sub-tasks", "widths", TABLE43),
