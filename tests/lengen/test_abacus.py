@@ -1,4 +1,4 @@
-"""Ids that are read off tokens (Abacus) or drawn (randomised), against literal loops; in training, testing, decoding."""
+"""Ids that are read off tokens (Abacus) or drawn (randomised), against literal loops, in training and decoding."""
 
 import pytest
 import torch
@@ -186,9 +186,9 @@ def test_what_the_tables_do_not_hold_is_refused():
     for ids, message in [
         ({"position_ids": "abacus", "max_position": (5,)}, "need position ids up to 6 in level 1, and the model has 5"),
         (
-            {"position_ids": "randomised", "max_position": (14,)},
-            "these operands make a sequence of up to 22 tokens, and randomised ids go up to 14 (data.max_position): shorten "
-            "them or raise it",
+            {"position_ids": "randomised", "max_position": (18,)},
+            "these operands make a sequence of up to 22 tokens, and randomised ids go up to 18 (data.max_position): "
+            "shorten them or raise it",
         ),
     ]:
         data = two_operands(9, **ids)
