@@ -57,8 +57,11 @@ class Figure:
     """Names of the experiments it draws, in drawing order."""
     draw: str
     """Name of the drawing function in ``papers/<paper>/figures.py``."""
+    table: str = ""
+    """Name of a function there that takes the same runs and returns what is drawn as CSV text; empty: no file."""
 
 
-def figure_of(name: str, title: str, draw: str, *experiments: tuple[Experiment, ...]) -> Figure:
+def figure_of(name: str, title: str, draw: str, *experiments: tuple[Experiment, ...], table: str = "") -> Figure:
     """A figure that draws these groups of experiments, in their order."""
-    return Figure(name=name, title=title, reads=tuple(item.name for group in experiments for item in group), draw=draw)
+    reads = tuple(item.name for group in experiments for item in group)
+    return Figure(name=name, title=title, reads=reads, draw=draw, table=table)

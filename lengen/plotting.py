@@ -16,7 +16,7 @@ import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import PowerNorm
+from matplotlib.colors import Normalize, PowerNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
@@ -188,20 +188,21 @@ def curve(
     return axes
 
 
-def trained_band(axes: Axes, trained: Range) -> Axes:
+def trained_band(axes: Axes, trained: tuple[float, float]) -> Axes:
     """Shade the trained range of a curve's axis."""
     axes.axvspan(trained[0], trained[1], color="0.85", zorder=0, linewidth=0)
     return axes
 
 
-def attention_map(axes: Axes, record: AttentionMap, layer: int, head: int, *, title: str) -> Axes:
+def attention_map(
+    axes: Axes, record: AttentionMap, layer: int, head: int, *, title: str, most: int = ALL_TOKENS
+) -> Axes:
     """Averaged attention of one head: queries downwards, keys to the right, tokens on both axes.
 
     Values below `CLIP` are black. Rows below the horizontal line predict the response; keys to the left of the
-    vertical one belong to the query (up to and with the first "="). Only separators are labelled where a label
-    for every token would be too small to read.
+    vertical one belong to the query (up to and with the first "="). Only separators are labelled beyond ``most``.
     """
-    token_map(axes, record.weights[layer, head], record.tokens, record.tokens, title=title)
+    token_map(axes, record.weights[layer, head], record.tokens, record.tokens, title=title, most=most)
     if "=" in record.tokens:
         border = record.tokens.index("=")
         axes.axhline(border - 0.5, color="#40c4ff", linewidth=0.7, linestyle="--")
@@ -290,9 +291,7 @@ def not_run(names: Sequence[str]) -> str:
 
 def heat_scale() -> ScalarMappable:
     """The scale of heat maps, for a colour bar."""
-    scale = ScalarMappable(cmap=HEAT)
-    scale.set_clim(0, 1)
-    return scale
+    return ScalarMappable(norm=Normalize(0, 1), cmap=HEAT)
 
 
 def attention_scale() -> ScalarMappable:

@@ -8,6 +8,8 @@ A `Claim` and the runs at hand enter, a `Finding` leaves. The rule is that of `r
     pooled   all of the left together against all of the right together
     ordered  the left side sorted by a field of the specification: each stands in the relation to the next one
     spread   the largest minus the smallest of the left side stays within the threshold
+    gain     left minus right (each pooled) where a field of the specification is smallest, against where it is largest
+    varied   the deviation over all runs of the left against that of the right
 
 Two samples are compared on the cells that both tested and that lie in the region of both trained ranges.
 """
@@ -20,9 +22,24 @@ from typing import NamedTuple
 
 from lengen.spec import ModelSpec
 from lengen.statistics import Interval, newcombe
-from reproduce.evidence import DIFFERS, REPRODUCED, UNDECIDED, Evidence, Finding, apart, favour, level, together
-from reproduce.measures import REGION_WORDS, Cell, Missing, Sample, measure_of, short, take
-from reproduce.published import Claim
+from reproduce.across import DEVIATION
+from reproduce.entries import Claim
+from reproduce.evidence import (
+    DIFFERS,
+    REPRODUCED,
+    UNDECIDED,
+    Evidence,
+    Finding,
+    Quantity,
+    apart,
+    favour,
+    level,
+    together,
+)
+from reproduce.families import measure_of
+from reproduce.measures import MEASURES, Missing, short
+from reproduce.regions import REGION_WORDS, Cell
+from reproduce.samples import Sample, take
 
 LEARNED = 0.9
 """An experiment below this in its own trained range did not learn the task; a comparison outside must say so."""
@@ -80,7 +97,8 @@ def unlearned(claim: Claim, evidence: Evidence) -> list[str]:
     side, _ = sides(claim)
     if side.region in ("in_range", "trained_length"):
         return []
-    measure, mode = (side.measure, side.mode) if measure_of(side.measure).proportion else ("exact", "teacher_forced")
+    scored = side.measure in MEASURES and measure_of(side.measure).proportion
+    measure, mode = (side.measure, side.mode) if scored else ("exact", "teacher_forced")
     notes = []
     for name in involved(claim, evidence):
         runs = evidence.runs(name)
@@ -162,6 +180,41 @@ def _spread(claim: Claim, evidence: Evidence) -> Finding:
     return finding._replace(notes=tuple(sample.words() for sample in samples))
 
 
+def _gain(claim: Claim, evidence: Evidence) -> Finding:
+    field, (one, other) = operator.attrgetter(claim.by), sides(claim)
+    left, right = evidence.names(claim.left), evidence.names(claim.right)
+    sizes = sorted({field(evidence.spec(name)) for name in (*left, *right)})
+    if len(sizes) < 2:
+        raise Missing(f"{claim.by} has one value at the {evidence.profile} profile; two are needed", absent=True)
+    ends = []
+    for size in (sizes[0], sizes[-1]):
+        groups = [[name for name in side if field(evidence.spec(name)) == size] for side in (left, right)]
+        if not all(groups):
+            raise Missing(f"only one side has {claim.by} = {size} at the {evidence.profile} profile", absent=True)
+        a = _together([_sample(claim, evidence, name, one) for name in groups[0]])
+        b = _together([_sample(claim, evidence, name, other) for name in groups[1]])
+        seeds = tuple(p - q for p, q in zip(a.seeds, b.seeds, strict=False))
+        ends.append(Quantity(f"at {claim.by} {size}", a.value - b.value, _between(a, b), seeds, a.n + b.n))
+    return _quantities(claim, *ends)
+
+
+def _varied(claim: Claim, evidence: Evidence) -> Finding:
+    found = []
+    for patterns, side in zip((claim.left, claim.right), sides(claim), strict=True):
+        samples = [_sample(claim, evidence, name, side) for name in evidence.names(patterns)]
+        values = [value for sample in samples for value in sample.seeds]
+        deviation, interval = DEVIATION.of(values)
+        words = f"deviation of {measure_of(side.measure).words} over {len(values)} runs"
+        found.append(Quantity(words, deviation, interval, (deviation,), len(values)))
+    return _quantities(claim, *found)
+
+
+def _quantities(claim: Claim, a: Quantity, b: Quantity) -> Finding:
+    interval = Interval(a.interval.low - b.interval.high, a.interval.high - b.interval.low)
+    verdict, seeds = apart(a, b, claim.relation, claim.threshold), min(len(a.seeds), len(b.seeds))
+    return Finding(verdict, a.value - b.value, interval, a.n + b.n, seeds, (f"{a.words()} against {b.words()}",))
+
+
 _CHECKS: Mapping[str, Callable[[Claim, Evidence], Finding]] = {
     "level": _level,
     "compare": _compare,
@@ -169,6 +222,8 @@ _CHECKS: Mapping[str, Callable[[Claim, Evidence], Finding]] = {
     "pooled": _pooled,
     "ordered": _ordered,
     "spread": _spread,
+    "gain": _gain,
+    "varied": _varied,
 }
 
 
@@ -229,10 +284,14 @@ def _worst(claim: Claim, pairs: Sequence[_Pair]) -> Finding:
     sign = -1 if claim.relation == "<" or claim.check == "spread" else 1
     worst = min(pairs, key=lambda pair: sign * pair.difference)
     left, right = worst.left, worst.right
-    if left.proportion and right.proportion:
-        interval = newcombe((int(left.top), left.n), (int(right.top), right.n))
-    else:
-        interval = Interval(left.interval.low - right.interval.high, left.interval.high - right.interval.low)
+    interval = _between(left, right)
     seeds = min(len(sample.seeds) for pair in pairs for sample in pair[:2])
     notes = (f"{left.words()} against {right.words()}",)
     return Finding(together(p.verdict for p in pairs), worst.difference, interval, left.n + right.n, seeds, notes)
+
+
+def _between(left: Sample, right: Sample) -> Interval:
+    """Interval of left - right: Newcombe's for proportions, else from the ends of both."""
+    if left.proportion and right.proportion:
+        return newcombe((int(left.top), left.n), (int(right.top), right.n))
+    return Interval(left.interval.low - right.interval.high, left.interval.high - right.interval.low)

@@ -207,9 +207,11 @@ def solve_command(options: argparse.Namespace) -> int:
     experiment = registry.select_one(options.selector)
     from lengen import show
 
-    show.encode(_spec(experiment).override(*experiment.shown), options.operands)  # bad operands are told before a run is looked for
+    show.encode(
+        _spec(experiment).override(*experiment.shown), options.operands
+    )  # bad operands are told before a run is looked for
     run, folder = _trained(experiment, options.profile, options.seed)
-    spec = from_dict(run.info["spec"]).override(*experiment.shown)  # type: ignore[arg-type]
+    spec: Spec = from_dict(run.info["spec"]).override(*experiment.shown)  # type: ignore[arg-type]
     solved: dict[str, Any] = show.solve(spec, folder / WEIGHTS, options.operands)
     if options.json:
         print(json.dumps(solved, ensure_ascii=False))

@@ -19,9 +19,14 @@ from pathlib import Path
 import papers as papers_package
 from lengen.records import Run
 from reproduce import claims, numbers, registry
+from reproduce.across import ACROSS
+from reproduce.entries import Claim, Number, Published
 from reproduce.evidence import Evidence, Finding
-from reproduce.measures import REGION_WORDS, Missing, measure_of, same_spec
-from reproduce.published import Claim, Number, Published, PublishedError, load
+from reproduce.families import measure_of
+from reproduce.measures import Missing
+from reproduce.published import PublishedError, load
+from reproduce.regions import REGION_WORDS
+from reproduce.samples import same_spec
 from reproduce.store import Store, write_text
 from reproduce.tables import COLUMNS, Row, to_csv, to_json, to_markdown, to_rich_table
 
@@ -209,18 +214,21 @@ def _aggregation(entry: Number | Claim) -> str:
     if isinstance(entry, Number):
         if entry.kind == "measured":
             words = f"{entry.statistic} over cells of the median over {entry.seeds} seeds"
+            if entry.across:
+                words = f"{ACROSS[entry.across].words} over runs of all experiments"
             return f"{entry.aggregation or words} ({entry.how_read})"
         return "hyper-parameter" if entry.kind == "setting" else entry.aggregation
     one, other = claims.sides(entry)
     words = _side(one) + (f" against {_side(other)}" if other != one and entry.right else "")
-    return f"{entry.check}: {words}, pooled over examples and seeds"
+    return f"{entry.check}: {words}, {'over runs' if entry.check == 'varied' else 'pooled over examples and seeds'}"
 
 
 def _side(side: claims.Side) -> str:
     measure = measure_of(side.measure)
     if not measure.by_cell:
         return measure.words
-    return f"{measure.words}, {side.mode.replace('_', '-')}, {REGION_WORDS[side.region]}"
+    mode = f", {side.mode.replace('_', '-')}" if measure.by_mode else ""
+    return f"{measure.words}{mode}, {REGION_WORDS[side.region]}"
 
 
 def _command(verb: str, names: Sequence[str], options: str) -> str:

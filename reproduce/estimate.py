@@ -50,13 +50,15 @@ def _cost(spec: Spec, profile: str) -> Cost:
     rate = GPU_RATE if profile == "paper" else CORE_RATE[spec.model.activation]
     train, test = spec.train, spec.test
     counts = range(min(2, spec.data.count), spec.data.count + 1)
-    trained = [tokens(spec.data, length, count) for length in range(1, spec.data.length + 1) for count in counts]
+    lengths = spec.data.lengths or range(1, spec.data.length + 1)
+    trained = [tokens(spec.data, length, count) for length in lengths for count in counts]
     padding = 1.0 if spec.data.fixed_length else PADDING
     training = 3 * statistics.fmean(forward(spec.model, *pair) for pair in trained) * train.steps * train.batch
     validating = statistics.fmean(verify(spec.model, *pair) for pair in trained) * train.evaluations * VALIDATED
     cells = [tokens(spec.data, length, count) for length in test.lengths for count in test.counts]
     testing = sum(verify(spec.model, *pair) for pair in cells) * test.examples
     testing *= 1 + DECODING * (test.free_running and spec.model.causal)
+    testing += sum(verify(spec.model, *pair) for pair in cells) * (test.track * train.evaluations + 2 * test.sampled)
     averaged = [tokens(spec.data, length, count) for length, count in test.attention]
     testing += sum(forward(spec.model, *pair) for pair in averaged) * test.attention_examples
     return Cost(
@@ -86,13 +88,17 @@ def stack(model: ModelSpec, layers: int, length: float) -> float:
     """Operations of ``layers`` blocks on a sequence that attends to itself."""
     inner = model.heads * model.head_dim
     weights = 4 * model.width * inner + (3 if model.activation == "geglu" else 2) * model.width * model.ff_width
-    return layers * length * (2 * weights + 4 * inner * length)
+    return layers * model.loops * length * (2 * weights + 4 * inner * length)
 
 
-def tokens(data: DataSpec, length: int, count: int) -> tuple[int, int]:
+def tokens(data: DataSpec, length: int, count: int) -> tuple[float, float]:
     """Tokens of prompt and response of one example, special ones included; good to some ten percent for any task."""
     if data.fixed_length:
         return data.fixed_length * (2 if data.aligned else count) + 3, data.fixed_length + 1
+    if data.task == "n_by_n":
+        shown = max(length, data.pad_to)
+        prompt = (2 * shown + 3) * (1 + data.spaces / 2) + 3 * bool(data.subtasks)
+        return prompt, shown + 2 + (16 * length + 8 if data.scratchpad else 0) + 0.4 * length * len(data.subtasks) / 5
     if data.task == "parity":
         return length + 2, length + 2 if data.scratchpad else 2
     if data.task == "multiplication":

@@ -1,6 +1,6 @@
 """What verdicts rest on: the runs that count at one profile, and the one rule that turns intervals into a verdict.
 
-Experiments and a way to their runs enter; samples come from `reproduce.measures`. A relation is *reproduced* when it
+Experiments and a way to their runs enter; samples come from `reproduce.samples`. A relation is *reproduced* when it
 holds with the 95 % intervals apart and with every seed on the same side, *differs* when its opposite holds in the same
 sense, and is *undecided* otherwise.
 """
@@ -15,9 +15,25 @@ from lengen.experiment import Experiment
 from lengen.records import Run
 from lengen.spec import Spec
 from lengen.statistics import Interval
-from reproduce.measures import Cell, Missing, Sample, cells_of, same_spec, short
+from reproduce.measures import Missing, short
+from reproduce.regions import Cell, cells_of
+from reproduce.samples import Sample, same_spec
 
 REPRODUCED, DIFFERS, UNDECIDED = "reproduced", "differs", "undecided"
+
+
+class Quantity(NamedTuple):
+    """A number made of several samples, such as a difference, that is compared like a sample."""
+
+    name: str
+    value: float
+    interval: Interval
+    seeds: tuple[float, ...]
+    n: int
+
+    def words(self) -> str:
+        """``name 0.931``."""
+        return f"{self.name} {self.value:.3f}"
 
 
 class Finding(NamedTuple):
@@ -63,7 +79,8 @@ class Evidence:
     def left_out(self, name: str) -> bool:
         """Whether an experiment is extra at this profile and has not been run."""
         experiment = self.experiments[name]
-        return self.profile in experiment.extra and not self.declared(experiment, self.profile)
+        possible = self.profile in experiment.specs and self.profile in experiment.extra
+        return possible and not self.declared(experiment, self.profile)
 
     def runs(self, name: str) -> Sequence[Run]:
         """Runs of one experiment, all of one specification: the declared one where there is any; else `Missing`."""
@@ -108,7 +125,9 @@ def level(interval: Interval, seeds: Sequence[float], relation: str, low: float,
     return REPRODUCED if inside else DIFFERS if outside else UNDECIDED
 
 
-def apart(left: Sample, right: Sample, relation: str, threshold: float, matched: bool = False) -> str:
+def apart(
+    left: Sample | Quantity, right: Sample | Quantity, relation: str, threshold: float, matched: bool = False
+) -> str:
     """Verdict on left - right > threshold (or <): intervals apart, and every seed of one against every other seed.
 
     ``matched`` sides are two measures of the same runs: then each seed is held against itself.

@@ -1,4 +1,4 @@
-"""Draw every published figure from a store: finished runs go in, SVG and PNG files leave.
+"""Draw every published figure from a store: finished runs go in, SVG and PNG files leave, and CSV where declared.
 
 Drawing reads the store and nothing else and needs no torch. The same runs give the same bytes on every
 machine with the locked versions: settings come from the library's defaults (never from a matplotlibrc), text
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 DPI = 120
 """Dots per inch of the PNG files."""
+NUMBER = r"(?:[A-Z]\.)?\d[^\W_]*(?:\.\d[^\W_]*)?"
+"""How papers number figures: 1, 7a, 4.1 or B.1."""
 
 
 class FigureError(ValueError):
@@ -52,12 +54,14 @@ def draw(paper: str, source: Store, names: Collection[str] | None = None) -> lis
 def render(paper: str, figure: Figure, runs: Mapping[str, Sequence[Run]]) -> dict[str, bytes]:
     """One figure as ``{"svg": ..., "png": ...}``; ``runs`` maps every experiment it reads to its runs.
 
-    The title is the published caption in one line with the profile, because profiles differ in size; without the
-    profile where no run is read.
+    A figure with a table has it under ``csv``. The title is the published caption in one line with the profile,
+    because profiles differ in size; without the profile where no run is read.
     """
     from lengen import plotting
 
-    function = getattr(importlib.import_module(f"papers.{paper}.figures"), figure.draw)
+    module = importlib.import_module(f"papers.{paper}.figures")
+    function = getattr(module, figure.draw)
+    table = {"csv": getattr(module, figure.table)(runs).encode()} if figure.table else {}
     profile = next((f" ({run.profile} profile)" for some in runs.values() for run in some), "")
     with plotting.style():
         drawing: Drawing = function(runs)
@@ -70,12 +74,13 @@ def render(paper: str, figure: Figure, runs: Mapping[str, Sequence[Run]]) -> dic
             engine.execute(drawing)
             drawing.set_layout_engine("none")  # placed once: placing costs as much as drawing
         png = _png(drawing)  # first, because the SVG canvas sets another resolution
-        return {"svg": _svg(drawing), "png": png}
+        return {"svg": _svg(drawing), "png": png, **table}
 
 
 def _published(name: str) -> str:
-    """How the paper calls a figure: fig1 is Figure 1, table2 Table 2, fig10_11 Figures 10 and 11; else nothing."""
-    match = re.fullmatch(r"(fig|table)(\d\w*?)(?:_(\d\w*))?", name)
+    """How the paper calls a figure: fig1 is Figure 1, table4.3 Table 4.3, figB.1 Figure B.1, fig10_11 Figures 10 and
+    11; else nothing."""
+    match = re.fullmatch(rf"(fig|table)({NUMBER})(?:_({NUMBER}))?", name)
     if match is None:
         return ""
     word, first, second = {"fig": "Figure", "table": "Table"}[match[1]], match[2], match[3]

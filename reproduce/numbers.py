@@ -2,7 +2,9 @@
 
 A `Number` enters, a `Finding` leaves. A measured number is taken like the paper took it: first the median over seeds
 in every cell, then the smallest, the largest or the mean over cells. Its interval is Wilson's at the examples of one
-seed (of that cell, or of all cells for a mean). A setting needs no run: the paper-profile specification is read.
+seed (of that cell, or of all cells for a mean). A number ``across`` experiments is the mean or deviation of one value
+per run instead, and its interval the jackknife's over runs. A setting needs no run: the paper-profile specification is
+read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,13 +14,19 @@ from lengen.experiment import Experiment
 from lengen.records import Run
 from lengen.spec import ModelSpec, nearest
 from lengen.statistics import Interval, median, seed_interval, wilson
+from reproduce.across import ACROSS
+from reproduce.entries import Number
 from reproduce.evidence import DIFFERS, REPRODUCED, Evidence, Finding, favour, level, together
-from reproduce.measures import REGION_WORDS, Cell, Missing, cells_of, measure_of, short
-from reproduce.published import Number, PublishedError
+from reproduce.families import measure_of
+from reproduce.measures import Missing, short
+from reproduce.published import PublishedError
+from reproduce.regions import REGION_WORDS, Cell, cells_of
 
 
 def measure(number: Number, evidence: Evidence) -> Finding:
     """Measure a number on the runs of a profile; raises `Missing` where runs or cells are missing."""
+    if number.across:
+        return _across(number, evidence)
     found = [(name, _one(number, name, evidence.runs(name))) for name in evidence.names(number.experiments)]
     low, high = band(number)
     worst = min((finding for _, finding in found), key=lambda f: favour(f.ours, number.relation, low, high))
@@ -28,6 +36,16 @@ def measure(number: Number, evidence: Evidence) -> Finding:
         notes.append(f"{seeds} seed{'s' if seeds > 1 else ''} instead of {number.seeds}")
     verdict = together(finding.verdict for _, finding in found)
     return worst._replace(verdict=verdict, seeds=seeds, notes=(*notes, *worst.notes))
+
+
+def _across(number: Number, evidence: Evidence) -> Finding:
+    """The mean or deviation over all runs, each reduced over its cells; ``n`` counts runs."""
+    names = evidence.names(number.experiments)
+    values = [_one(number, name, [run]).ours for name in names for run in evidence.runs(name)]
+    value, interval = ACROSS[number.across].of(values)
+    verdict = level(interval, (value,), number.relation, *band(number))
+    seeds = min(len(evidence.runs(name)) for name in names)
+    return Finding(verdict, value, interval, len(values), seeds, (f"{len(values)} runs of {len(names)} experiments",))
 
 
 def band(number: Number) -> tuple[float, float]:

@@ -2,8 +2,8 @@
 
 The file enters, `Published` leaves: numbers (a value with its place, how it was read and how it was aggregated), claims
 (a predicate named by its check, its two sides, measure and region), settings (hyper-parameters, which are numbers of
-kind "setting" written as one row each) and tables (measured numbers by length, one row per experiment). Every mistake
-in the file is one sentence that names the entry.
+kind "setting" written as one row each) and tables (measured numbers by length or region, one row per experiment). Every
+mistake in the file is one sentence that names the entry.
 """
 
 import dataclasses
@@ -11,104 +11,20 @@ import tomllib
 import types
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from lengen.experiment import PROFILES
 from lengen.records import MODES
 from lengen.spec import Spec, nearest
-from reproduce.measures import MEASURES, REGIONS, SCALAR
-
-RELATIONS = (">=", "<=", ">", "<", "=", "~")
-KINDS = ("measured", "setting", "remark")
-STATISTICS = ("minimum", "mean", "maximum")
-CHECKS = ("level", "compare", "paired", "pooled", "ordered", "spread")
+from reproduce.across import ACROSS
+from reproduce.entries import CHECKS, KINDS, RELATIONS, STATISTICS, Claim, Number, Published
+from reproduce.families import FAMILIES, measure_of
+from reproduce.measures import MEASURES
+from reproduce.regions import REGION_WORDS, REGIONS
 
 
 class PublishedError(ValueError):
     """A published.toml that cannot be used; the message is one sentence for the user."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Number:
-    id: str
-    place: str
-    """Where it stands in the paper: section, figure or table."""
-    statement: str
-    relation: str
-    """Between ours and the published value; '~' uses the band ``low`` to ``high``, '=' the value +- ``tolerance``."""
-    how_read: str = "printed"
-    """printed, read off plot, or in words (then the value is ours and says so)."""
-    kind: str = "measured"
-    """measured (needs a run), setting (checked against the paper-profile specification), remark (never comparable)."""
-    value: bool | int | float | str | list[int] | None = None
-    low: float | None = None
-    high: float | None = None
-    tolerance: float = 0.0
-    experiments: tuple[str, ...] = ()
-    """Names, with shell wildcards; with several, the least favourable one is shown."""
-    aggregation: str = ""
-    """How the published value was aggregated, in words."""
-    statistic: str = "minimum"
-    """What is taken over the cells, each first reduced to its median over seeds."""
-    measure: str = "exact"
-    mode: str = "teacher_forced"
-    region: str = "all"
-    lengths: tuple[int, ...] = ()
-    """Smallest and largest first axis compared; empty for all of the region."""
-    counts: tuple[int, ...] = ()
-    """Smallest and largest second axis compared; empty for all of the region."""
-    seeds: int = 1
-    """Seeds behind the published value."""
-    field: str = ""
-    """Specification field of a setting: section.field, with .len or an index for tuples; or a derived one."""
-    remark: str = ""
-    """Why a remark is not comparable."""
-    deviations: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Claim:
-    id: str
-    place: str
-    statement: str
-    check: str
-    """Name of the predicate, see `reproduce.claims`."""
-    relation: str
-    left: tuple[str, ...]
-    """Experiments the claim is about; shell wildcards stand for those that have the profile."""
-    right: tuple[str, ...] = ()
-    """Experiments compared with; those also on the left are left out of wildcards."""
-    threshold: float = 0.0
-    """Level, or least difference left - right."""
-    low: float | None = None
-    high: float | None = None
-    measure: str = "exact"
-    mode: str = "teacher_forced"
-    region: str = "outside"
-    right_measure: str = ""
-    """Measure of the right side where it is another one."""
-    right_mode: str = ""
-    right_region: str = ""
-    lengths: tuple[int, ...] = ()
-    counts: tuple[int, ...] = ()
-    pick: str = ""
-    """'largest': of the right side only the experiment with most heads in all (then most layers)."""
-    by: str = ""
-    """Specification field that sorts the left side of an ordered check, smallest first."""
-    how_read: str = "in words"
-    """in words (the threshold is ours) or printed."""
-    deviations: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Published:
-    """All entries of one paper, in the order of the file."""
-
-    numbers: tuple[Number, ...]
-    claims: tuple[Claim, ...]
-    deviations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Profile -> numbers of the deviations that concern every row of that profile."""
 
 
 def load(path: Path) -> Published:
@@ -169,35 +85,41 @@ def _settings(group: Mapping[str, typing.Any], where: str) -> list[Number]:
     return numbers
 
 
+SHARED = ("how_read", "deviations", "measure", "mode", "statistic", "across", "aggregation", "seeds")
+"""Keys of a table that all its numbers take as they are."""
+
+
 def _table(group: Mapping[str, typing.Any], where: str) -> list[Number]:
     """Rows ``[id, statement, experiment, values]`` (and a tolerance) of accuracies printed in percent, as numbers.
 
-    There is one value per length of ``lengths``; a text, such as "N/A", stands where the table has no number.
+    There is one value per length of ``lengths``, or per region of ``regions``; a text, such as "N/A", stands where the
+    table has no number.
     """
-    _known(where, "key", group, ("prefix", "place", "lengths", "tolerance", "how_read", "rows", "deviations"))
-    lengths, numbers = group.get("lengths", []), []
+    _known(where, "key", group, ("prefix", "place", "lengths", "regions", "tolerance", "rows", *SHARED))
+    if "lengths" in group and "regions" in group:
+        raise PublishedError(f"{where}: expected 'lengths' or 'regions', not both")
+    columns = [(str(n), f"{n} digits", {"lengths": [n, n]}) for n in group.get("lengths", [])]
+    columns += [(name, REGION_WORDS.get(name, ""), {"region": name}) for name in group.get("regions", [])]
+    shared = {"aggregation": "exact match"} | {name: group[name] for name in SHARED if name in group}
+    numbers = []
     for row in group.get("rows", []):
         if not isinstance(row, list) or len(row) not in (4, 5) or not isinstance(row[3], list):
             raise PublishedError(f"{where}: row {row!r} is not [id, statement, experiment, values] or [..., tolerance]")
-        if len(row[3]) != len(lengths):
-            raise PublishedError(f"{where}: row '{row[0]}' has {len(row[3])} values; expected {len(lengths)}")
-        for length, value in zip(lengths, row[3], strict=True):
+        if len(row[3]) != len(columns):
+            raise PublishedError(f"{where}: row '{row[0]}' has {len(row[3])} values; expected {len(columns)}")
+        for (column, words, cells), value in zip(columns, row[3], strict=True):
             if isinstance(value, str):
                 continue
             values = {
-                "id": f"{group.get('prefix', 'table')}-{row[0]}-{length}",
+                "id": f"{group.get('prefix', 'table')}-{row[0]}-{column}",
                 "place": group.get("place"),
-                "statement": f"{row[1]}, {length} digits",
+                "statement": f"{row[1]}, {words}",
                 "value": round(value / 100, 10),
                 "tolerance": float(row[4] if len(row) == 5 else group.get("tolerance", 0.0)),
                 "experiments": [row[2]],
-                "lengths": [length, length],
-                "how_read": group.get("how_read", "printed"),
-                "deviations": group.get("deviations", []),
                 "relation": "=",
-                "aggregation": "exact match",
             }
-            numbers.append(_entry(Number, values, where))
+            numbers.append(_entry(Number, values | cells | shared, where))
     return numbers
 
 
@@ -237,23 +159,25 @@ def _typed(where: str, name: str, value: typing.Any, hint: typing.Any) -> typing
 
 
 def _check_names(where: str, entry: Number | Claim) -> None:
+    measures = (*MEASURES, *FAMILIES)
     choices: dict[str, tuple[str, ...]] = {
         "relation": RELATIONS,
-        "measure": tuple(MEASURES),
+        "measure": measures,
         "mode": MODES,
         "region": tuple(REGIONS),
     }
     if isinstance(entry, Number):
-        choices |= {"kind": KINDS, "statistic": STATISTICS}
+        choices |= {"kind": KINDS, "statistic": STATISTICS, "across": ("", *ACROSS)}
     else:
-        choices |= {"check": CHECKS, "pick": ("", "largest"), "right_measure": ("", *MEASURES)}
+        choices |= {"check": CHECKS, "pick": ("", "largest"), "right_measure": ("", *measures)}
         choices |= {"right_mode": ("", *MODES), "right_region": ("", *REGIONS)}
     for name, allowed in choices.items():
         value = getattr(entry, name)
-        if name.endswith("measure") and value.startswith(SCALAR):
-            continue  # runs name their scalars themselves
-        if value not in allowed:
-            raise PublishedError(f"{where}: {name} '{value}' is unknown{nearest(value, [a for a in allowed if a])}")
+        if name.endswith("measure") and value and _is_measure(value):
+            continue
+        if value not in allowed or value in FAMILIES:
+            hint = nearest(value.partition(".")[0], [known for known in allowed if known])
+            raise PublishedError(f"{where}: {name} '{value}' is unknown{hint}")
     if entry.relation == "~" and (entry.low is None or entry.high is None):
         raise PublishedError(f"{where}: relation '~' needs the band 'low' and 'high'")
     for name in ("lengths", "counts"):
@@ -268,12 +192,21 @@ def _check_names(where: str, entry: Number | Claim) -> None:
             raise PublishedError(f"{where}: 'value' is {entry.value!r}; expected a number to compare runs with")
         if entry.kind == "setting" and not entry.field:
             raise PublishedError(f"{where}: a setting needs 'field', the specification field it is checked against")
-    elif entry.check in ("compare", "paired", "pooled"):
-        if not entry.right or entry.relation not in ("<", ">"):
-            raise PublishedError(f"{where}: check '{entry.check}' needs 'right' and the relation '<' or '>'")
-    elif entry.check == "ordered" and entry.by not in _fields():
+        return
+    two_sided = entry.check in ("compare", "paired", "pooled", "gain", "varied")
+    if two_sided and (not entry.right or entry.relation not in ("<", ">")):
+        raise PublishedError(f"{where}: check '{entry.check}' needs 'right' and the relation '<' or '>'")
+    if entry.check in ("ordered", "gain") and entry.by not in _fields():
         hint = nearest(entry.by, _fields())
-        raise PublishedError(f"{where}: check 'ordered' needs 'by', the specification field that sorts{hint}")
+        raise PublishedError(f"{where}: check '{entry.check}' needs 'by', the specification field that sorts{hint}")
+
+
+def _is_measure(name: str) -> bool:
+    try:
+        measure_of(name)
+    except KeyError:
+        return False
+    return True
 
 
 def _fields() -> list[str]:

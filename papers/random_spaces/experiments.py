@@ -7,6 +7,7 @@ under the first of their names.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from lengen.experiment import PROFILES, Experiment, Figure, figure_of
 from lengen.spec import Spec
@@ -53,7 +54,7 @@ RANGES = {
     "generalize_to_longer": "up to 17 and 19 digits are learned, 18 and 20 are not: longer training does not help",
 }
 FIG41 = tuple(
-    entry(f"fig4.1/{name}", claim, "Figure 4.1, Section 4.3.1", lambda profile, name=name: settings.fig41(name, profile))
+    entry(f"fig4.1/{name}", claim, "Figure 4.1, Section 4.3.1", partial(settings.fig41, name))
     for name, claim in RANGES.items()
 )
 FIG42 = tuple(
@@ -61,7 +62,7 @@ FIG42 = tuple(
         f"fig4.2/{name}",
         f"a Universal Transformer fails alike: {RANGES[name]}",
         "Figure 4.2, Section 4.3.1",
-        lambda profile, name=name: settings.fig42(name, profile),
+        partial(settings.fig42, name),
     )
     for name in ("1-3_digit", "1-7_digit")
 )
@@ -89,7 +90,7 @@ FIG45 = tuple(
         f"fig4.5/{kind}",
         claim,
         "Figure 4.5, Sections 4.3 and 4.4",
-        lambda profile, kind=kind: settings.fig45(kind, profile),
+        partial(settings.fig45, kind),
         seeds=3,
     )
     for kind, claim in KINDS.items()
@@ -99,7 +100,7 @@ FIG44 = tuple(
         f"fig4.4/{name}",
         claim,
         "Figure 4.4, Section 4.3.2",
-        lambda profile, kind=kind: settings.fig45(kind, profile),
+        partial(settings.fig45, kind),
     )
     for name, kind, claim in (
         ("ape", "ape", "attention is unclear with absolute positions"),
@@ -119,7 +120,7 @@ FIG46 = (
 # ------------------------------------------------------------------ Section 4.5: sub-tasks
 
 CPU_SIZES, CPU_WIDTHS = ("10k", "100k"), (64, 128)
-"""Data sizes and widths of the sweep at the cpu profile; of these, the first size is part of a run of the whole paper."""
+"""Data sizes and widths of the sweep at the cpu profile; the first size is part of a run of the whole paper."""
 
 
 def _sweep(size: str, kind: str, width: int) -> Experiment:
@@ -129,7 +130,7 @@ def _sweep(size: str, kind: str, width: int) -> Experiment:
         f"table4.3/{size}-{kind}-w{width}",
         words,
         "Table 4.3, Figures 4.7 and 4.8, Section 4.5",
-        lambda profile: settings.table43(size, kind, width, profile),
+        partial(settings.table43, size, kind, width),
         seeds=3,
         extra=MINUTES if size != CPU_SIZES[0] else "",
         absent="" if small else LARGE,
@@ -149,7 +150,7 @@ FIG49 = tuple(
         f"fig4.9/{name}",
         claim,
         "Figure 4.9, Section 4.5.3",
-        lambda profile: settings.table43("10k", "mix", 64, profile),
+        partial(settings.table43, "10k", "mix", 64),
         shown=("data.subtasks=" + str([name, *(other for other in SUBTASKS if other != name)]).replace("'", '"'),),
     )
     for name, claim in DIFFICULTY.items()
@@ -162,7 +163,7 @@ FIGB1 = tuple(
         f"figB.1/{kind}",
         f"the most significant digits are learned first{', reversed or not' if kind == 'reversed' else ''}",
         "Figure B.1, Appendix B.1",
-        lambda profile, kind=kind: settings.figB1(kind, profile),
+        partial(settings.figB1, kind),
     )
     for kind in ("ape", "reversed")
 )
@@ -171,7 +172,7 @@ LOOPED = tuple(
         f"looped/{kind}",
         f"one block in a loop, {words}: described, not measured in the thesis",
         "Section 2.1.3, Figure 2.2",
-        lambda profile, kind=kind: settings.looped(kind, profile),
+        partial(settings.looped, kind),
         extra=MINUTES if kind == "plain" else "",
     )
     for kind, words in (("injected", "its input injected"), ("plain", "without injection"))
@@ -199,7 +200,7 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("fig4.4", "Attention, largest over the heads of each layer", "fig4_4", FIG44),
     figure_of("fig4.5", "Exact match by length: positions and formats", "fig4_5", FIG45),
     figure_of("fig4.6", "Mistakes by part of the scratchpad", "fig4_6", FIG46),
-    figure_of("table4.3", "Addition alone and with sub-tasks", "table4_3", TABLE43),
+    figure_of("table4.3", "Addition alone and with sub-tasks", "table4_3", TABLE43, table="table4_3_csv"),
     figure_of("fig4.7", "Answer loss by width", "fig4_7", TABLE43),
     figure_of("fig4.8", "Loss in and out of distribution", "fig4_8", TABLE43),
     figure_of("widths", "Exact match by width, data size and sub-tasks", "widths", TABLE43),

@@ -79,7 +79,7 @@ def parts(model: Transformer, data: ArithmeticData, problems: Problems) -> Array
 
 
 def by_place(model: Transformer, data: ArithmeticData, length: int, prompts: int) -> Arrays:
-    """Entropy and probabilities by answer place, the end allowed and suppressed; see `papers.random_spaces.uncertainty`."""
+    """Entropy and probabilities by answer place, the end allowed and suppressed: `papers.random_spaces.uncertainty`."""
     problems = data.test(length, max(data.spec.test.counts), prompts)
     both = [uncertainty(model, data.writer, problems, suppress_end=suppress) for suppress in (False, True)]
     tables = [summary(found) for found in both]

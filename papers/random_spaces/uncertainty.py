@@ -51,7 +51,8 @@ def uncertainty(model: Transformer, writer: Writer, problems: Problems, *, suppr
     sizes = (reference != PAD).sum(dim=1)
     ended = (written == END).any(dim=1)
     early = ended & ((written == END).int().argmax(dim=1) + 1 < sizes)
-    return Uncertainty(*table.numpy(), early.numpy())
+    entropy, end, correct = table.numpy()
+    return Uncertainty(entropy, end, correct, early.numpy())
 
 
 def summary(found: Uncertainty) -> tuple[np.ndarray, np.ndarray]:

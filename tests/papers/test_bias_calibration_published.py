@@ -8,8 +8,9 @@ import pytest
 import papers.bias_calibration as package
 from lengen.statistics import wilson
 from reproduce import registry
-from reproduce.measures import REGIONS, Trained, measure_of
+from reproduce.families import measure_of
 from reproduce.published import load
+from reproduce.regions import REGIONS, Trained
 
 PUBLISHED = load(Path(package.__file__).with_name("published.toml"))
 NUMBERS = {number.id: number for number in PUBLISHED.numbers}

@@ -45,6 +45,56 @@ CHECKS = {
     ),
 }
 
+SWEEP = tuple(experiment(f"p/f/{kind}-{width}", declared=spec(width=width)) for kind in "xy" for width in (16, 64))
+GAIN = claim(check="gain", relation=">", left=["p/f/x-*"], right=["p/f/y-*"], by="model.width")
+VARIED = claim(check="varied", relation=">", left=["p/f/x-*"], right=["p/f/y-*"])
+
+
+def swept(entry, *rates, seeds=2):
+    """Verdict where x-16, x-64, y-16, y-64 have these accuracies outside the trained range, for every seed."""
+    made = [run(of, outside(1.0, p), seed=k) for of, p in zip(SWEEP, rates, strict=True) for k in range(seeds)]
+    return claims.judge(entry, evidence(SWEEP, made))
+
+
+# Accuracies that reproduce the check, fail it, leave it open.
+SWEEPS = {
+    "gain": (GAIN, (0.9, 0.5, 0.1, 0.45), (0.5, 0.9, 0.45, 0.1), (0.5, 0.5, 0.3, 0.3)),
+    "gain <": (
+        claim(check="gain", relation="<", left=["p/f/x-*"], right=["p/f/y-*"], by="model.width"),
+        (0.5, 0.9, 0.45, 0.1),
+        (0.9, 0.5, 0.1, 0.45),
+        (0.5, 0.5, 0.3, 0.3),
+    ),
+    "varied": (VARIED, (0.0, 1.0, 0.5, 0.5), (0.5, 0.5, 0.0, 1.0), (0.4, 0.6, 0.4, 0.6)),
+}
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_checks_of_a_sweep_can_hold_fail_and_stay_open(name, which):
+    entry, *cases = SWEEPS[name]
+    assert swept(entry, *cases[which]).verdict == (REPRODUCED, DIFFERS, UNDECIDED)[which]
+
+
+def test_a_gain_is_the_difference_of_two_differences_and_says_both():
+    found = swept(GAIN, 0.9, 0.5, 0.1, 0.45)
+    assert found.ours == pytest.approx(0.75, abs=0.01) and found.seeds == 2
+    assert found.interval.low < found.ours < found.interval.high
+    assert found.notes[0] == "at model.width 16 0.800 against at model.width 64 0.050"
+
+
+def test_a_gain_needs_two_sizes_and_both_sides_at_each():
+    with pytest.raises(Missing, match=r"model\.width has one value at the cpu profile"):
+        verdict(GAIN, *(run(of, 1.0) for of in SWEEP), of=SWEEP[::2])
+    with pytest.raises(Missing, match=r"only one side has model\.width = 64") as missing:
+        verdict(GAIN, *(run(of, 1.0) for of in SWEEP), of=SWEEP[:3])
+    assert missing.value.absent
+
+
+def test_variation_needs_three_runs_on_each_side():
+    with pytest.raises(Missing, match="2 runs; the sample deviation over runs needs 3"):
+        swept(VARIED, 0, 1, 0, 1, seeds=1)
+
 
 @pytest.mark.parametrize("name", CHECKS)
 @pytest.mark.parametrize("which", [0, 1, 2])
@@ -56,9 +106,9 @@ def test_every_check_can_hold_fail_and_stay_open(name, which):
 
 
 def test_every_check_is_tested_here():
-    from reproduce.published import CHECKS as known
+    from reproduce.entries import CHECKS as known
 
-    assert {name.split()[0] for name in CHECKS} == set(known) == set(claims._CHECKS)
+    assert {name.split()[0] for name in (*CHECKS, *SWEEPS)} == set(known) == set(claims._CHECKS)
 
 
 def test_one_seed_on_the_other_side_leaves_it_undecided():
@@ -199,5 +249,8 @@ def test_an_extra_that_was_not_run_is_left_out_of_wildcards_and_named():
     entry = claim(**TWO | {"right": ["p/f/*"]})
     found = claims.judge(entry, evidence((A, B, extra), [run(A, 0.9), run(B, 0.1)]))
     assert found.verdict == "reproduced" and any("without f/c (extra, not run)" in note for note in found.notes)
+    absent = dataclasses.replace(extra, specs={"paper": C.specs["paper"]}, absent={"cpu": "too large"})
+    found = claims.judge(entry, evidence((A, B, absent), [run(A, 0.9), run(B, 0.1)]))
+    assert not any("f/c" in note for note in found.notes)
     with pytest.raises(Missing):
         claims.judge(entry, evidence((A, B, C), [run(A, 0.9), run(B, 0.1)]))

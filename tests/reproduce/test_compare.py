@@ -10,14 +10,16 @@ import sys
 import pytest
 
 from reproduce import compare, numbers, registry
-from reproduce.published import Published, PublishedError
+from reproduce.entries import Published
+from reproduce.published import PublishedError
 from reproduce.store import Store
 from tests.reproduce.made import N, both, claim, experiment, number, outside, run, spec
 
 A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
 PAPER_ONLY = experiment("p/g/large", profiles=("paper",))
 COLUMNS = (
-    "kind,id,place,statement,relation,published,aggregation,ours,ci_low,ci_high,n,seeds,profile,verdict,deviations,command"
+    "kind,id,place,statement,relation,published,aggregation,ours,ci_low,ci_high,n,seeds,profile,"
+    "verdict,deviations,command"
 )
 EXCEEDS = {"check": "compare", "relation": ">", "right": ["p/f/b"], "threshold": 0.0}
 
@@ -115,6 +117,19 @@ def test_of_several_experiments_the_least_favourable_counts():
     row = row_of(entry, run(A, 0.0, "paper"), run(B, 0.5, "paper"))
     assert (row.verdict, row.ours) == ("differs", 0.5)
     assert "f/a 0; f/b 0.5" in row.deviations
+
+
+def test_a_number_across_experiments_is_the_mean_or_deviation_of_one_value_per_run():
+    made = [run(A, 1.0, "paper"), run(A, 0.5, "paper", seed=1), run(B, 0.0, "paper")]
+    entry = {"experiments": ["p/f/a", "p/f/b"], "relation": "=", "value": 0.5, "tolerance": 0.9}
+    mean, spread = (row_of(number(**entry, across=name), *made) for name in ("mean", "deviation"))
+    assert (mean.ours, spread.ours) == (pytest.approx(0.5), pytest.approx(0.5))
+    assert (mean.verdict, mean.n, mean.seeds, mean.deviations) == ("reproduced", 3, 1, "3 runs of 2 experiments")
+    assert mean.aggregation == "mean over runs of all experiments (printed)"
+    assert mean.ci_low < 0.5 < mean.ci_high
+    assert row_of(number(**entry, across="mean"), *made[:2]).verdict == "not run"
+    few = row_of(number(**entry | {"experiments": ["p/f/a"]}, across="deviation"), *made)
+    assert (few.verdict, few.deviations) == ("not run", "2 runs; the sample deviation over runs needs 3")
 
 
 def test_a_run_of_another_specification_is_no_run_of_the_published_setting():

@@ -1,5 +1,6 @@
 """Every published figure can be drawn, says what it lacks, and is the same in every process."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -207,13 +208,39 @@ def test_a_figure_that_reads_no_run_is_drawn_beside_others_and_never_alone(toy, 
 
 @pytest.mark.parametrize(
     ("name", "title"),
-    [("fig3", "Figure 3: t"), ("table2", "Table 2: t"), ("fig10_11", "Figures 10 and 11: t"), ("listops", "t")],
+    [
+        ("fig3", "Figure 3: t"),
+        ("table2", "Table 2: t"),
+        ("fig10_11", "Figures 10 and 11: t"),
+        ("listops", "t"),
+        ("fig4.1", "Figure 4.1: t"),
+        ("fig4.7_4.8", "Figures 4.7 and 4.8: t"),
+        ("table4.3", "Table 4.3: t"),
+        ("figB.1", "Figure B.1: t"),
+        ("figures", "t"),
+    ],
 )
 def test_a_figure_is_called_as_in_the_paper(monkeypatch, name, title):
     drawing = Drawing()
     monkeypatch.setattr(coupling, "patterns", lambda runs: drawing, raising=False)
     figures.render("coupling", Figure(name=name, title="t", reads=(), draw="patterns"), {})
     assert drawing.get_suptitle() == title
+
+
+def test_a_figure_with_a_table_writes_it_beside_the_pictures_and_only_when_it_changed(toy, monkeypatch):
+    store, *_ = toy
+    (figure, runs), *_ = constructed().items()
+    monkeypatch.setattr(registry, "figures", lambda paper: (dataclasses.replace(figure, table="seeds_csv"),))
+    monkeypatch.setattr(coupling, "seeds_csv", lambda runs: f"seeds\n{sum(map(len, runs.values()))}\n", raising=False)
+    table, *pictures = figures.draw("coupling", store)
+    assert names([table, *pictures]) == ["fig3-cpu.csv", "fig3-cpu.png", "fig3-cpu.svg"]
+    assert table.read_text() == f"seeds\n{sum(map(len, runs.values()))}\n"
+    before = table.stat().st_mtime_ns
+    figures.draw("coupling", store)
+    assert table.stat().st_mtime_ns == before
+    monkeypatch.setattr(coupling, "seeds_csv", lambda runs: "seeds\n0\n")
+    figures.draw("coupling", store)
+    assert table.read_text() == "seeds\n0\n"
 
 
 def test_redrawing_touches_no_file(toy):

@@ -9,8 +9,10 @@ import papers
 from lengen.experiment import PROFILES
 from reproduce import claims, numbers, registry
 from reproduce.compare import experiment_names
-from reproduce.measures import REGIONS, measure_of
-from reproduce.published import CHECKS, PublishedError, load, parse
+from reproduce.entries import CHECKS
+from reproduce.families import measure_of
+from reproduce.published import PublishedError, load, parse
+from reproduce.regions import REGIONS
 
 SHIPPED = sorted(Path(next(iter(papers.__path__))).glob("*/published.toml"))
 CLAIM = {"id": "c", "place": "p", "statement": "s", "check": "level", "relation": ">=", "left": ["a/b/c"]}
@@ -100,6 +102,20 @@ def test_statements_are_one_line_with_a_place(shipped):
             {"table": [{"place": "p", "lengths": ["6"], "rows": [["a", "b", "a/b/c", [1.0]]]}]},
             "'lengths' is .'6', '6'.",
         ),
+        ({"claim": [CLAIM | {"measure": "hit.early_end"}]}, "measure 'hit.early_end' is unknown; nearest: hits"),
+        ({"claim": [CLAIM | {"measure": "hits"}]}, "measure 'hits' is unknown"),
+        ({"claim": [CLAIM | {"measure": "uncertainty.allowed.ent"}]}, "measure 'uncertainty.allowed.ent' is unknown"),
+        ({"claim": [CLAIM | {"check": "varied"}]}, "check 'varied' needs 'right' and the relation"),
+        (
+            {"claim": [CLAIM | {"check": "gain", "right": ["a/b/d"], "relation": ">"}]},
+            "check 'gain' needs 'by', the specification field",
+        ),
+        ({"number": [NUMBER | {"across": "median"}]}, "across 'median' is unknown"),
+        ({"table": [{"lengths": [6], "regions": ["gap"], "rows": []}]}, "expected 'lengths' or 'regions', not both"),
+        (
+            {"table": [{"place": "p", "regions": ["gapp"], "rows": [["a", "b", "a/b/c", [1.0]]]}]},
+            "region 'gapp' is unknown; nearest: gap",
+        ),
         ({"deviations": {"cpuu": ["D1"]}}, "there is no profile 'cpuu'; nearest: cpu"),
     ],
 )
@@ -133,6 +149,20 @@ def test_table_rows_become_numbers_one_per_length_that_has_a_value():
         ("t3-y-50", 0.06, (50, 50), 0.05, ("a/b/d",)),
     ]
     assert numbers[0].statement == "ours, 6 digits" and numbers[0].kind == "measured"
+
+
+def test_a_table_by_region_hands_its_keys_to_every_number():
+    group = {"prefix": "t4", "place": "Table 4", "regions": ["gap", "next"], "rows": [["x", "ours", "a/b/*", [7.0, 0]]]}
+    group |= {
+        "mode": "sampled",
+        "across": "deviation",
+        "measure": "hits.early_end",
+        "aggregation": "deviation over runs",
+    }
+    gap, beyond = parse({"table": [group]}, "made").numbers
+    assert (gap.id, gap.region, gap.value, gap.lengths) == ("t4-x-gap", "gap", 0.07, ())
+    assert (beyond.mode, beyond.across, beyond.measure) == ("sampled", "deviation", "hits.early_end")
+    assert beyond.statement == "ours, at the shortest length beyond the longest trained"
 
 
 def test_settings_rows_become_numbers():

@@ -1,0 +1,179 @@
+"""Runs of paper 3 made by hand: what a figure must show is known beforehand."""
+
+import numpy as np
+from matplotlib.figure import Figure as Drawing
+
+from lengen import plotting
+from lengen.records import AttentionMap, Grid, Run, Score
+from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
+from papers.random_spaces import figures
+
+PAPER = "random_spaces"
+LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8)
+TRAINED = (1, 2, 3, 4, 6)
+STEPS = (0, 100, 200, 300, 400)
+SUBTASKS = ("add", "rev", "ali", "mad", "car")
+PARTS = ("reversed", "partials", "answer", "answer_of_partials", "partials_imply_answer")
+SECTIONS = {"lengths": "data", "width": "model", "shared": "model", "loops": "model", "inject": "model"}
+"""Section of a field that is not of the data."""
+
+
+def spec(tested=LENGTHS, **fields) -> dict:
+    """A specification as run.json holds it; ``fields`` of the data or the model change it."""
+    known = Spec(
+        data=DataSpec(
+            task="n_by_n", length=6, count=2, lengths=TRAINED, scratchpad=False, pad=False, reverse_response=False,
+            position_ids="consecutive", examples=10_000,
+        ),
+        model=ModelSpec(layers=2, heads=4, width=64, head_dim=16, ff_width=256, encoding="sinusoidal"),
+        train=TrainSpec(steps=400, batch=2, lr=1e-3),
+        test=TestSpec(lengths=tested),
+    ).to_dict()  # fmt: skip
+    for name, value in fields.items():
+        known[SECTIONS.get(name, "data")][name] = value
+    if fields.get("lengths"):
+        known["data"]["length"] = max(fields["lengths"])
+    return known
+
+
+def curve(of: dict, rate: float = 0.0, gap: float = 0.0) -> Grid:
+    """Every trained length right, ``gap`` of those left out, ``rate`` of the longer ones; sampled a little worse."""
+    grid, known = Grid(("length",)), of["data"]["lengths"]
+    for length in of["test"]["lengths"]:
+        share = 1.0 if length in known else gap if length < max(known) else rate
+        for mode, factor in (("teacher_forced", 1.0), ("free_running", 1.0), ("sampled", 0.9)):
+            right = round(200 * share * factor)
+            grid.add((length,), mode, Score(200, right, right, 0, 200 * length))
+    return grid
+
+
+def run(name: str, seed=0, *, rate=0.0, gap=0.0, arrays=None, metrics=(), attention=None, tested=LENGTHS, **fields):
+    of = spec(tested, **fields)
+    info = {"spec": of, "spec_hash": "x", "overrides": []}
+    return Run(
+        f"{PAPER}/{name}", "cpu", seed, 1, "reference", info, curve(of, rate, gap),
+        attention=attention, metrics=metrics, arrays=arrays or {},
+    )  # fmt: skip
+
+
+def several(*names: str, seeds=1, **known) -> dict[str, list[Run]]:
+    return {f"{PAPER}/{name}": [run(name, seed, **known) for seed in range(seeds)] for name in names}
+
+
+def tracked(seed=0, tested=LENGTHS, trained=TRAINED) -> list[tuple[int, str, float]]:
+    """Metrics of a training in which trained lengths rise to 1 and the others stay at 0.01 x seed."""
+    rows = []
+    for step in STEPS:
+        for length in tested:
+            inside = length in trained
+            rows.append((step, f"exact_match.{length}", step / 400 if inside else 0.01 * seed))
+            rows.append((step, f"answer_loss.{length}", 2.0 ** (1 - step / 100) if inside else 2.0 + seed))
+        rows += [(step, f"digit_loss.{place}", 2.0 ** (place - step / 50)) for place in range(1, max(trained) + 2)]
+    return rows
+
+
+def uncertain(length: int, places: int, shift=0.0, prompts=100) -> dict[str, np.ndarray]:
+    """Entropy 0.5 + shift, end 0.25, correct 0.75 with deviation 0.1; half of the prompts have ended at the last."""
+    values = np.zeros((2, 3, 2, places), np.float32)
+    values[:, :, 0] = np.array([0.5 + shift, 0.25, 0.75])[:, None]
+    values[:, :, 1] = 0.1
+    writing = np.full((2, places), prompts)
+    writing[0, -1] = prompts // 2
+    return {f"uncertainty.{length}": values, f"uncertainty_prompts.{length}": writing}
+
+
+def attention(layers=2, heads=2, tokens="$12+34=46$") -> AttentionMap:
+    """Head 1 of layer k looks k + 1 tokens back, head 0 at the start."""
+    weights = np.zeros((layers, heads, len(tokens), len(tokens)), np.float32)
+    weights[..., 0] = 0.5
+    for layer in range(layers):
+        weights[layer, 1] = 0.9 * np.eye(len(tokens), k=-1 - layer)
+    return AttentionMap(tuple(tokens), weights, 10)
+
+
+def scratchpads(seed=0, lengths=LENGTHS, trained=TRAINED, problems=40) -> dict[str, np.ndarray]:
+    """Everything right at trained lengths; elsewhere the answer is wrong though its partial sums imply the truth."""
+    found = {}
+    for length in lengths:
+        for part in PARTS:
+            wrong = np.zeros(problems, bool)
+            if length not in trained and part in ("answer", "answer_of_partials"):
+                wrong[: problems // 2 + seed] = True
+            found[f"hits.part.{part}.{length}"] = (~wrong).astype(np.uint8)
+            found[f"values.edits.{part}.{length}"] = (wrong * (1 + np.arange(problems) % 3)).astype(np.float32)
+    return found
+
+
+def losses(of: dict, inside: float, outside: float, problems=20) -> dict[str, np.ndarray]:
+    """Answer loss of every example and, for mixtures, loss and accuracy by sub-task."""
+    found = {}
+    for length in of["test"]["lengths"]:
+        level = inside if length in of["data"]["lengths"] else outside
+        found[f"values.answer_loss.{length}"] = np.full(problems, level, np.float32)
+        for number, task in enumerate(of["data"]["subtasks"]):
+            hits = np.arange(problems) < (problems if level == inside else problems // (number + 2))
+            found[f"hits.subtask.{task}.{length}"] = hits.astype(np.uint8)
+            found[f"values.loss.{task}.{length}"] = np.full(problems, level * (number + 1), np.float32)
+    return found
+
+
+def sweep(sizes=(10_000, 100_000), widths=(64, 128), seeds=2) -> dict[str, list[Run]]:
+    """Table 4.3 with accuracies and losses that differ in every cell; ``mix`` is the better one at the gap."""
+    runs: dict[str, list[Run]] = {}
+    for big, size in enumerate(sizes):
+        for kind in ("add", "mix"):
+            for wide, width in enumerate(widths):
+                name = f"table4.3/{size // 1000}k-{kind}-w{width}"
+                fields = {"examples": size, "width": width, "subtasks": SUBTASKS if kind == "mix" else ()}
+                gap = 0.1 + 0.2 * (kind == "mix") + 0.1 * big + 0.05 * wide
+                arrays = losses(spec(**fields), 0.01 * (1 + wide), 1.0 + big + 2 * (kind == "add") + wide)
+                runs[f"{PAPER}/{name}"] = [
+                    run(name, seed, gap=gap + 0.02 * seed, rate=0.01 * (seed + wide), arrays=arrays, **fields)
+                    for seed in range(seeds)
+                ]
+    return runs
+
+
+SETTINGS = {
+    "ape": {},
+    "reversed": {"reverse_response": True},
+    "scratchpad": {"scratchpad": True},
+    "zero-pad": {"pad_to": 9},
+    "spaces": {"spaces": 0.5},
+    "abacus": {"position_ids": "abacus", "gap": 1.0, "rate": 1.0},
+}
+SHORT = {"lengths": (1, 3), "tested": (1, 2, 3, 4)}
+
+
+def complete() -> dict[str, dict]:
+    """Every figure with all its runs; the first experiment is the one that is kept where others are missing."""
+    short = run("fig4.1/1-3_digit", metrics=tracked(tested=(1, 2, 3, 4), trained=(1, 3)), **SHORT)
+    wide = several("fig4.1/1-7_digit", "fig4.1/generalize_to_longer", metrics=tracked())
+    entropy = uncertain(6, 8) | uncertain(8, 10, 1.0)
+    table = sweep(seeds=2)
+    mix = {name: some for name, some in table.items() if "mix" in name}
+    return {
+        "fig4_1": {short.experiment: [short], **wide},
+        "fig4_2": several("fig4.2/1-7_digit", "fig4.2/1-3_digit", shared=True, metrics=tracked()),
+        "fig4_3": several("fig4.3/spaces", spaces=0.5, arrays=entropy) | several("fig4.3/other", arrays=entropy),
+        "fig4_4": several("fig4.4/ape", "fig4.4/ape-spaces", "fig4.4/abacus", attention=attention()),
+        "fig4_5": {f"{PAPER}/fig4.5/{name}": [run(f"fig4.5/{name}", **known)] for name, known in SETTINGS.items()},
+        "fig4_6": several("fig4.6/scratchpad", "fig4.6/other", scratchpad=True, spaces=0.5, arrays=scratchpads()),
+        "table4_3": table,
+        "fig4_7": table,
+        "widths": table,
+        "fig4_8": table,
+        "fig4_9": {f"{PAPER}/fig4.9/{task}": next(iter(mix.values())) for task in SUBTASKS} | mix,
+        "figB_1": several("figB.1/ape", metrics=tracked())
+        | several("figB.1/reversed", metrics=tracked(), reverse_response=True),
+        "looped": several("looped/injected", loops=4, inject="input", gap=0.5) | several("looped/plain", loops=4),
+    }
+
+
+FIGURES = complete()
+
+
+def draw(name: str, runs=None) -> Drawing:
+    """A figure by the name of its function, of its complete runs or of those given."""
+    with plotting.style():
+        return getattr(figures, name)(FIGURES[name] if runs is None else runs)

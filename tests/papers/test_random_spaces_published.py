@@ -1,0 +1,126 @@
+"""What the thesis prints stands in published.toml, and its claims can be judged by the declared experiments."""
+
+import fnmatch
+from pathlib import Path
+
+import pytest
+
+import papers.random_spaces as package
+from lengen.statistics import wilson
+from reproduce import registry
+from reproduce.entries import Claim
+from reproduce.families import measure_of
+from reproduce.published import load
+from reproduce.regions import REGIONS, trained_range
+
+PUBLISHED = load(Path(package.__file__).with_name("published.toml"))
+NUMBERS = {number.id: number for number in PUBLISHED.numbers}
+CLAIMS = {claim.id: claim for claim in PUBLISHED.claims}
+EXPERIMENTS = {item.name: item for item in registry.experiments("random_spaces")}
+BY_PLACE = ("values.entropy", "hits.early_end", "uncertainty.")
+"""Measures that only the lengths of ``measure.uncertainty`` have."""
+
+TABLE43 = """
+10k  7.0  22.7 35.4 39.6 0 0 2.4 8.4
+100k 21.5 29.7 41.8 36.5 0 0 1.0 5.2
+1m   16.1 24.8 39.5 36.3 0 0 1.5 7.6
+10m  18.6 33.1 37.3 37.2 0 0 3.1 10.1
+"""
+"""Mean and deviation in percent: 8 digits add, mix; 10 digits add, mix."""
+
+FIG45 = """
+ape        100 0   0   0  0
+reversed   100 0   0   0  0
+scratchpad 99  0   0   0  0
+zero-pad   100 99  2   0  0
+spaces     100 99  75  0  0
+abacus     100 100 100 100 99
+"""
+"""Percent in range and at 8, 10, 11 and 12 digits."""
+
+
+@pytest.mark.parametrize(("prefix", "mode"), [("table4.3", "sampled"), ("table4.3-greedy", "teacher_forced")])
+def test_every_mean_and_deviation_of_table_4_3_is_there(prefix, mode):
+    found = 0
+    for line in TABLE43.split("\n")[1:-1]:
+        size, *values = line.split()
+        cells = [(r, k, a) for r in ("gap", "next") for k in ("add", "mix") for a in ("mean", "deviation")]
+        for (region, kind, across), value in zip(cells, values, strict=True):
+            number = NUMBERS[f"{prefix}-{size}-{kind}-{across}-{region}"]
+            assert number.value == pytest.approx(float(value) / 100), number.id
+            assert (number.across, number.region, number.mode) == (across, region, mode), number.id
+            assert number.experiments == (f"random_spaces/table4.3/{size}-{kind}-w*",)
+            found += 1
+    assert found == 32
+
+
+def test_every_point_of_figure_4_5_is_there():
+    for line in FIG45.split("\n")[1:-1]:
+        kind, *values = line.split()
+        for column, value in zip(("in_range", "gap", "next", "11", "longest"), values, strict=True):
+            number = NUMBERS[f"fig4.5-accuracy-{kind}-{column}"]
+            assert number.value == pytest.approx(float(value) / 100), number.id
+            assert number.experiments == (f"random_spaces/fig4.5/{kind}",) and "data" in number.how_read
+
+
+def specs(claim: Claim):
+    for pattern in (*claim.left, *claim.right):
+        for name in fnmatch.filter(EXPERIMENTS, pattern):
+            for profile in ("cpu", "paper"):
+                if profile in EXPERIMENTS[name].specs:
+                    yield f"{name} at {profile}", profile, EXPERIMENTS[name].specs[profile]
+
+
+def lengths_in(region: str, spec) -> list[int]:
+    span = trained_range(spec.to_dict()["data"])
+    inside = [length for length in spec.test.lengths if REGIONS[region](span, (length,))]
+    ends = {"next": inside[:1], "longest": inside[-1:]}
+    return ends.get(region, inside)
+
+
+def test_every_experiment_of_a_claim_tests_lengths_in_its_region():
+    for claim in PUBLISHED.claims:
+        if not measure_of(claim.measure).by_cell or claim.region in ("padded", "beyond_padding"):
+            continue
+        for name, _, spec in specs(claim):
+            for region in {claim.region, claim.right_region or claim.region}:
+                assert lengths_in(region, spec), f"{claim.id}: {name} tests nothing {region}"
+
+
+def test_zero_padding_is_tested_within_and_beyond_the_padded_length_at_the_cpu_profile():
+    spec = EXPERIMENTS["random_spaces/fig4.5/zero-pad"].specs["cpu"]
+    assert lengths_in("padded", spec) and lengths_in("beyond_padding", spec)
+
+
+def test_entropy_is_asked_of_lengths_at_which_it_is_recorded():
+    asked = [claim for claim in PUBLISHED.claims if claim.measure.startswith(BY_PLACE)]
+    assert len(asked) >= 6
+    for claim in asked:
+        for name, _, spec in specs(claim):
+            for region in {claim.region, claim.right_region or claim.region}:
+                assert {*lengths_in(region, spec)} <= {*spec.measure.uncertainty}, f"{claim.id}: {name}"
+
+
+def test_a_perfect_model_can_reproduce_a_claim_with_the_examples_of_one_length():
+    for claim in PUBLISHED.claims:
+        proportion = measure_of(claim.measure).proportion
+        if proportion and (claim.check, claim.relation) == ("level", ">="):
+            for name, _, spec in specs(claim):
+                few = min(spec.test.examples, spec.measure.examples, spec.measure.prompts)
+                n = few if claim.measure.startswith("hits") else spec.test.examples
+                assert wilson(n, n).low >= claim.threshold, f"{claim.id}: {name} tests too few examples"
+
+
+def test_a_claim_needs_experiments_of_one_profile():
+    for claim in PUBLISHED.claims:
+        sides = [
+            {profile for name in fnmatch.filter(EXPERIMENTS, pattern) for profile in EXPERIMENTS[name].specs}
+            for pattern in (*claim.left, *claim.right)
+        ]
+        assert set.intersection(*sides) - {"smoke"}, claim.id
+
+
+def test_claims_can_be_run_at_the_cpu_profile_but_for_those_of_large_data_and_models():
+    paper_only = {"table4.3-1m", "table4.3-10m", "fig4.7-large-models", "fig4.7-descent-1m", "fig4.7-descent-10m"}
+    for claim in PUBLISHED.claims:
+        assert ("cpu" in {profile for _, profile, _ in specs(claim)}) == (claim.id not in paper_only), claim.id

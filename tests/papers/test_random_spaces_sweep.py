@@ -1,0 +1,137 @@
+"""Table 4.3 as numbers, against pandas and against what the made runs hold."""
+
+import csv
+import io
+import math
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from papers.random_spaces import sweep, titles
+from papers.random_spaces.figures import table4_3_csv
+from tests.papers import made_random_spaces as made
+
+ROLES = {1: "trained", 5: "gap", 7: "longer", 8: "longer"}
+
+
+def frame(runs) -> pd.DataFrame:
+    """One line per run, group of lengths and mode, straight from the counts."""
+    lines = []
+    for run in titles.distinct(runs):
+        spec = run.info["spec"]
+        for group in (made.TRAINED, (5,), (7,), (8,)):
+            for mode, written in (("teacher_forced", "greedy"), ("sampled", "sampled")):
+                scores = [run.grid.scores[(length,)][mode] for length in group]
+                lines.append(
+                    {
+                        "examples": spec["data"]["examples"],
+                        "training": "mix" if spec["data"]["subtasks"] else "add",
+                        "lengths": group,
+                        "mode": written,
+                        "accuracy": sum(s.correct for s in scores) / sum(s.n for s in scores),
+                        "width": spec["model"]["width"],
+                    }
+                )
+    return pd.DataFrame(lines)
+
+
+def test_rows_equal_what_pandas_finds():
+    runs = made.sweep(seeds=3)
+    runs[f"{made.PAPER}/table4.3/10k-add-w128"].pop()  # an unbalanced cell
+    found = {(row.examples, row.training, row.lengths, row.mode): row for row in sweep.rows(runs)}
+    grouped = frame(runs).groupby(["examples", "training", "lengths", "mode"])
+    expected = grouped.agg(
+        mean=("accuracy", "mean"), deviation=("accuracy", "std"), runs=("accuracy", "size"), widths=("width", "nunique")
+    )
+    assert set(found) == set(expected.index) and len(found) == 2 * 2 * 4 * 2
+    for key, row in expected.iterrows():
+        assert found[key].mean == pytest.approx(row["mean"])
+        assert found[key].deviation == pytest.approx(row["deviation"], abs=1e-12)
+        assert (found[key].runs, found[key].widths) == (row["runs"], row["widths"])
+        assert found[key].role == ROLES[key[2][0]]
+    assert found[10_000, "add", (5,), "greedy"].runs == 5 and found[10_000, "mix", (5,), "greedy"].runs == 6
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=40))
+def test_mean_and_deviation_are_those_of_pandas(values):
+    mean, deviation = sweep.spread(values)
+    assert mean == pytest.approx(pd.Series(values).mean())
+    assert deviation == pytest.approx(pd.Series(values).std(), abs=1e-9)
+
+
+def test_one_run_has_no_deviation_and_no_run_no_row():
+    runs = made.sweep(sizes=(10_000,), widths=(64,), seeds=1) | {f"{made.PAPER}/table4.3/1m-add-w64": []}
+    found = sweep.rows(runs)
+    assert {row.examples for row in found} == {10_000} and all(math.isnan(row.deviation) for row in found)
+    assert ",,1,1\n" in sweep.to_csv(found) and "±" not in sweep.to_markdown(found)
+    assert sweep.rows({name: [] for name in runs}) == [] and sweep.to_markdown([]) == ""
+    assert all(math.isnan(value) for value in sweep.spread([]))
+
+
+def test_a_run_that_two_experiments_share_counts_once():
+    runs = made.sweep(seeds=1)
+    mix = runs[f"{made.PAPER}/table4.3/10k-mix-w64"]
+    assert sweep.rows(runs | {f"{made.PAPER}/fig4.9/{task}": mix for task in made.SUBTASKS}) == sweep.rows(runs)
+
+
+def test_a_mode_that_was_not_measured_has_no_rows():
+    runs = made.sweep(seeds=1)
+    for run in titles.distinct(runs):
+        for modes in run.grid.scores.values():
+            del modes["sampled"]
+    found = sweep.rows(runs)
+    assert {row.mode for row in found} == {"greedy"}
+    assert sweep.to_markdown(found).count("Improvement") == 1
+
+
+def test_the_columns_are_the_gap_and_the_next_tested_length():
+    assert sweep.columns(sweep.rows(made.sweep(seeds=1))) == [(5,), (7,)]
+
+
+def test_the_improvement_is_the_mean_over_sizes_of_mix_minus_add():
+    runs = made.sweep(seeds=2)
+    means = frame(runs).groupby(["examples", "training", "lengths", "mode"])["accuracy"].mean()
+    gains = [means[size, "mix", (5,), "greedy"] - means[size, "add", (5,), "greedy"] for size in (10_000, 100_000)]
+    found = sweep.rows(runs)
+    assert sweep.improvement(found, (5,), "greedy") == pytest.approx(sum(gains) / 2)
+    half = [row for row in found if (row.examples, row.training) != (10_000, "add")]
+    assert sweep.improvement(half, (5,), "greedy") == pytest.approx(gains[1])
+    assert math.isnan(sweep.improvement([row for row in found if row.training == "mix"], (5,), "greedy"))
+
+
+def test_the_published_improvement_follows_from_the_published_cells():
+    published = {"add": (7.0, 21.5, 16.1, 18.6), "mix": (35.4, 41.8, 39.5, 37.3)}  # Table 4.3, 8 digits
+    rows = [
+        sweep.Row(10**size, training, (8,), "gap", "sampled", value / 100, 0.0, 9, 9)
+        for training, values in published.items()
+        for size, value in enumerate(values, start=4)
+    ]
+    assert round(100 * sweep.improvement(rows, (8,), "sampled"), 1) == 22.7
+
+
+def test_csv_holds_every_row_in_per_cent_and_does_not_depend_on_the_order_of_runs():
+    runs = made.sweep()
+    lines = list(csv.DictReader(io.StringIO(table4_3_csv(runs))))
+    found = sweep.rows(runs)
+    assert tuple(lines[0]) == sweep.HEADER and len(lines) == len(found)
+    for line, row in zip(lines, found, strict=True):
+        assert float(line["mean_percent"]) == pytest.approx(100 * row.mean, abs=5e-4)
+        assert float(line["deviation_percent"]) == pytest.approx(100 * row.deviation, abs=5e-4)
+        assert [int(length) for length in line["lengths"].split()] == list(row.lengths)
+        assert (int(line["runs"]), int(line["widths"])) == (row.runs, row.widths)
+    assert lines[0]["lengths"] == "1 2 3 4 6" and lines[0]["role"] == "trained"
+    assert table4_3_csv(dict(reversed(runs.items()))) == table4_3_csv(runs)
+
+
+def test_markdown_is_table_4_3_with_the_number_of_runs():
+    found = sweep.rows(made.sweep())
+    greedy, sampled = sweep.to_markdown(found).split("\n\n")
+    head, _, first, _, last = greedy.splitlines()
+    assert head == "| greedy | 5 digits, add | 5 digits, mix | 7 digits, add | 7 digits, mix |"
+    # widths 64 and 128, two seeds each: 10, 12, 15 and 17 per cent of 200 problems
+    assert first.startswith("| 10K | 13.5 ± 3.1 (n = 4) | 33.5 ± 3.1 (n = 4) |")
+    assert last == "| Improvement | | **+20.0** | | **+0.0** |"
+    assert sampled.startswith("| sampled |")
+    assert len({line.count("|") for line in greedy.splitlines()}) == 1
