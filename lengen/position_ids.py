@@ -96,7 +96,7 @@ class Randomised(PositionIds):
         """(longest, B): the id of each place."""
         if int(sizes.max()) > self.largest + 1:
             raise OperandError(
-                f"these operands make a sequence of {int(sizes.max())} tokens, and randomised ids go up to "
+                f"these operands make a sequence of up to {int(sizes.max())} tokens, and randomised ids go up to "
                 f"{self.largest} (data.max_position): shorten them or raise it"
             )
         if generator is not None:

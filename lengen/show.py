@@ -41,7 +41,7 @@ def solve(spec: Spec, weights: Path, operands: list[str]) -> dict[str, object]:
     """Greedy free-running response of a trained model to one problem, without the answer in sight.
 
     Returns ``prompt`` and ``output`` as text, the true ``answer``, whether the final answer of the output is
-    ``correct``, and that final answer as it ``read``s, as a plain number.
+    ``correct``, and that final answer as it ``read``s: as a plain number, but in sub-tasks as it is written.
     """
     data = ArithmeticData(spec, seed=0)
     if not can_run_free(data.format, spec.data):
@@ -60,7 +60,9 @@ def solve(spec: Spec, weights: Path, operands: list[str]) -> dict[str, object]:
     def read(response: Tensor) -> str:
         text = vocab.decode(final_answer(data.format, response)[0])
         plain = text[::-1] if reversed_digits else text
-        return (plain.lstrip("0") or "0") if plain.isalnum() else plain
+        if spec.data.subtasks or not plain.isalnum():
+            return plain
+        return plain.lstrip("0") or "0"
 
     return {
         "prompt": vocab.decode(prompt[0]),

@@ -1,7 +1,8 @@
 """Random spaces in training queries, Section 4.2.1 of "Length Generalization on Multi-Digit Integer Addition with
-Transformers" (Ibrahimli 2024): ``$123+456=579$`` becomes ``$1 23 +4 5 6=579$``.
+Transformers" (Ibrahimli 2024): ``$123+456=579$`` becomes ``$12 3 +45 6=579$`` (Table 4.1).
 
-The number of spaces is uniform on 0 to int(ratio * L), where L counts the tokens between the opening ``$`` and ``=``.
+The number of spaces is uniform on 0 to int(ratio * L), where L counts the tokens between the opening ``$`` and ``=``,
+as in the author's code. The text's own example has four spaces, one more than that allows at its ratio of 0.5.
 The authors insert them one after another, each at a uniformly random place of the growing text, which makes every
 arrangement of n spaces among L + n places equally likely: a gap that holds s spaces has s + 1 places, so it is chosen
 with a chance proportional to s + 1, which is Polya's urn. Here the arrangement is drawn at once, for whole batches.
@@ -30,14 +31,14 @@ class Spaces(NamedTuple):
 
     def arrange(self, problems: Problems, lengths: Tensor, generator: torch.Generator) -> Tensor:
         """(B, S) bool: places among L + n that hold a space, for queries of ``lengths`` (B,) tokens L."""
-        most = int((self.ratio * lengths).long().max())
-        shape = (len(lengths), 1 + int(lengths.max()) + most)
+        most = (self.ratio * lengths.double()).long()
+        shape = (len(lengths), 1 + int(lengths.max()) + int(most.max()))
         if self.fresh:
             drawn = torch.rand(shape, generator=generator)
         else:
             places = mix(torch.arange(shape[1]) + self.seed * (1 << 32))
             drawn = ((mix(keys(problems.operands)[:, None] ^ places) >> 11) & ((1 << 53) - 1)) * 2.0**-53
-        count = (drawn[:, 0] * ((self.ratio * lengths).long() + 1)).long()
+        count = (drawn[:, 0] * (most + 1)).long()
         outside = torch.arange(shape[1] - 1) >= (lengths + count)[:, None]
         order = drawn[:, 1:].masked_fill(outside, 2.0).argsort(dim=1)  # a random order of the places there are
         first = torch.arange(shape[1] - 1) < count[:, None]

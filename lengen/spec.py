@@ -141,6 +141,15 @@ def check(spec: Spec) -> None:
         raise SpecError(f"model.bias={model.bias}: fixed biases need model.architecture=encoder_decoder")
     if model.architecture != "encoder_decoder" and not model.causal:
         raise SpecError("model.causal=false: a bias that decides instead needs model.architecture=encoder_decoder")
+    if model.architecture == "encoder" and train.loss != "response":
+        raise SpecError(
+            f"train.loss={train.loss}: an encoder does not see the tokens it is trained on, so it needs "
+            f"train.loss=response"
+        )
+    if test.sampled and (model.architecture == "encoder" or not model.causal):
+        raise SpecError(
+            f"test.sampled={test.sampled}: only models that write token by token are sampled; set test.sampled=0"
+        )
     if model.architecture != "decoder" and test.attention:
         raise SpecError("test.attention: averaged maps need model.architecture=decoder; name problems in test.probes")
     if data.task in ("addition", "n_by_n") and data.count < 2:

@@ -138,9 +138,8 @@ def problems_of(length: int) -> int:
 
 def first_of_each(operands: Tensor) -> Tensor:
     """Problems without repetitions, in the order of their first appearance."""
-    _, inverse = torch.unique(keys(operands), return_inverse=True)
-    first = torch.full((int(inverse.max()) + 1,), len(operands)) if len(operands) else inverse
-    first.scatter_reduce_(0, inverse, torch.arange(len(operands)), "amin")
+    unique, inverse = torch.unique(keys(operands), return_inverse=True)
+    first = torch.full((len(unique),), len(operands)).scatter_reduce_(0, inverse, torch.arange(len(operands)), "amin")
     return operands[first.sort().values]
 
 

@@ -57,6 +57,12 @@ def fixed_data(task: str, width: int = 4, **options) -> DataSpec:
     return DataSpec(**{"task": task, "count": count, "fixed_length": width, **plain, **options})
 
 
+def two_operands(*lengths: int, **options) -> DataSpec:
+    """Addition of two operands of equal length, written plain, trained on ``lengths``."""
+    plain = {"scratchpad": False, "pad": False, "reverse_response": False, "position_ids": "consecutive"}
+    return DataSpec(**{"task": "n_by_n", "length": max(lengths), "lengths": lengths, "count": 2, **plain, **options})
+
+
 def decoder(spec: Spec, seed: int = 0) -> Decoder:
     """A random float64 model: no two logits are equal by rounding."""
     torch.manual_seed(seed)

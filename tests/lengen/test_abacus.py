@@ -1,0 +1,213 @@
+"""Ids that are read off tokens (Abacus) or drawn (randomised), against literal loops, in training and decoding."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lengen.data import ArithmeticData
+from lengen.decoding import verify, write
+from lengen.examples import Writer
+from lengen.formats import SUBTASKS, build_format
+from lengen.position_ids import Abacus, Randomised, build_position_ids
+from lengen.randomness import generator
+from lengen.spec import SpecError
+from lengen.tasks import OperandError
+from lengen.vocab import END, FIRST, PAD
+from tests.lengen import thesis
+from tests.lengen.beside import made
+from tests.lengen.greedy import show
+from tests.lengen.helpers import problems, spec, two_operands
+from tests.lengen.test_spaces import abacus
+from tests.lengen.test_tasks import chi_square
+
+FORMATS = {
+    "plain": {},
+    "reversed": {"reverse_query": True, "reverse_response": True},
+    "padded": {"pad_to": 6},
+    "scratchpad": {"scratchpad": True},
+    "mix": {"subtasks": SUBTASKS},
+    "codes": {"subtasks": ("car", "ali"), "carries": "code", "vocabulary": "printable"},
+}
+IDS = {
+    "abacus": {"position_ids": "abacus", "max_position": (40,), "max_offset": 7},
+    "randomised": {"position_ids": "randomised", "max_position": (150,)},
+}
+rows = st.lists(st.tuples(thesis.number(), thesis.number()).map(list), min_size=1, max_size=6)
+
+
+def writer(data, split: bool = False) -> Writer:
+    format = build_format(data)
+    return Writer(format, build_position_ids(data, format.levels), split)
+
+
+def texts(made: Writer, tokens: torch.Tensor) -> list[str]:
+    return [made.format.vocab.decode(row) for row in tokens]
+
+
+@given(st.lists(st.text("0123456789+=$ ", min_size=1, max_size=20), min_size=1, max_size=5))
+def test_abacus_numbers_the_digits_of_every_run(found):
+    vocab, size = build_format(two_operands(1, spaces=0.5)).vocab, max(map(len, found))
+    tokens = torch.stack([torch.nn.functional.pad(vocab.encode(text), (0, size - len(text))) for text in found])
+    read = Abacus((40,)).coordinates(tokens)[0] + 1  # the first digit has coordinate 0, what is no digit -1
+    assert read.tolist() == [abacus(text) + [0] * (size - len(text)) for text in found]
+
+
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("name", FORMATS)
+@given(rows, st.integers(0, 99))
+def test_abacus_ids_of_whole_batches(name, split, operands, seed):
+    """Testing counts from 1; training moves all digits of an example, of source and response, by one shift."""
+    data = two_operands(9, **FORMATS[name], **IDS["abacus"])
+    own, drawn = writer(data, split), problems(data, operands)
+    for stream in (None, generator("s", seed)):
+        batch = own.write(drawn, stream)
+        sides = [batch] if batch.source is None else [batch.source, batch]
+        for row in range(len(operands)):
+            shifts = set()
+            for side in sides:
+                text, ids = texts(own, side.tokens[row : row + 1])[0], side.ids[0, row].tolist()
+                expected = abacus(text)
+                shifts |= {i - k for i, k in zip(ids, expected, strict=False) if k}
+                assert [i > 0 for i in ids] == [k > 0 for k in expected] + [False] * (len(ids) - len(text))
+            assert len(shifts) <= 1 and shifts <= (set(range(8)) if stream else {0})
+
+
+def test_shifts_are_uniform_from_none_to_the_largest_that_fits():
+    data = two_operands(9, **IDS["abacus"])
+    drawn = problems(data, [["12345", "1"]]).select(torch.zeros(16_000, dtype=torch.long))
+    for room, most in ((40, 7), (12, 7), (9, 4), (5, 0)):  # 5 digits, and the same of the sum
+        own = writer(two_operands(9, **{**IDS["abacus"], "max_position": (room,)}))
+        shifts = (own.write(drawn, generator("u")).ids[0].amax(dim=1) - 5).tolist()
+        assert set(shifts) == set(range(most + 1))
+        assert most == 0 or chi_square([shifts.count(k) for k in range(most + 1)]) < 3
+    still = writer(two_operands(9, **{**IDS["abacus"], "max_offset": 0}))
+    assert int(still.write(drawn, generator("u")).ids.max()) == 5
+
+
+# ------------------------------------------------------------------ randomised
+
+
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("name", FORMATS)
+def test_randomised_ids_rise_within_range_and_differ_in_training(name, split):
+    data = two_operands(9, **FORMATS[name], **IDS["randomised"])
+    own = writer(data, split)
+    drawn = problems(data, [["12", "34"], ["56", "78"], ["1", "2"], ["99", "99"]] * 8)
+    batch = own.write(drawn, generator("s"))
+    longest = batch if batch.source is None or batch.tokens.shape[1] >= batch.source.tokens.shape[1] else batch.source
+    for row in range(32):
+        size = int((longest.tokens[row] != PAD).sum())
+        ids = longest.ids[0, row, :size].tolist()
+        assert ids == sorted(set(ids)) and ids[0] >= 0 and ids[-1] <= 150
+    assert len({tuple(row) for row in batch.ids[0].tolist()}) == 32, "every example has its own"
+    if batch.source is not None:
+        width = min(batch.tokens.shape[1], batch.source.tokens.shape[1])
+        both = torch.minimum((batch.tokens != PAD).sum(dim=1), (batch.source.tokens != PAD).sum(dim=1))[:, None]
+        inside = torch.arange(width) < both
+        assert torch.equal(batch.ids[0, :, :width][inside], batch.source.ids[0, :, :width][inside])
+    one, two = own.write(drawn), own.write(drawn)
+    assert torch.equal(one.ids, two.ids) and torch.equal(one.ids, writer(data, split).write(drawn).ids)
+    assert torch.equal(one.ids[0, 0], one.ids[0, 1]), "one set for each length"
+    assert torch.equal(one.ids[0, 0], one.ids[0, 2]) == (name == "padded")
+    alone = own.write(drawn.select(torch.tensor([2]))).ids[0, 0]
+    assert torch.equal(alone, one.ids[0, 2, : len(alone)]), "whatever else is in the batch"
+
+
+def test_every_id_is_drawn_equally_often():
+    scheme, sizes = Randomised(19), torch.full((20_000,), 5)
+    offsets = scheme.offsets(torch.zeros(1, 20_000), sizes, generator("e"))
+    counts = torch.bincount(offsets.flatten(), minlength=20).tolist()
+    assert len(counts) == 20 and chi_square(counts) < 2
+    assert bool((offsets.diff(dim=0) > 0).all())
+    assert Randomised(4).offsets(torch.zeros(1, 1), torch.tensor([5]), generator("e")).T.tolist() == [[0, 1, 2, 3, 4]]
+
+
+# ------------------------------------------------------------------ decoding
+
+
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("scheme", IDS)
+@pytest.mark.parametrize("name", FORMATS)
+def test_following_a_true_response_gives_its_ids(name, scheme, split):
+    data = two_operands(9, **FORMATS[name], **IDS[scheme])
+    own, drawn = writer(data, split), problems(data, [["12", "34"], ["99", "1"], ["1", "2"], ["999", "999"]])
+    batch = own.write(drawn)
+    planned, slots, offsets = own.plan(drawn)
+    start, sizes = batch.loss.int().argmax(dim=1), batch.loss.sum(dim=1)
+    written = torch.full((len(start), int(slots.max())), PAD)
+    for slot in range(int(sizes.max())):
+        inside = slot < sizes
+        place = start + torch.full_like(start, slot).minimum(sizes - 1)
+        written[inside, slot] = batch.tokens.gather(1, place[:, None])[:, 0][inside]
+        coordinates = own.follow(planned, written, torch.full_like(start, slot))
+        ids = own.scheme.ids(coordinates[:, :, None], offsets, place[:, None])[0, :, 0]
+        assert torch.equal(ids[inside], batch.ids[0].gather(1, place[:, None])[:, 0][inside])
+
+
+def greedy(model, data: ArithmeticData, row: list[str], most: int) -> str:
+    """Token by token, the ids of the whole text counted anew each time."""
+    own = data.writer.write(problems(data.spec.data, [row]))
+    start, vocab = int(own.loss.int().argmax()), data.format.vocab
+    tokens = own.tokens[0, :start].tolist()
+    while len(tokens) < start + most:
+        if data.spec.data.position_ids == "abacus":
+            ids = [min(k, 40) for k in abacus("".join(vocab.decode([t]) or "_" for t in tokens))]
+        else:
+            ids = own.ids[0, 0].tolist()[: len(tokens)]
+        with torch.no_grad():
+            best = int(model(torch.tensor([tokens]), torch.tensor(ids)[None, None])[0, -1].argmax())
+        tokens.append(best)
+        if best == END:
+            break
+    return show(vocab, torch.tensor(tokens[start:]))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_decoding_counts_digits_as_they_are_written(name):
+    """A random model writes anything: numbers that are too long, broken by symbols, or no number."""
+    data = two_operands(3, **FORMATS[name], **IDS["abacus"])
+    model, made_data = made(spec(data, encoding="learned", norm_place="pre", tied=False), 3)
+    drawn = problems(data, [["12", "34"], ["99", "1"], ["1", "2"], ["999", "999"], ["7", "80"]])
+    _, slots, _ = made_data.writer.plan(drawn)
+    rows = [["12", "34"], ["99", "1"], ["1", "2"], ["999", "999"], ["7", "80"]]
+    expected = [greedy(model, made_data, row, int(most)) for row, most in zip(rows, slots, strict=True)]
+    verified, vocab = verify(model, made_data.writer.write(drawn)), made_data.format.vocab
+    assert [show(vocab, row) for row in write(model, made_data.writer, drawn)] == expected
+    resumed = write(model, made_data.writer, drawn, verified.agreed, verified.reference)
+    assert [show(vocab, row) for row in resumed] == expected
+    assert any(character.isdigit() for text in expected for character in text)
+
+
+# ------------------------------------------------------------------ what is refused
+
+
+def test_what_the_tables_do_not_hold_is_refused():
+    for ids, message in [
+        ({"position_ids": "abacus", "max_position": (5,)}, "need position ids up to 6 in level 1, and the model has 5"),
+        (
+            {"position_ids": "randomised", "max_position": (18,)},
+            "these operands make a sequence of up to 22 tokens, and randomised ids go up to 18 (data.max_position): "
+            "shorten them or raise it",
+        ),
+    ]:
+        data = two_operands(9, **ids)
+        own, drawn = writer(data), problems(data, [["1234", "5"], ["12345", "99999"]])
+        for call in (lambda o=own, d=drawn: o.write(d), lambda o=own, d=drawn: o.write(d, generator("s"))):
+            with pytest.raises(OperandError) as caught:
+                call()
+            assert message in str(caught.value) and "\n" not in str(caught.value)
+        assert own.write(problems(data, [["1234", "1234"]])).ids.max() <= ids["max_position"][0]
+    for scheme in ("abacus", "randomised"):
+        for sizes in ((), (3, 4)):
+            with pytest.raises(SpecError, match="expected 1 value, the largest id there is"):
+                build_position_ids(two_operands(9, position_ids=scheme, max_position=sizes), 1)
+    with pytest.raises(SpecError, match="expected coupled, consecutive, cyclic, abacus, randomised or none"):
+        build_position_ids(two_operands(9, position_ids="abacos"), 1)
+
+
+def test_digits_come_first_in_every_vocabulary():
+    """What `Abacus` takes for digits."""
+    for options in FORMATS.values():
+        vocab = build_format(two_operands(9, **options)).vocab
+        assert [vocab.id(str(digit)) for digit in range(10)] == list(range(FIRST, FIRST + 10))

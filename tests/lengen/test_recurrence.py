@@ -1,0 +1,248 @@
+"""Loops, shared blocks and injection: the blocks applied by hand, caches against full passes, sizes by closed form."""
+
+import dataclasses
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from lengen.attention import causal_mask
+from lengen.data import ArithmeticData
+from lengen.decoding import verify, write
+from lengen.examples import Batch
+from lengen.execute import build_model
+from lengen.models.blocks import Context
+from lengen.module import response_loss
+from lengen.spec import Spec, SpecError, check
+from lengen.vocab import PAD
+from tests.lengen.beside import beside, made
+from tests.lengen.greedy import show
+from tests.lengen.helpers import spec, two_operands
+
+WIDTH = 16
+ABACUS = {"position_ids": "abacus", "max_position": (30,), "reverse_response": True}
+RECURRENT = {
+    "loops": {"loops": 3},
+    "loops, injected": {"loops": 3, "inject": "input"},
+    "shared": {"layers": 3, "shared": True},
+    "shared, injected": {"layers": 3, "shared": True, "inject": "input"},
+    "shared loops": {"layers": 2, "shared": True, "loops": 2, "inject": "input"},
+    "coordinates": {"layers": 3, "shared": True, "inject": "coordinates"},
+    "coordinates in loops": {"layers": 2, "loops": 2, "inject": "coordinates"},
+}
+
+
+def wave(number: int) -> Tensor:
+    """The sinusoid of an integer (Vaswani et al. 2017, Section 3.5), in float64."""
+    rates = [10000 ** (-2 * (k // 2) / WIDTH) for k in range(WIDTH)]
+    return torch.tensor([(math.cos if k % 2 else math.sin)(number * rate) for k, rate in enumerate(rates)]).double()
+
+
+def waves(ids: Tensor) -> Tensor:
+    return torch.stack([torch.stack([wave(k) for k in row]) for row in ids[0].tolist()])
+
+
+def sized(name: str, architecture: str = "decoder", **options) -> Spec:
+    data = two_operands(1, 2, **options.pop("data", {}))
+    kinds = {"encoder_layers": RECURRENT[name].get("layers", 2)} if architecture == "encoder_decoder" else {}
+    return beside(data, architecture=architecture, **{"encoding": "sinusoidal", **RECURRENT[name], **kinds, **options})
+
+
+def steps_of(blocks, layers: int, spec: Spec) -> list[list]:
+    """Recurrent steps, each the blocks it applies: a shared block is a step of its own."""
+    blocks = list(blocks)
+    if spec.model.shared:
+        return [[blocks[0]] for _ in range(layers * spec.model.loops)]
+    return [blocks for _ in range(spec.model.loops)]
+
+
+def by_hand(spec: Spec, tokens: Tensor, position: Tensor, steps: list[list], embedding, apply) -> Tensor:
+    """The residual stream after all steps; ``apply`` runs the n-th block that is applied."""
+    embedded = embedding.weight[tokens] * WIDTH**0.5
+    if spec.model.inject != "coordinates":
+        embedded = embedded + position
+    x, n = embedded, 0
+    for step, blocks in enumerate(steps):
+        if spec.model.inject == "input" and step > 0:
+            x = x + embedded
+        if spec.model.inject == "coordinates":
+            x = x + position + wave(step + 1)
+        for block in blocks:
+            x, n = apply(n, block, x), n + 1
+    return x
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_a_decoder_applies_its_blocks_as_by_hand(name):
+    here = sized(name)
+    model, data = made(here)
+    batch = data.writer.write(data.test(2, 2, 4))
+    context = Context(model.encoding, batch.ids, batch.ids, None, None)
+    steps = steps_of(model.blocks, here.model.layers, here)
+    x = by_hand(here, batch.tokens, waves(batch.ids), steps, model.embedding, lambda n, block, x: block(x, context))
+    expected = model.norm(x) @ model.head.weight.T + model.head.bias
+    torch.testing.assert_close(model(batch.tokens, batch.ids), expected, atol=1e-5, rtol=1e-5)
+    assert len(model.attention(batch)) == sum(map(len, steps)) == len(model.stack())
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_an_encoder_applies_its_blocks_as_by_hand(name):
+    here = sized(name, "encoder")
+    model, data = made(here)
+    batch = data.writer.write(data.test(2, 2, 4))
+    mask = ((batch.tokens != PAD) | batch.loss)[:, None, None]
+    context = Context(model.encoding, batch.ids, batch.ids, None, mask)
+    blanks = torch.where(batch.loss, PAD, batch.tokens)
+    steps = steps_of(model.blocks, here.model.layers, here)
+    x = by_hand(here, blanks, waves(batch.ids), steps, model.embedding, lambda n, block, x: block(x, context))
+    expected = (model.norm(x) @ model.head.weight.T + model.head.bias)[:, 1:]
+    torch.testing.assert_close(model.predict(batch), expected, atol=1e-5, rtol=1e-5)
+    assert len(model.attention(batch)) == sum(map(len, steps))
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_an_encoder_decoder_applies_both_its_stacks_as_by_hand(name):
+    """Universal Transformer: one block each, positions and the step added at every step of both."""
+    here = sized(name, "encoder_decoder")
+    model, data = made(here)
+    batch = data.writer.write(data.test(2, 2, 4))
+    source, tokens, ids = batch.source, batch.tokens[:, :-1], batch.ids[:, :, :-1]
+    mask = (source.tokens != PAD)[:, None, None]
+    reading = Context(model.encoding, source.ids, source.ids, None, mask)
+    steps = steps_of(model.encoder, here.model.encoder_layers, here)
+    read = by_hand(
+        here, source.tokens, waves(source.ids), steps, model.embedding, lambda n, block, x: block(x, reading)
+    )
+    torch.testing.assert_close(model.encode(source)[0], read, atol=1e-5, rtol=1e-5)
+    own = Context(model.encoding, ids, ids, None, causal_mask(ids.shape[2], ids.device))
+    crossing = Context(model.encoding, ids, source.ids, None, mask)
+
+    def apply(n, block, x):
+        return block(x, own, None, crossing, block.cross.memory(read, model.encoding, source.ids))
+
+    steps = steps_of(model.blocks, here.model.layers, here)
+    x = by_hand(here, tokens, waves(ids), steps, model.embedding, apply)
+    expected = model.norm(x) @ model.head.weight.T + model.head.bias
+    torch.testing.assert_close(model.predict(batch), expected, atol=1e-5, rtol=1e-5)
+    assert len(model.attention(batch)) == sum(map(len, steps))
+
+
+# ------------------------------------------------------------------ caches
+
+
+@pytest.mark.parametrize("ids", ["sinusoidal", "learned", "rope", "fire"])
+@pytest.mark.parametrize("name", RECURRENT)
+def test_a_cache_grown_token_by_token_gives_the_full_pass(name, ids):
+    here = sized(name, encoding=ids, data=ABACUS if ids == "learned" else {})
+    model, data = made(here)
+    batch = data.writer.write(data.test(2, 2, 3))
+    size = batch.tokens.shape[1]
+    whole, cache = model(batch.tokens, batch.ids), model.cache(batch, size + 2)
+    for place in range(size):
+        places = torch.full((3, 1), place)
+        found = model.extend(cache, batch.tokens[:, place, None], batch.ids[:, :, place, None], places)
+        torch.testing.assert_close(found[:, 0], whole[:, place], atol=1e-6, rtol=1e-6)
+    cache, half = model.cache(batch, size + 2), size // 2
+    for part in (slice(half), slice(half, size)):
+        places = torch.arange(size)[part].expand(3, -1)
+        found = model.extend(cache, batch.tokens[:, part], batch.ids[:, :, part], places)
+        torch.testing.assert_close(found, whole[:, part], atol=1e-6, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_a_cache_beside_an_encoder_gives_the_full_pass(name):
+    model, data = made(sized(name, "encoder_decoder"))
+    batch = data.writer.write(data.test(2, 2, 3))
+    size = batch.tokens.shape[1] - 1
+    whole, cache = model.predict(batch), model.cache(batch, size + 1)
+    for place in range(size):
+        places = torch.full((3, 1), place)
+        found = model.extend(cache, batch.tokens[:, place, None], batch.ids[:, :, place, None], places)
+        torch.testing.assert_close(found[:, 0], whole[:, place], atol=1e-6, rtol=1e-6)
+
+
+@pytest.mark.parametrize("architecture", ["decoder", "encoder_decoder"])
+@pytest.mark.parametrize("name", RECURRENT)
+def test_recurrent_models_write_what_reading_the_whole_text_again_gives(name, architecture):
+    model, data = made(sized(name, architecture), 2)
+    drawn = data.test(2, 2, 5)
+    verified = verify(model, data.writer.write(drawn))
+    expected, _, (most, *_) = [], None, data.writer.plan(drawn)[1].tolist()
+    for row in range(5):
+        batch = data.writer.write(drawn.select(torch.tensor([row])))
+        start, written = int(batch.loss.int().argmax()), []
+        while len(written) < most and written[-1:] != [1]:
+            tokens = torch.cat([batch.tokens[:, :start], torch.tensor([[*written, PAD]])], dim=1)
+            ids = torch.arange(tokens.shape[1])[None, None]
+            with torch.no_grad():
+                logits = model.predict(Batch(tokens, ids, torch.zeros_like(tokens).bool(), batch.source))
+            written.append(int(logits[0, -1].argmax()))
+        expected.append(show(data.format.vocab, torch.tensor(written)))
+    found = write(model, data.writer, drawn)
+    assert [show(data.format.vocab, row) for row in found] == expected
+    assert torch.equal(found, write(model, data.writer, drawn, verified.agreed, verified.reference))
+
+
+# ------------------------------------------------------------------ weights
+
+
+@pytest.mark.parametrize("architecture", ["decoder", "encoder_decoder", "encoder"])
+def test_loops_and_injection_have_no_weights_and_one_loop_without_is_the_old_model(architecture):
+    layers = {"layers": 2, "encoder_layers": 2} if architecture == "encoder_decoder" else {"layers": 2}
+    plain = beside(two_operands(1, 2), architecture=architecture, encoding="sinusoidal", **layers)
+    model, data = made(plain)
+    batch = data.writer.write(data.test(2, 2, 4))
+    for options in ({"loops": 3}, {"inject": "input"}, {"inject": "coordinates"}):
+        other, _ = made(dataclasses.replace(plain, model=dataclasses.replace(plain.model, **options)))
+        assert other.state_dict().keys() == model.state_dict().keys()
+        assert all(torch.equal(a, b) for a, b in zip(other.parameters(), model.parameters(), strict=True))
+        same = torch.equal(other.predict(batch), model.predict(batch))
+        assert same == (options == {"inject": "input"}), "the first step gets its input anyway"
+    looped, _ = made(dataclasses.replace(plain, model=dataclasses.replace(plain.model, loops=3, inject="input")))
+    assert not torch.equal(looped.predict(batch), model.predict(batch))
+
+
+def count(sized: Spec) -> int:
+    return sum(parameter.numel() for parameter in build_model(sized, 0).parameters())
+
+
+@pytest.mark.parametrize(("layers", "loops"), [(1, 1), (1, 5), (3, 1), (3, 2)])
+@pytest.mark.parametrize("shared", [False, True])
+def test_parameters_by_closed_form(layers, loops, shared):
+    model = {"layers": layers, "loops": loops, "shared": shared, "inject": "coordinates", "encoding": "sinusoidal"}
+    width, inner, hidden, tokens = 16, 16, 32, 14  # 12 symbols, the end and the padding
+    attention = 3 * (width + 1) * inner + (inner + 1) * width
+    feed_forward, norm = (width + 1) * hidden + (hidden + 1) * width, 2 * width
+    around = tokens * width + norm + (width + 1) * tokens
+    own, data = 1 if shared else layers, two_operands(1, 2)
+    block, crossed = attention + feed_forward + 2 * norm, 2 * attention + feed_forward + 3 * norm
+    assert len(ArithmeticData(beside(data), 0).format.vocab) == tokens
+    assert count(beside(data, architecture="decoder", **model)) == own * block + around
+    assert count(beside(data, architecture="encoder", **model)) == own * block + around
+    assert count(beside(data, encoder_layers=layers, **model)) == own * (block + crossed) + around
+    assert count(beside(data, encoder_layers=0, **model)) == own * crossed + around
+
+
+@pytest.mark.parametrize("architecture", ["decoder", "encoder_decoder", "encoder"])
+@pytest.mark.parametrize("name", RECURRENT)
+def test_gradients_reach_every_weight(name, architecture):
+    model, data = made(sized(name, architecture, biases=False))
+    batch = data.batch(0)
+    logits = model.predict(Batch(batch.tokens, batch.ids, batch.loss, batch.source))
+    response_loss(logits, batch.tokens, batch.loss).backward()
+    for key, parameter in model.named_parameters():
+        assert parameter.grad is not None and float(parameter.grad.abs().max()) > 1e-6, key
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"inject": "inputs"}, "model.inject=inputs: expected one of none, input, coordinates"),
+        ({"loops": 0}, "model.loops=0: expected at least 1"),
+    ],
+)
+def test_unknown_recurrence_is_refused(options, message):
+    with pytest.raises(SpecError) as caught:
+        check(spec(two_operands(1), encoding="sinusoidal", **options))
+    assert str(caught.value) == message

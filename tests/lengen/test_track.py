@@ -1,0 +1,250 @@
+"""Losses by token and by digit, what is tracked while a model trains, and the tokens and steps it trains on."""
+
+import dataclasses
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lengen.callbacks import METRICS, Losses, digit_losses, read_metrics, response_losses
+from lengen.data import ArithmeticData, targets
+from lengen.decoding import verify
+from lengen.execute import WEIGHTS, build_model, execute, load
+from lengen.formats import SUBTASKS
+from lengen.module import SequenceModule, response_loss
+from lengen.optim import build_optimizer, learning_rate_factor
+from lengen.show import encode
+from lengen.spec import Spec, TrainSpec, change
+from lengen.vocab import PAD
+from tests.lengen.beside import beside, made
+from tests.lengen.helpers import TEST, TRAIN, two_operands
+
+KINDS = {
+    "decoder": {"architecture": "decoder"},
+    "encoder_decoder": {"encoder_layers": 1},
+    "encoder": {"architecture": "encoder"},
+}
+FORMATS = {
+    "plain": {},
+    "reversed": {"reverse_response": True},
+    "scratchpad": {"scratchpad": True},
+    "mix": {"subtasks": SUBTASKS},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", FORMATS)
+def test_losses_are_those_of_each_response_token_by_hand(name, kind):
+    model, data = made(beside(two_operands(1, 2, **FORMATS[name]), encoding="sinusoidal", **KINDS[kind]))
+    problems = data.task.train(30, 2, 2, torch.Generator().manual_seed(0))
+    batch = data.writer.write(problems)
+    found, verified = response_losses(model, batch), verify(model, batch)
+    with torch.no_grad():
+        logits = model.predict(batch).float()
+    for row in range(30):
+        places = batch.loss[row].nonzero()[:, 0].tolist()
+        by_hand = []
+        for place in places:
+            scores = logits[row, place - 1].tolist()
+            top = max(scores)
+            by_hand.append(top + math.log(sum(math.exp(s - top) for s in scores)) - scores[batch.tokens[row, place]])
+        size = int(found.sizes[row])
+        assert size == len(places) and found.loss[row, :size].tolist() == pytest.approx(by_hand, abs=1e-4)
+        assert not found.loss[row, size:].any()
+    assert torch.equal(found.correct, verified.correct) and found.loss.dtype == torch.float32
+    assert found.loss.shape == verified.reference.shape
+    summed = response_loss(logits, batch.tokens, batch.loss)
+    assert float(found.loss.sum()) == pytest.approx(float(summed), rel=1e-4)
+
+
+# ------------------------------------------------------------------ digits
+
+
+@given(
+    st.lists(st.lists(st.floats(0, 9, width=32), min_size=1, max_size=6), min_size=1, max_size=6),
+    st.booleans(),
+)
+def test_digit_losses_line_up_units(rows, reverse):
+    """Answers of several lengths, digits as written, then the end, whose loss counts for none."""
+    width = max(map(len, rows)) + 1
+    loss = torch.tensor([[*row, 5.0, *[0.0] * (width - len(row) - 1)] for row in rows])
+    found = digit_losses(Losses(loss, torch.tensor([len(row) + 1 for row in rows]), torch.ones(len(rows))), reverse)
+    units_first = [row if reverse else row[::-1] for row in rows]
+    columns = [[row[k] for row in units_first if k < len(row)] for k in range(width - 1)]
+    assert found == pytest.approx([sum(column) / len(column) for column in columns], abs=1e-4)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_digit_losses_of_written_sums(reverse):
+    """Sums of n and n + 1 digits: a model that is only wrong about tens has a loss at place 2 only."""
+    data = ArithmeticData(beside(two_operands(1, 2, reverse_response=reverse), encoding="sinusoidal"), 0)
+    batch = data.writer.write(data.test(2, 2, 50))
+
+    class Tens:
+        device = torch.device("cpu")
+
+        def predict(self, batch):
+            logits = torch.nn.functional.one_hot(batch.tokens[:, 1:], 14) * 100.0
+            for row, place in enumerate(place_of_tens):
+                logits[row, place - 1] = 0.0
+            return logits
+
+    sizes = batch.loss.sum(dim=1)
+    first = batch.loss.int().argmax(dim=1)
+    place_of_tens = (first + (1 if reverse else sizes - 3)).tolist()
+    assert {3, 4} == set(sizes.tolist())
+    found = digit_losses(response_losses(Tens(), batch), reverse)
+    assert found == pytest.approx([0, math.log(14), 0], abs=1e-5)
+
+
+# ------------------------------------------------------------------ while training
+
+
+TRACKED = beside(
+    two_operands(1, 2, spaces=0.5, examples=200),
+    dataclasses.replace(TRAIN, steps=10, evaluations=4, bucket=3, lr=1e-2),
+    dataclasses.replace(TEST, lengths=(1, 2, 3), counts=(2,), examples=8, track=6),
+    architecture="decoder",
+    encoding="sinusoidal",
+    dropout=0.3,
+    layers=1,
+)
+"""Evaluated after steps 3, 6, 9 and 10."""
+
+
+class Killed(Exception):
+    """Stands for a kill: nothing after it runs."""
+
+
+def run(folder: Path, spec: Spec = TRACKED) -> dict[str, list[tuple[int, float]]]:
+    folder.mkdir(exist_ok=True)
+    execute(spec, 0, folder, lambda progress: None)
+    rows: dict[str, list[tuple[int, float]]] = {}
+    for step, name, value in read_metrics(folder / METRICS):
+        rows.setdefault(name, []).append((step, value))
+    return rows
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tracked")
+    return folder, run(folder)
+
+
+def test_every_evaluation_has_a_row_of_each_name_and_the_last_is_that_of_the_weights(finished):
+    folder, rows = finished
+    by_length = [f"{kind}.{length}" for kind in ("exact_match", "answer_loss") for length in (1, 2, 3)]
+    names = [*by_length, "digit_loss.1", "digit_loss.2", "digit_loss.3"]
+    assert set(rows) == {*names, "train_loss", "val_exact_match"}
+    assert all([step for step, _ in rows[name]] == [3, 6, 9, 10] for name in [*names, "val_exact_match"])
+    model, data = load(TRACKED, folder / WEIGHTS), ArithmeticData(TRACKED, 0)
+    for length in (1, 2, 3):  # without dropout, whatever the training has
+        found = response_losses(model, data.writer.write(data.test(length, 2, 6)))
+        mean = float(found.loss.sum() / found.sizes.sum())
+        assert rows[f"answer_loss.{length}"][-1][1] == pytest.approx(mean, rel=1e-4)
+        assert rows[f"exact_match.{length}"][-1][1] == pytest.approx(float(found.correct.float().mean()), rel=1e-5)
+        if length == 2:
+            digits = digit_losses(found, reverse=False)
+            assert [rows[f"digit_loss.{place}"][-1][1] for place in (1, 2, 3)] == pytest.approx(digits, rel=1e-4)
+
+
+def test_tracking_changes_nothing_of_the_training(finished, tmp_path):
+    folder, rows = finished
+    alone = run(tmp_path, change(TRACKED, test={"track": 0}))
+    assert alone == {name: rows[name] for name in ("train_loss", "val_exact_match")}
+    assert (tmp_path / WEIGHTS).read_bytes() == (folder / WEIGHTS).read_bytes()
+
+
+@pytest.mark.parametrize("step", [2, 4, 9])
+def test_a_killed_run_tracks_the_same(step, finished, tmp_path, monkeypatch):
+    folder, _ = finished
+    train = SequenceModule.training_step
+
+    def killed(self, batch, index):
+        if self.trainer.global_step == step:
+            raise Killed
+        return train(self, batch, index)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SequenceModule, "training_step", killed)
+        with pytest.raises(Killed):
+            run(tmp_path)
+    with (tmp_path / METRICS).open("a") as file:
+        file.write(f"{step + 1},answer_loss.2,0.5\n{step + 1},exact_ma")
+    run(tmp_path)
+    for name in (METRICS, WEIGHTS):
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_digits_are_tracked_where_the_response_is_the_answer_alone(tmp_path):
+    small = change(TRACKED, train={"steps": 1, "evaluations": 1}, data={"scratchpad": True})
+    assert not any(name.startswith("digit_loss") for name in run(tmp_path / "steps", small))
+    longer = change(TRACKED, train={"steps": 1, "evaluations": 1}, test={"lengths": (1, 3)})
+    assert not any(name.startswith("digit_loss") for name in run(tmp_path / "other", longer)), "not at other lengths"
+
+
+# ------------------------------------------------------------------ what is trained on
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_all_tokens_but_the_first_are_targets_where_a_specification_says_so(name):
+    data = two_operands(1, 2, 4, spaces=0.5, **FORMATS[name])
+    train = TrainSpec(steps=9, batch=16, bucket=2, lr=1e-3)
+    response = ArithmeticData(beside(data, train, architecture="decoder"), 0)
+    whole = ArithmeticData(change(response.spec, train={"loss": "all"}), 0)
+    for step in range(4):
+        one, all_ = response.batch(step), whole.batch(step)
+        assert torch.equal(one.tokens, all_.tokens) and torch.equal(one.ids, all_.ids)
+        for tokens, few, many in zip(one.tokens.tolist(), one.loss.tolist(), all_.loss.tolist(), strict=True):
+            size = len(response.format.vocab.decode(tokens))
+            assert many == [False] + [True] * (size - 1) + [False] * (len(tokens) - size)
+            equals = response.format.vocab.decode(tokens).index("=") + 1
+            assert few == [False] * equals + many[equals:]
+    window = [whole.batch(step) for step in (0, 1)]
+    assert float(window[0].scale) == sum(int((b.tokens[:, 1:] != PAD).sum()) for b in window) / 2
+    assert torch.equal(targets(whole.validation(), "response"), response.validation().loss)
+    assert torch.equal(whole.validation().loss, response.validation().loss), "scores are of the response alone"
+
+
+def test_encoding_shows_what_is_trained_on():
+    plain = beside(two_operands(3), architecture="decoder")
+    for loss, expected in (("response", [0] * 9 + [1] * 4), ("all", [0] + [1] * 12)):
+        shown = encode(change(plain, train={"loss": loss}), ["123", "456"])
+        assert "".join(shown["tokens"]) == "$123+456=579$" and shown["loss"] == expected
+    split = encode(change(plain, model={"architecture": "encoder_decoder"}, train={"loss": "all"}), ["123", "456"])
+    assert split["source"]["loss"] == [0] * 9 and split["target"]["loss"] == [0, 1, 1, 1, 1]
+    assert ("".join(split["source"]["tokens"]), "".join(split["target"]["tokens"])) == ("$123+456=", "$579$")
+
+
+def test_the_schedule_of_section_4_2_4():
+    """Linear over T_w = 100 steps, then half a cosine to a tenth at T_max, and a tenth from there on."""
+    peak, rest, last = 3e-4, 3e-5, 2000
+    train = TrainSpec(steps=last, batch=1, lr=peak, warmup_steps=100)
+    for t in (0, 1, 50, 99, 100, 101, 750, 1050, 1999, 2000, 2001, 9999):
+        if t < 100:
+            expected = peak * t / 100
+        elif t <= last:
+            expected = rest + 0.5 * (peak - rest) * (1 + math.cos(math.pi * (t - 100) / (last - 100)))
+        else:
+            expected = rest
+        assert peak * learning_rate_factor(t, train) == pytest.approx(expected, rel=1e-12)
+    assert learning_rate_factor(7, dataclasses.replace(train, warmup=0.5)) == 0.07, "the number has the say"
+    assert learning_rate_factor(500, dataclasses.replace(train, warmup=0.5, warmup_steps=0)) == 0.5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_weight_decay_is_for_matrices_and_tables_only(kind):
+    train = TrainSpec(steps=10, batch=1, lr=0.1, weight_decay=0.1, warmup_steps=1)
+    ids = {"position_ids": "abacus", "max_position": (9,)}
+    model = build_model(beside(two_operands(1, **ids), train, encoding="learned", **KINDS[kind]), 0)
+    decayed, kept = build_optimizer(model, train)[0].param_groups
+    assert (decayed["weight_decay"], kept["weight_decay"]) == (0.1, 0.0)
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    groups = [[names[id(p)] for p in group["params"]] for group in (decayed, kept)]
+    assert sorted(groups[0] + groups[1]) == sorted(names.values()), "each exactly once"
+    assert all(name.endswith("bias") or "norm" in name or "before" in name for name in groups[1])
+    assert {"embedding.weight", "encoding.tables.0.weight", "head.weight"} <= set(groups[0])
+    assert not any(name.endswith("bias") for name in groups[0])

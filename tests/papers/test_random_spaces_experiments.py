@@ -1,0 +1,248 @@
+"""Every experiment of the thesis: declared whole, equal specifications one run, written as Table 4.1 prints."""
+
+import json
+
+import pytest
+import torch
+from safetensors.torch import save_model
+
+from lengen.data import ArithmeticData
+from lengen.execute import WEIGHTS, build_model
+from lengen.experiment import PROFILES
+from lengen.models import Decoder, EncoderDecoder
+from lengen.module import SequenceModule
+from lengen.records import Run
+from lengen.show import encode
+from lengen.spec import check
+from papers.random_spaces import settings
+from papers.random_spaces.deviations import DEVIATIONS
+from papers.random_spaces.experiments import EXPERIMENTS, FIGURES
+from reproduce import commands, registry
+from reproduce.cli import main
+
+PAPER = "random_spaces"
+NAMES = {experiment.name.removeprefix(f"{PAPER}/"): experiment for experiment in EXPERIMENTS}
+SWEEP = {
+    f"table4.3/{size}-{kind}-w{width}"
+    for size in ("10k", "100k", "1m", "10m")
+    for kind in ("add", "mix")
+    for width in (64, 128, 256, 512, 1024, 1536)
+}
+ALL = SWEEP | {
+    *(f"fig4.1/{name}" for name in ("1-3_digit", "1-7_digit", "generalize_to_longer")),
+    *(f"fig4.2/{name}" for name in ("1-3_digit", "1-7_digit")),
+    "fig4.3/spaces",
+    *(f"fig4.4/{name}" for name in ("ape", "ape-spaces", "abacus")),
+    *(f"fig4.5/{name}" for name in ("ape", "reversed", "scratchpad", "zero-pad", "spaces", "abacus")),
+    "fig4.6/scratchpad",
+    *(f"fig4.9/{name}" for name in ("add", "rev", "ali", "mad", "car")),
+    *(f"figB.1/{name}" for name in ("ape", "reversed")),
+    *(f"looped/{name}" for name in ("injected", "plain")),
+}
+AT_CPU = {f"table4.3/{size}-{kind}-w{w}" for size in ("10k", "100k") for kind in ("add", "mix") for w in (64, 128)}
+SHARED = {
+    "fig4.4/ape": "fig4.5/ape",
+    "fig4.4/ape-spaces": "fig4.5/spaces",
+    "fig4.4/abacus": "fig4.5/abacus",
+    **{f"fig4.9/{name}": "table4.3/10k-mix-w64" for name in settings.SUBTASKS},
+}
+"""Experiment -> the one that is its run at every profile."""
+SMALLER = {"fig4.3/spaces": "fig4.5/spaces", "figB.1/ape": "fig4.5/ape", "figB.1/reversed": "fig4.5/reversed"}
+"""The same below the paper profile, where there is no larger model."""
+
+
+def distinct(*profiles: str) -> list[tuple[str, str]]:
+    """(profile, experiment) of every distinct specification."""
+    seen: dict[str, tuple[str, str]] = {}
+    for name, experiment in NAMES.items():
+        for profile in profiles:
+            if profile in experiment.specs:
+                seen.setdefault(experiment.specs[profile].hash(), (profile, name))
+    return list(seen.values())
+
+
+def test_every_experiment_is_there_at_its_profiles():
+    assert set(NAMES) == ALL and len(EXPERIMENTS) == len(ALL)
+    for name, experiment in NAMES.items():
+        large = name in SWEEP - AT_CPU
+        assert set(experiment.specs) == ({"paper"} if large else set(PROFILES)), name
+        assert set(experiment.specs) | set(experiment.absent) == set(PROFILES) and all(experiment.absent.values())
+        assert experiment.claim and experiment.place
+        assert experiment.seeds == (3 if name.startswith(("fig4.5/", "table4.3/")) else 1)
+
+
+@pytest.mark.parametrize("profile", ["cpu", "paper"])
+def test_equal_specifications_are_one_run_under_the_first_name(profile):
+    expected = SHARED | (SMALLER if profile == "cpu" else {})
+    for name, experiment in NAMES.items():
+        if profile in experiment.specs:
+            assert registry.home(experiment, profile).name == f"{PAPER}/{expected.get(name, name)}", name
+
+
+@pytest.mark.parametrize(("profile", "name"), distinct("cpu", "paper"))
+def test_every_setting_makes_sense_and_writes_its_largest_cell(profile, name):
+    spec = NAMES[name].specs[profile]
+    check(spec)
+    spec.check()
+    assert set(spec.data.lengths) <= set(spec.test.lengths) and spec.test.counts == (spec.data.count,) == (2,)
+    assert max(spec.test.lengths) > spec.data.length == max(spec.data.lengths), "extrapolation is tested"
+    data = ArithmeticData(spec, 0)
+    batch = data.writer.write(data.test(max(spec.test.lengths), 2, 2))
+    assert (batch.source is not None) == name.startswith("fig4.2/")
+    assert len(data.format.vocab) == 100, "Section 4.2.1: 100 printable characters"
+
+
+@pytest.mark.parametrize(("profile", "name"), distinct("smoke"))
+def test_every_kind_is_built_and_stepped_twice(profile, name):
+    spec = NAMES[name].specs[profile]
+    module = SequenceModule(spec, build_model(spec, 0))
+    assert type(module.model) is (EncoderDecoder if name.startswith("fig4.2/") else Decoder)
+    optimizer, before = torch.optim.SGD(module.parameters(), lr=0.01), [p.clone() for p in module.parameters()]
+    data = ArithmeticData(spec, 0)
+    for step in range(2):
+        optimizer.zero_grad()
+        module.training_step(data.batch(step), step).backward()
+        optimizer.step()
+    assert all(bool(parameter.isfinite().all()) for parameter in module.parameters())
+    assert any(not torch.equal(a, b) for a, b in zip(before, module.parameters(), strict=True))
+
+
+def test_settings_of_the_paper_profile_are_those_of_chapter_4():
+    """Sections 4.2.2 to 4.2.4; the range of each data set with its gap and what is tested beyond."""
+    spec = NAMES["fig4.5/ape"].specs["paper"]
+    assert (spec.data.lengths, spec.data.examples) == ((1, 2, 3, 4, 5, 6, 7, 9), 100_000)
+    assert {8, 10, 11, 12} <= set(spec.test.lengths) and spec.test.examples == 1000
+    train, model = spec.train, spec.model
+    assert (train.betas, train.weight_decay, train.lr, train.warmup_steps) == ((0.9, 0.999), 0.1, 3e-4, 100)
+    assert (train.final_lr, train.loss, model.ff_width, model.layers) == (0.1, "response", 4 * model.width, 3)
+    assert model.encoding == "sinusoidal" and spec.data.position_ids == "consecutive"
+    longer, large = NAMES["fig4.1/generalize_to_longer"].specs["paper"], NAMES["fig4.1/1-3_digit"].specs["paper"]
+    assert longer.data.lengths == (*range(1, 18), 19) and longer.data.examples == 1_000_000
+    assert {18, 20} <= set(longer.test.lengths) and large.data.lengths == (1, 3) and large.data.examples == 10_000
+    assert all((s.model.layers, s.model.width, s.model.heads) == (6, 768, 4) for s in (longer, large))
+    universal = NAMES["fig4.2/1-7_digit"].specs["paper"]
+    assert (universal.model.width, universal.model.heads, universal.data.lengths) == (384, 6, tuple(range(1, 8)))
+    assert (universal.model.layers, universal.model.encoder_layers, universal.model.shared) == (3, 3, True)
+    assert len(list(build_model(NAMES["fig4.2/1-7_digit"].specs["smoke"], 0).encoder)) == 1, "one block, three times"
+    for size, examples in settings.SIZES.items():
+        for kind in ("add", "mix"):
+            swept = NAMES[f"table4.3/{size}-{kind}-w512"].specs["paper"]
+            assert (swept.data.examples, swept.model.width, swept.data.spaces) == (examples, 512, 0.5)
+            assert swept.data.subtasks == (settings.SUBTASKS if kind == "mix" else ())
+            assert swept.test.sampled == 100
+    assert NAMES["fig4.5/abacus"].specs["paper"].data.max_offset == 30
+    entropy = NAMES["fig4.3/spaces"].specs["paper"]
+    assert entropy.measure.prompts == 100 and set(entropy.measure.uncertainty) <= set(entropy.test.lengths)
+
+
+def test_smaller_profiles_shrink_ranges_and_keep_their_shape():
+    for name in ("fig4.5/ape", "fig4.1/generalize_to_longer", "fig4.1/1-7_digit", "fig4.1/1-3_digit"):
+        below = []
+        for profile in ("paper", "cpu"):
+            data, tested = NAMES[name].specs[profile].data, NAMES[name].specs[profile].test.lengths
+            gaps = set(range(1, data.length)) - set(data.lengths)
+            assert gaps <= set(tested)
+            below.append(sorted(data.length - gap for gap in gaps))
+        assert below[0] == below[1], "the gap is as far below the longest trained length"
+    for profile in PROFILES:
+        padded = NAMES["fig4.5/zero-pad"].specs[profile]
+        assert padded.data.length < padded.data.pad_to and padded.data.pad_to in padded.test.lengths
+
+
+# ------------------------------------------------------------------ how problems are printed
+
+
+STEPS = "$123+456=3 2 1 + 6 5 4;c=0,3+6+0=9,c=0;2+5+0=7,c=0;1+4+0=5,c=0|579$"
+TABLE_41 = {
+    "fig4.5/ape": "$123+456=579$",
+    "fig4.5/spaces": "$123+456=579$",
+    "fig4.5/reversed": "$123+456=975$",
+    "fig4.5/abacus": "$321+654=975$",
+    "fig4.5/zero-pad": "$0000000000123+0000000000456=0000000000579$",
+    "fig4.5/scratchpad": STEPS,
+    "fig4.6/scratchpad": STEPS,
+    "fig4.9/add": "add$123+456=579$",
+    "fig4.9/rev": "rev$123+456=321+654$",
+    "fig4.9/ali": "ali$123+456=1+4,2+5,3+6$",
+    "fig4.9/mad": "mad$123+456=579$",
+    "fig4.9/car": "car$123+456=---$",
+    "table4.3/10m-mix-w1536": "add$123+456=579$",
+}
+
+
+@pytest.mark.parametrize("name", TABLE_41)
+def test_encode_prints_the_rows_of_table_4_1(name, capsys):
+    assert main(["encode", f"{PAPER}/{name}", "123", "456", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    text = "".join(shown["tokens"])
+    assert text == TABLE_41[name]
+    query = text.index("=") + 1
+    assert shown["loss"] == [0] * query + [1] * (len(text) - query)
+    if name == "fig4.5/abacus":
+        assert shown["position_ids"] == [[0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0]]
+    else:
+        assert shown["position_ids"] == [list(range(len(text)))]
+
+
+def test_encode_shows_that_all_tokens_are_trained_on_and_both_sides_of_the_universal_transformer(capsys):
+    assert main(["encode", f"{PAPER}/fig4.1/1-7_digit", "123", "456", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["loss"] == [0] + [1] * 12
+    sides = encode(NAMES["fig4.2/1-3_digit"].specs["paper"], ["123", "456"])
+    assert ["".join(sides[side]["tokens"]) for side in ("source", "target")] == ["$123+456=", "$579$"]
+
+
+@pytest.mark.parametrize("name", settings.SUBTASKS)
+def test_solve_asks_a_shared_run_what_its_experiment_looks_at(name, capsys, monkeypatch, tmp_path):
+    """One stored run answers five experiments, each with its own prefix; digits are read as they are written."""
+    experiment = NAMES[f"fig4.9/{name}"]
+    spec = experiment.specs["smoke"]
+    home = registry.home(experiment, "smoke").name
+    save_model(build_model(spec, 0), str(tmp_path / WEIGHTS))
+    run = Run(home, "smoke", 0, 1, "local", {"spec": spec.to_dict()}, None)
+    monkeypatch.setattr(commands, "_trained", lambda *asked: (run, tmp_path))
+    expected = {"add": "10656", "rev": "1505+5065", "ali": "5+5,0+6,5+0,1+5", "mad": "0656", "car": "c---"}[name]
+    command = ["solve", f"{PAPER}/fig4.9/{name}", "5051", "5605", "--json"]
+    assert main(command) == 0
+    solved = json.loads(capsys.readouterr().out)
+    assert (solved["prompt"], solved["answer"]) == (f"{name}$5051+5605=", expected)
+    vocab = ArithmeticData(spec, 0).format.vocab
+    for text in (expected, expected.lstrip("0"), f"0{expected}"):
+        monkeypatch.setattr("lengen.show.write", lambda *_, text=text: vocab.encode(f"{text}$")[None])
+        assert main(command) == 0
+        solved = json.loads(capsys.readouterr().out)
+        assert solved["read"] == text and solved["correct"] == (text == expected), "a leading zero is a digit here"
+
+
+# ------------------------------------------------------------------ figures
+
+
+def test_selectors_name_what_a_figure_reads():
+    for figure in ("fig4.7", "fig4.8"):
+        found = {item.name.removeprefix(f"{PAPER}/") for item in registry.select(f"{PAPER}/{figure}")}
+        assert found == SWEEP
+    own = {item.name.removeprefix(f"{PAPER}/") for item in registry.select(f"{PAPER}/fig4.9")}
+    assert own == {f"fig4.9/{name}" for name in settings.SUBTASKS}
+    with pytest.raises(registry.SelectorError, match=r"there is no figure or table 'fig4\.10'"):
+        registry.select(f"{PAPER}/fig4.10")
+
+
+def test_figures_read_experiments_that_exist():
+    reads = {figure.name: {name.removeprefix(f"{PAPER}/") for name in figure.reads} for figure in FIGURES}
+    prefixes = {name.partition("/")[0] for name in ALL}
+    assert set(reads) == prefixes | {"fig4.7", "fig4.8", "widths"}
+    for name, read in reads.items():
+        assert read <= ALL and (
+            name not in prefixes - {"fig4.9"} or read == {n for n in ALL if n.startswith(f"{name}/")}
+        )
+    assert reads["fig4.9"] == {name for name in SWEEP if "-mix-" in name}
+    assert reads["fig4.7"] == reads["fig4.8"] == reads["widths"] == reads["table4.3"] == SWEEP
+
+
+def test_deviations_are_numbered_in_order():
+    assert list(DEVIATIONS) == [f"D{n}" for n in range(1, len(DEVIATIONS) + 1)] and all(DEVIATIONS.values())
+
+
+def test_a_run_of_the_whole_paper_leaves_out_what_is_said_to_take_minutes():
+    extra = {name for name, experiment in NAMES.items() if "cpu" in experiment.extra}
+    assert extra & AT_CPU == {name for name in AT_CPU if "100k" in name}
+    assert not any(name.startswith(("fig4.5/", "fig4.1/")) for name in extra)

@@ -1,0 +1,263 @@
+"""Runs of eight steps leave every array that figures read; uncertainty and losses against loops without a cache."""
+
+import dataclasses
+import math
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+from lengen.callbacks import METRICS, read_metrics
+from lengen.data import ArithmeticData
+from lengen.decoding import verify, write
+from lengen.examples import Batch
+from lengen.execute import WEIGHTS, load
+from lengen.experiment import PROFILES
+from lengen.spec import Spec, SpecError, TrainSpec, from_dict
+from lengen.vocab import END, PAD
+from papers.random_spaces import measured, settings
+from papers.random_spaces.experiments import EXPERIMENTS
+from papers.random_spaces.parts import PARTS, score_parts
+from papers.random_spaces.spec import MeasuredSpec, MeasureSpec
+from papers.random_spaces.uncertainty import Uncertainty, summary, uncertainty
+from tests.lengen.beside import beside, trained
+from tests.lengen.helpers import two_operands
+
+SPECS: dict[str, MeasuredSpec] = {
+    "spaces": settings.fig45("spaces", "smoke"),
+    "scratchpad": settings.fig46("smoke"),
+    "mix": settings.table43("10k", "mix", 64, "smoke"),
+    "abacus": settings.fig45("abacus", "smoke"),
+    "universal": settings.fig42("1-3_digit", "smoke"),
+    "looped": settings.looped("injected", "smoke"),
+}
+FAMILIES = {
+    "scratchpad": {
+        **{f"hits.part.{name}": np.uint8 for name in PARTS},
+        **{f"values.edits.{name}": np.float32 for name in PARTS},
+    },
+    "mix": {
+        **{f"hits.subtask.{name}": np.uint8 for name in settings.SUBTASKS},
+        **{f"values.loss.{name}": np.float32 for name in settings.SUBTASKS},
+    },
+}
+"""Arrays of one number per example and tested length, beside the answer loss."""
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Each run as it is asked for, once."""
+    done = {}
+
+    def run(name: str):
+        if name not in done:
+            folder, reports = tmp_path_factory.mktemp(name), []
+            done[name] = folder, measured.execute(SPECS[name], 0, folder, reports.append), reports
+        return done[name]
+
+    return run
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_a_run_leaves_every_array_of_its_kind(name, runs):
+    spec, (folder, outcome, reports) = SPECS[name], runs(name)
+    lengths, arrays = spec.test.lengths, dict(outcome.arrays)
+    assert sorted(outcome.grid.scores) == [(length,) for length in lengths] and outcome.grid.axes == ("length",)
+    families = {"values.answer_loss": np.float32, **FAMILIES.get(name, {})}
+    for family, dtype in families.items():
+        for length in lengths:
+            array = arrays.pop(f"{family}.{length}")
+            assert array.shape == (spec.measure.examples,) and array.dtype == dtype
+            assert np.isfinite(array).all() and (array >= 0).all() and (dtype != np.uint8 or set(array) <= {0, 1})
+    for length in spec.measure.uncertainty:
+        places = length + 2  # the longest sum, and the end
+        table, prompts = arrays.pop(f"uncertainty.{length}"), arrays.pop(f"uncertainty_prompts.{length}")
+        assert table.shape[:3] == (2, 3, 2) and table.dtype == np.float32 and places - 1 <= table.shape[3] <= places
+        assert prompts.shape == (2, table.shape[3]) and prompts.dtype == np.int32
+        assert prompts[0, 0] == prompts[1, 0] == spec.measure.prompts and (np.diff(prompts) <= 0).all()
+        entropy, early = arrays.pop(f"values.entropy.{length}"), arrays.pop(f"hits.early_end.{length}")
+        assert entropy.shape == early.shape == (spec.measure.prompts,)
+        assert (entropy.dtype, early.dtype) == (np.float32, np.uint8)
+        assert (entropy > 0).all() and (entropy <= math.log(100) + 1e-5).all()
+    assert not arrays, "nothing else"
+    names = {metric for _, metric, _ in read_metrics(folder / METRICS)}
+    assert {f"{kind}.{length}" for kind in ("exact_match", "answer_loss") for length in lengths} <= names
+    tracked_digits = {metric for metric in names if metric.startswith("digit_loss.")}
+    longest = {f"digit_loss.{place}" for place in range(1, spec.data.length + 1)}
+    assert not tracked_digits if name == "scratchpad" else longest <= tracked_digits
+    assert ("sampled" in outcome.grid.scores[lengths[:1]]) == (spec.test.sampled > 0)
+    assert {report.stage for report in reports} >= {"train", "measure"} and all(r.step <= r.steps for r in reports)
+    if spec.test.attention:
+        assert outcome.attention.weights.shape[:2] == (spec.model.layers * spec.model.loops, spec.model.heads)
+
+
+def test_a_run_measured_again_gives_the_same_arrays(runs):
+    folder, outcome, _ = runs("mix")
+    again = measured.execute(SPECS["mix"], 0, folder, lambda progress: None)
+    assert again.grid == outcome.grid and again.arrays.keys() == outcome.arrays.keys()
+    assert all(np.array_equal(again.arrays[name], array, equal_nan=True) for name, array in outcome.arrays.items())
+
+
+@pytest.mark.parametrize("name", ["mix", "spaces"])
+def test_losses_and_sub_tasks_are_those_of_the_stored_weights(name, runs, monkeypatch):
+    """One problem at a time, sub-tasks by the prefix that is shown; in parts as at once."""
+    spec, (folder, outcome, _) = SPECS[name], runs(name)
+    model, data = load(spec, folder / WEIGHTS), ArithmeticData(spec, 0)
+    vocab = data.format.vocab
+    for length in spec.test.lengths[1:3]:
+        problems = data.test(length, 2, spec.measure.examples)
+        asked = [(f"loss.{task}", f"{task}$") for task in spec.data.subtasks]
+        for kind, (family, prefix) in enumerate([*asked, ("answer_loss", asked[0][1] if asked else "$")]):
+            kinds = None if not asked else torch.full((len(problems.lengths),), kind % len(asked))
+            for row, expected in enumerate(outcome.arrays[f"values.{family}.{length}"]):
+                batch = data.writer.write(problems._replace(kinds=kinds).select(torch.tensor([row])))
+                assert vocab.decode(batch.tokens[0]).startswith(prefix)
+                with torch.no_grad():
+                    logits = model.predict(batch)[0].log_softmax(dim=-1)
+                places = batch.loss[0].nonzero()[:, 0]
+                own = -logits[places - 1, batch.tokens[0, places]].mean()
+                assert float(own) == pytest.approx(float(expected), rel=1e-4)
+                if family != "answer_loss" and asked:
+                    right = bool((logits[places - 1].argmax(dim=-1) == batch.tokens[0, places]).all())
+                    assert right == bool(outcome.arrays[f"hits.subtask.{asked[kind][0][5:]}.{length}"][row])
+    before = measured.measure(model, data, 2, spec)
+    monkeypatch.setattr(measured, "AT_ONCE", 3)
+    after = measured.measure(model, data, 2, spec)
+    assert all(np.allclose(before[key], after[key], atol=1e-5) for key in before)
+
+
+def test_parts_are_scored_as_the_model_writes_them(runs):
+    spec, (folder, outcome, _) = SPECS["scratchpad"], runs("scratchpad")
+    model, data = load(spec, folder / WEIGHTS), ArithmeticData(spec, 0)
+    problems = data.test(2, 2, spec.measure.examples)
+    texts = [data.format.vocab.decode(row) for row in write(model, data.writer, problems)]
+    true = [data.format.vocab.decode(row) for row in verify(model, data.writer.write(problems)).reference]
+    assert all(text.endswith("$") and text.count("|") == 1 for text in true)
+    for name, array in score_parts(texts, true).items():
+        assert np.array_equal(outcome.arrays[f"{name}.2"], array)
+
+
+# ------------------------------------------------------------------ uncertainty
+
+
+def half_trained():
+    train = TrainSpec(steps=40, batch=32, bucket=2, lr=1e-3)
+    small = beside(two_operands(1, 2, spaces=0.5), train, architecture="decoder", encoding="sinusoidal")
+    return trained(small, 150)
+
+
+def literal(model, data, length: int, prompts: int, suppress: bool):
+    """Prompt by prompt and token by token, the whole text read again each time."""
+    problems, rows, early = data.test(length, 2, prompts), [], []
+    slots = int(data.writer.plan(problems)[1].max())
+    for prompt in range(prompts):
+        batch = data.writer.write(problems.select(torch.tensor([prompt])))
+        start = int(batch.loss.int().argmax())
+        true, text, found = batch.tokens[0, start:].tolist(), batch.tokens[0, :start].tolist(), []
+        while len(text) - start < slots:
+            tokens = torch.tensor([[*text, PAD]])
+            with torch.no_grad():
+                logits = model.predict(Batch(tokens, torch.arange(len(text) + 1)[None, None], tokens > 99))[0, -1]
+            chances = logits.softmax(dim=0).tolist()
+            place = len(text) - start
+            if place < len(true):
+                entropy = -sum(p * math.log(p) for p in chances if p > 0)
+                found.append((entropy, chances[END], chances[true[place]]))
+            order = sorted(range(len(chances)), key=lambda token: -chances[token])
+            text.append(order[1] if suppress and order[0] == END else order[0])
+            if text[-1] == END:
+                break
+        early.append(text[-1] == END and len(text) - start < len(true))
+        rows.append(found)
+    return rows, early
+
+
+@pytest.mark.parametrize("suppress", [False, True])
+@pytest.mark.parametrize("length", [2, 3])
+def test_uncertainty_agrees_with_a_loop_without_cache(length, suppress):
+    model, data = half_trained()
+    rows, early = literal(model, data, length, 30, suppress)
+    found = uncertainty(model, data.writer, data.test(length, 2, 30), suppress_end=suppress)
+    assert found.early.tolist() == early and any(early) == (not suppress)
+    assert found.entropy.shape == found.end.shape == found.correct.shape == (30, length + 2)
+    for prompt, row in enumerate(rows):
+        measures = np.stack([found.entropy[prompt], found.end[prompt], found.correct[prompt]], axis=1)
+        np.testing.assert_allclose(measures[: len(row)], row, atol=1e-5)
+        assert np.isnan(measures[len(row) :]).all(), "nothing where nothing was written or asked for"
+
+
+def test_a_suppressed_end_is_never_written_and_its_probability_is_still_recorded():
+    model, data = half_trained()
+    problems = data.test(3, 2, 40)
+    free, held = (uncertainty(model, data.writer, problems, suppress_end=end) for end in (False, True))
+    assert free.early.any() and not held.early.any()
+    sizes = [len(str(sum(int(text) for text in pair))) + 1 for pair in texts(problems)]
+    assert (~np.isnan(held.entropy)).sum(axis=1).tolist() == sizes, "every place of the true answer is written"
+    stops = (~np.isnan(free.entropy)).sum(axis=1)
+    assert (stops < sizes).any()
+    for prompt, stop in enumerate(stops):  # up to the free text's last token both texts are the same
+        np.testing.assert_allclose(held.end[prompt, :stop], free.end[prompt, :stop], atol=1e-6)
+
+
+def texts(problems) -> list[list[str]]:
+    return [
+        ["".join(map(str, number[:size][::-1])) for number, size in zip(row, sizes, strict=True)]
+        for row, sizes in zip(problems.operands.tolist(), problems.lengths.tolist(), strict=True)
+    ]
+
+
+def test_a_text_that_ends_at_its_last_place_ends_no_early():
+    model, data = half_trained()
+    problems = data.test(1, 2, 100)
+    written, reference = write(model, data.writer, problems), verify(model, data.writer.write(problems)).reference
+    decode = data.format.vocab.decode
+    pairs = [(decode(a), decode(b)) for a, b in zip(written, reference, strict=True)]
+    early = uncertainty(model, data.writer, problems, suppress_end=False).early.tolist()
+    assert early == [a.endswith("$") and len(a) < len(b) for a, b in pairs]
+    assert any(a == b for a, b in pairs)
+
+
+def test_summary_is_mean_and_deviation_over_the_prompts_that_still_write():
+    generator = np.random.default_rng(0)
+    values = generator.random((3, 20, 6)).astype(np.float32)
+    values[:, np.arange(6) >= generator.integers(1, 6, 20)[:, None]] = np.nan
+    table, prompts = summary(Uncertainty(*values, np.zeros(20, bool)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = np.stack([np.nanmean(values, axis=1), np.nanstd(values, axis=1)], axis=1)
+    np.testing.assert_allclose(table, expected, atol=1e-6)
+    assert table.shape == (3, 2, 6) and prompts.tolist() == (~np.isnan(values[0])).sum(axis=0).tolist()
+    assert prompts[-1] == 0 and np.isnan(table[:, :, -1]).all() and table.dtype == np.float32
+
+
+# ------------------------------------------------------------------ specifications
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"examples": 0}, "measure.examples=0: expected at least 1"),
+        ({"prompts": 0}, "measure.prompts=0: expected at least 1"),
+        ({"uncertainty": (3, 0)}, "measure.uncertainty=[3, 0]: expected lengths of at least 1"),
+    ],
+)
+def test_measurements_that_cannot_be_made_are_refused_before_training(fields, message, tmp_path):
+    wrong = dataclasses.replace(SPECS["spaces"], measure=dataclasses.replace(MeasureSpec(), **fields))
+    for call in (wrong.check, lambda: measured.execute(wrong, 0, tmp_path, lambda progress: None)):
+        with pytest.raises(SpecError) as caught:
+            call()
+        assert str(caught.value) == message
+    assert not list(tmp_path.iterdir()), "nothing was trained"
+
+
+def test_specifications_of_this_paper_survive_json_and_name_their_function():
+    for experiment in EXPERIMENTS:
+        for profile in PROFILES:
+            if profile in experiment.specs:
+                spec = experiment.specs[profile]
+                assert from_dict(spec.to_dict(), MeasuredSpec) == spec
+                assert (
+                    type(from_dict(spec.to_dict())) is Spec and spec.EXECUTE == "papers.random_spaces.measured:execute"
+                )
+                assert max(spec.measure.uncertainty, default=1) <= max(spec.test.lengths)
