@@ -52,7 +52,7 @@ class DataSpec:
     vocabulary: str = later("task")
     """Symbols: task (those that the format writes) or printable (100 printable characters)."""
     spaces: float = later(0.0)
-    """Largest number of random spaces in a training query, as a share of its tokens between ``$`` and ``=``."""
+    """Largest number of random spaces in a training query, as a share of its tokens after ``$``, ``=`` included."""
     fresh_spaces: bool = later(True)
     """Spaces are drawn anew whenever an example is seen; False: once for each problem."""
     max_offset: int = later(0)

@@ -1,11 +1,12 @@
 """Random spaces in training queries, Section 4.2.1 of "Length Generalization on Multi-Digit Integer Addition with
 Transformers" (Ibrahimli 2024): ``$123+456=579$`` becomes ``$12 3 +45 6=579$`` (Table 4.1).
 
-The number of spaces is uniform on 0 to int(ratio * L), where L counts the tokens between the opening ``$`` and ``=``,
-as in the author's code. The text's own example has four spaces, one more than that allows at its ratio of 0.5.
-The authors insert them one after another, each at a uniformly random place of the growing text, which makes every
-arrangement of n spaces among L + n places equally likely: a gap that holds s spaces has s + 1 places, so it is chosen
-with a chance proportional to s + 1, which is Polya's urn. Here the arrangement is drawn at once, for whole batches.
+The number of spaces is uniform on 0 to int(ratio * L), where L counts the tokens of the query after its opening ``$``,
+the ``=`` included: the text's own example, ``$1 23 +4 5 6=579$``, has four spaces at a ratio of 0.5. (The author's code
+leaves the ``=`` out and allows three.) Spaces stand before, between and behind the operands, never behind the ``=``.
+The author inserts them one after another, each at a uniformly random place of the growing text, which makes every
+arrangement of n spaces among the tokens equally likely: a gap that holds s spaces has s + 1 places, so it is chosen with
+a chance proportional to s + 1, which is Polya's urn. Here the arrangement is drawn at once, for whole batches.
 """
 
 from typing import NamedTuple
@@ -30,8 +31,8 @@ class Spaces(NamedTuple):
     """Seed of the run: what keeps the spaces of two runs apart where they are not fresh."""
 
     def arrange(self, problems: Problems, lengths: Tensor, generator: torch.Generator) -> Tensor:
-        """(B, S) bool: places among L + n that hold a space, for queries of ``lengths`` (B,) tokens L."""
-        most = (self.ratio * lengths.double()).long()
+        """(B, S) bool: which of the places hold a space, for queries of ``lengths`` (B,) tokens before their ``=``."""
+        most = (self.ratio * (lengths + 1).double()).long()
         shape = (len(lengths), 1 + int(lengths.max()) + int(most.max()))
         if self.fresh:
             drawn = torch.rand(shape, generator=generator)

@@ -206,7 +206,7 @@ def fig42(name: str, profile: str) -> MeasuredSpec:
         },
         "train": {"loss": "all"},
     }
-    cpu = {"1-3_digit": {"steps": 3000}, "1-7_digit": {"steps": 4000}}[name]
+    cpu = {"steps": 6000}
     return setting(profile, SETS[name][profile], universal, _train(profile, {"steps": 10_000}, cpu))
 
 
@@ -225,7 +225,7 @@ STEPS: dict[str, dict[str, Any]] = {
     "reversed": {"steps": 4000},
     "scratchpad": {"steps": 2400, "batch": 16},  # several times the tokens
     "zero-pad": {"steps": 5000},
-    "spaces": {"steps": 8000},
+    "spaces": {"steps": 7500},
     "abacus": {"steps": 3000},
 }
 """Training of Figure 4.5 at the cpu profile, by what learns its trained lengths (D18)."""
@@ -258,6 +258,7 @@ def fig46(profile: str) -> MeasuredSpec:
         SETS[name][profile],
         written("scratchpad", profile),
         written("spaces", profile),
+        {"test": {"lengths": _lengths(21)}} if profile == "paper" else {},
         _large(profile),
         _train(profile, {"steps": 200_000, "batch": 512}, {"steps": 3000, "batch": 16}),
     )
@@ -278,7 +279,7 @@ def table43(size: str, kind: str, width: int, profile: str) -> MeasuredSpec:
         profile,
         SETS[MINI][profile],
         {"data": data, "model": {**model[profile], **narrow}, "test": {"sampled": 8 if profile == "smoke" else 100}},
-        _train(profile, {"steps": 32_000}, {"steps": 6000}),
+        _train(profile, {"steps": 32_000}, {"steps": 5000}),
     )
 
 

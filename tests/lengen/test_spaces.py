@@ -57,7 +57,7 @@ def test_arrangements_have_the_chances_of_inserting_one_by_one(size, rule):
         assert set(chances.values()) == {Fraction(1, math.comb(size + spaces, spaces))}, "all are equally likely"
         found = collections.Counter(tuple(row[: size + spaces]) for row in drawn[counts == spaces].tolist())
         assert set(found) == set(chances) and not drawn[counts == spaces, size + spaces :].any()
-        assert chi_square([found[row] for row in chances]) < 2.5
+        assert chi_square([found[row] for row in chances]) < 4
 
 
 @pytest.mark.parametrize("rule", [FRESH, KEPT], ids=["fresh", "kept"])
@@ -69,7 +69,7 @@ def test_queries_of_many_lengths_at_once(rule):
     for length in (3, 7, 19):
         rows = drawn[lengths == length]
         counts = rows.sum(dim=1).tolist()
-        most = length // 2
+        most = (length + 1) // 2
         assert set(counts) == set(range(most + 1)) and chi_square([counts.count(k) for k in range(most + 1)]) < 3.5
         most_places = rows[torch.tensor(counts) == most].sum(dim=0)
         assert not most_places[length + most :].any()
@@ -81,7 +81,7 @@ def test_queries_of_many_lengths_at_once(rule):
 def test_the_largest_number_is_the_ratio_times_the_length_rounded_down(hundredths, length):
     ratio = hundredths / 100
     drawn = Spaces(ratio, 7, True, 0).arrange(different(600), torch.full((600,), length), generator("c"))
-    most = int(ratio * length)
+    most = int(ratio * (length + 1))
     assert int(drawn.sum(dim=1).max()) == most
     assert int(drawn.sum(dim=1).max()) <= most
 
@@ -145,7 +145,7 @@ def test_spaces_stand_among_the_operands_and_nothing_else_changes(name):
         place, size = found.index("="), query.index("$") + 1
         assert found[:opening] == text[:opening] and found[place + 1 :] == response
         assert found[:place].replace(" ", "") == query and " " not in query
-        assert place - len(query) <= int(data.spaces * (len(query) - size))
+        assert place - len(query) <= int(data.spaces * (len(query) - size + 1))
         some += place > len(query)
         target = [False] * (place + 1) + [True] * len(response)
         assert spaced.loss[row].tolist() == target + [False] * (spaced.tokens.shape[1] - len(found))
@@ -167,7 +167,7 @@ def test_spaces_stand_among_the_operands_and_nothing_else_changes(name):
                 moved = (level - before)[before > 0]
                 assert bool((moved == moved[0]).all()) and not level[before == 0].any()
         assert not ids[:, len(found) :].any() or data.position_ids == "consecutive"
-    assert 0.5 < some / len(given_.lengths) < 0.95
+    assert 0.5 < some / len(given_.lengths) < 0.97
 
 
 @pytest.mark.parametrize("name", ["plain", "mix", "abacus", "coupled"])
@@ -184,7 +184,7 @@ def test_beside_an_encoder_spaces_are_in_the_source(name):
         opening = query.index("$") + 1
         assert source.replace(" ", "") == f"{query}=" and source.endswith("=") and target == f"${response}"
         assert source[:opening] == query[:opening]
-        assert len(source) - 1 - len(query) <= int(0.5 * (len(query) - opening))
+        assert len(source) - 1 - len(query) <= int(0.5 * (len(query) - opening + 1))
     assert spaced.source.ids.shape[2] == spaced.source.tokens.shape[1]
     if name == "abacus":
         shifts = [
@@ -203,13 +203,15 @@ def test_nothing_that_tests_or_validates_has_spaces():
 
 
 def test_the_row_of_table_4_1_is_drawn_as_often_as_it_should():
-    """Three of at most three spaces, and one of the 120 ways to place them."""
+    """Three of at most four spaces, and one of the 120 ways to place them; the text's example has four (one of 330)."""
     made = writer(WRITTEN["plain"])
     given_ = problems(WRITTEN["plain"], [["123", "456"]]).select(torch.zeros(20_000, dtype=torch.long))
     found = collections.Counter(texts(made, made.write(given_, generator("t")).tokens))
-    assert abs(found["$12 3 +45 6=579$"] - 20_000 / 480) < 4.5 * math.sqrt(20_000 / 480)
-    assert abs(found["$123+456=579$"] - 5000) < 300
-    assert max(text.count(" ") for text in found) == 3 and len(found) == 1 + 8 + math.comb(9, 2) + math.comb(10, 3)
+    assert abs(found["$12 3 +45 6=579$"] - 20_000 / 600) < 4.5 * math.sqrt(20_000 / 600)
+    assert 0 < found["$1 23 +4 5 6=579$"] < 20_000 / 1650 + 4.5 * math.sqrt(20_000 / 1650)
+    assert abs(found["$123+456=579$"] - 4000) < 300
+    ways = [math.comb(7 + n, n) for n in range(5)]
+    assert max(text.count(" ") for text in found) == 4 and len(found) == sum(ways)
 
 
 def test_spaces_are_fresh_at_every_visit_or_a_function_of_problem_and_seed():
