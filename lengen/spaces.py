@@ -5,8 +5,8 @@ The number of spaces is uniform on 0 to int(ratio * L), where L counts the token
 the ``=`` included: the text's own example, ``$1 23 +4 5 6=579$``, has four spaces at a ratio of 0.5. (The author's code
 leaves the ``=`` out and allows three.) Spaces stand before, between and behind the operands, never behind the ``=``.
 The author inserts them one after another, each at a uniformly random place of the growing text, which makes every
-arrangement of n spaces among the tokens equally likely: a gap that holds s spaces has s + 1 places, so it is chosen with
-a chance proportional to s + 1, which is Polya's urn. Here the arrangement is drawn at once, for whole batches.
+arrangement of n spaces among the tokens equally likely: a gap that holds s spaces has s + 1 places, so it is chosen
+with a chance proportional to s + 1, which is Polya's urn. Here the arrangement is drawn at once, for whole batches.
 """
 
 from typing import NamedTuple
