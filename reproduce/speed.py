@@ -7,6 +7,7 @@ the processor time it took, and a ratio is the median over the turns: so a busy 
 are untrained: weights do not change the time.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from time import process_time as clock
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from lengen.metrics import edit_distances
 from lengen.models import Transformer
 from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
 from lengen.vocab import END, FIRST, PAD
+from papers.random_spaces import settings
 
 
 class Entry(NamedTuple):
@@ -87,6 +89,17 @@ ENCODER_DECODER = change(
     model={"encoding": "sinusoidal", "architecture": "encoder_decoder", "encoder_layers": 1},
 )
 """The same model beside an encoder of one layer, at the lengths of attention bias calibration at the cpu profile."""
+WRITTEN: dict[str, Spec] = {
+    **{kind: settings.fig45(kind, "paper") for kind in settings.STEPS},
+    "scratchpad with spaces": settings.setting(
+        "paper",
+        settings.SETS[settings.MINI]["paper"],
+        settings.written("scratchpad", "paper"),
+        settings.written("spaces", "paper"),
+    ),
+    "sub-tasks with spaces": settings.table43("10k", "mix", 64, "paper"),
+}
+"""Every way in which "Length Generalization on Multi-Digit Integer Addition with Transformers" writes a problem."""
 PUBLISHED_LENGTH = 61
 """Digits that its numbers are padded to at the paper profile."""
 
@@ -114,7 +127,21 @@ def data_speed(sizes: Sizes) -> list[Entry]:
     # The shortest time is the code's own; longer ones are other processes'.
     value = sizes.batch / float(turns([draw], 5 * sizes.repeats).min())
     what = f"S_A({sizes.cell},{sizes.cell}) with scratchpad: numbers, tokens, random ids, mask; one core, best run"
-    return [Entry("data_examples_per_second", what, value, "examples/s", "aim 100,000")]
+    return [Entry("data_examples_per_second", what, value, "examples/s", "aim 100,000"), written_speed(sizes)]
+
+
+def written_speed(sizes: Sizes) -> Entry:
+    """The slowest way of writing two operands of 1 to 7 or 9 digits, in training batches of the published settings."""
+    found = {}
+    for name, spec in WRITTEN.items():
+        data = ArithmeticData(change(spec, data={"examples": 0}, train={"batch": sizes.batch // 4, "bucket": 4}), 0)
+        windows = itertools.count()
+        turns([lambda data=data, windows=windows: data.batch(4 * next(windows))], sizes.repeats)  # type: ignore[misc]
+        seconds = turns([lambda data=data, windows=windows: data.batch(4 * next(windows))], sizes.repeats)  # type: ignore[misc]
+        found[name] = sizes.batch / float(seconds.min())
+    slowest = min(found, key=lambda name: found[name])
+    what = f"{slowest}, the slowest of {', '.join(found)}: problems that are not tested, tokens, spaces, ids, mask"
+    return Entry("data_examples_per_second_thesis", what, found[slowest], "examples/s", "aim 50,000")
 
 
 def endless(spec: Spec) -> Transformer:

@@ -40,7 +40,7 @@ def entry(
         place=place,
         specs={profile: make(profile) for profile in profiles},
         absent={profile: absent for profile in PROFILES if profile not in profiles},
-        extra={"cpu": extra} if extra else {},
+        extra={"cpu": extra} if extra and not absent else {},
         seeds=seeds,
         shown=shown,
     )

@@ -8,6 +8,7 @@ from reproduce import bench, speed
 
 NAMES = {
     "data_examples_per_second",
+    "data_examples_per_second_thesis",
     "verify_vs_cached_decoding",
     "verify_vs_uncached_decoding",
     "encoder_decoder_verify_vs_cached",
