@@ -185,7 +185,7 @@ def fig41(name: str, profile: str) -> MeasuredSpec:
         "1-7_digit": {"steps": 10_000},
         "generalize_to_longer": {"steps": 200_000, "batch": 512},
     }
-    cpu = {"1-3_digit": {"steps": 3000}, "1-7_digit": {"steps": 4500}, "generalize_to_longer": {"steps": 5000}}
+    cpu = {"1-3_digit": {"steps": 3000}, "1-7_digit": {"steps": 4500}, "generalize_to_longer": {"steps": 4000}}
     changes: Changes = {"train": {"loss": "all"}}
     if name == "1-3_digit":
         changes["data"] = {"reverse_response": True}
@@ -206,8 +206,7 @@ def fig42(name: str, profile: str) -> MeasuredSpec:
         },
         "train": {"loss": "all"},
     }
-    cpu = {"steps": 6000}
-    return setting(profile, SETS[name][profile], universal, _train(profile, {"steps": 10_000}, cpu))
+    return setting(profile, SETS[name][profile], universal, _train(profile, {"steps": 10_000}, {"steps": 5000}))
 
 
 def fig45(kind: str, profile: str) -> MeasuredSpec:
@@ -221,11 +220,11 @@ def fig45(kind: str, profile: str) -> MeasuredSpec:
 
 
 STEPS: dict[str, dict[str, Any]] = {
-    "ape": {"steps": 5500},
-    "reversed": {"steps": 4000},
-    "scratchpad": {"steps": 2400, "batch": 16},  # several times the tokens
-    "zero-pad": {"steps": 5000},
-    "spaces": {"steps": 7500},
+    "ape": {"steps": 5000},
+    "reversed": {"steps": 3500},
+    "scratchpad": {"steps": 2200, "batch": 16},  # several times the tokens
+    "zero-pad": {"steps": 4500},
+    "spaces": {"steps": 6500},
     "abacus": {"steps": 3000},
 }
 """Training of Figure 4.5 at the cpu profile, by what learns its trained lengths (D18)."""
@@ -260,7 +259,7 @@ def fig46(profile: str) -> MeasuredSpec:
         written("spaces", profile),
         {"test": {"lengths": _lengths(21)}} if profile == "paper" else {},
         _large(profile),
-        _train(profile, {"steps": 200_000, "batch": 512}, {"steps": 3000, "batch": 16}),
+        _train(profile, {"steps": 200_000, "batch": 512}, {"steps": 2600, "batch": 16}),
     )
 
 
@@ -279,7 +278,7 @@ def table43(size: str, kind: str, width: int, profile: str) -> MeasuredSpec:
         profile,
         SETS[MINI][profile],
         {"data": data, "model": {**model[profile], **narrow}, "test": {"sampled": 8 if profile == "smoke" else 100}},
-        _train(profile, {"steps": 32_000}, {"steps": 5000}),
+        _train(profile, {"steps": 32_000}, {"steps": 4000}),
     )
 
 
@@ -298,13 +297,13 @@ def figB1(kind: str, profile: str) -> MeasuredSpec:  # as the figure is called
 
 def looped(kind: str, profile: str) -> MeasuredSpec:
     """Section 2.1.3: one block applied again and again, with and without input injection."""
-    loops = {"paper": 10, "cpu": 4, "smoke": 2}[profile]
+    loops = {"paper": 10, "cpu": 3, "smoke": 2}[profile]
     inject = "input" if kind == "injected" else "none"
     return setting(
         profile,
         SETS[MINI][profile],
         {"model": {"layers": 1, "loops": loops, "inject": inject}},
-        _train(profile, {}, {"steps": 3000}),
+        _train(profile, {}, {"steps": 2000}),
     )
 
 
