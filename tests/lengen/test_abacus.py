@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengen.data import ArithmeticData
@@ -55,6 +55,7 @@ def test_abacus_numbers_the_digits_of_every_run(found):
 
 @pytest.mark.parametrize("split", [False, True])
 @pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=12)
 @given(rows, st.integers(0, 99))
 def test_abacus_ids_of_whole_batches(name, split, operands, seed):
     """Testing counts from 1; training moves all digits of an example, of source and response, by one shift."""

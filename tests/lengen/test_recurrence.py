@@ -155,7 +155,7 @@ def test_an_encoder_decoder_applies_both_its_stacks_as_by_hand(name):
 # ------------------------------------------------------------------ caches
 
 
-@pytest.mark.parametrize("ids", ["sinusoidal", "learned", "rope", "fire"])
+@pytest.mark.parametrize("ids", ["sinusoidal", "learned", "fire"])
 @pytest.mark.parametrize("name", RECURRENT)
 def test_a_cache_grown_token_by_token_gives_the_full_pass(name, ids):
     here = sized(name, encoding=ids, data=ABACUS if ids == "learned" else {})
