@@ -71,10 +71,11 @@ def decimal(text: str) -> str:
 
 
 def keys(operands: Tensor) -> Tensor:
-    """(B,) int64 keys of problems (B, 2, W): equal problems have equal keys, whatever W.
+    """(B,) int64 keys of problems (B, K, W): equal problems of K operands have equal keys, whatever W.
 
     Different ones share a key with a chance of about 2**-64, and then one is left out that need not be: what keys
     promise, that no trained problem is tested, holds without exception.
     """
-    places = torch.arange(operands.shape[1] * 64).view(operands.shape[1], 64)[:, : operands.shape[2]]
+    _, rows, width = operands.shape
+    places = torch.arange(width) * rows + torch.arange(rows)[:, None]
     return mix((operands.long() * (mix(places) | 1)).sum(dim=(1, 2)))

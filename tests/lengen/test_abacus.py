@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengen.data import ArithmeticData
@@ -55,6 +55,7 @@ def test_abacus_numbers_the_digits_of_every_run(found):
 
 @pytest.mark.parametrize("split", [False, True])
 @pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=12)
 @given(rows, st.integers(0, 99))
 def test_abacus_ids_of_whole_batches(name, split, operands, seed):
     """Testing counts from 1; training moves all digits of an example, of source and response, by one shift."""
@@ -112,6 +113,17 @@ def test_randomised_ids_rise_within_range_and_differ_in_training(name, split):
     assert torch.equal(one.ids[0, 0], one.ids[0, 2]) == (name == "padded")
     alone = own.write(drawn.select(torch.tensor([2]))).ids[0, 0]
     assert torch.equal(alone, one.ids[0, 2, : len(alone)]), "whatever else is in the batch"
+
+
+def test_spaces_have_randomised_ids_of_their_own():
+    """A training query with spaces is a longer sequence; its ids rise to its end."""
+    data = two_operands(9, spaces=1.0, **IDS["randomised"])
+    own = ArithmeticData(spec(data, encoding="sinusoidal"), 0).writer
+    batch = own.write(problems(data, [["123456789", "987654321"]] * 64), generator("s"))
+    sizes = (batch.tokens != PAD).sum(dim=1)
+    assert len(set(sizes.tolist())) > 10
+    for ids, size in zip(batch.ids[0], sizes, strict=True):
+        assert bool((ids[:size].diff() > 0).all())
 
 
 def test_every_id_is_drawn_equally_often():
@@ -184,7 +196,7 @@ def test_decoding_counts_digits_as_they_are_written(name):
 
 def test_what_the_tables_do_not_hold_is_refused():
     for ids, message in [
-        ({"position_ids": "abacus", "max_position": (5,)}, "need position ids up to 6 in level 1, and the model has 5"),
+        ({"position_ids": "abacus", "max_position": (4,)}, "need position ids up to 6 in level 1, and the model has 4"),
         (
             {"position_ids": "randomised", "max_position": (18,)},
             "these operands make a sequence of up to 22 tokens, and randomised ids go up to 18 (data.max_position): "
@@ -197,7 +209,9 @@ def test_what_the_tables_do_not_hold_is_refused():
             with pytest.raises(OperandError) as caught:
                 call()
             assert message in str(caught.value) and "\n" not in str(caught.value)
-        assert own.write(problems(data, [["1234", "1234"]])).ids.max() <= ids["max_position"][0]
+        fits = problems(data, [["1234", "1234"]])
+        assert own.write(fits).ids.max() <= ids["max_position"][0]
+        own.plan(fits)  # and is not refused when it is decoded
     for scheme in ("abacus", "randomised"):
         for sizes in ((), (3, 4)):
             with pytest.raises(SpecError, match="expected 1 value, the largest id there is"):

@@ -111,7 +111,7 @@ def test_the_stream_draws_all_lengths_and_sub_tasks_evenly():
     assert NByN((1, 2)).train(5, 2, 2, generator("s")).kinds is None
 
 
-@pytest.mark.parametrize("length", [8, 10, 11, 12, 20])
+@pytest.mark.parametrize("length", [8, 10, 11, 12, 20, 100])
 def test_test_sets_of_untrained_lengths_are_a_thousand_distinct_problems(length):
     drawn = unseen(length, 1000)
     assert len(drawn) == len(set(drawn)) == 1000 and {len(text) for pair in drawn for text in pair} == {length}
@@ -183,9 +183,9 @@ def test_keys_do_not_depend_on_width_and_tell_problems_apart():
     assert torch.equal(keys(torch.nn.functional.pad(every, (0, 17))), found)
     assert torch.equal(keys(every.to(torch.uint8)), found)
     assert not torch.equal(keys(every.flip(1)), found), "a + b is not b + a"
-    long = torch.zeros(64, 2, 64, dtype=torch.long)
-    long[torch.arange(64), 0, torch.arange(64)] = 1
-    assert len(set(keys(torch.cat([long, long.flip(1)])).tolist())) == 128, "every place counts"
+    long = torch.zeros(200, 2, 200, dtype=torch.long)
+    long[torch.arange(200), 0, torch.arange(200)] = 1
+    assert len(set(keys(torch.cat([long, long.flip(1)])).tolist())) == 400, "every place counts"
 
 
 def unmixed(values: list[int]) -> list[int]:

@@ -41,8 +41,8 @@ def chances(model: Transformer, data: ArithmeticData, problems: Problems) -> lis
 @pytest.mark.parametrize("architecture", KINDS)
 def test_sampling_writes_a_response_as_often_as_its_loss_says(architecture):
     model, data = half_trained(architecture)
-    n, seen = 1500, []
-    for row in (0, 13, 37, 58, 99):
+    n, seen = 1000, []
+    for row in (0, 37, 58, 99):
         problems = repeated(data, row, n)
         (chance, *_) = chances(model, data, problems.select(torch.tensor([0])))
         written = write(model, data.writer, problems, choose=sampled(generator("s", row)))

@@ -83,9 +83,7 @@ def test_a_claim_without_a_cpu_size_is_asked_of_the_paper_profile_alone():
 def test_remarks_and_deviations_share_a_column_and_numbers_come_first():
     entry = claim(**EXCEEDS, deviations=["D3"])
     row = row_of(entry, run(A, 0.9), run(B, outside(0.02, 0.0)), deviations={"cpu": ("D1", "D3")})
-    assert row.deviations == (
-        "D1 D3; f/a 0.900 against f/b 0.000; f/b reaches only 0.02 in range at this size"
-    )
+    assert row.deviations == ("D1 D3; f/a 0.900 against f/b 0.000; f/b reaches only 0.02 in range at this size")
     assert row.command == "python -m reproduce run p/f --profile cpu"
     assert row.aggregation.startswith("compare: whole response right, teacher-forced, cells outside")
 
