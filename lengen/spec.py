@@ -41,6 +41,9 @@ class Spec:
         """What is trained, in order: this, after whatever a subclass trains before it."""
         return (self,)
 
+    def check(self) -> None:
+        """Raise `SpecError` for bad values of the sections that a subclass adds."""
+
     def to_dict(self) -> dict[str, typing.Any]:
         """Nested plain dictionary, ready for JSON."""
         return dataclasses.asdict(self)
@@ -96,6 +99,7 @@ LOSSES = ("response", "all")
 
 def check(spec: Spec) -> None:
     """Raise `SpecError` for a value out of range, or for parts that do not go together."""
+    spec.check()
     data, model, train, test = spec.data, spec.model, spec.train, spec.test
     for path, least in LEAST.items():
         section, _, name = path.partition(".")
