@@ -54,17 +54,19 @@ def test_the_printed_encoding_is_what_encode_prints() -> None:
     assert all(f"    {line.rstrip()}" in README for line in printed.splitlines())
 
 
-def test_the_table_of_claims_is_what_the_reference_runs_say() -> None:
-    begin, end = (marker.format(paper="coupling") for marker in MARKERS)
+@pytest.mark.parametrize("paper", registry.papers())
+def test_the_tables_of_claims_are_what_the_reference_runs_say(paper: str) -> None:
+    begin, end = (marker.format(paper=paper) for marker in MARKERS)
     block = README[README.index(begin) + len(begin) : README.index(end)].strip()
-    rows = compare("coupling", [Store(ROOT / "results", "reference")])
+    rows = compare(paper, [Store(ROOT / "results", "reference")])
     assert block == claims_block(rows)
     assert block.count("\n") == 1 + sum(row.kind == "claim" for row in rows)
 
 
-def test_committed_runs_name_their_commit_and_their_specification_is_the_declared_one() -> None:
+@pytest.mark.parametrize("paper", registry.papers())
+def test_committed_runs_name_their_commit_and_their_specification_is_the_declared_one(paper: str) -> None:
     store = Store(ROOT / "results", "reference")
-    runs = store.runs("coupling")
+    runs = store.runs(paper)
     assert runs
     for run in runs:
         info = json.loads((store.folder(run) / "run.json").read_text())
