@@ -54,7 +54,13 @@ RANGES = {
     "generalize_to_longer": "up to 17 and 19 digits are learned, 18 and 20 are not: longer training does not help",
 }
 FIG41 = tuple(
-    entry(f"fig4.1/{name}", claim, "Figure 4.1, Section 4.3.1", partial(settings.fig41, name))
+    entry(
+        f"fig4.1/{name}",
+        claim,
+        "Figure 4.1, Section 4.3.1",
+        partial(settings.fig41, name),
+        extra=MINUTES if name == "generalize_to_longer" else "",
+    )
     for name, claim in RANGES.items()
 )
 FIG42 = tuple(
@@ -174,7 +180,7 @@ LOOPED = tuple(
         f"one block in a loop, {words}: described, not measured in the thesis",
         "Section 2.1.3, Figure 2.2",
         partial(settings.looped, kind),
-        extra=MINUTES if kind == "plain" else "",
+        extra=MINUTES,
     )
     for kind, words in (("injected", "its input injected"), ("plain", "without injection"))
 )
