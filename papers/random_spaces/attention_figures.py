@@ -39,10 +39,9 @@ def fig4_4(runs: Runs) -> Figure:
             if layer >= record.weights.shape[0]:
                 axes.set_axis_off()
                 continue
-            above = titles.label(run).replace(", ", ",\n", 1) + "\n" if not layer else ""
-            plotting.attention_map(axes, record, layer, 0, title=f"{above}layer {layer + 1}", most=LABELLED)
-            if layer:
-                axes.set_ylabel("")
+            plotting.attention_map(axes, record, layer, 0, title=f"Layer {layer + 1}", most=LABELLED)
+            named = titles.label(run).replace(", ", ",\n", 1)
+            axes.set_ylabel("" if layer else f"{named}\n{axes.get_ylabel()}")
             if line is not grid[-1]:
                 axes.set_xlabel("")
     scale = figure.colorbar(plotting.attention_scale(), ax=grid, shrink=0.6, aspect=30)

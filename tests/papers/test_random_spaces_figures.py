@@ -66,7 +66,7 @@ def expand(short: str) -> list[str]:
 
 def test_many_missing_experiments_are_named_in_braces():
     shown = titles.absent({name: [] for name in ("p/fig4.9/add", *NAMES)})
-    assert shown == ["Not run at this profile: p/fig4.9/add", "p/t/{1m,10m}-{add,mix}-{w64,w128}"]
+    assert shown == ["Not run at this profile: fig4.9/add", "t/{1m,10m}-{add,mix}-{w64,w128}"]
     few = titles.absent({name: [] for name in NAMES[:2]})
     assert few == ["Not run at this profile: p/t/1m-add-w64, p/t/1m-add-w128"]
 
