@@ -69,7 +69,7 @@ FIG42 = tuple(
         f"a Universal Transformer fails alike: {RANGES[name]}",
         "Figure 4.2, Section 4.3.1",
         partial(settings.fig42, name),
-        extra=MINUTES if name == "1-7_digit" else "",
+        extra=MINUTES,
     )
     for name in ("1-3_digit", "1-7_digit")
 )

@@ -185,7 +185,7 @@ def fig41(name: str, profile: str) -> MeasuredSpec:
         "1-7_digit": {"steps": 10_000},
         "generalize_to_longer": {"steps": 200_000, "batch": 512},
     }
-    cpu = {"1-3_digit": {"steps": 6000}, "1-7_digit": {"steps": 4500}, "generalize_to_longer": {"steps": 8000}}
+    cpu = {"1-3_digit": {"steps": 6000}, "1-7_digit": {"steps": 4500}, "generalize_to_longer": {"steps": 4000}}
     changes: Changes = {"train": {"loss": "all"}}
     if name == "1-3_digit":
         changes["data"] = {"reverse_response": True}
@@ -206,7 +206,7 @@ def fig42(name: str, profile: str) -> MeasuredSpec:
         },
         "train": {"loss": "all"},
     }
-    return setting(profile, SETS[name][profile], universal, _train(profile, {"steps": 10_000}, {"steps": 8000}))
+    return setting(profile, SETS[name][profile], universal, _train(profile, {"steps": 10_000}, {"steps": 10_000}))
 
 
 def fig45(kind: str, profile: str) -> MeasuredSpec:
@@ -222,7 +222,7 @@ def fig45(kind: str, profile: str) -> MeasuredSpec:
 STEPS: dict[str, dict[str, Any]] = {
     "ape": {"steps": 6000},
     "reversed": {"steps": 6000},
-    "scratchpad": {"steps": 2200, "batch": 16},  # several times the tokens
+    "scratchpad": {"steps": 3600, "batch": 16},  # several times the tokens
     "zero-pad": {"steps": 4500},
     "spaces": {"steps": 6500},
     "abacus": {"steps": 3000},
@@ -303,7 +303,7 @@ def looped(kind: str, profile: str) -> MeasuredSpec:
         profile,
         SETS[MINI][profile],
         {"model": {"layers": 1, "loops": loops, "inject": inject}},
-        _train(profile, {}, {"steps": 4000}),
+        _train(profile, {}, {"steps": 2000}),
     )
 
 
