@@ -4,7 +4,9 @@ import pytest
 
 from lengen.data import ArithmeticData
 from lengen.spec import change
+from lengen.vocab import PAD
 from papers.bias_calibration.settings import calibrated, plain, scaffolded, with_code_masks
+from papers.random_spaces.settings import STEPS, fig45, table43
 from reproduce import estimate
 
 MEASURED = {
@@ -36,6 +38,19 @@ def test_tokens_of_a_fixed_length_are_those_written(task, configuration):
     prompt, response = estimate.tokens(spec.data, 2, spec.data.count)
     assert abs(prompt - batch.source.tokens.shape[1]) <= 1
     assert response == batch.tokens.shape[1] - 1  # the last token predicts nothing
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [*(fig45(kind, "cpu") for kind in STEPS), table43("10k", "mix", 64, "cpu")],
+    ids=[*STEPS, "sub-tasks"],
+)
+def test_tokens_of_two_operands_are_those_trained_on_within_a_tenth(spec):
+    """Spaces are random, so the mean over a window is compared."""
+    length = spec.data.length
+    data = ArithmeticData(change(spec, data={"lengths": (length,), "examples": 0}, train={"batch": 64}), 0)
+    written = sum(float((data.batch(step).tokens != PAD).sum()) for step in range(8)) / (8 * 64)
+    assert sum(estimate.tokens(spec.data, length, 2)) == pytest.approx(written, rel=0.1)
 
 
 def test_a_response_that_sees_itself_whole_is_written_token_by_token():
