@@ -8,7 +8,8 @@ A `Claim` and the runs at hand enter, a `Finding` leaves. The rule is that of `r
     pooled   all of the left together against all of the right together
     ordered  the left side sorted by a field of the specification: each stands in the relation to the next one
     spread   the largest minus the smallest of the left side stays within the threshold
-    gain     left minus right (each pooled) where a field of the specification is smallest, against where it is largest
+    gain     left minus right (each pooled) where a field of the specification is smallest, against where it is largest;
+             a larger gain (>) has to be a gain, too
     varied   the deviation over all runs of the left against that of the right
 
 Two samples are compared on the cells that both tested and that lie in the region of both trained ranges.
@@ -195,7 +196,11 @@ def _gain(claim: Claim, evidence: Evidence) -> Finding:
         b = _together([_sample(claim, evidence, name, other) for name in groups[1]])
         seeds = tuple(p - q for p, q in zip(a.seeds, b.seeds, strict=False))
         ends.append(Quantity(f"at {claim.by} {size}", a.value - b.value, _between(a, b), seeds, a.n + b.n))
-    return _quantities(claim, *ends)
+    finding = _quantities(claim, *ends)
+    if claim.relation != ">":
+        return finding
+    gained = level(ends[0].interval, ends[0].seeds, ">", 0.0, 0.0)  # who gains most has gained
+    return finding._replace(verdict=together((finding.verdict, gained)))
 
 
 def _varied(claim: Claim, evidence: Evidence) -> Finding:

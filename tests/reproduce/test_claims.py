@@ -83,6 +83,11 @@ def test_a_gain_is_the_difference_of_two_differences_and_says_both():
     assert found.notes[0] == "at model.width 16 0.800 against at model.width 64 0.050"
 
 
+def test_who_only_loses_less_does_not_gain_most():
+    assert swept(GAIN, 0.5, 0.1, 0.5, 0.9).verdict == UNDECIDED
+    assert swept(GAIN, 0.3, 0.1, 0.5, 0.9).verdict == DIFFERS
+
+
 def test_a_gain_needs_two_sizes_and_both_sides_at_each():
     with pytest.raises(Missing, match=r"model\.width has one value at the cpu profile"):
         verdict(GAIN, *(run(of, 1.0) for of in SWEEP), of=SWEEP[::2])
