@@ -6,7 +6,6 @@ import pytest
 
 from lengen.spec import SpecError, check, from_dict
 from papers.bias_calibration import settings
-from papers.bias_calibration.calibrated import execute
 from papers.bias_calibration.spec import CalibratedSpec
 
 SPEC = settings.calibrated("addition", "smoke")
