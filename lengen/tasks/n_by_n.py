@@ -16,7 +16,8 @@ from torch import Tensor
 from lengen import digits
 from lengen.randomness import generator as stream
 from lengen.spec import SpecError
-from lengen.tasks.base import OperandError, Problems, Task, decimal, keys
+from lengen.tasks.addition import Addition
+from lengen.tasks.base import OperandError, Problems, decimal, keys
 
 TESTED, VALIDATED = 10_000, 1_000
 """Problems of each length that are reserved, where they are at most `SHARE` of all."""
@@ -25,8 +26,11 @@ QUOTAS = {1: 100, 2: 900, 3: 9000}
 """Training problems of the shortest lengths (Section 4.2.2); longer ones share the rest equally."""
 
 
-class NByN(Task):
-    """Sums of two operands of equal length, of the trained ``lengths``; asked with one of ``kinds`` sub-tasks."""
+class NByN(Addition):
+    """Sums of two operands of equal length, of the trained ``lengths``; asked with one of ``kinds`` sub-tasks.
+
+    The answer of a problem is its sum, whatever the sub-task.
+    """
 
     def __init__(self, lengths: tuple[int, ...], kinds: int = 0) -> None:
         self.lengths = lengths
@@ -76,14 +80,6 @@ class NByN(Task):
         lengths = torch.tensor([[len(text) for text in numbers]])
         kinds = torch.zeros(1, dtype=torch.long) if self.kinds else None
         return Problems(digits.from_strings(numbers, int(lengths.max()))[None], lengths, kinds)
-
-    def answer(self, problems: Problems) -> list[str]:
-        """The sums, whatever the sub-task."""
-        total = digits.running_sums(problems.operands, problems.operands.shape[2] + 1)[:, -1]
-        return [
-            "".join(map(str, reversed(row[:size])))
-            for row, size in zip(total.tolist(), digits.significant(total).tolist(), strict=True)
-        ]
 
     def _draw(self, lengths: Tensor, generator: torch.Generator) -> Tensor:
         return digits.sample(lengths[:, None].expand(-1, 2), max(self.lengths), generator)

@@ -33,7 +33,6 @@ AT_ONCE = 100
 def execute(spec: Spec, seed: int, folder: Path, report: Callable[[Progress], None]) -> Outcome:
     """Train and score, resuming, then measure; see `lengen.execute.execute`."""
     assert isinstance(spec, MeasuredSpec)
-    spec.check()
     outcome = train_and_score(spec, seed, folder, report)
     model = load(spec, folder / WEIGHTS)
     data = ArithmeticData(spec, seed)
