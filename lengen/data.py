@@ -1,40 +1,27 @@
-"""Batches as a function of (seed, step): endless streams, fixed training sets, validation and test cells.
+"""The data of one specification and seed: training batches by step, validation examples, test cells."""
 
-``bucket`` batches are drawn together, sorted by length and cut, so that a batch pads little. Every example of the
-published distribution keeps its weight: the loss of a batch is its sum over target tokens divided by the mean number
-of targets in its window (`ArithmeticData.scale`), so a batch of short examples counts for as little as its tokens do.
-"""
+import dataclasses
 
-from typing import NamedTuple
-
-import torch
 from lightning import LightningDataModule
-from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from lengen.examples import Batch, Source, Writer
+from lengen.examples import Batch, Writer
 from lengen.formats import build_format
 from lengen.position_ids import build_position_ids
 from lengen.randomness import generator
 from lengen.spaces import Spaces
-from lengen.spec import Spec, check
-from lengen.tasks import Problems, build_task
-from lengen.vocab import PAD
-
-
-class TrainBatch(NamedTuple):
-    """A batch and the weight of its tokens."""
-
-    tokens: Tensor
-    ids: Tensor
-    loss: Tensor
-    scale: Tensor
-    """0-d float: what the summed loss is divided by."""
-    source: Source | None = None
+from lengen.spec import DataSpec, Spec, SpecError, check
+from lengen.streams import Stream, TrainBatch
+from lengen.tasks import Problems, SequenceTask, Task, build_task
 
 
 class ArithmeticData(LightningDataModule):
-    """Training, validation and test problems of one specification and seed."""
+    """Training, validation and test problems of one specification and seed.
+
+    With auxiliary tasks training alternates: step s trains task s modulo their number, the main one first, and each has
+    an equal part of the training set (Section 3.1 of "Improving Length-Generalization in Transformers via Task
+    Hinting").
+    """
 
     VALIDATION = 256
     """In-distribution examples that validate during training; drawn from a stream of their own."""
@@ -44,53 +31,36 @@ class ArithmeticData(LightningDataModule):
         check(spec)
         self.spec = spec
         self.seed = seed
-        self.task = build_task(spec.data)
-        self.format = build_format(spec.data)
-        split = spec.model.architecture == "encoder_decoder"
+        self.task, self.writer = self._written(spec.data)
+        self.format = self.writer.format
+        if spec.train.one_length and not isinstance(self.task, SequenceTask):
+            raise SpecError("train.one_length=true: only tasks on sequences draw examples of one length")
+        parts = 1 + len(spec.data.hints)
+        examples = spec.data.examples // parts
+        self.streams = [Stream(spec, self.task, self.writer, seed, examples, 0, "")]
+        for head, hint in enumerate(spec.data.hints, start=1):
+            task, writer = self._written(dataclasses.replace(spec.data, task=hint, hints=()))
+            if writer.format.vocab.symbols != self.format.vocab.symbols:
+                raise SpecError(f"data.hints={list(spec.data.hints)}: {hint} has other symbols than {spec.data.task}")
+            self.streams.append(Stream(spec, task, writer, seed, examples, head, hint))
+
+    def _written(self, data: DataSpec) -> tuple[Task, Writer]:
+        """A task and what writes its problems."""
+        format = build_format(data)
+        split = self.spec.model.architecture == "encoder_decoder"
         spaces = None
-        if spec.data.spaces:
-            spaces = Spaces(spec.data.spaces, self.format.vocab.id(" "), spec.data.fresh_spaces, seed)
-        self.writer = Writer(self.format, build_position_ids(spec.data, self.format.levels), split, spaces)
-        self._window: tuple[int, list[TrainBatch]] = (-1, [])
-        self._fixed: Problems | None = None
+        if data.spaces:
+            spaces = Spaces(data.spaces, format.vocab.id(" "), data.fresh_spaces, self.seed)
+        return build_task(data), Writer(format, build_position_ids(data, format.levels), split, spaces)
 
     def batch(self, step: int) -> TrainBatch:
         """The training batch of a step, the same whenever it is asked for."""
-        train = self.spec.train
-        window, place = divmod(step, train.bucket)
-        if self._window[0] != window:
-            self._window = (window, self._draw(window))
-        return self._window[1][place]
+        number, which = divmod(step, len(self.streams))
+        return self.streams[which].batch(number)
 
-    def _draw(self, window: int) -> list[TrainBatch]:
-        train = self.spec.train
-        stream = generator("train", self.seed, window)
-        problems = self._problems(window, train.batch * train.bucket, stream)
-        order = torch.argsort(self.writer.lengths(problems), stable=True)
-        batches = [self.writer.write(problems.select(part), stream) for part in torch.split(order, train.batch)]
-        batches = [batch._replace(loss=targets(batch, train.loss)) for batch in batches]
-        scale = torch.tensor(sum(int(batch.loss.sum()) for batch in batches) / len(batches))
-        shuffled = torch.randperm(len(batches), generator=stream).tolist()
-        return [
-            TrainBatch(batches[i].tokens, batches[i].ids, batches[i].loss, scale, batches[i].source) for i in shuffled
-        ]
-
-    def _problems(self, window: int, n: int, stream: torch.Generator) -> Problems:
-        """Fresh problems, or the next ``n`` of the fixed set in the order of its epoch."""
-        data = self.spec.data
-        if data.examples == 0:
-            return self.task.train(n, data.length, data.count, stream)
-        if self._fixed is None:
-            self._fixed = held(self.task.fixed_set(data.examples, data.length, data.count, self.seed))
-        place = torch.arange(window * n, (window + 1) * n)
-        index = torch.empty_like(place)
-        for epoch in range(int(place[0]) // data.examples, int(place[-1]) // data.examples + 1):
-            order = torch.randperm(data.examples, generator=generator("order", self.seed, epoch))
-            here = place // data.examples == epoch
-            index[here] = order[place[here] % data.examples]
-        chosen = self._fixed.select(index)
-        kinds = None if chosen.kinds is None else chosen.kinds.long()
-        return Problems(chosen.operands.long(), chosen.lengths.long(), kinds)
+    def main_steps(self, steps: int) -> int:
+        """How many of the first ``steps`` steps train the main task."""
+        return -(-steps // len(self.streams))
 
     def validation(self) -> Batch:
         """In-distribution examples with the test-time offset."""
@@ -115,17 +85,6 @@ class ArithmeticData(LightningDataModule):
     def segment(self) -> int:
         """Steps between two evaluations."""
         return -(-self.spec.train.steps // max(self.spec.train.evaluations, 1))
-
-
-def targets(batch: Batch, loss: str) -> Tensor:
-    """(B, T) bool: the tokens that a specification trains on, the response or all but the first (`TrainSpec.loss`)."""
-    return batch.loss if loss == "response" else (batch.tokens != PAD) & (torch.arange(batch.tokens.shape[1]) > 0)
-
-
-def held(problems: Problems) -> Problems:
-    """The same problems as bytes: 10 million ten-digit, ten-operand problems take 1 GB."""
-    kinds = None if problems.kinds is None else problems.kinds.to(torch.uint8)
-    return Problems(problems.operands.to(torch.uint8), problems.lengths.to(torch.uint8), kinds)
 
 
 class _Steps(Dataset[TrainBatch]):

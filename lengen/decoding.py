@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lengen.examples import Batch, Writer
+from lengen.examples import Batch, Writer, response_start
 from lengen.models import Transformer
 from lengen.tasks import Problems
 from lengen.vocab import END, PAD
@@ -28,11 +28,6 @@ class Verified(NamedTuple):
     """(B,) tokens before the first divergence; the response's length where there is none."""
     correct: Tensor
     """(B,) bool: no divergence."""
-
-
-def response_start(batch: Batch) -> Tensor:
-    """(B,) index of the first response token."""
-    return batch.loss.int().argmax(dim=1)
 
 
 @torch.no_grad()
@@ -95,9 +90,9 @@ def write(
     ``choose`` takes logits (N, V), the examples (N,) they belong to and the response slots (N,) they are for, and
     gives the tokens (N,): the most likely ones unless told otherwise.
 
-    Position ids go on by the format's rule, never by the reference. A response stops at its end token, or at the
-    length of the padded layout. With ``agreed`` and ``reference`` from `verify`, the first ``agreed`` tokens are taken
-    as written (the model would write them) and decoding starts after them.
+    Position ids go on by the format's rule, never by the reference. A response stops at its end token, where the
+    format has one, or at the length of the padded layout. With ``agreed`` and ``reference`` from `verify`, the first
+    ``agreed`` tokens are taken as written (the model would write them) and decoding starts after them.
     """
     batch = writer.write(problems)
     if not (model.writes_in_order and model.spec.causal):
@@ -127,7 +122,7 @@ def write(
     while True:
         newest[~done] = choose(last[~done], rows[~done], slot[~done])
         written[rows[~done], slot[~done]] = newest[~done]
-        done = done | (newest == END) | (slot + 1 >= slots[rows])
+        done = done | ((newest == END) & writer.format.ends) | (slot + 1 >= slots[rows])
         if bool(done.all()):
             return written
         if 2 * int(done.sum()) >= len(rows):  # shrink once half of the work would be for nothing

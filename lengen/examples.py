@@ -38,11 +38,18 @@ class Batch(NamedTuple):
     """(B, T) bool: the token is a training target (response and end)."""
     source: Source | None = None
     """The query, where an encoder reads it."""
+    head: int = 0
+    """The output head it is for: 0 the task's, then those of its auxiliary tasks."""
 
     def to(self, device: torch.device) -> "Batch":
         """The same batch on a device."""
         source = self.source and Source(self.source.tokens.to(device), self.source.ids.to(device))
-        return Batch(self.tokens.to(device), self.ids.to(device), self.loss.to(device), source)
+        return Batch(self.tokens.to(device), self.ids.to(device), self.loss.to(device), source, self.head)
+
+
+def response_start(batch: Batch) -> Tensor:
+    """(B,) index of the first response token: how many tokens the prompt has."""
+    return batch.loss.int().argmax(dim=1)
 
 
 class _Part(NamedTuple):

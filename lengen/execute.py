@@ -51,7 +51,9 @@ def build_model(spec: Spec, seed: int) -> Transformer:
         torch.manual_seed(generator("initialisation", seed).initial_seed())
         if spec.model.architecture == "encoder_decoder":
             return EncoderDecoder(spec.model, tokens, sizes, *_places(data))
-        return {"decoder": Decoder, "encoder": Encoder}[spec.model.architecture](spec.model, tokens, sizes)
+        if spec.model.architecture == "encoder":
+            return Encoder(spec.model, tokens, sizes)
+        return Decoder(spec.model, tokens, sizes, outputs=len(data.streams))
 
 
 def _places(data: ArithmeticData) -> tuple[int, int]:
@@ -93,7 +95,7 @@ def execute(
     scores = Scores(spec, folder, report)
     attention = AttentionRecord(spec, report)
     every = max(1, spec.train.steps // 100)
-    metrics = MetricsFile(folder, every, report)
+    metrics = MetricsFile(folder, every, report, spec.data.hints)
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)  # no banners: hardware found, tips
     probes = Probes(spec)
     stop = EarlyStop(spec.train, folder)
@@ -119,10 +121,16 @@ def execute(
             "seconds_measuring": round(time.monotonic() - clock.trained_at, 1),
             "seconds_per_step": clock.training / clock.steps if clock.steps else 0.0,
             "tokens_per_second": round(clock.tokens / clock.training) if clock.training else 0,
-            "scalars": {} if metrics.accuracy is None else {VALIDATION: metrics.accuracy, "steps": trainer.global_step},
+            "scalars": {} if metrics.accuracy is None else _scalars(data, metrics.accuracy, trainer.global_step),
         },
         probes.arrays,
     )
+
+
+def _scalars(data: ArithmeticData, accuracy: float, steps: int) -> dict[str, float]:
+    """Validation exact match and steps, with auxiliary tasks also the steps of the main one."""
+    scalars = {VALIDATION: accuracy, "steps": steps}
+    return {**scalars, "main_steps": data.main_steps(steps)} if data.spec.data.hints else scalars
 
 
 def build_trainer(spec: Spec, callbacks: list[Callback]) -> Trainer:

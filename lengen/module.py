@@ -6,7 +6,6 @@ from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from lengen.data import TrainBatch
 from lengen.decoding import verify
 from lengen.examples import Batch
 from lengen.metrics import ExactMatch
@@ -14,6 +13,7 @@ from lengen.models import Transformer
 from lengen.optim import build_optimizer
 from lengen.randomness import generator
 from lengen.spec import Spec
+from lengen.streams import TrainBatch
 
 
 def response_loss(logits: Tensor, tokens: Tensor, loss: Tensor) -> Tensor:
@@ -39,10 +39,10 @@ class SequenceModule(LightningModule):
         self.exact_match = ExactMatch()
 
     def training_step(self, batch: TrainBatch, index: int) -> Tensor:
-        """Loss per target token, weighted as `lengen.data` says."""
+        """Loss per target token, weighted as `lengen.streams` says."""
         if self.spec.model.dropout:  # what is dropped is a function of (seed, step), as the batch is: resuming is exact
             torch.manual_seed(generator("dropout", self.seed, self.global_step).initial_seed())
-        logits = self.model.predict(Batch(batch.tokens, batch.ids, batch.loss, batch.source))
+        logits = self.model.predict(Batch(batch.tokens, batch.ids, batch.loss, batch.source, batch.head))
         return response_loss(logits, batch.tokens, batch.loss) / batch.scale
 
     def validation_step(self, batch: Batch, index: int) -> None:

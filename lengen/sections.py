@@ -57,6 +57,16 @@ class DataSpec:
     """Spaces are drawn anew whenever an example is seen; False: once for each problem."""
     max_offset: int = later(0)
     """Largest random offset of Abacus position ids in training."""
+    alphabet: int = later(0)
+    """Sequences of numbers are drawn from 1 to this."""
+    short: int = later(0)
+    """Training lengths of 2 to this share a part of the examples of their own (``skew``), those beyond it the rest."""
+    skew: float = later(0.0)
+    """Share of the training examples whose length is at most ``short``."""
+    repeats: float = later(0.0)
+    """Share of the training examples with repeats: sequences of few numbers, operands that end in nines."""
+    hints: tuple[str, ...] = later(())
+    """Auxiliary tasks, by name: training alternates between ``task`` and these, each with an output head of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +122,14 @@ class ModelSpec:
     inject: str = later("none")
     """Added again at every recurrent step (loop, or block where ``shared``): none, input (the embedded tokens, after
     the first step) or coordinates (positions and a sinusoid of the step)."""
+    head_bias: bool = later(False)
+    """The output head has a bias, whatever the other layers have."""
+    temperature: str = later("none")
+    """Factor on attention logits, one learned b per layer: none, log (b ln n) or one_plus_log (1 + b ln n)."""
+    temperature_of: str = later("position")
+    """What n counts: position (the tokens a query sees, itself included) or prompt (the tokens before the response)."""
+    temperature_start: float = later(0.0)
+    """Initial b of every layer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,6 +166,8 @@ class TrainSpec:
     """Tokens trained on: response, or all but the first."""
     warmup_steps: int = later(0)
     """Steps of linear warm-up where their number is given; then ``warmup`` has no say."""
+    one_length: bool = later(False)
+    """A batch shares one length, and a training set is streamed: its batches are drawn again in every epoch."""
 
 
 @dataclass(frozen=True, kw_only=True)

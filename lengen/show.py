@@ -6,11 +6,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lengen.data import ArithmeticData, targets
-from lengen.decoding import response_start, verify, write
+from lengen.data import ArithmeticData
+from lengen.decoding import verify, write
+from lengen.examples import response_start
 from lengen.execute import load
 from lengen.formats import can_run_free, final_answer
 from lengen.spec import Spec, SpecError
+from lengen.streams import targets
 
 
 def encode(spec: Spec, operands: list[str]) -> dict[str, Any]:
@@ -24,7 +26,7 @@ def encode(spec: Spec, operands: list[str]) -> dict[str, Any]:
 
     def side(tokens: Tensor, ids: Tensor, loss: Tensor) -> dict[str, list[Any]]:
         return {
-            "tokens": [data.format.vocab.decode([token]) for token in tokens[0]],
+            "tokens": [data.format.vocab.decode([token]) or "PAD" for token in tokens[0]],
             "position_ids": ids[:, 0].tolist(),
             "loss": loss[0].int().tolist(),
         }

@@ -83,7 +83,7 @@ def _canonical(section: typing.Any) -> dict[str, typing.Any]:
 LEAST = {
     "data.length": 1, "data.count": 1, "data.examples": 0, "data.fixed_length": 0, "data.limit": 0, "data.period": 0,
     "data.pad_to": 0, "data.spaces": 0, "data.max_offset": 0, "model.loops": 1, "train.warmup_steps": 0,
-    "test.track": 0, "test.sampled": 0,
+    "test.track": 0, "test.sampled": 0, "data.alphabet": 0, "data.short": 0, "data.skew": 0, "data.repeats": 0,
     "model.encoder_layers": 0, "model.dropout": 0, "model.window": 0, "model.stride": 1, "train.patience": 1,
     "model.layers": 1, "model.heads": 1, "model.width": 1, "model.head_dim": 1, "model.ff_width": 1,
     "train.steps": 0, "train.batch": 1, "train.lr": 0, "train.weight_decay": 0, "train.warmup": 0, "train.final_lr": 0,
@@ -95,6 +95,8 @@ ARCHITECTURES = ("decoder", "encoder_decoder", "encoder")
 BIASES = ("none", "window", "given")
 INJECTED = ("none", "input", "coordinates")
 LOSSES = ("response", "all")
+TEMPERATURES = ("none", "log", "one_plus_log")
+COUNTED = ("position", "prompt")
 
 
 def check(spec: Spec) -> None:
@@ -113,6 +115,8 @@ def check(spec: Spec) -> None:
         ("model.architecture", model.architecture, ARCHITECTURES),
         ("model.bias", model.bias, BIASES),
         ("model.inject", model.inject, INJECTED),
+        ("model.temperature", model.temperature, TEMPERATURES),
+        ("model.temperature_of", model.temperature_of, COUNTED),
         ("train.loss", train.loss, LOSSES),
         ("train.precision", train.precision, PRECISIONS),
     ):
@@ -122,9 +126,15 @@ def check(spec: Spec) -> None:
         raise SpecError(f"test.attention={test.attention}: expected pairs (length, count), each at least 1")
     if train.warmup > 1:
         raise SpecError(f"train.warmup={train.warmup}: expected a share of the steps, at most 1")
-    for path, share in (("model.dropout", model.dropout), ("train.stop_at", train.stop_at)):
+    for path, share in (
+        ("model.dropout", model.dropout),
+        ("train.stop_at", train.stop_at),
+        ("data.skew", data.skew),
+        ("data.repeats", data.repeats),
+    ):
         if not 0 <= share <= 1:
             raise SpecError(f"{path}={share}: expected a share, 0 to 1")
+    _check_sequences(spec)
     if not 2 <= data.base <= 16:
         raise SpecError(f"data.base={data.base}: expected a base from 2 to 16")
     if data.fixed_length and data.fixed_length < max(*test.lengths, data.length):
@@ -169,6 +179,32 @@ def check(spec: Spec) -> None:
         )
     if model.encoding == "rope" and model.head_dim % 2:
         raise SpecError(f"model.head_dim={model.head_dim}: rope turns pairs and needs an even number")
+
+
+def _check_sequences(spec: Spec) -> None:
+    """What streamed training sets, auxiliary tasks and tempered attention ask for."""
+    data, model, train = spec.data, spec.model, spec.train
+    if data.skew and not 2 <= data.short < data.length:
+        raise SpecError(
+            f"data.short={data.short}: with data.skew={data.skew} expected a length from 2 to {data.length - 1}, below "
+            f"the longest trained"
+        )
+    window = train.batch * train.bucket * (1 + len(data.hints))
+    if train.one_length and 0 < data.examples < window:
+        raise SpecError(
+            f"data.examples={data.examples}: a streamed training set holds at least {window} examples, train.bucket "
+            f"batches of each task"
+        )
+    if model.architecture != "decoder" and (data.hints or model.temperature != "none"):
+        raise SpecError(
+            f"model.architecture={model.architecture}: auxiliary tasks (data.hints) and tempered attention "
+            f"(model.temperature) need model.architecture=decoder"
+        )
+    if data.hints and (model.tied or not train.one_length):
+        raise SpecError(
+            "data.hints: every task has an output head and batches of its own; set model.tied=false and "
+            "train.one_length=true"
+        )
 
 
 Kind = typing.TypeVar("Kind", bound=Spec)

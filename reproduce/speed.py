@@ -17,7 +17,8 @@ import torch
 from torch import Tensor
 
 from lengen.data import ArithmeticData
-from lengen.decoding import response_start, verify, write
+from lengen.decoding import verify, write
+from lengen.examples import response_start
 from lengen.execute import build_model
 from lengen.metrics import edit_distances
 from lengen.models import Transformer
@@ -149,8 +150,8 @@ def endless(spec: Spec) -> Transformer:
     model = build_model(spec, 0).eval()
     logits = model._logits
 
-    def without_end(x: Tensor) -> Tensor:
-        return logits(x).index_fill(-1, torch.tensor(END), float("-inf"))
+    def without_end(x: Tensor, head: int = 0) -> Tensor:
+        return logits(x, head).index_fill(-1, torch.tensor(END), float("-inf"))
 
     model._logits = without_end  # type: ignore[method-assign]
     return model

@@ -13,8 +13,7 @@ from lightning import Callback, LightningModule, Trainer
 from torch import Tensor
 
 from lengen.data import ArithmeticData
-from lengen.decoding import response_start
-from lengen.examples import Batch
+from lengen.examples import Batch, response_start
 from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.records import AttentionMap, KeyCount

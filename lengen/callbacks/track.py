@@ -16,8 +16,7 @@ from torch.nn.functional import cross_entropy
 
 from lengen.callbacks.training import METRICS, append_metric
 from lengen.data import ArithmeticData
-from lengen.decoding import response_start
-from lengen.examples import Batch
+from lengen.examples import Batch, response_start
 from lengen.models import Transformer
 from lengen.spec import Spec
 
@@ -84,7 +83,7 @@ class Track(Callback):
             losses = response_losses(model, self._batches[length])
             rows.append((f"exact_match.{length}", float(losses.correct.float().mean())))
             rows.append((f"answer_loss.{length}", float(losses.loss.sum() / losses.sizes.sum())))
-            if length == data.length and not module.format.separators:
+            if length == data.length and module.format.ends and not module.format.separators:
                 by_place = digit_losses(losses, data.reverse_response)
                 rows += [(f"digit_loss.{place}", value) for place, value in enumerate(by_place, start=1)]
         for name, value in rows:

@@ -4,7 +4,7 @@ import csv
 import math
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +29,10 @@ class MetricsFile(Callback):
     Training loss is read from the device every ``every`` steps only, so nothing synchronises in between.
     """
 
-    def __init__(self, folder: Path, every: int, report: Callable[[Progress], None]) -> None:
+    def __init__(self, folder: Path, every: int, report: Callable[[Progress], None], hints: Sequence[str] = ()) -> None:
         self.path = folder / METRICS
         self.every = every
+        self.names = ["train_loss", *(f"train_loss.{hint}" for hint in hints)]
         self.report = report
         self.accuracy: float | None = None
         self._reported = 0.0
@@ -52,12 +53,13 @@ class MetricsFile(Callback):
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         step = trainer.global_step
-        if step % self.every and step != trainer.max_steps:
+        # Auxiliary tasks take turns with the main one: as many steps in a row are read as there are tasks.
+        if step % self.every >= len(self.names) and step != trainer.max_steps:
             return
         loss = float(outputs["loss"] if isinstance(outputs, Mapping) else outputs)
         if not math.isfinite(loss):
             raise _diverged(f"the loss at step {step} is {loss}", self.path.with_name(CHECKPOINT))
-        self._append(step, "train_loss", loss)
+        self._append(step, self.names[batch.head], loss)
         self._tell(trainer, loss)
 
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:

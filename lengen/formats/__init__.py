@@ -1,17 +1,29 @@
 """How problems are written: one file per task's language, composed from padding, reversal and scratchpads."""
 
 import json
+from collections.abc import Callable
 
 from lengen.formats.addition import AdditionFormat
 from lengen.formats.base import Format, final_answer, follow
 from lengen.formats.fixed import FixedFormat
+from lengen.formats.increment import IncrementFormat
 from lengen.formats.multiplication import MultiplicationFormat
 from lengen.formats.parity import ParityFormat
+from lengen.formats.sequences import CountFormat, FillFormat, SequenceFormat, SortingFormat, SuccessorFormat
 from lengen.formats.steps import StepsFormat
 from lengen.formats.subtasks import CARRIES, SUBTASKS, SubtaskFormat
 from lengen.spec import DataSpec, SpecError, nearest
-from lengen.tasks import Arithmetic, build_task
+from lengen.tasks import Arithmetic, build_task, of_sequences
 from lengen.vocab import PRINTABLE, Vocab
+
+SORTED: dict[str, Callable[[int], SequenceFormat]] = {
+    "sorting": SortingFormat,
+    "successor": SuccessorFormat,
+    "count": CountFormat,
+    "fill": FillFormat,
+    "fill_as_drawn": lambda alphabet: FillFormat(alphabet, padding=2),
+}
+"""How the tasks on sequences of an alphabet are written."""
 
 
 def build_format(data: DataSpec) -> Format:
@@ -23,6 +35,8 @@ def build_format(data: DataSpec) -> Format:
 
 
 def _build(data: DataSpec) -> Format:
+    if of_sequences(data):
+        return _sequence(data)
     if data.task == "n_by_n":
         return _two_operands(data)
     _insist(data, f"{data.task} has no sub-tasks; only n_by_n has", subtasks=())
@@ -73,6 +87,19 @@ def _two_operands(data: DataSpec) -> Format:
     return StepsFormat(reverse_response=data.reverse_response)
 
 
+def _sequence(data: DataSpec) -> Format:
+    """Sequences have one way of writing; only the digits of increment may stand in either order."""
+    build_task(data)  # refuses what the task cannot be
+    who = f"sequences of {data.task} are written plain, without coordinates"
+    _insist(data, who, scratchpad=False, pad=False, pad_to=0, reverse_query=False, subtasks=(), vocabulary="task")
+    if data.position_ids == "coupled":
+        raise SpecError(f"data.position_ids=coupled: {who}; choose none or consecutive")
+    if data.task in SORTED:
+        _insist(data, who, reverse_response=False)
+        return SORTED[data.task](data.alphabet)
+    return IncrementFormat(carries=data.task == "carries", reverse_response=data.reverse_response)
+
+
 def _insist(data: DataSpec, reason: str, **wanted: object) -> None:
     """Raise `SpecError` for a field that a format does not follow."""
     for name, value in wanted.items():
@@ -88,7 +115,7 @@ def _vocabulary(data: DataSpec, own: Vocab) -> Vocab:
     if data.vocabulary != "task":
         choices = ["task", "printable"]
         raise SpecError(f"data.vocabulary={data.vocabulary}: unknown vocabulary{nearest(data.vocabulary, choices)}")
-    return Vocab(own.symbols + " ") if data.spaces > 0 and " " not in own.symbols else own
+    return Vocab((*own.symbols, " ")) if data.spaces > 0 and " " not in own.symbols else own
 
 
 def can_run_free(format: Format, data: DataSpec) -> bool:
@@ -105,10 +132,14 @@ __all__ = [
     "CARRIES",
     "SUBTASKS",
     "AdditionFormat",
+    "FillFormat",
     "FixedFormat",
     "Format",
+    "IncrementFormat",
     "MultiplicationFormat",
     "ParityFormat",
+    "SequenceFormat",
+    "SortingFormat",
     "StepsFormat",
     "SubtaskFormat",
     "build_format",

@@ -22,6 +22,8 @@ class Format(Protocol):
     """Leading zeros are dropped, so that problems of one shape differ in length."""
     separators: str
     """Characters after the last of which the final answer stands; empty: the answer is the whole response."""
+    ends: bool = True
+    """A response ends with an end token; False: its length is known, and exactly so many tokens are written."""
     last_token_only: bool
     """The final answer is the last token before the end (parity)."""
 

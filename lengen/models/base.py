@@ -27,6 +27,8 @@ class Cache:
     """(levels, B or 1, S) ids of the source."""
     source_mask: Tensor | None = None
     """(B, 1, 1, S) bool, False at padding."""
+    prompt: Tensor | None = None
+    """(B,) tokens before each response, where the temperature of attention grows with them."""
 
     def select(self, rows: Tensor) -> "Cache":
         """The examples at which ``rows`` (B,) is True."""
@@ -44,16 +46,22 @@ class Cache:
             tuple(chosen(self.memory)),
             ids,
             None if mask is None else mask[keep],
+            None if self.prompt is None else self.prompt[keep],
         )
 
 
 class Transformer(nn.Module):
-    """A transformer of a specification, for a vocabulary of ``tokens`` and position ids up to ``sizes``."""
+    """A transformer of a specification, for a vocabulary of ``tokens`` and position ids up to ``sizes``.
+
+    ``outputs`` is the number of output heads: one for the task, one for each auxiliary task (`Batch.head`).
+    """
 
     writes_in_order = True
     """Tokens of a response are written one after another; False where all are written at once."""
 
-    def __init__(self, model: ModelSpec, tokens: int, sizes: tuple[int, ...], *, cross: bool = False) -> None:
+    def __init__(
+        self, model: ModelSpec, tokens: int, sizes: tuple[int, ...], *, cross: bool = False, outputs: int = 1
+    ) -> None:
         super().__init__()
         _check(model)
         self.spec = model
@@ -61,7 +69,9 @@ class Transformer(nn.Module):
         self.encoding = build_encoding(model, sizes)
         self.blocks = nn.ModuleList(Block(model, cross) for _ in range(1 if model.shared else model.layers))
         self.norm = NORMS[model.final_norm](model.width)
-        self.head = None if model.tied else nn.Linear(model.width, tokens, bias=model.biases)
+        bias = model.biases or model.head_bias
+        self.head = None if model.tied else nn.Linear(model.width, tokens, bias=bias)
+        self.others = nn.ModuleList(nn.Linear(model.width, tokens, bias=bias) for _ in range(outputs - 1))
         self.dropout = nn.Dropout(model.dropout)
 
     def predict(self, batch: Batch) -> Tensor:
@@ -128,12 +138,18 @@ class Transformer(nn.Module):
             return x + moment if positions is None else x + positions + moment
         return x
 
-    def _logits(self, x: Tensor) -> Tensor:
+    def _logits(self, x: Tensor, head: int = 0) -> Tensor:
         x = self.norm(x)
         if self.head is None:
             return linear(x * self.spec.width**-0.5, self.embedding.weight)
-        logits: Tensor = self.head(x)
+        logits: Tensor = self.others[head - 1](x) if head else self.head(x)
         return logits
+
+    def _counted(self, places: Tensor, prompt: Tensor | None) -> Tensor | None:
+        """What temperatures grow with, (B or 1, T): tokens up to each of ``places``, or those of a ``prompt`` (B,)."""
+        if self.spec.temperature == "none":
+            return None
+        return places + 1 if prompt is None else prompt[:, None].expand(-1, places.shape[1])
 
     def _empty_cache(self, batch: Batch, capacity: int) -> Cache:
         weight, examples = self.embedding.weight, len(batch.tokens)
@@ -146,7 +162,9 @@ class Transformer(nn.Module):
         if ids.shape[0]:
             cache.ids.scatter_(2, places.expand(ids.shape[0], -1, -1), ids.expand(-1, len(tokens), -1))
         mask = torch.arange(cache.ids.shape[2], device=places.device) <= places[:, None, :, None]
-        return Context(self.encoding, ids, cache.ids, self.encoding.bias(ids, cache.ids), mask, places)
+        counted = self._counted(places, cache.prompt)
+        bias = self.encoding.bias(ids, cache.ids)
+        return Context(self.encoding, ids, cache.ids, bias, mask, places, counted=counted)
 
 
 def _check(model: ModelSpec) -> None:
@@ -166,6 +184,9 @@ def initialise(model: Transformer) -> None:
     for module in model.modules():
         if isinstance(module, nn.Linear) and module.bias is not None and model.spec.biases:
             nn.init.zeros_(module.bias)
+    for head in _heads(model):
+        if head.bias is not None:
+            nn.init.zeros_(head.bias)
 
 
 def _t5(transformer: Transformer, model: ModelSpec) -> None:
@@ -206,8 +227,13 @@ def _fan_in(module: nn.Module) -> None:
 
 def _ends(transformer: Transformer) -> None:
     nn.init.normal_(transformer.embedding.weight)
-    if transformer.head is not None:
-        nn.init.normal_(transformer.head.weight, std=transformer.spec.width**-0.5)
+    for head in _heads(transformer):
+        nn.init.normal_(head.weight, std=transformer.spec.width**-0.5)
+
+
+def _heads(transformer: Transformer) -> list[nn.Linear]:
+    """The output heads that are no shared embedding."""
+    return [] if transformer.head is None else [transformer.head, *(cast(nn.Linear, one) for one in transformer.others)]
 
 
 INITIALISATIONS = {"t5": _t5, "normal": _normal, "xavier": _xavier}

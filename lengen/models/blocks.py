@@ -13,6 +13,7 @@ from torch.nn.functional import gelu, relu, rms_norm
 from lengen.attention import attend, attention_scores, attention_weights, causal_mask
 from lengen.encodings import Encoding
 from lengen.spec import ModelSpec, SpecError
+from lengen.temperature import Temperature
 
 
 class RMSNorm(nn.Module):
@@ -84,6 +85,8 @@ class Context(NamedTuple):
     """(B, T) rows of the cache to write; None without a cache."""
     closed: Tensor | None = None
     """(B or 1, H, T, 1) bool: rows that read nothing, because a fixed bias closes every key; their bias is finite."""
+    counted: Tensor | None = None
+    """(B or 1, T) tokens that the temperature of each query grows with; None where no layer has one."""
 
 
 class Attention(nn.Module):
@@ -99,12 +102,24 @@ class Attention(nn.Module):
         self.value = nn.Linear(model.width, inner, bias=model.biases)
         self.out = nn.Linear(inner, model.width, bias=model.biases)
         self.dropout = model.dropout
+        self.temperature = None
+        if model.temperature != "none":
+            self.temperature = Temperature(model.temperature, model.temperature_start)
 
     def _heads(self, x: Tensor) -> Tensor:
         return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)
 
+    def _factor(self, context: Context) -> Tensor | None:
+        """What the temperature multiplies logits by, (B or 1, 1, T, 1)."""
+        if self.temperature is None or context.counted is None:
+            return None
+        factor: Tensor = self.temperature(context.counted)
+        return factor
+
     def _queries(self, x: Tensor, context: Context) -> Tensor:
-        return context.encoding.rotate(self._heads(self.query(x)), context.query_ids)
+        query = context.encoding.rotate(self._heads(self.query(x)), context.query_ids)
+        factor = self._factor(context)
+        return query if factor is None else query * factor  # one product on queries instead of one on all logits
 
     def memory(self, x: Tensor, encoding: Encoding, ids: Tensor) -> LayerCache:
         """Keys and values of tokens ``x`` (B, K, C) with these ids."""
@@ -112,9 +127,12 @@ class Attention(nn.Module):
 
     def _bias(self, query: Tensor, context: Context) -> Tensor | None:
         related = context.encoding.relate(query, context.query_ids, context.key_ids)
+        bias, factor = context.bias, self._factor(context)
+        if bias is not None and factor is not None:
+            bias = bias * factor
         if related is None:
-            return context.bias
-        return related * self.scale if context.bias is None else related * self.scale + context.bias
+            return bias
+        return related * self.scale if bias is None else related * self.scale + bias
 
     def forward(
         self, x: Tensor, context: Context, cache: LayerCache | None = None, memory: LayerCache | None = None
@@ -194,7 +212,15 @@ class Block(nn.Module):
         x = self._attended(x, context, cache)
         if self.cross is not None and crossing is not None:
             x = self._join(x, self.cross(self.before[1](x), crossing, memory=memory), self.after[1])
+        return self._fed(x)
+
+    def _fed(self, x: Tensor) -> Tensor:
         return self._join(x, self.feed_forward(self.before[-1](x)), self.after[-1])
+
+    def halves(self, x: Tensor, context: Context) -> tuple[Tensor, Tensor]:
+        """The residual stream (B, T, C) after attention and after the feed-forward network, of a full pass."""
+        attended = self._attended(x, context, None)
+        return attended, self._fed(attended)
 
     def weights(
         self,

@@ -16,9 +16,10 @@ class Problems(NamedTuple):
     """A batch of problems of one task."""
 
     operands: Tensor
-    """(B, K, W) int64 digits, least significant first, 0 beyond the length (parity: bits, first bit first)."""
+    """(B, K, W) int64 digits, least significant first, 0 beyond the length; parity: bits, first bit first; sequences:
+    numbers from 1 on, first number first."""
     lengths: Tensor
-    """(B, K) digits of each operand; 0 for an operand that is absent."""
+    """(B, K) digits (or numbers) of each operand; 0 for an operand that is absent."""
     kinds: Tensor | None = None
     """(B,) which of a task's sub-tasks each problem asks for, where it has any."""
 

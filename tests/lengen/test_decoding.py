@@ -8,7 +8,8 @@ import torch
 
 from lengen.callbacks import score_cell
 from lengen.data import ArithmeticData
-from lengen.decoding import response_start, verify, write
+from lengen.decoding import verify, write
+from lengen.examples import response_start
 from lengen.models import Decoder
 from lengen.module import response_loss
 from lengen.records import Score

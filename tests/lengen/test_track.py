@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen.callbacks import METRICS, Losses, digit_losses, read_metrics, response_losses
-from lengen.data import ArithmeticData, targets
+from lengen.data import ArithmeticData
 from lengen.decoding import verify
 from lengen.execute import WEIGHTS, build_model, execute, load
 from lengen.formats import SUBTASKS
@@ -18,6 +18,7 @@ from lengen.module import SequenceModule, response_loss
 from lengen.optim import build_optimizer, learning_rate_factor
 from lengen.show import encode
 from lengen.spec import Spec, TrainSpec, change
+from lengen.streams import targets
 from lengen.vocab import PAD
 from tests.lengen.beside import beside, made
 from tests.lengen.helpers import TEST, TRAIN, two_operands
