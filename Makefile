@@ -9,7 +9,7 @@ RUN     := $(PY) -m reproduce
 PYTEST  ?= -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce reproduce-paper1 reproduce-paper2 reproduce-paper3 figures compare report bench test lint
+.PHONY: help setup reproduce reproduce-paper1 reproduce-paper2 reproduce-paper3 reproduce-paper4 figures compare report bench test lint
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 20
@@ -30,7 +30,7 @@ $(STAMP):
 	$(PY) -m pip install --quiet --no-compile --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	@echo '$(WANTED)' > $(STAMP)
 
-reproduce: reproduce-paper1 reproduce-paper2 reproduce-paper3  ## every paper: train, draw, compare
+reproduce: reproduce-paper1 reproduce-paper2 reproduce-paper3 reproduce-paper4  ## every paper: train, draw, compare
 
 reproduce-paper1: setup  ## Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count
 	$(RUN) run coupling --profile $(PROFILE)
@@ -40,6 +40,9 @@ reproduce-paper2: setup  ## From Interpolation to Extrapolation: attention bias 
 
 reproduce-paper3: setup  ## Length Generalization on Multi-Digit Integer Addition with Transformers
 	$(RUN) run random_spaces --profile $(PROFILE)
+
+reproduce-paper4: setup  ## Improving Length-Generalization in Transformers via Task Hinting
+	$(RUN) run task_hinting --profile $(PROFILE)
 
 figures: setup  ## redraw every figure from the stored runs
 	$(RUN) figures

@@ -31,27 +31,34 @@ class ArithmeticData(LightningDataModule):
         check(spec)
         self.spec = spec
         self.seed = seed
-        self.task, self.writer = self._written(spec.data)
+        self.task, self.writer = self._written(spec.data, 0)
         self.format = self.writer.format
         if spec.train.one_length and not isinstance(self.task, SequenceTask):
             raise SpecError("train.one_length=true: only tasks on sequences draw examples of one length")
-        parts = 1 + len(spec.data.hints)
-        examples = spec.data.examples // parts
-        self.streams = [Stream(spec, self.task, self.writer, seed, examples, 0, "")]
+        examples = spec.data.examples // (1 + len(spec.data.hints))
+        self.streams = [Stream(spec, self.task, self.writer, seed, examples)]
         for head, hint in enumerate(spec.data.hints, start=1):
-            task, writer = self._written(dataclasses.replace(spec.data, task=hint, hints=()))
+            task, writer = self._written(dataclasses.replace(spec.data, task=hint, hints=()), head)
             if writer.format.vocab.symbols != self.format.vocab.symbols:
                 raise SpecError(f"data.hints={list(spec.data.hints)}: {hint} has other symbols than {spec.data.task}")
-            self.streams.append(Stream(spec, task, writer, seed, examples, head, hint))
+            self.streams.append(Stream(spec, task, writer, seed, examples, hint))
 
-    def _written(self, data: DataSpec) -> tuple[Task, Writer]:
+    def trained(self, name: str) -> tuple[Task, Writer]:
+        """The main task or an auxiliary one by its name, and what writes its problems; raises `SpecError`."""
+        names = [self.spec.data.task, *self.spec.data.hints]
+        if name not in names:
+            raise SpecError(f"'{name}' is no task of this setting; it trains {', '.join(names)}")
+        stream = self.streams[names.index(name)]
+        return stream.task, stream.writer
+
+    def _written(self, data: DataSpec, head: int) -> tuple[Task, Writer]:
         """A task and what writes its problems."""
         format = build_format(data)
         split = self.spec.model.architecture == "encoder_decoder"
         spaces = None
         if data.spaces:
             spaces = Spaces(data.spaces, format.vocab.id(" "), data.fresh_spaces, self.seed)
-        return build_task(data), Writer(format, build_position_ids(data, format.levels), split, spaces)
+        return build_task(data), Writer(format, build_position_ids(data, format.levels), split, spaces, head)
 
     def batch(self, step: int) -> TrainBatch:
         """The training batch of a step, the same whenever it is asked for."""

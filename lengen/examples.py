@@ -69,14 +69,18 @@ class _Part(NamedTuple):
 class Writer:
     """Writes problems in one format with one scheme of position ids.
 
-    ``split`` writes query and response apart; ``spaces`` are put into the queries of training examples.
+    ``split`` writes query and response apart; ``spaces`` are put into the queries of training examples; ``head`` is the
+    output head that its batches are for.
     """
 
-    def __init__(self, format: Format, scheme: PositionIds, split: bool = False, spaces: Spaces | None = None) -> None:
+    def __init__(
+        self, format: Format, scheme: PositionIds, split: bool = False, spaces: Spaces | None = None, head: int = 0
+    ) -> None:
         self.format = format
         self.scheme = scheme
         self.split = split
         self.spaces = spaces
+        self.head = head
         self._tables: dict[tuple[int, int, bool], _Table] = {}
 
     def write(self, problems: Problems, generator: torch.Generator | None = None) -> Batch:
@@ -89,12 +93,12 @@ class Writer:
         if not self.split:
             part = self._spaced(part, problems, generator)
             offsets = self.scheme.offsets(part.highest, part.sizes, generator)
-            return Batch(part.tokens, self._ids(part, offsets), part.loss)
+            return Batch(part.tokens, self._ids(part, offsets), part.loss, head=self.head)
         query = self._spaced(self._part(problems, numbers, buffer, query=True), problems, generator)
         highest, sizes = torch.maximum(part.highest, query.highest), torch.maximum(part.sizes, query.sizes)
         offsets = self.scheme.offsets(highest, sizes, generator)
         source = Source(query.tokens, self._ids(query, offsets))
-        return Batch(part.tokens, self._ids(part, offsets), part.loss, source)
+        return Batch(part.tokens, self._ids(part, offsets), part.loss, source, self.head)
 
     def _part(self, problems: Problems, numbers: Tensor, buffer: Tensor, query: bool = False) -> _Part:
         table, rows = self._rows(problems, numbers.shape[2], query)

@@ -15,14 +15,16 @@ from lengen.spec import Spec, SpecError
 from lengen.streams import targets
 
 
-def encode(spec: Spec, operands: list[str]) -> dict[str, Any]:
+def encode(spec: Spec, operands: list[str], task: str = "") -> dict[str, Any]:
     """Tokens, position ids (one row per level, test-time offset) and loss mask of one problem.
 
-    Beside an encoder these three stand under "source" and under "target". Raises `OperandError` for operands that the
-    task cannot take or that exceed the maximum position id.
+    ``task`` names an auxiliary task; without it the main one is asked. Beside an encoder these three stand under
+    "source" and under "target". Raises `OperandError` for operands that the task cannot take or that exceed the maximum
+    position id.
     """
     data = ArithmeticData(spec, seed=0)
-    batch = data.writer.write(data.task.parse(operands))
+    asked, writer = data.trained(task or spec.data.task)
+    batch = writer.write(asked.parse(operands))
 
     def side(tokens: Tensor, ids: Tensor, loss: Tensor) -> dict[str, list[Any]]:
         return {
@@ -39,11 +41,12 @@ def encode(spec: Spec, operands: list[str]) -> dict[str, Any]:
 
 
 @torch.no_grad()
-def solve(spec: Spec, weights: Path, operands: list[str]) -> dict[str, object]:
+def solve(spec: Spec, weights: Path, operands: list[str], task: str = "") -> dict[str, object]:
     """Greedy free-running response of a trained model to one problem, without the answer in sight.
 
     Returns ``prompt`` and ``output`` as text, the true ``answer``, whether the final answer of the output is
-    ``correct``, and that final answer as it ``read``s: as a plain number, but in sub-tasks as it is written.
+    ``correct``, and that final answer as it ``read``s: as a plain number, but in sub-tasks and auxiliary tasks as it is
+    written. ``task`` names an auxiliary task; without it the main one is asked.
     """
     data = ArithmeticData(spec, seed=0)
     if not can_run_free(data.format, spec.data):
@@ -51,16 +54,19 @@ def solve(spec: Spec, weights: Path, operands: list[str]) -> dict[str, object]:
             "this format cannot be solved free-running: without padding and most significant digit first, the id of "
             "a digit depends on a length not yet written; choose another variant"
         )
-    problems = data.task.parse(operands)
-    batch = data.writer.write(problems)
+    asked, writer = data.trained(task or spec.data.task)
+    problems = asked.parse(operands)
+    batch = writer.write(problems)
     prompt = batch.tokens[:, : int(response_start(batch)[0])] if batch.source is None else batch.source.tokens
     model, vocab = load(spec, weights), data.format.vocab
-    written = write(model, data.writer, problems)
+    written = write(model, writer, problems)
     reference = verify(model, batch).reference
     reversed_digits = spec.data.reverse_response and not data.format.last_token_only
 
     def read(response: Tensor) -> str:
         text = vocab.decode(final_answer(data.format, response)[0])
+        if writer.head:
+            return text
         plain = text[::-1] if reversed_digits else text
         if spec.data.subtasks or not plain.isalnum():
             return plain

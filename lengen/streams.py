@@ -33,17 +33,16 @@ class TrainBatch(NamedTuple):
 class Stream:
     """The training batches of one task.
 
-    ``head`` is the output head they train. ``name`` keeps the random numbers of auxiliary tasks apart; the main one
-    has none. ``examples`` is the size of the training set, 0 for fresh examples without end.
+    ``name`` keeps the random numbers of auxiliary tasks apart; the main one has none. ``examples`` is the size of the
+    training set, 0 for fresh examples without end.
     """
 
-    def __init__(self, spec: Spec, task: Task, writer: Writer, seed: int, examples: int, head: int, name: str) -> None:
+    def __init__(self, spec: Spec, task: Task, writer: Writer, seed: int, examples: int, name: str = "") -> None:
         self.spec = spec
         self.task = task
         self.writer = writer
         self.seed = seed
         self.examples = examples
-        self.head = head
         self.suffix = f" {name}" if name else ""
         self._window: tuple[int, list[TrainBatch]] = (-1, [])
         self._fixed: Problems | None = None
@@ -65,8 +64,8 @@ class Stream:
         scale = torch.tensor(sum(int(batch.loss.sum()) for batch in batches) / len(batches))
         shuffled = torch.randperm(len(batches), generator=stream).tolist()
         return [
-            TrainBatch(batches[i].tokens, batches[i].ids, batches[i].loss, scale, batches[i].source, self.head)
-            for i in shuffled
+            TrainBatch(batch.tokens, batch.ids, batch.loss, scale, batch.source, batch.head)
+            for batch in (batches[i] for i in shuffled)
         ]
 
     def _problems(self, window: int, n: int, stream: torch.Generator) -> Problems:

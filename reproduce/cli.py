@@ -115,6 +115,7 @@ def parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text)
         command.add_argument("selector", metavar="SELECTOR", help=selector)
         command.add_argument("operands", nargs="+", metavar="OPERAND")
+        command.add_argument("--task", default="", help="an auxiliary task of the setting (default: its main task)")
         command.add_argument("--json", action="store_true", help="one line of JSON")
     command.add_argument("--profile", choices=PROFILES, help="of the run to take (default: any)")
     command.add_argument("--seed", type=seed, metavar="K", help="of the run to take (default: any)")

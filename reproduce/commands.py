@@ -197,7 +197,7 @@ def encode_command(options: argparse.Namespace) -> int:
     experiment = registry.select_one(options.selector)
     from lengen import show
 
-    encoded = show.encode(_spec(experiment).override(*experiment.shown), options.operands)
+    encoded = show.encode(_spec(experiment).override(*experiment.shown), options.operands, options.task)
     print(json.dumps(encoded, ensure_ascii=False) if options.json else terminal.aligned(encoded))
     return 0
 
@@ -207,12 +207,11 @@ def solve_command(options: argparse.Namespace) -> int:
     experiment = registry.select_one(options.selector)
     from lengen import show
 
-    show.encode(
-        _spec(experiment).override(*experiment.shown), options.operands
-    )  # bad operands are told before a run is looked for
+    # Bad operands are told before a run is looked for.
+    show.encode(_spec(experiment).override(*experiment.shown), options.operands, options.task)
     run, folder = _trained(experiment, options.profile, options.seed)
     spec: Spec = from_dict(run.info["spec"]).override(*experiment.shown)  # type: ignore[arg-type]
-    solved: dict[str, Any] = show.solve(spec, folder / WEIGHTS, options.operands)
+    solved: dict[str, Any] = show.solve(spec, folder / WEIGHTS, options.operands, options.task)
     if options.json:
         print(json.dumps(solved, ensure_ascii=False))
     else:

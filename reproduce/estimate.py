@@ -50,9 +50,9 @@ def _cost(spec: Spec, profile: str) -> Cost:
     rate = GPU_RATE if profile == "paper" else CORE_RATE[spec.model.activation]
     train, test = spec.train, spec.test
     counts = range(min(2, spec.data.count), spec.data.count + 1)
-    lengths = spec.data.lengths or range(1, spec.data.length + 1)
+    lengths = trained_lengths(spec.data)
     trained = [tokens(spec.data, length, count) for length in lengths for count in counts]
-    padding = 1.0 if spec.data.fixed_length else PADDING
+    padding = 1.0 if spec.data.fixed_length or train.one_length else PADDING
     training = 3 * statistics.fmean(forward(spec.model, *pair) for pair in trained) * train.steps * train.batch
     validating = statistics.fmean(verify(spec.model, *pair) for pair in trained) * train.evaluations * VALIDATED
     cells = [tokens(spec.data, length, count) for length in test.lengths for count in test.counts]
@@ -65,6 +65,15 @@ def _cost(spec: Spec, profile: str) -> Cost:
         START[device] + padding * (training + validating) / rate + train.steps * STEP_OVERHEAD[device],
         testing / rate + len(cells) * STEP_OVERHEAD[device],
     )
+
+
+def trained_lengths(data: DataSpec) -> list[int]:
+    """Trained lengths, each as often as its share says, to one in ten where lengths are skewed."""
+    if not data.skew:
+        return list(data.lengths or range(1, data.length + 1))
+    short, long = range(2, data.short + 1), range(data.short + 1, data.length + 1)
+    shares = ((short, data.skew, long), (long, 1 - data.skew, short))
+    return [length for part, share, other in shares for length in part for _ in range(round(10 * share * len(other)))]
 
 
 def verify(model: ModelSpec, prompt: float, response: float) -> float:
@@ -99,6 +108,8 @@ def tokens(data: DataSpec, length: int, count: int) -> tuple[float, float]:
         shown = max(length, data.pad_to)
         prompt = (2 * shown + 3) * (1 + data.spaces / 2) + 3 * bool(data.subtasks)
         return prompt, shown + 2 + (16 * length + 8 if data.scratchpad else 0) + 0.4 * length * len(data.subtasks) / 5
+    if data.task in ("increment", "carries") or data.alphabet:
+        return length + 1, length * (3 if data.task == "carries" else 1)
     if data.task == "parity":
         return length + 2, length + 2 if data.scratchpad else 2
     if data.task == "multiplication":

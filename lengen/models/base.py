@@ -29,6 +29,8 @@ class Cache:
     """(B, 1, 1, S) bool, False at padding."""
     prompt: Tensor | None = None
     """(B,) tokens before each response, where the temperature of attention grows with them."""
+    head: int = 0
+    """The output head that predicts."""
 
     def select(self, rows: Tensor) -> "Cache":
         """The examples at which ``rows`` (B,) is True."""
@@ -47,6 +49,7 @@ class Cache:
             ids,
             None if mask is None else mask[keep],
             None if self.prompt is None else self.prompt[keep],
+            self.head,
         )
 
 

@@ -67,7 +67,7 @@ class Decoder(Transformer):
 
     def cache(self, batch: Batch, capacity: int) -> Cache:
         cache = self._empty_cache(batch, capacity)
-        cache.prompt = self._prompt(batch)
+        cache.prompt, cache.head = self._prompt(batch), batch.head
         return cache
 
     def extend(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Tensor:
@@ -75,4 +75,4 @@ class Decoder(Transformer):
         x = embedded = self._embed(tokens, ids)
         for layer, (block, cached) in enumerate(zip(self.stack(), cache.layers, strict=True)):
             x = block(self._injected(x, embedded, ids, layer, len(self.blocks)), context, cached)
-        return self._logits(x)
+        return self._logits(x, cache.head)

@@ -1,0 +1,216 @@
+"""Every experiment of the paper, grouped by figure or table; plain data, no torch.
+
+Reading order: what data and depth do alone (Figures 3.2 and 3.3) and with hints (3.5), accuracy and edit distance with
+repetitions (3.6 to 3.9), other hints (3.11), what the residual stream shows (4.12 to 4.16), tempered softmax (Tables 1
+and 2), adding one (Table 3). Equal specifications are one run, stored under the first of their names.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from lengen.experiment import PROFILES, Experiment, Figure, figure_of
+from lengen.spec import Spec
+from papers.task_hinting import settings
+from papers.task_hinting.deviations import DEVIATIONS
+from papers.task_hinting.settings import SIZES
+
+__all__ = ["DEVIATIONS", "EXPERIMENTS", "FIGURES"]
+
+MINUTES = "minutes more than a run of the whole paper has on two cores: runs when named"
+OURS = "not in the paper: runs when named"
+
+
+def entry(name: str, claim: str, place: str, make: Callable[[str], Spec], *, extra: str = "") -> Experiment:
+    """An experiment with ``make(profile)`` at every profile; ``extra`` says why the cpu profile leaves it out."""
+    return Experiment(
+        name=f"task_hinting/{name}",
+        claim=claim,
+        place=place,
+        specs={profile: make(profile) for profile in PROFILES},
+        absent={},
+        extra={"cpu": extra} if extra else {},
+        seeds=1,
+    )
+
+
+SUCCESSOR = ("successor",)
+SHARES = {"1m": "1M", "10m": "10M", "40m": "40M", "160m": "160M"}
+
+# ------------------------------------------------------------------ Section 3: data, depth, hints
+
+FIG32 = tuple(
+    entry(
+        f"fig3.2/{size}",
+        f"trained on {SHARES[size]} sequences without hints: more data helps at 2.5 times the trained length, not at 5",
+        "Figure 3.2, Section 3",
+        partial(settings.scaled, size),
+    )
+    for size in SIZES
+)
+DEPTHS = (2, 4, 8, 12)
+FIG33 = tuple(
+    entry(
+        f"fig3.3/depth-{layers}",
+        "deeper models do not reach 5 times the trained length",
+        "Figure 3.3, Section 3",
+        partial(settings.scaled, "1m", layers=layers),
+        extra=MINUTES if layers > 4 else "",
+    )
+    for layers in DEPTHS
+)
+FIG35 = tuple(
+    entry(
+        f"fig3.5/{size}",
+        f"trained on {SHARES[size]} examples, half of them successor hints: more data helps at every length",
+        "Figure 3.5, Section 3.1",
+        partial(settings.scaled, size, hints=SUCCESSOR),
+    )
+    for size in SIZES
+)
+KINDS: dict[str, tuple[tuple[str, ...], str]] = {
+    "none": ((), "without hints accuracy falls sharply with length"),
+    "successor": (
+        SUCCESSOR,
+        "successor hints keep accuracy high and edit distance small far beyond the trained lengths",
+    ),
+    "count": (("count",), "count hints make it worse than no hints"),
+    "fill": (("fill",), "fill hints help a little"),
+    "all": (("successor", "count", "fill"), "all three hints at once: mixed or negative (Section 7)"),
+}
+
+
+def _repeated(figure: str, kind: str, place: str, claim: str = "") -> Experiment:
+    """A figure that looks at the models trained with repetitions."""
+    hints, words = KINDS[kind]
+    rep = kind in ("none", "successor")
+    return entry(f"{figure}/{kind}", claim or words, place, partial(settings.repeated, hints, rep=rep))
+
+
+FIG36 = (
+    *(_repeated("fig3.6", kind, "Figures 3.6 and 3.7, Section 3.1") for kind in ("none", "successor")),
+    entry(
+        "fig3.6/successor-equal",
+        "with as many updates of the main task as without hints",
+        "Figures 3.6 and 3.7, Section 3.1: an addition of ours",
+        partial(settings.repeated, SUCCESSOR, rep=True, factor=2),
+    ),
+)
+FIG38 = tuple(
+    _repeated("fig3.8", kind, "Figures 3.8 and 3.9, Section 3.1", claim)
+    for kind, claim in (
+        ("none", "without hints accuracy falls on repeated numbers, too"),
+        ("successor", "with hints accuracy and edit distance stay stable on repeated numbers"),
+    )
+)
+FIG311 = tuple(_repeated("fig3.11", kind, "Figure 3.11, Sections 3.1 and 7") for kind in KINDS)
+
+# ------------------------------------------------------------------ Section 4: what the residual stream shows
+
+FIG412, FIG413, FIG414 = (
+    (_repeated(figure, "none", f"Figure {figure.removeprefix('fig')}, Section 4", claim),)
+    for figure, claim in (
+        ("fig4.12", "an input token copies itself in the encoder basis"),
+        ("fig4.13", "an output token shows itself and its successor in the decoder basis"),
+        ("fig4.14", "the delimiter shows the minimum in the decoder basis"),
+    )
+)
+FIG415, FIG416 = (
+    tuple(
+        _repeated(figure, kind, f"Figure {figure.removeprefix('fig')}, Section 4", f"{claim}{when}")
+        for kind, when in (("none", ""), ("successor", ", more often with hints"))
+    )
+    for figure, claim in (
+        ("fig4.15", "the delimiter finds the minimum after the first attention layer"),
+        ("fig4.16", "output tokens show identity and successor after the second attention layer"),
+    )
+)
+
+# ------------------------------------------------------------------ Section 5: tempered softmax
+
+WITHOUT = "Table 1, Section 5"
+TABLE1 = (
+    entry("table1/tempered", "tempered softmax reaches further", WITHOUT, settings.tempered),
+    entry("table1/standard", "standard softmax, no hints", WITHOUT, partial(settings.scaled, "160m")),
+    entry(
+        "table1/tempered-1m",
+        "tempered softmax helps with 1M sequences, too: 42 % at 5 times the trained length",
+        "Section 5",
+        partial(settings.tempered, size="1m"),
+    ),
+    entry(
+        "table1/tempered-prompt",
+        "n counts the prompt instead of the tokens a query sees",
+        WITHOUT,
+        partial(settings.tempered, temperature_of="prompt"),
+        extra=OURS,
+    ),
+    entry(
+        "table1/one-plus-log",
+        "the factor 1 + tau ln n of the authors' later code",
+        WITHOUT,
+        partial(settings.tempered, temperature="one_plus_log"),
+        extra=OURS,
+    ),
+)
+TABLE2 = (
+    entry(
+        "table2/standard",
+        "standard softmax, successor hints",
+        "Table 2, Section 5",
+        partial(settings.scaled, "160m", hints=SUCCESSOR),
+    ),
+    entry(
+        "table2/tempered",
+        "tempered softmax reaches further with hints, too",
+        "Table 2, Section 5",
+        partial(settings.tempered, hints=SUCCESSOR),
+    ),
+)
+
+# ------------------------------------------------------------------ Section 6: adding one
+
+TABLE3 = tuple(
+    entry(f"table3/{kind}", claim, "Table 3, Section 6", partial(settings.increment, kind))
+    for kind, claim in (
+        ("standard", "adding one hardly generalizes"),
+        ("hinting", "writing the carries as a hint helps a little"),
+        ("tempered", "tempered softmax helps more"),
+    )
+)
+
+EXPERIMENTS: tuple[Experiment, ...] = (
+    *FIG32,
+    *FIG33,
+    *FIG35,
+    *FIG36,
+    *FIG38,
+    *FIG311,
+    *FIG412,
+    *FIG413,
+    *FIG414,
+    *FIG415,
+    *FIG416,
+    *TABLE1,
+    *TABLE2,
+    *TABLE3,
+)
+
+FIGURES: tuple[Figure, ...] = (
+    figure_of("fig3.2", "Accuracy by length: size of the training set", "fig3_2", FIG32),
+    figure_of("fig3.3", "Accuracy by length: depth", "fig3_3", FIG33),
+    figure_of("fig3.5", "Accuracy by length with successor hints: size of the training set", "fig3_5", FIG35),
+    figure_of("fig3.6", "Accuracy by length, with and without hints", "fig3_6", FIG36),
+    figure_of("fig3.7", "Edit distance by length, with and without hints", "fig3_7", FIG36),
+    figure_of("fig3.8", "Accuracy on repeated numbers", "fig3_8", FIG38),
+    figure_of("fig3.9", "Edit distance on repeated numbers", "fig3_9", FIG38),
+    figure_of("fig3.11", "Accuracy by length: kinds of hints", "fig3_11", FIG311),
+    figure_of("fig4.12", "Projections of an input token", "fig4_12", FIG412),
+    figure_of("fig4.13", "Projections of an output token", "fig4_13", FIG413),
+    figure_of("fig4.14", "Projections of the delimiter", "fig4_14", FIG414),
+    figure_of("fig4.15", "How often the delimiter finds the minimum", "fig4_15", FIG415),
+    figure_of("fig4.16", "How often output tokens show identity and successor", "fig4_16", FIG416),
+    figure_of("table1", "Tempered softmax without hints", "table1", TABLE1, table="table1_csv"),
+    figure_of("table2", "Tempered softmax with successor hints", "table2", TABLE2, table="table2_csv"),
+    figure_of("table3", "Adding one", "table3", TABLE3, table="table3_csv"),
+    figure_of("training", "Loss of main and auxiliary tasks while training", "training", FIG311),
+)
