@@ -108,11 +108,14 @@ def training(runs: Runs) -> Figure:
         below.xaxis.set_major_formatter(EngFormatter(sep=""))
     panels.percent(grid[0, 0])
     grid[0, 0].set_ylabel("Validation exact match\n(trained lengths)")
-    grid[1, 0].set_ylabel("Training loss (nats per token)")
+    grid[1, 0].set_ylabel("Training loss (nats)")
     if any(value > 0 for some in shown.values() for run in some for _, name, value in run.metrics if name in order):
         grid[1, 0].set_yscale("log")
     panels.legend(figure, grid[1], "Loss of")
-    note = f"Losses: median of {WINDOW} recorded batches; logarithmic. {titles.seeds(shown)}"
+    note = (
+        "Losses: nats summed over a batch, over the mean number of trained tokens in a batch; medians of "
+        f"{WINDOW} recorded batches; logarithmic. {titles.seeds(shown)}"
+    )
     bare = [name for name, some in runs.items() if some and name not in shown]
     without = "Nothing recorded in training: " + ", ".join(bare) if bare else ""
     plotting.footnote(figure, note, without, titles.absent(runs))
