@@ -1,0 +1,180 @@
+"""Runs of paper 4 made by hand: what a figure must show is known beforehand."""
+
+import numpy as np
+from matplotlib.figure import Figure as Drawing
+
+from lengen import plotting
+from lengen.records import Grid, Run, Score
+from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
+from papers.task_hinting import figures
+
+PAPER = "task_hinting"
+LENGTHS = (5, 10, 15, 20, 25, 30, 40, 50)
+TRAINED = 10
+COUNTS = (1, 2, 3, 4, 5)
+N = 400
+"""Examples of a cell."""
+STEPS = tuple(range(0, 401, 20))
+SECTIONS = {
+    "temperature": "model", "temperature_of": "model", "layers": "model", "steps": "train", "lengths": "test",
+    "counts": "test",
+}  # fmt: skip
+"""Section of a field that is not of the data."""
+INPUTS = ("5", "17", "43", "78", "92")
+ALPHABET = 100
+
+
+def spec(**fields) -> dict:
+    """A specification as run.json holds it; ``fields`` of any section change it."""
+    known = Spec(
+        data=DataSpec(task="sorting", length=TRAINED, count=1, alphabet=ALPHABET, examples=4096),
+        model=ModelSpec(layers=2, heads=4, width=64, head_dim=16, ff_width=128, encoding="none"),
+        train=TrainSpec(steps=400, batch=64, lr=1e-3),
+        test=TestSpec(lengths=LENGTHS),
+    ).to_dict()
+    for name, value in fields.items():
+        known[SECTIONS.get(name, "data")][name] = value
+    return known
+
+
+def right(length: int, reach: float, seed=0, trained=TRAINED) -> int:
+    """Examples of `N` that are right: all that were trained, then fewer up to ``reach``; a seed more, one fewer."""
+    share = 1.0 if length <= trained else max(0.0, 1 - (length - trained) / max(reach - trained, 1e-9))
+    return max(round(N * share) - seed, 0)
+
+
+def measured(of: dict, reach: float, seed: int, edits: bool) -> Grid:
+    """Cells up to r = 5 where the specification counts them, each repetition a little worse; a wrong sequence is two
+    edits away from the truth."""
+    counts = of["test"]["counts"]
+    grid = Grid(("length", "count") if len(counts) > 1 else ("length",))
+    for length in of["test"]["lengths"]:
+        for count in counts:
+            good = right(length, reach - 2 * (count - 1), seed, of["data"]["length"])
+            cell = (length, count) if len(counts) > 1 else (length,)
+            grid.add(cell, "teacher_forced", Score(N, good, good, 0, N * length))
+            if edits:
+                grid.add(cell, "free_running", Score(N, good, good, 2 * (N - good), N * length))
+    return grid
+
+
+def run(name: str, seed=0, *, reach=30.0, arrays=None, metrics=(), scalars=None, edits=True, **fields) -> Run:
+    of = spec(**fields)
+    info = {"spec": of, "spec_hash": "x", "overrides": [], "scalars": scalars or {}}
+    grid = measured(of, reach, seed, edits)
+    return Run(f"{PAPER}/{name}", "cpu", seed, 1, "reference", info, grid, metrics=metrics, arrays=arrays or {})
+
+
+def several(name: str, seeds=1, **known) -> dict[str, list[Run]]:
+    return {f"{PAPER}/{name}": [run(name, seed, **known) for seed in range(seeds)]}
+
+
+def tracked(*hints: str, seed=0) -> list[tuple[int, str, float]]:
+    """Losses that halve every 100 steps, each task's a half above the one before; validation rises to 1."""
+    rows = []
+    for step in STEPS:
+        rows += [
+            (step + task, f"train_loss{name}", (1 + task / 2 + seed / 10) * 0.5 ** (step / 100))
+            for task, name in enumerate(["", *(f".{hint}" for hint in hints)])
+        ]
+        if step % 100 == 0:
+            rows.append((step, "val_exact_match", step / 400))
+    return rows
+
+
+def hits(seed=0, reach=30.0, tokens=3) -> dict[str, np.ndarray]:
+    """The minimum is found as often as sequences are right; identity and successor in half as many tokens."""
+    found = {}
+    for length in LENGTHS:
+        good = right(length, reach, seed)
+        found[f"hits.minimum.{length}"] = (np.arange(N) < good).astype(np.uint8)
+        found[f"hits.identity_successor.{length}"] = (np.arange(tokens * N) < tokens * good // 2).astype(np.uint8)
+    return found
+
+
+def projections(inputs=INPUTS, alphabet=ALPHABET, layers=2, seed=0) -> dict[str, np.ndarray]:
+    """Projections with the published peaks over noise below 1: every token on itself in the encoder basis (5), the
+    delimiter on the minimum (6) and outputs on themselves and their successor (7, 8) in the decoder basis."""
+    tokens = [*inputs, "⊥", *sorted(inputs, key=int)]
+    vocabulary = ["PAD", "$", *map(str, range(1, alphabet + 1)), "⊥"]
+    rng = np.random.default_rng(seed)
+    encoder, decoder = (rng.uniform(-1, 1, (layers, 2, len(tokens), len(vocabulary))) for _ in range(2))
+    for place, token in enumerate(tokens):
+        encoder[:, :, place, vocabulary.index(token)] = 5
+        if place == len(inputs):
+            decoder[0, :, place, vocabulary.index(min(inputs, key=int))] = 6
+        if place > len(inputs):
+            decoder[1:, 0, place, vocabulary.index(token)] = 7
+            for later in tokens[place + 1 : place + 2]:
+                decoder[1:, :, place, vocabulary.index(later)] = 8
+    return {
+        "probe0.tokens": np.array(tokens),
+        "probe0.vocabulary": np.array(vocabulary),
+        "probe0.encoder": encoder.astype(np.float16),
+        "probe0.decoder": decoder.astype(np.float16),
+    }
+
+
+SIZES = {"1m": 250, "10m": 2_500, "40m": 10_000, "160m": 40_000}
+SUCCESSOR = {"hints": ("successor",), "reach": 60.0}
+ALL = ("successor", "count", "fill")
+INCREMENT = {"task": "increment", "alphabet": 0, "lengths": tuple(range(5, 21)), "layers": 4}
+
+
+def complete(seeds=1) -> dict[str, dict[str, list[Run]]]:
+    """Every figure with all its runs; the first experiment is the one that is kept where others are missing."""
+
+    def some(name: str, **known) -> dict[str, list[Run]]:
+        return several(name, seeds, **known)
+
+    data = {f"fig3.2/{name}": {"examples": size, "reach": 15 + 3 * k} for k, (name, size) in enumerate(SIZES.items())}
+    depths = {f"fig3.3/depth-{layers}": {"layers": layers, "examples": 250} for layers in (2, 4, 8, 12)}
+    hinted = {name.replace("3.2", "3.5"): known | {"hints": ("successor",)} for name, known in data.items()}
+    main = some("fig3.6/none", counts=COUNTS, arrays=hits() | projections(), metrics=tracked())
+    main |= some("fig3.6/successor", counts=COUNTS, arrays=hits(1, 60), metrics=tracked("successor"), **SUCCESSOR)
+    equal = some("fig3.6/successor-equal", counts=COUNTS, steps=800, **SUCCESSOR | {"reach": 90.0})
+    others = {hint: {"hints": (hint,), "metrics": tracked(hint)} for hint in ("count", "fill")}
+    kinds = [some(f"fig3.11/{hint}", reach=20 + k, **known) for k, (hint, known) in enumerate(others.items())]
+    kinds.append(some("fig3.11/all", hints=ALL, reach=12, metrics=tracked(*ALL)))
+    eleven = main | {name: runs for group in kinds for name, runs in group.items()}
+    none = {name: runs for name, runs in main.items() if name.endswith("none")}
+    tempered = {"temperature": "log", "reach": 70.0, "examples": 40_000}
+    first = some("table1/standard", examples=40_000) | some("table1/tempered", **tempered)
+    first |= some("table1/tempered-1m", **tempered | {"examples": 250, "reach": 50.0})
+    first |= some("table1/tempered-prompt", temperature_of="prompt", **tempered | {"reach": 60.0})
+    first |= some("table1/one-plus-log", **tempered | {"temperature": "one_plus_log", "reach": 40.0})
+    second = some("table2/standard", **SUCCESSOR) | some("table2/tempered", **SUCCESSOR | tempered)
+    third = some("table3/standard", **INCREMENT, reach=16) | some(
+        "table3/hinting", **INCREMENT, hints=("carries",), reach=18
+    )
+    third |= some("table3/tempered", **INCREMENT, temperature="log", reach=24)
+
+    def group(of: dict) -> dict[str, list[Run]]:
+        return {name: runs for key, known in of.items() for name, runs in some(key, **known).items()}
+
+    return {
+        "fig3_2": group(data), "fig3_3": group(depths), "fig3_5": group(hinted), "fig3_6": main | equal,
+        "fig3_7": main | equal, "fig3_8": main, "fig3_9": main, "fig3_11": eleven, "fig4_12": none, "fig4_13": none,
+        "fig4_14": none, "fig4_15": main, "fig4_16": main, "table1": first, "table2": second, "table3": third,
+        "training": eleven,
+    }  # fmt: skip
+
+
+FIGURES = complete()
+
+
+def draw(name: str, runs=None) -> Drawing:
+    """A figure by the name of its function, of its complete runs or of those given."""
+    with plotting.style():
+        return getattr(figures, name)(FIGURES[name] if runs is None else runs)
+
+
+def legend(drawing: Drawing) -> list[str]:
+    """The words of a figure's only legend."""
+    (found,) = drawing.legends
+    return [text.get_text().replace("\n", " ") for text in found.get_texts()]
+
+
+def shares(reach: float, seed=0, tested=LENGTHS) -> list[float]:
+    """Exact match that `run` has by length."""
+    return [right(length, reach, seed) / N for length in tested]
