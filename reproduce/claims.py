@@ -39,7 +39,7 @@ from reproduce.evidence import (
 )
 from reproduce.families import measure_of
 from reproduce.measures import MEASURES, Missing, short
-from reproduce.regions import REGION_WORDS, Cell
+from reproduce.regions import REGION_WORDS, Cell, shared
 from reproduce.samples import Sample, take
 
 LEARNED = 0.9
@@ -264,11 +264,10 @@ def _sample(claim: Claim, evidence: Evidence, name: str, side: Side, cells: froz
 
 def _pair(claim: Claim, evidence: Evidence, a: str, b: str) -> _Pair:
     one, other = sides(claim)
-    cells = None
+    first = second = None
     if one.region == other.region:
-        first, second = (evidence.cells(name, one.region, claim.lengths, claim.counts) for name in (a, b))
-        cells = first & second
-    left, right = _sample(claim, evidence, a, one, cells), _sample(claim, evidence, b, other, cells)
+        first, second = shared(*(evidence.cells(name, one.region, claim.lengths, claim.counts) for name in (a, b)))
+    left, right = _sample(claim, evidence, a, one, first), _sample(claim, evidence, b, other, second)
     if a == b:
         words = [f"{short(a)} {side.region if one.region != other.region else side.measure}" for side in (one, other)]
         left, right = (Sample(w, s.seeds, s.top, s.n, s.proportion) for w, s in zip(words, (left, right), strict=True))

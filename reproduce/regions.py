@@ -4,7 +4,7 @@ Runs enter, sets of cells leave. The trained range is read from the run's own sp
 below the longest trained one may be left out of it, and count as outside.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lengen.records import Run
@@ -51,6 +51,7 @@ REGIONS: Mapping[str, Callable[[Trained, Cell], bool]] = {
     "more": lambda t, c: c[0] <= t.length and _count(c) > t.second,
     "both": lambda t, c: c[0] > t.length and _count(c) > t.second,
     "far": lambda t, c: c[0] >= 2 * t.length or _count(c) >= 2 * max(t.second, 2),
+    "two_to_three": lambda t, c: 2 * t.length <= c[0] <= 3 * t.length and _count(c) <= t.second,
     "one_short": lambda t, c: (c[0] > t.length and _count(c) <= 2) or (_count(c) > t.second and c[0] <= 2),
     "trained_length": lambda t, c: c[0] == t.length and _count(c) <= t.second,
     "just_beyond": lambda t, c: t.length + 2 <= c[0] <= t.length + 4 and _count(c) <= t.second,
@@ -60,10 +61,10 @@ REGIONS: Mapping[str, Callable[[Trained, Cell], bool]] = {
     "beyond_padding": lambda t, c: c[0] > max(t.length, t.padded) and t.padded > 0 and _count(c) <= t.second,
 }
 """Test cells by the trained range: lengths left out below the longest, longer operands only, more operands only, both,
-twice as far on either axis, beyond it on one axis with at most 2 on the other, at its longest operand, or a little
-beyond that. One digit beyond is left out there: training numbers drawn up to 2^20 include some of 7 digits. Of "next"
-`cells_of` keeps the shortest, of "longest" the longest. Operands as long as the padding are in neither of "padded" and
-"beyond_padding": they have the trained form, but their sum may not."""
+twice as far on either axis, two to three times as long, beyond it on one axis with at most 2 on the other, at its
+longest operand, or a little beyond that. One digit beyond is left out there: training numbers drawn up to 2^20 include
+some of 7 digits. Of "next" `cells_of` keeps the shortest, of "longest" the longest. Operands as long as the padding are
+in neither of "padded" and "beyond_padding": they have the trained form, but their sum may not."""
 
 REGION_WORDS = {
     "all": "all tested cells",
@@ -74,6 +75,7 @@ REGION_WORDS = {
     "more": "more than trained, length in range",
     "both": "beyond the trained range on both axes",
     "far": "at least twice the trained range",
+    "two_to_three": "two to three times the longest trained length, count in range",
     "one_short": "beyond the trained range on one axis, at most 2 on the other",
     "trained_length": "at the longest trained length",
     "just_beyond": "two to four longer than trained",
@@ -105,3 +107,15 @@ def cells_of(
         only = _ONE_LENGTH[region]([cell[0] for cell in found])
         return frozenset(cell for cell in found if cell[0] == only)
     return found
+
+
+def shared(first: Iterable[Cell], second: Iterable[Cell]) -> tuple[frozenset[Cell], frozenset[Cell]]:
+    """The cells of each side that the other has too; length n of a curve is (n, 1) of a grid.
+
+    >>> [sorted(side) for side in shared([(5,), (9,)], [(5, 1), (5, 2)])]
+    [[(5,)], [(5, 1)]]
+    """
+    sides = [{(cell[0], _count(cell)): cell for cell in side} for side in (first, second)]
+    both = sides[0].keys() & sides[1].keys()
+    one, other = (frozenset(side[key] for key in both) for side in sides)
+    return one, other

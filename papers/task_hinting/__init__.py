@@ -1,1 +1,1 @@
-"""Improving Length-Generalization in Transformers via Task Hinting."""
+"""Improving Length-Generalization in Transformers via Task Hinting (Awasthi and Gupta, 2023)."""

@@ -4,11 +4,13 @@ import dataclasses
 
 import pytest
 
+from lengen.records import Grid
+from lengen.spec import change
 from lengen.statistics import Interval
 from reproduce import claims
 from reproduce.evidence import DIFFERS, REPRODUCED, UNDECIDED, level
 from reproduce.measures import Missing
-from tests.reproduce.made import claim, evidence, experiment, keys, outside, run, scalars, spec
+from tests.reproduce.made import N, claim, evidence, experiment, keys, outside, run, scalars, spec
 
 A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
 C = experiment("p/f/c", declared=spec(layers=4, heads=8))
@@ -152,6 +154,16 @@ def test_only_cells_in_the_region_of_both_trained_ranges_are_compared():
     beyond = run(A, lambda n, m: 1.0 if max(n, m) <= 4 else 0.0), run(wide, lambda n, m: 1.0 if max(n, m) <= 4 else 0.5)
     found = claims.judge(entry, evidence((A, wide), beyond))
     assert (found.verdict, found.ours) == (REPRODUCED, 0.5)
+
+
+def test_a_curve_is_compared_with_the_cells_of_a_grid_that_hold_one():
+    grid = experiment("p/f/b", declared=change(spec(count=1), test={"counts": (1, 2)}))
+    beside = run(grid, lambda n, m: 0.1 if m == 1 else 1.0)
+    cells = {cell[:1]: modes for cell, modes in run(grid, 0.9).grid.scores.items() if cell[1] == 1}
+    alone = experiment("p/f/a", declared=change(spec(count=1), test={"counts": (1,)}))
+    curve = dataclasses.replace(run(alone, 0.9), grid=Grid(("length",), cells))
+    found = claims.judge(claim(**TWO | {"region": "longer"}), evidence((alone, grid), (curve, beside)))
+    assert (found.verdict, found.ours, found.n) == (REPRODUCED, pytest.approx(0.8), 4 * N)
 
 
 def test_regions_of_one_model_are_compared_with_each_other():

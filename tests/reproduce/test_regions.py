@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen.spec import change
-from reproduce.regions import REGION_WORDS, REGIONS, Trained, cells_of, trained, trained_range
+from reproduce.regions import REGION_WORDS, REGIONS, Trained, cells_of, shared, trained, trained_range
 from tests.reproduce.made import experiment, run, spec
 
 A = experiment("p/f/a")
@@ -22,6 +22,7 @@ GAPPED = Trained(9, 2, frozenset({1, 2, 3, 4, 5, 6, 7, 9}), 13)
         ("more", [(3, 5)], [(4, 5), (3, 4)]),
         ("both", [(4, 5)], [(4, 4), (3, 5)]),
         ("far", [(6, 2), (1, 8)], [(5, 7), (3, 4)]),
+        ("two_to_three", [(6, 4), (9, 1)], [(5, 4), (10, 4), (6, 5)]),
         ("one_short", [(4, 2), (2, 5)], [(4, 3), (3, 5), (2, 2)]),
         ("trained_length", [(3, 4), (3, 1)], [(2, 4), (4, 4), (3, 5)]),
         ("just_beyond", [(5, 4), (7, 1)], [(4, 1), (8, 1), (5, 5)]),
@@ -106,3 +107,11 @@ def test_next_keeps_the_shortest_tested_length_beyond_the_longest_trained():
     assert cells_of([run(A, 1.0, made=gapped)], "next") == {(6, 2)}
     assert cells_of([run(A, 1.0, made=gapped)], "gap") == {(3, 2)}
     assert cells_of([run(A, 1.0)], "next", (1, 3)) == frozenset()
+
+
+def test_a_curve_shares_with_a_grid_the_lengths_that_the_grid_tested_once():
+    curve, grid = {(4,), (6,), (8,)}, {(n, r) for n in (4, 8, 9) for r in (1, 2)}
+    assert shared(curve, grid) == ({(4,), (8,)}, {(4, 1), (8, 1)})
+    assert shared(grid, curve) == ({(4, 1), (8, 1)}, {(4,), (8,)})
+    assert shared(grid, {(4, 2), (4, 3)}) == ({(4, 2)}, {(4, 2)})
+    assert shared(curve, {(4, 2)}) == (frozenset(), frozenset())
