@@ -122,6 +122,8 @@ def test_the_hint_asks_about_a_number_that_has_a_successor():
 def test_repeats_reach_the_hint_too():
     problems = build_task(sequences("successor", 6, 9, repeats=1.0)).train(500, 6, 1, generator("t"))
     assert all(len(set(row)) <= len(row) // 2 for row in rows(problems))
+    single = build_task(sequences("successor", repeats=1.0)).test(3, 1, 1, generator("t"))
+    assert rows(single) == rows(single, 1)
 
 
 def test_counted_sequences_hold_two_numbers_that_differ_by_at_most_five():
