@@ -10,9 +10,9 @@ from lengen.formats import build_format
 from lengen.position_ids import build_position_ids
 from lengen.randomness import generator
 from lengen.spaces import Spaces
-from lengen.spec import DataSpec, Spec, SpecError, check
+from lengen.spec import DataSpec, Spec, SpecError, check, nearest
 from lengen.streams import Stream, TrainBatch
-from lengen.tasks import Problems, SequenceTask, Task, build_task
+from lengen.tasks import OF_NUMBERS, SEQUENCES, Problems, SequenceTask, Task, build_task
 
 
 class ArithmeticData(LightningDataModule):
@@ -38,9 +38,8 @@ class ArithmeticData(LightningDataModule):
         examples = spec.data.examples // (1 + len(spec.data.hints))
         self.streams = [Stream(spec, self.task, self.writer, seed, examples)]
         for head, hint in enumerate(spec.data.hints, start=1):
+            _check_hint(spec.data, hint)
             task, writer = self._written(dataclasses.replace(spec.data, task=hint, hints=()), head)
-            if writer.format.vocab.symbols != self.format.vocab.symbols:
-                raise SpecError(f"data.hints={list(spec.data.hints)}: {hint} has other symbols than {spec.data.task}")
             self.streams.append(Stream(spec, task, writer, seed, examples, hint))
 
     def trained(self, name: str) -> tuple[Task, Writer]:
@@ -92,6 +91,18 @@ class ArithmeticData(LightningDataModule):
     def segment(self) -> int:
         """Steps between two evaluations."""
         return -(-self.spec.train.steps // max(self.spec.train.evaluations, 1))
+
+
+def _check_hint(data: DataSpec, hint: str) -> None:
+    """Raise `SpecError` for what is no auxiliary task of ``data.task``."""
+    if hint not in SEQUENCES:
+        raise SpecError(
+            f"data.hints={list(data.hints)}: {hint}: unknown auxiliary task{nearest(hint, list(SEQUENCES))}"
+        )
+    if data.hints.count(hint) > 1:
+        raise SpecError(f"data.hints={list(data.hints)}: expected different auxiliary tasks")
+    if (hint in OF_NUMBERS) != (data.task in OF_NUMBERS):
+        raise SpecError(f"data.hints={list(data.hints)}: {hint} has other symbols than {data.task}")
 
 
 class _Steps(Dataset[TrainBatch]):

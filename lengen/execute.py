@@ -88,6 +88,8 @@ def execute(
     data = ArithmeticData(spec, seed)
     # Cells beyond the largest position id, and results without room for a carry, are refused now, not after training.
     data.writer.write(data.test(max(spec.test.lengths), max(spec.test.counts), spec.test.examples))
+    for count in spec.test.counts:  # the more repeats, the fewer numbers an alphabet has to have
+        data.test(max(spec.test.lengths), count, 1)
     model = build_model(spec, seed)
     prepare(model)
     module = SequenceModule(spec, model, seed)

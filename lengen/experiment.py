@@ -59,9 +59,13 @@ class Figure:
     """Name of the drawing function in ``papers/<paper>/figures.py``."""
     table: str = ""
     """Name of a function there that takes the same runs and returns what is drawn as CSV text; empty: no file."""
+    probes: bool = False
+    """It draws the projections of one problem, so ``probe`` can draw it for any other."""
 
 
-def figure_of(name: str, title: str, draw: str, *experiments: tuple[Experiment, ...], table: str = "") -> Figure:
+def figure_of(
+    name: str, title: str, draw: str, *experiments: tuple[Experiment, ...], table: str = "", probes: bool = False
+) -> Figure:
     """A figure that draws these groups of experiments, in their order."""
     reads = tuple(item.name for group in experiments for item in group)
-    return Figure(name=name, title=title, reads=reads, draw=draw, table=table)
+    return Figure(name=name, title=title, reads=reads, draw=draw, table=table, probes=probes)

@@ -49,6 +49,18 @@ class SequenceModule(LightningModule):
         verified = verify(self.model, batch.to(torch.device("cpu")))
         self.exact_match.update(verified.predicted, verified.reference)
 
+    def configure_gradient_clipping(
+        self,
+        optimizer: torch.optim.Optimizer,
+        gradient_clip_val: float | None = None,
+        gradient_clip_algorithm: str | None = None,
+    ) -> None:
+        """Clips the norm. Lightning's own refuses fused optimizers in mixed precision, for the sake of a gradient
+        scaler that bf16 does not have."""
+        if gradient_clip_val:
+            parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+            torch.nn.utils.clip_grad_norm_(parameters, gradient_clip_val)
+
     def configure_optimizers(self) -> OptimizerLRScheduler:
         optimizer, schedule = build_optimizer(self.model, self.spec.train)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}

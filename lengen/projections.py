@@ -6,6 +6,7 @@ after the attention and after the feed-forward network of a layer. Section 4 of 
 Transformers via Task Hinting".
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,9 @@ from torch import Tensor
 
 from lengen.data import ArithmeticData
 from lengen.examples import Batch
+from lengen.execute import load
 from lengen.models import Decoder, Transformer
+from lengen.spec import Spec, SpecError
 from lengen.vocab import FIRST
 
 
@@ -72,3 +75,15 @@ def probe(model: Decoder, data: ArithmeticData, operands: list[str]) -> dict[str
     tokens = np.array([name([token]) for token in batch.tokens[0]])
     vocabulary = np.array(["PAD", *(name([token]) for token in range(1, len(data.format.vocab)))])
     return {"tokens": tokens, "vocabulary": vocabulary, **arrays}
+
+
+def probe_trained(spec: Spec, weights: Path, operands: list[str]) -> dict[str, np.ndarray]:
+    """`probe` of a stored model; raises `SpecError` where there is nothing to project on."""
+    if spec.model.architecture != "decoder" or spec.model.tied:
+        raise SpecError(
+            f"model.architecture={spec.model.architecture}, model.tied={spec.model.tied}: probes need a decoder with "
+            f"an output head of its own"
+        )
+    model = load(spec, weights)
+    assert isinstance(model, Decoder)
+    return probe(model, ArithmeticData(spec, 0), operands)

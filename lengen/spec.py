@@ -200,6 +200,11 @@ def _check_sequences(spec: Spec) -> None:
             f"model.architecture={model.architecture}: auxiliary tasks (data.hints) and tempered attention "
             f"(model.temperature) need model.architecture=decoder"
         )
+    if model.temperature_of == "prompt" and train.loss != "response":
+        raise SpecError(
+            f"model.temperature_of=prompt: with train.loss={train.loss} nothing tells where a prompt ends; set "
+            f"train.loss=response"
+        )
     if data.hints and (model.tied or not train.one_length):
         raise SpecError(
             "data.hints: every task has an output head and batches of its own; set model.tied=false and "

@@ -111,14 +111,26 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--weights", action="store_true", help="with model.safetensors, where it is below 4 MB")
     command.add_argument("--overridden", action="store_true", help="also runs made with --set")
 
-    for name, text in (("encode", "how a problem looks to the model"), ("solve", "let a trained model answer")):
+    asked = (
+        ("encode", "how a problem looks to the model"),
+        ("probe", "what a trained model's residual stream shows, layer by layer"),
+        ("solve", "let a trained model answer"),
+    )
+    for name, text in asked:
         command = commands.add_parser(name, help=text)
         command.add_argument("selector", metavar="SELECTOR", help=selector)
         command.add_argument("operands", nargs="+", metavar="OPERAND")
-        command.add_argument("--task", default="", help="an auxiliary task of the setting (default: its main task)")
         command.add_argument("--json", action="store_true", help="one line of JSON")
-    command.add_argument("--profile", choices=PROFILES, help="of the run to take (default: any)")
-    command.add_argument("--seed", type=seed, metavar="K", help="of the run to take (default: any)")
+        if name == "probe":
+            command.add_argument(
+                "--out", metavar="FILE", help="draw the selected figure for this problem: .png or .svg"
+            )
+        else:
+            words = "an auxiliary task of the setting (default: its main task)"
+            command.add_argument("--task", default="", help=words)
+        if name != "encode":
+            command.add_argument("--profile", choices=PROFILES, help="of the run to take (default: any)")
+            command.add_argument("--seed", type=seed, metavar="K", help="of the run to take (default: any)")
     return top
 
 
@@ -161,9 +173,10 @@ def _refuse(sentence: str) -> int:
 def _answer(options: argparse.Namespace) -> int:
     """Call the command; run's handlers for signals are installed only while it runs."""
     if options.command != "run":
-        from reproduce import commands
+        from reproduce import commands, problems
 
-        answer: int = getattr(commands, f"{options.command}_command")(options)
+        module = problems if options.command in ("encode", "probe", "solve") else commands
+        answer: int = getattr(module, f"{options.command}_command")(options)
         sys.stdout.flush()
         return answer
     from reproduce import run_command

@@ -1,7 +1,7 @@
-"""The commands that read: list, show, figures, compare, report, encode, solve; and promote, which copies.
+"""The commands that read: list, show, figures, compare, report; and promote, which copies.
 
-What enters are parsed options; what leaves is text on stdout and an exit code. Only ``encode`` and ``solve`` import
-torch, only what draws imports matplotlib.
+What enters are parsed options; what leaves is text on stdout and an exit code. Only what draws imports matplotlib. The
+commands that put a problem to a model stand in `reproduce.problems`.
 """
 
 import argparse
@@ -11,16 +11,15 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import papers
-from lengen.experiment import PROFILES, Experiment
+from lengen.experiment import Experiment
 from lengen.records import Run
-from lengen.spec import Spec, from_dict
 from reproduce import registry, terminal
 from reproduce.files import readable
 from reproduce.registry import SelectorError
-from reproduce.store import REPOSITORY, WEIGHTS, Store, StoreError, results_root
+from reproduce.store import REPOSITORY, Store, StoreError, results_root
 
 if TYPE_CHECKING:
     from reproduce.compare import Row
@@ -190,62 +189,3 @@ def _refresh_reference(paper: str, reference: Store) -> None:
         print(readable(path))
     if reference.path.parent == REPOSITORY / "results":
         readme.refresh(REPOSITORY / "README.md", paper, compare.compare(paper, [reference]))
-
-
-def encode_command(options: argparse.Namespace) -> int:
-    """How one problem looks to the model of the published setting."""
-    experiment = registry.select_one(options.selector)
-    from lengen import show
-
-    encoded = show.encode(_spec(experiment).override(*experiment.shown), options.operands, options.task)
-    print(json.dumps(encoded, ensure_ascii=False) if options.json else terminal.aligned(encoded))
-    return 0
-
-
-def solve_command(options: argparse.Namespace) -> int:
-    """Greedy decoding with the newest finished run that kept its weights; smoke runs only where there is no other."""
-    experiment = registry.select_one(options.selector)
-    from lengen import show
-
-    # Bad operands are told before a run is looked for.
-    show.encode(_spec(experiment).override(*experiment.shown), options.operands, options.task)
-    run, folder = _trained(experiment, options.profile, options.seed)
-    spec: Spec = from_dict(run.info["spec"]).override(*experiment.shown)  # type: ignore[arg-type]
-    solved: dict[str, Any] = show.solve(spec, folder / WEIGHTS, options.operands, options.task)
-    if options.json:
-        print(json.dumps(solved, ensure_ascii=False))
-    else:
-        print(
-            "\n".join(
-                f"{name:<8} {str(value).lower() if isinstance(value, bool) else value}"
-                for name, value in solved.items()
-            )
-        )
-        print(f"model    {run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store})")
-    return 0
-
-
-def _spec(experiment: Experiment) -> Spec:
-    """The published specification, or the largest there is."""
-    return experiment.specs[next(profile for profile in reversed(PROFILES) if profile in experiment.specs)]
-
-
-def _trained(experiment: Experiment, profile: str | None, seed: int | None) -> tuple[Run, Path]:
-    """The run that answers, and its folder."""
-    homes = {(registry.home(experiment, at).name, at) for at in experiment.specs if profile in (None, at)}
-    found = [
-        (run.profile != "smoke", str(run.info.get("finished")), run.version, run, store.folder(run))
-        for store in stores()
-        for run in store.headers(experiment.paper)
-        if (run.experiment, run.profile) in homes
-        and seed in (None, run.seed)
-        and (store.folder(run) / WEIGHTS).is_file()
-    ]
-    if not found:
-        wanted = f" --profile {profile}" * (profile is not None) + f" --seeds {seed}" * (seed is not None)
-        raise StoreError(
-            f"{experiment.name} has no finished run with weights here: make one with "
-            f"python -m reproduce run {experiment.name}{wanted}"
-        )
-    *_, run, folder = max(found, key=lambda item: item[:3])
-    return run, folder

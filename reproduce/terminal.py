@@ -18,6 +18,7 @@ from reproduce import registry
 from reproduce.estimate import cost, in_words
 
 if TYPE_CHECKING:
+    import numpy as np
     from rich.table import Table
 
     from reproduce.compare import Row
@@ -55,6 +56,25 @@ def _remark(item: Experiment) -> str:
     if shared.name != item.name:
         return f" [at cpu size the run of {shared.name}]"
     return f" [{item.extra['cpu']}]" if "cpu" in item.extra else ""
+
+
+def projections(found: Mapping[str, "np.ndarray"], most: int = 3) -> str:
+    """A line per token, layer and stage of a probe: the ``most`` symbols with the largest projections on each basis."""
+    rows: list[tuple[str, ...]] = [("position", "token", "layer", "MLP", "encoder basis", "decoder basis")]
+    vocabulary = found["vocabulary"].tolist()
+    layers, stages, positions, _ = found["encoder"].shape
+    for position, layer, stage in itertools.product(range(positions), range(layers), range(stages)):
+        sides = []
+        for basis in ("encoder", "decoder"):
+            values = found[basis][layer, stage, position].astype(float)
+            largest = (-values).argsort(kind="stable")[:most]
+            sides.append("  ".join(f"{vocabulary[place]} {values[place]:.2f}" for place in largest))
+        where = (str(position), str(found["tokens"][position]), str(layer + 1), ("before", "after")[stage])
+        rows.append((*where, *sides))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
 
 
 def description(experiment: Experiment, published: Sequence[tuple[str, str]]) -> str:

@@ -35,6 +35,7 @@ def build_format(data: DataSpec) -> Format:
 
 
 def _build(data: DataSpec) -> Format:
+    task = build_task(data)  # refuses what is no task
     if of_sequences(data):
         return _sequence(data)
     if data.task == "n_by_n":
@@ -43,7 +44,6 @@ def _build(data: DataSpec) -> Format:
     if data.task != "addition" or data.fixed_length:
         _insist(data, "only n_by_n and addition without a fixed length are padded to a length", pad_to=0)
     if data.fixed_length:
-        task = build_task(data)
         assert isinstance(task, Arithmetic)
         if task.operation.running and not data.reverse_response:
             raise SpecError(
@@ -89,7 +89,6 @@ def _two_operands(data: DataSpec) -> Format:
 
 def _sequence(data: DataSpec) -> Format:
     """Sequences have one way of writing; only the digits of increment may stand in either order."""
-    build_task(data)  # refuses what the task cannot be
     who = f"sequences of {data.task} are written plain, without coordinates"
     _insist(data, who, scratchpad=False, pad=False, pad_to=0, reverse_query=False, subtasks=(), vocabulary="task")
     if data.position_ids == "coupled":

@@ -11,7 +11,7 @@ from lengen.tasks.multiplication import Multiplication
 from lengen.tasks.n_by_n import NByN
 from lengen.tasks.occurrences import Count, Fill
 from lengen.tasks.parity import Parity
-from lengen.tasks.sequences import SequenceTask, Skew
+from lengen.tasks.sequences import SHORTEST, SequenceTask, Skew
 from lengen.tasks.sorting import Sorting, Successor
 
 TASKS: dict[str, Callable[[], Task]] = {"addition": Addition, "multiplication": Multiplication, "parity": Parity}
@@ -43,6 +43,8 @@ def of_sequences(data: DataSpec) -> bool:
 def build_task(data: DataSpec) -> Task:
     """The task a specification names; raises `SpecError` for an unknown one."""
     if of_sequences(data):
+        if data.length < SHORTEST:
+            raise SpecError(f"data.length={data.length}: the shortest training sequence has {SHORTEST} tokens")
         if data.task not in OF_NUMBERS and not 2 <= data.alphabet <= LARGEST_ALPHABET:
             raise SpecError(
                 f"data.alphabet={data.alphabet}: {data.task} draws numbers from 1 to data.alphabet; expected 2 to "
@@ -62,6 +64,7 @@ def build_task(data: DataSpec) -> Task:
 
 
 __all__ = [
+    "OF_NUMBERS",
     "OPERATIONS",
     "SEQUENCES",
     "TASKS",

@@ -56,8 +56,10 @@ class SequenceTask(Task):
         raise NotImplementedError
 
     def train(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
-        """Lengths by `Skew`; ``count`` has no meaning in training."""
-        return self.of_lengths(self.skew.lengths(n, length, generator), generator)
+        """Lengths by `Skew`, held as wide as the longest may be; ``count`` has no meaning in training."""
+        problems = self.of_lengths(self.skew.lengths(n, length, generator), generator)
+        room = length - problems.operands.shape[2]
+        return problems._replace(operands=torch.nn.functional.pad(problems.operands, (0, room)))
 
     def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
         """As in training, at one length."""

@@ -33,7 +33,7 @@ class Sorting(SequenceTask):
         numbers = uniform_sequences(lengths, self.alphabet, generator)
         if not self.repeats:
             return numbers
-        few = (lengths // 2).clamp(max=self.alphabet)
+        few = (lengths // 2).clamp(1, self.alphabet)
         pool = distinct(len(lengths), self.alphabet, int(few.max()), generator)
         place = torch.rand(numbers.shape, generator=generator, dtype=torch.float64) * few[:, None]
         repeated = pool.gather(1, place.long()) * (numbers > 0)

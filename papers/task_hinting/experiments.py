@@ -129,8 +129,8 @@ FIG415, FIG416 = (
 
 WITHOUT = "Table 1, Section 5"
 TABLE1 = (
-    entry("table1/tempered", "tempered softmax reaches further", WITHOUT, settings.tempered),
     entry("table1/standard", "standard softmax, no hints", WITHOUT, partial(settings.scaled, "160m")),
+    entry("table1/tempered", "tempered softmax reaches further", WITHOUT, settings.tempered),
     entry(
         "table1/tempered-1m",
         "tempered softmax helps with 1M sequences, too: 42 % at 5 times the trained length",
@@ -204,9 +204,9 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("fig3.8", "Accuracy on repeated numbers", "fig3_8", FIG38),
     figure_of("fig3.9", "Edit distance on repeated numbers", "fig3_9", FIG38),
     figure_of("fig3.11", "Accuracy by length: kinds of hints", "fig3_11", FIG311),
-    figure_of("fig4.12", "Projections of an input token", "fig4_12", FIG412),
-    figure_of("fig4.13", "Projections of an output token", "fig4_13", FIG413),
-    figure_of("fig4.14", "Projections of the delimiter", "fig4_14", FIG414),
+    figure_of("fig4.12", "Projections of an input token", "fig4_12", FIG412, probes=True),
+    figure_of("fig4.13", "Projections of an output token", "fig4_13", FIG413, probes=True),
+    figure_of("fig4.14", "Projections of the delimiter", "fig4_14", FIG414, probes=True),
     figure_of("fig4.15", "How often the delimiter finds the minimum", "fig4_15", FIG415),
     figure_of("fig4.16", "How often output tokens show identity and successor", "fig4_16", FIG416),
     figure_of("table1", "Tempered softmax without hints", "table1", TABLE1, table="table1_csv"),

@@ -75,8 +75,8 @@ BASE: dict[str, Changes] = {
     },
     "cpu": {
         "data": {"length": 10, "alphabet": 30, "short": 5},
-        "model": {"heads": 4, "width": 64, "ff_width": 128},
-        "train": {"steps": 3000, "batch": 128, "lr": 2e-3, "warmup_steps": 100, "evaluations": 10},
+        "model": {"heads": 8, "width": 64, "ff_width": 128},
+        "train": {"steps": 4000, "batch": 128, "lr": 2e-3, "warmup_steps": 100, "evaluations": 10},
         "test": {"lengths": (5, 10, 15, 20, 25, 30, 40, 50), "examples": 500},
     },
     "smoke": {
@@ -94,11 +94,14 @@ SIZES = {"1m": 1_000_000, "10m": 10_000_000, "40m": 40_000_000, "160m": 160_000_
 
 
 def examples(size: str, profile: str) -> int:
-    """Training examples of a size; smaller profiles keep the ratio to the examples that the training sees (D26)."""
+    """Training examples of a size; smaller profiles keep the number of epochs, in whole windows (D22)."""
+    if profile == "paper":
+        return SIZES[size]
     paper, small = BASE["paper"]["train"], BASE[profile]["train"]
     seen = small["steps"] * small["batch"]
     window = 2 * small["batch"] * small.get("bucket", 16)
-    return max(window, round(SIZES[size] * seen / (paper["steps"] * paper["batch"]) / window) * window)
+    windows = round(SIZES[size] * seen / (paper["steps"] * paper["batch"]) / window)
+    return window * max(windows, 1 + list(SIZES).index(size))  # as many different sizes, however small
 
 
 REPEATS: Changes = {"data": {"repeats": 0.1}}

@@ -1,4 +1,4 @@
-"""Bases, projections and the two mechanisms against literal loops, and against models whose residual stream is known."""
+"""Bases, projections and both mechanisms against literal loops, and on models whose residual stream is known."""
 
 import dataclasses
 import math
@@ -37,12 +37,12 @@ def test_mechanisms_against_a_literal_loop(length):
         one = problems.select(torch.tensor([row]))
         numbers = one.operands[0, 0].tolist()
         stream = model.residuals(data.writer.write(one))
-        at_delimiter = [float(stream[0][0][0, length] @ decoder[FIRST + k]) for k in range(10)]
+        at_delimiter = [float(stream[0][0][0, length].detach() @ decoder[FIRST + k]) for k in range(10)]
         hits.append(literal_top(at_delimiter, 1) == {min(numbers) - 1})
         for place, number in enumerate(sorted(numbers)):
             larger = [other for other in numbers if other > number]
             if larger:
-                shown = [float(stream[1][0][0, length + 1 + place] @ decoder[FIRST + k]) for k in range(10)]
+                shown = [float(stream[1][0][0, length + 1 + place].detach() @ decoder[FIRST + k]) for k in range(10)]
                 pairs.append(literal_top(shown, 2) == {number - 1, min(larger) - 1})
     assert minimum.tolist() == hits
     assert both.tolist() == pairs

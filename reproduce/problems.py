@@ -1,0 +1,122 @@
+"""The commands that put one problem to a model: encode, solve, probe.
+
+What enters are parsed options; what leaves is text on stdout and an exit code. They import torch; a picture of a probe
+imports matplotlib.
+"""
+
+import argparse
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+from lengen.experiment import PROFILES, Experiment
+from lengen.records import Run
+from lengen.spec import Spec, from_dict
+from reproduce import registry, terminal
+from reproduce.commands import stores
+from reproduce.files import readable
+from reproduce.registry import SelectorError
+from reproduce.store import WEIGHTS, StoreError
+
+
+def encode_command(options: argparse.Namespace) -> int:
+    """How one problem looks to the model of the published setting."""
+    experiment = registry.select_one(options.selector)
+    from lengen import show
+
+    encoded = show.encode(_spec(experiment).override(*experiment.shown), options.operands, options.task)
+    print(json.dumps(encoded, ensure_ascii=False) if options.json else terminal.aligned(encoded))
+    return 0
+
+
+def solve_command(options: argparse.Namespace) -> int:
+    """Greedy decoding with the newest finished run that kept its weights; smoke runs only where there is no other."""
+    experiment = registry.select_one(options.selector)
+    from lengen import show
+
+    # Bad operands are told before a run is looked for.
+    show.encode(_spec(experiment).override(*experiment.shown), options.operands, options.task)
+    run, folder = _trained(experiment, options.profile, options.seed)
+    spec = _made(run).override(*experiment.shown)
+    solved: dict[str, Any] = show.solve(spec, folder / WEIGHTS, options.operands, options.task)
+    if options.json:
+        print(json.dumps(solved, ensure_ascii=False))
+    else:
+        print(
+            "\n".join(
+                f"{name:<8} {str(value).lower() if isinstance(value, bool) else value}"
+                for name, value in solved.items()
+            )
+        )
+        print(_model(run))
+    return 0
+
+
+def probe_command(options: argparse.Namespace) -> int:
+    """The residual stream of a trained model on one problem, projected on its embedding and on its output head."""
+    experiment = registry.select_one(options.selector)
+    drawn = [figure for figure in registry.figures(experiment.paper) if figure.name == experiment.figure]
+    if options.out and (not drawn or not drawn[0].probes):
+        names = [f"{experiment.paper}/{one.name}" for one in registry.figures(experiment.paper) if one.probes]
+        raise SelectorError(
+            f"--out: {experiment.name} has no picture of a probe; expected {' or '.join(names) or 'another paper'}"
+        )
+    from lengen import projections, show
+
+    show.encode(_spec(experiment), options.operands)
+    run, folder = _trained(experiment, options.profile, options.seed)
+    found = projections.probe_trained(_made(run), folder / WEIGHTS, options.operands)
+    if options.json:
+        print(json.dumps({name: value.tolist() for name, value in found.items()}, ensure_ascii=False))
+    else:
+        print(terminal.projections(found))
+        print(_model(run))
+    if options.out:
+        from reproduce.figures import render
+
+        shown = dataclasses.replace(run, arrays={f"probe0.{name}": value for name, value in found.items()})
+        target = Path(options.out)
+        pictures = render(experiment.paper, drawn[0], {experiment.name: [shown]})
+        kind = target.suffix.removeprefix(".")
+        if kind not in ("png", "svg"):
+            raise SelectorError(f"--out {target}: expected a name that ends in .png or .svg")
+        target.write_bytes(pictures[kind])
+        print(readable(target))
+    return 0
+
+
+def _model(run: Run) -> str:
+    """Which run answered."""
+    return f"model    {run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store})"
+
+
+def _spec(experiment: Experiment) -> Spec:
+    """The published specification, or the largest there is."""
+    return experiment.specs[next(profile for profile in reversed(PROFILES) if profile in experiment.specs)]
+
+
+def _trained(experiment: Experiment, profile: str | None, seed: int | None) -> tuple[Run, Path]:
+    """The run that answers, and its folder."""
+    homes = {(registry.home(experiment, at).name, at) for at in experiment.specs if profile in (None, at)}
+    found = [
+        (run.profile != "smoke", str(run.info.get("finished")), run.version, run, store.folder(run))
+        for store in stores()
+        for run in store.headers(experiment.paper)
+        if (run.experiment, run.profile) in homes
+        and seed in (None, run.seed)
+        and (store.folder(run) / WEIGHTS).is_file()
+    ]
+    if not found:
+        wanted = f" --profile {profile}" * (profile is not None) + f" --seeds {seed}" * (seed is not None)
+        raise StoreError(
+            f"{experiment.name} has no finished run with weights here: make one with "
+            f"python -m reproduce run {experiment.name}{wanted}"
+        )
+    *_, run, folder = max(found, key=lambda item: item[:3])
+    return run, folder
+
+
+def _made(run: Run) -> Spec:
+    """The specification that a run was made with, without the sections of its paper."""
+    return from_dict(run.info["spec"])  # type: ignore[arg-type]

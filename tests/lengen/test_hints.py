@@ -1,0 +1,216 @@
+"""Auxiliary tasks from the output head to the records of a run."""
+
+import dataclasses
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from lengen.callbacks import METRICS, read_metrics
+from lengen.data import ArithmeticData
+from lengen.decoding import verify, write
+from lengen.examples import Batch
+from lengen.execute import WEIGHTS, build_model, execute, load
+from lengen.module import SequenceModule
+from lengen.randomness import generator
+from lengen.spec import change
+from lengen.tasks import OperandError
+from tests.lengen.helpers import TEST, data_spec, spec
+from tests.lengen.sequences import ONE_LENGTH, made, sequences, sized
+
+HINTS = ("successor", "count")
+HINTED = sized(sequences(hints=HINTS), head_bias=True)
+
+
+def gradients(model: torch.nn.Module) -> set[str]:
+    """Names of the parameters that a loss reached, at the first dot or two."""
+    reached = (name for name, p in model.named_parameters() if p.grad is not None and bool(p.grad.abs().any()))
+    return {".".join(name.split(".")[: 2 if name.startswith(("others", "blocks")) else 1]) for name in reached}
+
+
+@pytest.mark.parametrize("head", [0, 1, 2])
+def test_a_step_trains_its_own_head_and_the_backbone(head):
+    model, data = build_model(HINTED, 0), ArithmeticData(HINTED, 0)
+    batch = data.batch(head)
+    assert batch.head == head
+    SequenceModule(HINTED, model).training_step(batch, 0).backward()
+    own = "head" if head == 0 else f"others.{head - 1}"
+    assert gradients(model) == {own, "embedding", "norm", "blocks.0", "blocks.1"}
+
+
+@torch.no_grad()
+def test_a_loss_is_that_of_the_head_of_its_batch():
+    model, data = made(HINTED)
+    for step in range(6):
+        batch = data.batch(step)
+        x = model.norm(model.residuals(Batch(*batch[:3]))[-1][1])
+        head = [model.head, *model.others][step % 3]
+        logs = (x @ head.weight.T + head.bias).log_softmax(dim=2)
+        total = 0.0
+        for row, targets in enumerate(batch.loss.tolist()):
+            for place, target in enumerate(targets):
+                total -= float(logs[row, place - 1, batch.tokens[row, place]]) if target else 0.0
+        found = SequenceModule(HINTED, model).training_step(batch, 0)
+        assert float(found) == pytest.approx(total / float(batch.scale), rel=1e-5)
+
+
+@torch.no_grad()
+def test_deciding_and_writing_use_the_first_head():
+    model, data = made(HINTED)
+    problems = data.test(5, 1, 10)
+    batch = data.writer.write(problems)
+    verified, written = verify(model, batch), write(model, data.writer, problems)
+    logits = [model.predict(batch._replace(head=head)) for head in range(3)]
+    for head in (1, 2):
+        torch.nn.init.normal_(model.others[head - 1].weight)
+        assert not torch.allclose(logits[0], logits[head], atol=0.1)
+    assert torch.equal(written, write(model, data.writer, problems))
+    assert torch.equal(verified.predicted, verify(model, batch).predicted)
+    assert batch.head == 0 and data.validation().head == 0
+    torch.nn.init.normal_(model.head.weight)
+    assert not torch.equal(verified.predicted, verify(model, batch).predicted)
+
+
+def test_models_without_hints_have_the_names_they_had():
+    plain = build_model(spec(data_spec("parity"), tied=False), 0)
+    branches = ["before.0.scale", "before.1.scale", "after.0.scale", "after.1.scale"]
+    parts = [f"attention.{name}.weight" for name in ("query", "key", "value", "out")]
+    parts += [f"feed_forward.{name}.weight" for name in ("gate", "enter", "leave")] + branches
+    expected = {f"blocks.{layer}.{part}" for layer in (0, 1) for part in parts}
+    ends = {"embedding.weight", "norm.scale", "head.weight", "encoding.table.0.weight"}
+    names = {name for name in plain.state_dict() if not name.startswith("encoding.")}
+    assert names == expected | {name for name in ends if not name.startswith("encoding.")}
+    hinted, alone = (set(build_model(one, 0).state_dict()) for one in (HINTED, sized(head_bias=True)))
+    assert hinted - alone == {f"others.{k}.{name}" for k in (0, 1) for name in ("weight", "bias")} and alone < hinted
+
+
+@pytest.mark.parametrize("init", ["t5", "normal", "xavier"])
+def test_heads_have_a_bias_where_asked_for_and_start_alike(init):
+    bare = sized(sequences(alphabet=100, hints=HINTS), init=init, width=64)
+    model, biased = build_model(bare, 0), build_model(change(bare, model={"head_bias": True}), 0)
+    assert [head.bias for head in (model.head, *model.others)] == [None] * 3
+    heads = [biased.head, *biased.others]
+    assert all(head.bias.shape == (103,) and not head.bias.any() for head in heads)
+    assert biased.blocks[0].attention.query.bias is None
+    spread = {"xavier": (2 / (64 + 103)) ** 0.5}.get(init, 64**-0.5)
+    assert [float(head.weight.std()) for head in heads] == pytest.approx([spread] * 3, rel=0.05)
+    assert len({float(head.weight.sum()) for head in heads}) == 3
+
+
+RUN = sized(
+    sequences(length=4, hints=HINTS, examples=360),
+    dataclasses.replace(ONE_LENGTH, steps=11, evaluations=3, lr=1e-2),
+    dataclasses.replace(TEST, lengths=(3, 5), counts=(1, 2), examples=8),
+    temperature="log",
+    temperature_start=1.0,
+    head_bias=True,
+)
+"""Evaluated, and written as a checkpoint, after steps 4, 8 and 11: in the middle of a round of tasks."""
+
+
+class Killed(Exception):
+    """Stands for a kill: nothing after it runs."""
+
+
+def run(folder, spec=RUN):
+    folder.mkdir(exist_ok=True)
+    return execute(spec, 0, folder, lambda progress: None)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    return folder, run(folder)
+
+
+def test_losses_are_recorded_by_task(finished):
+    folder, outcome = finished
+    rows = read_metrics(folder / METRICS)
+    steps = {name: [step for step, other, _ in rows if other == name] for name in {name for _, name, _ in rows}}
+    assert steps == {
+        "train_loss": [1, 4, 7, 10],
+        "train_loss.successor": [2, 5, 8, 11],
+        "train_loss.count": [3, 6, 9],
+        "val_exact_match": [4, 8, 11],
+    }
+    scalars = outcome.info["scalars"]
+    assert scalars == {"val_exact_match": rows[-1][2], "steps": 11, "main_steps": 4}
+    assert {mode for modes in outcome.grid.scores.values() for mode in modes} == {"teacher_forced", "free_running"}
+
+
+def test_recorded_losses_are_those_of_the_first_steps(finished):
+    folder, _ = finished
+    model, data = build_model(RUN, 0), ArithmeticData(RUN, 0)
+    first = float(SequenceModule(RUN, model).training_step(data.batch(0), 0).detach())
+    assert first == pytest.approx(read_metrics(folder / METRICS)[0][2], rel=1e-5)
+
+
+def test_long_runs_record_every_task_too(tmp_path):
+    """Losses are read every third step; as many in a row as there are tasks."""
+    train = {"steps": 300, "evaluations": 1, "batch": 1}
+    outcome = run(tmp_path, change(RUN, train=train, data={"examples": 0, "hints": ("count",)}, model={"layers": 1}))
+    rows = read_metrics(tmp_path / METRICS)
+    for head, name in enumerate(("train_loss", "train_loss.count")):
+        steps = [step for step, other, _ in rows if other == name]
+        assert all((step - 1) % 2 == head for step in steps) and 95 <= len(steps) <= 105
+    assert (outcome.info["scalars"]["steps"], outcome.info["scalars"]["main_steps"]) == (300, 150)
+
+
+def test_a_run_without_hints_has_one_loss_and_no_main_steps(tmp_path):
+    outcome = run(tmp_path, change(RUN, data={"hints": ()}))
+    assert set(outcome.info["scalars"]) == {"val_exact_match", "steps"}
+    assert {name for _, name, _ in read_metrics(tmp_path / METRICS)} == {"train_loss", "val_exact_match"}
+
+
+@pytest.mark.parametrize("step", [2, 5, 10])
+def test_a_killed_run_with_hints_ends_as_if_it_had_not_been(step, finished, tmp_path, monkeypatch):
+    folder, outcome = finished
+    train = SequenceModule.training_step
+
+    def killed(self, batch, index):
+        if self.trainer.global_step == step:
+            raise Killed
+        return train(self, batch, index)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SequenceModule, "training_step", killed)
+        with pytest.raises(Killed):
+            run(tmp_path)
+    asked, batch = [], ArithmeticData.batch
+    monkeypatch.setattr(ArithmeticData, "batch", lambda self, step: asked.append(step) or batch(self, step))
+    again = run(tmp_path)
+    assert asked == list(range(step - step % 4, 11)), "resumed at the last checkpoint, not at the beginning"
+    assert again.grid == outcome.grid and again.info["scalars"] == outcome.info["scalars"]
+    for name in (WEIGHTS, METRICS):
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_weights_of_all_heads_load_again(finished):
+    folder, _ = finished
+    weights, model = load_file(folder / WEIGHTS), load(RUN, folder / WEIGHTS)
+    assert all(torch.equal(value, weights[name]) for name, value in model.state_dict().items())
+    untrained = build_model(RUN, 0).state_dict()
+    moved = {name for name, value in weights.items() if not torch.equal(value, untrained[name])}
+    assert moved == set(weights), "every head, every slope"
+
+
+def test_cells_that_an_alphabet_is_too_small_for_are_refused_before_training(tmp_path, monkeypatch):
+    """Few repeats need more numbers than many do."""
+    monkeypatch.setattr("lengen.execute.build_trainer", None)
+    small = change(RUN, test={"lengths": (4, 20), "counts": (1, 2, 5)})
+    with pytest.raises(OperandError, match=r"rep\(20, 2\) needs 10 different numbers and the alphabet has 9"):
+        run(tmp_path, small)
+
+
+@pytest.mark.parametrize("encoding", ["none", "alibi", "rope"])
+def test_tempered_models_train_in_half_precision(encoding, tmp_path):
+    data = sequences(length=4, hints=HINTS, position_ids="none" if encoding == "none" else "consecutive")
+    model = {"temperature": "log", "temperature_start": 1.0, "encoding": encoding}
+    outcome = run(tmp_path, sized(data, dataclasses.replace(RUN.train, precision="bf16-mixed"), RUN.test, **model))
+    assert outcome.info["dtype"] == "bf16-mixed" and len(outcome.grid.scores) == 4
+
+
+def test_streams_of_training_and_validation_are_apart():
+    data = ArithmeticData(RUN, 0)
+    validation = data.writer.write(data.task.validation(256, 4, 1, generator("validation", 0)))
+    assert torch.equal(data.validation().tokens, validation.tokens)

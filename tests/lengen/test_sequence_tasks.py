@@ -1,0 +1,214 @@
+"""Sorting, adding one and their auxiliary tasks: the printed examples, true answers, and what is refused."""
+
+import collections
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lengen.data import ArithmeticData
+from lengen.formats import build_format
+from lengen.randomness import generator
+from lengen.show import encode
+from lengen.spec import SpecError, TrainSpec
+from lengen.tasks import OperandError, build_task
+from lengen.tasks.increment import carries, incremented
+from lengen.tasks.occurrences import rarer
+from lengen.tasks.sorting import ascending
+from tests.lengen.sequences import TASKS, carried, held, next_in_order, rows, sequences, sized
+
+# Figures 3.1, 3.4 and 3.10 and Section 6 of "Improving Length-Generalization in Transformers via Task Hinting". A mask
+# is printed over the tokens that predict; over the tokens that are predicted it stands one further to the right.
+PRINTED = {
+    "Figure 3.1": ("sorting", "5 3 1 4 2", "5 3 1 4 2 ⊥ 1 2 3 4 5", "0 0 0 0 0 1 1 1 1 1 0"),
+    "Figure 3.4": ("successor", "5 3 1 4 2 4", "5 3 1 4 2 ⊥ 4 5", "0 0 0 0 0 0 1 0"),
+    "Figure 3.10, count": ("count", "5 5 5 4 5", "5 5 5 4 5 ⊥ 4", "0 0 0 0 0 1 0"),
+    "Figure 3.10, fill": ("fill", "5 3 1", "5 5 5 ⊥ 5 ⊥ 5 5", "0 0 0 0 0 1 1 0"),
+    "Figure 3.10, fill as drawn": ("fill_as_drawn", "5 3 1", "5 5 5 ⊥ 5 ⊥ 5 5 PAD PAD", "0 0 0 0 0 1 1 1 1 0"),
+    "Section 6": ("increment", "123", "1 2 3 ⊥ 4 2 1", "0 0 0 1 1 1 0"),
+    "Section 6, carries": ("carries", "123", "1 2 3 ⊥ 4 ↑ 0 2 ↑ 0 1 ↑ 0", "0 0 0 1 1 1 1 1 1 1 1 1 0"),
+    "one number": ("sorting", "7", "7 ⊥ 7", "0 1 0"),
+    "duplicates": ("sorting", "4 100 4 1", "4 100 4 1 ⊥ 1 4 4 100", "0 0 0 0 1 1 1 1 0"),
+    "the largest number": ("successor", "2 100 2 100", "2 100 2 ⊥ 100 100", "0 0 0 0 1 0"),
+    "a tie": ("count", "9 4 9 4", "9 4 9 4 ⊥ 4", "0 0 0 0 1 0"),
+    "a carry": ("increment", "199", "1 9 9 ⊥ 0 0 2", "0 0 0 1 1 1 0"),
+    "one digit more": ("increment", "999", "9 9 9 ⊥ 0 0 0 1", "0 0 0 1 1 1 1 0"),
+    "carries of nines": ("carries", "99", "9 9 ⊥ 0 ↑ 1 0 ↑ 1 1 ↑ 0", "0 0 1 1 1 1 1 1 1 1 1 0"),
+    "the carry stops": ("carries", "919", "9 1 9 ⊥ 0 ↑ 1 2 ↑ 0 9 ↑ 0", "0 0 0 1 1 1 1 1 1 1 1 1 0"),
+    "zero": ("increment", "0", "0 ⊥ 1", "0 1 0"),
+}
+
+
+@pytest.mark.parametrize("place", PRINTED)
+def test_what_is_printed_is_what_is_written(place):
+    task, operands, tokens, mask = PRINTED[place]
+    found = encode(sized(sequences(task, 20, 100)), operands.split())
+    assert found["tokens"] == tokens.split()
+    assert found["loss"] == [0, *map(int, mask.split()[:-1])] and mask.endswith("0")
+    assert found["position_ids"] == []
+
+
+def test_everything_but_the_first_token_may_be_trained_too():
+    found = encode(sized(sequences(), TrainSpec(steps=1, batch=1, lr=1.0, loss="all")), ["2", "1"])
+    assert (found["tokens"], found["loss"]) == (["2", "1", "⊥", "1", "2"], [0, 1, 1, 1, 1])
+
+
+def test_the_most_significant_digit_may_come_first():
+    found = encode(sized(sequences("carries", reverse_response=False)), ["199"])
+    assert found["tokens"] == list("199⊥2↑00↑10↑1")
+    assert encode(sized(sequences("increment", reverse_response=False)), ["99"])["tokens"] == list("99⊥100")
+
+
+def test_a_batch_of_mixed_lengths_is_padded_behind_its_targets():
+    data = ArithmeticData(sized(), 0)
+    batch = data.writer.write(data.task.train(50, 6, 1, generator("t")))
+    for tokens, loss in zip(batch.tokens.tolist(), batch.loss.tolist(), strict=True):
+        text = data.format.vocab.decode(tokens)
+        length = text.index("⊥")
+        assert "".join(sorted(text[:length])) == text[length + 1 :]
+        assert loss == [False] * (length + 1) + [True] * length + [False] * (len(tokens) - 2 * length - 1)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_vocabularies_are_as_large_as_printed(task):
+    """Tables 4 and 5: 100 numbers, or 10 digits and the carry mark; the delimiter, PAD and an end that none needs."""
+    format = build_format(sequences(task, 20, 100))
+    assert len(format.vocab) == (14 if task in ("increment", "carries") else 103) and not format.ends
+
+
+NUMBERS = st.lists(st.integers(1, 250), min_size=1, max_size=12) | st.lists(st.integers(3, 4), min_size=1, max_size=9)
+LARGEST = sequences("sorting", 20, 250)
+
+
+@given(NUMBERS, st.integers(0, 4))
+def test_sorted_is_what_python_sorts(sequence, room):
+    task = build_task(LARGEST)
+    problems = held(sequence, room=room)
+    assert task.answer(problems) == [" ".join(map(str, sorted(sequence)))]
+    assert ascending(problems.operands[:, 0], problems.lengths[:, 0]).tolist() == [[*sorted(sequence), *[0] * room]]
+    assert rows(task.parse(list(map(str, sequence)))) == [sequence]
+    tokens = encode(sized(LARGEST), list(map(str, sequence)))["tokens"]
+    assert tokens == [*map(str, sequence), "⊥", *map(str, sorted(sequence))]
+
+
+@given(NUMBERS, st.integers(0, 11), st.integers(0, 4))
+def test_successors_are_those_of_a_loop(sequence, place, room):
+    one = sequence[place % len(sequence)]
+    expected, task = str(next_in_order(sequence, one)), build_task(sequences("successor", 20, 250))
+    assert task.answer(held(sequence, one, room)) == [expected]
+    typed = [*map(str, sequence), str(one)]
+    assert task.answer(task.parse(typed)) == [expected]
+    assert encode(sized(sequences("successor", 20, 250)), typed)["tokens"][-3:] == ["⊥", str(one), expected]
+
+
+@given(st.lists(st.sampled_from([3, 250]), max_size=10), st.booleans(), st.integers(0, 4))
+def test_the_rarer_number_is_that_of_a_counter(rest, swapped, room):
+    sequence = [*rest, 250, 3] if swapped else [3, *rest, 250]
+    counts = collections.Counter(sequence)
+    expected = min(counts, key=lambda one: (counts[one], one))
+    assert rarer(held(sequence, room=room).operands[:, 0]).tolist() == [expected]
+    task = build_task(sequences("count", 20, 250))
+    typed = task.parse(list(map(str, sequence)))
+    assert task.answer(held(sequence, room=room)) == task.answer(typed) == [str(expected)]
+
+
+@given(st.integers(1, 250), st.integers(2, 12), st.integers(1, 11))
+def test_filling_in_writes_the_rest(one, copies, begun):
+    begun = min(begun, copies - 1)
+    typed = [str(one), str(copies), str(begun)]
+    task = build_task(sequences("fill", 20, 250))
+    assert task.answer(task.parse(typed)) == [" ".join([str(one)] * (copies - begun))]
+    parts = [[str(one)] * n for n in (copies, begun, copies - begun)]
+    expected = [*parts[0], "⊥", *parts[1], "⊥", *parts[2]]
+    assert encode(sized(sequences("fill", 20, 250)), typed)["tokens"] == expected
+    assert encode(sized(sequences("fill_as_drawn", 20, 250)), typed)["tokens"] == [*expected, "PAD", "PAD"]
+
+
+DIGITS = st.text("0123456789", min_size=1, max_size=25) | st.builds(
+    lambda head, nines: head + "9" * nines, st.sampled_from(["", "1", "98", "890"]), st.integers(1, 25)
+)
+
+
+@given(DIGITS, st.integers(0, 3))
+def test_one_more_is_that_of_python_integers(text, room):
+    task, value = build_task(sequences("increment", 20)), int(text)
+    problems = task.parse([text])
+    assert rows(problems) == [[int(digit) for digit in reversed(str(value))]]
+    wide = problems._replace(operands=torch.nn.functional.pad(problems.operands, (0, room)))
+    assert task.answer(problems) == task.answer(wide) == [str(value + 1)]
+    assert encode(sized(sequences("increment", 20)), [text])["tokens"] == [*str(value), "⊥", *reversed(str(value + 1))]
+
+
+@given(DIGITS)
+def test_carries_are_those_of_a_loop(text):
+    text = str(int(text))
+    places = carried(text)
+    problems = build_task(sequences("carries", 20)).parse([text])
+    digits, sizes = incremented(problems)
+    assert sizes.tolist() == [len(places)]
+    assert list(zip(digits[0].tolist(), carries(problems)[0].tolist(), strict=True))[: len(places)] == places
+    expected = [token for digit, carry in places for token in (str(digit), "↑", str(carry))]
+    assert encode(sized(sequences("carries", 20)), [text])["tokens"] == [*text, "⊥", *expected]
+
+
+@pytest.mark.parametrize(
+    ("task", "operands", "message"),
+    [
+        ("sorting", "", "sorting takes one number or more, got none"),
+        ("sorting", "5 10", "'10' is no number of this alphabet: expected 1 to 9 (data.alphabet)"),
+        ("sorting", "0", "'0' is no number of this alphabet"),
+        ("sorting", "-1", "'-1' is no number of this alphabet"),
+        ("sorting", "٣", "'٣' is no number of this alphabet"),
+        ("successor", "5 3 4", "successor takes a sequence and then one of its numbers again"),
+        ("successor", "5", "successor takes a sequence and then one of its numbers again"),
+        ("successor", "x x", "'x' is no number of this alphabet"),
+        ("count", "5 5", "count takes a sequence of two different numbers, got 1"),
+        ("count", "5 4 3", "count takes a sequence of two different numbers, got 3"),
+        ("count", "", "count takes a sequence of two different numbers, got 0"),
+        ("fill", "5 3", "fill takes a number, how often it stands, and how often it is begun with"),
+        ("fill", "5 3 x", "fill takes a number, how often it stands, and how often it is begun with"),
+        ("fill", "5 3 3", "fill begins with 1 to 2 of 3 numbers, got 3"),
+        ("fill", "5 3 0", "fill begins with 1 to 2 of 3 numbers, got 0"),
+        ("fill", "10 3 1", "'10' is no number of this alphabet"),
+        ("increment", "1 2", "increment takes one number, got 2"),
+        ("increment", "", "increment takes one number, got 0"),
+        ("carries", "1a", "operand '1a' is not a number: expected digits 0-9 only"),
+    ],
+)
+def test_bad_operands_get_one_sentence(task, operands, message):
+    with pytest.raises(OperandError) as caught:
+        encode(sized(sequences(task)), operands.split())
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("alphabet", [0, 1, 251])
+@pytest.mark.parametrize("task", ["sorting", "count", "fill"])
+def test_alphabets_that_cannot_be_held_are_refused(task, alphabet):
+    with pytest.raises(SpecError, match=f"data.alphabet={alphabet}: {task} draws numbers from 1 to data.alphabet"):
+        build_format(sequences(task, alphabet=alphabet))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("scratchpad", True),
+        ("pad", True),
+        ("pad_to", 3),
+        ("reverse_query", True),
+        ("vocabulary", "printable"),
+        ("reverse_response", True),
+        ("subtasks", ("add",)),
+        ("position_ids", "coupled"),
+    ],
+)
+def test_ways_of_writing_that_sequences_lack_are_refused(field, value):
+    with pytest.raises(SpecError, match=f"data.{field}=.*sequences of sorting are written plain") as caught:
+        build_format(sequences(**{field: value}))
+    assert "\n" not in str(caught.value)
+
+
+def test_the_arithmetic_task_of_the_same_name_is_told_apart():
+    """``successor`` at a fixed length adds one; with an alphabet it is the next number in order."""
+    assert build_task(sequences("successor")).answer(held([5, 3], 3)) == ["5"]
+    assert build_task(sequences("successor", alphabet=0, fixed_length=8)).answer(held([9, 3])) == ["40"]

@@ -1,0 +1,193 @@
+"""Tempered softmax: what it computes, what n counts, and that decoding counts as training does."""
+
+import dataclasses
+import itertools
+import math
+
+import pytest
+import torch
+
+from lengen.data import ArithmeticData
+from lengen.decoding import verify, write
+from lengen.encodings.relative import alibi_slopes
+from lengen.execute import build_model
+from lengen.models import Decoder
+from lengen.module import SequenceModule
+from lengen.optim import build_optimizer
+from lengen.randomness import generator
+from lengen.spec import Spec
+from lengen.tasks import Problems
+from lengen.temperature import Temperature
+from tests.lengen.sequences import ONE_LENGTH, TASKS, made, plain_greedy, sequences, sized, trained, truths
+
+FORMS = ("log", "one_plus_log")
+OF = ("position", "prompt")
+IDS = {"none": "none", "alibi": "consecutive", "fire": "consecutive", "rope": "consecutive", "rpe": "consecutive"}
+
+
+def tempered(form: str, of: str, encoding: str = "none", task: str = "sorting", **model: object) -> Spec:
+    start = {"temperature_start": 0.7, "scale_attention": True, **model}
+    data = sequences(task, position_ids=IDS[encoding])
+    return sized(data, encoding=encoding, temperature=form, temperature_of=of, **start)
+
+
+def problems(data: ArithmeticData, n: int = 12, longest: int = 9) -> Problems:
+    """Of mixed lengths, also beyond those trained."""
+    return data.task.train(n, longest, 1, generator("p"))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_factor_is_that_of_its_form(form):
+    factor = Temperature(form, 0.5)(torch.tensor([[1, 2, 50]]))
+    constant = {"log": 0.0, "one_plus_log": 1.0}[form]
+    assert factor.flatten().tolist() == pytest.approx([constant + 0.5 * math.log(n) for n in (1, 2, 50)])
+    assert factor.shape == (1, 1, 3, 1)
+
+
+def literal(model: Decoder, layer: int, x: torch.Tensor, counted: list[list[int]]) -> torch.Tensor:
+    """Softmax weights of a layer for its input ``x``, a number at a time; the bias is tempered as the products are."""
+    block = model.stack()[layer]
+    attention, (examples, size, _) = block.attention, x.shape
+    slope = float(attention.temperature.slope)
+    constant = {"log": 0.0, "one_plus_log": 1.0}[model.spec.temperature]
+    normed = block.before[0](x)
+    query, key = (part(normed).view(examples, size, model.spec.heads, -1) for part in (attention.query, attention.key))
+    penalties = alibi_slopes(model.spec.heads) if model.spec.encoding == "alibi" else [0.0] * model.spec.heads
+    learned = None
+    if model.spec.encoding == "fire":
+        ids = torch.arange(size)[None, None]
+        learned = model.encoding.bias(ids, ids)[0]
+    weights = torch.zeros(examples, model.spec.heads, size, size, dtype=x.dtype)
+    for b, h, t in itertools.product(range(examples), range(model.spec.heads), range(size)):
+        factor = constant + slope * math.log(counted[b][t])
+        scores = []
+        for s in range(t + 1):
+            score = float(query[b, t, h] @ key[b, s, h]) / math.sqrt(model.spec.head_dim) - penalties[h] * (t - s)
+            scores.append(factor * (score if learned is None else score + float(learned[h, t, s])))
+        total = sum(math.exp(score) for score in scores)
+        for s, score in enumerate(scores):
+            weights[b, h, t, s] = math.exp(score) / total
+    return weights
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(("encoding", "task"), [("none", "fill"), ("alibi", "sorting"), ("fire", "carries")])
+@pytest.mark.parametrize("of", OF)
+@pytest.mark.parametrize("form", FORMS)
+def test_weights_are_a_softmax_of_scaled_logits(form, of, encoding, task):
+    model, data = made(tempered(form, of, encoding, task))
+    batch = data.writer.write(problems(data, 3, 4))
+    size = batch.tokens.shape[1] - 1
+    prompts = [loss.index(True) for loss in batch.loss.tolist()]
+    counted = [[n if of == "prompt" else t + 1 for t in range(size)] for n in prompts]
+    found = [layer["self"].double() for layer in model.attention(batch)]
+    streams = [post[:, :-1] for _, post in model.residuals(batch)]
+    inputs = [model.embedding(batch.tokens[:, :-1]), *streams[:-1]]
+    for layer, x in enumerate(inputs):
+        expected = literal(model, layer, x, counted)
+        assert torch.allclose(found[layer], expected, atol=1e-5)
+        assert found[layer].sum(dim=-1).flatten().tolist() == pytest.approx([1.0] * expected[..., 0].numel(), abs=1e-5)
+        attention = model.stack()[layer].attention
+        value = attention.value(model.stack()[layer].before[0](x)).view(len(x), size, model.spec.heads, -1)
+        mixed = attention.out(torch.einsum("bhts,bshd->bthd", expected, value).flatten(2))
+        after = model.stack()[layer].after[0](x + mixed)
+        assert torch.allclose(model.residuals(batch)[layer][0][:, :-1], after, atol=1e-5), "these weights are used"
+    more = [[n + 1 for n in row] for row in counted]
+    assert not torch.allclose(literal(model, 0, inputs[0], more), found[0], atol=1e-3), "one token more is seen"
+
+
+@torch.no_grad()
+def test_one_plus_log_starts_as_the_standard_softmax():
+    tempered_one, plain = (sized(temperature=form) for form in ("one_plus_log", "none"))
+    one, other = build_model(tempered_one, 0), build_model(plain, 0)
+    batch = ArithmeticData(plain, 0).validation()
+    assert torch.allclose(one.predict(batch), other.predict(batch), atol=1e-6)
+    even = build_model(sized(temperature="log"), 0).attention(batch)[0]["self"][0, 0]
+    assert even[4].tolist() == pytest.approx([0.2] * 5 + [0.0] * (len(even) - 5)), "log from 0 attends evenly"
+
+
+def check(model: Decoder, data: ArithmeticData, drawn: Problems) -> int:
+    """Every way of deciding and writing against the plain loop; how many responses are right."""
+    expected, true = plain_greedy(model, data, drawn), truths(data, drawn)
+    verified = verify(model, data.writer.write(drawn))
+    written = write(model, data.writer, drawn)
+    resumed = write(model, data.writer, drawn, verified.agreed, verified.reference)
+    for row, (own, truth) in enumerate(zip(expected, true, strict=True)):
+        assert written[row, : len(own)].tolist() == resumed[row, : len(own)].tolist() == own
+        assert not written[row, len(own) :].any() and not resumed[row, len(own) :].any()
+        same = [a == b for a, b in zip(own, truth, strict=True)]
+        assert int(verified.agreed[row]) == [*same, False].index(False)
+        assert bool(verified.correct[row]) == (own == truth)
+    return sum(own == truth for own, truth in zip(expected, true, strict=True))
+
+
+@pytest.mark.parametrize("encoding", IDS)
+@pytest.mark.parametrize("of", OF)
+@pytest.mark.parametrize("form", FORMS)
+def test_decoding_agrees_with_a_plain_loop(form, of, encoding):
+    """Never the padded length of a batch, never that of the reference: each example alone gives the same text."""
+    for seed, task in enumerate(TASKS):
+        model, data = made(tempered(form, of, encoding, task), seed)
+        drawn = problems(data, 8 if task != "carries" else 5)
+        assert len(set(drawn.lengths[:, 0].tolist())) > 2
+        check(model, data, drawn)
+
+
+@pytest.mark.parametrize("of", OF)
+@pytest.mark.parametrize("form", FORMS)
+def test_decoding_agrees_for_models_that_are_sometimes_right(form, of):
+    train = dataclasses.replace(ONE_LENGTH, batch=64, lr=5e-3)
+    start = 1.0 if form == "log" else 0.1
+    size = {"width": 32, "head_dim": 16, "temperature": form, "temperature_of": of, "temperature_start": start}
+    model, data = trained(sized(sequences(length=5, alphabet=6), train, **size), 150)
+    right = check(model, data, problems(data, 40))
+    assert 3 < right < 38, "some right, some wrong"
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("of", OF)
+def test_an_example_is_predicted_alike_alone_and_in_a_batch(of):
+    model, data = made(tempered("log", of))
+    drawn = problems(data)
+    together = model.predict(data.writer.write(drawn))
+    for row in range(len(drawn.lengths)):
+        alone = model.predict(data.writer.write(drawn.select(torch.tensor([row]))))[0]
+        assert torch.allclose(together[row, : len(alone)], alone, atol=1e-6)
+
+
+@torch.no_grad()
+def test_what_n_counts_changes_predictions_only_where_they_differ():
+    """At the last token of a prompt both definitions count the same tokens; before and after they do not."""
+    position, data = made(tempered("one_plus_log", "position", layers=1))
+    prompt = made(tempered("one_plus_log", "prompt", layers=1))[0]
+    batch = data.writer.write(problems(data))
+    difference = (position.predict(batch) - prompt.predict(batch)).abs().amax(dim=2)
+    starts = batch.loss.int().argmax(dim=1)
+    places = torch.arange(difference.shape[1]) + 1 - starts[:, None]
+    assert float(difference[places == 0].max()) < 1e-6
+    assert float(difference[places == -1].max()) > 1e-3 and float(difference[places == 1].max()) > 1e-3
+
+
+@pytest.mark.parametrize("of", OF)
+@pytest.mark.parametrize("form", FORMS)
+def test_slopes_are_trained_and_never_decayed(form, of):
+    train = dataclasses.replace(ONE_LENGTH, weight_decay=0.5)
+    sized_up = dataclasses.replace(tempered(form, of), train=train)
+    model, data = build_model(sized_up, 0), ArithmeticData(sized_up, 0)
+    slopes = [block.attention.temperature.slope for block in model.stack()]
+    assert len({id(slope) for slope in slopes}) == 2 and [float(slope) for slope in slopes] == pytest.approx([0.7] * 2)
+    SequenceModule(sized_up, model).training_step(data.batch(0), 0).backward()
+    assert all(slope.grad is not None and float(slope.grad.abs()) > 0 for slope in slopes)
+    optimizer, _ = build_optimizer(model, train)
+    for group in optimizer.param_groups:
+        if any(parameter is slope for parameter in group["params"] for slope in slopes):
+            assert group["weight_decay"] == 0 and all(parameter.dim() < 2 for parameter in group["params"])
+    assert sum(parameter is slope for g in optimizer.param_groups for parameter in g["params"] for slope in slopes) == 2
+
+
+def test_slopes_have_names_and_start_where_they_are_told_to():
+    names = set(build_model(sized(), 0).state_dict())
+    model = build_model(sized(temperature="log", temperature_start=-0.25), 0)
+    own = {name for name in model.state_dict() if name not in names}
+    assert own == {f"blocks.{layer}.attention.temperature.slope" for layer in (0, 1)}
+    assert all(float(model.state_dict()[name]) == -0.25 for name in own)
