@@ -40,7 +40,7 @@ def results(monkeypatch, tmp_path):
     registry._homes.cache_clear()
 
 
-def encode(spec, operands):
+def encode(spec, operands, task=""):
     for operand in operands:
         if not operand.isdecimal():
             raise OperandError(f"operand '{operand}' is no number: expected digits")
@@ -48,7 +48,7 @@ def encode(spec, operands):
     return {"tokens": tokens, "position_ids": [[0, *[10] * len(operands[0]), 0]], "loss": [0] * len(tokens)}
 
 
-def solve(spec, weights, operands):
+def solve(spec, weights, operands, task=""):
     assert weights.read_text() == "weights" and spec.data.task == "addition"
     return {"prompt": "1+2=", "output": "3$", "answer": "3$", "correct": True}
 
