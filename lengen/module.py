@@ -55,8 +55,8 @@ class SequenceModule(LightningModule):
         gradient_clip_val: float | None = None,
         gradient_clip_algorithm: str | None = None,
     ) -> None:
-        """Clips the norm. Lightning's own refuses fused optimizers in mixed precision, for the sake of a gradient
-        scaler that bf16 does not have."""
+        """Clips the norm. Lightning's own refuses fused optimizers in mixed precision, because of a gradient scaler
+        that bf16 does not have."""
         if gradient_clip_val:
             parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
             torch.nn.utils.clip_grad_norm_(parameters, gradient_clip_val)

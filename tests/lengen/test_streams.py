@@ -124,13 +124,15 @@ def test_a_streamed_set_is_drawn_again_in_another_order_in_every_epoch(hints):
     assert not stored and all(stream._fixed is None for stream in data.streams)
 
 
-def test_sets_of_auxiliary_tasks_have_orders_of_their_own():
+def test_sets_of_auxiliary_tasks_have_examples_and_orders_of_their_own():
     data = ArithmeticData(sized(sequences(examples=2 * 6 * 40, hints=("sorting",))), 0)
     orders = []
     for which in (0, 1):
         windows = [frozenset(as_key(data.batch(2 * (5 * w + n) + which)) for n in range(5)) for w in range(30)]
         orders.append([windows[:6].index(window) for window in windows[6:]])
     assert orders[0] != orders[1]
+    main, hinted = ({row for n in range(30) for row in text(data, data.batch(2 * n + which))} for which in (0, 1))
+    assert len(main & hinted) < len(main) / 2, "short ones are few"
 
 
 def test_a_set_of_one_window_is_seen_in_every_epoch():
