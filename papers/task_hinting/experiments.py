@@ -44,6 +44,7 @@ FIG32 = tuple(
         f"trained on {SHARES[size]} sequences without hints: more data helps at 2.5 times the trained length, not at 5",
         "Figure 3.2, Section 3",
         partial(settings.scaled, size),
+        extra=MINUTES if size == "40m" else "",
     )
     for size in SIZES
 )
@@ -64,6 +65,7 @@ FIG35 = tuple(
         f"trained on {SHARES[size]} examples, half of them successor hints: more data helps at every length",
         "Figure 3.5, Section 3.1",
         partial(settings.scaled, size, hints=SUCCESSOR),
+        extra=MINUTES if size == "40m" else "",
     )
     for size in SIZES
 )
@@ -136,6 +138,7 @@ TABLE1 = (
         "tempered softmax helps with 1M sequences, too: 42 % at 5 times the trained length",
         "Section 5",
         partial(settings.tempered, size="1m"),
+        extra=MINUTES,
     ),
     entry(
         "table1/tempered-prompt",
