@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lengen.experiment import PROFILES, Experiment
+from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.records import Run
 from lengen.spec import Spec, from_dict
 from reproduce import registry, terminal
@@ -56,12 +56,7 @@ def solve_command(options: argparse.Namespace) -> int:
 def probe_command(options: argparse.Namespace) -> int:
     """The residual stream of a trained model on one problem, projected on its embedding and on its output head."""
     experiment = registry.select_one(options.selector)
-    drawn = [figure for figure in registry.figures(experiment.paper) if figure.name == experiment.figure]
-    if options.out and (not drawn or not drawn[0].probes):
-        names = [f"{experiment.paper}/{one.name}" for one in registry.figures(experiment.paper) if one.probes]
-        raise SelectorError(
-            f"--out: {experiment.name} has no picture of a probe; expected {' or '.join(names) or 'another paper'}"
-        )
+    figure = _picture(experiment, options.out) if options.out else None
     from lengen import projections, show
 
     show.encode(_spec(experiment), options.operands)
@@ -72,18 +67,26 @@ def probe_command(options: argparse.Namespace) -> int:
     else:
         print(terminal.projections(found))
         print(_model(run))
-    if options.out:
+    if figure is not None:
         from reproduce.figures import render
 
-        shown = dataclasses.replace(run, arrays={f"probe0.{name}": value for name, value in found.items()})
         target = Path(options.out)
-        pictures = render(experiment.paper, drawn[0], {experiment.name: [shown]})
-        kind = target.suffix.removeprefix(".")
-        if kind not in ("png", "svg"):
-            raise SelectorError(f"--out {target}: expected a name that ends in .png or .svg")
-        target.write_bytes(pictures[kind])
-        print(readable(target))
+        shown = dataclasses.replace(run, arrays={f"probe0.{name}": value for name, value in found.items()})
+        target.write_bytes(render(experiment.paper, figure, {experiment.name: [shown]})[target.suffix[1:]])
+        if not options.json:
+            print(readable(target))
     return 0
+
+
+def _picture(experiment: Experiment, out: str) -> Figure:
+    """The figure that ``probe`` draws into the file ``out``; raises `SelectorError`."""
+    if Path(out).suffix not in (".png", ".svg"):
+        raise SelectorError(f"--out {out}: expected a name that ends in .png or .svg")
+    known = {figure.name: figure for figure in registry.figures(experiment.paper) if figure.probes}
+    if experiment.figure not in known:
+        names = " or ".join(f"{experiment.paper}/{name}" for name in known) or "another paper"
+        raise SelectorError(f"--out {out}: {experiment.name} has no picture of a probe; expected {names}")
+    return known[experiment.figure]
 
 
 def _model(run: Run) -> str:

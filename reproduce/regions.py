@@ -51,6 +51,8 @@ REGIONS: Mapping[str, Callable[[Trained, Cell], bool]] = {
     "more": lambda t, c: c[0] <= t.length and _count(c) > t.second,
     "both": lambda t, c: c[0] > t.length and _count(c) > t.second,
     "far": lambda t, c: c[0] >= 2 * t.length or _count(c) >= 2 * max(t.second, 2),
+    "twice": lambda t, c: c[0] == 2 * t.length and _count(c) <= t.second,
+    "thrice": lambda t, c: c[0] == 3 * t.length and _count(c) <= t.second,
     "two_to_three": lambda t, c: 2 * t.length <= c[0] <= 3 * t.length and _count(c) <= t.second,
     "one_short": lambda t, c: (c[0] > t.length and _count(c) <= 2) or (_count(c) > t.second and c[0] <= 2),
     "trained_length": lambda t, c: c[0] == t.length and _count(c) <= t.second,
@@ -61,10 +63,10 @@ REGIONS: Mapping[str, Callable[[Trained, Cell], bool]] = {
     "beyond_padding": lambda t, c: c[0] > max(t.length, t.padded) and t.padded > 0 and _count(c) <= t.second,
 }
 """Test cells by the trained range: lengths left out below the longest, longer operands only, more operands only, both,
-twice as far on either axis, two to three times as long, beyond it on one axis with at most 2 on the other, at its
-longest operand, or a little beyond that. One digit beyond is left out there: training numbers drawn up to 2^20 include
-some of 7 digits. Of "next" `cells_of` keeps the shortest, of "longest" the longest. Operands as long as the padding are
-in neither of "padded" and "beyond_padding": they have the trained form, but their sum may not."""
+twice as far on either axis, twice, thrice, or two to three times as long, beyond it on one axis with at most 2 on the
+other, at its longest operand, or a little beyond that. One digit beyond is left out there: training numbers drawn up to
+2^20 include some of 7 digits. Of "next" `cells_of` keeps the shortest, of "longest" the longest. Operands as long as
+the padding are in neither of "padded" and "beyond_padding": they have the trained form, but their sum may not."""
 
 REGION_WORDS = {
     "all": "all tested cells",
@@ -75,6 +77,8 @@ REGION_WORDS = {
     "more": "more than trained, length in range",
     "both": "beyond the trained range on both axes",
     "far": "at least twice the trained range",
+    "twice": "at twice the longest trained length, count in range",
+    "thrice": "at three times the longest trained length, count in range",
     "two_to_three": "two to three times the longest trained length, count in range",
     "one_short": "beyond the trained range on one axis, at most 2 on the other",
     "trained_length": "at the longest trained length",

@@ -90,7 +90,8 @@ def _two_operands(data: DataSpec) -> Format:
 def _sequence(data: DataSpec) -> Format:
     """Sequences have one way of writing; only the digits of increment may stand in either order."""
     who = f"sequences of {data.task} are written plain, without coordinates"
-    _insist(data, who, scratchpad=False, pad=False, pad_to=0, reverse_query=False, subtasks=(), vocabulary="task")
+    _insist(data, who, scratchpad=False, pad=False, pad_to=0, reverse_query=False)
+    _insist(data, who, subtasks=(), vocabulary="task", spaces=0.0)
     if data.position_ids == "coupled":
         raise SpecError(f"data.position_ids=coupled: {who}; choose none or consecutive")
     if data.task in SORTED:

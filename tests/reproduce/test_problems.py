@@ -1,0 +1,82 @@
+"""Putting problems to a trained model: solve with the main and an auxiliary task, probe with and without a picture."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+from lengen.projections import probe_trained
+from lengen.spec import SpecError, from_dict
+from reproduce import terminal
+from reproduce.cli import main
+from reproduce.store import Store
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """A store with the two probed models of paper 4 at their smallest size."""
+    root = tmp_path_factory.mktemp("results")
+    before = os.environ.get("LENGEN_RESULTS")
+    os.environ["LENGEN_RESULTS"] = str(root)
+    assert main(["run", "task_hinting/fig4.15", "--profile", "smoke", "--jobs", "1"]) == 0
+    yield root
+    os.environ.pop("LENGEN_RESULTS") if before is None else os.environ.update(LENGEN_RESULTS=before)
+
+
+def test_a_model_answers_its_main_task_and_its_hint(results, capsys):
+    assert main(["solve", "task_hinting/fig3.6/successor", "5", "3", "1", "--json"]) == 0
+    main_task = json.loads(capsys.readouterr().out)
+    assert main_task["prompt"] == "5 3 1 ⊥" and main_task["answer"] == "1 3 5"
+    assert len(main_task["output"].split()) == 3
+    assert main(["solve", "task_hinting/fig3.6/successor", "5", "3", "1", "3", "--task", "successor", "--json"]) == 0
+    hint = json.loads(capsys.readouterr().out)
+    assert hint["prompt"] == "5 3 1 ⊥ 3" and hint["answer"] == "5"
+    assert len(hint["output"].split()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["solve", "task_hinting/fig3.6/none", "5", "3", "5", "--task", "successor"], "it trains sorting"),
+        (["encode", "task_hinting/fig3.11/all", "5", "--task", "carries"], "it trains sorting, successor, count, fill"),
+        (["encode", "task_hinting/fig3.6/none", "101"], "expected 1 to 100"),
+        (["probe", "task_hinting/fig4.12/none", "11"], "expected 1 to 10"),
+        (["probe", "task_hinting/fig3.6/none", "1", "--out", "p.png"], "task_hinting/fig4.12 or"),
+        (["probe", "task_hinting/fig4.12/none", "1", "--out", "p.pdf"], "ends in .png or .svg"),
+        (["probe", "task_hinting/table3/standard", "12"], "no finished run with weights"),
+    ],
+)
+def test_bad_requests_get_one_sentence(results, capsys, arguments, words):
+    assert main(arguments) == 2
+    shown = capsys.readouterr()
+    assert words in shown.err and shown.err.count("\n") == 1 and shown.out == ""
+
+
+def test_a_probe_is_a_table_json_or_the_figure_of_any_problem(results, capsys, tmp_path):
+    assert main(["probe", "task_hinting/fig4.13/none", "7", "2", "9", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["tokens"] == ["7", "2", "9", "⊥", "2", "7", "9"]
+    assert np.array(found["decoder"]).shape == (2, 2, 7, 13)
+    target = tmp_path / "probe.png"
+    assert main(["probe", "task_hinting/fig4.13/none", "7", "2", "9", "--out", str(target)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["position", "token", "layer", "MLP", "encoder", "basis", "decoder", "basis"]
+    assert len(lines) == 1 + 7 * 2 * 2 + 2, "a line per token, layer and stage, the model, the picture"
+    assert target.read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_a_probe_prints_are_the_largest_projections():
+    encoder = np.zeros((1, 2, 1, 4), dtype=np.float16)
+    encoder[0, 0, 0] = [0, 3, -5, 1]
+    encoder[0, 1, 0] = [2, 0, 1, 0]
+    found = {"tokens": np.array(["9"]), "vocabulary": np.array(["a", "b", "c", "d"]), "encoder": encoder}
+    lines = terminal.projections({**found, "decoder": -encoder}, most=2).splitlines()
+    assert lines[1].split() == ["0", "9", "1", "before", "b", "3.00", "d", "1.00", "c", "5.00", "a", "-0.00"]
+    assert lines[2].split()[4:8] == ["a", "2.00", "c", "1.00"]
+
+
+def test_models_without_a_head_of_their_own_are_not_probed(results, tmp_path):
+    run = Store(results, "local").runs("task_hinting")[0]
+    with pytest.raises(SpecError, match="probes need a decoder"):
+        probe_trained(from_dict(run.info["spec"]).override("model.tied=true"), tmp_path, ["1"])
