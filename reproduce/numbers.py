@@ -103,11 +103,11 @@ def _over_cells(number: Number, name: str, runs: Sequence[Run]) -> tuple[float, 
 def setting(
     number: Number, experiments: Mapping[str, Experiment], names: Sequence[str]
 ) -> tuple[str, object, list[str]]:
-    """Verdict, our value and notes of a hyper-parameter, read from the paper-profile specifications."""
+    """Verdict, our value and notes of a hyper-parameter, read from the paper-profile specifications that there are."""
     if number.field == "experiments":
         found: list[tuple[str, object]] = [(number.experiments[0], len(names))]
     else:
-        found = [(name, _read(number, experiments[name])) for name in names]
+        found = [(name, _read(number, experiments[name])) for name in names if "paper" in experiments[name].specs]
     wrong = [(name, value) for name, value in found if not _holds(number, value)]
     notes = [f"{short(name)} has {value}" for name, value in wrong[:3]]
     return (DIFFERS if wrong else REPRODUCED), (wrong or found)[0][1], notes

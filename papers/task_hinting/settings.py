@@ -6,7 +6,7 @@
 
 from typing import Any
 
-from lengen.spec import DataSpec, ModelSpec, TestSpec, TrainSpec
+from lengen.spec import DataSpec, ModelSpec, TestSpec, TrainSpec, change
 from papers.task_hinting.spec import ProbedSpec, ProbeSpec
 
 Changes = dict[str, dict[str, Any]]
@@ -16,8 +16,8 @@ Changes = dict[str, dict[str, Any]]
 def setting(profile: str, *changes: Changes) -> ProbedSpec:
     """The base of a profile with the changes applied in their order."""
     merged: Changes = {}
-    for change in (COMMON, BASE[profile], *changes):
-        for section, fields in change.items():
+    for some in (COMMON, BASE[profile], *changes):
+        for section, fields in some.items():
             merged[section] = {**merged.get(section, {}), **fields}
     model = merged["model"]
     model["head_dim"] = model["width"] // model["heads"]
@@ -148,6 +148,17 @@ SEQUENCES = {
     "smoke": (("1", "2", "4", "8", "9"),),
 }
 """The printed example of Figures 4.12 to 4.14, and what it becomes in a smaller alphabet."""
+
+
+def longer(softmax: str, profile: str) -> ProbedSpec:
+    """Table 1 at a smaller profile with three times its steps, on a training set that grows with them."""
+    spec = scaled("160m", profile) if softmax == "standard" else tempered(profile)
+    steps, examples = LONGER * spec.train.steps, LONGER * spec.data.examples
+    return change(spec, train={"steps": steps}, data={"examples": examples})
+
+
+LONGER = 3
+"""The text trains far beyond the point where trained lengths are solved; smaller profiles stop about there."""
 
 
 def tempered(profile: str, *, size: str = "160m", hints: tuple[str, ...] = (), **model: str) -> ProbedSpec:

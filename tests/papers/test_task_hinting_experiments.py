@@ -31,12 +31,13 @@ def test_every_setting_builds_data_and_model_at_its_smallest_size(name):
 
 def test_every_experiment_has_every_profile_and_extras_say_why():
     for item in EXPERIMENTS:
-        assert set(item.specs) == set(PROFILES)
+        assert set(item.specs) | set(item.absent) == set(PROFILES)
+        assert item.name.endswith("-long") == ("paper" in item.absent)
         assert all(reason for reason in item.extra.values())
     left_out = {item.name.removeprefix("task_hinting/") for item in EXPERIMENTS if "cpu" in item.extra}
     assert left_out == {
         "fig3.2/40m", "fig3.5/40m", "fig3.3/depth-8", "fig3.3/depth-12", "table1/tempered-1m", "table1/tempered-prompt",
-        "table1/one-plus-log",
+        "table1/one-plus-log", "table1/standard-long", "table1/tempered-long",
     }  # fmt: skip
 
 
