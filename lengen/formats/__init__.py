@@ -115,7 +115,7 @@ def _vocabulary(data: DataSpec, own: Vocab) -> Vocab:
     if data.vocabulary != "task":
         choices = ["task", "printable"]
         raise SpecError(f"data.vocabulary={data.vocabulary}: unknown vocabulary{nearest(data.vocabulary, choices)}")
-    return Vocab((*own.symbols, " ")) if data.spaces > 0 and " " not in own.symbols else own
+    return Vocab("".join(own.symbols) + " ") if data.spaces > 0 and " " not in own.symbols else own
 
 
 def can_run_free(format: Format, data: DataSpec) -> bool:

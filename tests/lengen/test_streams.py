@@ -145,7 +145,7 @@ def test_every_task_has_an_equal_part_of_the_examples():
     for hints in ((), ("successor",), HINTS):
         data = ArithmeticData(sized(sequences(examples=999, hints=hints)), 0)
         assert [stream.examples for stream in data.streams] == [999 // (1 + len(hints))] * (1 + len(hints))
-        assert [stream.head for stream in data.streams] == list(range(1 + len(hints)))
+        assert [stream.writer.head for stream in data.streams] == list(range(1 + len(hints)))
 
 
 @pytest.mark.parametrize("hints", [(), HINTS])
