@@ -51,6 +51,7 @@ PALETTE = (
     Look(plotting.COLOURS[2], "D"),
     Look(plotting.COLOURS[4], "v"),
     Look(plotting.COLOURS[9], "P"),
+    Look(plotting.COLOURS[3], "X"),
 )
 """Looks in the order of a figure's experiments; the first is what the others are compared with."""
 MANY = 20
