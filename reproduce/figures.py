@@ -110,7 +110,18 @@ def _png(drawing: "Drawing") -> bytes:
 def _compact(svg: bytes) -> bytes:
     """An SVG without indentation, comments and long glyph names: a third smaller, drawn the same."""
     text = re.sub(rb"<!-- .*? -->\n?", b"", svg, flags=re.DOTALL).replace(b"DejaVuSans-", b"g")
-    return b"\n".join(line.strip() for line in text.splitlines() if line.strip()) + b"\n"
+    return b"\n".join(line.strip() for line in _numbered(text).splitlines() if line.strip()) + b"\n"
+
+
+def _numbered(svg: bytes) -> bytes:
+    """Markers, clips and hatches numbered as they appear: their names are hashes of coordinates, to the last bit, which
+    differs between processors where the printed coordinates do not."""
+    numbers: dict[bytes, bytes] = {}
+
+    def name(match: re.Match[bytes]) -> bytes:
+        return numbers.setdefault(match[0], match[1] + str(len(numbers)).encode())
+
+    return re.sub(rb'(?<=[#"])([hmp])[0-9a-f]{10}(?=[")])', name, svg)
 
 
 def _write(stem: Path, paper: str, figure: Figure, runs: Mapping[str, Sequence[Run]]) -> list[Path]:
