@@ -24,7 +24,7 @@ class Skew(NamedTuple):
     def weights(self, longest: int) -> Tensor:
         """(longest - 1,) probabilities of the lengths 2 to ``longest``, float64.
 
-        >>> Skew(5, 0.8).weights(10).tolist()
+        >>> [round(weight, 3) for weight in Skew(5, 0.8).weights(10).tolist()]
         [0.2, 0.2, 0.2, 0.2, 0.04, 0.04, 0.04, 0.04, 0.04]
         """
         lengths = torch.arange(SHORTEST, longest + 1)
