@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 import torch
 from lightning import Callback, Trainer
-from safetensors.torch import load_model, save_model
+from safetensors.torch import save_model
 
+from lengen.building import build_model
 from lengen.callbacks import CHECKPOINT, AttentionRecord, EarlyStop, MetricsFile, Probes, ResumePoint, Scores, Track
 from lengen.callbacks.training import VALIDATION
 from lengen.data import ArithmeticData
-from lengen.models import Decoder, Encoder, EncoderDecoder, Transformer
+from lengen.models import Transformer
 from lengen.module import SequenceModule
 from lengen.progress import Progress
-from lengen.randomness import generator
 from lengen.records import AttentionMap, Grid, KeyCount
 from lengen.spec import Spec
 
@@ -41,34 +41,6 @@ class Outcome:
     """device, dtype, threads, parameters, seconds_training, seconds_measuring, tokens_per_second, scalars."""
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     """Named arrays that a paper's own figures draw."""
-
-
-def build_model(spec: Spec, seed: int) -> Transformer:
-    """The untrained model of a specification; equal seeds give equal weights."""
-    data = ArithmeticData(spec, seed)
-    tokens, sizes = len(data.format.vocab), spec.data.max_position
-    with torch.random.fork_rng():
-        torch.manual_seed(generator("initialisation", seed).initial_seed())
-        if spec.model.architecture == "encoder_decoder":
-            return EncoderDecoder(spec.model, tokens, sizes, *_places(data))
-        if spec.model.architecture == "encoder":
-            return Encoder(spec.model, tokens, sizes)
-        return Decoder(spec.model, tokens, sizes, outputs=len(data.streams))
-
-
-def _places(data: ArithmeticData) -> tuple[int, int]:
-    """Response places that predict, and source places, of the longest tested problem."""
-    spec = data.spec
-    batch = data.writer.write(data.test(max(spec.test.lengths), max(spec.test.counts), 1))
-    assert batch.source is not None
-    return batch.tokens.shape[1] - 1, batch.source.tokens.shape[1]
-
-
-def load(spec: Spec, weights: Path) -> Transformer:
-    """The trained model of a specification; safetensors only, so a foreign file cannot run code."""
-    model = build_model(spec, 0)
-    load_model(model, weights)
-    return model.eval()
 
 
 def execute(

@@ -13,11 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengen.data import ArithmeticData
+from lengen.building import load
 from lengen.examples import Batch
-from lengen.execute import load
 from lengen.models import Decoder, Transformer
 from lengen.spec import Spec, SpecError
+from lengen.task_data import TaskData
 from lengen.vocab import FIRST
 
 
@@ -64,7 +64,7 @@ def projections(model: Decoder, batch: Batch) -> dict[str, Tensor]:
     return {name: stream @ basis.T for name, basis in bases(model)._asdict().items()}
 
 
-def probe(model: Decoder, data: ArithmeticData, operands: list[str]) -> dict[str, np.ndarray]:
+def probe(model: Decoder, data: TaskData, operands: list[str]) -> dict[str, np.ndarray]:
     """Projections of one problem, its true response in context: Figures 4.12 to 4.14 for every position and layer.
 
     ``tokens`` (T,) and ``vocabulary`` (V,) as text; ``encoder`` and ``decoder`` (layers, 2, T, V) float16.
@@ -77,8 +77,8 @@ def probe(model: Decoder, data: ArithmeticData, operands: list[str]) -> dict[str
     return {"tokens": tokens, "vocabulary": vocabulary, **arrays}
 
 
-def probe_trained(spec: Spec, weights: Path, operands: list[str]) -> dict[str, np.ndarray]:
-    """`probe` of a stored model; raises `SpecError` where there is nothing to project on."""
+def probe_trained(spec: Spec, weights: Path | None, operands: list[str]) -> dict[str, np.ndarray]:
+    """`probe` of a stored or constructed model; raises `SpecError` where there is nothing to project on."""
     if spec.model.architecture != "decoder" or spec.model.tied:
         raise SpecError(
             f"model.architecture={spec.model.architecture}, model.tied={spec.model.tied}: probes need a decoder with "
@@ -86,4 +86,4 @@ def probe_trained(spec: Spec, weights: Path, operands: list[str]) -> dict[str, n
         )
     model = load(spec, weights)
     assert isinstance(model, Decoder)
-    return probe(model, ArithmeticData(spec, 0), operands)
+    return probe(model, TaskData(spec, 0), operands)

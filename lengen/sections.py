@@ -155,7 +155,7 @@ class TrainSpec:
     evaluations: int = 10
     """Evenly spaced points of the run that validate in distribution and write a checkpoint."""
     precision: str = "32-true"
-    """Lightning precision: 32-true or bf16-mixed."""
+    """Lightning precision: 32-true, bf16-mixed, 64-true or bf16-true."""
     compile: bool = False
     """Compile the model with torch.compile."""
     stop_at: float = later(0.0)

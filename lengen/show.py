@@ -6,13 +6,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lengen.data import ArithmeticData
+from lengen.building import load
 from lengen.decoding import verify, write
 from lengen.examples import response_start
-from lengen.execute import load
 from lengen.formats import can_run_free, final_answer
 from lengen.spec import Spec, SpecError
 from lengen.streams import targets
+from lengen.task_data import TaskData
+from lengen.tasks import Problems, Task
 
 
 def encode(spec: Spec, operands: list[str], task: str = "") -> dict[str, Any]:
@@ -22,9 +23,9 @@ def encode(spec: Spec, operands: list[str], task: str = "") -> dict[str, Any]:
     "source" and under "target". Raises `OperandError` for operands that the task cannot take or that exceed the maximum
     position id.
     """
-    data = ArithmeticData(spec, seed=0)
+    data = TaskData(spec, seed=0)
     asked, writer = data.trained(task or spec.data.task)
-    batch = writer.write(asked.parse(operands))
+    batch = writer.write(_parsed(spec, asked, operands))
 
     def side(tokens: Tensor, ids: Tensor, loss: Tensor) -> dict[str, list[Any]]:
         return {
@@ -40,22 +41,29 @@ def encode(spec: Spec, operands: list[str], task: str = "") -> dict[str, Any]:
     return {"source": side(batch.source.tokens, batch.source.ids, nothing), "target": target}
 
 
+def _parsed(spec: Spec, task: Task, operands: list[str]) -> Problems:
+    """One problem; raises `OperandError` or `SpecError` for operands that the task or the model cannot take."""
+    problems = task.parse(operands)
+    spec.admit(tuple(problems.lengths[0].tolist()))
+    return problems
+
+
 @torch.no_grad()
-def solve(spec: Spec, weights: Path, operands: list[str], task: str = "") -> dict[str, object]:
-    """Greedy free-running response of a trained model to one problem, without the answer in sight.
+def solve(spec: Spec, weights: Path | None, operands: list[str], task: str = "") -> dict[str, object]:
+    """Greedy free-running response of a trained or constructed model to one problem, without the answer in sight.
 
     Returns ``prompt`` and ``output`` as text, the true ``answer``, whether the final answer of the output is
     ``correct``, and that final answer as it ``read``s: as a plain number, but in sub-tasks and auxiliary tasks as it is
     written. ``task`` names an auxiliary task; without it the main one is asked.
     """
-    data = ArithmeticData(spec, seed=0)
+    data = TaskData(spec, seed=0)
     if not can_run_free(data.format, spec.data):
         raise SpecError(
             "this format cannot be solved free-running: without padding and most significant digit first, the id of "
             "a digit depends on a length not yet written; choose another variant"
         )
     asked, writer = data.trained(task or spec.data.task)
-    problems = asked.parse(operands)
+    problems = _parsed(spec, asked, operands)
     batch = writer.write(problems)
     prompt = batch.tokens[:, : int(response_start(batch)[0])] if batch.source is None else batch.source.tokens
     model, vocab = load(spec, weights), data.format.vocab

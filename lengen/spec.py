@@ -31,6 +31,8 @@ class Spec:
 
     EXECUTE = "lengen.execute:execute"
     """The function that makes a run of it, as ``module:name``, so that planning needs no torch."""
+    CONSTRUCT = ""
+    """The function ``(model, spec)`` that sets all weights by hand, as ``module:name``; empty: they are trained."""
 
     data: DataSpec
     model: ModelSpec
@@ -43,6 +45,9 @@ class Spec:
 
     def check(self) -> None:
         """Raise `SpecError` for bad values of the sections that a subclass adds."""
+
+    def admit(self, lengths: tuple[int, ...]) -> None:
+        """Raise `SpecError` for operands of these lengths, where a model was made for fewer or shorter ones."""
 
     def to_dict(self) -> dict[str, typing.Any]:
         """Nested plain dictionary, ready for JSON."""
@@ -90,7 +95,7 @@ LEAST = {
     "train.clip": 0, "train.bucket": 1, "train.evaluations": 0, "test.examples": 1, "test.attention_examples": 1,
 }  # fmt: skip
 """Smallest sensible value of each number."""
-PRECISIONS = ("32-true", "bf16-mixed")
+PRECISIONS = ("32-true", "bf16-mixed", "64-true", "bf16-true")
 ARCHITECTURES = ("decoder", "encoder_decoder", "encoder")
 BIASES = ("none", "window", "given")
 INJECTED = ("none", "input", "coordinates")

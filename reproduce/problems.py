@@ -8,7 +8,7 @@ import argparse
 import dataclasses
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.records import Run
@@ -37,9 +37,9 @@ def solve_command(options: argparse.Namespace) -> int:
 
     # Bad operands are told before a run is looked for.
     show.encode(_spec(experiment).override(*experiment.shown), options.operands, options.task)
-    run, folder = _trained(experiment, options.profile, options.seed)
-    spec = _made(run).override(*experiment.shown)
-    solved: dict[str, Any] = show.solve(spec, folder / WEIGHTS, options.operands, options.task)
+    model = _model(experiment, options.profile, options.seed)
+    spec = model.spec.override(*experiment.shown)
+    solved: dict[str, Any] = show.solve(spec, model.weights, options.operands, options.task)
     if options.json:
         print(json.dumps(solved, ensure_ascii=False))
     else:
@@ -49,7 +49,7 @@ def solve_command(options: argparse.Namespace) -> int:
                 for name, value in solved.items()
             )
         )
-        print(_model(run))
+        print(f"model    {model.name}")
     return 0
 
 
@@ -60,18 +60,19 @@ def probe_command(options: argparse.Namespace) -> int:
     from lengen import projections, show
 
     show.encode(_spec(experiment), options.operands)
-    run, folder = _trained(experiment, options.profile, options.seed)
-    found = projections.probe_trained(_made(run), folder / WEIGHTS, options.operands)
+    model = _model(experiment, options.profile, options.seed)
+    found = projections.probe_trained(model.spec, model.weights, options.operands)
     if options.json:
         print(json.dumps({name: value.tolist() for name, value in found.items()}, ensure_ascii=False))
     else:
         print(terminal.projections(found))
-        print(_model(run))
+        print(f"model    {model.name}")
     if figure is not None:
         from reproduce.figures import render
 
         target = Path(options.out)
-        shown = dataclasses.replace(run, arrays={f"probe0.{name}": value for name, value in found.items()})
+        assert model.run is not None
+        shown = dataclasses.replace(model.run, arrays={f"probe0.{name}": value for name, value in found.items()})
         target.write_bytes(render(experiment.paper, figure, {experiment.name: [shown]})[target.suffix[1:]])
         if not options.json:
             print(readable(target))
@@ -89,14 +90,33 @@ def _picture(experiment: Experiment, out: str) -> Figure:
     return known[experiment.figure]
 
 
-def _model(run: Run) -> str:
-    """Which run answered."""
-    return f"model    {run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store})"
-
-
 def _spec(experiment: Experiment) -> Spec:
     """The published specification, or the largest there is."""
     return experiment.specs[next(profile for profile in reversed(PROFILES) if profile in experiment.specs)]
+
+
+class _Model(NamedTuple):
+    """What answers a problem."""
+
+    spec: Spec
+    weights: Path | None
+    """None: the specification constructs them."""
+    name: str
+    run: Run | None
+
+
+def _model(experiment: Experiment, profile: str | None, seed: int | None) -> _Model:
+    """The newest finished run of an experiment, or the model that it constructs, which needs no run."""
+    if not _spec(experiment).CONSTRUCT:
+        run, folder = _trained(experiment, profile, seed)
+        name = f"{run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store})"
+        # As a plain specification, without the sections of its paper.
+        return _Model(from_dict(run.info["spec"]), folder / WEIGHTS, name, run)  # type: ignore[arg-type]
+    if profile is None:
+        return _Model(_spec(experiment), None, f"{experiment.name}, constructed: nothing to train", None)
+    if profile not in experiment.specs:
+        raise SelectorError(f"--profile {profile}: {experiment.name} has no such size")
+    return _Model(experiment.specs[profile], None, f"{experiment.name} {profile}, constructed", None)
 
 
 def _trained(experiment: Experiment, profile: str | None, seed: int | None) -> tuple[Run, Path]:
@@ -118,8 +138,3 @@ def _trained(experiment: Experiment, profile: str | None, seed: int | None) -> t
         )
     *_, run, folder = max(found, key=lambda item: item[:3])
     return run, folder
-
-
-def _made(run: Run) -> Spec:
-    """The specification that a run was made with, without the sections of its paper."""
-    return from_dict(run.info["spec"])  # type: ignore[arg-type]

@@ -16,10 +16,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lengen.building import build_model
 from lengen.data import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.examples import response_start
-from lengen.execute import build_model
 from lengen.metrics import edit_distances
 from lengen.models import Transformer
 from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change

@@ -11,9 +11,10 @@ from lightning import Callback
 from lightning.fabric.utilities.apply_func import move_data_to_device
 from torch.nn.utils import clip_grad_norm_
 
+from lengen.building import build_model
 from lengen.callbacks import MetricsFile, ResumePoint
 from lengen.data import ArithmeticData
-from lengen.execute import build_model, build_trainer
+from lengen.execute import build_trainer
 from lengen.module import SequenceModule
 from lengen.optim import build_optimizer
 from lengen.progress import Progress

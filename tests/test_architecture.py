@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,15 @@ def test_imports_go_one_way(path):
         assert top not in (*PACKAGES, "tests") or top in allowed, f"{name(path)} imports {module}"
         if package == top == "papers" and rest:
             assert rest[0] == inner[0], f"{name(path)} imports {module}: papers do not import each other"
+
+
+@pytest.mark.parametrize("module", ["lengen.show", "lengen.projections"])
+def test_one_problem_is_answered_without_lightning(module):
+    """Its import takes longer than all else that ``encode``, ``solve`` and ``probe`` do."""
+    heavy = "{'lightning', 'torchmetrics', 'scipy', 'matplotlib'}"
+    code = f"import sys, {module}; print(*sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 def module_path(module: str) -> Path | None:

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from lengen import execute as lengen
+from lengen.building import load
 from lengen.callbacks import METRICS, read_metrics
 from lengen.callbacks.training import VALIDATION, write_whole
 from lengen.data import ArithmeticData
@@ -41,7 +42,7 @@ def execute(spec: CalibratedSpec, seed: int, folder: Path, report: Callable[[Pro
     first, retrained = spec.trainings()
     told = _Told(report, first.train.steps + retrained.train.steps)
     began = _interpolate(first, seed, folder / FIRST, told)
-    model = lengen.load(first, folder / FIRST / lengen.WEIGHTS)
+    model = load(first, folder / FIRST / lengen.WEIGHTS)
     attention = average_attention(model, ArithmeticData(first, seed), spec.calibration, seed)
     own, cross = calibrate(attention, spec)
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from lengen import execute as lengen
+from lengen.building import load
 from lengen.data import ArithmeticData
 from lengen.encodings import RelativeKeys
 from lengen.models import Transformer
@@ -21,7 +22,7 @@ from lengen.spec import Spec
 def execute(spec: Spec, seed: int, folder: Path, report: Callable[[Progress], None]) -> lengen.Outcome:
     """Train and measure as always, then record ``relative.distance`` (2k + 1,) and ``relative.score`` (H, 2k + 1)."""
     outcome = lengen.execute(spec, seed, folder, report)
-    model = lengen.load(spec, folder / lengen.WEIGHTS)
+    model = load(spec, folder / lengen.WEIGHTS)
     distance, score = relative_scores(model, ArithmeticData(spec, seed))
     arrays = {"relative.distance": distance.numpy(), "relative.score": score.float().numpy()}
     return replace(outcome, arrays=outcome.arrays | arrays)

@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from lengen.building import load
 from lengen.callbacks import response_losses
 from lengen.data import ArithmeticData
 from lengen.decoding import verify, write
-from lengen.execute import WEIGHTS, Outcome, load
+from lengen.execute import WEIGHTS, Outcome
 from lengen.execute import execute as train_and_score
 from lengen.models import Transformer
 from lengen.progress import Progress

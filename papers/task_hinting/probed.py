@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from lengen.building import load
 from lengen.data import ArithmeticData
-from lengen.execute import WEIGHTS, Outcome, load
+from lengen.execute import WEIGHTS, Outcome
 from lengen.execute import execute as train_and_score
 from lengen.models import Decoder
 from lengen.progress import Progress

@@ -6,10 +6,10 @@ The projections they are read from, for every layer, stage and position, are `le
 import torch
 from torch import Tensor
 
-from lengen.data import ArithmeticData
 from lengen.examples import response_start
 from lengen.models import Decoder
 from lengen.projections import Bases, bases, orthogonality, probe, projections
+from lengen.task_data import TaskData
 from lengen.tasks import Problems
 from lengen.tasks.sorting import successors
 from lengen.vocab import FIRST
@@ -18,7 +18,7 @@ __all__ = ["Bases", "bases", "mechanisms", "orthogonality", "probe", "projection
 
 
 @torch.no_grad()
-def mechanisms(model: Decoder, data: ArithmeticData, problems: Problems) -> tuple[Tensor, Tensor]:
+def mechanisms(model: Decoder, data: TaskData, problems: Problems) -> tuple[Tensor, Tensor]:
     """How often the two mechanisms of Section 4 are there, on sequences with their true sorted output in context.
 
     minimum, (B,) bool: after the first attention layer, the delimiter's largest projection on the decoder basis of the

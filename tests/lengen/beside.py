@@ -4,9 +4,9 @@ import functools
 
 import torch
 
+from lengen.building import build_model
 from lengen.data import ArithmeticData
 from lengen.examples import Batch
-from lengen.execute import build_model
 from lengen.models import Transformer
 from lengen.module import response_loss
 from lengen.spec import DataSpec, Spec, TestSpec, TrainSpec

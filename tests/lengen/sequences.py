@@ -5,9 +5,9 @@ import dataclasses
 
 import torch
 
+from lengen.building import build_model
 from lengen.data import ArithmeticData
 from lengen.examples import Batch
-from lengen.execute import build_model
 from lengen.models import Decoder
 from lengen.module import SequenceModule
 from lengen.spec import DataSpec, Spec, TestSpec, TrainSpec

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from lengen.attention import attend, causal_mask, closed_rows
 from lengen.biases import FixedBias, build_bias, closed, window_cross, window_self
+from lengen.building import build_model
 from lengen.data import ArithmeticData
 from lengen.encodings import build_encoding
-from lengen.execute import build_model
 from lengen.models.blocks import Attention, Context
 from lengen.models.encoder_decoder import _biased
 from lengen.spec import SpecError

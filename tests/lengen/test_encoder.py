@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
+from lengen.building import build_model
 from lengen.data import ArithmeticData
-from lengen.execute import build_model
 from lengen.models import Decoder, Encoder
 from lengen.vocab import PAD
 from tests.lengen.beside import beside, data_for, made

@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
+from lengen.building import build_model
 from lengen.data import ArithmeticData
 from lengen.examples import Batch, Source
-from lengen.execute import build_model
 from lengen.spec import TestSpec
 from lengen.vocab import PAD
 from tests.lengen.beside import MODEL, beside, data_for, made

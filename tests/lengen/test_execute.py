@@ -8,10 +8,11 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from lengen.building import load
 from lengen.callbacks import CHECKPOINT, METRICS, DivergedError, read_metrics
 from lengen.callbacks.scores import PARTIAL
 from lengen.data import ArithmeticData
-from lengen.execute import WEIGHTS, execute, load
+from lengen.execute import WEIGHTS, execute
 from lengen.module import SequenceModule
 from lengen.progress import Progress
 from lengen.records import Grid, Score

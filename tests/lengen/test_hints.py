@@ -6,11 +6,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from lengen.building import build_model, load
 from lengen.callbacks import METRICS, read_metrics
 from lengen.data import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.examples import Batch
-from lengen.execute import WEIGHTS, build_model, execute, load
+from lengen.execute import WEIGHTS, execute
 from lengen.module import SequenceModule
 from lengen.randomness import generator
 from lengen.spec import change

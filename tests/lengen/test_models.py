@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+from lengen.building import build_model
 from lengen.data import ArithmeticData
-from lengen.execute import build_model
 from lengen.models import Decoder
 from lengen.module import response_loss
 from lengen.optim import build_optimizer

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from lengen.attention import causal_mask
+from lengen.building import build_model
 from lengen.data import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.examples import Batch
-from lengen.execute import build_model
 from lengen.models.blocks import Context
 from lengen.module import response_loss
 from lengen.spec import Spec, SpecError, check

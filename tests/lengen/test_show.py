@@ -3,8 +3,8 @@
 import pytest
 from safetensors.torch import save_model
 
+from lengen.building import build_model
 from lengen.data import ArithmeticData
-from lengen.execute import build_model
 from lengen.show import encode, solve
 from lengen.spec import SpecError
 from lengen.tasks import OperandError

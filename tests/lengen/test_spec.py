@@ -198,7 +198,7 @@ def test_nearest_names_what_is_close_or_all_there_is():
         (["train.lr=-1"], "train.lr=-1.0: expected at least 0"),
         (["train.lr=nan"], "train.lr=nan: expected at least 0"),
         (["train.warmup=2"], "train.warmup=2.0: expected a share of the steps, at most 1"),
-        (["train.precision=fp7"], "train.precision=fp7: expected one of 32-true, bf16-mixed"),
+        (["train.precision=fp7"], "train.precision=fp7: expected one of 32-true, bf16-mixed, 64-true, bf16-true"),
         (["model.heads=0"], "model.heads=0: expected at least 1"),
         (["test.lengths=0"], "test.lengths=[0]: expected one value or more, each at least 1"),
         (["test.counts=[]"], "test.counts=[]: expected one value or more"),

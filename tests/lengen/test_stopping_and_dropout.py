@@ -8,9 +8,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from lengen.building import build_model, load
 from lengen.callbacks import CHECKPOINT, METRICS, EarlyStop, read_metrics
 from lengen.data import ArithmeticData
-from lengen.execute import WEIGHTS, build_model, execute, load
+from lengen.execute import WEIGHTS, execute
 from lengen.module import SequenceModule
 from lengen.spec import TestSpec, change
 from lengen.tasks import OperandError

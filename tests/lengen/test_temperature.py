@@ -7,10 +7,10 @@ import math
 import pytest
 import torch
 
+from lengen.building import build_model
 from lengen.data import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.encodings.relative import alibi_slopes
-from lengen.execute import build_model
 from lengen.models import Decoder
 from lengen.module import SequenceModule
 from lengen.optim import build_optimizer

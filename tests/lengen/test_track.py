@@ -9,10 +9,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lengen.building import build_model, load
 from lengen.callbacks import METRICS, Losses, digit_losses, read_metrics, response_losses
 from lengen.data import ArithmeticData
 from lengen.decoding import verify
-from lengen.execute import WEIGHTS, build_model, execute, load
+from lengen.execute import WEIGHTS, execute
 from lengen.formats import SUBTASKS
 from lengen.module import SequenceModule, response_loss
 from lengen.optim import build_optimizer, learning_rate_factor

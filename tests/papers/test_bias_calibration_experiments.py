@@ -7,9 +7,9 @@ import pytest
 import torch
 
 import papers.bias_calibration as package
+from lengen.building import build_model
 from lengen.callbacks.probes import Probes
 from lengen.data import ArithmeticData
-from lengen.execute import build_model
 from lengen.experiment import PROFILES
 from lengen.models import Encoder, EncoderDecoder
 from lengen.module import SequenceModule

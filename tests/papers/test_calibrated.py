@@ -10,11 +10,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from lengen.building import build_model, load
 from lengen.callbacks import CHECKPOINT, METRICS
 from lengen.callbacks.scores import score_cell
 from lengen.data import ArithmeticData
 from lengen.encodings import RelativeKeys
-from lengen.execute import WEIGHTS, build_model, load
+from lengen.execute import WEIGHTS
 from lengen.models.blocks import Context
 from lengen.module import SequenceModule
 from lengen.randomness import generator

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
+from lengen.building import build_model
 from lengen.data import ArithmeticData
-from lengen.execute import build_model
 from lengen.experiment import PROFILES, Experiment
 from lengen.module import SequenceModule, response_loss
 from lengen.optim import build_optimizer

@@ -6,8 +6,9 @@ import pytest
 import torch
 from safetensors.torch import save_model
 
+from lengen.building import build_model
 from lengen.data import ArithmeticData
-from lengen.execute import WEIGHTS, build_model
+from lengen.execute import WEIGHTS
 from lengen.experiment import PROFILES
 from lengen.models import Decoder, EncoderDecoder
 from lengen.module import SequenceModule

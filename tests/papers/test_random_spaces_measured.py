@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from lengen.building import load
 from lengen.callbacks import METRICS, read_metrics
 from lengen.data import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.examples import Batch
-from lengen.execute import WEIGHTS, load
+from lengen.execute import WEIGHTS
 from lengen.experiment import PROFILES
 from lengen.spec import Spec, SpecError, TrainSpec, from_dict
 from lengen.vocab import END, PAD

@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 from matplotlib.figure import Figure as Drawing
 
+from lengen.building import build_model
 from lengen.data import ArithmeticData
-from lengen.execute import build_model
 from lengen.experiment import PROFILES
 from papers.task_hinting import figures, settings
 from papers.task_hinting.experiments import EXPERIMENTS, FIGURES

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+from lengen.building import build_model
 from lengen.data import ArithmeticData
-from lengen.execute import build_model
 from lengen.spec import Spec, SpecError
 from lengen.tasks import Problems
 from lengen.vocab import FIRST
