@@ -1,0 +1,175 @@
+"""Sizes of the transformer of Theorem 4.1, and the specification that constructs it; no torch.
+
+    operands m, digits n  ->  padded length l  ->  P_1, P_2  ->  width d = 2 (P_1 + P_2) + 19, sharpness alpha
+
+Appendix D of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count"; what is wrong there
+stands in ERRATA.md beside this file.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from lengen.spec import DataSpec, ModelSpec, Spec, SpecError, TestSpec, TrainSpec
+from lengen.subspaces import Subspaces
+
+MANTISSA = {"32-true": 24, "64-true": 53, "bf16-true": 8}
+"""Bits of a number by ``train.precision``: integers up to 2 to this power are exact."""
+DIGIT_HINGES = 21
+"""Sums of a column, the carry into it included, are 0 to 19; every one begins at a hinge and ends at the next."""
+HIDDEN = 2 * DIGIT_HINGES + 3
+"""Units of the feed-forward network: two per hinge of SUM; ARROW; EOS; and one that is always 1."""
+TOLERANCE = 0.3
+"""Largest error of PRE_SUM + (PRE_CARRY - NUM) / 10 at which SUM is still one-hot (`papers.coupling.construction`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """What the numbers of operands and digits decide."""
+
+    operands: int
+    """m"""
+    digits: int
+    """n"""
+
+    @property
+    def padded(self) -> int:
+        """l: digits of the longest sum, exactly as in Section 4.1; D.3 has the bound n + 1 + floor(log10 m)."""
+        return len(str(self.operands * (10**self.digits - 1)))
+
+    @property
+    def tokens(self) -> int:
+        """N = (2m + 1)(l + 1), both ends but the last counted (D.3)."""
+        return (2 * self.operands + 1) * (self.padded + 1)
+
+    @property
+    def bits(self) -> tuple[int, int]:
+        """P_1 and P_2: ids are vertices of hypercubes of these dimensions.
+
+        D.4.2 asks for 2^P_1 >= l, which is too few: ids go to l + 1, and where 2^P_1 = l + 1 the NEXT of the last digit
+        wraps round to the id of '+', '=' and the arrow, so that head 3 never sees an arrow coming. 2^P_1 >= l + 2
+        leaves the wrapped id unused. 2^P_2 >= m + 1 is right: only the last result has a wrapped NEXT, and nothing
+        follows it.
+        """
+        return math.ceil(math.log2(self.padded + 2)), math.ceil(math.log2(self.operands + 1))
+
+    @property
+    def width(self) -> int:
+        """d = 2 (P_1 + P_2) + 19."""
+        return self.subspaces().width
+
+    @property
+    def sharpness(self) -> int:
+        """alpha, the same for all heads; "sufficiently large" in D.5.
+
+        A key that matches a query scores alpha P, every other at most alpha (P - 2): the gap 2 alpha does not depend on
+        P. Where x tokens match, each with weight 1 before the sum is divided out, the others weigh together
+        W <= (N - x) exp(-2 alpha). What heads 1 and 2 read, up to 27, is then wrong by at most 27 W / (x + W), and a
+        tenth of PRE_CARRY counts: 29.7 W / (x + W) in all. The first token always matches, so x >= 1, and TOLERANCE is
+        kept if
+
+            alpha >= 1/2 ln(29.7 N / TOLERANCE).
+
+        Then W <= 0.0101. Heads 3 and 4 would bear more: W only lowers ARROW and EOS, and may reach 0.8. Rounded up to
+        an integer all scores are exact in every number format, so that matches tie.
+        """
+        return math.ceil(math.log(29.7 * self.tokens / TOLERANCE) / 2)
+
+    def subspaces(self) -> Subspaces:
+        """The coordinates of the residual stream by their names in D.4."""
+        first, second = self.bits
+        return Subspaces(
+            NUM=1, IS_BOS=1, FULL_ONES=1,
+            PRE_SUM=1, PRE_CARRY=1, PRE_ARROW=1, PRE_EOS=1,
+            SUM=10, ARROW=1, EOS=1,
+            POS_1=first, POS_1_NEXT=first, POS_2=second, POS_2_NEXT=second,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class TheoremSpec(Spec):
+    """A specification of the constructed transformer: ``data.count`` operands of ``data.length`` digits at most."""
+
+    CONSTRUCT = "papers.coupling.construction:construct"
+
+    def check(self) -> None:
+        """Raise `SpecError` where the model is not as large as its operands ask, or its numbers too coarse."""
+        sizes = sizes_of(self)
+        made = f"{sizes.operands} operands of {sizes.digits} digits"
+        for path, found, wanted in (
+            ("data.task", self.data.task, "addition"),
+            ("data.position_ids", self.data.position_ids, "coupled"),
+            ("data.max_position", self.data.max_position, tuple(2**bits for bits in sizes.bits)),
+            *((f"model.{name}", getattr(self.model, name), value) for name, value in shape(sizes).items()),
+        ):
+            if found != wanted:
+                raise SpecError(f"{path}={found}: the construction for {made} needs {wanted}; set {path}={wanted}")
+        if not (self.data.scratchpad and self.data.pad and self.data.reverse_response) or self.data.reverse_query:
+            raise SpecError(
+                "data: the construction reads plain zero-padded operands and writes a reversed scratchpad; leave "
+                "data.scratchpad, data.pad, data.reverse_query and data.reverse_response as they are"
+            )
+        longest, most = max(self.test.lengths), max(self.test.counts)
+        if longest > sizes.digits or most > sizes.operands:
+            raise SpecError(
+                f"test.lengths, test.counts: {most} operands of {longest} digits are more than the {made} that the "
+                f"construction is made for; raise data.count and data.length"
+            )
+        self._check_precision(sizes)
+
+    def _check_precision(self, sizes: Sizes) -> None:
+        """Scores are sums of alpha times P signs: all partial sums have to be exact integers for matches to tie."""
+        precision = self.train.precision
+        if precision not in MANTISSA:
+            raise SpecError(
+                f"train.precision={precision}: weights and sums in two formats; expected {', '.join(MANTISSA)}"
+            )
+        score, exact = sizes.sharpness * sum(sizes.bits), 2 ** MANTISSA[precision]
+        if score > exact:
+            raise SpecError(
+                f"train.precision={precision}: {sizes.operands} operands of {sizes.digits} digits need scores of "
+                f"{score}, and integers are exact up to {exact}; choose a finer number format"
+            )
+
+    def admit(self, lengths: tuple[int, ...]) -> None:
+        """Raise `SpecError` for more or longer operands than the construction is made for."""
+        if len(lengths) > self.data.count or max(lengths) > self.data.length:
+            raise SpecError(
+                f"{len(lengths)} operands of up to {max(lengths)} digits: this model is constructed for at most "
+                f"{self.data.count} operands of {self.data.length} digits; give fewer or shorter ones"
+            )
+
+
+def sizes_of(spec: Spec) -> Sizes:
+    """The sizes that a specification states."""
+    return Sizes(operands=spec.data.count, digits=spec.data.length)
+
+
+def shape(sizes: Sizes) -> dict[str, Any]:
+    """Fields of the model section: one layer, four heads, no normalisation, ReLU (Theorem 4.1, D.2)."""
+    return {
+        "layers": 1,
+        "heads": 4,
+        "width": sizes.width,
+        "head_dim": sum(sizes.bits) + 1,
+        "ff_width": HIDDEN,
+        "encoding": "learned",
+        "activation": "relu",
+        "norm": "none",
+        "final_norm": "none",
+        "tied": False,
+        "scale_attention": False,
+    }
+
+
+def theorem(operands: int, digits: int, *, precision: str = "32-true", **test: Any) -> TheoremSpec:
+    """The construction for up to ``operands`` numbers of ``digits`` digits; ``test`` are fields of the test section."""
+    sizes = Sizes(operands=operands, digits=digits)
+    return TheoremSpec(
+        data=DataSpec(
+            task="addition", length=digits, count=operands, max_position=tuple(2**bits for bits in sizes.bits)
+        ),
+        model=ModelSpec(**shape(sizes)),
+        train=TrainSpec(steps=0, batch=1, lr=0.0, evaluations=0, precision=precision),
+        test=TestSpec(**test),
+    )
