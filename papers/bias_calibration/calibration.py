@@ -2,7 +2,7 @@
 
 What enters is attention (heads, m, n) of a model that interpolates; what leaves is a bias (heads, M, N) to be added to
 the scores of a new one. Section 5 and Algorithm 1 (Appendix B) of "From Interpolation to Extrapolation: Complete Length
-Generalization for Arithmetic Transformers", with these slips mended:
+Generalization for Arithmetic Transformers", with these slips mended (all of them: ERRATA.md):
 
 - The text compares d_l - d_max, never positive, with mu + sigma * sd of the d_l themselves, which closes nearly
   everything. Here d_l itself is compared, and what passes has the value d_l - d_max.

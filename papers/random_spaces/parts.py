@@ -63,7 +63,8 @@ def score_parts(written: Sequence[str], reference: Sequence[str]) -> dict[str, n
     answer_of_partials: the written answer with the one that the written partials imply: is the result read off?
     partials_imply_answer: the answer that the written partials imply with the true one: was the work right? This is
         what Figure 4.6 calls the answer with respect to the scratchpad: the author's code compares the answer derived
-        from the predicted partials with the true one, so it says nothing about reading off.
+        from the predicted partials with the true one, so it says nothing about reading off
+        (ERRATA.md, E8).
 
     Args:
         written, reference: N responses as text; the end ``$`` may be there or not.
