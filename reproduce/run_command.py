@@ -94,7 +94,10 @@ def _summary(report: Report, store: Store) -> None:
     """Folder and exact match in and outside the trained range, one line per run."""
     for done in report.runs:
         inside, outside = accuracies(done)
-        print(f"{done.experiment} seed {done.seed}: exact match {inside} in the trained range, {outside} outside")
+        where = f"{inside} in the trained range, {outside} outside"
+        if not done.info["spec"]["train"]["steps"]:  # type: ignore[index]
+            where = f"{inside}; nothing was trained"
+        print(f"{done.experiment} seed {done.seed}: exact match {where}")
         for note in done.info.get("notes", []):  # type: ignore[attr-defined]
             print(f"  {note}")
         print(f"  {readable(store.folder(done))}")

@@ -5,11 +5,14 @@ setting is too large for two cores the entry says why. Equal specifications are 
 their names, so Figure 10's 1-layer 4-head model and Figure 1's are trained once where they coincide.
 """
 
+from typing import Any
+
 from lengen.experiment import Experiment, Figure, figure_of
 from lengen.spec import Spec
 from papers.coupling.ablations import FIG10, FIG11, FIG12, FIG13, FIG14, FIG15
-from papers.coupling.settings import METHODS, cpu, paper_addition, paper_multiplication, paper_parity
+from papers.coupling.settings import ATTENTION, METHODS, cpu, paper_addition, paper_multiplication, paper_parity
 from papers.coupling.sizes import (
+    ADDITION_TEST,
     EXTRA,
     MULTIPLICATION,
     MULTIPLICATION_TEST,
@@ -19,6 +22,7 @@ from papers.coupling.sizes import (
     entry,
     written,
 )
+from papers.coupling.theorem import theorem
 
 DEVIATIONS = {
     "D1": (
@@ -198,6 +202,46 @@ def _fig9(method: str, scratchpad: bool) -> Experiment:
 
 FIG9 = tuple(_fig9(method, scratchpad) for scratchpad in (True, False) for method in ("coupling", "nope", "fire"))
 
+# ------------------------------------------------------------------ Theorem 4.1: nothing is trained
+
+
+def _theorem(variant: str, claim: str, small: Spec, cpu: Spec, paper: Spec) -> Experiment:
+    return Experiment(
+        name=f"coupling/thm4.1/{variant}",
+        claim=claim,
+        place="Theorem 4.1, Section 4.4, Appendix D",
+        specs={"smoke": small, "cpu": cpu, "paper": paper},
+        absent={},
+        seeds=1,
+    )
+
+
+BEYOND: dict[str, Any] = {"lengths": (*range(1, 31), 100), "counts": (*range(2, 31), 100)}
+"""The published grid, and 100 operands of 100 digits."""
+SPARSE: dict[str, Any] = {"lengths": (1, 10, 30, 100), "counts": (2, 10, 30, 100), "examples": 3}
+TINY: dict[str, Any] = {"lengths": (1, 2, 3), "counts": (2, 3), "examples": 10}
+PRECISIONS = {"float32": "32-true", "float64": "64-true", "bfloat16": "bf16-true"}
+THM41 = (
+    _theorem(
+        "construction",
+        "a 1-layer 4-head transformer set by hand adds any numbers it is made for",
+        theorem(3, 3, **TINY, attention=((2, 2), (2, 3)), attention_examples=4),
+        theorem(100, 100, **BEYOND, examples=10, attention=ADDITION_TEST["attention"], attention_examples=50),
+        theorem(100, 100, **BEYOND, examples=1000, attention=ATTENTION),
+    ),
+    *(
+        _theorem(
+            name,
+            f"exact in {name}",
+            theorem(3, 3, precision=precision, **TINY),
+            theorem(100, 100, precision=precision, **SPARSE),
+            theorem(100, 100, precision=precision, **{**SPARSE, "examples": 100}),
+        )
+        for name, precision in PRECISIONS.items()
+    ),
+)
+WITH_SCRATCHPAD = tuple(item for item in FIG1 if item.variant in ("nope-scratchpad", "fire-scratchpad"))
+
 EXPERIMENTS: tuple[Experiment, ...] = (
     *FIG1,
     *FIG3,
@@ -212,6 +256,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *FIG14,
     *FIG15,
     *FIG16_21,
+    *THM41,
 )
 
 
@@ -230,5 +275,23 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("fig13", "Addition: size of the training set", "fig13", FIG13),
     figure_of("fig14", "Addition: input formats, exact match", "fig14", FIG14),
     figure_of("fig15", "Addition: input formats, final answer only", "fig15", FIG15),
+    figure_of(
+        "thm4.1",
+        "Theorem 4.1: the construction beside trained models",
+        "thm4_1",
+        THM41[:1],
+        tuple(item for item in FIG10 if item.variant == "1L4H"),
+        WITH_SCRATCHPAD[:1],
+    ),
+    figure_of("thm4.1-formats", "Theorem 4.1: number formats", "thm4_1_formats", THM41[1:]),
+    figure_of(
+        "thm4.1-attention",
+        "Theorem 4.1: attention of the construction and of trained models",
+        "thm4_1_attention",
+        THM41[:1],
+        FIG7[:1],
+        WITH_SCRATCHPAD,
+        table="overlap_csv",
+    ),
     *(figure_of(item.figure, f"Attention: {item.variant}", "fig16_21", (item,)) for item in FIG16_21),
 )

@@ -17,6 +17,7 @@ from lengen.records import Run
 from lengen.spec import Spec
 from papers.coupling import titles
 from papers.coupling.attention_figures import fig7, fig16_21
+from papers.coupling.theorem_figures import overlap_csv, thm4_1_attention
 
 __all__ = [
     "fig1",
@@ -32,6 +33,10 @@ __all__ = [
     "fig14",
     "fig15",
     "fig16_21",
+    "overlap_csv",
+    "thm4_1",
+    "thm4_1_attention",
+    "thm4_1_formats",
 ]
 
 Runs = Mapping[str, Sequence[Run]]
@@ -92,6 +97,8 @@ def _heat_map(axes: Axes, runs: Sequence[Run], panel: Panel, describe: Title) ->
         plotting.missing(axes, describe(spec), f"not scored {MODES[panel.mode]}")
         return
     trained = {"length": (1, spec.data.length), "count": (2 if spec.data.task == "addition" else 1, spec.data.count)}
+    if titles.constructed(spec):
+        trained = dict.fromkeys(trained, (0, 0))
     labels = FACTORS if spec.data.task == "multiplication" else plotting.LABELS
     title = (f"{MODES[panel.mode].capitalize()}\n" if panel.metric != "correct" else "") + describe(spec)
     plotting.heat_map(axes, grids, title=title, trained=trained, mode=panel.mode, metric=panel.metric, labels=labels)
@@ -165,6 +172,17 @@ def fig15(runs: Runs) -> Figure:
     layout = [row for mode in MODES for row in _panels(*rows, mode=mode, metric="answer_correct")]
     note = "Teacher-forced: the true scratchpad is in the context. Free-running: the model reads its own."
     return _heat_maps(runs, layout, titles.by_format, note)
+
+
+def thm4_1(runs: Runs) -> Figure:
+    """The construction of Theorem 4.1 beside trained models; the published grid, and 100 operands of 100 digits."""
+    note = "Constructed: no training, so no trained range; the last row and column are 100 digits and 100 operands."
+    return _heat_maps(runs, _panels(["construction", "1L4H", "nope-scratchpad"]), titles.by_construction, note)
+
+
+def thm4_1_formats(runs: Runs) -> Figure:
+    """The construction in three number formats."""
+    return _heat_maps(runs, _panels(["float32", "float64", "bfloat16"]), titles.by_precision)
 
 
 # -- curves ------------------------------------------------------------------------------------------------

@@ -34,8 +34,13 @@ class Sizes:
 
     @property
     def padded(self) -> int:
-        """l: digits of the longest sum, exactly as in Section 4.1; D.3 has the bound n + 1 + floor(log10 m)."""
-        return len(str(self.operands * (10**self.digits - 1)))
+        """l: digits of m (10^n - 1), the longest sum, as in Section 4.1; D.3 has the bound n + 1 + floor(log10 m).
+
+        The bound is one too long for powers of ten, and for m little above one if n is small (m = 11, n = 1).
+        """
+        rounds = len(str(self.operands)) - 1
+        excess = (self.operands - 10**rounds) * 10 ** min(self.digits, rounds + 1)
+        return self.digits + 1 + rounds - (excess < self.operands)
 
     @property
     def tokens(self) -> int:

@@ -36,6 +36,24 @@ def size(spec: Spec) -> str:
     return f"{plural(spec.model.layers, 'layer')}, {plural(spec.model.heads, 'head')}"
 
 
+def constructed(spec: Spec) -> bool:
+    """Nothing was trained: the weights were set by hand."""
+    return spec.train.steps == 0
+
+
+def by_construction(spec: Spec) -> str:
+    """Title where a construction stands beside trained models."""
+    if not constructed(spec):
+        return by_method(spec)
+    return f"Constructed (Theorem 4.1)\nfor {spec.data.count} operands of {spec.data.length} digits\n{size(spec)}"
+
+
+def by_precision(spec: Spec) -> str:
+    """Title where number formats are compared."""
+    name = {"32-true": "float32", "64-true": "float64", "bf16-true": "bfloat16"}[spec.train.precision]
+    return f"{name}, constructed\nfor {spec.data.count} operands of {spec.data.length} digits"
+
+
 def trained(spec: Spec) -> str:
     """The training distribution."""
     if spec.data.task == "parity":

@@ -1,0 +1,273 @@
+"""The construction of Theorem 4.1 is exact: free-running, at any sizes, in three formats; and where it must fail."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from lengen import show
+from lengen.building import build_model, load
+from lengen.decoding import verify, write
+from lengen.formats import AdditionFormat, final_answer
+from lengen.formats.addition import padded_length
+from lengen.models import Decoder
+from lengen.spec import SpecError
+from lengen.task_data import TaskData
+from lengen.tasks.addition import Addition
+from papers.coupling.construction import set_feed_forward, vertices
+from papers.coupling.theorem import HIDDEN, TOLERANCE, Sizes, sizes_of, theorem
+from tests.papers.theorem import EXAMPLE, Printed, constructed, problem, writer
+
+
+def text(response: torch.Tensor) -> str:
+    return AdditionFormat().vocab.decode(response)
+
+
+def expected(*operands: int) -> str:
+    """The scratchpad by Python's own arithmetic."""
+    width = len(str(len(operands) * (10 ** max(len(str(one)) for one in operands) - 1)))
+    sums = [sum(operands[:i]) for i in range(len(operands) + 1)]
+    return ">".join(str(one).zfill(width)[::-1] for one in sums) + "$"
+
+
+def solved(sizes: Sizes, *operands: int, **model) -> str:
+    return text(write(constructed(sizes, **model), writer(sizes), problem(*operands))[0])
+
+
+# ------------------------------------------------------------------ exactness
+
+number = st.integers(1, 12).flatmap(
+    lambda n: st.one_of(st.integers(0, 10**n - 1), st.just(10**n - 1), st.just(10 ** (n - 1)), st.just(0))
+)
+
+
+@given(st.lists(number, min_size=2, max_size=12))
+@example([0, 0])
+@example([999999999999, 1])
+@example([999999999999] * 12)
+@example([5] * 11)
+@example([57, 48, 96])
+@settings(max_examples=80, deadline=None)
+def test_free_running_response_is_right(operands):
+    """Carries through all digits, zeros, equal numbers, different lengths; the whole scratchpad and its end."""
+    sizes = Sizes(operands=len(operands), digits=max(len(str(one)) for one in operands))
+    assert solved(sizes, *operands) == expected(*operands)
+
+
+@given(st.integers(2, 9), st.integers(1, 9), st.integers(0, 2**20))
+@settings(max_examples=60, deadline=None)
+def test_every_offset_is_right(operands, digits, seed):
+    """Training-time offsets: any ids that fit, up to the one whose NEXT wraps round."""
+    sizes = Sizes(operands=operands, digits=digits)
+    stream = torch.Generator().manual_seed(seed)
+    problems = Addition().test(8, digits, operands, stream)
+    assert bool(verify(constructed(sizes), writer(sizes).write(problems, stream)).correct.all())
+
+
+@pytest.mark.parametrize(("operands", "digits"), [(2, 1), (3, 1), (2, 2)])
+def test_small_sizes_exhaustively(operands, digits):
+    every = torch.cartesian_prod(*[torch.arange(10)] * (operands * digits)).view(-1, operands, digits)
+    problems = Addition().test(len(every), digits, operands, torch.Generator())._replace(operands=every)
+    sizes = Sizes(operands=operands, digits=digits)
+    assert bool(verify(constructed(sizes), writer(sizes).write(problems)).correct.all())
+
+
+@given(st.integers(2, 10**6), st.integers(1, 40))
+@example(10, 1)
+@example(11, 1)
+@example(101, 2)
+@example(1000, 3)
+def test_padded_length_is_that_of_the_format(operands, digits):
+    assert Sizes(operands=operands, digits=digits).padded == padded_length(digits, operands)
+
+
+@pytest.mark.parametrize("operands", [2, 9, 10, 11, 99, 100, 101])
+@pytest.mark.parametrize("digits", [1, 2, 3])
+def test_where_the_padded_length_steps(operands, digits):
+    sizes = Sizes(operands=operands, digits=digits)
+    problems = Addition().test(4, digits, operands, torch.Generator().manual_seed(1))
+    problems.operands[0] = 9
+    problems.operands[1] = 0
+    assert bool(verify(constructed(sizes), writer(sizes).write(problems)).correct.all())
+
+
+@pytest.mark.parametrize("precision", ["32-true", "64-true", "bf16-true"])
+def test_one_model_serves_every_smaller_problem_in_every_format(precision):
+    spec = theorem(100, 100, precision=precision, lengths=(100,), counts=(100,))
+    model, data = load(spec, None), TaskData(spec, 0)
+    assert next(model.parameters()).dtype == {"3": torch.float32, "6": torch.float64, "b": torch.bfloat16}[precision[0]]
+    for length, count in ((1, 2), (10, 10), (30, 30), (100, 2), (2, 100), (100, 100)):
+        problems = data.test(length, count, 1 if length == count == 100 else 3)
+        assert bool(verify(model, data.writer.write(problems)).correct.all()), (length, count)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_free_running_at_20_operands_of_20_digits(dtype):
+    sizes = Sizes(operands=20, digits=20)
+    model, writes = constructed(sizes, dtype=dtype), writer(sizes)
+    problems = Addition().test(2, 20, 20, torch.Generator().manual_seed(3))
+    assert torch.equal(write(model, writes, problems), verify(model, writes.write(problems)).reference)
+
+
+# ------------------------------------------------------------------ sharpness and tolerance
+
+
+@given(st.integers(2, 60), st.integers(1, 60), st.integers(0, 2**20))
+@settings(max_examples=25, deadline=None)
+def test_the_bound_keeps_what_the_heads_read_within_the_tolerance(operands, digits, seed):
+    sizes = Sizes(operands=operands, digits=digits)
+    at, model = sizes.subspaces(), constructed(sizes)
+    batch = writer(sizes).write(Addition().test(1, digits, operands, torch.Generator().manual_seed(seed)))
+    with torch.no_grad():
+        attended = model.residuals(batch)[0][0][0]
+        exact = constructed(sizes, 40.0).residuals(batch)[0][0][0]
+    wrong = (attended - exact)[:, [at["PRE_SUM"].start, at["PRE_CARRY"].start]].abs() @ torch.tensor([1.0, 0.1])
+    assert float(wrong.max()) <= TOLERANCE
+    assert sizes.sharpness == math.ceil(math.log(99 * sizes.tokens) / 2)
+
+
+def test_the_gap_between_scores_does_not_depend_on_the_number_of_ids():
+    for operands, digits in ((2, 1), (10, 10), (30, 30)):
+        sizes = Sizes(operands=operands, digits=digits)
+        batch = writer(sizes).write(Addition().test(1, digits, operands, torch.Generator()))
+        with torch.no_grad():
+            scores = constructed(sizes).attention(batch, softmax=False)[0]["self"][0]
+        for head, bits in enumerate((sum(sizes.bits), sum(sizes.bits), sizes.bits[0], sum(sizes.bits))):
+            below = scores[head][scores[head] < sizes.sharpness * bits]
+            assert float(scores[head].max()) == sizes.sharpness * bits
+            assert float(below.max()) == sizes.sharpness * (bits - 2)
+
+
+def test_too_soft_attention_fails():
+    sizes = Sizes(operands=10, digits=10)
+    problems = Addition().test(20, 10, 10, torch.Generator().manual_seed(0))
+    batch = writer(sizes).write(problems)
+    assert not bool(verify(constructed(sizes, 1.0), batch).correct.any())
+    assert bool(verify(constructed(sizes), batch).correct.all())
+
+
+@given(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.booleans(), st.floats(-0.3, 0.3))
+@settings(max_examples=300, deadline=None)
+def test_sum_is_one_hot_while_its_input_is_wrong_by_at_most_the_tolerance(a, b, left, right, carried, error):
+    """Columns (left, right) and then (a, b); NUM is the digit just written, from the column before."""
+    at = EXAMPLE.subspaces()
+    enter, leave = torch.zeros(HIDDEN, at.width), torch.zeros(at.width, HIDDEN)
+    set_feed_forward(enter, leave, at)
+    before = left + right + carried
+    x = torch.zeros(at.width)
+    x[at["FULL_ONES"]], x[at["PRE_SUM"]], x[at["PRE_CARRY"]] = 1, a + b + error, left + right
+    x[at["NUM"]] = before % 10
+    digit = (leave @ (enter @ x).relu())[at["SUM"]]
+    wanted = torch.eye(10)[(a + b + before // 10) % 10]
+    torch.testing.assert_close(digit, wanted, atol=1e-4, rtol=0)
+
+
+def test_vertices_are_signs_of_binary_digits():
+    for bits in (1, 3, 5):
+        rows = vertices(bits)
+        literal = [[(-1.0) ** int(digit) for digit in format(k, f"0{bits}b")] for k in range(2**bits)]
+        assert rows.tolist() == literal
+        products = rows @ rows.T
+        assert bool((products.diagonal() == bits).all())
+        assert float((products - 2 * bits * torch.eye(2**bits)).max()) <= bits - 2
+
+
+# ------------------------------------------------------------------ must fail
+
+
+def test_the_printed_bound_makes_the_papers_own_example_loop():
+    """l = 3, so 2^P_1 >= 3 is fulfilled by P_1 = 2; then no arrow is ever written."""
+    printed = Printed(operands=3, digits=2, first=2, second=2)
+    assert 2 ** printed.bits[0] >= printed.padded
+    assert solved(printed, 57, 48, 96) == "0000750050101020"
+    assert solved(EXAMPLE, 57, 48, 96) == "000>750>501>102$"
+    assert EXAMPLE.bits == (3, 2)
+
+
+@pytest.mark.parametrize("digits", range(2, 17))
+def test_the_printed_bound_fails_where_the_last_id_wraps_onto_the_first(digits):
+    """Two operands, l = digits + 1; where l is a power of two the ids do not fit at all."""
+    length = digits + 1
+    printed = Printed(operands=2, digits=digits, first=math.ceil(math.log2(length)), second=2)
+    fits = length + 1 <= 2 ** printed.bits[0]
+    assert fits == (not math.log2(length).is_integer())
+    if fits:
+        ones = (10**digits - 1, 1)
+        assert (solved(printed, *ones) == expected(*ones)) == (length + 1 < 2 ** printed.bits[0])
+    assert solved(Sizes(operands=2, digits=digits), 10**digits - 1, 1) == expected(10**digits - 1, 1)
+
+
+def test_printed_square_roots_do_not_tie_in_bfloat16():
+    """sqrt(alpha) in Q and in K: products of the rounded roots differ between '$' and a match."""
+    sizes = Sizes(operands=20, digits=20)
+    root = sizes.sharpness**0.5
+    model = constructed(sizes)
+    with torch.no_grad():
+        for head, bits in enumerate((sum(sizes.bits), sum(sizes.bits), sizes.bits[0], sum(sizes.bits))):
+            first = head * (sum(sizes.bits) + 1)
+            attention = model.blocks[0].attention
+            attention.query.weight[first : first + bits] /= root
+            attention.key.weight[first : first + bits] *= root
+            attention.query.weight[first + bits] /= root * bits**0.5
+            attention.key.weight[first + bits] *= root * bits**0.5
+    batch = writer(sizes).write(Addition().test(5, 20, 20, torch.Generator().manual_seed(0)))
+    assert bool(verify(model, batch).correct.all())
+    assert bool(verify(constructed(sizes, dtype=torch.bfloat16), batch).correct.all())
+    assert not bool(verify(model.to(torch.bfloat16), batch).correct.any())
+
+
+# ------------------------------------------------------------------ the model and its guards
+
+
+def test_it_is_the_class_that_is_trained_and_as_narrow_as_the_theorem_says():
+    spec = theorem(100, 100, lengths=(100,), counts=(100,))
+    model = build_model(spec, 0)
+    assert type(model) is Decoder
+    assert (spec.model.layers, spec.model.heads) == (1, 4)
+    first, second = sizes_of(spec).bits
+    assert spec.model.width == 2 * (first + second) + 19 == 47
+    assert first <= math.log2(100 + 4) + 1
+    assert second <= math.log2(101) + 1
+
+
+def test_solve_needs_no_weights():
+    spec = theorem(10, 10, lengths=(10,), counts=(10,))
+    found = show.solve(spec, None, ["9999999999"] * 10)
+    assert found["correct"]
+    assert found["read"] == str(10 * 9999999999)
+    assert final_answer(AdditionFormat(), AdditionFormat().vocab.encode(str(found["output"]))[None]).shape[1] > 0
+
+
+@pytest.mark.parametrize("operands", [["1"] * 4, ["123", "4"]])
+def test_more_or_longer_operands_than_it_is_made_for_are_one_sentence(operands):
+    spec = theorem(3, 2, lengths=(2,), counts=(3,))
+    for asked in (lambda: show.encode(spec, operands), lambda: show.solve(spec, None, operands)):
+        with pytest.raises(SpecError, match="is constructed for at most 3 operands of 2 digits; give fewer or shorter"):
+            asked()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ("model.width=40", r"model.width=40: the construction for 3 operands of 2 digits needs 29"),
+        ("data.count=9", r"data.max_position=\(8, 4\): the construction for 9 operands of 2 digits needs \(8, 16\)"),
+        ("data.scratchpad=false", "the construction reads plain zero-padded operands"),
+        ("data.task=parity", "data.task=parity: the construction"),
+        ("test.counts=2,4", "4 operands of 2 digits are more than the 3 operands of 2 digits"),
+        ("train.precision=bf16-mixed", "train.precision=bf16-mixed: weights and sums in two formats"),
+    ],
+)
+def test_a_specification_that_does_not_fit_is_one_sentence(change, sentence):
+    with pytest.raises(SpecError, match=sentence):
+        build_model(theorem(3, 2, lengths=(2,), counts=(3,)).override(change), 0)
+
+
+def test_sizes_beyond_the_number_format_are_refused_before_anything_is_built():
+    spec = theorem(2**30, 2**25, precision="bf16-true", lengths=(1,), counts=(2,))
+    score = sizes_of(spec).sharpness * sum(sizes_of(spec).bits)
+    assert score > 2**8
+    with pytest.raises(SpecError, match=rf"need scores of {score}, and integers are exact up to 256; choose a finer"):
+        spec.check()
+    theorem(2**30, 2**25, lengths=(1,), counts=(2,)).check()
