@@ -39,14 +39,13 @@ def entry(
 
 
 SUCCESSOR = ("successor",)
-SHARES = {"1m": "1M", "10m": "10M", "40m": "40M", "160m": "160M"}
 
 # ------------------------------------------------------------------ Section 3: data, depth, hints
 
 FIG32 = tuple(
     entry(
         f"fig3.2/{size}",
-        f"trained on {SHARES[size]} sequences without hints: more data helps at 2.5 times the trained length, not at 5",
+        f"trained on {size.upper()} sequences without hints: more data helps at 2.5 times the trained length, not at 5",
         "Figure 3.2, Section 3",
         partial(settings.scaled, size),
         extra=MINUTES if size == "40m" else "",
@@ -67,7 +66,7 @@ FIG33 = tuple(
 FIG35 = tuple(
     entry(
         f"fig3.5/{size}",
-        f"trained on {SHARES[size]} examples, half of them successor hints: more data helps at every length",
+        f"trained on {size.upper()} examples, half of them successor hints: more data helps at every length",
         "Figure 3.5, Section 3.1",
         partial(settings.scaled, size, hints=SUCCESSOR),
         extra=MINUTES if size == "40m" else "",
