@@ -227,8 +227,8 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("fig4.14", "Projections of the delimiter", "fig4_14", FIG414, probes=True),
     figure_of("fig4.15", "How often the delimiter finds the minimum", "fig4_15", FIG415),
     figure_of("fig4.16", "How often output tokens show identity and successor", "fig4_16", FIG416),
-    figure_of("table1", "Tempered softmax without hints", "table1", TABLE1, table="table1_csv"),
-    figure_of("table2", "Tempered softmax with successor hints", "table2", TABLE2, table="table2_csv"),
-    figure_of("table3", "Adding one", "table3", TABLE3, table="table3_csv"),
+    figure_of("table1", "Tempered softmax without hints", "table1", TABLE1, table="table_csv"),
+    figure_of("table2", "Tempered softmax with successor hints", "table2", TABLE2, table="table_csv"),
+    figure_of("table3", "Adding one", "table3", TABLE3, table="table_csv"),
     figure_of("training", "Loss of main and auxiliary tasks while training", "training", FIG311),
 )
