@@ -9,7 +9,7 @@ range. Several grids are one setting with several seeds: cells show the median o
 import contextlib
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import matplotlib as mpl
 import numpy as np
@@ -274,6 +274,13 @@ def missing(axes: Axes, name: str, reason: str = "not run at this profile") -> A
         spine.set(linestyle=(0, (4, 4)), color="0.6")
     axes.text(0.5, 0.5, f"{name}\n{reason}", ha="center", va="center", color="0.4", size=7, transform=axes.transAxes)
     return axes
+
+
+def empty(names: Collection[str], reason: str = "not run at this profile") -> Figure:
+    """A figure without anything to draw: the experiments it wants, and why they are not here."""
+    figure = Figure(figsize=(5.0, 0.16 * len(names) + 1.2), layout="constrained")
+    missing(figure.subplots(), "\n".join(names), reason)
+    return figure
 
 
 def footnote(figure: Figure, *notes: str) -> None:

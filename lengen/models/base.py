@@ -184,12 +184,9 @@ def _check(model: ModelSpec) -> None:
 def initialise(model: Transformer) -> None:
     """Draw all weights as the specification says; biases start at zero."""
     INITIALISATIONS[model.spec.init](model, model.spec)
-    for module in model.modules():
-        if isinstance(module, nn.Linear) and module.bias is not None and model.spec.biases:
+    for module in model.modules() if model.spec.biases else _heads(model):
+        if isinstance(module, nn.Linear) and module.bias is not None:
             nn.init.zeros_(module.bias)
-    for head in _heads(model):
-        if head.bias is not None:
-            nn.init.zeros_(head.bias)
 
 
 def _t5(transformer: Transformer, model: ModelSpec) -> None:

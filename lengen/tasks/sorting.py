@@ -86,8 +86,7 @@ class Successor(Sorting):
         place = possible.float().multinomial(1, generator=generator)
         return asked(sequences, lengths, sequences.gather(1, place)[:, 0])
 
-    def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
-        return self.of_lengths(torch.full((n,), length), generator)
+    test = SequenceTask.test  # not Sorting's: there is no rep(length, count)
 
     def parse(self, operands: list[str]) -> Problems:
         if len(operands) < 2 or operands[-1] not in operands[:-1]:

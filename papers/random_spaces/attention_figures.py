@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from lengen import plotting
 from lengen.records import AttentionMap, Run
-from papers.random_spaces import panels, titles
+from papers.random_spaces import titles
 from papers.random_spaces.panels import Runs
 
 NOTE = (
@@ -28,7 +28,7 @@ def fig4_4(runs: Runs) -> Figure:
             if run.attention is not None:
                 shown.setdefault(name, (run, largest(run.attention)))
     if not shown:
-        return panels.empty(runs, "no attention recorded at this profile")
+        return plotting.empty(runs, "no attention recorded at this profile")
     columns = max(record.weights.shape[0] for _, record in shown.values())
     side = CELL * max(22, *(len(record.tokens) for _, record in shown.values()))
     size = (max(columns * (side + 0.5) + 0.8, 5.2), len(shown) * (side + 0.65) + 1.0)

@@ -57,7 +57,7 @@ def fig4_5(runs: Runs) -> Figure:
     """
     lines = [line for some in runs.values() if some for line in _lines(some)]
     if not lines:
-        return panels.empty(runs)
+        return plotting.empty(runs)
     groups = list(dict.fromkeys(group for line in lines for group in titles.groups(line.runs[0])))
     groups.sort(key=lambda group: (titles.role(lines[0].runs[0], group[0]) != "trained", group))
     figure = Figure(figsize=(1.05 * len(groups) + 3.0, 0.46 * len(lines) + 1.5), layout="constrained")
@@ -113,7 +113,7 @@ def looped(runs: Runs) -> Figure:
     """Section 2.1.3: exact match by length of the looped decoder, with and without input injection."""
     shown = {name: some for name, some in runs.items() if some}
     if not shown:
-        return panels.empty(runs)
+        return plotting.empty(runs)
     figure = Figure(figsize=(5.6, 3.2), layout="constrained")
     axes = figure.subplots()
     for number, some in enumerate(shown.values()):

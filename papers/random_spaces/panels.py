@@ -1,9 +1,8 @@
-"""What several figures share: trained lengths shaded, a line with its seeds, an empty figure that says why."""
+"""What several figures share: trained lengths shaded, a line with its seeds, a logarithmic axis."""
 
 from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from lengen import plotting
@@ -12,13 +11,6 @@ from lengen.statistics import median
 from papers.random_spaces import titles
 
 Runs = Mapping[str, Sequence[Run]]
-
-
-def empty(runs: Runs, reason: str = "not run at this profile") -> Figure:
-    """A figure without anything to draw: the experiments it wants, and why they are not here."""
-    figure = Figure(figsize=(5.0, 0.16 * len(runs) + 1.2), layout="constrained")
-    plotting.missing(figure.subplots(), "\n".join(runs), reason)
-    return figure
 
 
 def shade(axes: Axes, lengths: Sequence[int]) -> Axes:

@@ -42,10 +42,10 @@ def fig4_6(runs: Runs) -> Figure:
     """Figure 4.6: distribution of edit distances above, accuracy below; a column a part of the scratchpad."""
     some = next((some for some in runs.values() if some), None)
     if some is None:
-        return panels.empty(runs)
+        return plotting.empty(runs)
     lengths = [length for length in titles.lengths(some[0]) if f"hits.part.answer.{length}" in some[0].arrays][-MOST:]
     if not lengths:
-        return panels.empty(runs, "no parts recorded at this profile")
+        return plotting.empty(runs, "no parts recorded at this profile")
     figure = Figure(figsize=(2.05 * len(PARTS) + 0.6, 4.4), layout="constrained")
     grid = figure.subplots(2, len(PARTS), sharex=True, sharey="row")
     for number, ((above, below), (part, title)) in enumerate(zip(grid.T, PARTS.items(), strict=True)):
@@ -125,7 +125,7 @@ def fig4_9(runs: Runs) -> Figure:
         task for task in titles.TASKS if any(f"hits.subtask.{task}." in name for run in every for name in run.arrays)
     ]
     if not tasks:
-        return panels.empty(runs, "not measured at this profile" if every else "not run at this profile")
+        return plotting.empty(runs, "not measured at this profile" if every else "not run at this profile")
     groups = list(dict.fromkeys(group for run in every for group in titles.groups(run)))
     figure = Figure(figsize=(8.4, 4.6), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)

@@ -45,7 +45,7 @@ def table4_3(runs: Runs) -> Figure:
     found = sweep.rows(runs)
     shown = sweep.columns(found)
     if not shown:
-        return panels.empty(runs)
+        return plotting.empty(runs)
     sizes = sorted({row.examples for row in found})
     figure = Figure(figsize=(3.2 * len(shown) + 1.2, 2 * (0.42 * len(sizes) + 1.2) + 0.6), layout="constrained")
     grid = figure.subplots(2, 1)
@@ -124,7 +124,7 @@ def _over_widths(
 ) -> Figure:
     every = titles.distinct(runs)
     if not every:
-        return panels.empty(runs)
+        return plotting.empty(runs)
     sizes = sorted({sweep.examples(run) for run in every})
     groups = list(dict.fromkeys(group for run in every for group in titles.groups(run)))
     shape = (len(groups), len(sizes))
@@ -196,7 +196,7 @@ def fig4_8(runs: Runs) -> Figure:
     roles = {group: titles.role(every[0], group[0]) for group in groups}
     inside, others = ([g for g in groups if (roles[g] == "trained") is wanted] for wanted in (True, False))
     if not every or not inside or not others:
-        return panels.empty(runs)
+        return plotting.empty(runs)
     sizes = sorted({sweep.examples(run) for run in every})
     colours = {size: SIZES(0.9 * number / max(len(sizes) - 1, 1)) for number, size in enumerate(sizes)}
     figure = Figure(figsize=(2.5 * len(others) + 1.5, 3.8), layout="constrained")
@@ -216,7 +216,7 @@ def fig4_8(runs: Runs) -> Figure:
         )
     grid[0].set_ylabel("Loss at the panel's length (nats per token)")
     if not drawn:
-        return panels.empty(runs, "no losses recorded at this profile")
+        return plotting.empty(runs, "no losses recorded at this profile")
     edges = (min(drawn) / 1.6, max(drawn) * 1.6)
     grid[0].set(xscale="log", yscale="log", xlim=edges, ylim=edges)
     for axes in grid:

@@ -48,7 +48,7 @@ def fig4_2(runs: Runs) -> Figure:
 def _over_training(runs: Runs) -> Figure:
     shown = {name: some for name, some in runs.items() if some}
     if not shown:
-        return panels.empty(runs)
+        return plotting.empty(runs)
     figure = Figure(figsize=(max(2.7 * len(shown) + 0.5, 4.5), 5.0), layout="constrained")
     grid = figure.subplots(2, len(shown), squeeze=False, sharex="col", sharey="row")
     for (above, below), some in zip(grid.T, shown.values(), strict=True):
@@ -115,7 +115,7 @@ def figB_1(runs: Runs) -> Figure:
     """Figure B.1: loss of every answer digit over training, plain and reversed answers side by side."""
     shown = {name: some for name, some in runs.items() if some}
     if not shown:
-        return panels.empty(runs)
+        return plotting.empty(runs)
     figure = Figure(figsize=(max(3.3 * len(shown) + 1.4, 4.8), 3.4), layout="constrained")
     grid = figure.subplots(1, len(shown), squeeze=False, sharey=True)[0]
     for axes, some in zip(grid, shown.values(), strict=True):

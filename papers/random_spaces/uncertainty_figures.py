@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 
 from lengen import plotting
 from lengen.records import Run
-from papers.random_spaces import panels, titles
+from papers.random_spaces import titles
 from papers.random_spaces.panels import Runs
 
 QUANTITIES = (
@@ -43,12 +43,12 @@ def fig4_3(runs: Runs) -> Figure:
     longest tested below; the model may end its answer at the left, it may not at the right."""
     some = next((some for some in runs.values() if some), None)
     if some is None:
-        return panels.empty(runs)
+        return plotting.empty(runs)
     measured = sorted(length for length in titles.lengths(some[0]) if f"uncertainty.{length}" in some[0].arrays)
     known = [length for length in measured if titles.role(some[0], length) == "trained"]
     rows = list(dict.fromkeys((*known[-1:], *measured[-1:])))
     if not rows:
-        return panels.empty(runs, "no uncertainty recorded at this profile")
+        return plotting.empty(runs, "no uncertainty recorded at this profile")
     figure = Figure(figsize=(8.6, 2.35 * len(rows) + 0.9), layout="constrained")
     grid = figure.subplots(len(rows), 2, squeeze=False, sharex=True, sharey=True)
     for line, length in zip(grid, rows, strict=True):

@@ -39,14 +39,13 @@ def entry(
 
 
 SUCCESSOR = ("successor",)
-SHARES = {"1m": "1M", "10m": "10M", "40m": "40M", "160m": "160M"}
 
 # ------------------------------------------------------------------ Section 3: data, depth, hints
 
 FIG32 = tuple(
     entry(
         f"fig3.2/{size}",
-        f"trained on {SHARES[size]} sequences without hints: more data helps at 2.5 times the trained length, not at 5",
+        f"trained on {size.upper()} sequences without hints: more data helps at 2.5 times the trained length, not at 5",
         "Figure 3.2, Section 3",
         partial(settings.scaled, size),
         extra=MINUTES if size == "40m" else "",
@@ -67,7 +66,7 @@ FIG33 = tuple(
 FIG35 = tuple(
     entry(
         f"fig3.5/{size}",
-        f"trained on {SHARES[size]} examples, half of them successor hints: more data helps at every length",
+        f"trained on {size.upper()} examples, half of them successor hints: more data helps at every length",
         "Figure 3.5, Section 3.1",
         partial(settings.scaled, size, hints=SUCCESSOR),
         extra=MINUTES if size == "40m" else "",
@@ -228,8 +227,8 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("fig4.14", "Projections of the delimiter", "fig4_14", FIG414, probes=True),
     figure_of("fig4.15", "How often the delimiter finds the minimum", "fig4_15", FIG415),
     figure_of("fig4.16", "How often output tokens show identity and successor", "fig4_16", FIG416),
-    figure_of("table1", "Tempered softmax without hints", "table1", TABLE1, table="table1_csv"),
-    figure_of("table2", "Tempered softmax with successor hints", "table2", TABLE2, table="table2_csv"),
-    figure_of("table3", "Adding one", "table3", TABLE3, table="table3_csv"),
+    figure_of("table1", "Tempered softmax without hints", "table1", TABLE1, table="table_csv"),
+    figure_of("table2", "Tempered softmax with successor hints", "table2", TABLE2, table="table_csv"),
+    figure_of("table3", "Adding one", "table3", TABLE3, table="table_csv"),
     figure_of("training", "Loss of main and auxiliary tasks while training", "training", FIG311),
 )

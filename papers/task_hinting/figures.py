@@ -8,7 +8,7 @@ from papers.task_hinting.hint_figures import fig3_6, fig3_7, fig3_8, fig3_9, fig
 from papers.task_hinting.mechanism_figures import fig4_15, fig4_16
 from papers.task_hinting.projection_figures import fig4_12, fig4_13, fig4_14
 from papers.task_hinting.scaling_figures import fig3_2, fig3_3, fig3_5
-from papers.task_hinting.table_figures import table1, table1_csv, table2, table2_csv, table3, table3_csv
+from papers.task_hinting.table_figures import table1, table2, table3, table_csv
 
 __all__ = [
     "fig3_2",
@@ -25,10 +25,8 @@ __all__ = [
     "fig4_15",
     "fig4_16",
     "table1",
-    "table1_csv",
     "table2",
-    "table2_csv",
     "table3",
-    "table3_csv",
+    "table_csv",
     "training",
 ]

@@ -59,7 +59,7 @@ def _repetitions(runs: Runs, measure: Callable[[Sequence[Run], int], Points], wo
     repetitions = sorted({r for some in runs.values() for r in panels.counts(some) if r > 1})
     points = {r: {name: measure(some, r) for name, some in runs.items()} for r in repetitions}
     if not any(some for known in points.values() for some in known.values()):
-        return panels.empty(runs, panels.reason(runs))
+        return plotting.empty(runs, panels.reason(runs))
     figure = Figure(figsize=(max(1.95 * len(repetitions) + 1.9, 4.5), 2.9), layout="constrained")
     grid = figure.subplots(1, len(repetitions), squeeze=False, sharey=True)[0]
     labels = titles.labels(runs, "hints", "updates")
@@ -93,7 +93,7 @@ def training(runs: Runs) -> Figure:
     """Validation exact match above and training loss below, by step, a column an experiment; every task has a line."""
     shown = {name: some for name, some in runs.items() if any(run.metrics for run in some)}
     if not shown:
-        return panels.empty(runs, panels.reason(runs))
+        return plotting.empty(runs, panels.reason(runs))
     figure = Figure(figsize=(max(2.0 * len(shown) + 0.8, 4.5), 4.2), layout="constrained")
     grid = figure.subplots(2, len(shown), squeeze=False, sharex="col", sharey="row")
     labels = titles.labels(shown, "hints", "softmax", "depth")

@@ -1,5 +1,4 @@
-"""What several figures share: counts by length, lines through them, trained lengths shaded, an empty figure that says
-why."""
+"""What several figures share: counts by length, lines through them, trained lengths shaded."""
 
 import textwrap
 from collections import defaultdict
@@ -61,13 +60,6 @@ MANY = 20
 def in_order(runs: Runs) -> dict[str, Look]:
     """A look for every experiment, with runs or without: it keeps its look where others are missing."""
     return {name: PALETTE[number % len(PALETTE)] for number, name in enumerate(runs)}
-
-
-def empty(runs: Runs, reason: str = "not run at this profile") -> Figure:
-    """A figure without anything to draw: the experiments it wants, and why they are not here."""
-    figure = Figure(figsize=(5.0, 0.16 * len(runs) + 1.2), layout="constrained")
-    plotting.missing(figure.subplots(), "\n".join(runs), reason)
-    return figure
 
 
 # -- what runs measured ------------------------------------------------------------------------------------
@@ -206,7 +198,7 @@ def by_length(
     `in_order` where none are given. ``interval``: one seed has a band.
     """
     if not any(points.values()):
-        return empty(runs, reason(runs))
+        return plotting.empty(runs, reason(runs))
     figure = Figure(figsize=(7.2, 3.4), layout="constrained")
     axes = figure.subplots()
     lines(axes, points, looks or in_order(runs), labels, interval=interval)

@@ -117,7 +117,7 @@ def probed(run: Run) -> Probe | None:
 def _projections(runs: Runs, look: Callable[[Probe], View]) -> Figure:
     found = [(run, probe) for some in runs.values() for run in some for probe in [probed(run)] if probe is not None]
     if not found:
-        return panels.empty(runs, panels.reason(runs))
+        return plotting.empty(runs, panels.reason(runs))
     run, probe = found[0]
     view = look(probe)
     layers = probe.bases["encoder"].shape[0]

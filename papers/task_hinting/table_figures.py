@@ -34,19 +34,20 @@ def table3(runs: Runs) -> Figure:
     return panels.by_length(runs, points, labels, EXACT, "Numbers plus 1, the answer's units first.", TEMPERED)
 
 
-def table1_csv(runs: Runs) -> str:
-    """What `table1` draws, as CSV text under `HEADER`."""
-    return _csv(runs)
+def table_csv(runs: Runs) -> str:
+    """What a table draws, as CSV text under `HEADER`.
 
-
-def table2_csv(runs: Runs) -> str:
-    """What `table2` draws, as CSV text under `HEADER`."""
-    return _csv(runs)
-
-
-def table3_csv(runs: Runs) -> str:
-    """What `table3` draws, as CSV text under `HEADER`."""
-    return _csv(runs)
+    Rows in the order of the experiments, then by length; per cent with three decimals.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(HEADER)
+    for name, some in runs.items():
+        for length, shares in sorted(panels.exact(some).items()):
+            values = [100 * share.value for share in shares]
+            numbers = [f"{value:.3f}" for value in (median(values), min(values), max(values))]
+            writer.writerow([name.rpartition("/")[2], length, *numbers, len(values)])
+    return out.getvalue()
 
 
 def _sorting(runs: Runs) -> Figure:
@@ -68,16 +69,3 @@ def _mark(axes: Axes, longest: int, tested: set[int]) -> None:
         if length in tested and length == times * longest:
             axes.axvline(length, color="0.4", linestyle=":", linewidth=1, zorder=0.6)
             panels.above(axes, length, f"{times:g} × trained")
-
-
-def _csv(runs: Runs) -> str:
-    """Rows in the order of the experiments, then by length; per cent with three decimals."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(HEADER)
-    for name, some in runs.items():
-        for length, shares in sorted(panels.exact(some).items()):
-            values = [100 * share.value for share in shares]
-            numbers = [f"{value:.3f}" for value in (median(values), min(values), max(values))]
-            writer.writerow([name.rpartition("/")[2], length, *numbers, len(values)])
-    return out.getvalue()

@@ -1,12 +1,16 @@
-"""What several tests build: small specifications, problems from strings, hypothesis strategies over all formats."""
+"""What several tests build: small specifications, problems from strings, hypothesis strategies over all formats; and
+how they kill a run."""
 
 import dataclasses
+from collections.abc import Callable
 
+import pytest
 import torch
 from hypothesis import strategies as st
 
 from lengen.data import ArithmeticData
 from lengen.models import Decoder
+from lengen.module import SequenceModule
 from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
 from lengen.tasks import Problems
 from tests.cases import Case
@@ -114,3 +118,24 @@ def written(draw, longest: int = 7, most: int = 5) -> tuple[DataSpec, list[list[
         "parity": st.lists(st.text("01", min_size=1, max_size=12), min_size=1, max_size=1),
     }[task]
     return data_spec(task, longest, most, room=40, **options), draw(st.lists(one, min_size=1, max_size=4))
+
+
+class Killed(Exception):
+    """Stands for a kill: nothing after it runs."""
+
+
+def kill_at(
+    step: int, monkeypatch: pytest.MonkeyPatch, run: Callable[..., object], *arguments: object, place="training_step"
+) -> None:
+    """Run until the step, then nothing more; ``place`` is the method of `SequenceModule` that is killed."""
+    body = getattr(SequenceModule, place)
+
+    def killed(self, batch, index):
+        if self.trainer.global_step == step:
+            raise Killed
+        return body(self, batch, index)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SequenceModule, place, killed)
+        with pytest.raises(Killed):
+            run(*arguments)

@@ -18,7 +18,7 @@ from lengen.progress import Progress
 from lengen.records import Grid, Score
 from lengen.spec import change
 from lengen.tasks import OperandError
-from tests.lengen.helpers import MODEL, TEST, TRAIN, data_spec, spec
+from tests.lengen.helpers import MODEL, TEST, TRAIN, Killed, data_spec, kill_at, spec
 
 SPEC = spec(
     data_spec("addition", 1, 2, room=8),
@@ -29,10 +29,6 @@ SPEC = spec(
     layers=1,
 )
 """Evaluated, and written as a checkpoint, after steps 3, 6, 9 and 10."""
-
-
-class Killed(Exception):
-    """Stands for a kill: nothing after it runs."""
 
 
 def run(folder: Path, spec=SPEC, seed=0, reports=None):
@@ -104,18 +100,8 @@ def test_a_finished_run_measures_the_same_again(finished):
 @pytest.mark.parametrize("step", [0, 2, 3, 4, 9])
 def test_a_run_killed_while_training_ends_as_if_it_had_not_been(step, finished, tmp_path, monkeypatch):
     folder, outcome, _ = finished
-    train = SequenceModule.training_step
-
-    def killed(self, batch, index):
-        if self.trainer.global_step == step:
-            raise Killed
-        return train(self, batch, index)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(SequenceModule, "training_step", killed)
-        for _ in range(2):  # killed twice at the same place
-            with pytest.raises(Killed):
-                run(tmp_path)
+    for _ in range(2):  # killed twice at the same place
+        kill_at(step, monkeypatch, run, tmp_path)
     with (tmp_path / METRICS).open("a") as file:
         file.write(f"{step + 1},train_lo")  # and in the middle of a line
     asked, batch = [], ArithmeticData.batch

@@ -16,7 +16,7 @@ from lengen.module import SequenceModule
 from lengen.randomness import generator
 from lengen.spec import change
 from lengen.tasks import OperandError
-from tests.lengen.helpers import TEST, data_spec, spec
+from tests.lengen.helpers import TEST, data_spec, kill_at, spec
 from tests.lengen.sequences import ONE_LENGTH, made, sequences, sized
 
 HINTS = ("successor", "count")
@@ -109,10 +109,6 @@ RUN = sized(
 """Evaluated, and written as a checkpoint, after steps 4, 8 and 11: in the middle of a round of tasks."""
 
 
-class Killed(Exception):
-    """Stands for a kill: nothing after it runs."""
-
-
 def run(folder, spec=RUN):
     folder.mkdir(exist_ok=True)
     return execute(spec, 0, folder, lambda progress: None)
@@ -166,17 +162,7 @@ def test_a_run_without_hints_has_one_loss_and_no_main_steps(tmp_path):
 @pytest.mark.parametrize("step", [2, 5, 10])
 def test_a_killed_run_with_hints_ends_as_if_it_had_not_been(step, finished, tmp_path, monkeypatch):
     folder, outcome = finished
-    train = SequenceModule.training_step
-
-    def killed(self, batch, index):
-        if self.trainer.global_step == step:
-            raise Killed
-        return train(self, batch, index)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(SequenceModule, "training_step", killed)
-        with pytest.raises(Killed):
-            run(tmp_path)
+    kill_at(step, monkeypatch, run, tmp_path)
     asked, batch = [], ArithmeticData.batch
     monkeypatch.setattr(ArithmeticData, "batch", lambda self, step: asked.append(step) or batch(self, step))
     again = run(tmp_path)

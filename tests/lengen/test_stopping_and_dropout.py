@@ -1,7 +1,6 @@
 """Runs beside an encoder: dropout and early stopping survive kills; printed examples leave their attention."""
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,8 +15,8 @@ from lengen.module import SequenceModule
 from lengen.spec import TestSpec, change
 from lengen.tasks import OperandError
 from tests.lengen.beside import beside, data_for
-from tests.lengen.helpers import TRAIN, fixed_data
-from tests.lengen.test_execute import Killed, run, traces
+from tests.lengen.helpers import TRAIN, Killed, fixed_data, kill_at
+from tests.lengen.test_execute import run, traces
 
 SPEC = beside(
     data_for("sinusoidal", "successor"),
@@ -41,25 +40,10 @@ def killed(*arguments) -> None:
     raise Killed
 
 
-def kill_at(step: int, monkeypatch, folder: Path, spec, place: str = "training_step") -> None:
-    """Run until the step, then nothing more."""
-    body = getattr(SequenceModule, place)
-
-    def killed(self, batch, index):
-        if self.trainer.global_step == step:
-            raise Killed
-        return body(self, batch, index)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(SequenceModule, place, killed)
-        with pytest.raises(Killed):
-            run(folder, spec)
-
-
 @pytest.mark.parametrize("step", [1, 3, 7])
 def test_a_run_with_dropout_that_was_killed_ends_as_if_it_had_not_been(step, finished, tmp_path, monkeypatch):
     folder, outcome = finished
-    kill_at(step, monkeypatch, tmp_path, SPEC)
+    kill_at(step, monkeypatch, run, tmp_path, SPEC)
     torch.manual_seed(99)  # another process has another state
     again = run(tmp_path, SPEC)
     assert traces(tmp_path) == traces(folder) and again.grid == outcome.grid
@@ -175,7 +159,7 @@ def test_a_resumed_run_stops_at_the_same_step(place, steps, stopped, tmp_path, m
     """Killed in the last evaluations, or in the training before them, once and twice."""
     folder, outcome = stopped
     for step in steps:
-        kill_at(step, monkeypatch, tmp_path, STOPPING, place)
+        kill_at(step, monkeypatch, run, tmp_path, STOPPING, place=place)
     again = run(tmp_path, STOPPING)
     assert traces(tmp_path) == traces(folder)
     assert again.grid == outcome.grid and again.info["scalars"] == outcome.info["scalars"]

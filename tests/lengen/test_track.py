@@ -15,14 +15,14 @@ from lengen.data import ArithmeticData
 from lengen.decoding import verify
 from lengen.execute import WEIGHTS, execute
 from lengen.formats import SUBTASKS
-from lengen.module import SequenceModule, response_loss
+from lengen.module import response_loss
 from lengen.optim import build_optimizer, learning_rate_factor
 from lengen.show import encode
 from lengen.spec import Spec, TrainSpec, change
 from lengen.streams import targets
 from lengen.vocab import PAD
 from tests.lengen.beside import beside, made
-from tests.lengen.helpers import TEST, TRAIN, two_operands
+from tests.lengen.helpers import TEST, TRAIN, kill_at, two_operands
 
 KINDS = {
     "decoder": {"architecture": "decoder"},
@@ -117,10 +117,6 @@ TRACKED = beside(
 """Evaluated after steps 3, 6, 9 and 10."""
 
 
-class Killed(Exception):
-    """Stands for a kill: nothing after it runs."""
-
-
 def run(folder: Path, spec: Spec = TRACKED) -> dict[str, list[tuple[int, float]]]:
     folder.mkdir(exist_ok=True)
     execute(spec, 0, folder, lambda progress: None)
@@ -163,17 +159,7 @@ def test_tracking_changes_nothing_of_the_training(finished, tmp_path):
 @pytest.mark.parametrize("step", [2, 4, 9])
 def test_a_killed_run_tracks_the_same(step, finished, tmp_path, monkeypatch):
     folder, _ = finished
-    train = SequenceModule.training_step
-
-    def killed(self, batch, index):
-        if self.trainer.global_step == step:
-            raise Killed
-        return train(self, batch, index)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(SequenceModule, "training_step", killed)
-        with pytest.raises(Killed):
-            run(tmp_path)
+    kill_at(step, monkeypatch, run, tmp_path)
     with (tmp_path / METRICS).open("a") as file:
         file.write(f"{step + 1},answer_loss.2,0.5\n{step + 1},exact_ma")
     run(tmp_path)

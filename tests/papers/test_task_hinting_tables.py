@@ -50,7 +50,7 @@ def test_increment_is_drawn_at_every_tested_length_with_a_tick_each():
 
 @pytest.mark.parametrize("name", ["table1", "table2", "table3"])
 def test_tables_as_text_hold_median_and_range_over_seeds(name):
-    text = getattr(figures, f"{name}_csv")(SEVERAL[name])
+    text = figures.table_csv(SEVERAL[name])
     head, *rows = csv.reader(io.StringIO(text))
     assert tuple(head) == table_figures.HEADER
     tested = sorted(panels.exact(next(iter(SEVERAL[name].values()))))
@@ -64,5 +64,5 @@ def test_tables_as_text_hold_median_and_range_over_seeds(name):
 
 
 def test_tables_as_text_leave_out_what_has_no_run():
-    text = figures.table2_csv({f"{PAPER}/table2/standard": [], **several("table2/tempered", lengths=(5, 15))})
+    text = figures.table_csv({f"{PAPER}/table2/standard": [], **several("table2/tempered", lengths=(5, 15))})
     assert text.splitlines()[1:] == ["tempered,5,100.000,100.000,100.000,1", "tempered,15,75.000,75.000,75.000,1"]
