@@ -120,7 +120,7 @@ class Attention(nn.Module):
         query = context.encoding.rotate(self._heads(self.query(x)), context.query_ids)
         factor = self._factor(context)
         # one product on queries instead of one on all logits, in the precision of the keys
-        return query if factor is None else query * factor.to(query.dtype)
+        return query if factor is None else (query * factor).to(query.dtype)
 
     def memory(self, x: Tensor, encoding: Encoding, ids: Tensor) -> LayerCache:
         """Keys and values of tokens ``x`` (B, K, C) with these ids."""
