@@ -7,6 +7,7 @@ range. Several grids are one setting with several seeds: cells show the median o
 """
 
 import contextlib
+import itertools
 import textwrap
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -147,6 +148,8 @@ def _box(axes: Axes, rows: Sequence[int], columns: Sequence[int], high: Range, w
 def _ticks(axes: Axes, rows: Sequence[int], columns: Sequence[int]) -> None:
     for values, place in ((columns, axes.set_xticks), (rows, axes.set_yticks)):
         shown = [(k, v) for k, v in enumerate(values) if len(values) <= 12 or v % 5 == 0 or k == 0]
+        if len(values) > 12:  # a far value after a row of near ones: the label before it makes room
+            shown = [one for one, next in itertools.pairwise([*shown, (len(values) + 2, 0)]) if next[0] - one[0] > 2]
         place([k for k, _ in shown], labels=[str(v) for _, v in shown])
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lengen.records import KeyCount, Run
+from papers.coupling.overlap import digit_heads
 from reproduce.regions import Cell
 
 Counts = Callable[[Run, Iterable[Cell], str], tuple[float, int]]
@@ -119,6 +120,13 @@ def _attention_entropy(run: Run, cells: Iterable[Cell], mode: str) -> tuple[floa
     return float(entropy.sum()), entropy.size
 
 
+def _construction_overlap(run: Run, cells: Iterable[Cell], mode: str) -> tuple[float, int]:
+    """`papers.coupling.overlap.digit_heads` of the recorded map."""
+    if run.attention is None:
+        raise Missing(f"{short(run.experiment)} recorded no attention")
+    return digit_heads(run.attention), 1
+
+
 MEASURES: Mapping[str, Measure] = {
     "exact": Measure("whole response right", _sum("correct", "n")),
     "answer": Measure("final answer right", _sum("answer_correct", "n")),
@@ -129,6 +137,9 @@ MEASURES: Mapping[str, Measure] = {
         "growth exponent of keys per step, focused half of the heads", _keys(True), proportion=False, by_cell=False
     ),
     "attention_entropy": Measure("entropy of attention, nats", _attention_entropy, proportion=False, by_cell=False),
+    "construction_overlap": Measure(
+        "overlap of attention with Theorem 4.1", _construction_overlap, proportion=False, by_cell=False
+    ),
     "parameters": Measure("trainable parameters", _info("parameters", 1), proportion=False, by_cell=False),
     "training_hours": Measure("hours of training", _info("seconds_training", 3600), False, False),
 }

@@ -218,7 +218,7 @@ def _theorem(variant: str, claim: str, small: Spec, cpu: Spec, paper: Spec) -> E
 
 BEYOND: dict[str, Any] = {"lengths": (*range(1, 31), 100), "counts": (*range(2, 31), 100)}
 """The published grid, and 100 operands of 100 digits."""
-SPARSE: dict[str, Any] = {"lengths": (1, 10, 30, 100), "counts": (2, 10, 30, 100), "examples": 3}
+SPARSE: dict[str, Any] = {"lengths": (1, 10, 30, 100), "counts": (2, 10, 30, 100), "examples": 10}
 TINY: dict[str, Any] = {"lengths": (1, 2, 3), "counts": (2, 3), "examples": 10}
 PRECISIONS = {"float32": "32-true", "float64": "64-true", "bfloat16": "bf16-true"}
 THM41 = (
@@ -226,7 +226,7 @@ THM41 = (
         "construction",
         "a 1-layer 4-head transformer set by hand adds any numbers it is made for",
         theorem(3, 3, **TINY, attention=((2, 2), (2, 3)), attention_examples=4),
-        theorem(100, 100, **BEYOND, examples=10, attention=ADDITION_TEST["attention"], attention_examples=50),
+        theorem(100, 100, **BEYOND, examples=5, attention=ADDITION_TEST["attention"], attention_examples=50),
         theorem(100, 100, **BEYOND, examples=1000, attention=ATTENTION),
     ),
     *(

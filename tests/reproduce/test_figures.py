@@ -34,6 +34,8 @@ VARIANTS = {
     "fig13": ["20k", "100k", "500k", "2M", "10M"],
     "fig14": FORMATS,
     "fig15": FORMATS,
+    "thm4_1": ["construction", "1L4H", "nope-scratchpad"],
+    "thm4_1_formats": ["float32", "float64", "bfloat16"],
 }
 
 

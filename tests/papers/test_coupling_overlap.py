@@ -1,0 +1,130 @@
+"""What the construction predicts about attention: its pattern in closed form; overlap with other heads as a number."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lengen import plotting
+from lengen.callbacks.attention import measure_attention
+from lengen.formats import AdditionFormat
+from lengen.records import AttentionMap
+from lengen.tasks.addition import Addition
+from papers.coupling import figures, overlap
+from papers.coupling.experiments import EXPERIMENTS, FIGURES
+from papers.coupling.theorem import Sizes
+from tests.papers.made import texts
+from tests.papers.theorem import P_1, P_2, TOKENS, constructed, writer
+from tests.reproduce.drawn import run
+
+NAMES = {experiment.name: experiment for experiment in EXPERIMENTS}
+
+
+def test_coordinates_are_the_ids_of_table_4():
+    """But for the offsets 4 and 2, and '$'."""
+    place, number = overlap.coordinates(TOKENS)
+    assert [int(value) + 4 for value in place[1:]] == list(P_1[1:])
+    assert [int(value) + 2 for value in number[1:]] == list(P_2[1:])
+    assert place[0] == number[0] == -1
+
+
+@given(st.integers(2, 7), st.integers(1, 6))
+@settings(max_examples=25, deadline=None)
+def test_closed_form_is_what_the_constructed_model_attends_to(operands, digits):
+    sizes = Sizes(operands=operands, digits=digits)
+    batch = writer(sizes).write(Addition().test(1, digits, operands, torch.Generator().manual_seed(0)))
+    tokens = [AdditionFormat().vocab.decode([token]) for token in batch.tokens[0, :-1]]
+    mean, _, _ = measure_attention(constructed(sizes, 20.0), batch)
+    np.testing.assert_allclose(mean[0].detach().numpy(), overlap.predicted(tokens), atol=1e-5)
+
+
+def test_the_last_arrow_reads_6_and_5_as_the_text_says():
+    """D.5.1: BOS, 6 and 5 for the digit to come; D.5: PRE_ARROW is 1 after the last digit and 1/5 before it."""
+    pattern = overlap.predicted(TOKENS)
+    arrow = max(i for i, token in enumerate(TOKENS) if token == ">")
+    read = {TOKENS[i]: value for i, value in enumerate(pattern[0, arrow]) if value}
+    assert read == pytest.approx({"$": 1 / 3, "6": 1 / 3, "5": 1 / 3})
+    end = TOKENS.index(">5")  # the arrow after 750
+    assert pattern[2, end - 1, 0] == 1
+    assert pattern[2, end - 2, 0] == pytest.approx(1 / 5)
+
+
+def test_overlap_of_rows_by_hand():
+    trained = np.array([[[0.2, 0.8, 0.0], [0.5, 0.25, 0.25]]])
+    pattern = np.array([[[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]]])
+    assert overlap.overlaps(trained, pattern, slice(None)).tolist() == [[pytest.approx((0.7 + 0.5) / 2)]]
+    # Without the first token: rows (1, 0) against (1, 0); the second row of the pattern has nothing else.
+    assert overlap.overlaps(trained, pattern, slice(None), start=False).tolist() == [[pytest.approx(1.0)]]
+
+
+def test_overlap_is_between_0_and_1_and_1_for_the_construction_itself():
+    tokens = tuple(TOKENS)
+    record = AttentionMap(tokens, overlap.predicted(tokens)[None].astype(np.float32), 1)
+    for start in (True, False):
+        found = overlap.of_map(record, start)
+        assert found.shape == (1, 4, 4)
+        assert bool(((found >= 0) & (found <= 1 + 1e-6)).all())
+        np.testing.assert_allclose(found[0].diagonal(), 1, atol=1e-6)
+        assert bool((overlap.uniform(record, start) < 0.3).all())
+    assert overlap.digit_heads(record) == pytest.approx(1)
+    assert overlap.nearest(overlap.of_map(record)) == [(0, 0), (0, 1), (0, 2), (0, 3)]
+
+
+def test_nearest_takes_different_heads_for_the_largest_sum():
+    found = np.zeros((1, 5, 4))
+    found[0, 0] = [0.9, 0.8, 0.0, 0.0]  # best for both, used once
+    found[0, 1] = [0.7, 0.1, 0.0, 0.0]
+    found[0, 2, 2] = found[0, 4, 3] = 0.5
+    assert overlap.nearest(found) == [(0, 1), (0, 0), (0, 2), (0, 4)]
+    deep = np.zeros((6, 8, 4))
+    for one, place in enumerate([(5, 7), (0, 1), (3, 3), (2, 6)]):
+        deep[place][one] = 0.6
+    assert overlap.nearest(deep) == [(5, 7), (0, 1), (3, 3), (2, 6)]
+
+
+# ------------------------------------------------------------------ the picture and its numbers
+
+ATTENTION = next(figure for figure in FIGURES if figure.name == "thm4.1-attention")
+
+
+def runs(*with_map: str):
+    """Runs of the figure; maps are the construction's pattern, the heads in another order for trained models."""
+    pattern = overlap.predicted(TOKENS).astype(np.float32)
+    made = {}
+    for name in ATTENTION.reads:
+        order = [0, 1, 2, 3] if "thm4.1" in name else [1, 0, 3, 2]
+        record = AttentionMap(tuple(TOKENS), pattern[order][None], 3)
+        made[name] = [run(name, NAMES[name].specs["cpu"], attention=record)] if name in with_map else []
+    return made
+
+
+def test_the_csv_holds_every_pair_of_heads():
+    rows = list(csv.DictReader(io.StringIO(figures.overlap_csv(runs(*ATTENTION.reads[:2])))))
+    assert len(rows) == 2 * 4 * 4
+    for row in rows[16:]:
+        expected = int(row["head"]) == [2, 1, 4, 3][int(row["constructed_head"]) - 1]
+        assert (float(row["overlap"]) > 0.999) == expected
+        assert float(row["even_overlap"]) < 0.3
+
+
+def drawn(*with_map: str) -> str:
+    with plotting.style():
+        return texts(figures.thm4_1_attention(runs(*with_map)))
+
+
+def test_the_picture_says_which_trained_head_is_nearest_and_how_near():
+    text = drawn(*ATTENTION.reads)
+    for one, head in enumerate((2, 1, 4, 3)):
+        assert f"head {one + 1}: {overlap.HEADS[one]}" in text
+        assert f"layer 1, head {head}\noverlap 1.00, without $\\$$ 1.00" in text
+    assert "Overlap of attention" in text
+
+
+@pytest.mark.parametrize("present", [(), ATTENTION.reads[:1], ATTENTION.reads[1:2]])
+def test_the_picture_says_what_was_not_run(present):
+    text = drawn(*present)
+    assert "Not run at this profile" in text.replace("\n", " ")
