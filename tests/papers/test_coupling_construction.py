@@ -10,11 +10,14 @@ from hypothesis import strategies as st
 from lengen import show
 from lengen.building import build_model, load
 from lengen.decoding import verify, write
+from lengen.examples import Writer
 from lengen.formats import AdditionFormat, final_answer
 from lengen.formats.addition import padded_length
 from lengen.models import Decoder
+from lengen.position_ids import Coupled
 from lengen.spec import SpecError
 from lengen.task_data import TaskData
+from lengen.tasks import Problems
 from lengen.tasks.addition import Addition
 from papers.coupling.construction import set_feed_forward, vertices
 from papers.coupling.theorem import HIDDEN, TOLERANCE, Sizes, sizes_of, theorem
@@ -216,6 +219,42 @@ def test_printed_square_roots_do_not_tie_in_bfloat16():
     assert bool(verify(model, batch).correct.all())
     assert bool(verify(constructed(sizes, dtype=torch.bfloat16), batch).correct.all())
     assert not bool(verify(model.to(torch.bfloat16), batch).correct.any())
+
+
+def test_a_start_token_without_the_root_takes_all_attention():
+    """Printed: sqrt(alpha) P in Q and in K, so alpha P^2 where a match has alpha P."""
+    sizes = Sizes(operands=3, digits=2)
+    model, size = constructed(sizes), sum(sizes.bits) + 1
+    with torch.no_grad():
+        for head, bits in enumerate((size - 1, size - 1, sizes.bits[0], size - 1)):
+            model.blocks[0].attention.key.weight[head * size + bits] *= bits
+    written = text(write(model, writer(sizes), problem(57, 48, 96))[0])
+    assert written != expected(57, 48, 96)
+    assert not set(written) & set("123456789"), "nothing is read, nothing is added"
+
+
+def test_one_operand_has_exactly_one_half_where_no_arrow_is_due():
+    """m = 1, which the task does not draw: '=' and the placeholder read the start token and one operand."""
+    sizes = Printed(operands=1, digits=2, first=3, second=1)
+    one = Problems(torch.tensor([[[7, 5]]]), torch.tensor([[2]]))
+    model, batch = constructed(sizes, 20.0), writer(sizes).write(one)
+    assert text(batch.tokens[0]) == "$57=00>75$"
+    with torch.no_grad():
+        before = model.residuals(batch)[0][0][0, 3:-1, sizes.subspaces()["PRE_ARROW"]].flatten()
+    torch.testing.assert_close(before, torch.tensor([1 / 2, 1 / 2, 1, 1 / 3, 1 / 3, 1]), atol=1e-4, rtol=0)
+    assert text(write(model, writer(sizes), one)[0]) == "00>75$"
+
+
+def test_the_printed_length_is_a_digit_too_long_for_powers_of_ten():
+    """n + 1 + floor(log10 m) of D.3; both lengths are solved."""
+    too_long = [m for m in range(1, 120) if Sizes(operands=m, digits=2).padded < 3 + int(math.log10(m))]
+    assert too_long == [1, 10, 100, 101]
+    assert Sizes(operands=11, digits=1).padded == 2 < 1 + 1 + int(math.log10(11))
+    longer = Writer(AdditionFormat(pad_to=4), Coupled((8, 16)))
+    model = constructed(Printed(operands=10, digits=2, first=3, second=4))
+    problems = Addition().test(10, 2, 10, torch.Generator().manual_seed(0))
+    assert longer.write(problems).tokens.shape[1] == 21 * 5 + 1
+    assert torch.equal(write(model, longer, problems), verify(model, longer.write(problems)).reference)
 
 
 # ------------------------------------------------------------------ the model and its guards
