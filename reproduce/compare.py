@@ -148,7 +148,8 @@ def _claim(claim: Claim, evidence: Mapping[str, Evidence], published: Published)
             continue
         if not _as_declared(at, names):
             finding = finding._replace(notes=(*finding.notes, "measured with an earlier specification"))
-        found.append(_row(claim, published, profile, finding.verdict, finding, names=names))
+        trained = _trained(at, names)
+        found.append(_row(claim, published, profile, finding.verdict, finding, names=names, trained=trained))
     # A claim that can be run at cpu size but was not says so; one that cannot is asked of the paper profile.
     possible = [(profile, reason) for absent, profile, reason in lacking if not absent]
     wanted = [item for item in possible if item[0] == "cpu"] or ([] if found else possible)
@@ -156,8 +157,15 @@ def _claim(claim: Claim, evidence: Mapping[str, Evidence], published: Published)
         wanted = [(lacking[-1][1], lacking[-1][2])]
     for profile, reason in wanted[:1]:
         at = evidence[profile]
-        found.insert(0, _row(claim, published, profile, NOT_RUN, notes=[reason], names=_existing(claim, at)))
+        names = _existing(claim, at)
+        trained = _trained(at, names)
+        found.insert(0, _row(claim, published, profile, NOT_RUN, notes=[reason], names=names, trained=trained))
     return found
+
+
+def _trained(at: Evidence, names: Sequence[str]) -> bool:
+    """Whether any of these was trained, so that deviations of training concern it."""
+    return not names or any(not at.experiments[name].specs[at.profile].CONSTRUCT for name in names)
 
 
 def _existing(claim: Claim, at: Evidence) -> list[str]:
@@ -177,9 +185,10 @@ def _row(
     ours: object = None,
     notes: Sequence[str] = (),
     names: Sequence[str] = (),
+    trained: bool = True,
 ) -> Row:
     measured = not isinstance(entry, Number) or entry.kind == "measured"
-    shared = published.deviations.get(profile, ()) if measured else ()
+    shared = published.deviations.get(profile, ()) if measured and trained else ()
     numbered = dict.fromkeys((*shared, *entry.deviations))
     remarks = [*(finding.notes if finding else ()), *notes]
     setting = isinstance(entry, Number) and entry.kind == "setting"

@@ -74,6 +74,10 @@ DEVIATIONS = {
         "At the cpu profile the six methods of Figure 1 share one layer, as they share six in the paper. NoPE and FIRE "
         "do not learn the trained range at this size and time; the comparison says so wherever it uses them."
     ),
+    "D14": (
+        "The construction of Theorem 4.1 has 2^P_1 >= l + 2, since the printed bound fails on the paper's own example; "
+        "its SUM network and its sharpness, which the text leaves open, are derived here (ERRATA.md, E1, E4, E5)."
+    ),
 }
 """Numbered deviations from the published settings, each with its reason."""
 
