@@ -1,15 +1,19 @@
 """Tables 4 to 26 of Appendix D as literal tests of the construction, and where they contradict themselves."""
 
+from fractions import Fraction
+from pathlib import Path
+
 import pytest
 import torch
 
+from lengen.examples import Batch
 from lengen.formats import AdditionFormat
 from papers.coupling.construction import vertices
 from tests.papers import theorem
 from tests.papers.theorem import Printed, example
 
 AT = Printed(operands=3, digits=2, first=4, second=3).subspaces()
-ROW = {"0": 0, ">": 10, "$": 11}
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def exact(values) -> torch.Tensor:
@@ -157,3 +161,40 @@ def test_table_25_has_one_zero_that_must_be_one():
 def test_table_26_output():
     *_, logits = stages()
     assert AdditionFormat().vocab.decode(logits[12:].argmax(dim=1)) == theorem.OUTPUT
+
+
+# ------------------------------------------------------------------ the section of README.md
+
+
+def steps() -> list[str]:
+    """Rows of README's table from the model: what the heads read at the last four tokens, and what comes out."""
+    model, batch = example()
+    _, attended, _, logits = stages()
+    with torch.no_grad():
+        weights = model.attention(Batch(batch.tokens.repeat(1, 2), batch.ids.repeat(1, 1, 2), batch.loss))[0]["self"]
+    rows = []
+    for place in range(24, 28):
+        read, sums = [], []
+        for head, name in ((0, "PRE_SUM"), (1, "PRE_CARRY")):
+            seen = [i for i in range(1, 28) if weights[0, head, place, i] > 0.1 and theorem.TOKENS[i].isdigit()]
+            sums.append(round(attended[place, AT[name]].item()))
+            read.append(" + ".join(theorem.TOKENS[i] for i in seen) or "nothing")
+            assert sums[-1] == sum(theorem.NUM[i] for i in seen)
+        shares = [
+            str(Fraction(attended[place, AT[name]].item()).limit_denominator(9)) for name in ("PRE_ARROW", "PRE_EOS")
+        ]
+        carry = round((sums[1] - theorem.NUM[place]) / 10)
+        written = AdditionFormat().vocab.decode([logits[place].argmax()])
+        result = f"{sums[0]} + {carry} carried: digit {written}"
+        assert written == "$" or int(written) == (sums[0] + carry) % 10
+        result = "the number is full, and it is the last: $" if written == "$" else result
+        cells = [theorem.TOKENS[place], *(f"{a} = {b}" for a, b in zip(read, sums, strict=True))]
+        cells += [*(str(Fraction(share).limit_denominator(9)) for share in shares), result]
+        rows.append("| " + " | ".join(cells) + " |")
+    return rows
+
+
+def test_the_readme_says_what_each_head_contributes():
+    text = (ROOT / "README.md").read_text()
+    for row in steps():
+        assert row in text
