@@ -119,7 +119,8 @@ class Attention(nn.Module):
     def _queries(self, x: Tensor, context: Context) -> Tensor:
         query = context.encoding.rotate(self._heads(self.query(x)), context.query_ids)
         factor = self._factor(context)
-        return query if factor is None else query * factor  # one product on queries instead of one on all logits
+        # one product on queries instead of one on all logits, in the precision of the keys
+        return query if factor is None else query * factor.to(query.dtype)
 
     def memory(self, x: Tensor, encoding: Encoding, ids: Tensor) -> LayerCache:
         """Keys and values of tokens ``x`` (B, K, C) with these ids."""
@@ -127,8 +128,8 @@ class Attention(nn.Module):
 
     def _bias(self, query: Tensor, context: Context) -> Tensor | None:
         related = context.encoding.relate(query, context.query_ids, context.key_ids)
-        bias, factor = context.bias, self._factor(context)
-        if bias is not None and factor is not None:
+        bias = context.bias
+        if bias is not None and (factor := self._factor(context)) is not None:
             bias = bias * factor
         if related is None:
             return bias

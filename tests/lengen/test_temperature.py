@@ -106,6 +106,13 @@ def test_one_plus_log_starts_as_the_standard_softmax():
     assert even[4].tolist() == pytest.approx([0.2] * 5 + [0.0] * (len(even) - 5)), "log from 0 attends evenly"
 
 
+@torch.no_grad()
+@pytest.mark.parametrize("encoding", IDS)
+def test_models_whose_weights_are_of_half_precision_stay_in_it(encoding):
+    model, data = made(tempered("log", "position", encoding))
+    assert model.to(torch.bfloat16).predict(data.validation()).dtype == torch.bfloat16
+
+
 def check(model: Decoder, data: ArithmeticData, drawn: Problems) -> int:
     """Every way of deciding and writing against the plain loop; how many responses are right."""
     expected, true = plain_greedy(model, data, drawn), truths(data, drawn)
