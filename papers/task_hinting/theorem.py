@@ -1,0 +1,211 @@
+"""Theorem 5.1 as a specification: a transformer whose weights are written down, not trained; no torch.
+
+The weights are `papers.task_hinting.construction`; what they repair is ERRATA.md. Symbols are those of Appendix A: q
+numbers in the alphabet, n of them in an input, N the longest input that the weights are made for.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from lengen.spec import DataSpec, ModelSpec, SpecError, TestSpec, TrainSpec
+from papers.task_hinting.spec import ProbedSpec, ProbeSpec
+
+VARIANTS = ("repaired", "printed")
+BITS = {"32-true": 24, "64-true": 53, "bf16-true": 8}
+"""Significant bits of a number in each precision that the construction runs in."""
+ACCUMULATED = 24
+"""Fewest bits that sums of products are kept in: those of bfloat16 numbers are summed in float32."""
+TEMPERATURE = 3.0
+"""beta of tau = beta ln n."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TheoremSection:
+    """Which construction."""
+
+    variant: str = "repaired"
+    """repaired, or printed: the literal Appendix A, which does not sort."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TheoremSpec(ProbedSpec):
+    """A model that Theorem 5.1 constructs for an alphabet of ``data.alphabet`` and up to ``data.length`` numbers."""
+
+    CONSTRUCT = "papers.task_hinting.construction:construct"
+
+    theorem: TheoremSection
+
+    def check(self) -> None:
+        """Raise `SpecError` for what the construction cannot have: another model, or sizes beyond its precision.
+
+        **Sizes.** Rounding to p significant bits changes a number by at most u = 2^-p of it. Sums of products are
+        kept in max(p, 24) bits; call their rounding U.
+
+        Alphabet. A row of scores is kappa tau gamma_b, rounded as a weight and again as a product with tau.
+        Neighbours differ by kappa tau, less 4 q u kappa tau for the rounding. With 8 q <= 2^p at least half of
+        kappa tau is left. kappa is at least 2, so the minimum (or the successor) loses at most (n - 1) / (n + 1)^3
+        of its weight.
+
+        Length. Head 1 of block 2 averages plus and minus 1 over the copies of a symbol that were read and written,
+        times W = 2 N. Where as many were written as read, this must stay below eps = 1/2. The minus ones come from
+        one softmax weight, that of the delimiter, and are exact. The plus ones are averages over up to N tokens, with
+        weights that are equal for equal tokens and have relative errors u: they miss 1 by at most 2 u + N U, which
+        counts W / 2 times. The average over both misses 0 by 2 N U more, which counts W times. Together this is
+        2 N u + 5 N^2 U. With 8 N <= 2^p the first part is at most 1/4, and next to nothing from 24 bits on. With
+        32 N^2 <= 2^max(p, 24) the second is at most 5/32. Other symbols add at most 1/16 (`sharpness`). All of it is
+        less than 1/2. One copy left says more than 1, less the same errors, and so more than the successor's 1/2.
+
+        So q and N may have p - 3 bits, and N half as many bits as a sum, less 2.5. This is sufficient, not necessary;
+        that N may grow exponentially with the bits is what the theorem says.
+        """
+        super().check()
+        variant, model, data = self.theorem.variant, self.model, self.data
+        if variant not in VARIANTS:
+            raise SpecError(f"theorem.variant={variant}: expected one of {', '.join(VARIANTS)}")
+        if data.task != "sorting" or data.hints or data.alphabet < 2:
+            raise SpecError(
+                f"data.task={data.task}: the construction of Theorem 5.1 sorts; set data.task=sorting, data.hints=[] "
+                f"and data.alphabet to at least 2"
+            )
+        for name, wanted in architecture(data.alphabet, variant).items():
+            value = getattr(model, name)
+            if value != wanted:
+                wanted = str(wanted).lower() if isinstance(wanted, bool) else wanted
+                raise SpecError(
+                    f"model.{name}={str(value).lower()}: expected {wanted} for the construction of Theorem 5.1 with an "
+                    f"alphabet of {data.alphabet}; set model.{name}={wanted}"
+                )
+        self.admit(self.test.lengths)
+        self._check_precision()
+
+    def _check_precision(self) -> None:
+        precision, q, longest = self.train.precision, self.data.alphabet, self.data.length
+        if precision not in BITS:
+            raise SpecError(
+                f"train.precision={precision}: expected one of {', '.join(BITS)}, in which weights and sums have a "
+                f"known number of bits; set train.precision=32-true"
+            )
+        if q > largest_alphabet(precision):
+            raise SpecError(
+                f"data.alphabet={q}: {precision} tells at most {largest_alphabet(precision)} symbols apart in the "
+                f"construction of Theorem 5.1; lower data.alphabet or set train.precision=64-true"
+            )
+        if longest > largest_length(precision):
+            raise SpecError(
+                f"data.length={longest}: {precision} counts at most {largest_length(precision)} numbers exactly in the "
+                f"construction of Theorem 5.1; lower data.length or set train.precision=64-true"
+            )
+
+    def admit(self, lengths: tuple[int, ...]) -> None:
+        """Raise `SpecError` for sequences longer than the weights are made for."""
+        if lengths and max(lengths) > self.data.length:
+            raise SpecError(
+                f"a sequence of {max(lengths)} numbers: the weights are made for at most {self.data.length}; set "
+                f"data.length={max(lengths)}"
+            )
+
+
+def largest_alphabet(precision: str) -> int:
+    """The largest q that a precision tells apart; the derivation is at `TheoremSpec.check`.
+
+    >>> [largest_alphabet(name) for name in ("bf16-true", "32-true")]
+    [32, 2097152]
+    """
+    return 1 << BITS[precision] - 3
+
+
+def largest_length(precision: str) -> int:
+    """The largest N that a precision counts exactly; the derivation is at `TheoremSpec.check`.
+
+    >>> [largest_length(name) for name in ("bf16-true", "32-true", "64-true")]
+    [32, 724, 16777216]
+    """
+    bits = BITS[precision]
+    return min(1 << bits - 3, math.isqrt(1 << max(bits, ACCUMULATED) - 5))
+
+
+def gain(longest: int) -> int:
+    """W of V tilde-e_a = W hat-e_a in block 2, for inputs of up to ``longest`` numbers: 2 N (ERRATA.md, E2).
+
+    With r copies left of k read and written, head 1 says W r / k, at least W / (2 n - 1) and so more than 1.
+    """
+    return 2 * longest
+
+
+def sharpness(longest: int) -> int:
+    """kappa, the factor on all four Q, for up to ``longest`` numbers: (4 + log2(N + 1)) / 3, rounded up.
+
+    Head 1 gives a symbol of which no copy is left at most (W + 2) n e^(-kappa tau) too much, and tau is 3 ln(n + 1). So
+    e^(-kappa tau) is at most (16 (N + 1))^(-log2(n + 1)), and the whole at most 1/8 at n = 1 and below 1/16 from n = 2
+    on, whatever n is (ERRATA.md, E3).
+
+    >>> [sharpness(n) for n in (1, 3, 30, 500)]
+    [2, 2, 3, 5]
+    """
+    return math.ceil((4 + math.log2(longest + 1)) / 3)
+
+
+def architecture(alphabet: int, variant: str = "repaired") -> dict[str, Any]:
+    """Fields of the section ``model`` that the construction needs.
+
+    The width holds e, tilde-e and hat-e of q symbols and the delimiter, unprimed and primed (A.3, A.4.1). A.9 and A.20
+    take q hidden units each; the two ReLU of A.10 take 2 q more.
+    """
+    half = 3 * (alphabet + 1)
+    return {
+        "architecture": "decoder",
+        "layers": 2,
+        "heads": 2,
+        "width": 2 * half,
+        "head_dim": half,
+        "ff_width": alphabet if variant == "repaired" else 3 * alphabet,
+        "encoding": "none",
+        "activation": "relu",
+        "norm": "none",
+        "final_norm": "none",
+        "tied": False,
+        "biases": True,
+        "scale_attention": False,
+        "scale_embedding": False,
+        "shared": False,
+        "loops": 1,
+        "inject": "none",
+        # Deviation: the prompt has n numbers and the delimiter, so tau is 3 ln(n + 1) where the proof has 3 ln n. The
+        # proof asks tau to be large enough, never small enough; and an input of one number gets a tau above 0.
+        "temperature": "log",
+        "temperature_of": "prompt",
+        "temperature_start": TEMPERATURE,
+    }
+
+
+def theorem(
+    alphabet: int,
+    longest: int,
+    lengths: tuple[int, ...] = (),
+    *,
+    variant: str = "repaired",
+    precision: str = "32-true",
+    examples: int = 100,
+    probe: ProbeSpec | None = None,
+) -> TheoremSpec:
+    """The transformer of Theorem 5.1 for ``alphabet`` symbols and up to ``longest`` numbers, tested at ``lengths``.
+
+    Without ``lengths`` it is tested at ``longest``. Nothing is trained; ``probe`` is what Section 4 asks of it.
+    """
+    return TheoremSpec(
+        data=DataSpec(
+            task="sorting",
+            length=longest,
+            alphabet=alphabet,
+            scratchpad=False,
+            pad=False,
+            reverse_response=False,
+            position_ids="none",
+        ),
+        model=ModelSpec(**architecture(alphabet, variant)),
+        train=TrainSpec(steps=0, batch=1, lr=0.0, evaluations=0, precision=precision),
+        test=TestSpec(lengths=lengths or (longest,), examples=examples),
+        probe=probe or ProbeSpec(),
+        theorem=TheoremSection(variant=variant),
+    )
