@@ -13,6 +13,8 @@ from lengen.spec import Spec
 from papers.task_hinting import settings
 from papers.task_hinting.deviations import DEVIATIONS
 from papers.task_hinting.settings import SIZES
+from papers.task_hinting.spec import ProbeSpec
+from papers.task_hinting.theorem import theorem
 
 __all__ = ["DEVIATIONS", "EXPERIMENTS", "FIGURES"]
 
@@ -196,6 +198,61 @@ TABLE3 = tuple(
     )
 )
 
+# ------------------------------------------------------------------ Theorem 5.1: nothing is trained
+
+
+def _theorem(variant: str, claim: str, small: Spec, cpu: Spec, paper: Spec) -> Experiment:
+    return Experiment(
+        name=f"task_hinting/thm5.1/{variant}",
+        claim=claim,
+        place="Theorem 5.1, Section 5, Appendix A",
+        specs={"smoke": small, "cpu": cpu, "paper": paper},
+        absent={},
+        seeds=1,
+    )
+
+
+SORTED = (1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 200, 500)
+"""The published lengths, and beyond."""
+SPARSE = (1, 2, 5, 10, 20, 50, 100)
+BITS = {"float32": "32-true", "float64": "64-true", "bfloat16": "bf16-true"}
+THM51 = (
+    _theorem(
+        "construction",
+        "a transformer of depth 2 set by hand sorts, and shows minimum, identity and successor as trained ones do",
+        theorem(10, 8, (2, 4, 8), examples=8, probe=ProbeSpec(examples=8)),
+        theorem(100, 500, SORTED, examples=50, probe=ProbeSpec(examples=50)),
+        theorem(100, 500, SORTED, examples=10_000, probe=ProbeSpec(examples=1000)),
+    ),
+    _theorem(
+        "as-printed",
+        "the printed weights repeat the minimum for ever",
+        theorem(10, 8, (2, 4, 8), examples=8, variant="printed"),
+        theorem(100, 100, SPARSE, examples=50, variant="printed"),
+        theorem(100, 100, SPARSE, examples=1000, variant="printed"),
+    ),
+    _theorem(
+        "repeats",
+        "duplicates are sorted, too",
+        theorem(10, 8, (4, 8), (1, 2, 3), examples=8),
+        theorem(100, 100, SPARSE[2:], settings.COUNTS, examples=50),
+        theorem(100, 100, SPARSE[2:], settings.COUNTS, examples=1000),
+    ),
+    *(
+        _theorem(
+            name,
+            f"exact in {name}, within its bound",
+            theorem(10, 8, (2, 4, 8), examples=8, precision=precision),
+            theorem(30, 32, (1, 2, 4, 8, 16, 32), examples=200, precision=precision),
+            theorem(30, 32, (1, 2, 4, 8, 16, 32), examples=10_000, precision=precision),
+        )
+        for name, precision in BITS.items()
+    ),
+)
+
+TRAINED = (FIG36[0], *TABLE1[:2])
+"""Without hints: with repetitions, whose operations were probed; standard and tempered softmax."""
+
 EXPERIMENTS: tuple[Experiment, ...] = (
     *FIG32,
     *FIG33,
@@ -211,6 +268,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *TABLE1,
     *TABLE2,
     *TABLE3,
+    *THM51,
 )
 
 FIGURES: tuple[Figure, ...] = (
@@ -230,5 +288,8 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("table1", "Tempered softmax without hints", "table1", TABLE1, table="table_csv"),
     figure_of("table2", "Tempered softmax with successor hints", "table2", TABLE2, table="table_csv"),
     figure_of("table3", "Adding one", "table3", TABLE3, table="table_csv"),
+    figure_of("thm5.1", "Theorem 5.1: the construction beside trained models", "thm5_1", THM51[:2], TRAINED),
+    figure_of("thm5.1-formats", "Theorem 5.1: number formats", "thm5_1_formats", THM51[3:]),
+    figure_of("thm5.1-repeats", "Theorem 5.1: repeated numbers", "thm5_1_repeats", THM51[2:3], FIG38[:1]),
     figure_of("training", "Loss of main and auxiliary tasks while training", "training", FIG311),
 )

@@ -9,6 +9,7 @@ from papers.task_hinting.mechanism_figures import fig4_15, fig4_16
 from papers.task_hinting.projection_figures import fig4_12, fig4_13, fig4_14
 from papers.task_hinting.scaling_figures import fig3_2, fig3_3, fig3_5
 from papers.task_hinting.table_figures import table1, table2, table3, table_csv
+from papers.task_hinting.theorem_figures import thm5_1, thm5_1_formats, thm5_1_repeats
 
 __all__ = [
     "fig3_2",
@@ -28,5 +29,8 @@ __all__ = [
     "table2",
     "table3",
     "table_csv",
+    "thm5_1",
+    "thm5_1_formats",
+    "thm5_1_repeats",
     "training",
 ]

@@ -183,6 +183,7 @@ def theorem(
     alphabet: int,
     longest: int,
     lengths: tuple[int, ...] = (),
+    counts: tuple[int, ...] = (1,),
     *,
     variant: str = "repaired",
     precision: str = "32-true",
@@ -191,7 +192,8 @@ def theorem(
 ) -> TheoremSpec:
     """The transformer of Theorem 5.1 for ``alphabet`` symbols and up to ``longest`` numbers, tested at ``lengths``.
 
-    Without ``lengths`` it is tested at ``longest``. Nothing is trained; ``probe`` is what Section 4 asks of it.
+    ``counts`` are the tested r of rep(i, r). Without ``lengths`` it is tested at ``longest``. Nothing is trained;
+    ``probe`` is what Section 4 asks of it.
     """
     return TheoremSpec(
         data=DataSpec(
@@ -205,7 +207,7 @@ def theorem(
         ),
         model=ModelSpec(**architecture(alphabet, variant)),
         train=TrainSpec(steps=0, batch=1, lr=0.0, evaluations=0, precision=precision),
-        test=TestSpec(lengths=lengths or (longest,), examples=examples),
+        test=TestSpec(lengths=lengths or (longest,), counts=counts, examples=examples),
         probe=probe or ProbeSpec(),
         theorem=TheoremSection(variant=variant),
     )

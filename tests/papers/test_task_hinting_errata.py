@@ -31,17 +31,14 @@ def batch_of(sorter: Sorter, lists: Lists) -> Batch:
     return sorter.data.writer.write(problems(lists))
 
 
-def test_every_entry_names_tests_that_exist():
+def test_the_code_names_entries_that_exist():
     text = (ROOT / "papers/task_hinting/ERRATA.md").read_text()
-    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
-    assert len(named) >= 15
-    for path, function in named:
-        assert f"def {function}(" in (ROOT / path).read_text(), f"{path}::{function}"
-    entries = [int(number) for number in re.findall(r"^### E(\d+)", text, flags=re.M)]
-    assert entries == list(range(1, len(entries) + 1))
+    entries = {int(number) for number in re.findall(r"^## E(\d+)", text, flags=re.M)}
     for name in ("construction.py", "theorem.py"):
         source = (ROOT / "papers/task_hinting" / name).read_text()
-        assert {int(number) for number in re.findall(r"\bE(\d+)\b", source)} <= set(entries)
+        named = {int(number) for number in re.findall(r"\bE(\d+)\b", source)}
+        assert named
+        assert named <= entries
 
 
 # ------------------------------------------------------------------ E3: one set of weights for all lengths

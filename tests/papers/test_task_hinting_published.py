@@ -121,6 +121,7 @@ PAPER: World = {
     "table3/standard": {"middle": 0.41},
     "table3/hinting": {"middle": 0.5},
     "table3/tempered": {"middle": 0.62, "longest": 0.04},
+    "thm5.1/construction": {"minimum_in": 1.0, "successor_in": 1.0},
 }
 
 
@@ -258,12 +259,13 @@ BASES = {claim.id for claim in PUBLISHED.claims if claim.id.startswith("bases")}
 NOTHING: World = {"*": flat(0.0, val=0.0, minimum_in=0.0, minimum=0.0, successor_in=0.0, successor=0.0)}
 EVERYTHING: World = {"*": flat(1.0, val=1.0, minimum_in=1.0, minimum=1.0, successor_in=1.0, successor=1.0)}
 LEARNED = {"learned", "learned-lengths", "mechanism-minimum", "mechanism-successor"}
+CONSTRUCTED = {claim.id for claim in PUBLISHED.claims if claim.id.startswith("thm5.1")}
 STABLE = {"fig3.6-stable", "fig3.8-stable", "fig3.7-small", "fig3.9-small"}
 
 
 @pytest.mark.parametrize(
     ("world", "expected"),
-    [(NOTHING, NO_GAIN | FAR_AWAY | BASES), (EVERYTHING, NO_GAIN | BASES | LEARNED | STABLE)],
+    [(NOTHING, NO_GAIN | FAR_AWAY | BASES), (EVERYTHING, NO_GAIN | BASES | LEARNED | STABLE | CONSTRUCTED)],
     ids=["nothing learned", "everything solved"],
 )
 def test_equal_models_reproduce_only_what_is_said_of_a_single_one(world, expected):
@@ -298,7 +300,7 @@ def test_claims_of_uniform_sequences_leave_out_those_with_repeats_and_the_other_
                 run = made(PAPER, name, "cpu", 0)
                 for region in {claim.region, claim.right_region or claim.region}:
                     counts = {cell[1] for cell in cells_of([run], region, claim.lengths, claim.counts)}
-                    repeats = claim.id.startswith(("fig3.8", "fig3.9"))
+                    repeats = claim.id.startswith(("fig3.8", "fig3.9", "thm5.1-repeats"))
                     assert counts and (1 in counts) is not repeats and (repeats or counts == {1}), claim.id
                     seen |= counts
     assert seen == {1, 2, 3, 4, 5}
@@ -309,6 +311,8 @@ def test_examples_of_one_length_are_enough_for_levels_near_nothing_and_everythin
         if claim.check == "level" and claim.measure in MEASURES and MEASURES[claim.measure].proportion:
             for pattern in claim.left:
                 for name in fnmatch.filter(EXPERIMENTS, pattern):
-                    n = EXPERIMENTS[name].specs["cpu"].test.examples
+                    test = EXPERIMENTS[name].specs["cpu"].test
+                    rows = [r for r in test.counts if not claim.counts or claim.counts[0] <= r <= claim.counts[1]]
+                    n = test.examples * (len(test.lengths) * len(rows) if claim.region == "all" else 1)
                     few = wilson(0, n).high <= claim.threshold
                     assert few if claim.relation in ("<", "<=") else wilson(n, n).low >= claim.threshold, claim.id

@@ -1,0 +1,78 @@
+"""Pictures of Theorem 5.1: the construction beside trained models, by length, number format and repetition."""
+
+import numpy as np
+import pytest
+
+from papers.task_hinting.experiments import EXPERIMENTS, FIGURES
+from papers.task_hinting.theorem_figures import constructed
+from tests.papers.made import flat, texts
+from tests.papers.made_task_hinting import draw, hits, legend, run
+
+SPECS = {item.name: item.specs for item in EXPERIMENTS}
+READS = {figure.draw: figure.reads for figure in FIGURES if figure.draw.startswith("thm5_1")}
+
+
+def made(name: str, accuracy=30.0, profile="cpu", **known):
+    """A run with the declared specification, right up to ``accuracy`` numbers."""
+    spec = SPECS[name][profile].to_dict()
+    tested = {key: spec["test"][key] for key in ("lengths", "counts")}
+    of = run(name.split("/", 1)[1], reach=accuracy, **tested, **known)
+    return type(of)(**{**vars(of), "info": {**of.info, "spec": spec}})
+
+
+def complete(figure: str):
+    return {name: [made(name, 10**6 if "thm5.1" in name else 30.0, arrays=hits())] for name in READS[figure]}
+
+
+@pytest.mark.parametrize("figure", READS)
+def test_a_complete_figure_names_every_experiment_and_misses_none(figure):
+    runs = complete(figure)
+    drawing = draw(figure, runs)
+    assert len(legend(drawing)) == len(runs)
+    assert "notrun" not in flat(drawing).lower()
+
+
+@pytest.mark.parametrize("figure", READS)
+def test_missing_experiments_are_named(figure):
+    first, *others = READS[figure]
+    shown = flat(draw(figure, {**complete(figure), **{name: [] for name in others}}))
+    assert all(name in shown for name in others)
+    nothing = texts(draw(figure, {name: [] for name in READS[figure]}))
+    assert "not run at this profile" in nothing and first in nothing
+
+
+def test_labels_tell_constructed_printed_and_trained_apart():
+    words = " ".join(" ".join(legend(draw("thm5_1", complete("thm5_1")))).split())
+    for said in (
+        "constructed; numbers 1 to 100",
+        "constructed as printed; numbers 1 to 100",
+        "trained, standard softmax; numbers 1 to 30",
+        "trained, tempered softmax; numbers 1 to 30",
+    ):
+        assert said in words
+
+
+def test_lengths_are_logarithmic_and_only_trained_ones_are_shaded():
+    runs = complete("thm5_1")
+    for axes in draw("thm5_1", runs).axes[:3]:
+        assert axes.get_xscale() == "log"
+    trained = [name for name in runs if not constructed(runs[name][0])]
+    assert len(trained) == 3
+    alone = draw("thm5_1", {name: [] if name in trained else some for name, some in runs.items()})
+    assert "Grey" not in texts(alone) and "Grey" in texts(draw("thm5_1", runs))
+
+
+def test_the_exact_line_of_the_construction_stays_at_one():
+    axes = draw("thm5_1", complete("thm5_1")).axes[0]
+    line = next(line for line in axes.lines if str(line.get_label()).startswith("constructed;"))
+    assert np.all(np.asarray(line.get_ydata()) == 1)
+    assert max(line.get_xdata()) == 500
+
+
+def test_formats_are_named_as_people_know_them():
+    assert sorted(legend(draw("thm5_1_formats", complete("thm5_1_formats")))) == ["bfloat16", "float32", "float64"]
+
+
+def test_repetitions_have_a_panel_each():
+    drawing = draw("thm5_1_repeats", complete("thm5_1_repeats"))
+    assert [axes.get_title() for axes in drawing.axes] == [f"r = {r}" for r in range(1, 6)]
