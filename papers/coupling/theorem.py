@@ -6,6 +6,7 @@ Appendix D of "Arithmetic Transformers Can Length-Generalize in Both Operand Len
 stands in ERRATA.md beside this file.
 """
 
+import json
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -108,7 +109,8 @@ class TheoremSpec(Spec):
             *((f"model.{name}", getattr(self.model, name), value) for name, value in shape(sizes).items()),
         ):
             if found != wanted:
-                raise SpecError(f"{path}={found}: the construction for {made} needs {wanted}; set {path}={wanted}")
+                shown = json.dumps(wanted) if not isinstance(wanted, str) else wanted
+                raise SpecError(f"{path}={found}: the construction for {made} needs {shown}; set {path}={shown}")
         if not (self.data.scratchpad and self.data.pad and self.data.reverse_response) or self.data.reverse_query:
             raise SpecError(
                 "data: the construction reads plain zero-padded operands and writes a reversed scratchpad; leave "

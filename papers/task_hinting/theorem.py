@@ -101,8 +101,8 @@ class TheoremSpec(ProbedSpec):
         """Raise `SpecError` for sequences longer than the weights are made for."""
         if lengths and max(lengths) > self.data.length:
             raise SpecError(
-                f"a sequence of {max(lengths)} numbers: the weights are made for at most {self.data.length}; set "
-                f"data.length={max(lengths)}"
+                f"a sequence of {max(lengths)} numbers: the weights are made for at most {self.data.length} "
+                f"(data.length); give fewer"
             )
 
 

@@ -86,6 +86,7 @@ def thm5_1_repeats(runs: Runs) -> Figure:
         panels.lines(axes, known, panels.in_order(runs), labels, interval=True)
         axes.set_title(f"r = {r}", pad=14)
         _lengths(axes, runs, known)
+        axes.set_xlabel("Length i (numbers)")
     panels.percent(grid[0])
     grid[0].set_ylabel(EXACT)
     panels.legend(figure, grid)
@@ -110,7 +111,7 @@ def _lengths(axes: Axes, runs: Runs, points: Mapping[str, Points]) -> None:
     """A logarithmic length axis with round ticks, and the trained lengths shaded."""
     axes.set_xscale("log")
     tested = sorted({length for some in points.values() for length in some})
-    shown = [length for length in (2, 5, 10, 20, 50, 100, 200, 500) if tested and tested[0] <= length <= tested[-1]]
+    shown = [length for length in (1, 2, 5, 10, 20, 50, 100, 200, 500) if tested and tested[0] <= length <= tested[-1]]
     axes.set_xticks(shown, labels=[str(length) for length in shown])
     axes.minorticks_off()
     axes.set_xlabel(titles.axis(panels.first(runs)))

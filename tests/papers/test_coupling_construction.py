@@ -291,7 +291,7 @@ def test_more_or_longer_operands_than_it_is_made_for_are_one_sentence(operands):
     ("change", "sentence"),
     [
         ("model.width=40", r"model.width=40: the construction for 3 operands of 2 digits needs 29"),
-        ("data.count=9", r"data.max_position=\(8, 4\): the construction for 9 operands of 2 digits needs \(8, 16\)"),
+        ("data.count=9", r"data.max_position=\(8, 4\): the construction for 9 operands of 2 digits needs \[8, 16\]"),
         ("data.scratchpad=false", "the construction reads plain zero-padded operands"),
         ("data.task=parity", "data.task=parity: the construction"),
         ("test.counts=2,4", "4 operands of 2 digits are more than the 3 operands of 2 digits"),
