@@ -15,6 +15,7 @@ of one head. Numbers in comments are those of the paper; where a line departs fr
 import torch
 from torch import Tensor
 
+from lengen.formats import AdditionFormat
 from lengen.models import Transformer
 from lengen.spec import Spec
 from lengen.subspaces import Subspaces
@@ -28,7 +29,7 @@ DIGITS = slice(FIRST, FIRST + 10)
 def construct(model: Transformer, spec: Spec) -> None:
     """Set the weights, all zero so far, for the operands and digits of a specification."""
     sizes = sizes_of(spec)
-    set_weights(model, sizes, sizes.sharpness, arrow=FIRST + "0123456789+>=".index(">"))
+    set_weights(model, sizes, sizes.sharpness, arrow=AdditionFormat().vocab.id(">"))
 
 
 def set_weights(model: Transformer, sizes: Sizes, sharpness: float, arrow: int) -> None:
@@ -79,14 +80,14 @@ def set_heads(attention: torch.nn.Module, sizes: Sizes, sharpness: float) -> Non
     every query. Printed are sqrt(alpha) in Q and in K, and sqrt(alpha P) for '$' (some prints lack the root): squares
     of rounded roots differ, so matches would not tie in coarse number formats. Here Q holds alpha and alpha P, K 1.
     """
-    both = (("POS_1_NEXT", "POS_1"), ("POS_2", "POS_2_NEXT"))
+    to_come = (("POS_1_NEXT", "POS_1"), ("POS_2", "POS_2_NEXT"))
     # Head 1, Equations (7) to (10): the column of the digit to come, in operand j and in result j - 1.
-    set_head(attention, 0, sizes, sharpness, both, reads=("NUM", 3.0), writes="PRE_SUM")
+    set_head(attention, 0, sizes, sharpness, to_come, reads=("NUM", 3.0), writes="PRE_SUM")
     # Head 2, Equations (11) to (14): the column of the digit just written, for its carry.
-    here = (("POS_1", "POS_1"), ("POS_2", "POS_2_NEXT"))
-    set_head(attention, 1, sizes, sharpness, here, reads=("NUM", 3.0), writes="PRE_CARRY")
+    written = (("POS_1", "POS_1"), ("POS_2", "POS_2_NEXT"))
+    set_head(attention, 1, sizes, sharpness, written, reads=("NUM", 3.0), writes="PRE_CARRY")
     # Head 3, Equations (15) to (18), whose V_1 and U_1 mean V_3 and U_3: is there a column to come at all?
-    set_head(attention, 2, sizes, sharpness, both[:1], reads=("IS_BOS", 1.0), writes="PRE_ARROW")
+    set_head(attention, 2, sizes, sharpness, to_come[:1], reads=("IS_BOS", 1.0), writes="PRE_ARROW")
     # Head 4, Equations (19) to (22): is there a token of the same place in the query, one operand further?
     same = (("POS_1", "POS_1"), ("POS_2", "POS_2"))
     set_head(attention, 3, sizes, sharpness, same, reads=("IS_BOS", 1.0), writes="PRE_EOS")
@@ -110,11 +111,14 @@ def set_head(
     for asked, offered in compares:
         bits = at[asked].stop - at[asked].start
         rows = slice(row, row + bits)
+        # Rows 1 to P_1 of Q and K compare level-1 ids, the next P_2 level-2 ids: vertices agree in all signs or differ.
         query[rows, at[asked]] = sharpness * torch.eye(bits)
         key[rows, at[offered]] = torch.eye(bits)
         row += bits
-    query[row, at["FULL_ONES"]] = sharpness * row  # row is now P, for head 3 P_1
+    # The last row: every token asks (FULL_ONES), '$' offers (IS_BOS) as much as a match; row is now P, for head 3 P_1.
+    query[row, at["FULL_ONES"]] = sharpness * row
     key[row, at["IS_BOS"]] = 1
+    # V reads one dimension (3 undoes the share 1/3 of '$' and two digits), U writes one.
     name, factor = reads
     value[0, at[name]] = factor
     attention.out.weight[at[writes], head * size] = 1  # type: ignore[union-attr, operator]
