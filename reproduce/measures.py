@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from lengen.records import KeyCount, Run
-from papers.coupling.overlap import digit_heads
 from reproduce.regions import Cell
 
 Counts = Callable[[Run, Iterable[Cell], str], tuple[float, int]]
@@ -122,6 +121,8 @@ def _attention_entropy(run: Run, cells: Iterable[Cell], mode: str) -> tuple[floa
 
 def _construction_overlap(run: Run, cells: Iterable[Cell], mode: str) -> tuple[float, int]:
     """`papers.coupling.overlap.digit_heads` of the recorded map."""
+    from papers.coupling.overlap import digit_heads  # of one paper: nothing else needs it
+
     if run.attention is None:
         raise Missing(f"{short(run.experiment)} recorded no attention")
     return digit_heads(run.attention), 1
