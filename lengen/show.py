@@ -1,5 +1,6 @@
 """One problem as a model sees it, and as a trained model solves it: what ``encode`` and ``solve`` print."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lengen.building import load
-from lengen.decoding import verify, write
+from lengen.decoding import most_likely, verify, write
 from lengen.examples import response_start
 from lengen.formats import can_run_free, final_answer
 from lengen.spec import Spec, SpecError
@@ -49,12 +50,19 @@ def _parsed(spec: Spec, task: Task, operands: list[str]) -> Problems:
 
 
 @torch.no_grad()
-def solve(spec: Spec, weights: Path | None, operands: list[str], task: str = "") -> dict[str, object]:
+def solve(
+    spec: Spec,
+    weights: Path | None,
+    operands: list[str],
+    task: str = "",
+    report: Callable[[int, int], None] = lambda done, most: None,
+) -> dict[str, object]:
     """Greedy free-running response of a trained or constructed model to one problem, without the answer in sight.
 
     Returns ``prompt`` and ``output`` as text, the true ``answer``, whether the final answer of the output is
     ``correct``, and that final answer as it ``read``s: as a plain number, but in sub-tasks and auxiliary tasks as it is
-    written. ``task`` names an auxiliary task; without it the main one is asked.
+    written. ``task`` names an auxiliary task; without it the main one is asked. ``report`` is told of every token: how
+    many are written, and how many there are at most.
     """
     data = TaskData(spec, seed=0)
     if not can_run_free(data.format, spec.data):
@@ -67,7 +75,13 @@ def solve(spec: Spec, weights: Path | None, operands: list[str], task: str = "")
     batch = writer.write(problems)
     prompt = batch.tokens[:, : int(response_start(batch)[0])] if batch.source is None else batch.source.tokens
     model, vocab = load(spec, weights), data.format.vocab
-    written = write(model, writer, problems)
+    most = int(writer.plan(problems)[1].max())
+
+    def told(logits: Tensor, rows: Tensor, slots: Tensor) -> Tensor:
+        report(int(slots.max()), most)
+        return most_likely(logits, rows, slots)
+
+    written = write(model, writer, problems, choose=told)
     reference = verify(model, batch).reference
     reversed_digits = spec.data.reverse_response and not data.format.last_token_only
 

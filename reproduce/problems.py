@@ -7,6 +7,7 @@ imports matplotlib.
 import argparse
 import dataclasses
 import json
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from lengen.spec import Spec, from_dict
 from reproduce import registry, terminal
 from reproduce.commands import stores
 from reproduce.files import readable
+from reproduce.progress import counter
 from reproduce.registry import SelectorError
 from reproduce.store import WEIGHTS, StoreError
 
@@ -39,7 +41,9 @@ def solve_command(options: argparse.Namespace) -> int:
     show.encode(_spec(experiment).override(*experiment.shown), options.operands, options.task)
     model = _model(experiment, options.profile, options.seed)
     spec = model.spec.override(*experiment.shown)
-    solved: dict[str, Any] = show.solve(spec, model.weights, options.operands, options.task)
+    solved: dict[str, Any] = show.solve(
+        spec, model.weights, options.operands, options.task, counter("tokens written", sys.stderr)
+    )
     if options.json:
         print(json.dumps(solved, ensure_ascii=False))
     else:

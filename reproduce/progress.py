@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 REDRAWS_PER_SECOND = 4
 QUIET = 10.0
 """Seconds between two lines of one run where there is no terminal."""
+PATIENCE = 2.0
+"""Seconds after which a command says how far it is."""
 
 
 class Forecast:
@@ -167,3 +169,26 @@ def described(progress: Progress) -> list[str]:
     if progress.accuracy is not None:
         words.append(f"accuracy {progress.accuracy:.3f}")
     return words
+
+
+def counter(what: str, stream: TextIO, now: Callable[[], float] = time.monotonic) -> Callable[[int, int], None]:
+    """A function ``(done, most)`` that says how far a command is, once it has taken `PATIENCE` seconds.
+
+    On a terminal one line is rewritten, and cleared at the end; elsewhere there is a line every `QUIET` seconds.
+    """
+    live = stream.isatty()
+    next_at = now() + PATIENCE
+    shown = False
+
+    def told(done: int, most: int) -> None:
+        nonlocal next_at, shown
+        if now() >= next_at:
+            text = f"{done:,} of at most {most:,} {what}"
+            stream.write(f"\r{text}" if live else f"{text}\n")
+            stream.flush()
+            next_at, shown = now() + (1 / REDRAWS_PER_SECOND if live else QUIET), True
+        if live and shown and done >= most - 1:
+            stream.write("\r\x1b[K")
+            stream.flush()
+
+    return told

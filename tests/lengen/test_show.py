@@ -48,7 +48,7 @@ def test_a_right_answer_is_read_back_as_a_number(tmp_path, monkeypatch):
         sized = case_spec(case)
         save_model(build_model(sized, 0), str(tmp_path / "w"))
         vocab, response = ArithmeticData(sized, 0).format.vocab, case.text[case.text.index("=") + 1 :]
-        monkeypatch.setattr("lengen.show.write", lambda *_, v=vocab, r=response: v.encode(r)[None])
+        monkeypatch.setattr("lengen.show.write", lambda *_, v=vocab, r=response, choose: v.encode(r)[None])
         found = solve(sized, tmp_path / "w", list(case.operands))
         assert found["output"] == response and found["read"] == found["answer"] == case.answer and found["correct"]
 
