@@ -17,6 +17,8 @@ from lengen.tasks.addition import Addition
 from papers.coupling import figures, overlap
 from papers.coupling.experiments import EXPERIMENTS, FIGURES
 from papers.coupling.theorem import Sizes
+from reproduce.families import measure_of
+from reproduce.measures import Missing
 from tests.papers.made import texts
 from tests.papers.theorem import P_1, P_2, TOKENS, constructed, writer
 from tests.reproduce.drawn import run
@@ -128,3 +130,12 @@ def test_the_picture_says_which_trained_head_is_nearest_and_how_near():
 def test_the_picture_says_what_was_not_run(present):
     text = drawn(*present)
     assert "Not run at this profile" in text.replace("\n", " ")
+
+
+def test_the_measure_of_claims_reads_the_recorded_map():
+    made = runs(*ATTENTION.reads)
+    trained = made["coupling/fig7/coupling-scratchpad"][0]
+    counts = measure_of("construction_overlap").counts
+    assert counts(trained, [], "teacher_forced") == (pytest.approx(1), 1)
+    with pytest.raises(Missing, match="recorded no attention"):
+        counts(run("x", NAMES["coupling/fig7/coupling-scratchpad"].specs["cpu"]), [], "teacher_forced")
