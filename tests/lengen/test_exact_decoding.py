@@ -99,7 +99,7 @@ def test_solving_shows_a_whole_response(tmp_path, monkeypatch):
     monkeypatch.setattr("lengen.show.load", lambda spec, weights: words)
     found = solve(other.spec, tmp_path, ["12", "3", "3"])
     assert (found["prompt"], found["answer"]) == ("12 3 3 ⊥", "3 3 12")
-    monkeypatch.setattr("lengen.show.write", lambda *_: other.format.vocab.encode("3 3 12")[None])
+    monkeypatch.setattr("lengen.show.write", lambda *_, choose: other.format.vocab.encode("3 3 12")[None])
     found = solve(other.spec, tmp_path, ["12", "3", "3"])
     assert found["read"] == found["output"] == "3 3 12" and found["correct"]
 

@@ -48,7 +48,7 @@ def encode(spec, operands, task=""):
     return {"tokens": tokens, "position_ids": [[0, *[10] * len(operands[0]), 0]], "loss": [0] * len(tokens)}
 
 
-def solve(spec, weights, operands, task=""):
+def solve(spec, weights, operands, task="", report=None):
     assert weights.read_text() == "weights" and spec.data.task == "addition"
     return {"prompt": "1+2=", "output": "3$", "answer": "3$", "correct": True}
 
