@@ -1,6 +1,7 @@
 """The model of a specification: untrained, set by hand, or with the weights of a finished run; no Lightning."""
 
-import importlib
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -8,24 +9,25 @@ from safetensors.torch import load_model
 
 from lengen.models import Decoder, Encoder, EncoderDecoder, Transformer
 from lengen.randomness import generator
-from lengen.spec import Spec
+from lengen.sections import NUMBER_FORMATS
+from lengen.spec import Spec, function_named
 from lengen.task_data import TaskData
-
-DTYPES = {"64-true": torch.float64, "bf16-true": torch.bfloat16}
-"""Number format of weights by ``train.precision``; float32 in all others."""
 
 
 def build_model(spec: Spec, seed: int) -> Transformer:
     """The untrained model of a specification, or the one it constructs; equal seeds give equal weights."""
     model = _untrained(spec, seed)
     if spec.CONSTRUCT:
-        module, _, function = spec.CONSTRUCT.partition(":")
-        construct = getattr(importlib.import_module(module), function)
-        with torch.no_grad():
-            for parameter in model.parameters():
-                parameter.zero_()
-            construct(model, spec)
+        set_by_hand(model, partial(function_named(spec.CONSTRUCT), spec=spec))
     return model
+
+
+def set_by_hand(model: Transformer, set_weights: Callable[[Transformer], None]) -> None:
+    """Set all parameters to zero, then let ``set_weights(model)`` set those that are not."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_()
+        set_weights(model)
 
 
 def _untrained(spec: Spec, seed: int) -> Transformer:
@@ -53,7 +55,8 @@ def load(spec: Spec, weights: Path | None) -> Transformer:
 
     Without ``weights`` the model that the specification constructs.
     """
-    model = build_model(spec, 0).to(DTYPES.get(spec.train.precision, torch.float32))
+    held = NUMBER_FORMATS.get(spec.train.precision, NUMBER_FORMATS["32-true"])  # mixed: weights are float32
+    model = build_model(spec, 0).to(getattr(torch, held.name))
     if weights is not None:
         load_model(model, weights)
     return model.eval()

@@ -45,6 +45,13 @@ class Experiment:
         return self.name.split("/")[2]
 
 
+def constructed(name: str, claim: str, place: str, *specs: Spec) -> Experiment:
+    """An experiment without training: its specifications at the profiles, smallest first; seeds make no difference."""
+    return Experiment(
+        name=name, claim=claim, place=place, specs=dict(zip(PROFILES, specs, strict=True)), absent={}, seeds=1
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Figure:
     """A published figure: the experiments it reads, wherever their home is, and the function that draws it."""

@@ -175,3 +175,8 @@ class Run:
     """Rows (step, name, value) of metrics.csv."""
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
     """Named arrays of numbers or text, for what no other record holds: matrices that a run made, and labels."""
+
+    @property
+    def constructed(self) -> bool:
+        """Nothing was trained: the weights were set by hand."""
+        return not self.info["spec"]["train"]["steps"]  # type: ignore[index]

@@ -2,6 +2,24 @@
 
 import typing
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class NumberFormat(NamedTuple):
+    """How all numbers of a model are held."""
+
+    name: str
+    """As torch calls it."""
+    bits: int
+    """Significant bits: integers up to 2 to this power are exact."""
+
+
+NUMBER_FORMATS = {
+    "32-true": NumberFormat("float32", 24),
+    "64-true": NumberFormat("float64", 53),
+    "bf16-true": NumberFormat("bfloat16", 8),
+}
+"""By ``train.precision``, where weights and sums have one format."""
 
 
 def later(default: typing.Any) -> typing.Any:

@@ -8,6 +8,7 @@ A published setting is a composition: task x format x position ids x encoding x 
 import dataclasses
 import difflib
 import hashlib
+import importlib
 import json
 import types
 import typing
@@ -215,6 +216,13 @@ def _check_sequences(spec: Spec) -> None:
             "data.hints: every task has an output head and batches of its own; set model.tied=false and "
             "train.one_length=true"
         )
+
+
+def function_named(name: str) -> typing.Callable[..., typing.Any]:
+    """The function of ``module:name``: what a specification names, so that planning needs no torch."""
+    module, _, function = name.partition(":")
+    found: typing.Callable[..., typing.Any] = getattr(importlib.import_module(module), function)
+    return found
 
 
 Kind = typing.TypeVar("Kind", bound=Spec)

@@ -95,7 +95,7 @@ def _summary(report: Report, store: Store) -> None:
     for done in report.runs:
         inside, outside = accuracies(done)
         where = f"{inside} in the trained range, {outside} outside"
-        if not done.info["spec"]["train"]["steps"]:  # type: ignore[index]
+        if done.constructed:
             where = f"{inside}; nothing was trained"
         print(f"{done.experiment} seed {done.seed}: exact match {where}")
         for note in done.info.get("notes", []):  # type: ignore[attr-defined]

@@ -4,7 +4,6 @@ What enters are experiments, a profile, seeds and overrides; what leaves are run
 `perform` is the one function that makes a run; it is called in this process or in a worker (`reproduce.executors`).
 """
 
-import importlib
 import os
 import shutil
 import sys
@@ -18,7 +17,7 @@ from typing import NamedTuple, Protocol
 from lengen.experiment import Experiment
 from lengen.progress import Progress
 from lengen.records import Run
-from lengen.spec import Spec, SpecError
+from lengen.spec import Spec, SpecError, function_named
 from reproduce import registry
 from reproduce.files import StoreError, readable, write_text
 from reproduce.store import Store
@@ -194,8 +193,7 @@ def _executor_of_runs(name: str, profile: str):
     """
     if profile != "paper":
         os.environ["OMP_NUM_THREADS"] = "1"
-    module, _, function = name.partition(":")
-    execute = getattr(importlib.import_module(module), function)
+    execute = function_named(name)
     torch = sys.modules.get("torch")
     if profile != "paper" and torch is not None:
         torch.set_num_threads(1)

@@ -7,7 +7,8 @@ their names, so Figure 10's 1-layer 4-head model and Figure 1's are trained once
 
 from typing import Any
 
-from lengen.experiment import Experiment, Figure, figure_of
+from lengen.experiment import Experiment, Figure, constructed, figure_of
+from lengen.sections import NUMBER_FORMATS
 from lengen.spec import Spec
 from papers.coupling.ablations import FIG10, FIG11, FIG12, FIG13, FIG14, FIG15
 from papers.coupling.settings import ATTENTION, METHODS, cpu, paper_addition, paper_multiplication, paper_parity
@@ -209,22 +210,14 @@ FIG9 = tuple(_fig9(method, scratchpad) for scratchpad in (True, False) for metho
 # ------------------------------------------------------------------ Theorem 4.1: nothing is trained
 
 
-def _theorem(variant: str, claim: str, small: Spec, cpu: Spec, paper: Spec) -> Experiment:
-    return Experiment(
-        name=f"coupling/thm4.1/{variant}",
-        claim=claim,
-        place="Theorem 4.1, Section 4.4, Appendix D",
-        specs={"smoke": small, "cpu": cpu, "paper": paper},
-        absent={},
-        seeds=1,
-    )
+def _theorem(variant: str, claim: str, *specs: Spec) -> Experiment:
+    return constructed(f"coupling/thm4.1/{variant}", claim, "Theorem 4.1, Section 4.4, Appendix D", *specs)
 
 
 BEYOND: dict[str, Any] = {"lengths": (*range(1, 31), 100), "counts": (*range(2, 31), 100)}
 """The published grid, and 100 operands of 100 digits."""
 SPARSE: dict[str, Any] = {"lengths": (1, 10, 30, 100), "counts": (2, 10, 30, 100), "examples": 10}
 TINY: dict[str, Any] = {"lengths": (1, 2, 3), "counts": (2, 3), "examples": 10}
-PRECISIONS = {"float32": "32-true", "float64": "64-true", "bfloat16": "bf16-true"}
 THM41 = (
     _theorem(
         "construction",
@@ -235,13 +228,13 @@ THM41 = (
     ),
     *(
         _theorem(
-            name,
-            f"exact in {name}",
+            held.name,
+            f"exact in {held.name}",
             theorem(3, 3, precision=precision, **TINY),
             theorem(100, 100, precision=precision, **SPARSE),
             theorem(100, 100, precision=precision, **{**SPARSE, "examples": 100}),
         )
-        for name, precision in PRECISIONS.items()
+        for precision, held in NUMBER_FORMATS.items()
     ),
 )
 WITH_SCRATCHPAD = tuple(item for item in FIG1 if item.variant in ("nope-scratchpad", "fire-scratchpad"))

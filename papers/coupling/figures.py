@@ -97,7 +97,7 @@ def _heat_map(axes: Axes, runs: Sequence[Run], panel: Panel, describe: Title) ->
         plotting.missing(axes, describe(spec), f"not scored {MODES[panel.mode]}")
         return
     trained = {"length": (1, spec.data.length), "count": (2 if spec.data.task == "addition" else 1, spec.data.count)}
-    if titles.constructed(spec):
+    if runs[0].constructed:
         trained = dict.fromkeys(trained, (0, 0))
     labels = FACTORS if spec.data.task == "multiplication" else plotting.LABELS
     title = (f"{MODES[panel.mode].capitalize()}\n" if panel.metric != "correct" else "") + describe(spec)

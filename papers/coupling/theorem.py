@@ -11,11 +11,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from lengen.sections import NUMBER_FORMATS
 from lengen.spec import DataSpec, ModelSpec, Spec, SpecError, TestSpec, TrainSpec
 from lengen.subspaces import Subspaces
 
-MANTISSA = {"32-true": 24, "64-true": 53, "bf16-true": 8}
-"""Bits of a number by ``train.precision``: integers up to 2 to this power are exact."""
 DIGIT_HINGES = 21
 """Sums of a column, the carry into it included, are 0 to 19; every one begins at a hinge and ends at the next."""
 HIDDEN = 2 * DIGIT_HINGES + 3
@@ -127,11 +126,11 @@ class TheoremSpec(Spec):
     def _check_precision(self, sizes: Sizes) -> None:
         """Scores are sums of alpha times P signs: all partial sums have to be exact integers for matches to tie."""
         precision = self.train.precision
-        if precision not in MANTISSA:
+        if precision not in NUMBER_FORMATS:
             raise SpecError(
-                f"train.precision={precision}: weights and sums in two formats; expected {', '.join(MANTISSA)}"
+                f"train.precision={precision}: weights and sums in two formats; expected {', '.join(NUMBER_FORMATS)}"
             )
-        score, exact = sizes.sharpness * sum(sizes.bits), 2 ** MANTISSA[precision]
+        score, exact = sizes.sharpness * sum(sizes.bits), 2 ** NUMBER_FORMATS[precision].bits
         if score > exact:
             raise SpecError(
                 f"train.precision={precision}: {sizes.operands} operands of {sizes.digits} digits need scores of "

@@ -24,10 +24,6 @@ class _Recorded(NamedTuple):
     run: Run
     map: AttentionMap
 
-    @property
-    def constructed(self) -> bool:
-        return titles.constructed(titles.of(self.run))
-
 
 def _recorded(runs: Runs) -> list[_Recorded]:
     return [
@@ -56,8 +52,8 @@ def thm4_1_attention(runs: Runs) -> Figure:
     figure = Figure(figsize=(10.0, 8.6), layout="constrained")
     above, between, below = figure.subfigures(3, 1, height_ratios=[2.75, 2.75, 2.9], squeeze=False)[:, 0]
     recorded = _recorded(runs)
-    constructed = next((item for item in recorded if item.constructed), None)
-    trained = next((item for item in recorded if not item.constructed), None)
+    constructed = next((item for item in recorded if item.run.constructed), None)
+    trained = next((item for item in recorded if not item.run.constructed), None)
     _maps(above, constructed, [(0, head) for head in range(4)], [f"head {i + 1}: {HEADS[i]}" for i in range(4)])
     if trained is not None:
         places = nearest(of_map(trained.map, start=False))
@@ -70,7 +66,7 @@ def thm4_1_attention(runs: Runs) -> Figure:
         _maps(between, trained, places, heads)
     else:
         plotting.missing(between.subplots(1, 1), "trained model", "no attention recorded at this profile")
-    _overlaps(below.subplots(1, 1), [item for item in recorded if not item.constructed])
+    _overlaps(below.subplots(1, 1), [item for item in recorded if not item.run.constructed])
     absent = [name for name, some in runs.items() if not some]
     plotting.footnote(figure, plotting.not_run(absent))
     return figure
@@ -85,7 +81,7 @@ def _maps(part: SubFigure, item: _Recorded | None, places: Sequence[tuple[int, i
     grid = part.subplots(1, 4)
     for axes, (layer, head), title in zip(grid, places, heads, strict=True):
         plotting.attention_map(axes, item.map, layer, head, title=title)
-    if item.constructed:
+    if item.run.constructed:
         what = f"Constructed, {titles.size(spec)}"
     else:
         what = f"Trained: {titles.method(spec)} {titles.scratchpad(spec)}, {titles.size(spec)}, {titles.trained(spec)}"

@@ -4,6 +4,7 @@ Sizes are always read from the specification, because smaller profiles train oth
 """
 
 from lengen.records import Run
+from lengen.sections import NUMBER_FORMATS
 from lengen.spec import Spec, from_dict
 
 ENCODINGS = {"none": "NoPE", "rope": "RoPE", "fire": "FIRE", "fire_ratio": "FIRE (ratio)", "alibi": "ALiBi"}
@@ -36,21 +37,16 @@ def size(spec: Spec) -> str:
     return f"{plural(spec.model.layers, 'layer')}, {plural(spec.model.heads, 'head')}"
 
 
-def constructed(spec: Spec) -> bool:
-    """Nothing was trained: the weights were set by hand."""
-    return spec.train.steps == 0
-
-
 def by_construction(spec: Spec) -> str:
     """Title where a construction stands beside trained models."""
-    if not constructed(spec):
+    if spec.train.steps:
         return by_method(spec)
     return f"Constructed (Theorem 4.1)\nfor {spec.data.count} operands of {spec.data.length} digits\n{size(spec)}"
 
 
 def by_precision(spec: Spec) -> str:
     """Title where number formats are compared."""
-    name = {"32-true": "float32", "64-true": "float64", "bf16-true": "bfloat16"}[spec.train.precision]
+    name = NUMBER_FORMATS[spec.train.precision].name
     return f"{name}, constructed\nfor {spec.data.count} operands of {spec.data.length} digits"
 
 

@@ -8,7 +8,8 @@ and 2), adding one (Table 3). Equal specifications are one run, stored under the
 from collections.abc import Callable
 from functools import partial
 
-from lengen.experiment import PROFILES, Experiment, Figure, figure_of
+from lengen.experiment import PROFILES, Experiment, Figure, constructed, figure_of
+from lengen.sections import NUMBER_FORMATS
 from lengen.spec import Spec
 from papers.task_hinting import settings
 from papers.task_hinting.deviations import DEVIATIONS
@@ -201,21 +202,13 @@ TABLE3 = tuple(
 # ------------------------------------------------------------------ Theorem 5.1: nothing is trained
 
 
-def _theorem(variant: str, claim: str, small: Spec, cpu: Spec, paper: Spec) -> Experiment:
-    return Experiment(
-        name=f"task_hinting/thm5.1/{variant}",
-        claim=claim,
-        place="Theorem 5.1, Section 5, Appendix A",
-        specs={"smoke": small, "cpu": cpu, "paper": paper},
-        absent={},
-        seeds=1,
-    )
+def _theorem(variant: str, claim: str, *specs: Spec) -> Experiment:
+    return constructed(f"task_hinting/thm5.1/{variant}", claim, "Theorem 5.1, Section 5, Appendix A", *specs)
 
 
 SORTED = (1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 200, 500)
 """The published lengths, and beyond."""
 SPARSE = (1, 2, 5, 10, 20, 50, 100)
-BITS = {"float32": "32-true", "float64": "64-true", "bfloat16": "bf16-true"}
 THM51 = (
     _theorem(
         "construction",
@@ -240,13 +233,13 @@ THM51 = (
     ),
     *(
         _theorem(
-            name,
-            f"exact in {name}, within its bound",
+            held.name,
+            f"exact in {held.name}, within its bound",
             theorem(10, 8, (2, 4, 8), examples=8, precision=precision),
             theorem(30, 32, (1, 2, 4, 8, 16, 32), examples=200, precision=precision),
             theorem(30, 32, (1, 2, 4, 8, 16, 32), examples=10_000, precision=precision),
         )
-        for name, precision in BITS.items()
+        for precision, held in NUMBER_FORMATS.items()
     ),
 )
 

@@ -8,12 +8,11 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from lengen.sections import NUMBER_FORMATS
 from lengen.spec import DataSpec, ModelSpec, SpecError, TestSpec, TrainSpec
 from papers.task_hinting.spec import ProbedSpec, ProbeSpec
 
 VARIANTS = ("repaired", "printed")
-BITS = {"32-true": 24, "64-true": 53, "bf16-true": 8}
-"""Significant bits of a number in each precision that the construction runs in."""
 ACCUMULATED = 24
 """Fewest bits that sums of products are kept in: those of bfloat16 numbers are summed in float32."""
 TEMPERATURE = 3.0
@@ -81,10 +80,10 @@ class TheoremSpec(ProbedSpec):
 
     def _check_precision(self) -> None:
         precision, q, longest = self.train.precision, self.data.alphabet, self.data.length
-        if precision not in BITS:
+        if precision not in NUMBER_FORMATS:
             raise SpecError(
-                f"train.precision={precision}: expected one of {', '.join(BITS)}, in which weights and sums have a "
-                f"known number of bits; set train.precision=32-true"
+                f"train.precision={precision}: expected one of {', '.join(NUMBER_FORMATS)}, in which weights and "
+                f"sums have a known number of bits; set train.precision=32-true"
             )
         if q > largest_alphabet(precision):
             raise SpecError(
@@ -112,7 +111,7 @@ def largest_alphabet(precision: str) -> int:
     >>> [largest_alphabet(name) for name in ("bf16-true", "32-true")]
     [32, 2097152]
     """
-    return 1 << BITS[precision] - 3
+    return 1 << NUMBER_FORMATS[precision].bits - 3
 
 
 def largest_length(precision: str) -> int:
@@ -121,7 +120,7 @@ def largest_length(precision: str) -> int:
     >>> [largest_length(name) for name in ("bf16-true", "32-true", "64-true")]
     [32, 724, 16777216]
     """
-    bits = BITS[precision]
+    bits = NUMBER_FORMATS[precision].bits
     return min(1 << bits - 3, math.isqrt(1 << max(bits, ACCUMULATED) - 5))
 
 

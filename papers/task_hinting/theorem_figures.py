@@ -8,15 +8,9 @@ from matplotlib.figure import Figure
 
 from lengen import plotting
 from lengen.records import Run
+from lengen.sections import NUMBER_FORMATS
 from papers.task_hinting import panels, titles
 from papers.task_hinting.panels import EXACT, Points, Runs
-
-FORMATS = {"32-true": "float32", "64-true": "float64", "bf16-true": "bfloat16"}
-
-
-def constructed(run: Run) -> bool:
-    """Nothing was trained: the weights were set by hand."""
-    return not titles.setting(run, "train", "steps", 1)
 
 
 def thm5_1(runs: Runs) -> Figure:
@@ -44,7 +38,7 @@ def thm5_1(runs: Runs) -> Figure:
     panels.percent(grid[0])
     grid[0].set_ylabel("Share of sequences, or of tokens")
     panels.legend(figure, grid)
-    trained = {name: some for name, some in runs.items() if some and not constructed(some[0])}
+    trained = {name: some for name, some in runs.items() if some and not some[0].constructed}
     notes = ["Lengths on a logarithmic axis."]
     if trained:
         low, high = titles.trained(panels.first(trained))
@@ -61,7 +55,7 @@ def thm5_1_formats(runs: Runs) -> Figure:
     figure = Figure(figsize=(7.2, 3.0), layout="constrained")
     axes = figure.subplots()
     precision = {name: titles.setting(some[0], "train", "precision", "32-true") for name, some in runs.items() if some}
-    labels = {name: FORMATS[known] for name, known in precision.items()}
+    labels = {name: NUMBER_FORMATS[known].name for name, known in precision.items()}
     panels.lines(axes, points, panels.in_order(runs), labels, interval=True)
     axes.set_xticks(sorted({length for some in points.values() for length in some}))
     axes.set(xlabel=titles.axis(panels.first(runs)), ylabel=EXACT)
@@ -100,7 +94,7 @@ def thm5_1_repeats(runs: Runs) -> Figure:
 def _label(run: Run) -> str:
     """What an experiment is called in the legend."""
     numbers = f"numbers 1 to {titles.setting(run, 'data', 'alphabet', 0)}"
-    if not constructed(run):
+    if not run.constructed:
         repeats = ", repetitions" * bool(titles.setting(run, "data", "repeats", 0.0))
         return f"trained, {titles.softmax(run)}{repeats}; {numbers}"
     variant = titles.setting(run, "theorem", "variant", "repaired")
@@ -115,7 +109,7 @@ def _lengths(axes: Axes, runs: Runs, points: Mapping[str, Points]) -> None:
     axes.set_xticks(shown, labels=[str(length) for length in shown])
     axes.minorticks_off()
     axes.set_xlabel(titles.axis(panels.first(runs)))
-    for run in [some[0] for some in runs.values() if some and not constructed(some[0])][:1]:
+    for run in [some[0] for some in runs.values() if some and not some[0].constructed][:1]:
         low, high = titles.trained(run)
         plotting.trained_band(axes, (low, high))
         panels.above(axes, (low * high) ** 0.5, "trained")

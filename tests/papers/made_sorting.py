@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lengen.building import build_model, load
+from lengen.building import build_model, load, set_by_hand
 from lengen.decoding import write
 from lengen.models import Decoder
 from lengen.task_data import TaskData
@@ -72,10 +72,8 @@ def variant(alphabet: int, longest: int, *, tau_of: int = 0, **weights: float) -
     spec = theorem(alphabet, longest, variant="printed" if weights.get("printed") else "repaired")
     model = build_model(spec, 0)
     slope = 3 * math.log(tau_of) / math.log(tau_of + 1) if tau_of else 3.0
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.zero_()
-        set_weights(model, alphabet, **{"gain": 1, "sharpness": 1, "slope": slope, **weights})
+    chosen = {"gain": 1, "sharpness": 1, "slope": slope, **weights}
+    set_by_hand(model, lambda model: set_weights(model, alphabet, **chosen))
     return Sorter(model.eval(), TaskData(spec, 0), spec)
 
 

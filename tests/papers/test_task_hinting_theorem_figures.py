@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from papers.task_hinting.experiments import EXPERIMENTS, FIGURES
-from papers.task_hinting.theorem_figures import constructed
 from tests.papers.made import flat, texts
 from tests.papers.made_task_hinting import draw, hits, legend, run
 
@@ -56,7 +55,7 @@ def test_lengths_are_logarithmic_and_only_trained_ones_are_shaded():
     runs = complete("thm5_1")
     for axes in draw("thm5_1", runs).axes[:3]:
         assert axes.get_xscale() == "log"
-    trained = [name for name in runs if not constructed(runs[name][0])]
+    trained = [name for name in runs if not runs[name][0].constructed]
     assert len(trained) == 3
     alone = draw("thm5_1", {name: [] if name in trained else some for name, some in runs.items()})
     assert "Grey" not in texts(alone) and "Grey" in texts(draw("thm5_1", runs))

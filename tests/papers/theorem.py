@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import torch
 
+from lengen.building import set_by_hand
 from lengen.examples import Batch, Writer
 from lengen.formats import AdditionFormat
 from lengen.models import Decoder
@@ -31,10 +32,7 @@ def constructed(sizes: Sizes, sharpness: float | None = None, dtype: torch.dtype
     """The model for these sizes, with another sharpness than the bound's where one is given."""
     format = AdditionFormat()
     model = Decoder(ModelSpec(**shape(sizes)), len(format.vocab), tuple(2**bits for bits in sizes.bits))
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.zero_()
-        set_weights(model, sizes, sharpness or sizes.sharpness, format.vocab.id(">"))
+    set_by_hand(model, lambda model: set_weights(model, sizes, sharpness or sizes.sharpness, format.vocab.id(">")))
     return model.to(dtype).eval()
 
 
