@@ -60,24 +60,15 @@ def _repetitions(runs: Runs, measure: Callable[[Sequence[Run], int], Points], wo
     points = {r: {name: measure(some, r) for name, some in runs.items()} for r in repetitions}
     if not any(some for known in points.values() for some in known.values()):
         return plotting.empty(runs, panels.reason(runs))
-    figure = Figure(figsize=(max(1.95 * len(repetitions) + 1.9, 4.5), 2.9), layout="constrained")
-    grid = figure.subplots(1, len(repetitions), squeeze=False, sharey=True)[0]
-    labels = titles.labels(runs, "hints", "updates")
-    for axes, (r, known) in zip(grid, points.items(), strict=True):
-        panels.lines(axes, known, panels.in_order(runs), labels, interval=interval)
+
+    def axis(axes: Axes, known: Mapping[str, Points]) -> None:
         tested = sorted({length for some in known.values() for length in some})
         panels.lengths(axes, panels.first(runs), tested, most=10)
         axes.tick_params(axis="x", labelrotation=90 if len(tested) > 6 else 0)
-        axes.set_title(f"r = {r}", pad=12)
-        axes.set_xlabel("Length i (numbers)")
-    grid[0].set_ylabel(words)
-    if interval:
-        panels.percent(grid[0])
-    else:
-        grid[0].set_ylim(bottom=0)
-    panels.legend(figure, grid)
-    note = "rep(i, r): i // r different numbers, each r times, the rest of i drawn uniformly."
-    panels.footnote(figure, runs, note, "" if interval else GREEDY, interval=interval)
+
+    labels = titles.labels(runs, "hints", "updates")
+    figure = panels.by_repetition(runs, points, labels, words, axis, interval=interval)
+    panels.footnote(figure, runs, f"{panels.REP}.", "" if interval else GREEDY, interval=interval)
     return figure
 
 

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from matplotlib.axes import Axes
@@ -210,6 +210,39 @@ def by_length(
         axes.set_ylim(bottom=0)
     legend(figure, [axes])
     footnote(figure, runs, *notes, interval=interval)
+    return figure
+
+
+REP = "rep(i, r): i // r different numbers, each r times, the rest of i drawn uniformly"
+"""What a repetition is, for footnotes."""
+
+
+def by_repetition(
+    runs: Runs,
+    points: Mapping[int, Mapping[str, Points]],
+    labels: Mapping[str, str],
+    words: str,
+    axis: Callable[[Axes, Mapping[str, Points]], None],
+    *,
+    interval: bool,
+) -> Figure:
+    """A panel a repetition r of rep(i, r), a line an experiment, the legend at the right; without footnote.
+
+    ``axis`` draws the length axis of a panel for what it shows; with ``interval`` the vertical one is a share.
+    """
+    figure = Figure(figsize=(max(1.95 * len(points) + 1.9, 4.5), 2.9), layout="constrained")
+    grid = figure.subplots(1, len(points), squeeze=False, sharey=True)[0]
+    for axes, (r, known) in zip(grid, points.items(), strict=True):
+        lines(axes, known, in_order(runs), labels, interval=interval)
+        axis(axes, known)
+        axes.set_title(f"r = {r}", pad=12)
+        axes.set_xlabel("Length i (numbers)")
+    grid[0].set_ylabel(words)
+    if interval:
+        percent(grid[0])
+    else:
+        grid[0].set_ylim(bottom=0)
+    legend(figure, grid)
     return figure
 
 

@@ -2,6 +2,7 @@
 leaves."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -34,7 +35,7 @@ def thm5_1(runs: Runs) -> Figure:
     for axes, (title, points) in zip(grid, measured, strict=True):
         panels.lines(axes, points, panels.in_order(runs), labels, interval=False)
         axes.set_title(title, pad=14)
-        _lengths(axes, runs, points)
+        _lengths(runs, axes, points)
     panels.percent(grid[0])
     grid[0].set_ylabel("Share of sequences, or of tokens")
     panels.legend(figure, grid)
@@ -73,20 +74,9 @@ def thm5_1_repeats(runs: Runs) -> Figure:
     points = {r: {name: panels.exact(some, r) for name, some in runs.items()} for r in repetitions}
     if not any(some for known in points.values() for some in known.values()):
         return plotting.empty(runs, panels.reason(runs))
-    figure = Figure(figsize=(max(1.8 * len(repetitions) + 2.2, 4.5), 2.9), layout="constrained")
-    grid = figure.subplots(1, len(repetitions), squeeze=False, sharey=True)[0]
     labels = {name: _label(some[0]) for name, some in runs.items() if some}
-    for axes, (r, known) in zip(grid, points.items(), strict=True):
-        panels.lines(axes, known, panels.in_order(runs), labels, interval=True)
-        axes.set_title(f"r = {r}", pad=14)
-        _lengths(axes, runs, known)
-        axes.set_xlabel("Length i (numbers)")
-    panels.percent(grid[0])
-    grid[0].set_ylabel(EXACT)
-    panels.legend(figure, grid)
-    note = (
-        "rep(i, r): i // r different numbers, each r times, the rest of i drawn uniformly; r = 1: all drawn uniformly."
-    )
+    figure = panels.by_repetition(runs, points, labels, EXACT, partial(_lengths, runs), interval=True)
+    note = f"{panels.REP}; r = 1: all drawn uniformly."
     plotting.footnote(figure, f"{note} {titles.seeds(runs)}", titles.absent(runs))
     return figure
 
@@ -101,7 +91,7 @@ def _label(run: Run) -> str:
     return f"constructed{' as printed' * (variant == 'printed')}; {numbers}"
 
 
-def _lengths(axes: Axes, runs: Runs, points: Mapping[str, Points]) -> None:
+def _lengths(runs: Runs, axes: Axes, points: Mapping[str, Points]) -> None:
     """A logarithmic length axis with round ticks, and the trained lengths shaded."""
     axes.set_xscale("log")
     tested = sorted({length for some in points.values() for length in some})
