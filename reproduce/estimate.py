@@ -63,7 +63,7 @@ def _cost(spec: Spec, profile: str) -> Cost:
     validating = statistics.fmean(verify(spec.model, *pair) for pair in trained) * train.evaluations * VALIDATED
     cells = [tokens(spec.data, length, count) for length in test.lengths for count in test.counts]
     testing = sum(verify(spec.model, *pair) for pair in cells) * test.examples
-    testing *= 1 + DECODING * (test.free_running and spec.model.causal and not spec.CONSTRUCT)  # which never errs
+    testing *= 1 + DECODING * (test.free_running and spec.model.causal and not spec.CONSTRUCT)  # hardly errs
     testing += sum(verify(spec.model, *pair) for pair in cells) * (test.track * train.evaluations + 2 * test.sampled)
     averaged = [tokens(spec.data, length, count) for length, count in test.attention]
     testing += sum(forward(spec.model, *pair) for pair in averaged) * test.attention_examples
