@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lengen.examples import Batch, Writer, response_start
+from lengen.data.writer import Batch, Writer, response_start
 from lengen.models import Transformer
 from lengen.tasks import Problems
 from lengen.vocab import END, PAD

@@ -22,8 +22,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
+from lengen.intervals import median, wilson
 from lengen.records import AttentionMap, Grid, KeyCount, Score
-from lengen.statistics import median, wilson
 
 Range = tuple[int, int]
 """Smallest and largest trained value of an axis, both included."""

@@ -10,9 +10,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from lengen.config.spec import DataSpec, SpecError
 from lengen.formats.layout import UNUSED
 from lengen.randomness import generator as stream
-from lengen.spec import DataSpec, SpecError
 from lengen.tasks.base import OperandError
 from lengen.vocab import FIRST
 

@@ -1,7 +1,7 @@
 """The command line: arguments go in, an exit code comes out; every expected error ends here as one sentence.
 
 Exit codes: 0 done, 1 some runs failed, 2 bad input or a folder that cannot be used, 130 interrupted. Nothing
-here imports torch; the commands themselves are in `reproduce.commands` and `reproduce.run_command`.
+here imports torch; the commands themselves are in `reproduce.commands.results` and `reproduce.commands.run`.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from lengen.experiment import PROFILES
+from lengen.config.experiment import PROFILES
 
 FORMATS = ("table", "md", "csv", "json")
 MOST_SEEDS = 1000
@@ -157,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         place = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
         return _refuse(f"{place}{error.strerror or error}; make room or give permission")
     except Exception as error:
-        from reproduce.runner import FatalError
+        from reproduce.runs.perform import FatalError
 
         expected = isinstance(error, ValueError) and type(error).__module__.partition(".")[0] in OURS
         if not expected and not isinstance(error, FatalError):
@@ -173,13 +173,14 @@ def _refuse(sentence: str) -> int:
 def _answer(options: argparse.Namespace) -> int:
     """Call the command; run's handlers for signals are installed only while it runs."""
     if options.command != "run":
-        from reproduce import commands, problems
+        from reproduce.commands import problem as problems
+        from reproduce.commands import results as commands
 
         module = problems if options.command in ("encode", "probe", "solve") else commands
         answer: int = getattr(module, f"{options.command}_command")(options)
         sys.stdout.flush()
         return answer
-    from reproduce import run_command
+    from reproduce.commands import run as run_command
 
     handlers = {number: signal.signal(number, _interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

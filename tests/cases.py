@@ -7,7 +7,7 @@ decoding. Text is spaced by number, spaces are dropped. An id row is one charact
 
 from typing import NamedTuple
 
-from lengen.spec import DataSpec
+from lengen.config.spec import DataSpec
 
 
 class Case(NamedTuple):

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from lengen.show import encode
-from reproduce import registry, terminal
+from lengen.inspection.problem import encode
 from reproduce.cli import parser
-from reproduce.compare import compare
-from reproduce.readme import MARKERS, claims_block, refresh
-from reproduce.store import Store
-from reproduce.tables import Row
+from reproduce.comparison.compare import compare
+from reproduce.comparison.readme import MARKERS, claims_block, refresh
+from reproduce.comparison.tables import Row
+from reproduce.output import terminal
+from reproduce.runs import catalogue as registry
+from reproduce.store.store import Store
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -1,9 +1,9 @@
 """Callbacks measure; they neither draw nor decide where results are kept."""
 
-from lengen.callbacks.attention import AttentionRecord, keys_holding, measure_attention
+from lengen.callbacks.accuracy_grid import Scores, score_cell
+from lengen.callbacks.attention_maps import AttentionRecord, keys_holding, measure_attention
+from lengen.callbacks.learning_curve import Losses, Track, digit_losses, response_losses
 from lengen.callbacks.probes import Probes
-from lengen.callbacks.scores import Scores, score_cell
-from lengen.callbacks.track import Losses, Track, digit_losses, response_losses
 from lengen.callbacks.training import (
     CHECKPOINT,
     METRICS,

@@ -4,9 +4,9 @@ import numpy as np
 import torch
 from lightning import Callback, LightningModule, Trainer
 
-from lengen.data import ArithmeticData
+from lengen.config.spec import Spec
+from lengen.data.datamodule import ArithmeticData
 from lengen.models import Transformer
-from lengen.spec import Spec
 
 
 class Probes(Callback):

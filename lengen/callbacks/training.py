@@ -10,8 +10,8 @@ from typing import Any
 
 from lightning import Callback, LightningModule, Trainer
 
+from lengen.config.spec import TrainSpec
 from lengen.progress import Progress
-from lengen.spec import TrainSpec
 
 METRICS = "metrics.csv"
 CHECKPOINT = "last.ckpt"

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
+from lengen.config.spec import ModelSpec, SpecError, nearest
 from lengen.encodings.absolute import Learned, NoEncoding, Sinusoidal, sinusoids
 from lengen.encodings.base import Encoding
 from lengen.encodings.relative import ALiBi, Fire, FireClamped, FireRatio, RelativeKeys, Rotary, alibi_slopes
-from lengen.spec import ModelSpec, SpecError, nearest
 
 ENCODINGS: dict[str, Callable[[ModelSpec, tuple[int, ...]], Encoding]] = {
     "none": lambda model, sizes: NoEncoding(),

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 
+from lengen.config.spec import DataSpec, SpecError, nearest
 from lengen.formats.addition import AdditionFormat
 from lengen.formats.base import Format, final_answer, follow
 from lengen.formats.fixed import FixedFormat
@@ -12,7 +13,6 @@ from lengen.formats.parity import ParityFormat
 from lengen.formats.sequences import CountFormat, FillFormat, SequenceFormat, SortingFormat, SuccessorFormat
 from lengen.formats.steps import StepsFormat
 from lengen.formats.subtasks import CARRIES, SUBTASKS, SubtaskFormat
-from lengen.spec import DataSpec, SpecError, nearest
 from lengen.tasks import Arithmetic, build_task, of_sequences
 from lengen.vocab import PRINTABLE, Vocab
 

@@ -1,7 +1,7 @@
 """Where everything stands in a sequence: one slot per token, with its coordinates and its source.
 
 A layout is written once per shape of problem in plain Python, slot by slot, as the papers draw their
-figures; whole batches are then filled by one gather (`lengen.examples`).
+figures; whole batches are then filled by one gather (`lengen.data.writer`).
 """
 
 from collections.abc import Callable, Iterable

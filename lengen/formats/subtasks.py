@@ -17,9 +17,9 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from lengen import digits
+from lengen.config.spec import SpecError, nearest
 from lengen.formats.base import Format
 from lengen.formats.layout import UNUSED, Layout, places
-from lengen.spec import SpecError, nearest
 from lengen.tasks.base import Problems
 from lengen.vocab import FIRST, Vocab
 

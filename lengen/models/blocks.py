@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, rms_norm
 
-from lengen.attention import attend, attention_scores, attention_weights, causal_mask
+from lengen.config.spec import ModelSpec, SpecError
 from lengen.encodings import Encoding
-from lengen.spec import ModelSpec, SpecError
-from lengen.temperature import Temperature
+from lengen.models.attention import attend, attention_scores, attention_weights, causal_mask
+from lengen.models.temperature import Temperature
 
 
 class RMSNorm(nn.Module):

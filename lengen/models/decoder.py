@@ -7,10 +7,10 @@ enter through the encoding's entry points.
 import torch
 from torch import Tensor
 
-from lengen.examples import Batch, response_start
-from lengen.models.base import Cache, Transformer, initialise
+from lengen.config.spec import ModelSpec
+from lengen.data.writer import Batch, response_start
 from lengen.models.blocks import Context
-from lengen.spec import ModelSpec
+from lengen.models.transformer import Cache, Transformer, initialise
 
 
 class Decoder(Transformer):

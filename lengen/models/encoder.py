@@ -7,10 +7,10 @@ there with one block applied again and again (``shared``).
 import torch
 from torch import Tensor
 
-from lengen.examples import Batch
-from lengen.models.base import Transformer, initialise
+from lengen.config.spec import ModelSpec
+from lengen.data.writer import Batch
 from lengen.models.blocks import Context
-from lengen.spec import ModelSpec
+from lengen.models.transformer import Transformer, initialise
 from lengen.vocab import PAD
 
 

@@ -2,18 +2,18 @@
 
 "From Interpolation to Extrapolation: Complete Length Generalization for Arithmetic Transformers", Section 3.3. The
 encoder may have no block at all: then the decoder attends to the embeddings of the query, as in the authors' code.
-One embedding serves both sides. A fixed bias (`lengen.biases`) is added in every decoder layer.
+One embedding serves both sides. A fixed bias (`lengen.models.fixed_bias`) is added in every decoder layer.
 """
 
 import torch
 from torch import Tensor, nn
 
-from lengen.attention import causal_mask, closed_rows
-from lengen.biases import build_bias
-from lengen.examples import Batch, Source
-from lengen.models.base import Cache, Transformer, initialise
+from lengen.config.spec import ModelSpec
+from lengen.data.writer import Batch, Source
+from lengen.models.attention import causal_mask, closed_rows
 from lengen.models.blocks import Block, Context, LayerCache
-from lengen.spec import ModelSpec
+from lengen.models.fixed_bias import build_bias
+from lengen.models.transformer import Cache, Transformer, initialise
 from lengen.vocab import PAD
 
 

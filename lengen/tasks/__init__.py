@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 
-from lengen.spec import DataSpec, SpecError, nearest
+from lengen.config.spec import DataSpec, SpecError, nearest
 from lengen.tasks.addition import Addition
 from lengen.tasks.arithmetic import OPERATIONS, Arithmetic
 from lengen.tasks.base import OperandError, Problems, Task
 from lengen.tasks.increment import Increment
+from lengen.tasks.length_distribution import SHORTEST, SequenceTask, Skew
 from lengen.tasks.multiplication import Multiplication
 from lengen.tasks.n_by_n import NByN
 from lengen.tasks.occurrences import Count, Fill
 from lengen.tasks.parity import Parity
-from lengen.tasks.sequences import SHORTEST, SequenceTask, Skew
 from lengen.tasks.sorting import Sorting, Successor
 
 TASKS: dict[str, Callable[[], Task]] = {"addition": Addition, "multiplication": Multiplication, "parity": Parity}

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from lengen import digits
 from lengen.tasks.base import OperandError, Problems, decimal
-from lengen.tasks.sequences import SequenceTask, Skew
+from lengen.tasks.length_distribution import SequenceTask, Skew
 
 
 class Increment(SequenceTask):

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from lengen import digits
+from lengen.config.spec import SpecError
 from lengen.randomness import generator as stream
-from lengen.spec import SpecError
 from lengen.tasks.addition import Addition
 from lengen.tasks.base import OperandError, Problems, decimal, keys
 

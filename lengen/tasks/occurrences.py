@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lengen.tasks.base import OperandError, Problems
-from lengen.tasks.sequences import SequenceTask, Skew, distinct, number, shuffled
+from lengen.tasks.length_distribution import SequenceTask, Skew, distinct, number, shuffled
 
 LARGEST_DIFFERENCE = 5
 """Most that the rarer number of a sequence may be short of the other."""

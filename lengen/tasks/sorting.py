@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from lengen.tasks.base import OperandError, Problems
-from lengen.tasks.sequences import SequenceTask, Skew, distinct, number, shuffled, uniform_sequences
+from lengen.tasks.length_distribution import SequenceTask, Skew, distinct, number, shuffled, uniform_sequences
 
 ABOVE = 10_000
 """Larger than any number of an alphabet."""

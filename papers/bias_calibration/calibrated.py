@@ -15,16 +15,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengen import execute as lengen
-from lengen.building import load
 from lengen.callbacks import METRICS, read_metrics
 from lengen.callbacks.training import VALIDATION, write_whole
-from lengen.data import ArithmeticData
+from lengen.config.spec import Spec
+from lengen.data.datamodule import ArithmeticData
 from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.randomness import generator
-from lengen.spec import Spec
 from lengen.tasks import Problems
+from lengen.training import run as lengen
+from lengen.training.build import load
 from papers.bias_calibration.calibration import calibrate_bias
 from papers.bias_calibration.heads import heads_by_operand
 from papers.bias_calibration.spec import CalibratedSpec, CalibrationSpec

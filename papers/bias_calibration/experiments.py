@@ -7,8 +7,8 @@ the text and the authors' code do differently. Equal specifications are one run,
 
 from typing import Any
 
-from lengen.experiment import PROFILES, Experiment, Figure, figure_of
-from lengen.spec import Spec
+from lengen.config.experiment import PROFILES, Experiment, Figure, figure_of
+from lengen.config.spec import Spec
 from papers.bias_calibration.deviations import DEVIATIONS
 from papers.bias_calibration.settings import (
     BINARY,

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lengen import plotting
+from lengen.intervals import median
 from lengen.records import Run
-from lengen.statistics import median
 from papers.bias_calibration import titles
 from papers.bias_calibration.attention_figures import fig2, fig8, fig9
 from papers.bias_calibration.bias_figures import bias_matrices, fig6

@@ -10,13 +10,13 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from lengen import execute as lengen
-from lengen.building import load
-from lengen.data import ArithmeticData
+from lengen.config.spec import Spec
+from lengen.data.datamodule import ArithmeticData
 from lengen.encodings import RelativeKeys
 from lengen.models import Transformer
 from lengen.progress import Progress
-from lengen.spec import Spec
+from lengen.training import run as lengen
+from lengen.training.build import load
 
 
 def execute(spec: Spec, seed: int, folder: Path, report: Callable[[Progress], None]) -> lengen.Outcome:

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
+from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
 from papers.bias_calibration.spec import TRAINING, CalibratedSpec, CalibrationSpec, InterpolationSpec, RelativeSpec
 
 BINARY = ("addition", "n_by_one")

@@ -7,7 +7,7 @@ and how its attention becomes a bias.
 import math
 from dataclasses import dataclass, replace
 
-from lengen.spec import Spec, SpecError, TestSpec
+from lengen.config.spec import Spec, SpecError, TestSpec
 
 LINES = ("mean", "sum")
 ATTENTION = ("scores", "probabilities")

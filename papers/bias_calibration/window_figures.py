@@ -1,7 +1,7 @@
 """Figures 10 and 11: which keys a window leaves open for unary and binary operations; a Figure leaves.
 
-The windows are defined in `lengen.biases` (`window_self`, `window_cross`). Figures import no torch, so the same
-two formulas stand here in numpy, and a test holds both equal.
+The windows are defined in `lengen.models.fixed_bias` (`window_self`, `window_cross`). Figures import no torch, so
+the same two formulas stand here in numpy, and a test holds both equal.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ def open_self(rows: int, width: int) -> np.ndarray:
 
 
 def open_cross(rows: int, columns: int, width: int, stride: int) -> np.ndarray:
-    """Open cells (rows, columns) of the cross-attention, as `lengen.biases.window_cross` has them in torch.
+    """Open cells (rows, columns) of the cross-attention, as `lengen.models.fixed_bias.window_cross` has them in torch.
 
     ``columns`` count the source with both of its "$"; ``stride`` places make one step: 1 for unary operations, 2 for
     two interleaved operands (Appendix A.4, "Windowed Attention Biasing").

@@ -1,6 +1,6 @@
 """The experiments of Appendix C: architecture, training-set size, input formats (Figures 10-15)."""
 
-from lengen.experiment import Experiment
+from lengen.config.experiment import Experiment
 from papers.coupling.settings import paper_addition
 from papers.coupling.sizes import EXTRA, cpu_addition, entry
 

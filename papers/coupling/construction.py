@@ -15,9 +15,9 @@ of one head. Numbers in comments are those of the paper; where a line departs fr
 import torch
 from torch import Tensor
 
+from lengen.config.spec import Spec
 from lengen.formats import AdditionFormat
 from lengen.models import Transformer
-from lengen.spec import Spec
 from lengen.subspaces import Subspaces
 from lengen.vocab import END, FIRST
 from papers.coupling.theorem import DIGIT_HINGES, Sizes, sizes_of

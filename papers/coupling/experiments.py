@@ -7,9 +7,9 @@ their names, so Figure 10's 1-layer 4-head model and Figure 1's are trained once
 
 from typing import Any
 
-from lengen.experiment import Experiment, Figure, constructed, figure_of
-from lengen.sections import NUMBER_FORMATS
-from lengen.spec import Spec
+from lengen.config.experiment import Experiment, Figure, constructed, figure_of
+from lengen.config.sections import NUMBER_FORMATS
+from lengen.config.spec import Spec
 from papers.coupling.ablations import FIG10, FIG11, FIG12, FIG13, FIG14, FIG15
 from papers.coupling.settings import ATTENTION, METHODS, cpu, paper_addition, paper_multiplication, paper_parity
 from papers.coupling.sizes import (

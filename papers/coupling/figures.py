@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lengen import plotting
+from lengen.config.spec import Spec
 from lengen.records import Run
-from lengen.spec import Spec
 from papers.coupling import titles
 from papers.coupling.attention_figures import fig7, fig16_21
 from papers.coupling.theorem_figures import overlap_csv, thm4_1_attention

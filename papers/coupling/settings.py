@@ -6,7 +6,7 @@
 from dataclasses import replace
 from typing import Any
 
-from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
+from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
 
 METHODS: dict[str, dict[str, str]] = {
     "coupling": {"position_ids": "coupled", "encoding": "learned"},

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from lengen.experiment import Experiment
-from lengen.spec import Spec, change
+from lengen.config.experiment import Experiment
+from lengen.config.spec import Spec, change
 from papers.coupling.settings import cpu, smoke
 
 ADDITION: dict[str, Any] = {"length": 5, "count": 5, "levels": (14, 14), "steps": 1000, "layers": 1, "heads": 4}

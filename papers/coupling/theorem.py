@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from lengen.sections import NUMBER_FORMATS
-from lengen.spec import DataSpec, ModelSpec, Spec, SpecError, TestSpec, TrainSpec
+from lengen.config.sections import NUMBER_FORMATS
+from lengen.config.spec import DataSpec, ModelSpec, Spec, SpecError, TestSpec, TrainSpec
 from lengen.subspaces import Subspaces
 
 DIGIT_HINGES = 21

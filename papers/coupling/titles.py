@@ -3,9 +3,9 @@
 Sizes are always read from the specification, because smaller profiles train other sizes under the same names.
 """
 
+from lengen.config.sections import NUMBER_FORMATS
+from lengen.config.spec import Spec, from_dict
 from lengen.records import Run
-from lengen.sections import NUMBER_FORMATS
-from lengen.spec import Spec, from_dict
 
 ENCODINGS = {"none": "NoPE", "rope": "RoPE", "fire": "FIRE", "fire_ratio": "FIRE (ratio)", "alibi": "ALiBi"}
 

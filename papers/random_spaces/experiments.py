@@ -9,8 +9,8 @@ under the first of their names.
 from collections.abc import Callable
 from functools import partial
 
-from lengen.experiment import PROFILES, Experiment, Figure, figure_of
-from lengen.spec import Spec
+from lengen.config.experiment import PROFILES, Experiment, Figure, figure_of
+from lengen.config.spec import Spec
 from papers.random_spaces import settings
 from papers.random_spaces.deviations import DEVIATIONS
 from papers.random_spaces.settings import SIZES, SUBTASKS, WIDTHS

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lengen import plotting
+from lengen.intervals import median
 from lengen.records import Run
-from lengen.statistics import median
 from papers.random_spaces import panels, titles
 from papers.random_spaces.attention_figures import fig4_4
 from papers.random_spaces.panels import Runs

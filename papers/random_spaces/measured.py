@@ -12,16 +12,16 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from lengen.building import load
 from lengen.callbacks import response_losses
-from lengen.data import ArithmeticData
+from lengen.config.spec import Spec
+from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
-from lengen.execute import WEIGHTS, Outcome
-from lengen.execute import execute as train_and_score
 from lengen.models import Transformer
 from lengen.progress import Progress
-from lengen.spec import Spec
 from lengen.tasks import Problems
+from lengen.training.build import load
+from lengen.training.run import WEIGHTS, Outcome
+from lengen.training.run import execute as train_and_score
 from papers.random_spaces.parts import score_parts
 from papers.random_spaces.spec import MeasuredSpec
 from papers.random_spaces.uncertainty import summary, uncertainty
@@ -32,7 +32,7 @@ AT_ONCE = 100
 
 
 def execute(spec: Spec, seed: int, folder: Path, report: Callable[[Progress], None]) -> Outcome:
-    """Train and score, resuming, then measure; see `lengen.execute.execute`."""
+    """Train and score, resuming, then measure; see `lengen.training.run.execute`."""
     assert isinstance(spec, MeasuredSpec)
     outcome = train_and_score(spec, seed, folder, report)
     model = load(spec, folder / WEIGHTS)

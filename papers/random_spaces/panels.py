@@ -6,8 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from lengen import plotting
+from lengen.intervals import median
 from lengen.records import Run
-from lengen.statistics import median
 from papers.random_spaces import titles
 
 Runs = Mapping[str, Sequence[Run]]

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
 
 from lengen import plotting
+from lengen.intervals import median, wilson
 from lengen.records import Run
-from lengen.statistics import median, wilson
 from papers.random_spaces import panels, sweep, titles
 from papers.random_spaces.panels import Runs
 

@@ -7,7 +7,7 @@ and of a model on top of it.
 
 from typing import Any
 
-from lengen.spec import DataSpec, ModelSpec, TestSpec, TrainSpec
+from lengen.config.spec import DataSpec, ModelSpec, TestSpec, TrainSpec
 from papers.random_spaces.spec import MeasuredSpec, MeasureSpec
 
 Changes = dict[str, dict[str, Any]]

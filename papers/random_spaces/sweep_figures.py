@@ -16,8 +16,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter, NullLocator, PercentFormatter
 
 from lengen import plotting
+from lengen.intervals import median
 from lengen.records import Run
-from lengen.statistics import median
 from papers.random_spaces import panels, sweep, titles
 from papers.random_spaces.panels import Runs
 

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lengen.data.writer import Writer
 from lengen.decoding import verify, write
-from lengen.examples import Writer
 from lengen.models import Transformer
 from lengen.tasks import Problems
 from lengen.vocab import END, PAD

@@ -11,9 +11,9 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
+from lengen.config.spec import Spec
 from lengen.models import Decoder
 from lengen.models.blocks import Attention, FeedForward
-from lengen.spec import Spec
 from lengen.subspaces import Subspaces
 from lengen.vocab import FIRST
 from papers.task_hinting.theorem import TEMPERATURE, TheoremSpec, gain, sharpness

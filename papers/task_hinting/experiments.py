@@ -8,9 +8,9 @@ and 2), adding one (Table 3). Equal specifications are one run, stored under the
 from collections.abc import Callable
 from functools import partial
 
-from lengen.experiment import PROFILES, Experiment, Figure, constructed, figure_of
-from lengen.sections import NUMBER_FORMATS
-from lengen.spec import Spec
+from lengen.config.experiment import PROFILES, Experiment, Figure, constructed, figure_of
+from lengen.config.sections import NUMBER_FORMATS
+from lengen.config.spec import Spec
 from papers.task_hinting import settings
 from papers.task_hinting.deviations import DEVIATIONS
 from papers.task_hinting.settings import SIZES

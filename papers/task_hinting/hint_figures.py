@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from lengen import plotting
+from lengen.intervals import median
 from lengen.records import Run
-from lengen.statistics import median
 from papers.task_hinting import panels, titles
 from papers.task_hinting.panels import BLACK, EDITS, EXACT, PALETTE, Points, Runs
 

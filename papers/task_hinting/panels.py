@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from lengen import plotting
+from lengen.intervals import median, wilson
 from lengen.records import Run
-from lengen.statistics import median, wilson
 from papers.task_hinting import titles
 
 Runs = Mapping[str, Sequence[Run]]

@@ -1,8 +1,8 @@
 """A run of this paper: train and score as any other, then probe the trained model as Section 4 does.
 
 Kept are arrays named ``hits.minimum.<length>`` and ``hits.identity_successor.<length>``, 0 or 1 per example or token
-(`papers.task_hinting.probing.mechanisms`), ``probe<k>.<name>`` (`lengen.projections.probe`), and the scalars of
-`lengen.projections.orthogonality`.
+(`papers.task_hinting.probing.mechanisms`), ``probe<k>.<name>`` (`lengen.inspection.projections.probe`), and the scalars
+of `lengen.inspection.projections.orthogonality`.
 """
 
 import dataclasses
@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from lengen.building import load
-from lengen.data import ArithmeticData
-from lengen.execute import WEIGHTS, Outcome
-from lengen.execute import execute as train_and_score
+from lengen.config.spec import Spec
+from lengen.data.datamodule import ArithmeticData
 from lengen.models import Decoder
 from lengen.progress import Progress
-from lengen.spec import Spec
+from lengen.training.build import load
+from lengen.training.run import WEIGHTS, Outcome
+from lengen.training.run import execute as train_and_score
 from papers.task_hinting.probing import bases, mechanisms, orthogonality, probe
 from papers.task_hinting.spec import ProbedSpec
 
@@ -27,7 +27,7 @@ AT_ONCE = 100
 
 
 def execute(spec: Spec, seed: int, folder: Path, report: Callable[[Progress], None]) -> Outcome:
-    """Train and score, resuming, then probe; see `lengen.execute.execute`."""
+    """Train and score, resuming, then probe; see `lengen.training.run.execute`."""
     assert isinstance(spec, ProbedSpec)
     outcome = train_and_score(spec, seed, folder, report)
     if not spec.probe.examples and not spec.probe.sequences:

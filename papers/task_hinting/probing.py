@@ -1,15 +1,15 @@
 """Two mechanisms in the residual stream, Section 4: the delimiter finds the minimum, outputs find their successor.
 
-The projections they are read from, for every layer, stage and position, are `lengen.projections`.
+The projections they are read from, for every layer, stage and position, are `lengen.inspection.projections`.
 """
 
 import torch
 from torch import Tensor
 
-from lengen.examples import response_start
+from lengen.data.task_data import TaskData
+from lengen.data.writer import response_start
+from lengen.inspection.projections import Bases, bases, orthogonality, probe, projections
 from lengen.models import Decoder
-from lengen.projections import Bases, bases, orthogonality, probe, projections
-from lengen.task_data import TaskData
 from lengen.tasks import Problems
 from lengen.tasks.sorting import successors
 from lengen.vocab import FIRST

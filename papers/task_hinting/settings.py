@@ -6,7 +6,7 @@
 
 from typing import Any
 
-from lengen.spec import DataSpec, ModelSpec, TestSpec, TrainSpec, change
+from lengen.config.spec import DataSpec, ModelSpec, TestSpec, TrainSpec, change
 from papers.task_hinting.spec import ProbedSpec, ProbeSpec
 
 Changes = dict[str, dict[str, Any]]

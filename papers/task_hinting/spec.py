@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lengen.spec import Spec, SpecError
+from lengen.config.spec import Spec, SpecError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ import io
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lengen.statistics import median
+from lengen.intervals import median
 from papers.task_hinting import panels, titles
 from papers.task_hinting.panels import EXACT, Runs
 

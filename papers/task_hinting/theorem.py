@@ -8,8 +8,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from lengen.sections import NUMBER_FORMATS
-from lengen.spec import DataSpec, ModelSpec, SpecError, TestSpec, TrainSpec
+from lengen.config.sections import NUMBER_FORMATS
+from lengen.config.spec import DataSpec, ModelSpec, SpecError, TestSpec, TrainSpec
 from papers.task_hinting.spec import ProbedSpec, ProbeSpec
 
 VARIANTS = ("repaired", "printed")

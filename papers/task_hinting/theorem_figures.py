@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lengen import plotting
+from lengen.config.sections import NUMBER_FORMATS
 from lengen.records import Run
-from lengen.sections import NUMBER_FORMATS
 from papers.task_hinting import panels, titles
 from papers.task_hinting.panels import EXACT, Points, Runs
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lengen import plotting
+from lengen.intervals import median
 from lengen.records import Run
-from lengen.statistics import median
 
 SHORTEST = 2
 """Shortest training sequence, Appendix B."""

@@ -4,13 +4,13 @@ import functools
 
 import torch
 
-from lengen.building import build_model
-from lengen.data import ArithmeticData
-from lengen.examples import Batch
+from lengen.config.spec import DataSpec, Spec, TestSpec, TrainSpec
+from lengen.data.datamodule import ArithmeticData
+from lengen.data.writer import Batch
 from lengen.models import Transformer
-from lengen.module import response_loss
-from lengen.spec import DataSpec, Spec, TestSpec, TrainSpec
 from lengen.tasks import Problems
+from lengen.training.build import build_model
+from lengen.training.module import response_loss
 from lengen.vocab import END, PAD
 from tests.lengen.helpers import TEST, TRAIN, fixed_data, spec
 

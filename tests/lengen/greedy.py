@@ -4,7 +4,7 @@ import dataclasses
 
 import torch
 
-from lengen.data import ArithmeticData
+from lengen.data.datamodule import ArithmeticData
 from lengen.models import Decoder
 from lengen.vocab import Vocab
 from tests.lengen import reference

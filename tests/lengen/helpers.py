@@ -8,11 +8,11 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from lengen.data import ArithmeticData
+from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
+from lengen.data.datamodule import ArithmeticData
 from lengen.models import Decoder
-from lengen.module import SequenceModule
-from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
 from lengen.tasks import Problems
+from lengen.training.module import SequenceModule
 from tests.cases import Case
 
 MODEL = ModelSpec(layers=2, heads=2, width=16, head_dim=8, ff_width=32)

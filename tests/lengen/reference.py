@@ -12,7 +12,7 @@ and 5.1 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length
 
 from typing import NamedTuple
 
-from lengen.spec import DataSpec
+from lengen.config.spec import DataSpec
 
 
 class Token(NamedTuple):

@@ -5,13 +5,13 @@ import dataclasses
 
 import torch
 
-from lengen.building import build_model
-from lengen.data import ArithmeticData
-from lengen.examples import Batch
+from lengen.config.spec import DataSpec, Spec, TestSpec, TrainSpec
+from lengen.data.datamodule import ArithmeticData
+from lengen.data.writer import Batch
 from lengen.models import Decoder
-from lengen.module import SequenceModule
-from lengen.spec import DataSpec, Spec, TestSpec, TrainSpec
 from lengen.tasks import Problems
+from lengen.training.build import build_model
+from lengen.training.module import SequenceModule
 from lengen.vocab import PAD
 from tests.lengen.helpers import TEST, TRAIN, spec
 

@@ -5,13 +5,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen.data import ArithmeticData
+from lengen.config.spec import SpecError
+from lengen.data.datamodule import ArithmeticData
+from lengen.data.writer import Writer
 from lengen.decoding import verify, write
-from lengen.examples import Writer
 from lengen.formats import SUBTASKS, build_format
 from lengen.position_ids import Abacus, Randomised, build_position_ids
 from lengen.randomness import generator
-from lengen.spec import SpecError
 from lengen.tasks import OperandError
 from lengen.vocab import END, FIRST, PAD
 from tests.lengen import thesis

@@ -5,8 +5,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lengen.config.spec import SpecError
 from lengen.randomness import generator
-from lengen.spec import SpecError
 from lengen.tasks import OPERATIONS, Arithmetic, OperandError, Problems, build_task
 from tests.lengen.helpers import data_spec, fixed_data
 from tests.lengen.test_tasks import chi_square

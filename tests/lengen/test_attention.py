@@ -6,9 +6,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.attention import attend, attention_weights, causal_mask
 from lengen.callbacks import keys_holding, measure_attention
-from lengen.data import ArithmeticData
+from lengen.data.datamodule import ArithmeticData
+from lengen.models.attention import attend, attention_weights, causal_mask
 from tests.lengen.helpers import ENCODINGS, data_spec, decoder, spec
 
 

@@ -8,15 +8,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.attention import attend, causal_mask, closed_rows
-from lengen.biases import FixedBias, build_bias, closed, window_cross, window_self
-from lengen.building import build_model
-from lengen.data import ArithmeticData
+from lengen.config.spec import SpecError
+from lengen.data.datamodule import ArithmeticData
 from lengen.encodings import build_encoding
+from lengen.models.attention import attend, causal_mask, closed_rows
 from lengen.models.blocks import Attention, Context
 from lengen.models.encoder_decoder import _biased
-from lengen.spec import SpecError
+from lengen.models.fixed_bias import FixedBias, build_bias, closed, window_cross, window_self
 from lengen.tasks import OperandError
+from lengen.training.build import build_model
 from papers.bias_calibration.window_figures import open_cross, open_self
 from tests.lengen.helpers import MODEL, data_spec, fixed_data, spec
 

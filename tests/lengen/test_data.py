@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from lengen.data import ArithmeticData
+from lengen.config.spec import TrainSpec
+from lengen.data.datamodule import ArithmeticData
 from lengen.randomness import generator
-from lengen.spec import TrainSpec
 from lengen.vocab import PAD
 from tests.lengen.helpers import TRAIN, data_spec, spec
 

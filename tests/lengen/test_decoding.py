@@ -7,14 +7,14 @@ import pytest
 import torch
 
 from lengen.callbacks import score_cell
-from lengen.data import ArithmeticData
+from lengen.config.spec import TrainSpec
+from lengen.data.datamodule import ArithmeticData
+from lengen.data.writer import response_start
 from lengen.decoding import verify, write
-from lengen.examples import response_start
 from lengen.models import Decoder
-from lengen.module import response_loss
 from lengen.records import Score
-from lengen.spec import TrainSpec
 from lengen.tasks import TASKS
+from lengen.training.module import response_loss
 from lengen.vocab import PAD
 from tests.cases import CASES
 from tests.lengen.greedy import greedy, show
@@ -136,7 +136,7 @@ def test_cells_larger_than_one_batch_are_summed(monkeypatch):
     model, data = trained("parity")
     problems = data.test(5, 1, 30)
     whole = score_cell(model, data.writer, problems, True)
-    monkeypatch.setattr("lengen.callbacks.scores.TOKENS_AT_ONCE", 50)
+    monkeypatch.setattr("lengen.callbacks.accuracy_grid.TOKENS_AT_ONCE", 50)
     assert score_cell(model, data.writer, problems, True) == whole
 
 

@@ -7,10 +7,10 @@ import torch
 from rapidfuzz.distance import Levenshtein
 
 from lengen.callbacks import score_cell
+from lengen.config.spec import TrainSpec
+from lengen.data.writer import Batch
 from lengen.decoding import verify, write
-from lengen.examples import Batch
 from lengen.records import Score
-from lengen.spec import TrainSpec
 from lengen.vocab import END, PAD
 from tests.lengen.beside import beside, data_for, made, plain_greedy, trained
 from tests.lengen.helpers import data_spec

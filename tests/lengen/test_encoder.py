@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from lengen.building import build_model
-from lengen.data import ArithmeticData
+from lengen.data.datamodule import ArithmeticData
 from lengen.models import Decoder, Encoder
+from lengen.training.build import build_model
 from lengen.vocab import PAD
 from tests.lengen.beside import beside, data_for, made
 from tests.lengen.helpers import ENCODINGS, data_spec, decoder, problems, spec

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import nn
 
-from lengen.building import build_model
-from lengen.data import ArithmeticData
-from lengen.examples import Batch, Source
-from lengen.spec import TestSpec
+from lengen.config.spec import TestSpec
+from lengen.data.datamodule import ArithmeticData
+from lengen.data.writer import Batch, Source
+from lengen.training.build import build_model
 from lengen.vocab import PAD
 from tests.lengen.beside import MODEL, beside, data_for, made
 from tests.lengen.helpers import data_spec, fixed_data, problems

@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lengen.config.spec import SpecError
 from lengen.encodings import (
     ALiBi,
     Encoding,
@@ -22,7 +23,6 @@ from lengen.encodings import (
     build_encoding,
 )
 from lengen.models.blocks import Attention, Context
-from lengen.spec import SpecError
 from tests.lengen.helpers import ENCODINGS, MODEL, data_spec, spec
 
 

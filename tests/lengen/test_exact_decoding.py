@@ -7,13 +7,13 @@ import torch
 from rapidfuzz.distance import Levenshtein
 
 from lengen.callbacks import score_cell
-from lengen.callbacks.attention import measure_attention
-from lengen.data import ArithmeticData
+from lengen.callbacks.attention_maps import measure_attention
+from lengen.data.datamodule import ArithmeticData
+from lengen.data.writer import Batch
 from lengen.decoding import verify, write
-from lengen.examples import Batch
+from lengen.inspection.problem import solve
 from lengen.models import Decoder
 from lengen.records import Score
-from lengen.show import solve
 from lengen.tasks import Problems
 from lengen.vocab import END, PAD
 from tests.lengen.sequences import ONE_LENGTH, TASKS, made, plain_greedy, sequences, sized, trained, truths
@@ -92,14 +92,14 @@ def test_mixed_sizes_are_each_written_to_their_own_length():
 
 def test_solving_shows_a_whole_response(tmp_path, monkeypatch):
     model, data = ending("increment", 1.0)
-    monkeypatch.setattr("lengen.show.load", lambda spec, weights: model)
+    monkeypatch.setattr("lengen.inspection.problem.load", lambda spec, weights: model)
     found = solve(data.spec, tmp_path, ["999"])
     assert (found["prompt"], found["output"], found["answer"], found["correct"]) == ("999⊥", "$$$$", "1000", False)
     words, other = made(sized(sequences(alphabet=12)))
-    monkeypatch.setattr("lengen.show.load", lambda spec, weights: words)
+    monkeypatch.setattr("lengen.inspection.problem.load", lambda spec, weights: words)
     found = solve(other.spec, tmp_path, ["12", "3", "3"])
     assert (found["prompt"], found["answer"]) == ("12 3 3 ⊥", "3 3 12")
-    monkeypatch.setattr("lengen.show.write", lambda *_, choose: other.format.vocab.encode("3 3 12")[None])
+    monkeypatch.setattr("lengen.inspection.problem.write", lambda *_, choose: other.format.vocab.encode("3 3 12")[None])
     found = solve(other.spec, tmp_path, ["12", "3", "3"])
     assert found["read"] == found["output"] == "3 3 12" and found["correct"]
 

@@ -8,16 +8,16 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from lengen.building import load
 from lengen.callbacks import CHECKPOINT, METRICS, DivergedError, read_metrics
-from lengen.callbacks.scores import PARTIAL
-from lengen.data import ArithmeticData
-from lengen.execute import WEIGHTS, execute
-from lengen.module import SequenceModule
+from lengen.callbacks.accuracy_grid import PARTIAL
+from lengen.config.spec import change
+from lengen.data.datamodule import ArithmeticData
 from lengen.progress import Progress
 from lengen.records import Grid, Score
-from lengen.spec import change
 from lengen.tasks import OperandError
+from lengen.training.build import load
+from lengen.training.module import SequenceModule
+from lengen.training.run import WEIGHTS, execute
 from tests.lengen.helpers import MODEL, TEST, TRAIN, Killed, data_spec, kill_at, spec
 
 SPEC = spec(
@@ -173,7 +173,7 @@ def test_cells_scored_before_a_kill_are_not_scored_again(finished):
 
 def test_partial_scores_are_written_where_they_took_long(tmp_path, monkeypatch):
     """And whole: what is read back is always a file that was finished."""
-    monkeypatch.setattr("lengen.callbacks.scores.WORTH_KEEPING", 0)
+    monkeypatch.setattr("lengen.callbacks.accuracy_grid.WORTH_KEEPING", 0)
     replaced = []
     replace = Path.replace
     monkeypatch.setattr(Path, "replace", lambda self, target: replaced.append(target) or replace(self, target))

@@ -5,12 +5,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.data import ArithmeticData
-from lengen.examples import Writer
+from lengen.config.spec import SpecError
+from lengen.data.datamodule import ArithmeticData
+from lengen.data.writer import Writer
 from lengen.formats import FixedFormat, build_format, final_answer
+from lengen.inspection.problem import encode
 from lengen.position_ids import build_position_ids
-from lengen.show import encode
-from lengen.spec import SpecError
 from lengen.tasks import OperandError, build_task
 from lengen.vocab import PAD
 from tests.lengen.helpers import data_spec, fixed_data, problems, spec, written

@@ -5,12 +5,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.data import ArithmeticData
-from lengen.examples import Writer
+from lengen.config.spec import DataSpec, SpecError
+from lengen.data.datamodule import ArithmeticData
+from lengen.data.writer import Writer
 from lengen.formats import build_format, can_run_free, final_answer
 from lengen.formats.addition import padded_length
 from lengen.position_ids import build_position_ids
-from lengen.spec import DataSpec, SpecError
 from lengen.tasks import TASKS
 from lengen.vocab import END, PAD, Vocab
 from tests.cases import CASES

@@ -6,16 +6,16 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from lengen.building import build_model, load
 from lengen.callbacks import METRICS, read_metrics
-from lengen.data import ArithmeticData
+from lengen.config.spec import change
+from lengen.data.datamodule import ArithmeticData
+from lengen.data.writer import Batch
 from lengen.decoding import verify, write
-from lengen.examples import Batch
-from lengen.execute import WEIGHTS, execute
-from lengen.module import SequenceModule
 from lengen.randomness import generator
-from lengen.spec import change
 from lengen.tasks import OperandError
+from lengen.training.build import build_model, load
+from lengen.training.module import SequenceModule
+from lengen.training.run import WEIGHTS, execute
 from tests.lengen.helpers import TEST, data_spec, kill_at, spec
 from tests.lengen.sequences import ONE_LENGTH, made, sequences, sized
 
@@ -183,7 +183,7 @@ def test_weights_of_all_heads_load_again(finished):
 
 def test_cells_that_an_alphabet_is_too_small_for_are_refused_before_training(tmp_path, monkeypatch):
     """Few repeats need more numbers than many do."""
-    monkeypatch.setattr("lengen.execute.build_trainer", None)
+    monkeypatch.setattr("lengen.training.run.build_trainer", None)
     small = change(RUN, test={"lengths": (4, 20), "counts": (1, 2, 5)})
     with pytest.raises(OperandError, match=r"rep\(20, 2\) needs 10 different numbers and the alphabet has 9"):
         run(tmp_path, small)

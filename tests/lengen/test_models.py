@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from lengen.building import build_model
-from lengen.data import ArithmeticData
+from lengen.config.spec import ModelSpec, SpecError
+from lengen.data.datamodule import ArithmeticData
 from lengen.models import Decoder
-from lengen.module import response_loss
-from lengen.optim import build_optimizer
-from lengen.spec import ModelSpec, SpecError
+from lengen.training.build import build_model
+from lengen.training.module import response_loss
+from lengen.training.optimizer import build_optimizer
 from tests.lengen.helpers import MODEL, TRAIN, data_spec, decoder, spec
 
 TABLE_1 = ModelSpec(layers=6, heads=8, width=512, head_dim=64, ff_width=2048)

@@ -8,9 +8,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.data import ArithmeticData
+from lengen.config.spec import SpecError, TrainSpec
+from lengen.data.datamodule import ArithmeticData
 from lengen.randomness import generator, mix
-from lengen.spec import SpecError, TrainSpec
 from lengen.tasks import NByN, OperandError, Problems
 from lengen.tasks.base import keys
 from lengen.tasks.n_by_n import TESTED, VALIDATED, first_of_each, quotas

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from lengen.optim import build_optimizer, learning_rate_factor
-from lengen.spec import TrainSpec
+from lengen.config.spec import TrainSpec
+from lengen.training.optimizer import build_optimizer, learning_rate_factor
 
 
 def test_the_schedule_of_the_paper_at_literal_steps():

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from lengen import plotting
+from lengen.intervals import wilson
 from lengen.records import AttentionMap, Grid, KeyCount, Score
-from lengen.statistics import wilson
 
 TRAINED = {"length": (1, 5), "count": (2, 4)}
 

@@ -7,14 +7,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from lengen.attention import causal_mask
-from lengen.building import build_model
-from lengen.data import ArithmeticData
+from lengen.config.spec import Spec, SpecError, check
+from lengen.data.datamodule import ArithmeticData
+from lengen.data.writer import Batch
 from lengen.decoding import verify, write
-from lengen.examples import Batch
+from lengen.models.attention import causal_mask
 from lengen.models.blocks import Context
-from lengen.module import response_loss
-from lengen.spec import Spec, SpecError, check
+from lengen.training.build import build_model
+from lengen.training.module import response_loss
 from lengen.vocab import PAD
 from tests.lengen.beside import beside, made
 from tests.lengen.greedy import show

@@ -8,15 +8,15 @@ import pytest
 import torch
 
 from lengen.callbacks import Scores, response_losses, score_cell
-from lengen.callbacks.scores import PARTIAL, score_sampled
-from lengen.data import ArithmeticData
+from lengen.callbacks.accuracy_grid import PARTIAL, score_sampled
+from lengen.config.spec import SpecError, TrainSpec, check
+from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import most_likely, sampled, verify, write
-from lengen.execute import execute
 from lengen.models import Transformer
 from lengen.randomness import generator
 from lengen.records import Grid, Score
-from lengen.spec import SpecError, TrainSpec, check
 from lengen.tasks import Problems
+from lengen.training.run import execute
 from lengen.vocab import END, PAD
 from tests.lengen.beside import beside, made, trained
 from tests.lengen.helpers import TEST, TRAIN, spec, two_operands
@@ -162,7 +162,7 @@ def test_runs_have_a_mode_of_their_own_for_sampled_text_and_cells_done_are_not_r
     (tmp_path / PARTIAL).write_text(done.to_csv())
     drawn = []
     monkeypatch.setattr(
-        "lengen.callbacks.scores.score_sampled",
+        "lengen.callbacks.accuracy_grid.score_sampled",
         lambda model, writer, problems, stream: drawn.append(int(problems.lengths[0, 0])) or Score(5, 0, 0, 9, 20),
     )
     again = run()

@@ -9,9 +9,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.data import ArithmeticData
+from lengen.config.spec import DataSpec
+from lengen.data.datamodule import ArithmeticData
 from lengen.randomness import generator
-from lengen.spec import DataSpec
 from lengen.tasks import OperandError, Skew, build_task
 from tests.lengen.helpers import TRAIN
 from tests.lengen.sequences import next_in_order, rows, sequences, sized

@@ -7,11 +7,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.data import ArithmeticData
+from lengen.config.spec import SpecError, TrainSpec
+from lengen.data.datamodule import ArithmeticData
 from lengen.formats import build_format
+from lengen.inspection.problem import encode
 from lengen.randomness import generator
-from lengen.show import encode
-from lengen.spec import SpecError, TrainSpec
 from lengen.tasks import OperandError, build_task
 from lengen.tasks.increment import carries, incremented
 from lengen.tasks.occurrences import rarer

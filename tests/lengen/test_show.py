@@ -3,11 +3,11 @@
 import pytest
 from safetensors.torch import save_model
 
-from lengen.building import build_model
-from lengen.data import ArithmeticData
-from lengen.show import encode, solve
-from lengen.spec import SpecError
+from lengen.config.spec import SpecError
+from lengen.data.datamodule import ArithmeticData
+from lengen.inspection.problem import encode, solve
 from lengen.tasks import OperandError
+from lengen.training.build import build_model
 from tests.cases import CASES
 from tests.lengen.greedy import greedy
 from tests.lengen.helpers import case_spec, data_spec, spec
@@ -48,7 +48,9 @@ def test_a_right_answer_is_read_back_as_a_number(tmp_path, monkeypatch):
         sized = case_spec(case)
         save_model(build_model(sized, 0), str(tmp_path / "w"))
         vocab, response = ArithmeticData(sized, 0).format.vocab, case.text[case.text.index("=") + 1 :]
-        monkeypatch.setattr("lengen.show.write", lambda *_, v=vocab, r=response, choose: v.encode(r)[None])
+        monkeypatch.setattr(
+            "lengen.inspection.problem.write", lambda *_, v=vocab, r=response, choose: v.encode(r)[None]
+        )
         found = solve(sized, tmp_path / "w", list(case.operands))
         assert found["output"] == response and found["read"] == found["answer"] == case.answer and found["correct"]
 

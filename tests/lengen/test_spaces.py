@@ -10,13 +10,13 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lengen.data import ArithmeticData
-from lengen.examples import Writer
+from lengen.config.spec import DataSpec, TrainSpec
+from lengen.data.datamodule import ArithmeticData
+from lengen.data.random_spaces import Spaces, spread
+from lengen.data.writer import Writer
 from lengen.formats import SUBTASKS, build_format
 from lengen.position_ids import build_position_ids
 from lengen.randomness import generator
-from lengen.spaces import Spaces, spread
-from lengen.spec import DataSpec, TrainSpec
 from lengen.tasks import Problems, build_task
 from lengen.vocab import PAD
 from tests.lengen.helpers import data_spec, problems, spec, two_operands

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen.sections import later
-from lengen.spec import Spec, SpecError, change, from_dict, nearest
+from lengen.config.sections import later
+from lengen.config.spec import Spec, SpecError, change, from_dict, nearest
 from tests.lengen.helpers import data_spec, spec
 
 SPEC = spec(data_spec("addition"))
@@ -139,7 +139,7 @@ LONGER = Longer(**{field.name: getattr(SPEC, field.name) for field in dataclasse
 def test_trainings_are_the_specification_itself_and_what_a_subclass_trains_before():
     assert SPEC.trainings() == (SPEC,)
     assert [spec.train.steps for spec in LONGER.trainings()] == [1, SPEC.train.steps]
-    assert Spec.EXECUTE == "lengen.execute:execute"
+    assert Spec.EXECUTE == "lengen.training.run:execute"
 
 
 def test_a_section_of_a_subclass_is_read_by_it_alone():

@@ -7,13 +7,13 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from lengen.building import build_model, load
 from lengen.callbacks import CHECKPOINT, METRICS, EarlyStop, read_metrics
-from lengen.data import ArithmeticData
-from lengen.execute import WEIGHTS, execute
-from lengen.module import SequenceModule
-from lengen.spec import TestSpec, change
+from lengen.config.spec import TestSpec, change
+from lengen.data.datamodule import ArithmeticData
 from lengen.tasks import OperandError
+from lengen.training.build import build_model, load
+from lengen.training.module import SequenceModule
+from lengen.training.run import WEIGHTS, execute
 from tests.lengen.beside import beside, data_for
 from tests.lengen.helpers import TRAIN, Killed, fixed_data, kill_at
 from tests.lengen.test_execute import run, traces

@@ -7,17 +7,17 @@ import math
 import pytest
 import torch
 
-from lengen.building import build_model
-from lengen.data import ArithmeticData
+from lengen.config.spec import Spec
+from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.encodings.relative import alibi_slopes
 from lengen.models import Decoder
-from lengen.module import SequenceModule
-from lengen.optim import build_optimizer
+from lengen.models.temperature import Temperature
 from lengen.randomness import generator
-from lengen.spec import Spec
 from lengen.tasks import Problems
-from lengen.temperature import Temperature
+from lengen.training.build import build_model
+from lengen.training.module import SequenceModule
+from lengen.training.optimizer import build_optimizer
 from tests.lengen.sequences import ONE_LENGTH, TASKS, made, plain_greedy, sequences, sized, trained, truths
 
 FORMS = ("log", "one_plus_log")

@@ -8,10 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.examples import Writer
+from lengen.config.spec import DataSpec, SpecError
+from lengen.data.writer import Writer
 from lengen.formats import SUBTASKS, SubtaskFormat, build_format, final_answer
 from lengen.position_ids import Consecutive
-from lengen.spec import DataSpec, SpecError
 from lengen.tasks import Problems
 from lengen.vocab import END, FIRST, PAD, PRINTABLE
 from tests.lengen import thesis

@@ -9,17 +9,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.building import build_model, load
 from lengen.callbacks import METRICS, Losses, digit_losses, read_metrics, response_losses
-from lengen.data import ArithmeticData
+from lengen.config.spec import Spec, TrainSpec, change
+from lengen.data.datamodule import ArithmeticData
+from lengen.data.training_batches import targets
 from lengen.decoding import verify
-from lengen.execute import WEIGHTS, execute
 from lengen.formats import SUBTASKS
-from lengen.module import response_loss
-from lengen.optim import build_optimizer, learning_rate_factor
-from lengen.show import encode
-from lengen.spec import Spec, TrainSpec, change
-from lengen.streams import targets
+from lengen.inspection.problem import encode
+from lengen.training.build import build_model, load
+from lengen.training.module import response_loss
+from lengen.training.optimizer import build_optimizer, learning_rate_factor
+from lengen.training.run import WEIGHTS, execute
 from lengen.vocab import PAD
 from tests.lengen.beside import beside, made
 from tests.lengen.helpers import TEST, TRAIN, kill_at, two_operands

@@ -5,8 +5,8 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.text import Text
 
 from lengen import plotting
+from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
 from lengen.records import MODES, Grid, Run, Score
-from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
 from papers.bias_calibration import figures
 
 PAPER = "bias_calibration"

@@ -4,8 +4,8 @@ import numpy as np
 from matplotlib.figure import Figure as Drawing
 
 from lengen import plotting
+from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
 from lengen.records import AttentionMap, Grid, Run, Score
-from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
 from papers.random_spaces import figures
 
 PAPER = "random_spaces"

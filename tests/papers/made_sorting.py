@@ -8,11 +8,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lengen.building import build_model, load, set_by_hand
+from lengen.data.task_data import TaskData
 from lengen.decoding import write
 from lengen.models import Decoder
-from lengen.task_data import TaskData
 from lengen.tasks import Problems
+from lengen.training.build import build_model, load, set_by_hand
 from lengen.vocab import FIRST
 from papers.task_hinting.construction import set_weights
 from papers.task_hinting.theorem import TheoremSpec, theorem

@@ -13,16 +13,16 @@ import torch
 from torch import Tensor
 
 import papers.bias_calibration as package
-from lengen.biases import closed
-from lengen.data import ArithmeticData
-from lengen.execute import build_model
-from lengen.spec import DataSpec
+from lengen.config.spec import DataSpec
+from lengen.data.datamodule import ArithmeticData
+from lengen.models.fixed_bias import closed
 from lengen.tasks import build_task
+from lengen.training.run import build_model
 from papers.bias_calibration import calibrated, settings
 from papers.bias_calibration.calibration import calibrate_bias, line_values
-from reproduce import registry
-from reproduce.published import load
-from reproduce.regions import REGIONS, Trained
+from reproduce.comparison.published import load
+from reproduce.comparison.regions import REGIONS, Trained
+from reproduce.runs import catalogue as registry
 
 CLOSED = -math.inf
 ANTI, VERTICAL, DIAGONAL = (1, -1), (1, 0), (1, 1)

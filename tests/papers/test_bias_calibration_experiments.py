@@ -7,18 +7,19 @@ import pytest
 import torch
 
 import papers.bias_calibration as package
-from lengen.building import build_model
 from lengen.callbacks.probes import Probes
-from lengen.data import ArithmeticData
-from lengen.experiment import PROFILES
+from lengen.config.experiment import PROFILES
+from lengen.config.spec import Spec, check
+from lengen.data.datamodule import ArithmeticData
+from lengen.inspection.problem import encode
 from lengen.models import Encoder, EncoderDecoder
-from lengen.module import SequenceModule
-from lengen.show import encode
-from lengen.spec import Spec, check
+from lengen.training.build import build_model
+from lengen.training.module import SequenceModule
 from papers.bias_calibration import figures, settings
 from papers.bias_calibration.experiments import DEVIATIONS, EXPERIMENTS, FIGURES
 from papers.bias_calibration.spec import CalibratedSpec, RelativeSpec
-from reproduce import compare, published, registry
+from reproduce.comparison import compare, published
+from reproduce.runs import catalogue as registry
 
 NAMES = {experiment.name.partition("/")[2]: experiment for experiment in EXPERIMENTS}
 TASKS = ("successor", "addition", "n-by-one")

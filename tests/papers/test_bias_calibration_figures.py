@@ -3,7 +3,7 @@
 import pytest
 from matplotlib.patches import Rectangle
 
-from lengen.statistics import wilson
+from lengen.intervals import wilson
 from papers.bias_calibration import titles
 from tests.papers.made import LENGTHS, PAPER, TRAINED, draw, flat, several, texts
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
-from lengen.experiment import Figure
+from lengen.config.experiment import Figure
 from papers.bias_calibration import attention_figures, bias_figures
 from papers.bias_calibration.window_figures import open_cross, open_self
-from reproduce.figures import render
+from reproduce.output.figures import render
 from tests.papers.made import (
     ADDITION,
     PAPER,

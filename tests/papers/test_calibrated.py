@@ -10,16 +10,16 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from lengen.building import build_model, load
 from lengen.callbacks import CHECKPOINT, METRICS
-from lengen.callbacks.scores import score_cell
-from lengen.data import ArithmeticData
+from lengen.callbacks.accuracy_grid import score_cell
+from lengen.config.spec import change, from_dict
+from lengen.data.datamodule import ArithmeticData
 from lengen.encodings import RelativeKeys
-from lengen.execute import WEIGHTS
 from lengen.models.blocks import Context
-from lengen.module import SequenceModule
 from lengen.randomness import generator
-from lengen.spec import change, from_dict
+from lengen.training.build import build_model, load
+from lengen.training.module import SequenceModule
+from lengen.training.run import WEIGHTS
 from papers.bias_calibration import calibrated, relative, settings
 from papers.bias_calibration.calibrated import average_attention, calibrate, converged
 from papers.bias_calibration.spec import CalibratedSpec

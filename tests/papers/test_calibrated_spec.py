@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lengen.spec import SpecError, check, from_dict
+from lengen.config.spec import SpecError, check, from_dict
 from papers.bias_calibration import settings
 from papers.bias_calibration.spec import CalibratedSpec
 

@@ -7,18 +7,18 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lengen import show
-from lengen.building import build_model, load
+from lengen.config.spec import SpecError
+from lengen.data.task_data import TaskData
+from lengen.data.writer import Writer
 from lengen.decoding import verify, write
-from lengen.examples import Writer
 from lengen.formats import AdditionFormat, final_answer
 from lengen.formats.addition import padded_length
+from lengen.inspection import problem as show
 from lengen.models import Decoder
 from lengen.position_ids import Coupled
-from lengen.spec import SpecError
-from lengen.task_data import TaskData
 from lengen.tasks import Problems
 from lengen.tasks.addition import Addition
+from lengen.training.build import build_model, load
 from papers.coupling.construction import set_feed_forward, vertices
 from papers.coupling.theorem import HIDDEN, TOLERANCE, Sizes, sizes_of, theorem
 from tests.papers.theorem import EXAMPLE, Printed, constructed, problem, writer

@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 import torch
 
-from lengen.building import build_model
-from lengen.data import ArithmeticData
-from lengen.experiment import PROFILES, Experiment
-from lengen.module import SequenceModule, response_loss
-from lengen.optim import build_optimizer
-from lengen.show import encode
-from lengen.spec import Spec
+from lengen.config.experiment import PROFILES, Experiment
+from lengen.config.spec import Spec
+from lengen.data.datamodule import ArithmeticData
+from lengen.inspection.problem import encode
+from lengen.training.build import build_model
+from lengen.training.module import SequenceModule, response_loss
+from lengen.training.optimizer import build_optimizer
 from papers.coupling.experiments import DEVIATIONS, EXPERIMENTS, FIGURES
-from reproduce import registry
-from reproduce.run_command import suite
+from reproduce.commands.run import suite
+from reproduce.runs import catalogue as registry
 
 NAMES = {experiment.name: experiment for experiment in EXPERIMENTS}
 

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengen import plotting
-from lengen.callbacks.attention import measure_attention
+from lengen.callbacks.attention_maps import measure_attention
 from lengen.formats import AdditionFormat
 from lengen.records import AttentionMap
 from lengen.tasks.addition import Addition
 from papers.coupling import figures, overlap
 from papers.coupling.experiments import EXPERIMENTS, FIGURES
 from papers.coupling.theorem import Sizes
-from reproduce.families import measure_of
-from reproduce.measures import Missing
+from reproduce.comparison.families import measure_of
+from reproduce.comparison.measures import Missing
 from tests.papers.made import texts
 from tests.papers.theorem import P_1, P_2, TOKENS, constructed, writer
 from tests.reproduce.drawn import run

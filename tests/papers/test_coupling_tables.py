@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from lengen.examples import Batch
+from lengen.data.writer import Batch
 from lengen.formats import AdditionFormat
 from papers.coupling.construction import vertices
 from tests.papers import theorem

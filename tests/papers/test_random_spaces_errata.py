@@ -8,20 +8,20 @@ import pytest
 import torch
 
 import papers.random_spaces as package
+from lengen.data.random_spaces import Spaces
+from lengen.data.writer import Writer
 from lengen.encodings import ALiBi
-from lengen.examples import Writer
 from lengen.formats import build_format
 from lengen.models.blocks import Attention, Context
 from lengen.position_ids import Consecutive
 from lengen.randomness import generator
-from lengen.spaces import Spaces
 from lengen.tasks import Problems
 from lengen.vocab import PAD
 from papers.random_spaces.experiments import EXPERIMENTS
 from papers.random_spaces.parts import PARTS, score_parts
 from papers.random_spaces.settings import WIDTHS
-from reproduce.published import load
-from reproduce.regions import REGIONS, trained_range
+from reproduce.comparison.published import load
+from reproduce.comparison.regions import REGIONS, trained_range
 from tests.lengen.helpers import MODEL, data_spec, problems, spec, two_operands
 
 NUMBERS = {number.id: number.value for number in load(Path(package.__file__).with_name("published.toml")).numbers}

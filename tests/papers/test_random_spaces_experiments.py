@@ -6,20 +6,21 @@ import pytest
 import torch
 from safetensors.torch import save_model
 
-from lengen.building import build_model
-from lengen.data import ArithmeticData
-from lengen.execute import WEIGHTS
-from lengen.experiment import PROFILES
+from lengen.config.experiment import PROFILES
+from lengen.config.spec import check
+from lengen.data.datamodule import ArithmeticData
+from lengen.inspection.problem import encode
 from lengen.models import Decoder, EncoderDecoder
-from lengen.module import SequenceModule
 from lengen.records import Run
-from lengen.show import encode
-from lengen.spec import check
+from lengen.training.build import build_model
+from lengen.training.module import SequenceModule
+from lengen.training.run import WEIGHTS
 from papers.random_spaces import settings
 from papers.random_spaces.deviations import DEVIATIONS
 from papers.random_spaces.experiments import EXPERIMENTS, FIGURES
-from reproduce import problems, registry
 from reproduce.cli import main
+from reproduce.commands import problem as problems
+from reproduce.runs import catalogue as registry
 
 PAPER = "random_spaces"
 NAMES = {experiment.name.removeprefix(f"{PAPER}/"): experiment for experiment in EXPERIMENTS}
@@ -208,7 +209,9 @@ def test_solve_asks_a_shared_run_what_its_experiment_looks_at(name, capsys, monk
     assert (solved["prompt"], solved["answer"]) == (f"{name}$5051+5605=", expected)
     vocab = ArithmeticData(spec, 0).format.vocab
     for text in (expected, expected.lstrip("0"), f"0{expected}"):
-        monkeypatch.setattr("lengen.show.write", lambda *_, choose, text=text: vocab.encode(f"{text}$")[None])
+        monkeypatch.setattr(
+            "lengen.inspection.problem.write", lambda *_, choose, text=text: vocab.encode(f"{text}$")[None]
+        )
         assert main(command) == 0
         solved = json.loads(capsys.readouterr().out)
         assert solved["read"] == text and solved["correct"] == (text == expected), "a leading zero is a digit here"

@@ -14,11 +14,11 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Rectangle
 
 from lengen import plotting
-from lengen.experiment import Figure
-from lengen.statistics import wilson
+from lengen.config.experiment import Figure
+from lengen.intervals import wilson
 from papers.random_spaces import figures, panels, titles, uncertainty_figures
-from reproduce import registry
-from reproduce.figures import render
+from reproduce.output.figures import render
+from reproduce.runs import catalogue as registry
 from tests.papers import made_random_spaces as made
 from tests.papers.made import flat, texts
 from tests.papers.made_random_spaces import FIGURES, LENGTHS, PAPER, TRAINED, draw, run

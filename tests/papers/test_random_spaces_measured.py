@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from lengen.building import load
 from lengen.callbacks import METRICS, read_metrics
-from lengen.data import ArithmeticData
+from lengen.config.experiment import PROFILES
+from lengen.config.spec import Spec, SpecError, TrainSpec, from_dict
+from lengen.data.datamodule import ArithmeticData
+from lengen.data.writer import Batch
 from lengen.decoding import verify, write
-from lengen.examples import Batch
-from lengen.execute import WEIGHTS
-from lengen.experiment import PROFILES
-from lengen.spec import Spec, SpecError, TrainSpec, from_dict
+from lengen.training.build import load
+from lengen.training.run import WEIGHTS
 from lengen.vocab import END, PAD
 from papers.random_spaces import measured, settings
 from papers.random_spaces.experiments import EXPERIMENTS

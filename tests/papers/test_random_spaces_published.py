@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 import papers.random_spaces as package
-from lengen.statistics import wilson
-from reproduce import registry
-from reproduce.entries import Claim
-from reproduce.families import measure_of
-from reproduce.published import load
-from reproduce.regions import REGIONS, trained_range
+from lengen.intervals import wilson
+from reproduce.comparison.entries import Claim
+from reproduce.comparison.families import measure_of
+from reproduce.comparison.published import load
+from reproduce.comparison.regions import REGIONS, trained_range
+from reproduce.runs import catalogue as registry
 
 PUBLISHED = load(Path(package.__file__).with_name("published.toml"))
 NUMBERS = {number.id: number for number in PUBLISHED.numbers}

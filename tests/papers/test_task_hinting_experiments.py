@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 from matplotlib.figure import Figure as Drawing
 
-from lengen.building import build_model
-from lengen.data import ArithmeticData
-from lengen.experiment import PROFILES
+from lengen.config.experiment import PROFILES
+from lengen.data.datamodule import ArithmeticData
+from lengen.training.build import build_model
 from papers.task_hinting import figures, settings
 from papers.task_hinting.experiments import EXPERIMENTS, FIGURES
 from tests.papers.made_task_hinting import run

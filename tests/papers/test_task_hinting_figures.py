@@ -10,10 +10,10 @@ import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 
-from lengen.experiment import Figure
-from lengen.statistics import wilson
+from lengen.config.experiment import Figure
+from lengen.intervals import wilson
 from papers.task_hinting import figures, panels, titles
-from reproduce.figures import render
+from reproduce.output.figures import render
 from tests.papers import made_task_hinting as made
 from tests.papers.made import flat, texts
 from tests.papers.made_task_hinting import FIGURES, LENGTHS, PAPER, complete, draw, legend, run, several, shares

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from lengen.building import build_model
-from lengen.data import ArithmeticData
-from lengen.spec import Spec, SpecError
+from lengen.config.spec import Spec, SpecError
+from lengen.data.datamodule import ArithmeticData
 from lengen.tasks import Problems
+from lengen.training.build import build_model
 from lengen.vocab import FIRST
 from papers.task_hinting import settings
 from papers.task_hinting.probed import execute

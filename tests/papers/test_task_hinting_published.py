@@ -8,15 +8,17 @@ import numpy as np
 import pytest
 
 import papers.task_hinting as package
+from lengen.intervals import wilson
 from lengen.records import Grid, Run, Score
-from lengen.statistics import wilson
 from papers.task_hinting.deviations import DEVIATIONS
-from reproduce import claims, numbers, registry
-from reproduce.entries import Claim
-from reproduce.evidence import DIFFERS, REPRODUCED, Evidence, Finding
-from reproduce.measures import MEASURES, Missing
-from reproduce.published import load
-from reproduce.regions import cells_of
+from reproduce.comparison import checks as claims
+from reproduce.comparison import numbers
+from reproduce.comparison.entries import Claim
+from reproduce.comparison.evidence import DIFFERS, REPRODUCED, Evidence, Finding
+from reproduce.comparison.measures import MEASURES, Missing
+from reproduce.comparison.published import load
+from reproduce.comparison.regions import cells_of
+from reproduce.runs import catalogue as registry
 
 PUBLISHED = load(Path(package.__file__).with_name("published.toml"))
 NUMBERS = {number.id: number for number in PUBLISHED.numbers}

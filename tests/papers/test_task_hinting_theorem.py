@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from lengen.show import solve
-from lengen.spec import SpecError, check, from_dict
+from lengen.config.spec import SpecError, check, from_dict
+from lengen.inspection.problem import solve
 from papers.task_hinting.probed import execute
 from papers.task_hinting.spec import ProbeSpec
 from papers.task_hinting.theorem import (

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import torch
 
-from lengen.building import set_by_hand
-from lengen.examples import Batch, Writer
+from lengen.config.spec import ModelSpec
+from lengen.data.writer import Batch, Writer
 from lengen.formats import AdditionFormat
 from lengen.models import Decoder
 from lengen.position_ids import Coupled
-from lengen.spec import ModelSpec
 from lengen.tasks import Problems
 from lengen.tasks.addition import Addition
+from lengen.training.build import set_by_hand
 from papers.coupling.construction import set_weights
 from papers.coupling.theorem import Sizes, shape
 

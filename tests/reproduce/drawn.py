@@ -8,9 +8,9 @@ import sys
 
 import numpy as np
 
-from lengen.experiment import Figure
+from lengen.config.experiment import Figure
+from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
 from lengen.records import MODES, AttentionMap, Grid, KeyCount, Run, Score
-from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
 
 TOKENS = tuple("$05+17=50>22$")
 
@@ -81,7 +81,7 @@ def figures() -> dict[Figure, dict[str, list[Run]]]:
 
 
 if __name__ == "__main__":
-    from reproduce.figures import render
+    from reproduce.output.figures import render
 
     for figure, runs in figures().items():
         for kind, content in render("coupling", figure, runs).items():

@@ -7,10 +7,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import papers
+from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
 from lengen.progress import Progress
 from lengen.records import Grid, Score
-from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
-from reproduce import registry, runner
+from reproduce.runs import catalogue as registry
+from reproduce.runs import perform as runner
 
 SPEC = Spec(
     data=DataSpec(task="addition", length=2, count=2),
@@ -20,8 +21,8 @@ SPEC = Spec(
 )
 
 TOY = """
-from lengen.experiment import Experiment, Figure
-from lengen.spec import change
+from lengen.config.experiment import Experiment, Figure
+from lengen.config.spec import change
 from tests.reproduce.fakes import SPEC
 
 def experiment(name, absent=None, **train):
@@ -110,7 +111,7 @@ def dies(spec, seed, folder, report):
 
 
 def bad_field(spec, seed, folder, report):
-    from lengen.spec import SpecError
+    from lengen.config.spec import SpecError
 
     raise SpecError("data.task=knitting: unknown task")
 

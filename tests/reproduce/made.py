@@ -2,11 +2,11 @@
 
 import dataclasses
 
-from lengen.experiment import Experiment
+from lengen.config.experiment import Experiment
+from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
 from lengen.records import Grid, KeyCount, Run, Score
-from lengen.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
-from reproduce.evidence import Evidence
-from reproduce.published import parse
+from reproduce.comparison.evidence import Evidence
+from reproduce.comparison.published import parse
 
 MODES = ("teacher_forced", "free_running")
 N = 400

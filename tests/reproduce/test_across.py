@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.statistics import Z95
-from reproduce.across import ACROSS, DEVIATION, MEAN
-from reproduce.measures import Missing
+from lengen.intervals import Z95
+from reproduce.comparison.across import ACROSS, DEVIATION, MEAN
+from reproduce.comparison.measures import Missing
 
 SHARES = st.lists(st.floats(0, 1), min_size=3, max_size=30)
 

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from reproduce import bench, speed
+from reproduce.bench import __main__ as bench
+from reproduce.bench import speed
 
 NAMES = {
     "data_examples_per_second",

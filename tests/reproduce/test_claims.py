@@ -4,12 +4,12 @@ import dataclasses
 
 import pytest
 
+from lengen.config.spec import change
+from lengen.intervals import Interval
 from lengen.records import Grid
-from lengen.spec import change
-from lengen.statistics import Interval
-from reproduce import claims
-from reproduce.evidence import DIFFERS, REPRODUCED, UNDECIDED, level
-from reproduce.measures import Missing
+from reproduce.comparison import checks as claims
+from reproduce.comparison.evidence import DIFFERS, REPRODUCED, UNDECIDED, level
+from reproduce.comparison.measures import Missing
 from tests.reproduce.made import N, claim, evidence, experiment, keys, outside, run, scalars, spec
 
 A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
@@ -113,7 +113,7 @@ def test_every_check_can_hold_fail_and_stay_open(name, which):
 
 
 def test_every_check_is_tested_here():
-    from reproduce.entries import CHECKS as known
+    from reproduce.comparison.entries import CHECKS as known
 
     assert {name.split()[0] for name in (*CHECKS, *SWEEPS)} == set(known) == set(claims._CHECKS)
 

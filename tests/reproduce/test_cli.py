@@ -12,26 +12,29 @@ from pathlib import Path
 import pytest
 
 import lengen
-from reproduce import cli, figures, registry, runner
+from reproduce import cli
 from reproduce.cli import main
-from reproduce.store import Store
+from reproduce.output import figures
+from reproduce.runs import catalogue as registry
+from reproduce.runs import perform as runner
+from reproduce.store.store import Store
 from tests.reproduce.fakes import SPEC, install_toy, outcome
 
-CHECKOUT = Path(runner.__file__).resolve().parent.parent
+CHECKOUT = Path(runner.__file__).resolve().parents[2]
 
 
 class OperandError(ValueError):
     """An operand that is no number."""
 
 
-OperandError.__module__ = "lengen.show"
+OperandError.__module__ = "lengen.inspection.problem"
 
 
 @pytest.fixture(autouse=True)
 def results(monkeypatch, tmp_path):
-    show = types.ModuleType("lengen.show")
+    show = types.ModuleType("lengen.inspection.problem")
     show.encode, show.solve = encode, solve
-    monkeypatch.setitem(sys.modules, "lengen.show", show)
+    monkeypatch.setattr("lengen.inspection.problem", show)
     monkeypatch.setattr(lengen, "show", show, raising=False)
     monkeypatch.chdir(tmp_path)
     yield install_toy(monkeypatch, tmp_path)
@@ -226,7 +229,7 @@ def command(*arguments, results, execute="execute"):
     code = (
         "import sys, papers; papers.__path__ = [sys.argv[1]]\n"
         "if __name__ == '__main__':\n"
-        "    from reproduce import cli, runner\n"
+        "    from reproduce import cli; from reproduce.runs import perform as runner\n"
         f"    runner.EXECUTE = 'tests.reproduce.fakes:{execute}'\n"
         "    sys.exit(cli.main(sys.argv[2:]))\n"
     )

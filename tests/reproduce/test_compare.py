@@ -9,10 +9,11 @@ import sys
 
 import pytest
 
-from reproduce import compare, numbers, registry
-from reproduce.entries import Published
-from reproduce.published import PublishedError
-from reproduce.store import Store
+from reproduce.comparison import compare, numbers
+from reproduce.comparison.entries import Published
+from reproduce.comparison.published import PublishedError
+from reproduce.runs import catalogue as registry
+from reproduce.store.store import Store
 from tests.reproduce.made import N, both, claim, experiment, number, outside, run, spec
 
 A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
@@ -269,6 +270,6 @@ def test_a_deviation_that_is_not_listed_gets_one_sentence(made_paper, monkeypatc
 
 
 def test_comparing_imports_neither_torch_nor_pandas():
-    code = "import sys, reproduce.compare; print([n for n in ('torch', 'pandas', 'rich') if n in sys.modules])"
+    code = "import sys, reproduce.comparison.compare ; print({'torch', 'pandas', 'rich'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert done.stdout.strip() == "set()"

@@ -4,9 +4,9 @@ import io
 
 import pytest
 
-from lengen import show
+from lengen.inspection import problem as show
 from papers.coupling.theorem import theorem
-from reproduce.progress import PATIENCE, QUIET, counter
+from reproduce.runs.display import PATIENCE, QUIET, counter
 
 
 class Terminal(io.StringIO):

@@ -2,12 +2,12 @@
 
 import pytest
 
-from lengen.data import ArithmeticData
-from lengen.spec import change
+from lengen.config.spec import change
+from lengen.data.datamodule import ArithmeticData
 from lengen.vocab import PAD
 from papers.bias_calibration.settings import calibrated, plain, scaffolded, with_code_masks
 from papers.random_spaces.settings import STEPS, fig45, table43
-from reproduce import estimate
+from reproduce.runs import estimate
 
 MEASURED = {
     "addition": (plain("addition", "vanilla", "cpu"), 0.073),

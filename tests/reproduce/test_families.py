@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reproduce.families import FALLEN, fallen_at, measure_of, most_significant_first
-from reproduce.measures import MEASURES, Missing
-from reproduce.samples import take
+from reproduce.comparison.families import FALLEN, fallen_at, measure_of, most_significant_first
+from reproduce.comparison.measures import MEASURES, Missing
+from reproduce.comparison.samples import take
 from tests.reproduce.made import experiment, run, scalars
 
 A = experiment("p/f/a")

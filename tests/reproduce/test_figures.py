@@ -11,11 +11,12 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.text import Text
 
 from lengen import plotting
-from lengen.experiment import Experiment, Figure
+from lengen.config.experiment import Experiment, Figure
 from papers.coupling import figures as coupling
 from papers.coupling.attention_figures import structured_heads
-from reproduce import figures, registry
-from reproduce.store import Store
+from reproduce.output import figures
+from reproduce.runs import catalogue as registry
+from reproduce.store.store import Store
 from tests.reproduce.drawn import attention, attentive, run, spec
 from tests.reproduce.drawn import figures as constructed
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from lengen.records import AttentionMap, KeyCount
-from reproduce.measures import MEASURES, Missing, keys_growth
-from reproduce.regions import cells_of
-from reproduce.samples import same_spec, take
+from reproduce.comparison.measures import MEASURES, Missing, keys_growth
+from reproduce.comparison.regions import cells_of
+from reproduce.comparison.samples import same_spec, take
 from tests.reproduce.made import MODES, N, experiment, keys, run, spec
 
 A = experiment("p/f/a")

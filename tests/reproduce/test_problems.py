@@ -6,11 +6,11 @@ import os
 import numpy as np
 import pytest
 
-from lengen.projections import probe_trained
-from lengen.spec import SpecError, from_dict
-from reproduce import terminal
+from lengen.config.spec import SpecError, from_dict
+from lengen.inspection.projections import probe_trained
 from reproduce.cli import main
-from reproduce.store import Store
+from reproduce.output import terminal
+from reproduce.store.store import Store
 
 
 @pytest.fixture(scope="module")

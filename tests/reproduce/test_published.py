@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 import papers
-from lengen.experiment import PROFILES
-from reproduce import claims, numbers, registry
-from reproduce.compare import experiment_names
-from reproduce.entries import CHECKS
-from reproduce.families import measure_of
-from reproduce.published import PublishedError, load, parse
-from reproduce.regions import REGIONS
+from lengen.config.experiment import PROFILES
+from reproduce.comparison import checks as claims
+from reproduce.comparison import numbers
+from reproduce.comparison.compare import experiment_names
+from reproduce.comparison.entries import CHECKS
+from reproduce.comparison.families import measure_of
+from reproduce.comparison.published import PublishedError, load, parse
+from reproduce.comparison.regions import REGIONS
+from reproduce.runs import catalogue as registry
 
 SHIPPED = sorted(Path(next(iter(papers.__path__))).glob("*/published.toml"))
 CLAIM = {"id": "c", "place": "p", "statement": "s", "check": "level", "relation": ">=", "left": ["a/b/c"]}

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.spec import change
-from reproduce.regions import REGION_WORDS, REGIONS, Trained, cells_of, shared, trained, trained_range
+from lengen.config.spec import change
+from reproduce.comparison.regions import REGION_WORDS, REGIONS, Trained, cells_of, shared, trained, trained_range
 from tests.reproduce.made import experiment, run, spec
 
 A = experiment("p/f/a")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from reproduce import registry
-from reproduce.registry import SelectorError, declared_runs, home, select, select_one
-from reproduce.store import Store
+from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import SelectorError, declared_runs, home, select, select_one
+from reproduce.store.store import Store
 from tests.reproduce.fakes import install_toy, outcome, spec_with
 
 SPEC_AT_CPU = spec_with()

@@ -2,8 +2,8 @@
 
 import re
 
-from reproduce import report
-from reproduce.tables import Row
+from reproduce.comparison.tables import Row
+from reproduce.output import report
 from tests.reproduce.drawn import run, spec
 
 NASTY = "<script>alert(1)</script>"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from lengen.records import AttentionMap, Grid, KeyCount, RecordError, Score
-from reproduce.files import write_text
-from reproduce.run_files import (
+from reproduce.store.atomic_files import write_text
+from reproduce.store.run_folder import (
     arrays_from_bytes,
     arrays_to_bytes,
     attention_from_bytes,
@@ -18,7 +18,7 @@ from reproduce.run_files import (
     metrics_from_csv,
     metrics_to_csv,
 )
-from reproduce.store import Store
+from reproduce.store.store import Store
 from tests.reproduce.fakes import SPEC
 
 HASH = SPEC.hash()

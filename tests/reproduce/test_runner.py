@@ -11,16 +11,18 @@ from pathlib import Path
 
 import pytest
 
+from lengen.config.spec import SpecError
 from lengen.progress import Progress
-from lengen.spec import SpecError
-from reproduce import estimate, executors, registry, runner
-from reproduce.executors import Local, Sbatch, sbatch_script, throttled
-from reproduce.progress import Display, Forecast
-from reproduce.runner import FatalError, Job, JobError, Order, PlanError, plan
-from reproduce.store import Store
+from reproduce.runs import catalogue as registry
+from reproduce.runs import estimate, executors
+from reproduce.runs import perform as runner
+from reproduce.runs.display import Display, Forecast
+from reproduce.runs.executors import Local, Sbatch, sbatch_script, throttled
+from reproduce.runs.perform import FatalError, Job, JobError, Order, PlanError, plan
+from reproduce.store.store import Store
 from tests.reproduce.fakes import SPEC, install_toy, spec_with
 
-CHECKOUT = Path(runner.__file__).resolve().parent.parent
+CHECKOUT = Path(runner.__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -207,7 +209,7 @@ def test_time_left_is_learnt_from_what_has_been_seen():
 
 def test_plain_lines_speak_every_ten_seconds(monkeypatch):
     clock = [0.0]
-    monkeypatch.setattr("reproduce.progress.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("reproduce.runs.display.time.monotonic", lambda: clock[0])
     job, stream = Job("toy/fig1/alpha", "cpu", 0, SPEC), io.StringIO()
     with Display({job: estimate.cost(SPEC, "cpu")}, 1, before=2, stream=stream) as display:
         display.started(job)

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reproduce import run_files
-from reproduce.files import StoreError, write_text
-from reproduce.store import Store, results_root
+from reproduce.store import run_folder as run_files
+from reproduce.store.atomic_files import StoreError, write_text
+from reproduce.store.store import Store, results_root
 from tests.reproduce.fakes import SPEC, outcome
 
 KEY = ("toy/fig1/alpha", "cpu", 0)
@@ -134,7 +134,7 @@ def test_a_second_process_is_told_and_waits(tmp_path, store):
 
 def test_the_lock_of_a_killed_process_is_free(tmp_path, store):
     code = (
-        "import sys, time; from pathlib import Path; from reproduce.store import Store\n"
+        "import sys, time; from pathlib import Path; from reproduce.store.store import Store\n"
         f"with Store(Path({str(tmp_path)!r}), 'local').workspace(*{KEY!r}, {HASH!r}):\n"
         "    print('held', flush=True); time.sleep(60)"
     )
@@ -272,7 +272,7 @@ def test_promotion_copies_arrays(store):
 
 def test_promotion_refuses_big_weights_and_damaged_files(store, monkeypatch):
     run = publish(store)
-    monkeypatch.setattr("reproduce.store.LARGEST_WEIGHTS", 3)
+    monkeypatch.setattr("reproduce.store.store.LARGEST_WEIGHTS", 3)
     reference = Store(store.root, "reference")
     with pytest.raises(StoreError, match="promote without --weights"):
         reference.adopt(run, store, weights=True)
@@ -286,4 +286,4 @@ def test_results_root_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     assert results_root() == tmp_path
     monkeypatch.delenv("LENGEN_RESULTS")
-    assert results_root() == Path(run_files.__file__).resolve().parent.parent / "results"
+    assert results_root() == Path(run_files.__file__).resolve().parents[2] / "results"

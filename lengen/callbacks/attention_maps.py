@@ -1,0 +1,78 @@
+"""Attention of a trained model over test cells: an averaged map, and how many keys a prediction step needs.
+
+Figure 7 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count" shows maps averaged over
+1,000 examples and says that with a scratchpad a head looks at a fixed number of keys, while without it the number
+grows with the operands. A picture cannot be tested; the number of keys that hold 90 % of the softmax can.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from lightning import Callback, LightningModule, Trainer
+from torch import Tensor
+
+from lengen.config.spec import Spec
+from lengen.data.datamodule import ArithmeticData
+from lengen.data.writer import Batch, response_start
+from lengen.models import Transformer
+from lengen.progress import Progress
+from lengen.records import AttentionMap, KeyCount
+
+MASS = 0.9
+"""Share of the softmax that the counted keys hold."""
+EXAMPLES_AT_ONCE = 50
+
+
+def keys_holding(weights: Tensor, mass: float = MASS) -> Tensor:
+    """Smallest number of keys that hold ``mass`` of each softmax row: (..., K) to (...).
+
+    >>> keys_holding(torch.tensor([[0.95, 0.05, 0.0], [0.5, 0.3, 0.2]])).tolist()
+    [1, 3]
+    """
+    largest_first = weights.sort(dim=-1, descending=True).values
+    return (largest_first.cumsum(dim=-1) < mass).sum(dim=-1) + 1
+
+
+class AttentionRecord(Callback):
+    """Measures the cells of ``spec.test.attention`` once training has ended; the first gives the map."""
+
+    def __init__(self, spec: Spec, report: Callable[[Progress], None]) -> None:
+        self.test = spec.test
+        self.report = report
+        self.map: AttentionMap | None = None
+        self.key_counts: list[KeyCount] = []
+
+    def on_fit_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        data: ArithmeticData = trainer.datamodule  # type: ignore[attr-defined]
+        model: Transformer = pl_module.model  # type: ignore[assignment]
+        model.eval()
+        for done, (length, count) in enumerate(self.test.attention):
+            batch = data.writer.write(data.test(length, count, self.test.attention_examples))
+            mean, keys, steps = measure_attention(model, batch)
+            self.key_counts += [
+                KeyCount(length, count, layer, head, steps, int(keys[layer, head]))
+                for layer in range(len(keys))
+                for head in range(len(keys[0]))
+            ]
+            if done == 0:
+                tokens = tuple(data.format.vocab.decode([token]) for token in batch.tokens[0, :-1])
+                self.map = AttentionMap(tokens, mean.numpy().astype(np.float32), len(batch.tokens))
+            self.report(Progress("attention", done + 1, len(self.test.attention), None, None))
+
+
+@torch.no_grad()
+def measure_attention(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor, int]:
+    """Mean weights (layers, heads, T - 1, T - 1), summed key counts (layers, heads), and the steps summed over.
+
+    A step is a position whose next token is a training target; examples must share one layout.
+    """
+    examples, steps = len(batch.tokens), slice(int(response_start(batch)[0]) - 1, int(batch.loss[0].nonzero()[-1]))
+    total = keys = torch.tensor(0.0)
+    for index in torch.split(torch.arange(examples), EXAMPLES_AT_ONCE):
+        ids = batch.ids if batch.ids.shape[1] == 1 else batch.ids[:, index]
+        part = Batch(batch.tokens[index], ids, batch.loss[index]).to(model.device)
+        layers = torch.stack([layer["self"] for layer in model.attention(part)]).cpu()
+        total = total + layers.sum(dim=1)
+        keys = keys + keys_holding(layers[:, :, :, steps]).sum(dim=(1, 3))
+    return total / examples, keys, examples * (steps.stop - steps.start)

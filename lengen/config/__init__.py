@@ -1,0 +1,1 @@
+"""Settings: what a run is made of, as typed parts; no torch."""

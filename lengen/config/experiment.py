@@ -1,0 +1,78 @@
+"""An experiment: one published setting with its claim, its place and its three sizes; no torch.
+
+Papers list their experiments as plain data (`papers/<paper>/experiments.py`). The conductor reads the
+list to show, plan, run, draw and compare; nothing here knows how a run is made.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lengen.config.spec import Spec
+
+PROFILES = ("smoke", "cpu", "paper")
+"""The sizes of an experiment: minutes of CI, minutes on two cores, the published hyper-parameters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    name: str
+    """``paper/figure/variant``."""
+    claim: str
+    """What the paper says of this setting, in one sentence."""
+    place: str
+    """Where it stands: figure, table or section."""
+    specs: Mapping[str, Spec]
+    """One specification per profile; a profile that is absent is not run there."""
+    absent: Mapping[str, str]
+    """Why a profile is absent: shown by ``list``. Every profile is in ``specs`` or here."""
+    extra: Mapping[str, str] = field(default_factory=dict)
+    """Profiles at which a run of the whole paper leaves it out, and why; it runs when its figure is named."""
+    seeds: int
+    """Seeds of the published result (the paper profile's default)."""
+    shown: tuple[str, ...] = ()
+    """Overrides under which ``encode`` and ``solve`` write a problem: what this experiment looks at in a shared run."""
+
+    @property
+    def paper(self) -> str:
+        return self.name.split("/")[0]
+
+    @property
+    def figure(self) -> str:
+        return self.name.split("/")[1]
+
+    @property
+    def variant(self) -> str:
+        return self.name.split("/")[2]
+
+
+def constructed(name: str, claim: str, place: str, *specs: Spec) -> Experiment:
+    """An experiment without training: its specifications at the profiles, smallest first; seeds make no difference."""
+    return Experiment(
+        name=name, claim=claim, place=place, specs=dict(zip(PROFILES, specs, strict=True)), absent={}, seeds=1
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A published figure: the experiments it reads, wherever their home is, and the function that draws it."""
+
+    name: str
+    """Name within the paper, e.g. ``fig1``."""
+    title: str
+    """Caption in one line."""
+    reads: tuple[str, ...]
+    """Names of the experiments it draws, in drawing order."""
+    draw: str
+    """Name of the drawing function in ``papers/<paper>/figures.py``."""
+    table: str = ""
+    """Name of a function there that takes the same runs and returns what is drawn as CSV text; empty: no file."""
+    probes: bool = False
+    """It draws the projections of one problem, so ``probe`` can draw it for any other."""
+
+
+def figure_of(
+    name: str, title: str, draw: str, *experiments: tuple[Experiment, ...], table: str = "", probes: bool = False
+) -> Figure:
+    """A figure that draws these groups of experiments, in their order."""
+    reads = tuple(item.name for group in experiments for item in group)
+    return Figure(name=name, title=title, reads=reads, draw=draw, table=table, probes=probes)

@@ -1,0 +1,1 @@
+"""Problems to batches, and batches to a trainer."""

@@ -1,0 +1,1 @@
+"""One problem as a model sees it, solves it and represents it."""

@@ -1,0 +1,103 @@
+"""One problem as a model sees it, and as a trained model solves it: what ``encode`` and ``solve`` print."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lengen.config.spec import Spec, SpecError
+from lengen.data.task_data import TaskData
+from lengen.data.training_batches import targets
+from lengen.data.writer import response_start
+from lengen.decoding import most_likely, verify, write
+from lengen.formats import can_run_free, final_answer
+from lengen.tasks import Problems, Task
+from lengen.training.build import load
+
+
+def encode(spec: Spec, operands: list[str], task: str = "") -> dict[str, Any]:
+    """Tokens, position ids (one row per level, test-time offset) and loss mask of one problem.
+
+    ``task`` names an auxiliary task; without it the main one is asked. Beside an encoder these three stand under
+    "source" and under "target". Raises `OperandError` for operands that the task cannot take or that exceed the maximum
+    position id.
+    """
+    data = TaskData(spec, seed=0)
+    asked, writer = data.trained(task or spec.data.task)
+    batch = writer.write(_parsed(spec, asked, operands))
+
+    def side(tokens: Tensor, ids: Tensor, loss: Tensor) -> dict[str, list[Any]]:
+        return {
+            "tokens": [data.format.vocab.decode([token]) or "PAD" for token in tokens[0]],
+            "position_ids": ids[:, 0].tolist(),
+            "loss": loss[0].int().tolist(),
+        }
+
+    target = side(batch.tokens, batch.ids, targets(batch, spec.train.loss))
+    if batch.source is None:
+        return target
+    nothing = torch.zeros_like(batch.source.tokens)
+    return {"source": side(batch.source.tokens, batch.source.ids, nothing), "target": target}
+
+
+def _parsed(spec: Spec, task: Task, operands: list[str]) -> Problems:
+    """One problem; raises `OperandError` or `SpecError` for operands that the task or the model cannot take."""
+    problems = task.parse(operands)
+    spec.admit(tuple(problems.lengths[0].tolist()))
+    return problems
+
+
+@torch.no_grad()
+def solve(
+    spec: Spec,
+    weights: Path | None,
+    operands: list[str],
+    task: str = "",
+    report: Callable[[int, int], None] = lambda done, most: None,
+) -> dict[str, object]:
+    """Greedy free-running response of a trained or constructed model to one problem, without the answer in sight.
+
+    Returns ``prompt`` and ``output`` as text, the true ``answer``, whether the final answer of the output is
+    ``correct``, and that final answer as it ``read``s: as a plain number, but in sub-tasks and auxiliary tasks as it is
+    written. ``task`` names an auxiliary task; without it the main one is asked. ``report`` is told of every token: how
+    many are written, and how many there are at most.
+    """
+    data = TaskData(spec, seed=0)
+    if not can_run_free(data.format, spec.data):
+        raise SpecError(
+            "this format cannot be solved free-running: without padding and most significant digit first, the id of "
+            "a digit depends on a length not yet written; choose another variant"
+        )
+    asked, writer = data.trained(task or spec.data.task)
+    problems = _parsed(spec, asked, operands)
+    batch = writer.write(problems)
+    prompt = batch.tokens[:, : int(response_start(batch)[0])] if batch.source is None else batch.source.tokens
+    model, vocab = load(spec, weights), data.format.vocab
+    most = int(writer.plan(problems)[1].max())
+
+    def told(logits: Tensor, rows: Tensor, slots: Tensor) -> Tensor:
+        report(int(slots.max()), most)
+        return most_likely(logits, rows, slots)
+
+    written = write(model, writer, problems, choose=told)
+    reference = verify(model, batch).reference
+    reversed_digits = spec.data.reverse_response and not data.format.last_token_only
+
+    def read(response: Tensor) -> str:
+        text = vocab.decode(final_answer(data.format, response)[0])
+        if writer.head:
+            return text
+        plain = text[::-1] if reversed_digits else text
+        if spec.data.subtasks or not plain.isalnum():
+            return plain
+        return plain.lstrip("0") or "0"
+
+    return {
+        "prompt": vocab.decode(prompt[0]),
+        "output": vocab.decode(written[0]),
+        "answer": read(reference),
+        "correct": read(written) == read(reference),
+        "read": read(written),
+    }

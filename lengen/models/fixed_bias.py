@@ -1,0 +1,100 @@
+"""Fixed attention biases of an encoder-decoder: added to the scores of every decoder layer, one matrix per head.
+
+Axes: H heads, M response places (place 0 is the beginning ``$``; place i predicts token i of the response), N source
+places, both ``$`` included. A closed key is -inf.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import pad
+
+from lengen.config.spec import ModelSpec, SpecError
+from lengen.tasks.base import OperandError
+
+
+def window_self(rows: int, width: int) -> Tensor:
+    """(rows, rows) bool: a place sees itself and the ``width`` places before it.
+
+    Appendix A.4 of "From Interpolation to Extrapolation": the main diagonal and w diagonals below.
+    """
+    behind = torch.arange(rows)[:, None] - torch.arange(rows)
+    return (behind >= 0) & (behind <= width)
+
+
+def window_cross(rows: int, columns: int, width: int, stride: int) -> Tensor:
+    """(rows, columns) bool: ``stride`` places along the anti-diagonal, and ``width`` places to both sides of them.
+
+    Appendix A.4 and Figures 10 and 11 of "From Interpolation to Extrapolation": the window spans and steps over one
+    place for unary and two for binary operations. The anti-diagonal is that of the whole matrix: row 0 stands against
+    the final ``$`` of the source, and responses begin with the least significant digit, which stands before it. So with
+    w = 1 the row that writes digit k sees digits k, k - 1 and k - 2 of one operand, or digits k and k - 1 of two.
+    Anchored on digit k itself, the first row would see two digits alike, and nothing could tell them apart without
+    positions, where the text reports 100 %.
+    """
+    from_right = columns - 1 - torch.arange(columns) - stride * torch.arange(rows)[:, None]
+    return (from_right >= -width) & (from_right < stride + width)
+
+
+def closed(window: Tensor) -> Tensor:
+    """0 where a bool window is open and -inf where it is closed."""
+    return torch.zeros(window.shape).masked_fill(~window, float("-inf"))
+
+
+class FixedBias(nn.Module):
+    """Two matrices per head, for the decoder's self-attention (H, M, M) and its cross-attention (H, M, N).
+
+    They are buffers: a model's weights hold the bias that it was trained with.
+    """
+
+    own: Tensor
+    cross: Tensor
+
+    def __init__(self, own: Tensor, cross: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("own", own)
+        self.register_buffer("cross", cross)
+
+    def set(self, own: Tensor, cross: Tensor) -> None:
+        """Replace both; shapes must be equal."""
+        for name, held, new in (("self", self.own, own), ("cross", self.cross, cross)):
+            if held.shape != new.shape:
+                raise SpecError(
+                    f"a {name}-attention bias of shape {tuple(new.shape)} does not fit a model of {tuple(held.shape)}: "
+                    "calibrate it for this fixed length"
+                )
+        self.own.copy_(own)
+        self.cross.copy_(cross)
+
+    def check(self, rows: int, columns: int) -> None:
+        """Raises `OperandError` beyond the sizes it was built for: a bias is never cropped to a longer problem."""
+        _, held, held_columns = self.cross.shape
+        if rows > held or columns > held_columns:
+            raise OperandError(
+                f"this model's attention bias is built for {held} response and {held_columns} source places, and the "
+                f"problem has {rows} and {columns}: shorten it, or calibrate for a larger data.fixed_length"
+            )
+
+    def rows(self, places: Tensor, keys: int, columns: int) -> tuple[Tensor, Tensor]:
+        """Biases of queries at ``places`` (B or 1, T): (B or 1, H, T, keys) and (B or 1, H, T, columns).
+
+        Keys beyond the held ones, spare places of a cache that no query sees, get 0.
+        """
+        held = self.own.shape[-1]
+        places = places.clamp(max=held - 1)
+        own = self.own[:, places, :keys].transpose(0, 1)
+        return pad(own, (0, max(0, keys - held))), self.cross[:, places, :columns].transpose(0, 1)
+
+
+def build_bias(model: ModelSpec, rows: int, columns: int) -> FixedBias | None:
+    """The bias a specification names, for responses of ``rows`` and sources of ``columns`` places.
+
+    A bias that is ``given`` starts open everywhere; `FixedBias.set` or stored weights fill it.
+    """
+    if model.bias == "none":
+        return None
+    shape = (model.heads, rows, rows), (model.heads, rows, columns)
+    if model.bias == "given":
+        return FixedBias(torch.zeros(shape[0]), torch.zeros(shape[1]))
+    own = closed(window_self(rows, model.window))
+    cross = closed(window_cross(rows, columns, model.window, model.stride))
+    return FixedBias(own.expand(shape[0]).clone(), cross.expand(shape[1]).clone())

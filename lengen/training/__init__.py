@@ -1,0 +1,1 @@
+"""From a setting to a trained model: build, train, resume."""

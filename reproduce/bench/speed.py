@@ -1,0 +1,247 @@
+"""Speed as ratios: drawing data, deciding exact match, edit distance.
+
+`reproduce.bench.trainer` adds training, `reproduce.bench.calibration` attention bias calibration.
+
+What enters is how much to measure; what leaves are entries. Whatever is compared runs in turns in one process, timed by
+the processor time it took, and a ratio is the median over the turns: so a busy machine slows both sides alike. Models
+are untrained: weights do not change the time.
+"""
+
+import itertools
+from collections.abc import Callable, Sequence
+from time import process_time as clock
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
+from lengen.data.datamodule import ArithmeticData
+from lengen.data.writer import response_start
+from lengen.decoding import verify, write
+from lengen.metrics import edit_distances
+from lengen.models import Transformer
+from lengen.training.build import build_model
+from lengen.vocab import END, FIRST, PAD
+from papers.random_spaces import settings
+
+
+class Entry(NamedTuple):
+    """One measurement."""
+
+    name: str
+    what: str
+    value: float
+    unit: str
+    against: str
+    """What it is measured against, with the aim where there is one."""
+
+
+class Sizes(NamedTuple):
+    """How much is measured; the defaults take two to three minutes."""
+
+    batch: int = 1024
+    repeats: int = 30
+    cell: int = 10
+    verified: int = 96
+    stepped: int = 8
+    counts: tuple[int, ...] = (4, 8, 16)
+    turns: int = 5
+    segments: int = 25
+    response: int = 200
+    pairs: int = 4
+    bias: tuple[int, int, int, int] = (8, 30, 62, 125)
+    """Heads, rows of the attention, rows and columns of its calibrated bias."""
+
+
+FULL = Sizes()
+TINY = Sizes(
+    batch=8,
+    repeats=2,
+    cell=2,
+    verified=4,
+    stepped=2,
+    counts=(2, 3),
+    turns=1,
+    segments=2,
+    response=10,
+    pairs=1,
+    bias=(2, 3, 5, 6),
+)
+
+SPEC = Spec(
+    data=DataSpec(task="addition", length=5, count=5, max_position=(40, 40)),
+    model=ModelSpec(layers=1, heads=4, width=128, head_dim=32, ff_width=256),
+    train=TrainSpec(steps=100, batch=64, lr=1e-3, bucket=8, evaluations=1),
+    test=TestSpec(lengths=(2,), examples=1, free_running=False),
+)
+"""The size of the cpu profile's addition runs."""
+ENCODER_DECODER = change(
+    SPEC,
+    data={
+        "length": 4,
+        "count": 2,
+        "scratchpad": False,
+        "position_ids": "consecutive",
+        "max_position": (),
+        "fixed_length": 12,
+    },
+    model={"encoding": "sinusoidal", "architecture": "encoder_decoder", "encoder_layers": 1},
+)
+"""The same model beside an encoder of one layer, at the lengths of attention bias calibration at the cpu profile."""
+WRITTEN: dict[str, Spec] = {
+    **{kind: settings.fig45(kind, "paper") for kind in settings.STEPS},
+    "scratchpad with spaces": settings.setting(
+        "paper",
+        settings.SETS[settings.MINI]["paper"],
+        settings.written("scratchpad", "paper"),
+        settings.written("spaces", "paper"),
+    ),
+    "sub-tasks with spaces": settings.table43("10k", "mix", 64, "paper"),
+}
+"""Every way in which "Length Generalization on Multi-Digit Integer Addition with Transformers" writes a problem."""
+PUBLISHED_LENGTH = 61
+"""Digits that its numbers are padded to at the paper profile."""
+
+
+def turns(actions: Sequence[Callable[[], object]], repeats: int) -> np.ndarray:
+    """Seconds (repeats, actions), the actions taken in turns after one unmeasured round."""
+    seconds = np.empty((repeats + 1, len(actions)))
+    for row in seconds:
+        for i, action in enumerate(actions):
+            start = clock()
+            action()
+            row[i] = clock() - start
+    return seconds[1:]
+
+
+def data_speed(sizes: Sizes) -> list[Entry]:
+    """Whole batches from random numbers to tokens, ids and loss mask."""
+    data = ArithmeticData(SPEC, 0)
+    stream = torch.Generator().manual_seed(0)
+
+    def draw() -> None:
+        data.writer.write(data.task.train(sizes.batch, sizes.cell, sizes.cell, stream), stream)
+
+    turns([draw], sizes.repeats)  # every layout has been seen once
+    # The shortest time is the code's own; longer ones are other processes'.
+    value = sizes.batch / float(turns([draw], 5 * sizes.repeats).min())
+    what = f"S_A({sizes.cell},{sizes.cell}) with scratchpad: numbers, tokens, random ids, mask; one core, best run"
+    return [Entry("data_examples_per_second", what, value, "examples/s", "aim 100,000"), written_speed(sizes)]
+
+
+def written_speed(sizes: Sizes) -> Entry:
+    """The slowest way of writing two operands of 1 to 7 or 9 digits, in training batches of the published settings."""
+    found = {}
+    for name, spec in WRITTEN.items():
+        data = ArithmeticData(change(spec, data={"examples": 0}, train={"batch": sizes.batch // 4, "bucket": 4}), 0)
+        windows = itertools.count()
+        turns([lambda data=data, windows=windows: data.batch(4 * next(windows))], sizes.repeats)  # type: ignore[misc]
+        seconds = turns([lambda data=data, windows=windows: data.batch(4 * next(windows))], sizes.repeats)  # type: ignore[misc]
+        found[name] = sizes.batch / float(seconds.min())
+    slowest = min(found, key=lambda name: found[name])
+    what = f"{slowest}, the slowest of {', '.join(found)}: problems that are not tested, tokens, spaces, ids, mask"
+    return Entry("data_examples_per_second_thesis", what, found[slowest], "examples/s", "aim 50,000")
+
+
+def endless(spec: Spec) -> Transformer:
+    """A model that never ends a response early, so that every way of decoding writes the full length."""
+    model = build_model(spec, 0).eval()
+    logits = model._logits
+
+    def without_end(x: Tensor, head: int = 0) -> Tensor:
+        return logits(x, head).index_fill(-1, torch.tensor(END), float("-inf"))
+
+    model._logits = without_end  # type: ignore[method-assign]
+    return model
+
+
+def verify_vs_cached(name: str, model: Transformer, data: ArithmeticData, cell: tuple[int, int], sizes: Sizes) -> Entry:
+    """Deciding exact match of problems of ``cell`` (length, count) by one forward pass and by cached decoding."""
+    seconds = turns(ways(model, data, cell, sizes.verified), sizes.turns)
+    what = f"exact match of {cell[1]} operands of {cell[0]} digits, {sizes.verified} examples at once"
+    if data.spec.data.fixed_length:
+        what += f", padded to {data.spec.data.fixed_length}, encoder-decoder"
+    value = float(np.median(seconds[:, 1] / seconds[:, 0]))
+    return Entry(name, what, value, "times faster", "greedy decoding with a key-value cache (aim 2)")
+
+
+def ways(model: Transformer, data: ArithmeticData, cell: tuple[int, int], examples: int) -> list[Callable[[], object]]:
+    """One forward pass; decoding with a cache."""
+    return [
+        lambda: verify(model, data.writer.write(data.test(*cell, examples))),
+        lambda: write(model, data.writer, data.test(*cell, examples)),
+    ]
+
+
+def uncached(model: Transformer, data: ArithmeticData, cell: tuple[int, int], examples: int) -> Tensor:
+    """Greedy decoding as published codebases do it: a full forward pass for every new token; decoder-only."""
+    batch = data.writer.write(data.test(*cell, examples))
+    start = int(response_start(batch)[0])
+    tokens = batch.tokens[:, :start]
+    with torch.no_grad():
+        for end in range(start, batch.tokens.shape[1]):
+            newest = model(tokens, batch.ids[:, :, :end])[:, -1].argmax(dim=-1)
+            tokens = torch.cat([tokens, newest[:, None]], dim=1)
+    return tokens[:, start:]
+
+
+def decoding(sizes: Sizes) -> list[Entry]:
+    """Deciding exact match by one forward pass, by cached decoding and by decoding without a cache."""
+    data, model = ArithmeticData(SPEC, 0), endless(SPEC)
+    beside = ENCODER_DECODER.override(f"data.fixed_length={PUBLISHED_LENGTH}")
+    cell = (sizes.cell, sizes.cell)
+
+    def slowly(cell: tuple[int, int]) -> Callable[[], object]:
+        return lambda: uncached(model, data, cell, sizes.stepped)
+
+    slow = turns([ways(model, data, cell, sizes.stepped)[0], slowly(cell)], max(1, sizes.turns // 2))
+    entries = [
+        verify_vs_cached("verify_vs_cached_decoding", model, data, cell, sizes),
+        Entry(
+            "verify_vs_uncached_decoding",
+            f"exact match of {cell[1]} operands of {cell[0]} digits, {sizes.stepped} examples at once",
+            float(np.median(slow[:, 1] / slow[:, 0])),
+            "times faster",
+            "a full forward pass per new token (aim 50)",
+        ),
+        verify_vs_cached(
+            "encoder_decoder_verify_vs_cached",
+            endless(beside),
+            ArithmeticData(beside, 0),
+            (PUBLISHED_LENGTH - 1, 2),
+            sizes,
+        ),
+    ]
+    responses, seconds = [], []
+    for count in sizes.counts:
+        cell = (sizes.cell, count)
+        responses.append(int(data.writer.write(data.test(*cell, 1)).loss.sum()))
+        actions = [*ways(model, data, cell, sizes.stepped), slowly(cell)]
+        seconds.append(turns(actions, max(1, sizes.turns // 2)).min(axis=0))
+    for i, name in enumerate(("verify", "cached", "uncached")):
+        exponent = np.polyfit(np.log(responses), np.log([row[i] for row in seconds]), 1)[0]
+        what = f"exponent of time against response length, {responses[0]} to {responses[-1]} tokens"
+        entries.append(Entry(f"scaling_{name}", what, float(exponent), "exponent", "1 is linear"))
+    return entries
+
+
+def edit_distance(sizes: Sizes) -> list[Entry]:
+    """Our exact edit distance against the beam search of torchmetrics, for pairs that differ in a tenth."""
+    from torchmetrics.functional.text import edit_distance as theirs
+
+    stream = torch.Generator().manual_seed(0)
+    many = 50 * sizes.pairs  # ours is too fast to be timed over few
+    reference = torch.randint(FIRST, FIRST + 10, (many, sizes.response), generator=stream)
+    changed = torch.rand(reference.shape, generator=stream) < 0.1
+    written = torch.where(changed, torch.randint(FIRST, FIRST + 10, reference.shape, generator=stream), reference)
+
+    def texts(rows: Tensor) -> list[str]:
+        return ["".join(chr(48 + token - FIRST) for token in row if token != PAD) for row in rows.tolist()]
+
+    a, b = texts(written[: sizes.pairs]), texts(reference[: sizes.pairs])
+    seconds = turns([lambda: edit_distances(written, reference), lambda: theirs(a, b, reduction="none")], sizes.turns)
+    value = float(np.median(seconds[:, 1] / sizes.pairs / (seconds[:, 0] / many)))
+    what = f"edit distance of two responses of {sizes.response} tokens"
+    return [Entry("edit_distance_vs_torchmetrics", what, value, "times faster", "torchmetrics EditDistance (aim 100)")]

@@ -1,0 +1,193 @@
+"""The commands that read: list, show, figures, compare, report; and promote, which copies.
+
+What enters are parsed options; what leaves is text on stdout and an exit code. Only what draws imports matplotlib. The
+commands that put a problem to a model stand in `reproduce.commands.problem`.
+"""
+
+import argparse
+import fnmatch
+import importlib.util
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import papers
+from lengen.config.experiment import Experiment
+from lengen.records import Run
+from reproduce.output import terminal
+from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import SelectorError
+from reproduce.store.atomic_files import readable
+from reproduce.store.store import REPOSITORY, Store, StoreError, results_root
+
+if TYPE_CHECKING:
+    from reproduce.comparison.compare import Row
+
+
+def stores() -> tuple[Store, Store]:
+    """The reference and the local store."""
+    root = results_root()
+    return Store(root, "reference"), Store(root, "local")
+
+
+def list_command(options: argparse.Namespace) -> int:
+    """One line per experiment; reads run.json files, no records."""
+    chosen = registry.select(options.selector or "*")
+    counts = [_finished(store, chosen) for store in stores()]
+    print(terminal.listing(chosen, counts))
+    return 0
+
+
+def _finished(store: Store, chosen: Sequence[Experiment]) -> dict[str, int]:
+    """Finished runs that count, per experiment, all profiles together; of shared runs each reader has its count."""
+    headers = [run for paper in dict.fromkeys(item.paper for item in chosen) for run in store.headers(paper)]
+    return {
+        item.name: sum(
+            len({run.seed for run in headers if registry.counts(run, item, profile)}) for profile in item.specs
+        )
+        for item in chosen
+    }
+
+
+def show_command(options: argparse.Namespace) -> int:
+    """Specification at each profile, published entries, commands."""
+    for number, experiment in enumerate(registry.select(options.selector)):
+        print("\n" * bool(number) + terminal.description(experiment, _published(experiment)))
+    return 0
+
+
+def _published(experiment: Experiment) -> list[tuple[str, str]]:
+    """(id, sentence) of the published numbers and claims that name this experiment."""
+    from reproduce.comparison.published import load
+
+    path = Path(next(iter(papers.__path__))) / experiment.paper / "published.toml"
+    if not path.exists():
+        return []
+    published = load(path)
+    entries: list[tuple[str, str]] = []
+    for number in published.numbers:
+        if number.kind != "setting" and _names(number.experiments, experiment):
+            said = "" if number.value is None else f" ({number.relation} {number.value})"
+            entries.append((number.id, f"{number.statement}{said}, {number.place}"))
+    for claim in published.claims:
+        if _names((*claim.left, *claim.right), experiment):
+            entries.append((claim.id, f"claim: {claim.statement}, {claim.place}"))
+    return entries
+
+
+def _names(patterns: Sequence[str], experiment: Experiment) -> bool:
+    return any(fnmatch.fnmatchcase(experiment.name, pattern) for pattern in patterns)
+
+
+def figures_command(options: argparse.Namespace) -> int:
+    """Draw the committed runs' figures, and those of local runs where there are any; print the files."""
+    from reproduce.output import figures
+
+    drawn: list[str] = []
+    for paper, names in _papers_and_figures(options.selector):
+        for store in _with_runs(paper):
+            drawn += [readable(path) for path in figures.draw(paper, store, names)]
+    if options.format == "json":
+        print(json.dumps(drawn))
+    else:
+        print("\n".join({"csv": ["path", *drawn], "md": [f"- {path}" for path in drawn]}.get(options.format, drawn)))
+    return 0
+
+
+def compare_command(options: argparse.Namespace) -> int:
+    """Write comparison.csv and comparison.md and print the comparison."""
+    for paper, names in _papers_and_figures(options.selector):
+        reference, yours, _ = write_comparison(paper, _with_runs(paper))
+        if names is not None:
+            place = re.compile(rf" {paper}/({'|'.join(map(re.escape, names))})(/| |$)")
+            reference, yours = ([row for row in rows if place.search(row.command)] for rows in (reference, yours))
+        print_comparison(paper, reference, yours, options.format)
+    return 0
+
+
+def write_comparison(paper: str, where: Sequence[Store]) -> tuple[list["Row"], list["Row"], list[Path]]:
+    """Rows of the reference store, rows of the local one (none where it is not in ``where``), files written."""
+    from reproduce.comparison import compare
+
+    paths = compare.save(paper, where)
+    reference, *others = (compare.compare(paper, [store]) for store in where)
+    return reference, others[0] if others else [], paths
+
+
+def print_comparison(paper: str, reference: Sequence["Row"], yours: Sequence["Row"], form: str) -> None:
+    """Published, reference and yours side by side; JSON and CSV hold your rows, or the reference's without any."""
+    from reproduce.comparison import compare
+
+    if form == "table":
+        terminal.print_wide(terminal.comparison(reference, yours))
+        print(terminal.tally(reference, yours))
+    elif form == "md":
+        print(compare.to_markdown(paper, reference, yours, registry.deviations(paper)), end="")
+    else:
+        print({"csv": compare.to_csv, "json": compare.to_json}[form](yours or reference), end="")
+
+
+def report_command(options: argparse.Namespace) -> int:
+    """One page per paper with everything, where the report writer is installed."""
+    if importlib.util.find_spec("reproduce.output.report") is None:
+        options.format = "md" if options.format == "table" else options.format
+        return compare_command(options)
+    report = importlib.import_module("reproduce.output.report")
+    for paper, _ in _papers_and_figures(options.selector):
+        print(readable(report.write(paper, _with_runs(paper))))
+    return 0
+
+
+def _with_runs(paper: str) -> list[Store]:
+    """The reference store, and the local one where it has runs of this paper."""
+    reference, local = stores()
+    return [reference, local] if local.headers(paper) else [reference]
+
+
+def _papers_and_figures(selector: str | None) -> list[tuple[str, list[str] | None]]:
+    """Papers that a selector names, each with the figures it names (None for all)."""
+    paper, _, rest = (selector or "*").strip("/").partition("/")
+    chosen = list(dict.fromkeys(item.paper for item in registry.select(paper)))
+    if not rest:
+        return [(name, None) for name in chosen]
+    figure = rest.partition("/")[0]
+    drawn = {name: [f.name for f in registry.figures(name) if fnmatch.fnmatchcase(f.name, figure)] for name in chosen}
+    if not any(drawn.values()):
+        registry.select(f"{paper}/{figure}")  # names the nearest where there is none
+        raise SelectorError(f"selector '{selector}': {figure} is not drawn")
+    return [(name, names) for name, names in drawn.items() if names]
+
+
+def promote_command(options: argparse.Namespace) -> int:
+    """Copy finished local runs into the reference store as new versions."""
+    reference, local = stores()
+    profiles = (options.profile,) if options.profile else ("cpu", "paper")
+    runs: list[Run] = []
+    chosen = registry.select(options.selector)
+    for profile in profiles:
+        for name in dict.fromkeys(registry.home(item, profile).name for item in chosen if profile in item.specs):
+            runs += [run for run in local.of(name, profile) if options.overridden or run.info["overrides"] == []]
+    if not runs:
+        raise StoreError(
+            f"{readable(local.path)} has no finished run of {options.selector} at profile {' or '.join(profiles)}: "
+            f"make one with python -m reproduce run {options.selector}"
+        )
+    for run in runs:
+        copy = reference.adopt(run, local, options.weights)
+        print(f"{readable(reference.folder(copy))}" if copy else f"{run.experiment} seed {run.seed}: already there")
+    for paper in dict.fromkeys(run.experiment.split("/")[0] for run in runs):
+        _refresh_reference(paper, reference)
+    return 0
+
+
+def _refresh_reference(paper: str, reference: Store) -> None:
+    """Figures, comparison and the README's table follow the promoted runs."""
+    from reproduce.comparison import compare, readme
+    from reproduce.output import figures
+
+    for path in (*figures.draw(paper, reference), *compare.save(paper, [reference])):
+        print(readable(path))
+    if reference.path.parent == REPOSITORY / "results":
+        readme.refresh(REPOSITORY / "README.md", paper, compare.compare(paper, [reference]))

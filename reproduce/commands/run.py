@@ -1,0 +1,124 @@
+"""The command ``run``: options go in; runs, figures, the comparison and a closing summary come out."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from lengen.config.experiment import Experiment
+from lengen.records import Run
+from reproduce.runs import catalogue as registry
+from reproduce.runs import perform as runner
+from reproduce.runs.display import Display
+from reproduce.runs.estimate import cost, in_words, makespan
+from reproduce.runs.executors import Local, Sbatch, usable_cores
+from reproduce.runs.perform import Job, Order, Plan, Report
+from reproduce.store.atomic_files import readable
+from reproduce.store.provenance import provenance
+from reproduce.store.store import Store, results_root
+
+
+def run(options: argparse.Namespace) -> int:
+    """Plan, run what is missing, show what came out; 1 if a run failed."""
+    chosen, left_out = suite(registry.select(options.selector), options.selector, options.profile)
+    plan = runner.plan(chosen, options.profile, options.seeds, options.overrides)
+    local = Store(results_root(), "local")
+    done = {} if options.fresh else runner.finished(plan.jobs, local)
+    todo = [job for job in plan.jobs if job not in done]
+    workers = options.jobs or (1 if options.profile == "paper" else usable_cores())
+    if options.dry_run:
+        _dry_run(plan, done, workers, options.profile)
+        return 0
+    order = Order(local.root, provenance(options.arguments), options.fresh, runner.EXECUTE)
+    if options.executor == "sbatch":
+        if todo:
+            Sbatch(local, options.jobs, options.fresh)(todo, runner.Performer(order), Display({}, 1))
+        else:
+            print("every run is finished: nothing to submit")
+        return 0
+    if plan.absent:
+        print(
+            f"{len(plan.absent)} of {len(chosen)} experiments have no {options.profile} size: see list", file=sys.stderr
+        )
+    if left_out:
+        print(
+            f"{len(left_out)} experiments are extra at the {options.profile} profile and run when named: see list",
+            file=sys.stderr,
+        )
+    with Display({job: cost(job.spec, job.profile) for job in todo}, min(workers, len(todo)), len(done)) as display:
+        report = runner.run(plan.jobs, order, Local(workers), display)
+    if "/" in options.selector.strip("/") or options.overrides:
+        _summary(report, Store(local.root, "local"))
+    else:
+        for paper in dict.fromkeys(experiment.paper for experiment in chosen):
+            conclude(paper, local.root)
+    return _failures(report)
+
+
+def suite(chosen: Sequence[Experiment], selector: str, profile: str) -> tuple[list[Experiment], list[Experiment]]:
+    """What runs, and what a run of whole papers leaves out because it is extra at this profile."""
+    whole = "/" not in selector.strip("/")
+    left_out = [item for item in chosen if whole and profile in item.extra]
+    return [item for item in chosen if item not in left_out], left_out
+
+
+def conclude(paper: str, root: Path) -> None:
+    """Draw the figures of the local runs, write and print the comparison, name the files."""
+    from reproduce.commands.results import print_comparison, write_comparison
+    from reproduce.output import figures
+
+    local = Store(root, "local")
+    drawn = figures.draw(paper, local)
+    reference, yours, written = write_comparison(paper, [Store(root, "reference"), local])
+    print_comparison(paper, reference, yours, "table")
+    print()
+    for path in (*(path for path in drawn if path.suffix == ".svg"), *written):
+        print(readable(path))
+
+
+def _dry_run(plan: Plan, done: dict[Job, Run], workers: int, profile: str) -> None:
+    """What would run, what is finished, what this profile leaves out, and the time it would take."""
+    for job in plan.jobs:
+        status = f"finished (v{done[job].version})" if job in done else in_words(cost(job.spec, job.profile).total)
+        print(f"{job.experiment:<44} seed {job.seed:<3} {status}")
+    for name, reason in plan.absent.items():
+        print(f"{name:<44} no {profile} size: {reason}")
+    seconds = [cost(job.spec, job.profile).total for job in plan.jobs if job not in done]
+    where = (
+        "one GPU" if profile == "paper" and workers == 1 else f"{workers} {'GPU' if profile == 'paper' else 'core'}s"
+    )
+    left = f", about {in_words(makespan(seconds, workers))} on {where}" if seconds else ""
+    print(f"{len(seconds)} to run, {len(done)} finished{left}")
+
+
+def _summary(report: Report, store: Store) -> None:
+    """Folder and exact match in and outside the trained range, one line per run."""
+    for done in report.runs:
+        inside, outside = accuracies(done)
+        where = f"{inside} in the trained range, {outside} outside"
+        if done.constructed:
+            where = f"{inside}; nothing was trained"
+        print(f"{done.experiment} seed {done.seed}: exact match {where}")
+        for note in done.info.get("notes", []):  # type: ignore[attr-defined]
+            print(f"  {note}")
+        print(f"  {readable(store.folder(done))}")
+
+
+def accuracies(done: Run) -> tuple[str, str]:
+    """Exact match in and outside the trained range over all examples of the tested cells, as percentages."""
+    data = done.info["spec"]["data"]  # type: ignore[index]
+    cells = list(done.grid.scores)
+    lengths = data.get("lengths") or range(1, data["length"] + 1)
+    trained = [cell for cell in cells if cell[0] in lengths and (len(cell) == 1 or cell[1] <= data["count"])]
+    beyond = [cell for cell in cells if cell not in set(trained)]
+    totals = [done.grid.total(some, "teacher_forced") for some in (trained, beyond)]
+    inside, outside = (f"{100 * total.correct / total.n:.1f} %" if total.n else "not tested" for total in totals)
+    return inside, outside
+
+
+def _failures(report: Report) -> int:
+    if not report.failures:
+        return 0
+    names = ", ".join(report.failures)
+    print(f"{len(report.failures)} of {len(report.failures) + len(report.runs)} runs failed: {names}", file=sys.stderr)
+    return 1

@@ -1,0 +1,148 @@
+"""One HTML page per paper: comparison rows, figures and runs go in, a self-contained file leaves.
+
+The page opens without a network: pictures are inside it, the script only filters and sorts. Everything that
+comes from files is escaped, and pictures are embedded as images, in which nothing can run.
+"""
+
+import base64
+import importlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from lengen.records import Run
+from reproduce.comparison import compare
+from reproduce.comparison.tables import SETTING, Row, show
+from reproduce.output import figures
+from reproduce.runs import catalogue as registry
+from reproduce.store import atomic_files as files
+from reproduce.store.store import Store
+
+
+class Picture(NamedTuple):
+    title: str
+    store: str
+    svg: bytes
+
+
+class Line(NamedTuple):
+    """A comparison row as the page shows it: text only."""
+
+    store: str
+    kind: str
+    id: str
+    place: str
+    statement: str
+    published: str
+    ours: str
+    size: str
+    profile: str
+    verdict: str
+    remarks: str
+    command: str
+
+
+def write(paper: str, stores: Sequence[Store]) -> Path:
+    """Draw, compare and write ``<root>/local/<paper>/report.html``, which git ignores; its path.
+
+    Each store speaks for itself; rows that a store other than the first has no run for are left out.
+    """
+    rows = {item.name: compare.compare(paper, [item]) for item in stores}
+    pictures = [picture for item in stores for picture in _pictures(paper, item)]
+    runs = [run for item in stores for run in item.headers(paper)]
+    path = stores[0].root / "local" / paper / "report.html"
+    files.write_text(path, render(paper, rows, pictures, runs, registry.deviations(paper)))
+    return path
+
+
+def render(
+    paper: str,
+    rows: Mapping[str, Sequence[Row]],
+    pictures: Sequence[Picture],
+    runs: Sequence[Run],
+    deviations: Mapping[str, str],
+) -> str:
+    """The page as text; ``rows`` maps the name of a store to its comparison, the reference first."""
+    import jinja2
+
+    folder = Path(__file__).resolve().parent
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder), autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    first = next(iter(rows), "")
+    lines = [
+        _line(name, row) for name, some in rows.items() for row in some if name == first or row.verdict != "not run"
+    ]
+    return environment.get_template("report.html").render(
+        paper=paper,
+        about=(importlib.import_module(f"papers.{paper}").__doc__ or "").strip(),
+        lines=lines,
+        verdicts=sorted({line.verdict for line in lines}),
+        kinds=sorted({line.kind for line in lines}),  # "claim" comes first and is chosen
+        tally=_tally(lines),
+        pictures=[(item.title, item.store, _data_url(item.svg)) for item in pictures],
+        runs=[_run(run) for run in runs],
+        deviations=deviations,
+    )
+
+
+def _line(name: str, row: Row) -> Line:
+    interval = f" [{show(row.ci_low)}, {show(row.ci_high)}]" if row.ci_low is not None else ""
+    size = f"n {row.n}, seeds {row.seeds}" if row.seeds else ""
+    return Line(
+        store=name,
+        kind=SETTING if row.aggregation == SETTING else row.kind,
+        id=row.id,
+        place=row.place,
+        statement=row.statement,
+        published=f"{row.relation} {show(row.published)}",
+        ours=f"{show(row.ours)}{interval}",
+        size=size,
+        profile=row.profile,
+        verdict=row.verdict,
+        remarks=row.deviations,
+        command=row.command,
+    )
+
+
+def _tally(lines: Sequence[Line]) -> list[tuple[str, str]]:
+    """Store -> how many claims got which verdict, in words."""
+    found = []
+    for name in dict.fromkeys(line.store for line in lines):
+        verdicts = [line.verdict for line in lines if line.store == name and line.kind == "claim"]
+        counts = [f"{verdicts.count(word)} {word}" for word in dict.fromkeys(sorted(verdicts))]
+        found.append((name, f"{len(verdicts)} claims: {', '.join(counts)}" if verdicts else "no claims"))
+    return found
+
+
+def _pictures(paper: str, source: Store) -> list[Picture]:
+    titles = {figure.name: figure.title for figure in registry.figures(paper)}
+    order = list(titles)
+    paths = [path for path in figures.draw(paper, source) if path.suffix == ".svg"]
+    paths.sort(key=lambda path: order.index(path.stem.rpartition("-")[0]))
+    found = []
+    for path in paths:
+        name, _, profile = path.stem.rpartition("-")
+        found.append(Picture(f"{name}: {titles[name]} ({profile} profile)", source.name, path.read_bytes()))
+    return found
+
+
+def _data_url(svg: bytes) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode("ascii")
+
+
+def _run(run: Run) -> dict[str, str]:
+    info = run.info
+    commit = str(info.get("commit", ""))[:12] + (" (changed)" if info.get("dirty") else "")
+    seconds = [info.get(f"seconds_{part}") for part in ("training", "measuring")]
+    return {
+        "name": f"{run.experiment} {run.profile} seed {run.seed} v{run.version}",
+        "store": run.store,
+        "commit": commit,
+        "device": str(info.get("device", "")),
+        "seconds": " + ".join(f"{value:.0f} s" for value in seconds if isinstance(value, int | float)),
+        "finished": str(info.get("finished", "")),
+        "command": str(info.get("command", "")),
+        "spec": json.dumps(info.get("spec", {}), indent=1),
+    }

@@ -1,0 +1,1 @@
+"""From a selector to finished runs: catalogue, plan, executors, display."""

@@ -1,0 +1,194 @@
+"""One display for a whole command: what runs, how it goes, how long it will still take.
+
+What enters are events of the executor; what leaves is text on the terminal. On a terminal one live table is
+redrawn by the clock, 4 times a second at most; elsewhere an event is a line, and a run speaks every 10 seconds.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TextIO
+
+from lengen.progress import Progress
+from reproduce.runs.estimate import Cost, in_words, makespan
+from reproduce.runs.perform import Job, Result
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+REDRAWS_PER_SECOND = 4
+QUIET = 10.0
+"""Seconds between two lines of one run where there is no terminal."""
+PATIENCE = 2.0
+"""Seconds after which a command says how far it is."""
+
+
+class Forecast:
+    """Time left for a set of jobs: estimated costs, corrected by the speed seen so far."""
+
+    def __init__(self, costs: Mapping[Job, Cost], workers: int, now: Callable[[], float] = time.monotonic) -> None:
+        self._costs, self._workers, self._now = dict(costs), max(1, workers), now
+        self._first: dict[Job, tuple[float, float]] = {}
+        self._last: dict[Job, tuple[float, float]] = {}
+        self._over: set[Job] = set()
+
+    def see(self, job: Job, progress: Progress) -> None:
+        """Note how far a job is; the clock of a job starts with its first report, not with its imports."""
+        point = (self._now(), self._share(job, progress))
+        self._first.setdefault(job, point)
+        self._last[job] = point
+
+    def close(self, job: Job) -> None:
+        """A job finished or failed."""
+        if job in self._first:
+            self._last[job] = (self._now(), 1.0)
+        self._over.add(job)
+
+    def left(self) -> float:
+        """Seconds until the last job is done."""
+        return makespan(
+            [self._left_of(job) * self._pace() for job in self._costs if job not in self._over], self._workers
+        )
+
+    def _left_of(self, job: Job) -> float:
+        return self._costs[job].total * (1 - self._last.get(job, (0.0, 0.0))[1])
+
+    def _pace(self) -> float:
+        """Seconds that passed per second estimated."""
+        passed = sum(self._last[job][0] - first for job, (first, _) in self._first.items())
+        expected = sum(self._costs[job].total * (self._last[job][1] - share) for job, (_, share) in self._first.items())
+        # a pinch of the estimate keeps the first seconds from running wild
+        return (passed + 2.0) / (expected + 2.0) if expected > 0 else 1.0
+
+    def _share(self, job: Job, progress: Progress) -> float:
+        cost, part = self._costs[job], progress.step / max(1, progress.steps)
+        done = cost.train * part if progress.stage == "train" else cost.train + cost.measure * part
+        return min(1.0, done / max(cost.total, 1e-9))
+
+
+class Display:
+    """A `reproduce.runs.perform.Watch` that shows; use it as a context manager.
+
+    ``before`` counts runs that were finished when the command began.
+    """
+
+    def __init__(self, costs: Mapping[Job, Cost], workers: int, before: int = 0, stream: TextIO | None = None) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._forecast = Forecast(costs, workers)
+        self._total, self._done, self._failed = len(costs) + before, before, 0
+        self._running: dict[Job, Progress | None] = {}
+        self._began: dict[Job, float] = {}
+        self._spoke: dict[Job, float] = {}
+        self._live: Any = None
+
+    def __enter__(self) -> "Display":
+        if self._stream.isatty():
+            from rich.console import Console
+            from rich.live import Live
+
+            console = Console(file=self._stream)
+            self._live = Live(
+                get_renderable=self._table, console=console, refresh_per_second=REDRAWS_PER_SECOND, transient=True
+            )
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def started(self, job: Job) -> None:
+        self._running[job] = None
+        self._began[job] = self._spoke[job] = time.monotonic()
+        if self._live is None:
+            self._say(f"{job.name}: started")
+
+    def progressed(self, job: Job, progress: Progress) -> None:
+        self._forecast.see(job, progress)
+        self._running[job] = progress
+        if self._live is None and time.monotonic() - self._spoke[job] >= QUIET:
+            self._spoke[job] = time.monotonic()
+            self._say(f"{job.name}: {', '.join(described(progress))}; {self._overall()}")
+
+    def finished(self, job: Job, result: Result) -> None:
+        seconds = time.monotonic() - self._began[job]
+        self._end(job)
+        self._done += 1
+        self._say(f"{job.name}: finished as v{result.version} in {in_words(seconds)}; {self._overall()}")
+
+    def failed(self, job: Job, sentence: str) -> None:
+        self._end(job)
+        self._failed += 1
+        self._say(f"{job.name}: failed: {sentence}; {self._overall()}")
+
+    def told(self, sentence: str) -> None:
+        self._say(sentence)
+
+    def _end(self, job: Job) -> None:
+        self._running.pop(job, None)
+        self._forecast.close(job)
+
+    def _overall(self) -> str:
+        failed = f", {self._failed} failed" if self._failed else ""
+        over = self._done + self._failed >= self._total
+        return f"{self._done} of {self._total} runs done{failed}" + (
+            "" if over else f", about {in_words(self._forecast.left())} left"
+        )
+
+    def _say(self, line: str) -> None:
+        if self._live is not None:
+            self._live.console.print(line, markup=False, highlight=False)
+        else:
+            print(line, file=self._stream, flush=True)
+
+    def _table(self) -> "Table":
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+
+        table = Table(box=None, padding=(0, 2, 0, 0), title=self._overall(), title_justify="left", title_style="bold")
+        for name, justify in (("run", "left"), ("stage", "left"), ("", "left"), ("step", "right")):
+            table.add_column(name, justify=justify)  # type: ignore[arg-type]
+        table.add_column("loss", justify="right")
+        table.add_column("accuracy", justify="right")
+        for job, progress in list(self._running.items()):
+            if progress is None:
+                table.add_row(job.name, "starting")
+                continue
+            bar = ProgressBar(total=max(1, progress.steps), completed=progress.step, width=16)
+            loss = "" if progress.loss is None else f"{progress.loss:.4f}"
+            accuracy = "" if progress.accuracy is None else f"{progress.accuracy:.3f}"
+            table.add_row(job.name, progress.stage, bar, f"{progress.step}/{progress.steps}", loss, accuracy)
+        return table
+
+
+def described(progress: Progress) -> list[str]:
+    """A report in words: stage with step and steps, loss, accuracy."""
+    words = [f"{progress.stage} {progress.step}/{progress.steps}"]
+    if progress.loss is not None:
+        words.append(f"loss {progress.loss:.4f}")
+    if progress.accuracy is not None:
+        words.append(f"accuracy {progress.accuracy:.3f}")
+    return words
+
+
+def counter(what: str, stream: TextIO, now: Callable[[], float] = time.monotonic) -> Callable[[int, int], None]:
+    """A function ``(done, most)`` that says how far a command is, once it has taken `PATIENCE` seconds.
+
+    On a terminal one line is rewritten, and cleared at the end; elsewhere there is a line every `QUIET` seconds.
+    """
+    live = stream.isatty()
+    next_at = now() + PATIENCE
+    shown = False
+
+    def told(done: int, most: int) -> None:
+        nonlocal next_at, shown
+        if now() >= next_at:
+            text = f"{done:,} of at most {most:,} {what}"
+            stream.write(f"\r{text}" if live else f"{text}\n")
+            stream.flush()
+            next_at, shown = now() + (1 / REDRAWS_PER_SECOND if live else QUIET), True
+        if live and shown and done >= most - 1:
+            stream.write("\r\x1b[K")
+            stream.flush()
+
+    return told

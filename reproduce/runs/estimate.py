@@ -1,0 +1,143 @@
+"""How long a run takes, before it has run; torch-free.
+
+What enters is a specification; what leaves are seconds on one processor core (smoke, cpu) or one GPU (paper).
+The count of operations is the usual one (6 per parameter and token in training, 2 in a forward pass, and the
+attention products); the rates are measured averages. The progress display corrects both by what it sees.
+"""
+
+import statistics
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lengen.config.spec import DataSpec, ModelSpec, Spec
+
+CORE_RATE = {"geglu": 3.5e10, "gelu": 4.5e10, "relu": 4.5e10}
+"""Operations per second of one core on models of this size (single precision), by activation: a gate costs time that
+products do not."""
+NARROW = 0.47
+"""Share of that rate which a core reaches with models narrower than 128: small products, many other operations."""
+GPU_RATE = 1.5e14
+"""Operations per second of one large GPU (bfloat16, batches of hundreds)."""
+STEP_OVERHEAD = {"core": 0.004, "gpu": 0.003}
+"""Seconds of a step that do not depend on its size."""
+START = {"core": 1.0, "gpu": 20.0}
+"""Seconds to build data and model (and, on a GPU, to load kernels)."""
+PADDING = 1.15
+"""Tokens computed per token of the data: examples of a batch share the longest length."""
+VALIDATED = 256
+"""Examples of one validation."""
+DECODING = 1.5
+"""Time to let the model write its own text, per time to verify it, where both are measured."""
+
+
+class Cost(NamedTuple):
+    """Seconds of the two stages of a run."""
+
+    train: float
+    measure: float
+
+    @property
+    def total(self) -> float:
+        return self.train + self.measure
+
+
+def cost(spec: Spec, profile: str) -> Cost:
+    """Estimated seconds of one run of ``spec``: on a GPU at the paper profile, else on one core."""
+    parts = [_cost(part, profile) for part in spec.trainings()]
+    return Cost(sum(part.train for part in parts), parts[-1].measure)
+
+
+def _cost(spec: Spec, profile: str) -> Cost:
+    device = "gpu" if profile == "paper" else "core"
+    rate = (
+        GPU_RATE
+        if profile == "paper"
+        else CORE_RATE[spec.model.activation] * (NARROW if spec.model.width < 128 else 1.0)
+    )
+    train, test = spec.train, spec.test
+    counts = range(min(2, spec.data.count), spec.data.count + 1)
+    lengths = trained_lengths(spec.data)
+    trained = [tokens(spec.data, length, count) for length in lengths for count in counts]
+    padding = 1.0 if spec.data.fixed_length or train.one_length else PADDING
+    training = 3 * statistics.fmean(forward(spec.model, *pair) for pair in trained) * train.steps * train.batch
+    validating = statistics.fmean(verify(spec.model, *pair) for pair in trained) * train.evaluations * VALIDATED
+    cells = [tokens(spec.data, length, count) for length in test.lengths for count in test.counts]
+    testing = sum(verify(spec.model, *pair) for pair in cells) * test.examples
+    testing *= 1 + DECODING * (test.free_running and spec.model.causal and not spec.CONSTRUCT)  # hardly errs
+    testing += sum(verify(spec.model, *pair) for pair in cells) * (test.track * train.evaluations + 2 * test.sampled)
+    averaged = [tokens(spec.data, length, count) for length, count in test.attention]
+    testing += sum(forward(spec.model, *pair) for pair in averaged) * test.attention_examples
+    return Cost(
+        START[device] + padding * (training + validating) / rate + train.steps * STEP_OVERHEAD[device],
+        testing / rate + len(cells) * STEP_OVERHEAD[device],
+    )
+
+
+def trained_lengths(data: DataSpec) -> list[int]:
+    """Trained lengths, each as often as its share says, to one in ten where lengths are skewed."""
+    if not data.skew:
+        return list(data.lengths or range(1, data.length + 1))
+    short, long = range(2, data.short + 1), range(data.short + 1, data.length + 1)
+    shares = ((short, data.skew, long), (long, 1 - data.skew, short))
+    return [length for part, share, other in shares for length in part for _ in range(round(10 * share * len(other)))]
+
+
+def verify(model: ModelSpec, prompt: float, response: float) -> float:
+    """Operations to decide exact match: one forward pass; one per token where earlier tokens see later ones."""
+    return forward(model, prompt, response) if model.causal else response * forward(model, prompt, response / 2)
+
+
+def forward(model: ModelSpec, prompt: float, response: float) -> float:
+    """Operations of one forward pass over a prompt and a response of so many tokens, the small vocabulary left out.
+
+    A decoder beside an encoder projects queries and outputs of the response, keys and values of the prompt.
+    """
+    if model.architecture != "encoder_decoder":
+        return stack(model, model.layers, prompt + response)
+    inner = model.heads * model.head_dim
+    crossing = 4 * model.width * inner * (prompt + response) + 4 * inner * prompt * response
+    return stack(model, model.encoder_layers, prompt) + stack(model, model.layers, response) + model.layers * crossing
+
+
+def stack(model: ModelSpec, layers: int, length: float) -> float:
+    """Operations of ``layers`` blocks on a sequence that attends to itself."""
+    inner = model.heads * model.head_dim
+    weights = 4 * model.width * inner + (3 if model.activation == "geglu" else 2) * model.width * model.ff_width
+    return layers * model.loops * length * (2 * weights + 4 * inner * length)
+
+
+def tokens(data: DataSpec, length: int, count: int) -> tuple[float, float]:
+    """Tokens of prompt and response of one example, special ones included; good to some ten percent for any task."""
+    if data.fixed_length:
+        return data.fixed_length * (2 if data.aligned else count) + 3, data.fixed_length + 1
+    if data.task == "n_by_n":
+        shown = max(length, data.pad_to)
+        prompt = (2 * shown + 3) * (1 + data.spaces / 2) + 3 * bool(data.subtasks)
+        return prompt, shown + 2 + (16 * length + 8 if data.scratchpad else 0) + 0.4 * length * len(data.subtasks) / 5
+    if data.task in ("increment", "carries") or data.alphabet:
+        return length + 1, length * (3 if data.task == "carries" else 1)
+    if data.task == "parity":
+        return length + 2, length + 2 if data.scratchpad else 2
+    if data.task == "multiplication":
+        products = 2 * count * (length + count + 1) if data.scratchpad else 0
+        return length + count + 3, products + length + count
+    return count * (length + 2) + 3, (count + 1) * (length + 2) if data.scratchpad else length + 1
+
+
+def in_words(seconds: float) -> str:
+    """A duration as people say it: 40 s, 12 min, 3.5 h.
+
+    >>> [in_words(value) for value in (0.2, 40, 130, 750, 12600)]
+    ['1 s', '40 s', '2 min', '12 min', '3.5 h']
+    """
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def makespan(seconds: Sequence[float], workers: int) -> float:
+    """Time until all are done when each worker always takes the longest that is left."""
+    loads = [0.0] * max(1, workers)
+    for value in sorted(seconds, reverse=True):
+        loads[loads.index(min(loads))] += value
+    return max(loads)

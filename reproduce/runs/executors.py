@@ -1,0 +1,208 @@
+"""Where jobs run: in this process, in worker processes, or later on a cluster.
+
+What enters are jobs and the function that performs one; what leaves are events for a `Watch`. An executor keeps no
+book of what is done: that is in the run folders, so any executor goes on where another was killed.
+"""
+
+import multiprocessing
+import multiprocessing.connection
+import os
+import queue
+import shlex
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
+from typing import Any
+
+from lengen.progress import Progress
+from reproduce.runs.estimate import cost
+from reproduce.runs.perform import FatalError, Job, JobError, Perform, Watch
+from reproduce.store.atomic_files import write_text
+from reproduce.store.store import Store
+
+REPORTS_PER_SECOND = 4
+"""At most so many progress reports of one run reach the display."""
+
+
+def usable_cores() -> int:
+    """Processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Local:
+    """Runs jobs on this machine: in this process where one is enough, else in ``workers`` processes."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+
+    def __call__(self, jobs: Sequence[Job], perform: Perform, watch: Watch) -> None:
+        workers = min(self.workers, len(jobs))
+        if workers <= 1:
+            for job in jobs:
+                _here(job, perform, watch)
+        else:
+            _Pool(jobs, perform, watch).run(workers)
+
+
+def _here(job: Job, perform: Perform, watch: Watch) -> None:
+    """Perform one job in this process."""
+    watch.started(job)
+    try:
+        report = throttled(lambda progress: watch.progressed(job, progress))
+        watch.finished(job, perform(job, report, watch.told))
+    except JobError as error:
+        watch.failed(job, str(error))
+
+
+def throttled(report: Callable[[Progress], None]) -> Callable[[Progress], None]:
+    """``report``, called at most 4 times a second, but for the first and last step of each stage."""
+    last, stage = 0.0, ""
+
+    def passed(progress: Progress) -> None:
+        nonlocal last, stage
+        now = time.monotonic()
+        if progress.stage == stage and progress.step != progress.steps and now - last < 1 / REPORTS_PER_SECOND:
+            return
+        last, stage = now, progress.stage
+        report(progress)
+
+    return passed
+
+
+class _Pool:
+    """Worker processes that live for the whole command: importing torch costs seconds and is paid once in each."""
+
+    def __init__(self, jobs: Sequence[Job], perform: Perform, watch: Watch) -> None:
+        # longest first, so that no long run starts when the others are done
+        self._waiting = sorted(jobs, key=lambda job: -cost(job.spec, job.profile).total)
+        self._perform, self._watch = perform, watch
+        self._context = multiprocessing.get_context("spawn")
+        self._processes: dict[Connection, Any] = {}
+        self._running: dict[Connection, Job] = {}
+
+    def run(self, workers: int) -> None:
+        try:
+            for _ in range(workers):
+                self._feed(self._start())
+            while self._running:
+                for pipe in multiprocessing.connection.wait(list(self._running), timeout=1.0):
+                    self._hear(pipe)  # type: ignore[arg-type]
+        finally:
+            for process in self._processes.values():
+                process.kill()
+            for process in self._processes.values():
+                process.join()
+
+    def _start(self) -> Connection:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=work, args=(theirs, self._perform), daemon=True)
+        process.start()
+        theirs.close()
+        self._processes[ours] = process
+        return ours
+
+    def _feed(self, pipe: Connection) -> None:
+        """Give an idle worker its next job, if there is one."""
+        if self._waiting:
+            job = self._waiting.pop(0)
+            self._running[pipe] = job
+            self._watch.started(job)
+            try:
+                pipe.send(job)
+            except OSError:
+                self._lost(pipe)
+
+    def _hear(self, pipe: Connection) -> None:
+        """One message of a worker, or its end."""
+        try:
+            kind, content = pipe.recv()
+        except (EOFError, OSError):
+            self._lost(pipe)
+            return
+        job = self._running[pipe]
+        if kind == "progress":
+            self._watch.progressed(job, content)
+        elif kind == "told":
+            self._watch.told(content)
+        elif kind == "fatal":
+            raise FatalError(content)
+        else:
+            del self._running[pipe]
+            if kind == "finished":
+                self._watch.finished(job, content)
+            else:
+                self._watch.failed(job, content)
+            self._feed(pipe)
+
+    def _lost(self, pipe: Connection) -> None:
+        """A worker that died (out of memory, killed): its job failed, another worker takes the rest."""
+        job, process = self._running.pop(pipe), self._processes.pop(pipe)
+        process.join()
+        self._watch.failed(job, f"its process ended with code {process.exitcode} (out of memory, or killed)")
+        if self._waiting:
+            self._feed(self._start())
+
+
+def work(pipe: Connection, perform: Perform) -> None:
+    """Life of a worker: take jobs from the pipe, send back what happens, die with the parent.
+
+    A thread waits on the pipe. When the parent ends, by SIGKILL too, its end of the pipe closes and the thread ends
+    this process at once: a killed command leaves nothing that still writes.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides
+    jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+
+    def listen() -> None:
+        try:
+            while True:
+                jobs.put(pipe.recv())
+        except (EOFError, OSError):
+            os._exit(1)
+
+    threading.Thread(target=listen, daemon=True).start()
+    while True:
+        job = jobs.get()
+        try:
+            report = throttled(lambda progress: pipe.send(("progress", progress)))
+            pipe.send(("finished", perform(job, report, lambda sentence: pipe.send(("told", sentence)))))
+        except JobError as error:
+            pipe.send(("failed", str(error)))
+        except FatalError as error:
+            pipe.send(("fatal", str(error)))
+
+
+class Sbatch:
+    """Writes a Slurm job-array script with one task per job, instead of running."""
+
+    def __init__(self, store: Store, limit: int | None = None, fresh: bool = False) -> None:
+        self.store, self.limit, self.fresh = store, limit, fresh
+
+    def __call__(self, jobs: Sequence[Job], perform: Perform, watch: Watch) -> None:
+        profile = jobs[0].profile
+        papers = "-".join(dict.fromkeys(job.experiment.split("/")[0] for job in jobs))
+        path = self.store.path / "sbatch" / f"{papers}-{profile}.sbatch"
+        write_text(path, sbatch_script(jobs, self.limit, self.fresh))
+        watch.told(f"{path}: {len(jobs)} array tasks; submit from this folder with: sbatch {shlex.quote(str(path))}")
+
+
+def sbatch_script(jobs: Sequence[Job], limit: int | None = None, fresh: bool = False) -> str:
+    """A job-array script: task i makes ``jobs[i]``; twice the estimated time is asked for, an hour at least."""
+    hours = max(1, round(2 * max(cost(job.spec, job.profile).total for job in jobs) / 3600))
+    gpu = jobs[0].profile == "paper"
+    lines = [
+        "#!/bin/bash",
+        f"#SBATCH --job-name=lengen-{jobs[0].profile}",
+        f"#SBATCH --array=0-{len(jobs) - 1}" + (f"%{limit}" if limit else ""),
+        f"#SBATCH --time={hours}:00:00",
+        f"#SBATCH --cpus-per-task={8 if gpu else 1}",
+        *(["#SBATCH --gres=gpu:1"] if gpu else []),
+        'cd "${SLURM_SUBMIT_DIR:-.}" || exit 1',
+        'case "$SLURM_ARRAY_TASK_ID" in',
+    ]
+    for number, job in enumerate(jobs):
+        words = ["run", job.experiment, "--profile", job.profile, "--seeds", str(job.seed)]
+        words += [word for override in job.overrides for word in ("--set", override)] + ["--fresh"] * fresh
+        lines.append(f'{number}) exec "${{PYTHON:-.venv/bin/python}}" -m reproduce {shlex.join(words)} ;;')
+    return "\n".join([*lines, "esac", ""])

@@ -1,0 +1,242 @@
+"""From chosen experiments to finished runs: plan, skip what is there, run the rest, collect what failed.
+
+What enters are experiments, a profile, seeds and overrides; what leaves are runs in the local store and a `Report`.
+`perform` is the one function that makes a run; it is called in this process or in a worker (`runs.executors`).
+"""
+
+import os
+import shutil
+import sys
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from lengen.config.experiment import Experiment
+from lengen.config.spec import Spec, SpecError, function_named
+from lengen.progress import Progress
+from lengen.records import Run
+from reproduce.runs import catalogue as registry
+from reproduce.store.atomic_files import StoreError, readable, write_text
+from reproduce.store.store import Store
+
+EXECUTE = ""
+"""A function that stands for the one every specification names (`Spec.EXECUTE`), as ``module:name``."""
+ERRORS = "error.txt"
+"""Where the traceback of an unexpected error is kept, in the work folder of the run."""
+FULL = 4 * 2**20
+"""Bytes below which a disk counts as full: writers of checkpoints do not always say so."""
+
+
+class PlanError(ValueError):
+    """Nothing to run; the message says why."""
+
+
+class FatalError(Exception):
+    """What would fail every other run too (results folder, disk, override): the command ends with one sentence."""
+
+
+class JobError(Exception):
+    """One run failed; the others go on."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to be made: one specification and seed, stored under its home."""
+
+    experiment: str
+    profile: str
+    seed: int
+    spec: Spec
+    overrides: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"{self.experiment} seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a command would run, in order of declaration, and what the profile leaves out."""
+
+    jobs: tuple[Job, ...]
+    absent: Mapping[str, str]
+    """Experiment without this profile -> reason."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What all runs of one command share; goes to every worker."""
+
+    root: Path
+    provenance: Mapping[str, object]
+    fresh: bool = False
+    execute: str = EXECUTE
+
+
+class Result(NamedTuple):
+    """What is known of a run that succeeded; the records are in the store."""
+
+    version: int
+    seconds: float
+
+
+class Watch(Protocol):
+    """Who is told of what happens to the jobs (`reproduce.runs.display`)."""
+
+    def started(self, job: Job) -> None: ...
+    def progressed(self, job: Job, progress: Progress) -> None: ...
+    def finished(self, job: Job, result: Result) -> None: ...
+    def failed(self, job: Job, sentence: str) -> None: ...
+    def told(self, sentence: str) -> None: ...
+
+
+Perform = Callable[[Job, Callable[[Progress], None], Callable[[str], None]], Result]
+"""``perform(job, report, tell)`` makes one run; raises `JobError` or `FatalError`."""
+
+
+@dataclass
+class Report:
+    """What became of a plan."""
+
+    runs: list[Run] = field(default_factory=list)
+    """Finished runs of the plan, those of earlier commands included, in its order."""
+    failures: dict[str, str] = field(default_factory=dict)
+    """Name of a failed run -> sentence."""
+
+
+def plan(
+    chosen: Sequence[Experiment], profile: str, seeds: Sequence[int] | None = None, overrides: Sequence[str] = ()
+) -> Plan:
+    """Jobs for these experiments; equal specifications are one job, under their home.
+
+    Without ``seeds``: those of the published result at the paper profile, seed 0 at the others. Raises `PlanError`
+    if no chosen experiment has this profile, `lengen.config.spec.SpecError` for a bad override.
+    """
+    jobs: dict[tuple[str, str, int], Job] = {}
+    absent = {}
+    for experiment in chosen:
+        if profile not in experiment.specs:
+            absent[experiment.name] = experiment.absent.get(profile, "not declared")
+            continue
+        spec = experiment.specs[profile].override(*overrides)
+        place = registry.home(experiment, profile).name
+        default = range(experiment.seeds) if profile == "paper" else (0,)
+        for seed in default if seeds is None else seeds:
+            job = Job(place, profile, seed, spec, tuple(overrides))
+            jobs.setdefault((place, spec.hash(), seed), job)
+    if not jobs:
+        name, reason = next(iter(absent.items()))
+        raise PlanError(f"{name} has no {profile} profile ({reason}): choose another --profile")
+    return Plan(tuple(jobs.values()), absent)
+
+
+def finished(jobs: Sequence[Job], store: Store) -> dict[Job, Run]:
+    """Those jobs that have a finished version in the store."""
+    found = {job: store.find(job.experiment, job.profile, job.seed, job.spec.hash()) for job in jobs}
+    return {job: run for job, run in found.items() if run is not None}
+
+
+def run(
+    jobs: Sequence[Job], order: Order, execute_all: Callable[[Sequence[Job], Perform, Watch], None], watch: Watch
+) -> Report:
+    """Make every run that is not finished (every run, where ``order.fresh``) and collect failures.
+
+    ``execute_all(jobs, perform, watch)`` is an executor. Raises `FatalError` for what concerns all runs.
+    """
+    store = Store(order.root, "local")
+    done = {} if order.fresh else finished(jobs, store)
+    collector = _Collector(watch)
+    todo = [job for job in jobs if job not in done]
+    if todo:
+        execute_all(todo, Performer(order), collector)
+        done |= finished([job for job in todo if job.name not in collector.failures], Store(order.root, "local"))
+    return Report([done[job] for job in jobs if job in done], collector.failures)
+
+
+@dataclass(frozen=True)
+class Performer:
+    """`perform` with its order: what is sent to a worker once."""
+
+    order: Order
+
+    def __call__(self, job: Job, report: Callable[[Progress], None], tell: Callable[[str], None]) -> Result:
+        return perform(self.order, job, report, tell)
+
+
+def perform(order: Order, job: Job, report: Callable[[Progress], None], tell: Callable[[str], None]) -> Result:
+    """Make one run: hold its lock, train and measure (resuming what a killed process left), publish."""
+    store = Store(order.root, "local")
+    began = time.monotonic()
+    key = (job.experiment, job.profile, job.seed, job.spec.hash())
+    work: Path | None = None
+    try:
+        with store.workspace(*key, fresh=order.fresh, tell=tell) as space:
+            made = None if order.fresh else store.find(*key)  # by a process that held the lock before
+            if made is None:
+                work = space.folder
+                execute = _executor_of_runs(order.execute or job.spec.EXECUTE, job.profile)
+                outcome = execute(job.spec, job.seed, space.folder, report)
+                info = {"spec": job.spec.to_dict(), "overrides": list(job.overrides), **order.provenance}
+                made = space.publish({**info, "seconds": round(time.monotonic() - began, 1)}, outcome)
+            return Result(made.version, time.monotonic() - began)
+    except Exception as error:
+        raise _explained(error, work, order.root) from error
+
+
+def _executor_of_runs(name: str, profile: str):
+    """Import the function that makes runs; one thread at the small profiles.
+
+    With one thread a sum has one order, so results do not depend on how many runs share the machine.
+    """
+    if profile != "paper":
+        os.environ["OMP_NUM_THREADS"] = "1"
+    execute = function_named(name)
+    torch = sys.modules.get("torch")
+    if profile != "paper" and torch is not None:
+        torch.set_num_threads(1)
+    return execute
+
+
+def _explained(error: Exception, work: Path | None, root: Path) -> Exception:
+    """The error as one sentence, of the kind that decides whether the other runs go on."""
+    if isinstance(error, StoreError | SpecError):
+        return FatalError(str(error))
+    if _disk_full(work or root):
+        return FatalError(f"the disk of {readable(root)} is full: make room and run the same command, it will resume")
+    if isinstance(error, OSError) and error.filename is not None:
+        place = readable(Path(os.fsdecode(error.filename)))
+        return FatalError(f"{place}: {error.strerror}; make it readable and writable, then run the same command")
+    if isinstance(error, ValueError) and type(error).__module__.partition(".")[0] in ("lengen", "papers", "reproduce"):
+        return JobError(str(error))
+    sentence = f"{type(error).__name__}: {(str(error).splitlines() or ['no message'])[0]}"
+    if work is not None and work.is_dir():
+        try:
+            write_text(work / ERRORS, "".join(traceback.format_exception(error)))
+            sentence += f" (traceback in {readable(work / ERRORS)})"
+        except StoreError as full:
+            return FatalError(str(full))
+    return JobError(sentence)
+
+
+def _disk_full(path: Path) -> bool:
+    while not path.exists():
+        path = path.parent
+    return shutil.disk_usage(path).free < FULL
+
+
+class _Collector:
+    """A `Watch` that passes everything on and keeps the failures."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self.failures: dict[str, str] = {}
+
+    def __getattr__(self, name: str):
+        return getattr(self._watch, name)
+
+    def failed(self, job: Job, sentence: str) -> None:
+        self.failures[job.name] = sentence
+        self._watch.failed(job, sentence)

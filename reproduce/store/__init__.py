@@ -1,0 +1,1 @@
+"""Finished runs on disk: versioned, atomic, checked."""

@@ -1,0 +1,53 @@
+"""Where a run comes from: commit, versions, platform, command; torch-free.
+
+What enters is this checkout and the installed packages; what leaves is plain data for run.json. Nothing in it
+names the machine or a place on its disk, so results of different machines can stand in one repository.
+"""
+
+import platform
+import shlex
+import subprocess
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+
+PACKAGES = ("torch", "lightning", "torchmetrics", "numpy", "safetensors")
+"""Packages whose version can change a result."""
+CODE = ("lengen", "papers", "reproduce")
+"""Folders whose uncommitted changes make a run ``dirty``."""
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def provenance(arguments: Sequence[str]) -> dict[str, object]:
+    """Commit, dirty flag, versions, platform and command line of what is about to run.
+
+    ``arguments`` are those after ``python -m reproduce``; ``commit`` is ``unknown`` outside a git checkout.
+    """
+    commit, dirty = _commit()
+    return {
+        "commit": commit,
+        "dirty": dirty,
+        "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
+        "platform": f"{platform.system()} {platform.machine()}",
+        "command": shlex.join(["python", "-m", "reproduce", *arguments]),
+    }
+
+
+def _commit() -> tuple[str, bool]:
+    try:
+        commit = _git("rev-parse", "HEAD")
+        return commit, bool(_git("status", "--porcelain", "--", *CODE))
+    except (OSError, subprocess.SubprocessError):
+        return "unknown", True
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(CHECKOUT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout.strip()
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "absent"

@@ -1,0 +1,250 @@
+"""The results store: the only writer of run folders, and the only reader.
+
+What enters is what a run measured (`lengen.records`) with its run.json; what leaves is `Run` objects. A finished
+version is never written again. A run grows in a hidden folder ``.work`` under a lock and gets its name ``v<N>`` by
+one rename, after everything in it is on the disk: whoever is killed at any moment leaves either all or nothing.
+
+    <root>/<store>/<paper>/<figure>/<variant>/<profile>/seed-<k>/{.lock, .work/, v1/, v2/, ...}
+"""
+
+import contextlib
+import datetime
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from lengen.records import Grid, Run, key_counts_to_csv
+from reproduce.store.atomic_files import StoreError, locked, readable, sync, write_bytes, write_text, writing
+from reproduce.store.run_folder import (
+    RECORDS,
+    SCHEMA,
+    arrays_to_bytes,
+    attention_to_bytes,
+    damaged,
+    load_info,
+    load_records,
+    metrics_to_csv,
+)
+
+__all__ = ["Store", "StoreError", "Workspace", "readable", "results_root", "write_bytes", "write_text"]
+
+WEIGHTS, CHECKPOINT = "model.safetensors", "last.ckpt"
+LARGEST_WEIGHTS = 4 * 2**20
+"""Bytes of a model that may be promoted: bigger ones do not belong in a repository."""
+_MARK = ".spec"
+"""File in ``.work`` which holds the hash of the specification that is running there."""
+
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def results_root() -> Path:
+    """``$LENGEN_RESULTS`` where it is set, else ``results`` of this checkout."""
+    chosen = os.environ.get("LENGEN_RESULTS")
+    return Path(chosen).absolute() if chosen else REPOSITORY / "results"
+
+
+class Workspace:
+    """The folder in which one run grows, with its lock held; `publish` gives it its final name."""
+
+    def __init__(self, store: "Store", key: tuple[str, str, int, str], folder: Path) -> None:
+        self._store, self._key = store, key
+        self.folder = folder
+        """Where metrics.csv, last.ckpt and model.safetensors live while the run is made; survives a kill."""
+
+    def publish(self, info: Mapping[str, object], outcome: Any) -> Run:
+        """Write the records of ``outcome`` (grid, key_counts, attention, arrays, info) and name the folder ``v<N>``.
+
+        ``info`` is what the conductor knows (spec, overrides, provenance); ``outcome.info`` what the run found out.
+        run.json is written last, with the sha256 of every other file.
+        """
+        experiment, profile, seed, spec_hash = self._key
+        folder = self.folder
+        for name in RECORDS[1:]:
+            with writing(folder / name):
+                (folder / name).unlink(missing_ok=True)
+        if not (folder / "metrics.csv").exists():
+            write_text(folder / "metrics.csv", metrics_to_csv(()))
+        write_text(folder / ("curve.csv" if len(outcome.grid.axes) == 1 else "grid.csv"), outcome.grid.to_csv())
+        if outcome.key_counts:
+            write_text(folder / "keys.csv", key_counts_to_csv(outcome.key_counts))
+        if outcome.attention is not None:
+            write_bytes(folder / "attention.npz", attention_to_bytes(outcome.attention))
+        if outcome.arrays:
+            write_bytes(folder / "arrays.npz", arrays_to_bytes(outcome.arrays))
+        files = [name for name in (*RECORDS, WEIGHTS, CHECKPOINT) if (folder / name).is_file()]
+        content = {
+            "schema_version": SCHEMA,
+            "status": "finished",
+            "experiment": experiment,
+            "profile": profile,
+            "seed": seed,
+            "spec_hash": spec_hash,
+            "overrides": [],
+            **info,
+            **outcome.info,
+            "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
+            "files": {name: _sha256(folder / name) for name in files},
+        }
+        return self._store._name(folder, self._key, content)
+
+
+class Store:
+    """Runs below ``root/name``; ``name`` is ``reference`` (committed) or ``local`` (this checkout)."""
+
+    def __init__(self, root: Path, name: str) -> None:
+        self.root, self.name = Path(root), name
+        self.path = self.root / name
+        self._read: dict[Path, Run] = {}
+
+    def headers(self, paper: str | None = None, profile: str | None = None) -> list[Run]:
+        """Finished runs with their run.json only, records left empty: quick, for counting."""
+        found = []
+        for folder in self._versions(f"{paper or '*'}/*/*/{profile or '*'}/seed-*"):
+            experiment, at_profile, seed, version = self._who(folder)
+            info = load_info(folder)
+            found.append(Run(experiment, at_profile, seed, version, self.name, info, Grid(("length",))))
+        return _newest_of_each(found)
+
+    def runs(self, paper: str | None = None, profile: str | None = None) -> list[Run]:
+        """Finished runs, the newest version of each (experiment, profile, seed, spec hash), sorted."""
+        return [self._load(self.folder(run)) for run in self.headers(paper, profile)]
+
+    def of(self, experiment: str, profile: str) -> list[Run]:
+        """`runs` of one experiment at one profile; reads nothing else."""
+        found = [self._load(folder) for folder in self._versions(f"{experiment}/{profile}/seed-*")]
+        return _newest_of_each(found)
+
+    def find(self, experiment: str, profile: str, seed: int, spec_hash: str) -> Run | None:
+        """The newest finished version of exactly this run, or None."""
+        folders = sorted(self._versions(f"{experiment}/{profile}/seed-{seed}"), key=_number, reverse=True)
+        for folder in folders:
+            if load_info(folder).get("spec_hash") == spec_hash:
+                return self._load(folder)
+        return None
+
+    def newest(self, experiment: str, profile: str | None = None, seed: int | None = None) -> Run | None:
+        """The run of this experiment that finished last, of whatever specification, or None."""
+        pattern = f"{experiment}/{profile or '*'}/seed-{'*' if seed is None else seed}"
+        folders = self._versions(pattern)
+        if not folders:
+            return None
+        return self._load(max(folders, key=lambda folder: (str(load_info(folder).get("finished")), _number(folder))))
+
+    def folder(self, run: Run) -> Path:
+        """Where a run of this store lies."""
+        return self.path / run.experiment / run.profile / f"seed-{run.seed}" / f"v{run.version}"
+
+    @contextlib.contextmanager
+    def workspace(
+        self,
+        experiment: str,
+        profile: str,
+        seed: int,
+        spec_hash: str,
+        *,
+        fresh: bool = False,
+        wait: bool = True,
+        tell: Callable[[str], None] | None = None,
+    ) -> Iterator[Workspace]:
+        """The work folder of one run, with its lock held; what another specification left in it is discarded.
+
+        ``fresh`` discards what the same specification left too. Where another process holds the lock, ``tell``
+        gets one sentence and the call waits, or `StoreError` is raised if ``wait`` is False.
+        """
+        home = self.path / experiment / profile / f"seed-{seed}"
+        with locked(home, wait, tell):
+            work = home / ".work"
+            mark = work / _MARK
+            with writing(work):
+                if work.exists() and (fresh or not mark.is_file() or mark.read_text() != spec_hash):
+                    shutil.rmtree(work)
+                work.mkdir(exist_ok=True)
+            write_text(mark, spec_hash)
+            yield Workspace(self, (experiment, profile, seed, spec_hash), work)
+
+    def adopt(self, run: Run, source: "Store", weights: bool = False) -> Run | None:
+        """Copy a finished run of another store here as a new version; None where its files are here already.
+
+        The checkpoint stays behind, and the weights too unless ``weights``; weights above 4 MB raise `StoreError`.
+        """
+        origin = source.folder(run)
+        sums = dict(run.info["files"])  # type: ignore[call-overload]
+        names = [name for name in sums if name in RECORDS or (weights and name == WEIGHTS)]
+        if weights and WEIGHTS in sums and (size := (origin / WEIGHTS).stat().st_size) > LARGEST_WEIGHTS:
+            raise StoreError(
+                f"{readable(origin / WEIGHTS)} has {size / 2**20:.1f} MB, more than the 4 MB a committed model "
+                "may have: promote without --weights"
+            )
+        key = (run.experiment, run.profile, run.seed, str(run.info["spec_hash"]))
+        files = {name: sums[name] for name in names}
+        here = self.find(*key)
+        if here is not None and set(files.items()) <= set(dict(here.info["files"]).items()):  # type: ignore[call-overload]
+            return None
+        with self.workspace(*key, fresh=True) as space:
+            for name in names:
+                content = (origin / name).read_bytes()
+                if hashlib.sha256(content).hexdigest() != sums[name]:
+                    raise StoreError(damaged(origin / name))
+                write_bytes(space.folder / name, content)
+            return self._name(space.folder, key, {**run.info, "files": files})
+
+    def _name(self, folder: Path, key: tuple[str, str, int, str], content: Mapping[str, object]) -> Run:
+        """Write run.json, put everything on the disk and give the work folder its version name."""
+        home = folder.parent
+        version = 1 + max((_number(path) for path in home.glob("v*")), default=0)
+        write_text(folder / "run.json", json.dumps(content, indent=1, sort_keys=True) + "\n")
+        target = home / f"v{version}"
+        with writing(target):
+            for name in content["files"]:  # type: ignore[attr-defined]
+                sync(folder / name)
+            for path in folder.iterdir():
+                if path.name not in content["files"] and path.name not in ("run.json", _MARK):  # type: ignore[operator]
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+            sync(folder)
+            os.rename(folder, target)
+            sync(home)
+            (target / _MARK).unlink(missing_ok=True)
+        return self._load(target)
+
+    def _versions(self, pattern: str) -> list[Path]:
+        """Version folders with a run.json below ``pattern``, in order of name and number."""
+        found = [path.parent for path in self.path.glob(f"{pattern}/v*/run.json") if _number(path.parent)]
+        return sorted(found, key=lambda path: (path.parent, _number(path)))
+
+    def _who(self, folder: Path) -> tuple[str, str, int, int]:
+        """(experiment, profile, seed, version) from the place of a folder."""
+        *experiment, profile, seed, _ = folder.relative_to(self.path).parts
+        try:
+            return "/".join(experiment), profile, int(seed.removeprefix("seed-")), _number(folder)
+        except ValueError:
+            raise StoreError(f"{readable(folder.parent)}: expected a folder name such as seed-0") from None
+
+    def _load(self, folder: Path) -> Run:
+        """A run with its records, every file checked; read once, since a version never changes."""
+        if folder not in self._read:
+            info = load_info(folder)
+            self._read[folder] = Run(*self._who(folder), self.name, info, **load_records(folder, info))
+        return self._read[folder]
+
+
+def _newest_of_each(runs: list[Run]) -> list[Run]:
+    """Of runs with one (experiment, profile, seed, spec hash) only the highest version, sorted."""
+    newest = {}
+    for run in sorted(runs, key=lambda run: run.version):
+        newest[run.experiment, run.profile, run.seed, run.info["spec_hash"]] = run
+    return sorted(newest.values(), key=lambda run: (run.experiment, run.profile, run.seed, run.version))
+
+
+def _number(folder: Path) -> int:
+    """N of a folder named ``v<N>``, 0 of any other."""
+    digits = folder.name.removeprefix("v")
+    return int(digits) if folder.name.startswith("v") and digits.isdecimal() else 0
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
