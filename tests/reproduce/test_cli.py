@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import lengen
+import lengen.inspection
 from reproduce import cli
 from reproduce.cli import main
 from reproduce.output import figures
@@ -34,8 +34,7 @@ OperandError.__module__ = "lengen.inspection.problem"
 def results(monkeypatch, tmp_path):
     show = types.ModuleType("lengen.inspection.problem")
     show.encode, show.solve = encode, solve
-    monkeypatch.setattr("lengen.inspection.problem", show)
-    monkeypatch.setattr(lengen, "show", show, raising=False)
+    monkeypatch.setattr(lengen.inspection, "problem", show, raising=False)
     monkeypatch.chdir(tmp_path)
     yield install_toy(monkeypatch, tmp_path)
     monkeypatch.undo()
