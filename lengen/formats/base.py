@@ -1,92 +1,61 @@
-"""What every format provides: numbers to write, their layout, and how to read an answer back."""
+"""What every format says of itself: which rows of a task it writes, where each digit stands, how an answer is read; no
+torch."""
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import ClassVar
 
-import torch
-from torch import Tensor
+from lengen.config.tasks import Task
+from lengen.formats.layout import Layout
 
-from lengen import digits
-from lengen.formats.layout import UNUSED, Layout
-from lengen.tasks.base import Problems
-from lengen.vocab import END, PAD, Vocab
+OPERANDS = "operands"
+"""Name of the rows of operands."""
+ANSWER = "answer"
+"""Name of the row of the answer."""
 
 
-class Format(Protocol):
-    """How a problem is written: padding, reversal, scratchpads."""
+class Format(ABC):
+    """How the problems of one task are written: order on the page, padding, reversal, scratchpads."""
 
-    vocab: Vocab
-    """The symbols it writes; a larger vocabulary may take its place before use."""
-    levels: int
+    task: Task
+    symbols: tuple[str, ...]
+    """The symbols it writes, digits first."""
+    levels: ClassVar[int] = 2
     """Levels of coordinates its layouts carry."""
-    minimal: bool
-    """Leading zeros are dropped, so that problems of one shape differ in length."""
-    separators: str
+    rows: tuple[str, ...]
+    """Names of the rows it writes, of which the task says the digits."""
+    marks: Mapping[str, tuple[str, str]] = MappingProxyType({})
+    """Rows that are no digits, with the symbols of 0 and 1."""
+    dropped: frozenset[str] = frozenset()
+    """Rows whose leading zeros are not written, so that problems of one shape differ in length."""
+    follows: bool = False
+    """Numbers of the response end where the model ends them, so ids of its own text follow what it wrote."""
+    least: int = 0
+    """Digits that are written of every number in any case."""
+    width: int = 0
+    """Digits of every number; 0: as many as it needs."""
+    separators: str = ""
     """Characters after the last of which the final answer stands; empty: the answer is the whole response."""
     ends: bool = True
     """A response ends with an end token; False: its length is known, and exactly so many tokens are written."""
-    last_token_only: bool
-    """The final answer is the last token before the end (parity)."""
+    last_token_only: bool = False
+    """The final answer is the last token before the end."""
+    reversed_answer: bool = False
+    """The answer stands least significant digit first."""
+    plain_answer: bool = True
+    """The answer is a number, which reads the same without leading zeros."""
+    exact: bool = False
+    """Its shapes are the sub-task that is asked for and the digits of each operand, not the task's shapes."""
+    kinds: int = 0
+    """Sub-tasks that a problem can ask for; 0: there is nothing but the task."""
 
-    def numbers(self, problems: Problems) -> Tensor:
-        """(B, R, W) digits, least significant first, of every number the sequence may show, answers included."""
+    @abstractmethod
+    def layout(self, shape: tuple[int, ...]) -> Layout:
+        """The layout of one shape of problem."""
 
-    def shapes(self, problems: Problems) -> Tensor:
-        """(B, S) integers that decide the layout."""
-
-    def layout(self, shape: tuple[int, ...], rows: int) -> Layout:
-        """The layout of one shape, for problems held with ``rows`` operand rows."""
-
-    def significant(self, numbers: Tensor) -> Tensor:
-        """(B, R) digits that are written of each of these (B, R, W) ``numbers``, where the format is `minimal`."""
-        return digits.significant(numbers)
-
-
-def follow(format: Format, planned: Tensor, written: Tensor, slot: Tensor) -> Tensor:
-    """Coordinates of the newest token of a response that the model writes itself.
-
-    Where numbers are padded the prompt alone fixes every slot: they are ``planned``. Without padding a number ends
-    where the model ends it, so the tokens decide: a separator opens the next number, a digit is one place
-    further. That needs the least significant digit first; `lengen.formats.can_run_free` says so.
-
-    Args:
-        planned: coordinates of the padded layout's response slots, (levels, B, R).
-        written: the response so far, (B, R) token ids, meaningful up to and including ``slot``.
-        slot: (B,) index of the newest token.
-
-    Returns:
-        (levels, B) its coordinates.
-    """
-    if not format.minimal:
-        return planned.gather(2, slot.expand(len(planned), -1)[:, :, None])[:, :, 0]
-    position = torch.arange(written.shape[1])
-    ids = torch.tensor([format.vocab.id(c) for c in format.separators], dtype=written.dtype)
-    separators = torch.isin(written, ids) & (position <= slot[:, None])
-    place = slot + 1 - (separators * (position + 1)).amax(dim=1)  # tokens since the newest separator, 0 at one
-    levels = torch.stack([place, separators.sum(dim=1)])[: format.levels]
-    newest = written.gather(1, slot[:, None])[:, 0]
-    return torch.where(newest == END, UNUSED, levels)
-
-
-def final_answer(format: Format, response: Tensor) -> Tensor:
-    """The final answer of each response, left-aligned and padded: (B, R) token ids to (B, R).
-
-    It stands between the last separator and the first end token; a response without an end is read to its
-    end, as the source papers' code does.
-
-    >>> from lengen.formats import AdditionFormat
-    >>> f = AdditionFormat()
-    >>> f.vocab.decode(final_answer(f, f.vocab.encode("000>750>501>102$")[None])[0])
-    '102'
-    """
-    ended = (response == END).cumsum(dim=1) > 0
-    body = ~ended & (response != PAD)
-    position = torch.arange(1, response.shape[1] + 1)
-    size = (body * position).amax(dim=1)  # not their number: a model may write padding between tokens
-    if format.last_token_only:
-        start = (size - 1).clamp(min=0)
-    else:
-        ids = torch.tensor([format.vocab.id(c) for c in format.separators], dtype=response.dtype)
-        start = ((torch.isin(response, ids) & body) * position).amax(dim=1)
-    index = torch.arange(response.shape[1]) + start[:, None]
-    inside = index < size[:, None]
-    return torch.where(inside, response.gather(1, index.clamp(max=response.shape[1] - 1)), PAD)
+    def tokens(self, length: int, count: int) -> tuple[int, int]:
+        """Tokens of prompt and response of a test problem, special ones and leading zeros included."""
+        shape = (0, *(length,) * count) if self.exact else self.task.shape(length, count)
+        layout = self.layout(shape)
+        return layout.response, len(layout.symbols) - layout.response

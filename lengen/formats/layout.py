@@ -1,25 +1,37 @@
-"""Where everything stands in a sequence: one slot per token, with its coordinates and its source.
+"""Where everything stands in a sequence: one slot per token, with its coordinates and its source; no torch.
 
-A layout is written once per shape of problem in plain Python, slot by slot, as the papers draw their
-figures; whole batches are then filled by one gather (`lengen.data.writer`).
+A layout is written once per shape of problem in plain Python, slot by slot, as the papers draw their figures; whole
+batches are then filled by one gather (`lengen.data.writer`).
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 UNUSED = -1
 """Coordinate of a slot that has no place in a level: its position id is 0."""
 
 
+class Digit(NamedTuple):
+    """Which digit stands in a slot."""
+
+    row: str
+    """Name of the rows it is of: operands, answer, or the intermediate results of the task."""
+    index: int
+    """Which of these rows."""
+    place: int
+    """Which place of it, from 0."""
+
+
 @dataclass
 class Layout:
-    """The slots of one shape of problem, from the beginning ``$`` to the end ``$``."""
+    """The slots of one shape of problem, from the beginning to the end."""
 
     levels: int
     symbols: list[str | None] = field(default_factory=list)
     """The character of a slot, or None where a digit stands."""
-    digits: list[tuple[int, int]] = field(default_factory=list)
-    """(row, place) of the digit in a slot: which number, which place of it; (0, 0) at symbols."""
+    digits: list[Digit | None] = field(default_factory=list)
+    """The digit in a slot, or None where a symbol stands."""
     coordinates: list[tuple[int, ...]] = field(default_factory=list)
     """One coordinate per level: what position coupling couples; `UNUSED` where a level says nothing."""
     response: int = 0
@@ -31,18 +43,25 @@ class Layout:
     def symbol(self, character: str, *coordinates: int) -> None:
         """Append a symbol; without coordinates it is unused in every level."""
         self.symbols.append(character)
-        self.digits.append((0, 0))
+        self.digits.append(None)
         self.coordinates.append(coordinates or (UNUSED,) * self.levels)
 
-    def number(self, row: int, places: Iterable[int], coordinates: Callable[..., tuple[int, ...]], *order: int) -> None:
-        """Append digits of number ``row`` in the given order of places (0 = least significant).
+    def text(self, characters: str) -> None:
+        """Append symbols without coordinates."""
+        for character in characters:
+            self.symbol(character)
 
-        ``coordinates`` takes the 1-based place k, then ``order``, and gives that digit's coordinates.
+    def number(
+        self, row: str, index: int, places: Iterable[int], coordinates: Callable[[int], tuple[int, ...]] | None = None
+    ) -> None:
+        """Append digits of a row in the given order of places (0 = least significant, or first).
+
+        ``coordinates`` takes the 1-based place and gives that digit's coordinates; without it they are unused.
         """
         for place in places:
             self.symbols.append(None)
-            self.digits.append((row, place))
-            self.coordinates.append(coordinates(place + 1, *order))
+            self.digits.append(Digit(row, index, place))
+            self.coordinates.append((UNUSED,) * self.levels if coordinates is None else coordinates(place + 1))
 
     def respond(self) -> None:
         """The response begins at the next slot."""
@@ -56,7 +75,7 @@ class Layout:
         written = Layout(
             self.levels,
             ["$", *self.symbols[cut:]],
-            [(0, 0), *self.digits[cut:]],
+            [None, *self.digits[cut:]],
             [nowhere, *self.coordinates[cut:]],
             1,
         )

@@ -1,0 +1,155 @@
+"""The position encodings that a setting can name: how position ids enter the network; no torch."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from lengen.config.part import Axis, Part, SettingError, Size
+from lengen.config.position_ids import PositionIds
+
+if TYPE_CHECKING:
+    from lengen.config.model import ModelSpec
+    from lengen.encodings.base import Encoding as Module
+
+
+class Encoding(Axis):
+    """How position ids enter the network."""
+
+    __slots__ = ()
+    AXIS = "an encoding"
+
+    LEVELS: ClassVar[int | None] = 1
+    """Levels of ids that it reads; None: all there are."""
+    TABLE: ClassVar[bool] = False
+    """It has a row for each id, so the largest one must be known."""
+
+    def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
+        """The module, for position ids up to ``sizes``, one for each level."""
+        raise NotImplementedError
+
+    def check(self, model: "ModelSpec", ids: PositionIds) -> None:
+        """Raise `SettingError` where it cannot read these ids."""
+        assert isinstance(self, Part) and isinstance(ids, Part)
+        if self.LEVELS == 0:
+            return
+        if ids.levels == 0:
+            raise SettingError(
+                f"model.encoding={self.kind}: it reads position ids, and data.position_ids=none gives none; choose "
+                f"model.encoding=none, or ids such as consecutive"
+            )
+        if self.LEVELS is not None and self.LEVELS < ids.levels:
+            raise SettingError(
+                f"model.encoding={self.kind}: it reads {self.LEVELS} level of position ids, and "
+                f"data.position_ids={ids.kind} has {ids.levels}; choose model.encoding=learned, or ids of one level"
+            )
+        if self.TABLE and not ids.sizes:
+            raise SettingError(
+                f"model.encoding={self.kind}: its table has a row for each id, and data.position_ids={ids.kind} has no "
+                f"largest one; set data.position_ids.max_position to the longest sequence"
+            )
+
+
+class NoEncoding(Part, Encoding, tag="none"):
+    """NoPE: the causal mask is all a model knows of order (Kazemnejad et al. 2023)."""
+
+    LEVELS = 0
+
+    def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
+        from lengen.encodings import NoEncoding as Module
+
+        return Module()
+
+
+class Learned(Part, Encoding, tag="learned"):
+    """One trained table per level, summed; with coupled ids this is position coupling."""
+
+    LEVELS = None
+    TABLE = True
+
+    def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
+        from lengen.encodings import Learned as Module
+
+        return Module(model.width, sizes)
+
+
+class Sinusoidal(Part, Encoding, tag="sinusoidal"):
+    """Fixed sines and cosines (Vaswani et al. 2017, Section 3.5)."""
+
+    def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
+        from lengen.encodings import Sinusoidal as Module
+
+        return Module(model.width)
+
+
+class Rotary(Part, Encoding, tag="rope"):
+    """RoPE: queries and keys turn by their ids (Su et al. 2024)."""
+
+    def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
+        from lengen.encodings import Rotary as Module
+
+        return Module(model.head_dim)
+
+    def check(self, model: "ModelSpec", ids: PositionIds) -> None:
+        super().check(model, ids)
+        if model.head_dim % 2:
+            raise SettingError(f"model.head_dim={model.head_dim}: rope turns pairs and needs an even number")
+
+
+class ALiBi(Part, Encoding, tag="alibi"):
+    """A penalty linear in distance, one slope per head (Press et al. 2022)."""
+
+    def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
+        from lengen.encodings import ALiBi as Module
+
+        return Module(model.heads)
+
+
+class RelativeKeys(Part, Encoding, tag="rpe"):
+    """A learned vector for each clipped distance is added to the keys (Shaw et al. 2018)."""
+
+    clip: Size = 16
+    """Largest distance told apart."""
+
+    def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
+        from lengen.encodings import RelativeKeys as Module
+
+        return Module(model.head_dim, self.clip)
+
+
+class Fire(Part, Encoding, tag="fire"):
+    """FIRE: a learned function of the relative distance (Li et al. 2024)."""
+
+    def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
+        from lengen.encodings import Fire as Module
+
+        return Module(model.heads)
+
+
+class FireRatio(Part, Encoding, tag="fire_ratio"):
+    """FIRE as in the position-coupling authors' code at submission."""
+
+    def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
+        from lengen.encodings import FireRatio as Module
+
+        return Module(model.heads)
+
+
+class FireClamped(Part, Encoding, tag="fire_clamped"):
+    """FIRE as in the position-coupling authors' later code."""
+
+    def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
+        from lengen.encodings import FireClamped as Module
+
+        return Module(model.heads)
+
+
+__all__ = [
+    "ALiBi",
+    "Encoding",
+    "Fire",
+    "FireClamped",
+    "FireRatio",
+    "Learned",
+    "NoEncoding",
+    "RelativeKeys",
+    "Rotary",
+    "Sinusoidal",
+]

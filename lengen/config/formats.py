@@ -1,0 +1,214 @@
+"""The formats that a setting can name: how the problems of a task are written; no torch.
+
+Defaults are plain: what the task computes, each number as it is, most significant digit first.
+"""
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from lengen.config.part import Axis, Count, Part, SettingError, nearest
+from lengen.config.tasks import Multiplication, NByOne, PairAddition, Task, TwoOperandAddition
+
+if TYPE_CHECKING:
+    from lengen.formats.base import Format as Written
+
+Subtask = Literal["add", "rev", "ali", "mad", "car"]
+SUBTASKS: tuple[Subtask, ...] = ("add", "rev", "ali", "mad", "car")
+"""Parts of addition that can be asked for (Section 4.2.2 of "Length Generalization on Multi-Digit Integer Addition with
+Transformers")."""
+
+
+class Format(Axis):
+    """How problems are written."""
+
+    __slots__ = ()
+    AXIS = "a format"
+
+    COORDINATES: ClassVar[bool] = True
+    """Its digits have coordinates, so that coupled ids can number them."""
+    LEVELS: ClassVar[int] = 2
+    """Levels of coordinates."""
+
+    def build(self, task: Task) -> "Written":
+        """The format of a task."""
+        raise NotImplementedError
+
+    def check(self, task: Task) -> None:
+        """Raise `SettingError` where the task cannot be written so."""
+
+
+def _kind(task: Task) -> str:
+    assert isinstance(task, Part)
+    return task.kind
+
+
+class Linear(Part, Format, tag="linear"):
+    """``$operands=answer$``, with the intermediate results of the task before the answer where asked for."""
+
+    scratchpad: bool = False
+    """Write the intermediate results before the answer."""
+    pad_query: bool = False
+    """Zero-pad operands to the longest answer that could occur."""
+    pad_response: bool = False
+    """Zero-pad the numbers of the response to the longest answer that could occur."""
+    pad_to: Count = 0
+    """Zero-pad numbers to at least this many digits; longer ones are written in full."""
+    width: Count = 0
+    """Zero-pad all numbers to exactly this many digits; problems that need more are refused."""
+    reverse_query: bool = False
+    """Write operands least significant digit first."""
+    reverse_response: bool = False
+    """Write the numbers of the response least significant digit first."""
+    begin: bool = True
+    """A sequence begins with ``$``."""
+    separator: Literal["=", "$", "⊥"] = "="
+    """What stands between query and response."""
+    end: bool = True
+    """A response ends with ``$``; else exactly as many tokens are written as the answer has."""
+
+    def build(self, task: Task) -> "Written":
+        from lengen.formats.linear import LinearFormat
+
+        return LinearFormat(task, self)
+
+    def check(self, task: Task) -> None:
+        who = _kind(task)
+        if self.scratchpad and not task.STAGES:
+            raise SettingError(
+                f"data.format.scratchpad=true: {who} cannot be written with a scratchpad, {task.WHY_NONE}; set "
+                f"data.format.scratchpad=false"
+            )
+        if not task.NUMBERS:
+            for name in ("pad_query", "pad_response", "pad_to", "width", "reverse_query", "reverse_response"):
+                if getattr(self, name):
+                    raise SettingError(
+                        f"data.format.{name}={str(getattr(self, name)).lower()}: the digits of {who} are no numbers, "
+                        f"which could be padded or reversed; leave data.format.{name} out"
+                    )
+        for name in ("pad_query", "pad_response", "pad_to"):
+            if self.width and getattr(self, name):
+                raise SettingError(
+                    f"data.format.{name}={str(getattr(self, name)).lower()}: data.format.width={self.width} already "
+                    f"says how many digits every number has; set one of them"
+                )
+        for name in ("pad_query", "pad_response"):
+            if getattr(self, name) and task.EXACT_ANSWER:
+                raise SettingError(
+                    f"data.format.{name}=true: answers of {who} are as long as its operands say, so there is no longest "
+                    f"one to pad to; choose data.format.pad_to or data.format.width"
+                )
+        for name in ("pad_to", "width"):
+            if getattr(self, name) and not task.PADS:
+                raise SettingError(
+                    f"data.format.{name}={getattr(self, name)}: {who} is written as long as it is; leave "
+                    f"data.format.{name} out"
+                )
+        if task.UNITS_FIRST and not self.reverse_response:
+            raise SettingError(
+                f"data.format.reverse_response=false: {who} is answered from the units on, each digit with those before "
+                f"it; set data.format.reverse_response=true"
+            )
+        if not self.begin and not self.end and self.separator == "$":
+            raise SettingError("data.format.separator=$: with neither beginning nor end, expected = or ⊥")
+        if not self.end and (self.scratchpad and not task.EXACT_ANSWER):
+            raise SettingError(
+                f"data.format.end=false: numbers of {who} end where the model ends them, so an end token is needed; "
+                f"set data.format.end=true"
+            )
+
+
+class Aligned(Part, Format, tag="aligned"):
+    """``$+00172438$1780$``: the digits of two operands pairwise, those of one significance side by side."""
+
+    width: Count
+    """Digits of every number."""
+    reverse_response: bool = True
+    """Write the result least significant digit first."""
+
+    def build(self, task: Task) -> "Written":
+        from lengen.formats.aligned import AlignedFormat
+
+        return AlignedFormat(task, self)
+
+    def check(self, task: Task) -> None:
+        if not isinstance(task, PairAddition | NByOne):
+            raise SettingError(
+                f"data.format=aligned: the digits of two operands stand side by side, and {_kind(task)} has no two "
+                f"operands of one width; choose data.format=linear"
+            )
+        if self.width < 1:
+            raise SettingError(f"data.format.width={self.width}: expected at least 1 digit")
+
+
+class MultiplicationStages(Part, Format, tag="multiplication_stages"):
+    """``$37*925=581+470+333=58100>52900>52243$``: both stages of long multiplication as a scratchpad."""
+
+    LEVELS = 3
+
+    reverse_query: bool = False
+    """Write operands least significant digit first."""
+    reverse_response: bool = True
+    """Write the numbers of the response least significant digit first."""
+
+    def build(self, task: Task) -> "Written":
+        from lengen.formats.multiplication_stages import MultiplicationStagesFormat
+
+        return MultiplicationStagesFormat(task, self)
+
+    def check(self, task: Task) -> None:
+        if not isinstance(task, Multiplication):
+            raise SettingError(
+                f"data.format=multiplication_stages: these are stages of multiplication, and {_kind(task)} has others; "
+                f"choose data.format=linear"
+            )
+
+
+class DigitSteps(Part, Format, tag="digit_steps"):
+    """``$12+45=2 1 + 5 4;c=0,2+5+0=7,c=0;1+4+0=5,c=0|57$``: one step for each digit of the longer operand."""
+
+    COORDINATES = False
+
+    reverse_response: bool = False
+    """Write the answer least significant digit first."""
+
+    def build(self, task: Task) -> "Written":
+        from lengen.formats.digit_steps import DigitStepsFormat
+
+        return DigitStepsFormat(task, self)
+
+    def check(self, task: Task) -> None:
+        _only_two_operands(self, task)
+
+
+class Subtasks(Part, Format, tag="subtasks"):
+    """``rev$12+45=21+54$``: addition and its parts in equal shares, each example with its prefix."""
+
+    COORDINATES = False
+
+    names: tuple[str, ...] = SUBTASKS
+    """The sub-tasks; the first is the one that is tested."""
+    carries: Literal["pairs", "code", "true"] = "pairs"
+    """What marks a carry in car: digit pairs of 10 or more, carries handed downward (the author's code), or carries."""
+
+    def build(self, task: Task) -> "Written":
+        from lengen.formats.subtasks import SubtasksFormat
+
+        return SubtasksFormat(task, self)
+
+    def check(self, task: Task) -> None:
+        _only_two_operands(self, task)
+        for name in self.names:
+            if name not in SUBTASKS:
+                raise SettingError(f"data.format.names={list(self.names)}: unknown sub-task {name}{nearest(name, SUBTASKS)}")
+        if not self.names:
+            raise SettingError("data.format.names=[]: expected at least one sub-task, such as add")
+
+
+def _only_two_operands(format: Part, task: Task) -> None:
+    if not isinstance(task, TwoOperandAddition):
+        raise SettingError(
+            f"data.format={format.kind}: it writes sums of exactly two numbers, and {_kind(task)} is another task; choose "
+            f"data.task=two_operand_addition or data.format=linear"
+        )
+
+
+__all__ = ["SUBTASKS", "Aligned", "DigitSteps", "Format", "Linear", "MultiplicationStages", "Subtasks"]

@@ -1,0 +1,191 @@
+"""The model of a setting: sizes, position encoding, architecture, attention; no torch."""
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import msgspec
+
+from lengen.config.encodings import Encoding, Learned
+from lengen.config.part import Axis, Count, Part, SettingError, Share, Size
+
+if TYPE_CHECKING:
+    from lengen.models.fixed_bias import FixedBias
+
+
+class AttentionBias(Axis):
+    """A fixed bias on the attention of an encoder-decoder's decoder."""
+
+    __slots__ = ()
+    AXIS = "an attention bias"
+
+    def build(self, heads: int, rows: int, columns: int) -> "FixedBias":
+        """The bias, for responses of ``rows`` and sources of ``columns`` places."""
+        raise NotImplementedError
+
+
+class Window(Part, AttentionBias, tag="window"):
+    """Attention to places near the one that is written (Appendix A.4 of "From Interpolation to Extrapolation")."""
+
+    width: Count
+    """Places to each side, w."""
+    stride: Size = 1
+    """Source tokens that the window moves on per response token: 2 where two operands are aligned."""
+
+    def build(self, heads: int, rows: int, columns: int) -> "FixedBias":
+        from lengen.models.fixed_bias import windowed
+
+        return windowed(heads, rows, columns, self.width, self.stride)
+
+
+class Given(Part, AttentionBias, tag="given"):
+    """A bias that is set before training and stored with the weights, such as a calibrated one."""
+
+    def build(self, heads: int, rows: int, columns: int) -> "FixedBias":
+        from lengen.models.fixed_bias import open_everywhere
+
+        return open_everywhere(heads, rows, columns)
+
+
+class Architecture(Axis):
+    """Which part of a problem each token sees."""
+
+    __slots__ = ()
+    AXIS = "an architecture"
+    SPLIT: ClassVar[bool] = False
+    """Query and response are written apart."""
+    IN_ORDER: ClassVar[bool] = True
+    """Tokens of a response are written one after another."""
+
+
+class Decoder(Part, Architecture, tag="decoder"):
+    """One causal transformer over query and response."""
+
+
+class EncoderDecoder(Part, Architecture, tag="encoder_decoder"):
+    """An encoder reads the query; a decoder beside it, of ``model.layers`` blocks, writes the response."""
+
+    SPLIT = True
+
+    encoder_layers: Count = 0
+    """Blocks of the encoder; 0 hands embeddings to the decoder as they are."""
+    attention_bias: AttentionBias | None = None
+    """Fixed bias on the decoder's self- and cross-attention."""
+    causal: bool = True
+    """A response token sees no later one; False leaves that to a given bias."""
+
+
+class Encoder(Part, Architecture, tag="encoder"):
+    """Blanks stand where the response will, and all are filled at once."""
+
+    IN_ORDER = False
+
+
+class Tempered(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Attention logits that grow with the number n of tokens (Section 5 of "Improving Length-Generalization in
+    Transformers via Task Hinting"), one learned b per layer."""
+
+    form: Literal["log", "one_plus_log"] = "log"
+    """The factor on attention logits: b ln n, or 1 + b ln n."""
+    of: Literal["position", "prompt"] = "position"
+    """What n counts: the tokens a query sees, itself included, or the tokens before the response."""
+    start: float = 0.0
+    """Initial b of every layer."""
+
+
+Norm = Literal["rmsnorm", "layernorm", "none"]
+
+
+class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The transformer of a setting."""
+
+    layers: Size
+    """Number of transformer blocks."""
+    heads: Size
+    """Attention heads per block."""
+    width: Size
+    """Width of the residual stream."""
+    head_dim: Size
+    """Width of one head; need not be width / heads."""
+    ff_width: Size
+    """Hidden width of the feed-forward network."""
+    encoding: Encoding = Learned()
+    """How position ids enter the network."""
+    architecture: Architecture = Decoder()
+    """Decoder, encoder-decoder or encoder."""
+    activation: Literal["geglu", "gelu", "relu"] = "geglu"
+    """Feed-forward activation."""
+    norm: Norm = "rmsnorm"
+    """Normalisation inside the blocks."""
+    final_norm: Norm = "rmsnorm"
+    """Normalisation before the output head."""
+    norm_place: Literal["pre", "post", "pre_post", "sandwich"] = "pre_post"
+    """pre, post, pre_post (post on the residual sum) or sandwich (post on the branch)."""
+    tied: bool = True
+    """Output head shares the token embedding (then scaled by width ** -0.5)."""
+    scale_attention: bool = False
+    """Divide attention scores by sqrt(head_dim); off in T5-style models, whose initialisation carries it."""
+    init: Literal["t5", "normal", "xavier"] = "t5"
+    """Initialisation: t5 (Raffel et al. 2020), normal (every matrix N(0, 1 / fan_in)) or xavier (uniform)."""
+    shared: bool = False
+    """One block, applied ``layers`` times."""
+    loops: Size = 1
+    """Times the whole stack of blocks is applied."""
+    inject: Literal["none", "input", "coordinates"] = "none"
+    """Added again at every recurrent step (loop, or block where ``shared``): none, input (the embedded tokens, after
+    the first step) or coordinates (positions and a sinusoid of the step)."""
+    dropout: Share = 0.0
+    """Share dropped of embeddings, attention weights, feed-forward units and branches in training."""
+    linear_bias: bool = False
+    """Linear layers have biases, the output head included."""
+    output_bias: bool = False
+    """The output head has a bias, whatever the other layers have."""
+    scale_embedding: bool = False
+    """Multiply token embeddings by sqrt(width)."""
+    tempered: Tempered | None = None
+    """Tempered softmax."""
+
+    @property
+    def attention_bias(self) -> AttentionBias | None:
+        """The fixed bias of the architecture, where it has one."""
+        return self.architecture.attention_bias if isinstance(self.architecture, EncoderDecoder) else None
+
+    @property
+    def causal(self) -> bool:
+        """A response token sees no later one."""
+        return self.architecture.causal if isinstance(self.architecture, EncoderDecoder) else True
+
+    @property
+    def encoder_layers(self) -> int:
+        """Blocks of an encoder beside the decoder."""
+        return self.architecture.encoder_layers if isinstance(self.architecture, EncoderDecoder) else 0
+
+    def check(self) -> None:
+        """Raise `SettingError` for fields that do not go together."""
+        assert isinstance(self.architecture, Part)
+        if self.tempered is not None and not isinstance(self.architecture, Decoder):
+            raise SettingError(
+                f"model.tempered: tempered attention needs model.architecture=decoder, and it is "
+                f"{self.architecture.kind}"
+            )
+        if self.output_bias and self.tied:
+            raise SettingError(
+                "model.output_bias=true: a tied output head shares the token embedding and has no bias; set "
+                "model.tied=false"
+            )
+        if self.inject != "none" and self.loops == 1 and not self.shared:
+            raise SettingError(
+                f"model.inject={self.inject}: it is added at recurrent steps, of which there are none; set model.loops "
+                f"to 2 or more, or model.shared=true"
+            )
+
+
+__all__ = [
+    "Architecture",
+    "AttentionBias",
+    "Decoder",
+    "Encoder",
+    "EncoderDecoder",
+    "Given",
+    "ModelSpec",
+    "Tempered",
+    "Window",
+]

@@ -1,0 +1,163 @@
+"""What every setting is made of: a part, which is a frozen record with a kind, bounds on its fields, and words.
+
+A part is plain data: no torch. Parts of one axis (tasks, formats, position ids, encodings, ...) share a base class; their
+``kind`` says which one a JSON object stands for, so a setting prints as nested JSON and is read back, checked field by
+field. A part that a program defines for itself is found like those of `lengen`: by being a subclass.
+"""
+
+import difflib
+import json
+import re
+import types
+import typing
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Meta
+
+Count = typing.Annotated[int, Meta(ge=0)]
+"""A whole number from 0 on."""
+Size = typing.Annotated[int, Meta(ge=1)]
+"""A whole number from 1 on."""
+Share = typing.Annotated[float, Meta(ge=0, le=1)]
+"""A share, 0 to 1."""
+NotNegative = typing.Annotated[float, Meta(ge=0)]
+"""A number from 0 on."""
+
+
+class SettingError(ValueError):
+    """A setting or an override that makes no sense; the message is one sentence for the user."""
+
+
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
+    """A part of a setting; a subclass names its kind with ``tag=``."""
+
+    @property
+    def kind(self) -> str:
+        """The name of this kind of part in JSON and on the command line."""
+        return str(type(self).__struct_config__.tag)
+
+
+class Axis:
+    """What a part is for; the fields of a setting that hold any part of an axis are typed with its base class."""
+
+    __slots__ = ()
+    AXIS: typing.ClassVar[str]
+    """What messages call a part of this axis: a task, a format, ..."""
+
+
+def kinds(axis: type[Axis]) -> dict[str, type[Part]]:
+    """All parts of an axis by their kind, those included that a program defined for itself."""
+    tagged = ((cls.__struct_config__.tag, cls) for cls in _subclasses(axis))
+    return {str(tag): cls for tag, cls in tagged if tag is not None}
+
+
+def _subclasses(cls: type) -> typing.Iterator[type[Part]]:
+    for child in cls.__subclasses__():
+        if issubclass(child, Part) and not child.__name__.startswith("_"):
+            yield child
+        yield from _subclasses(child)
+
+
+Value = typing.TypeVar("Value")
+
+
+def build(value: Any, sort: type[Value], path: str = "") -> Value:
+    """A setting of class ``sort`` from plain JSON data, every field checked; raises `SettingError`.
+
+    ``path`` is where the data stands, for messages: ``data.task``.
+    """
+    try:
+        return msgspec.convert(value, sort, dec_hook=_decode)
+    except msgspec.ValidationError as error:
+        raise SettingError(_sentence(str(error), value, path)) from None
+
+
+def plain(setting: msgspec.Struct) -> dict[str, Any]:
+    """Nested plain data of a setting, ready for JSON."""
+    found: dict[str, Any] = json.loads(msgspec.json.encode(setting))
+    return found
+
+
+def _decode(sort: type, value: Any) -> Any:
+    """Any part of an axis, by its kind."""
+    if not issubclass(sort, Axis):
+        raise NotImplementedError(sort)
+    if isinstance(value, sort):
+        return value
+    known = kinds(sort)
+    if not isinstance(value, dict) or not isinstance(value.get("kind"), str):
+        raise ValueError(f"expected {sort.AXIS}: one of {', '.join(known)}")
+    if value["kind"] not in known:
+        raise ValueError(f"unknown {sort.AXIS.split(' ', 1)[1]} '{value['kind']}'{nearest(value['kind'], list(known))}")
+    return _Nested.read(value, known[value["kind"]])
+
+
+class _Nested:
+    """Messages of nested parts carry the path that the outer reader cannot know."""
+
+    @staticmethod
+    def read(value: dict[str, Any], sort: type[Part]) -> Part:
+        try:
+            return msgspec.convert(value, sort, dec_hook=_decode)
+        except msgspec.ValidationError as error:
+            text, _, place = str(error).partition(" - at `$")
+            raise ValueError(f"{text} - at `${place.rstrip('`')}`") from None
+
+
+def _sentence(error: str, value: Any, path: str) -> str:
+    """msgspec's message as one sentence that begins with the field and what it holds."""
+    places = [place.strip(".") for place in re.findall(r" - at `\$([^`]*)`", error)]
+    text = re.sub(r" - at `[^`]*`", "", error)
+    place = ".".join(part for part in (path, *reversed(places)) if part).replace(".[", "[")
+    missing = re.fullmatch(r"Object missing required field `(\w+)`", text)
+    if missing:
+        return f"{place}.{missing[1]}: this field is missing, and it has no default".lstrip(".")
+    unknown = re.fullmatch(r"Object contains unknown field `(\w+)`", text)
+    if unknown:
+        return f"{place}: there is no field '{unknown[1]}' in {_kind_at(value, places)}".lstrip(": ")
+    text = text.replace("`", "")
+    text = text[:1].lower() + text[1:]
+    held = _at(value, ".".join(reversed(places)))
+    shown = "" if held is _NOTHING or isinstance(held, dict) else f"={json.dumps(held, ensure_ascii=False)}"
+    return f"{place}{shown}: {text}" if place else text
+
+
+_NOTHING = object()
+
+
+def _at(value: Any, place: str) -> Any:
+    """What stands at a place such as ``data.position_ids.max_position[0]`` of nested data."""
+    for step in re.findall(r"\w+|\[\d+\]|\[\.\.\.\]", place):
+        if step == "[...]":
+            return _NOTHING
+        try:
+            value = value[int(step[1:-1])] if step.startswith("[") else value[step]
+        except (KeyError, IndexError, TypeError):
+            return _NOTHING
+    return value
+
+
+def _kind_at(value: Any, places: list[str]) -> str:
+    held = _at(value, ".".join(reversed(places)))
+    return f"{held['kind']}" if isinstance(held, dict) and "kind" in held else "this section"
+
+
+def nearest(word: str, words: Sequence[str]) -> str:
+    """A suggestion for a mistyped word: '; nearest: a, b', or the whole choice where nothing is near."""
+    close = difflib.get_close_matches(word, words, n=3, cutoff=0.5)
+    return "; nearest: " + ", ".join(close) if close else "; one of: " + ", ".join(words)
+
+
+def field_type(sort: type, name: str) -> Any:
+    """The declared type of a field."""
+    return typing.get_type_hints(sort)[name]
+
+
+def axis_of(declared: Any) -> type[Axis] | None:
+    """The axis of a field that holds a part (or none), else None."""
+    for candidate in (declared, *typing.get_args(declared)):
+        if isinstance(candidate, type) and not isinstance(candidate, types.GenericAlias) and issubclass(candidate, Axis):
+            return candidate
+    return None

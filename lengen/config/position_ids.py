@@ -1,0 +1,153 @@
+"""The schemes of position ids that a setting can name: integers that belong to tokens; no torch."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from lengen.config.formats import Format
+from lengen.config.part import Axis, Count, Part, SettingError, Size
+
+if TYPE_CHECKING:
+    from lengen.position_ids.base import PositionIds as Scheme
+
+
+class PositionIds(Axis):
+    """How integers are given to tokens."""
+
+    __slots__ = ()
+    AXIS = "a scheme of position ids"
+
+    FOLLOWS: ClassVar[bool] = False
+    """Ids of a number depend on its length, which must be known."""
+
+    @property
+    def levels(self) -> int:
+        """Rows of ids."""
+        return 1
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Largest id of each level; empty where nothing bounds them."""
+        return ()
+
+    def build(self) -> "Scheme":
+        """What gives the ids."""
+        raise NotImplementedError
+
+    def check(self, format: Format) -> None:
+        """Raise `SettingError` where a format cannot be numbered so."""
+
+
+class Coupled(Part, PositionIds, tag="coupled"):
+    """Tokens that matter to each other share an id: an offset, random in training, plus the coordinate of the format."""
+
+    FOLLOWS = True
+
+    max_position: tuple[Size, ...]
+    """Largest id of each level; offsets are drawn so that no id exceeds it."""
+
+    @property
+    def levels(self) -> int:
+        return len(self.max_position)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return self.max_position
+
+    def build(self) -> "Scheme":
+        from lengen.position_ids.coupled import Coupled as Scheme
+
+        return Scheme(self.max_position)
+
+    def check(self, format: Format) -> None:
+        assert isinstance(format, Part)
+        if not format.COORDINATES:
+            raise SettingError(
+                f"data.position_ids=coupled: the digits of data.format={format.kind} have no coordinates; choose another "
+                f"format, or consecutive ids"
+            )
+        if not 1 <= self.levels <= format.LEVELS:
+            raise SettingError(
+                f"data.position_ids.max_position={list(self.max_position)}: expected 1 to {format.LEVELS} values, one for "
+                f"each level of coupled ids that data.format={format.kind} has"
+            )
+
+
+class Abacus(Part, PositionIds, tag="abacus"):
+    """Digits are numbered 1, 2, ... within each number as it is written; all ids of an example are moved at random."""
+
+    max_position: Size
+    """Largest id."""
+    max_offset: Count = 0
+    """Largest random offset in training."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return (self.max_position,)
+
+    def build(self) -> "Scheme":
+        from lengen.position_ids.abacus import Abacus as Scheme
+
+        return Scheme((self.max_position,), self.max_offset)
+
+
+class Consecutive(Part, PositionIds, tag="consecutive"):
+    """0, 1, 2, ... from the beginning of the sequence."""
+
+    max_position: Count = 0
+    """Largest id, for encodings with a table of them; 0: nothing bounds them."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return (self.max_position,) if self.max_position else ()
+
+    def build(self) -> "Scheme":
+        from lengen.position_ids.consecutive import Consecutive as Scheme
+
+        return Scheme()
+
+
+class Cyclic(Part, PositionIds, tag="cyclic"):
+    """0, 1, ..., period - 1, 0, 1, ..."""
+
+    period: Size
+    """After how many tokens ids begin again."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return (self.period - 1,)
+
+    def build(self) -> "Scheme":
+        from lengen.position_ids.cyclic import Cyclic as Scheme
+
+        return Scheme(self.period)
+
+
+class Randomised(Part, PositionIds, tag="randomised"):
+    """Ids drawn without repetition from 0 to ``max_position``, then sorted, as they are in longer sequences."""
+
+    max_position: Size
+    """Largest id."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return (self.max_position,)
+
+    def build(self) -> "Scheme":
+        from lengen.position_ids.randomised import Randomised as Scheme
+
+        return Scheme(self.max_position)
+
+
+class NoPositionIds(Part, PositionIds, tag="none"):
+    """No ids at all."""
+
+    @property
+    def levels(self) -> int:
+        return 0
+
+    def build(self) -> "Scheme":
+        from lengen.position_ids.none import NoPositionIds as Scheme
+
+        return Scheme()
+
+
+__all__ = ["Abacus", "Consecutive", "Coupled", "Cyclic", "NoPositionIds", "PositionIds", "Randomised"]

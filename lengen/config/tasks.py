@@ -1,0 +1,673 @@
+"""The tasks that a setting can name: what is computed, from which operands, and which of them are trained; no torch.
+
+Each part here says how a task's problems look on a page (symbols, operator, digits of operands and answer by shape);
+its mathematics, with torch, stands in `lengen.tasks` under the same name. A *shape* is a tuple of small integers that
+decides where everything stands in a written problem, for example (operands, digits of the longest).
+"""
+
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+
+from lengen.config.part import Axis, Count, Part, SettingError, Share, Size
+
+if TYPE_CHECKING:
+    from lengen.tasks.base import Task as Mathematics
+
+DELIMITER = "⊥"
+"""Stands between a sequence and what is asked of it."""
+DECIMAL = tuple("0123456789")
+LARGEST_ALPHABET = 250
+"""Token ids of batches are written as bytes."""
+SHORTEST = 2
+"""Shortest training sequence of the tasks with a skewed distribution of lengths."""
+
+
+class Extent(NamedTuple):
+    """How long the numbers of problems of one shape are."""
+
+    operands: tuple[int, ...]
+    """Digits of each operand; of the longest where the shape does not tell them apart."""
+    answer: int
+    """Digits of the longest answer that could occur."""
+    stages: tuple[int, ...] = ()
+    """Digits of each intermediate result."""
+
+
+class Task(Axis):
+    """A task and its trained range.
+
+    Operands and answers are rows of digits. Those of *numbers* stand least significant digit first; those of sequences
+    and bit strings, which have no least significant digit, in reading order.
+    """
+
+    __slots__ = ()
+    AXIS = "a task"
+
+    NUMBERS: ClassVar[bool] = True
+    """Digits have significance: zeros may be padded, and order reversed."""
+    PADS: ClassVar[bool] = True
+    """Zeros may be padded."""
+    OPERATOR: ClassVar[str] = ""
+    """Symbol between operands."""
+    PREFIX: ClassVar[bool] = False
+    """The operator stands before the operands."""
+    SEPARATED: ClassVar[bool] = True
+    """A separator stands between the operands and the answer."""
+    EXACT_OPERANDS: ClassVar[bool] = True
+    """The shape tells the digits of each operand."""
+    EXACT_ANSWER: ClassVar[bool] = True
+    """The shape tells the digits of the answer."""
+    PLACEWISE: ClassVar[bool] = True
+    """Each digit of the answer belongs to a place of the operands; else it says something of them as a whole."""
+    LAST: ClassVar[bool] = False
+    """The final answer is the last digit of the answer: those before it are answers to the first digits."""
+    UNITS_FIRST: ClassVar[bool] = False
+    """Its answers are written from the units on: a digit needs those before it."""
+    MARKS: ClassVar[tuple[str, ...]] = ()
+    """Symbols besides digits that answers hold."""
+    STAGES: ClassVar[str] = ""
+    """Name of the intermediate results that a scratchpad writes; empty: there are none."""
+    STAGES_ARE_NUMBERS: ClassVar[bool] = False
+    """Intermediate results are numbers, whose leading zeros need not be written."""
+    INLINE: ClassVar[bool] = False
+    """The last digit of the intermediate results is the answer."""
+    WHY_NONE: ClassVar[str] = "it has no intermediate results"
+    """Why there are no stages, where there are none."""
+    SINGLE: ClassVar[bool] = False
+    """The second operand has one digit, which is never padded."""
+    SKEWED: ClassVar[bool] = False
+    """It draws problems of given lengths, from a distribution of lengths of its own."""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Symbols of its digits, in the order of their values."""
+        return DECIMAL
+
+    @property
+    def name(self) -> str:
+        """What tells its random numbers from those of other tasks."""
+        raise NotImplementedError
+
+    @property
+    def longest(self) -> int:
+        """Digits of the longest trained operand."""
+        raise NotImplementedError
+
+    @property
+    def most(self) -> int:
+        """Largest trained value of the second axis: operands, or digits of a second factor; 1 where there is none."""
+        return 1
+
+    @property
+    def trained_lengths(self) -> tuple[int, ...]:
+        """Trained operand lengths, each as often as its share says."""
+        return tuple(range(1, self.longest + 1))
+
+    @property
+    def trailing(self) -> int:
+        """PAD tokens behind the answer that are training targets."""
+        return 0
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Tested values of the second axis where a setting names none."""
+        return (1,)
+
+    def shape(self, length: int, count: int) -> tuple[int, ...]:
+        """The shape of test problems of operands of ``length`` digits."""
+        return (length,)
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        """How long the numbers of problems of a shape are."""
+        return Extent((shape[0],), shape[0])
+
+    def place(self, place: int, size: int) -> int:
+        """The 1-based place among the operands that digit ``place`` (1-based) of an answer of ``size`` digits is about."""
+        return place
+
+    def build(self) -> "Mathematics":
+        """Its mathematics."""
+        raise NotImplementedError
+
+    def check(self) -> None:
+        """Raise `SettingError` for fields that do not go together."""
+
+
+def padded_length(digits_each: int, operands: int) -> int:
+    """Digits of the largest sum of ``operands`` numbers of ``digits_each`` digits (Section 4.1 of "Arithmetic
+    Transformers Can Length-Generalize in Both Operand Length and Count").
+
+    >>> padded_length(2, 3), padded_length(2, 11), padded_length(2, 10)
+    (3, 4, 3)
+    """
+    return len(str(operands * (10**digits_each - 1)))
+
+
+class Addition(Part, Task, tag="addition"):
+    """Sums of 2 to ``operands`` numbers of 1 to ``digits`` digits, S_A(digits, operands).
+
+    57+48+96=201; stages: the sums of the first 0, 1, 2, ... operands.
+    """
+
+    OPERATOR = "+"
+    EXACT_OPERANDS = False
+    EXACT_ANSWER = False
+    STAGES = "running sums"
+    STAGES_ARE_NUMBERS = True
+
+    digits: Size
+    """Digits of the longest trained operand."""
+    operands: Size = 2
+    """Most trained operands."""
+
+    @property
+    def name(self) -> str:
+        return "addition"
+
+    @property
+    def longest(self) -> int:
+        return self.digits
+
+    @property
+    def most(self) -> int:
+        return self.operands
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        return (2,)
+
+    def shape(self, length: int, count: int) -> tuple[int, ...]:
+        return count, length
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        count, longest = shape
+        width = padded_length(longest, count)
+        return Extent((longest,) * count, width, (width,) * count)
+
+    def build(self) -> "Mathematics":
+        from lengen.tasks.addition import Addition as Mathematics
+
+        return Mathematics(self)
+
+    def check(self) -> None:
+        if self.operands < 2:
+            raise SettingError(f"data.task.operands={self.operands}: addition needs at least 2 operands")
+
+
+class TwoOperandAddition(Part, Task, tag="two_operand_addition"):
+    """Sums of two numbers of equal length; the problems that test are reserved and never trained on.
+
+    123+456=579; stages: the first operand alone, then the sum.
+    """
+
+    OPERATOR = "+"
+    EXACT_OPERANDS = False
+    EXACT_ANSWER = False
+    STAGES = "running sums"
+    STAGES_ARE_NUMBERS = True
+
+    lengths: tuple[Size, ...]
+    """Trained digits of the operands; some may be left out."""
+
+    @property
+    def name(self) -> str:
+        return "n_by_n"
+
+    @property
+    def longest(self) -> int:
+        return max(self.lengths)
+
+    @property
+    def most(self) -> int:
+        return 2
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        return (2,)
+
+    @property
+    def trained_lengths(self) -> tuple[int, ...]:
+        return self.lengths
+
+    def shape(self, length: int, count: int) -> tuple[int, ...]:
+        return 2, length
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent((shape[1],) * 2, shape[1] + 1, (shape[1] + 1,) * 2)
+
+    def build(self) -> "Mathematics":
+        from lengen.tasks.two_operand_addition import TwoOperandAddition as Mathematics
+
+        return Mathematics(self)
+
+    def check(self) -> None:
+        if not self.lengths or list(self.lengths) != sorted(set(self.lengths)):
+            raise SettingError(f"data.task.lengths={list(self.lengths)}: expected trained lengths, each once, rising")
+
+
+class Multiplication(Part, Task, tag="multiplication"):
+    """Products of a number of 1 to ``digits`` and one of 1 to ``second_digits`` digits, S_M(digits, second_digits).
+
+    37*925=34225; stages: the products of the first number with the last 1, 2, ... digits of the second.
+    """
+
+    OPERATOR = "*"
+    EXACT_ANSWER = False
+    STAGES = "running sums"
+    STAGES_ARE_NUMBERS = True
+
+    digits: Size
+    """Digits of the longest trained first operand."""
+    second_digits: Size
+    """Digits of the longest trained second operand."""
+
+    @property
+    def name(self) -> str:
+        return "multiplication"
+
+    @property
+    def longest(self) -> int:
+        return self.digits
+
+    @property
+    def most(self) -> int:
+        return self.second_digits
+
+    def shape(self, length: int, count: int) -> tuple[int, ...]:
+        return length, count
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent(shape, sum(shape), (sum(shape),) * (shape[1] - 1))
+
+    def build(self) -> "Mathematics":
+        from lengen.tasks.multiplication import Multiplication as Mathematics
+
+        return Mathematics(self)
+
+
+class Parity(Part, Task, tag="parity"):
+    """1 where a string of 1 to ``bits`` bits holds an odd number of ones, else 0.
+
+    0101=0; stages: the parity of every prefix, 0110, whose last bit is the answer.
+    """
+
+    NUMBERS = False
+    PLACEWISE = False
+    STAGES = "prefix parities"
+    INLINE = True
+
+    bits: Size
+    """Bits of the longest trained string."""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return ("0", "1")
+
+    @property
+    def name(self) -> str:
+        return "parity"
+
+    @property
+    def longest(self) -> int:
+        return self.bits
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent((shape[0],), 1, shape)
+
+    def build(self) -> "Mathematics":
+        from lengen.tasks.parity import Parity as Mathematics
+
+        return Mathematics(self)
+
+
+# ------------------------------------------------------------------ numbers of any base, one or two operands
+
+
+class _Arithmetic(Part, Task):
+    """What the tasks of `lengen.tasks.arithmetic` share."""
+
+    digits: Size
+    """Digits of the longest trained number."""
+    base: Size = 10
+    """Base of the numbers, 2 to 16."""
+    limit: Count = 0
+    """Largest number drawn in training, uniformly; 0 draws a length first, then digits."""
+
+    EXACT_ANSWER: ClassVar[bool] = False
+    OPERANDS: ClassVar[int] = 1
+    """How many operands there are."""
+    IDENTITY: ClassVar[int] = 0
+    """Digit that pads operands, which does not change the result; -1 is the largest digit."""
+    GROWS: ClassVar[bool] = True
+    """A result may have one digit more than its operands."""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return tuple("0123456789abcdef"[: self.base])
+
+    @property
+    def name(self) -> str:
+        return str(type(self).__struct_config__.tag)
+
+    @property
+    def longest(self) -> int:
+        return self.digits
+
+    @property
+    def most(self) -> int:
+        return 2 if self.OPERANDS == 2 and not self.SINGLE else 1
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        return (self.most,)
+
+    def shape(self, length: int, count: int) -> tuple[int, ...]:
+        return (length, 1) if self.SINGLE else (length,) * self.OPERANDS
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        width = max(shape) + self.GROWS
+        return Extent(shape, width, (width,) if self.STAGES else ())
+
+    def build(self) -> "Mathematics":
+        from lengen.tasks.arithmetic import Arithmetic as Mathematics
+
+        return Mathematics(self)
+
+    def check(self) -> None:
+        if not 2 <= self.base <= 16:
+            raise SettingError(f"data.task.base={self.base}: expected a base from 2 to 16")
+
+
+class Successor(_Arithmetic, tag="successor"):
+    """Adding one: 0129=0130; stages: the carry into every place."""
+
+    STAGES = "carries"
+
+
+class PairAddition(_Arithmetic, tag="pair_addition"):
+    """Sums of two numbers that are drawn independently: 123+748=871; stages: the carry into every place."""
+
+    OPERATOR = "+"
+    OPERANDS = 2
+    STAGES = "carries"
+
+    @property
+    def name(self) -> str:
+        return "addition"
+
+
+class NByOne(_Arithmetic, tag="n_by_one"):
+    """Products of a number and one digit: 123*6=738; stages: the carry into every place."""
+
+    OPERATOR = "*"
+    OPERANDS = 2
+    SINGLE = True
+    STAGES = "carries"
+
+
+class _Running(_Arithmetic):
+    """Every digit of the result is the result so far, so the last one is the answer."""
+
+    EXACT_ANSWER: ClassVar[bool] = True
+    GROWS: ClassVar[bool] = False
+    LAST: ClassVar[bool] = True
+    UNITS_FIRST: ClassVar[bool] = True
+    WHY_NONE: ClassVar[str] = "its answer already is every intermediate result"
+
+
+class RunningXor(_Running, tag="running_xor"):
+    """Exclusive or of the bits so far, from the right: 0110 gives 0, 1, 0, 0; the last one is the parity."""
+
+
+class ListOpsSum(_Running, tag="listops_sm"):
+    """Sum of the digits so far, modulo the base."""
+
+    OPERATOR = "%"
+    PREFIX = True
+
+
+class ListOpsMax(_Running, tag="listops_max"):
+    """Largest of the digits so far."""
+
+    OPERATOR = ">"
+    PREFIX = True
+
+
+class ListOpsMin(_Running, tag="listops_min"):
+    """Smallest of the digits so far."""
+
+    OPERATOR = "<"
+    PREFIX = True
+    IDENTITY = -1
+
+
+# ------------------------------------------------------------------ sequences, and what training alternates with
+
+
+class _Skewed(Part, Task):
+    """Tasks whose training lengths are 2 to ``longest``, some of them more often than others."""
+
+    SKEWED: ClassVar[bool] = True
+
+    longest: Size
+    """Longest trained operand."""
+    short: Count = 0
+    """Training lengths of 2 to this share a part of the examples of their own (``skew``), those beyond it the rest."""
+    skew: Share = 0.0
+    """Share of the training examples whose length is at most ``short``; 0: all lengths are equally likely."""
+
+    @property
+    def name(self) -> str:
+        return str(type(self).__struct_config__.tag)
+
+    @property
+    def trained_lengths(self) -> tuple[int, ...]:
+        if not self.skew:
+            return tuple(range(SHORTEST, self.longest + 1))
+        short, long = range(SHORTEST, self.short + 1), range(self.short + 1, self.longest + 1)
+        parts = ((short, self.skew, long), (long, 1 - self.skew, short))
+        return tuple(
+            length for part, share, other in parts for length in part for _ in range(round(10 * share * len(other)))
+        )
+
+    def check(self) -> None:
+        if self.longest < SHORTEST:
+            raise SettingError(f"data.task.longest={self.longest}: the shortest training sequence has {SHORTEST} tokens")
+        if self.skew and not SHORTEST <= self.short < self.longest:
+            raise SettingError(
+                f"data.task.short={self.short}: with data.task.skew={self.skew} expected a length from {SHORTEST} to "
+                f"{self.longest - 1}, below the longest trained"
+            )
+
+
+class _OfAlphabet(_Skewed):
+    """Sequences of the numbers 1 to ``alphabet``, one token each."""
+
+    NUMBERS: ClassVar[bool] = False
+
+    alphabet: Size = 10
+    """Sequences are drawn from the numbers 1 to this."""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return tuple(str(number) for number in range(1, self.alphabet + 1))
+
+    def check(self) -> None:
+        super().check()
+        if not 2 <= self.alphabet <= LARGEST_ALPHABET:
+            raise SettingError(f"data.task.alphabet={self.alphabet}: expected an alphabet of 2 to {LARGEST_ALPHABET} numbers")
+
+
+class Sorting(_OfAlphabet, tag="sorting"):
+    """Sequences of numbers, put in order: 5 3 1 4 2 ⊥ 1 2 3 4 5."""
+
+    repeats: Share = 0.0
+    """Share of the training sequences, of length l, that draw from only l // 2 numbers."""
+
+    def build(self) -> "Mathematics":
+        from lengen.tasks.sorting import Sorting as Mathematics
+
+        return Mathematics(self)
+
+
+class NextLarger(_OfAlphabet, tag="next_larger"):
+    """Which number follows one of a sequence in order, its successor there: 5 3 1 4 2 ⊥ 4 5."""
+
+    OPERATOR = DELIMITER
+    SEPARATED = False
+    PLACEWISE = False
+
+    repeats: Share = 0.0
+    """Share of the training sequences, of length l, that draw from only l // 2 numbers."""
+
+    @property
+    def name(self) -> str:
+        return "successor"
+
+    def shape(self, length: int, count: int) -> tuple[int, ...]:
+        return length, 1
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent(shape, 1)
+
+    def build(self) -> "Mathematics":
+        from lengen.tasks.sorting import NextLarger as Mathematics
+
+        return Mathematics(self)
+
+
+class Counting(_OfAlphabet, tag="count"):
+    """Which of the two numbers of a sequence occurs less often: 5 5 5 4 5 ⊥ 4."""
+
+    PLACEWISE = False
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent(shape, 1)
+
+    def build(self) -> "Mathematics":
+        from lengen.tasks.counting import Counting as Mathematics
+
+        return Mathematics(self)
+
+
+class Filling(_OfAlphabet, tag="fill"):
+    """A number n times, then k of them again: what is missing? 5 5 5 ⊥ 5 ⊥ 5 5."""
+
+    OPERATOR = DELIMITER
+
+    padding: Count = 0
+    """PAD tokens behind the answer that are trained too; the printed mask has two."""
+
+    @property
+    def trailing(self) -> int:
+        return self.padding
+
+    def shape(self, length: int, count: int) -> tuple[int, ...]:
+        return length, max(1, length // 2)
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent(shape, shape[0] - shape[1])
+
+    def build(self) -> "Mathematics":
+        from lengen.tasks.filling import Filling as Mathematics
+
+        return Mathematics(self)
+
+
+class Increment(_Skewed, tag="increment"):
+    """Adding one to a number of 2 to ``longest`` digits: 123⊥124; stages: the carry out of every place."""
+
+    STAGES = "carries out"
+    MARKS = ("↑",)
+
+    repeats: Share = 0.0
+    """Share of the training numbers that end in nines."""
+
+    def shape(self, length: int, count: int) -> tuple[int, ...]:
+        return length, length
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent(shape[:1], shape[1], shape[1:])
+
+    def build(self) -> "Mathematics":
+        from lengen.tasks.increment import Increment as Mathematics
+
+        return Mathematics(self)
+
+
+class Carries(Increment, tag="carries"):
+    """Adding one, with the carry that each digit hands on, units first: 123⊥4↑02↑01↑0."""
+
+    STAGES = ""
+    PADS = False
+    UNITS_FIRST = True
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent(shape[:1], 3 * shape[1])
+
+    def build(self) -> "Mathematics":
+        from lengen.tasks.increment import Carries as Mathematics
+
+        return Mathematics(self)
+
+
+class _String(Part, Task):
+    """Strings of 1 to ``digits`` random decimal digits."""
+
+    NUMBERS: ClassVar[bool] = False
+
+    digits: Size
+    """Digits of the longest trained string."""
+
+    @property
+    def name(self) -> str:
+        return str(type(self).__struct_config__.tag)
+
+    @property
+    def longest(self) -> int:
+        return self.digits
+
+
+class Copy(_String, tag="copy"):
+    """A string of digits again: 0412=0412."""
+
+    def build(self) -> "Mathematics":
+        from lengen.tasks.copy import Copy as Mathematics
+
+        return Mathematics(self)
+
+
+class Reverse(_String, tag="reverse"):
+    """A string of digits from its end to its beginning: 0412=2140."""
+
+    def place(self, place: int, size: int) -> int:
+        return size + 1 - place
+
+    def build(self) -> "Mathematics":
+        from lengen.tasks.reverse import Reverse as Mathematics
+
+        return Mathematics(self)
+
+
+__all__ = [
+    "Addition",
+    "Carries",
+    "Copy",
+    "Counting",
+    "Extent",
+    "Filling",
+    "Increment",
+    "ListOpsMax",
+    "ListOpsMin",
+    "ListOpsSum",
+    "Multiplication",
+    "NByOne",
+    "NextLarger",
+    "PairAddition",
+    "Parity",
+    "Reverse",
+    "RunningXor",
+    "Sorting",
+    "Successor",
+    "Task",
+    "TwoOperandAddition",
+]

@@ -1,0 +1,37 @@
+"""Two operands digit by digit, those of one significance side by side; no torch.
+
+Appendix A.4 of "From Interpolation to Extrapolation: Complete Length Generalization for Arithmetic Transformers":
+
+    $+00172438$1780$        0123+0748, response least significant digit first
+    $*06162636$8370$        0123*6: the one digit stands beside every digit of the other operand
+"""
+
+from lengen.config.formats import Aligned
+from lengen.config.tasks import Task
+from lengen.formats.base import ANSWER, OPERANDS, Format
+from lengen.formats.layout import Layout, places
+
+
+class AlignedFormat(Format):
+    """``operator, pairs of digits, $, result``, all numbers padded to ``width`` digits."""
+
+    def __init__(self, task: Task, options: Aligned) -> None:
+        self.task = task
+        self.width = options.width
+        self.rows = (OPERANDS, ANSWER)
+        self.reversed_answer = options.reverse_response
+        self.symbols = (*task.symbols, task.OPERATOR)
+
+    def layout(self, shape: tuple[int, ...]) -> Layout:
+        layout = Layout(self.levels)
+        layout.symbol("$")
+        layout.symbol(self.task.OPERATOR, 0, 0)
+        for place in places(self.width, reverse=False):
+            for i in range(2):
+                digit = 0 if i and self.task.SINGLE else place
+                layout.number(OPERANDS, i, [digit], lambda k, i=i, place=place: (place + 1, i))
+        layout.symbol("$")
+        layout.respond()
+        layout.number(ANSWER, 0, places(self.width, reverse=self.reversed_answer), lambda k: (k, 0))
+        layout.symbol("$")
+        return layout

@@ -1,0 +1,64 @@
+"""Addition digit by digit; no torch.
+
+Section 4.2.1 of "Length Generalization on Multi-Digit Integer Addition with Transformers":
+
+    $123+456=3 2 1 + 6 5 4;c=0,3+6+0=9,c=0;2+5+0=7,c=0;1+4+0=5,c=0|579$
+
+Reversed operands; one step for each digit of the longer operand, units first: digit + digit + carry = digit, next
+carry; behind the bar the answer. The printed example for 567+789 adds 567 and 7890: its steps are written here for
+567+7890, and those of 567+789 follow its rule.
+"""
+
+from lengen.config.formats import DigitSteps
+from lengen.config.tasks import Task
+from lengen.formats.base import ANSWER, OPERANDS, Format
+from lengen.formats.layout import Layout, places
+
+CARRIES, RESULTS = "carries in", "sum digits"
+
+
+class DigitStepsFormat(Format):
+    """``a+b=reversed operands;steps|answer`` for two operands; operands stand as they are, the answer unpadded.
+
+    Its layouts carry no coordinates.
+    """
+
+    exact = True
+
+    separators = "|"
+    dropped = frozenset({ANSWER})
+    follows = True
+
+    def __init__(self, task: Task, options: DigitSteps) -> None:
+        self.task = task
+        self.reversed_answer = options.reverse_response
+        self.rows = (OPERANDS, CARRIES, RESULTS, ANSWER)
+        self.symbols = tuple("0123456789+=c,;| ")
+
+    def layout(self, shape: tuple[int, ...]) -> Layout:
+        first, second = shape[1:]
+        longest = max(first, second)
+        layout = Layout(self.levels)
+        layout.text("$")
+        layout.number(OPERANDS, 0, places(first, reverse=False))
+        layout.text("+")
+        layout.number(OPERANDS, 1, places(second, reverse=False))
+        layout.text("=")
+        layout.respond()
+        for i, size in enumerate((first, second)):
+            layout.text(" + " if i else "")
+            for place in range(size):
+                layout.text(" " if place else "")
+                layout.number(OPERANDS, i, [place])
+        layout.text(";c=")
+        layout.number(CARRIES, 0, [0])
+        for place in range(longest):
+            layout.text(";" if place else ",")
+            for row, i, behind in ((OPERANDS, 0, "+"), (OPERANDS, 1, "+"), (CARRIES, 0, "="), (RESULTS, 0, ",c=")):
+                layout.number(row, i, [place])
+                layout.text(behind)
+            layout.number(CARRIES, 0, [place + 1])
+        layout.text("|")
+        layout.number(ANSWER, 0, places(longest + 1, reverse=self.reversed_answer))
+        layout.text("$")
+        return layout

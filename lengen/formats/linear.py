@@ -1,0 +1,112 @@
+"""Problems written in one line: operands, a separator, intermediate results where asked for, the answer; no torch.
+
+Padded sums, Figure 4 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count":
+
+    tokens    $057+048+096=000>750>501>102$
+    level 1   04321432143214321432143210...     coupled within every number, by significance
+    level 2   0111122223333111122223333...      coupled between query and response, by order
+
+Bits with the parity of every prefix (its Figure 2), numbers of a fixed width ("From Interpolation to Extrapolation",
+Appendix A.4), sequences without beginning and end ("Task Hinting", Figure 3.1):
+
+    $0101=0110$        $0123+0748$1780$        5 3 1 4 2 ⊥ 1 2 3 4 5
+"""
+
+from lengen.config.formats import Linear
+from lengen.config.tasks import Task
+from lengen.formats.base import ANSWER, OPERANDS, Format
+from lengen.formats.layout import Layout, places
+
+
+class LinearFormat(Format):
+    """``operands separator stages > answer``; level 1 of the coordinates is the place in a number, level 2 its order.
+
+    A symbol has place 0 and the order of the number whose least significant digit it stands beside. Where an answer
+    says something of its operands as a whole there is one place for all of them and for the answer, and the next for the
+    separator (Section 3.1 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count").
+    """
+
+    def __init__(self, task: Task, options: Linear) -> None:
+        self.task = task
+        self.options = options
+        self.width = options.width
+        self.least = options.pad_to
+        self.ends = options.end
+        stages = (task.STAGES,) if options.scratchpad else ()
+        self.replaced = bool(stages) and task.INLINE
+        self.rows = (OPERANDS, *stages) if self.replaced else (OPERANDS, *stages, ANSWER)
+        between = ">" if stages and not task.INLINE else ""
+        self.separators = between
+        self.last_token_only = task.LAST or task.INLINE
+        self.reversed_answer = options.reverse_response
+        self.plain_answer = task.NUMBERS
+        dropped = set()
+        if not options.width and not options.pad_query and not task.EXACT_OPERANDS:
+            dropped.add(OPERANDS)
+        if not options.width and not options.pad_response and not task.EXACT_ANSWER:
+            dropped |= {ANSWER, *(stages if task.STAGES_ARE_NUMBERS else ())}
+        self.dropped = frozenset(dropped)
+        self.follows = ANSWER in dropped
+        written = (*task.symbols, *task.OPERATOR, *between, *options.separator.replace("$", ""), *task.MARKS)
+        self.symbols = tuple(dict.fromkeys(written))
+
+    def layout(self, shape: tuple[int, ...]) -> Layout:
+        task, options = self.task, self.options
+        extent = task.extent(shape)
+        layout = Layout(self.levels, opening=int(options.begin))
+        whole = not task.PLACEWISE and not options.scratchpad
+
+        def wide(size: int) -> int:
+            return options.width or max(size, options.pad_to)
+
+        def operator(order: int) -> None:
+            if task.OPERATOR:
+                layout.symbol(task.OPERATOR, 0, order)
+
+        if options.begin:
+            layout.symbol("$")
+        if task.PREFIX:
+            operator(0)
+        for i, size in enumerate(extent.operands):
+            width = wide(extent.answer if options.pad_query else size)
+            if i and task.SINGLE:
+                width = size
+            # The operator belongs to the number beside whose least significant digit it stands.
+            if i and options.reverse_query:
+                operator(i)
+            layout.number(OPERANDS, i, self._order(width, options.reverse_query), lambda k, i=i: (0 if whole else k, i))
+            if i < len(extent.operands) - 1 and not options.reverse_query:
+                operator(i)
+        if task.SEPARATED:
+            if options.separator == "$":
+                layout.symbol("$")
+            elif options.separator:
+                layout.symbol(options.separator, int(whole), 0)
+        layout.respond()
+        order = 0
+        if options.scratchpad:
+            for j, size in enumerate(extent.stages):
+                if j:
+                    layout.symbol(">", 0, j)
+                width = wide(size)
+                layout.number(task.STAGES, j, self._order(width, options.reverse_response), lambda k, j=j: (k, j))
+            order = len(extent.stages)
+            if not self.replaced and order:
+                layout.symbol(">", 0, order)
+        if not self.replaced:
+            width = wide(extent.answer)
+
+            def answer(place: int) -> tuple[int, int]:
+                return (0 if whole else task.place(place, width), order)
+
+            layout.number(ANSWER, 0, self._order(width, options.reverse_response), answer)
+            for _ in range(task.trailing):
+                layout.symbol("PAD")
+        if options.end:
+            layout.symbol("$")
+        return layout
+
+    def _order(self, size: int, reverse: bool) -> range:
+        """Places in writing order: numbers most significant digit first unless reversed, sequences as they are."""
+        forward = reverse or not self.task.NUMBERS
+        return range(size) if forward else range(size - 1, -1, -1)

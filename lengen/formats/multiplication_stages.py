@@ -1,0 +1,49 @@
+"""Multiplication with both stages of its scratchpad; no torch.
+
+Section 5.1 and Figure 8 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count":
+
+    tokens    $37*925=581+470+333=58100>52900>52243$      (Figure 8b shows the sums of 37 x 925)
+    level 1   digits of the first operand with digits of stage 1, by significance
+    level 2   the digit of the second operand with its number in stage 1 and the sum that it completes
+    level 3   digits of stage 1, shifted, with digits of the sums
+"""
+
+from lengen.config.formats import MultiplicationStages
+from lengen.config.tasks import Task
+from lengen.formats.base import OPERANDS, Format
+from lengen.formats.layout import UNUSED, Layout, places
+
+PRODUCTS, SUMS = "partial products", "sums of products"
+
+
+class MultiplicationStagesFormat(Format):
+    """``a*b=products of a and each digit of b=their running sums``; operands are never padded."""
+
+    levels = 3
+    separators = "=>"
+
+    def __init__(self, task: Task, options: MultiplicationStages) -> None:
+        self.task = task
+        self.reverse_query = options.reverse_query
+        self.reversed_answer = options.reverse_response
+        self.rows = (OPERANDS, PRODUCTS, SUMS)
+        self.symbols = tuple("0123456789*+>=")
+
+    def layout(self, shape: tuple[int, ...]) -> Layout:
+        m, n = shape
+        reverse = self.reversed_answer
+        layout = Layout(self.levels)
+        layout.symbol("$")
+        layout.number(OPERANDS, 0, places(m, reverse=self.reverse_query), lambda k: (k, UNUSED, UNUSED))
+        layout.symbol("*")
+        layout.number(OPERANDS, 1, places(n, reverse=self.reverse_query), lambda k: (UNUSED, k - 1, UNUSED))
+        for i in range(n):  # stage 1: the first operand times digit i of the second, as m + 1 digits
+            layout.symbol("+" if i else "=", 0, i, i)
+            if i == 0:
+                layout.respond()
+            layout.number(PRODUCTS, i, places(m + 1, reverse=reverse), lambda k, i=i: (k, i, i + k))
+        for j in range(n):  # stage 2: running sums of stage 1, shifted, as m + n digits
+            layout.symbol(">" if j else "=", UNUSED, j, 0)
+            layout.number(SUMS, j, places(m + n, reverse=reverse), lambda k, j=j: (UNUSED, j, k))
+        layout.symbol("$")
+        return layout
