@@ -11,7 +11,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lengen.data.writer import Batch, Writer, response_start
+from lengen.data.batch import Batch, response_start
+from lengen.data.writer import Writer
 from lengen.models import Transformer
 from lengen.tasks import Problems
 from lengen.vocab import END, PAD

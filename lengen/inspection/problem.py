@@ -10,7 +10,7 @@ from torch import Tensor
 from lengen.config.spec import Spec, SpecError
 from lengen.data.task_data import TaskData
 from lengen.data.training_batches import targets
-from lengen.data.writer import response_start
+from lengen.data.batch import response_start
 from lengen.decoding import most_likely, verify, write
 from lengen.formats import can_run_free, final_answer
 from lengen.tasks import Problems, Task

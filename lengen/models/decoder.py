@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lengen.config.spec import ModelSpec
-from lengen.data.writer import Batch, response_start
+from lengen.data.batch import Batch, response_start
 from lengen.models.blocks import Context
 from lengen.models.transformer import Cache, Transformer, initialise
 

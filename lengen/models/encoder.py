@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lengen.config.spec import ModelSpec
-from lengen.data.writer import Batch
+from lengen.data.batch import Batch
 from lengen.models.blocks import Context
 from lengen.models.transformer import Transformer, initialise
 from lengen.vocab import PAD

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from lengen.config.spec import ModelSpec
-from lengen.data.writer import Batch, Source
+from lengen.data.batch import Batch, Source
 from lengen.models.attention import causal_mask, closed_rows
 from lengen.models.blocks import Block, Context, LayerCache
 from lengen.models.fixed_bias import build_bias

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from lengen.config.spec import ModelSpec, SpecError
-from lengen.data.writer import Batch
+from lengen.data.batch import Batch
 from lengen.encodings import build_encoding, sinusoids
 from lengen.models.blocks import NORMS, Attention, Block, Context, FeedForward, LayerCache
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
 from lengen.data.datamodule import ArithmeticData
-from lengen.data.writer import response_start
+from lengen.data.batch import response_start
 from lengen.decoding import verify, write
 from lengen.metrics import edit_distances
 from lengen.models import Transformer

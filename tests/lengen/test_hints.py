@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 from lengen.callbacks import METRICS, read_metrics
 from lengen.config.spec import change
 from lengen.data.datamodule import ArithmeticData
-from lengen.data.writer import Batch
+from lengen.data.batch import Batch
 from lengen.decoding import verify, write
 from lengen.randomness import generator
 from lengen.tasks import OperandError

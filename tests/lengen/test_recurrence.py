@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lengen.config.spec import Spec, SpecError, check
 from lengen.data.datamodule import ArithmeticData
-from lengen.data.writer import Batch
+from lengen.data.batch import Batch
 from lengen.decoding import verify, write
 from lengen.models.attention import causal_mask
 from lengen.models.blocks import Context

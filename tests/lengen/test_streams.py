@@ -8,7 +8,7 @@ import torch
 
 from lengen.config.spec import Spec, SpecError, change, check
 from lengen.data.datamodule import ArithmeticData
-from lengen.data.training_batches import TrainBatch
+from lengen.data.batch import TrainBatch
 from lengen.vocab import PAD
 from tests.lengen.helpers import MODEL, TRAIN, data_spec, spec
 from tests.lengen.sequences import ONE_LENGTH, TASKS, sequences, sized
