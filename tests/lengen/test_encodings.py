@@ -22,6 +22,7 @@ from lengen.encodings import (
     alibi_slopes,
     build_encoding,
 )
+from lengen.models import Record
 from lengen.models.blocks import Attention, Context
 from tests.lengen.helpers import ENCODINGS, MODEL, data_spec, spec
 
@@ -173,11 +174,11 @@ def test_relative_keys_are_scaled_with_the_scores():
     query, (key, _) = attention._queries(x, context), attention.memory(x, encoding, ids)
     both = (query @ key.mT + encoding.relate(query, ids, ids)) / model.head_dim**0.5
     expected = both.masked_fill(torch.ones(5, 5).triu(1).bool(), -math.inf).softmax(dim=-1)
-    assert torch.allclose(attention.weights(x, context).double(), expected, atol=1e-6)
+    record = Record("attention")
+    found = attention(x, context, record=record)
+    assert torch.allclose(record.attention[0]["self"].double(), expected, atol=1e-6)
     _, value = attention.memory(x, encoding, ids)
-    assert torch.allclose(
-        attention(x, context), attention.out((expected @ value).transpose(1, 2).flatten(-2)), atol=1e-5
-    )
+    assert torch.allclose(found, attention.out((expected @ value).transpose(1, 2).flatten(-2)), atol=1e-5)
 
 
 def test_as_many_relative_keys_as_a_specification_asks_for():
