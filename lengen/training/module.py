@@ -46,7 +46,7 @@ class SequenceModule(LightningModule):
         return response_loss(logits, batch.tokens, batch.loss) / batch.scale
 
     def validation_step(self, batch: Batch, index: int) -> None:
-        verified = verify(self.model, batch.to(torch.device("cpu")))
+        verified = verify(self.model, batch)
         self.exact_match.update(verified.predicted, verified.reference)
 
     def configure_gradient_clipping(
