@@ -42,7 +42,7 @@ class Decoder(Transformer):
 
     def predict(self, batch: Batch, record: Record | None = None) -> Tensor:
         tokens, ids = batch.tokens[:, :-1], batch.ids[:, :, :-1]
-        return self._forward(tokens, ids, self._prompt(batch), batch.head, record=record)
+        return self._forward(tokens, ids, self._prompt(batch), batch.output, record=record)
 
     def residuals(self, batch: Batch) -> list[Residuals]:
         """The residual stream (B, T, C) of every layer, of all tokens of the batch."""
@@ -52,7 +52,7 @@ class Decoder(Transformer):
 
     def cache(self, batch: Batch, capacity: int) -> Cache:
         cache = Cache.empty(self.spec, len(self.stack()), batch, capacity, self.embedding.weight)
-        cache.prompt, cache.output = self._prompt(batch), batch.head
+        cache.prompt, cache.output = self._prompt(batch), batch.output
         return cache
 
     def extend(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ from lengen.models.stack import Stack
 class Transformer(nn.Module, ABC):
     """A transformer of a specification, for a vocabulary of ``tokens`` and position ids up to ``sizes``.
 
-    ``outputs`` is the number of output heads: one for the task, one for each auxiliary task (`Batch.head`).
+    ``outputs`` is the number of output heads: one for the task, one for each auxiliary task (`Batch.output`).
     """
 
     writes_in_order = True
