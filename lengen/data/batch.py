@@ -26,13 +26,13 @@ class Batch(NamedTuple):
     """(B, T) bool: the token is a training target (response and end)."""
     source: Source | None = None
     """The query, where an encoder reads it."""
-    head: int = 0
+    output: int = 0
     """The output head it is for: 0 the task's, then those of its auxiliary tasks."""
 
     def to(self, device: torch.device) -> "Batch":
         """The same batch on a device."""
         source = self.source and Source(self.source.tokens.to(device), self.source.ids.to(device))
-        return Batch(self.tokens.to(device), self.ids.to(device), self.loss.to(device), source, self.head)
+        return Batch(self.tokens.to(device), self.ids.to(device), self.loss.to(device), source, self.output)
 
 
 def response_start(batch: Batch) -> Tensor:
@@ -49,5 +49,5 @@ class TrainBatch(NamedTuple):
     scale: Tensor
     """0-d float: what the summed loss is divided by."""
     source: Source | None = None
-    head: int = 0
+    output: int = 0
     """The output head it trains."""

@@ -29,8 +29,8 @@ class TaskData:
         self.format = self.writer.format
         examples = spec.data.examples // (1 + len(spec.data.hints))
         self.streams = [Stream(spec, self.task, self.writer, seed, examples)]
-        for head, hint in enumerate(spec.data.hints, start=1):
-            task, writer = self._written(hint, head)
+        for output, hint in enumerate(spec.data.hints, start=1):
+            task, writer = self._written(hint, output)
             self.streams.append(Stream(spec, task, writer, seed, examples, hint.name))
 
     def trained(self, name: str) -> tuple[Task, Writer]:
@@ -41,7 +41,7 @@ class TaskData:
                 return stream.task, stream.writer
         raise SpecError(f"'{name}' is not a task of this setting; it trains {', '.join(part.name for part in trained)}")
 
-    def _written(self, part: parts.Task, head: int) -> tuple[Task, Writer]:
+    def _written(self, part: parts.Task, output: int) -> tuple[Task, Writer]:
         """A task and what writes its problems."""
         data = self.spec.data
         format, task = data.format.build(part), part.build()
@@ -51,7 +51,7 @@ class TaskData:
             spaces = Spaces(data.spaces.ratio, self.vocab.id(" "), data.spaces.fresh, self.seed)
         scheme = data.position_ids.build(len(part.symbols))
         split = self.spec.model.architecture.SPLIT
-        return task, Writer(task, format, self.vocab, scheme, split, spaces, head)
+        return task, Writer(task, format, self.vocab, scheme, split, spaces, output)
 
     def batch(self, step: int) -> TrainBatch:
         """The training batch of a step, the same whenever it is asked for."""

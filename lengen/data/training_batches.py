@@ -50,7 +50,7 @@ class Stream:
         scale = torch.tensor(sum(int(batch.loss.sum()) for batch in batches) / len(batches))
         shuffled = torch.randperm(len(batches), generator=stream).tolist()
         return [
-            TrainBatch(batch.tokens, batch.ids, batch.loss, scale, batch.source, batch.head)
+            TrainBatch(batch.tokens, batch.ids, batch.loss, scale, batch.source, batch.output)
             for batch in (batches[i] for i in shuffled)
         ]
 

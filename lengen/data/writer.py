@@ -51,7 +51,7 @@ class Writer:
     """Writes problems of a task in one format with one scheme of position ids.
 
     ``vocab`` may hold more symbols than the format writes; ``split`` writes query and response apart; ``spaces`` are put
-    into the queries of training examples; ``head`` is the output head that its batches are for.
+    into the queries of training examples; ``output`` is the output head that its batches are for.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Writer:
         scheme: PositionIds,
         split: bool = False,
         spaces: Spaces | None = None,
-        head: int = 0,
+        output: int = 0,
     ) -> None:
         self.task = task
         self.format = format
@@ -70,7 +70,7 @@ class Writer:
         self.scheme = scheme
         self.split = split
         self.spaces = spaces
-        self.head = head
+        self.output = output
         self._tables = {query: _Table(format, vocab, self._layouts(query)) for query in (False, True)}
 
     def write(self, problems: Problems, generator: torch.Generator | None = None) -> Batch:
@@ -84,12 +84,12 @@ class Writer:
         if not self.split:
             part = self._spaced(part, problems, generator)
             offsets = self.scheme.offsets(part.highest, part.sizes, generator, chosen)
-            return Batch(part.tokens, self._ids(part, offsets), part.loss, head=self.head)
+            return Batch(part.tokens, self._ids(part, offsets), part.loss, output=self.output)
         query = self._spaced(self._part(problems, numbers, buffer, query=True), problems, generator)
         highest, sizes = torch.maximum(part.highest, query.highest), torch.maximum(part.sizes, query.sizes)
         offsets = self.scheme.offsets(highest, sizes, generator, chosen)
         source = Source(query.tokens, self._ids(query, offsets))
-        return Batch(part.tokens, self._ids(part, offsets), part.loss, source, self.head)
+        return Batch(part.tokens, self._ids(part, offsets), part.loss, source, self.output)
 
     def _numbers(self, problems: Problems) -> _Numbers:
         """Everything the format may show of these problems."""
