@@ -54,6 +54,5 @@ class Record:
 
     def of_encoder(self) -> "Record":
         """A record of the same things, for the encoder."""
-        self.encoder = Record()
-        self.encoder.asked = self.asked
+        self.encoder = Record(*self.asked)
         return self.encoder
