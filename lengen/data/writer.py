@@ -98,6 +98,8 @@ class Writer:
             rows = self.task.rows(name, problems, self.format.width)
             if self.format.dropped:
                 needed.append(self._needed(name, rows))
+            if self.task.part.MARKS:  # which stand behind other symbols in the vocabulary
+                rows = torch.tensor([self.vocab.id(symbol) - FIRST for symbol in self.task.symbols()])[rows]
             if name in self.format.marks:
                 off, on = (self.vocab.id(symbol) - FIRST for symbol in self.format.marks[name])
                 rows = torch.where(rows != 0, on, off)
