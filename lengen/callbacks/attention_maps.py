@@ -13,8 +13,8 @@ from lightning import Callback, LightningModule, Trainer
 from torch import Tensor
 
 from lengen.config.spec import Spec
-from lengen.data.datamodule import ArithmeticData
 from lengen.data.batch import Batch, response_start
+from lengen.data.datamodule import ArithmeticData
 from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.records import AttentionMap, KeyCount

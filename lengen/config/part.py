@@ -1,7 +1,7 @@
 """What every setting is made of: a part, which is a frozen record with a kind, bounds on its fields, and words.
 
-A part is plain data: no torch. Parts of one axis (tasks, formats, position ids, encodings, ...) share a base class; their
-``kind`` says which one a JSON object stands for, so a setting prints as nested JSON and is read back, checked field by
+A part is plain data: no torch. Parts of one axis (tasks, formats, position ids, encodings, ...) share a base class;
+their ``kind`` says which one a JSON object stands for, so a setting prints as nested JSON and is read back, checked field by
 field. A part that a program defines for itself is found like those of `lengen`: by being a subclass.
 """
 
@@ -54,6 +54,7 @@ def kinds(axis: type[Axis]) -> dict[str, type[Part]]:
 
 
 def _subclasses(cls: type) -> typing.Iterator[type[Part]]:
+    child: type[Part]
     for child in cls.__subclasses__():
         if issubclass(child, Part) and not child.__name__.startswith("_"):
             yield child
@@ -158,6 +159,10 @@ def field_type(sort: type, name: str) -> Any:
 def axis_of(declared: Any) -> type[Axis] | None:
     """The axis of a field that holds a part (or none), else None."""
     for candidate in (declared, *typing.get_args(declared)):
-        if isinstance(candidate, type) and not isinstance(candidate, types.GenericAlias) and issubclass(candidate, Axis):
+        if (
+            isinstance(candidate, type)
+            and not isinstance(candidate, types.GenericAlias)
+            and issubclass(candidate, Axis)
+        ):
             return candidate
     return None
