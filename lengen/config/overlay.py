@@ -9,7 +9,7 @@ from lengen.config.part import Axis, Part, SettingError, nearest
 
 Setting = TypeVar("Setting", bound=msgspec.Struct)
 Changes = Mapping[str, Any]
-"""Values by field: of a section or part, a mapping of its own or a whole new one; ``model.layers`` leads into a section."""
+"""Values by field; for a section or part a mapping of its own, or a whole new one. ``model.layers`` leads into a section."""
 
 
 def overlay(base: Setting, *changes: Changes) -> Setting:
@@ -48,7 +48,7 @@ def _laid(base: Setting, change: Changes, path: str) -> Setting:
             fields[name] = _laid(held, inner, f"{place}.")
         else:
             if isinstance(held, Axis) and not isinstance(value, Axis) and value is not None:
-                raise SettingError(f"{place}: it holds {held.AXIS}, and {value!r} is none; give a part such as {held!r}")
+                raise SettingError(f"{place}: it holds {held.AXIS}, not {value!r}; give a part such as {held!r}")
             fields[name] = value
     return msgspec.structs.replace(base, **fields)
 
