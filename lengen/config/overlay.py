@@ -9,7 +9,7 @@ from lengen.config.part import Axis, Part, SettingError, nearest
 
 Setting = TypeVar("Setting", bound=msgspec.Struct)
 Changes = Mapping[str, Any]
-"""Values by field; for a section or part a mapping of its own, or a whole new one. ``model.layers`` leads into a section."""
+"""Values by field; for a section or part a mapping of its own or a whole new one. ``model.layers`` leads into one."""
 
 
 def overlay(base: Setting, *changes: Changes) -> Setting:
