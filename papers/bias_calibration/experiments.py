@@ -7,7 +7,7 @@ the text and the authors' code do differently. Equal specifications are one run,
 
 from collections.abc import Callable
 
-from lengen.config.experiment import Experiment, Figure, figure_of
+from lengen.config.experiment import PROFILES, Experiment, Figure, figure_of
 from lengen.config.spec import Spec
 from lengen.config.tasks import (
     ListOpsMax,
@@ -19,7 +19,7 @@ from lengen.config.tasks import (
     Successor,
 )
 from papers.bias_calibration.deviations import DEVIATIONS
-from papers.bias_calibration.profiles import Kind, Profile, profiles
+from papers.bias_calibration.profiles import Kind, Profile, profile
 from papers.bias_calibration.settings import (
     CODE,
     CONFIGURATIONS,
@@ -47,14 +47,14 @@ EXTRA = "minutes more than a run of the whole paper has on two cores: runs when 
 
 
 def entry(
-    name: str, claim: str, place: str, task: str, setting: Callable[[Profile], Spec], extra: str = "", base: int = 10
+    variant: str, claim: str, place: str, task: str, setting: Callable[[Profile], Spec], extra: str = "", base: int = 10
 ) -> Experiment:
     """An experiment that has every profile; one seed is published."""
     return Experiment(
-        name=f"bias_calibration/{name}",
+        name=f"bias_calibration/{variant}",
         claim=claim,
         place=place,
-        specs={profile.name: setting(profile) for profile in profiles(TASKS[task], base)},
+        specs={name: setting(profile(name, TASKS[task], base)) for name in PROFILES},
         absent={},
         extra={"cpu": extra} if extra else {},
         seeds=1,
@@ -74,8 +74,8 @@ WORDS = {
 
 MODELS: dict[str, Callable[[Profile], Spec]] = {
     "vanilla": plain,
-    "alibi": lambda profile: plain(profile, "alibi"),
-    "rope": lambda profile: plain(profile, "rope"),
+    "alibi": lambda size: plain(size, "alibi"),
+    "rope": lambda size: plain(size, "rope"),
     "rpe": relative,
     "abc": calibrated,
 }
@@ -160,7 +160,7 @@ def _scaffold(task: str, configuration: str) -> Experiment:
         f"{words[configuration]}: {held}",
         "Table 3, Appendix A.5",
         task,
-        lambda profile: scaffolded(profile, configuration),
+        lambda size: scaffolded(size, configuration),
         EXTRA if task == "n-by-one" and configuration != "cyclic" else "",
     )
 
@@ -174,9 +174,9 @@ TABLE3 = tuple(
 # ------------------------------------------------------------------ Appendix C and footnote 4
 
 
-def cyclic(profile: Profile) -> Spec:
+def cyclic(size: Profile) -> Spec:
     """The configuration of Table 3 that holds for all tasks."""
-    return scaffolded(profile, "cyclic")
+    return scaffolded(size, "cyclic")
 
 
 LISTOPS = tuple(
@@ -207,15 +207,15 @@ BASES = tuple(
 CHOICES: dict[str, tuple[str, Callable[[Profile], Spec]]] = {
     "text": (
         "pre-softmax scores, line means, two standard deviations, sinusoids kept, as the text says",
-        lambda profile: calibrated(profile, positions=True, calibration=TEXT),
+        lambda size: calibrated(size, positions=True, calibration=TEXT),
     ),
     "code": (
         "probabilities, line sums, 4.5 and 0.87 standard deviations, causal mask replaced, as the code does",
-        lambda profile: with_code_masks(calibrated(profile, positions=True, calibration=CODE)),
+        lambda size: with_code_masks(calibrated(size, positions=True, calibration=CODE)),
     ),
     "sinusoidal": (
         "as Table 1, but sinusoids kept in retraining where it drops them at this profile, or dropped",
-        lambda profile: calibrated(profile, positions=profile.name == "cpu"),
+        lambda size: calibrated(size, positions=size.name == "cpu"),
     ),
 }
 CALIBRATION = tuple(

@@ -219,7 +219,6 @@ def smoke(kind: Kind, base: int) -> Profile:
 BUILDERS: dict[str, Callable[[Kind, int], Profile]] = {"smoke": smoke, "cpu": cpu, "paper": paper}
 
 
-def profiles(kind: Kind, base: int = 10) -> tuple[Profile, ...]:
-    """A task at every size; parity is in binary, whatever the base."""
-    base = 2 if kind is RunningXor else base
-    return tuple(build(kind, base) for build in BUILDERS.values())
+def profile(name: str, kind: Kind, base: int = 10) -> Profile:
+    """A task at one size; parity is in binary, whatever the base."""
+    return BUILDERS[name](kind, 2 if kind is RunningXor else base)
