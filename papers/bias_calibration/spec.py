@@ -115,7 +115,13 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
                 f"model.architecture.attention_bias={found}: expected given, as a calibrated bias is; set "
                 f"model.architecture=encoder_decoder and model.architecture.attention_bias=given"
             )
-        places = getattr(self.data.format, "width", 0) + 1
+        width = getattr(self.data.format, "width", 0)
+        if not width:
+            raise SettingError(
+                "data.format.width=0: a calibrated bias has a fixed number of places; expected the digits that all "
+                "numbers are padded to"
+            )
+        places = width + 1
         if calibration.rows > places:
             raise SettingError(
                 f"calibration.rows={calibration.rows}: expected response places that exist, 1 to {places}"

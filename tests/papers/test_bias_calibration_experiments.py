@@ -50,12 +50,12 @@ ALSO = {
 PUBLISHED = published.load(Path(package.__file__).with_name("published.toml"))
 
 
-def distinct(*profiles: str) -> list[tuple[str, str]]:
+def distinct(*sizes: str) -> list[tuple[str, str]]:
     """(profile, experiment) of every distinct specification."""
     seen: dict[str, tuple[str, str]] = {}
     for name, experiment in NAMES.items():
-        for profile in profiles:
-            seen.setdefault(experiment.specs[profile].hash(), (profile, name))
+        for size in sizes:
+            seen.setdefault(experiment.specs[size].hash(), (size, name))
     return list(seen.values())
 
 
