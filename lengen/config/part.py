@@ -119,22 +119,23 @@ def _sentence(error: str, value: Any, path: str, sort: type) -> str:
         return f"{place}: there is no field '{unknown[1]}' in {_kind_at(value, places)}".lstrip(": ")
     text = text.replace("`", "")
     text = text[:1].lower() + text[1:]
-    if text.startswith("invalid enum value"):
-        text = f"expected one of {', '.join(_words(sort, value, places))}"
+    words = _words(sort, value, places) if text.startswith("invalid enum value") else []
+    if words:
+        text = f"expected one of {', '.join(words)}"
     held = _at(value, ".".join(reversed(places)))
     shown = "" if held is _NOTHING or isinstance(held, dict) else f"={json.dumps(held, ensure_ascii=False)}"
     return f"{place}{shown}: {text}" if place else text
 
 
 def _words(sort: type, value: Any, places: list[str]) -> list[str]:
-    """The words that a field may hold, read off the declared types on the way to it."""
+    """The words that a field may hold, read off the declared types on the way to it; empty within lists."""
     declared: Any = sort
-    for name in re.findall(r"\.?([A-Za-z_]\w*)", ".".join(reversed(places))):
+    for name in ".".join(reversed(places)).split("."):
+        if not isinstance(value, dict) or name not in value:
+            return []
         axis = axis_of(declared)
-        for candidate in (declared, *typing.get_args(declared)):
-            if isinstance(candidate, type) and issubclass(candidate, msgspec.Struct):
-                declared = candidate
-        declared = field_type(declared if axis is None else kinds(axis)[value["kind"]], name)
+        structs = [cls for cls in (declared, *typing.get_args(declared)) if isinstance(cls, type)]
+        declared = field_type(structs[0] if axis is None else kinds(axis)[value["kind"]], name)
         value = value[name]
     return [str(word) for word in typing.get_args(declared)]
 
