@@ -72,7 +72,7 @@ def build(value: Any, sort: type[Value], path: str = "") -> Value:
     try:
         return msgspec.convert(value, sort, dec_hook=_decode)
     except msgspec.ValidationError as error:
-        raise SettingError(_sentence(str(error), value, path)) from None
+        raise SettingError(_sentence(str(error), value, path, sort)) from None
 
 
 def plain(setting: msgspec.Struct) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class _Nested:
             raise ValueError(f"{text} - at `${place.rstrip('`')}`") from None
 
 
-def _sentence(error: str, value: Any, path: str) -> str:
+def _sentence(error: str, value: Any, path: str, sort: type) -> str:
     """msgspec's message as one sentence that begins with the field and what it holds."""
     places = [place.strip(".") for place in re.findall(r" - at `\$([^`]*)`", error)]
     text = re.sub(r" - at `[^`]*`", "", error)
@@ -120,9 +120,25 @@ def _sentence(error: str, value: Any, path: str) -> str:
         return f"{place}: there is no field '{unknown[1]}' in {_kind_at(value, places)}".lstrip(": ")
     text = text.replace("`", "")
     text = text[:1].lower() + text[1:]
+    words = _words(sort, value, places) if text.startswith("invalid enum value") else []
+    if words:
+        text = f"expected one of {', '.join(words)}"
     held = _at(value, ".".join(reversed(places)))
     shown = "" if held is _NOTHING or isinstance(held, dict) else f"={json.dumps(held, ensure_ascii=False)}"
     return f"{place}{shown}: {text}" if place else text
+
+
+def _words(sort: type, value: Any, places: list[str]) -> list[str]:
+    """The words that a field may hold, read off the declared types on the way to it; empty within lists."""
+    declared: Any = sort
+    for name in ".".join(reversed(places)).split("."):
+        if not isinstance(value, dict) or name not in value:
+            return []
+        axis = axis_of(declared)
+        structs = [cls for cls in (declared, *typing.get_args(declared)) if isinstance(cls, type)]
+        declared = field_type(structs[0] if axis is None else kinds(axis)[value["kind"]], name)
+        value = value[name]
+    return [str(word) for word in typing.get_args(declared)]
 
 
 _NOTHING = object()
