@@ -14,7 +14,7 @@ from torch import Tensor
 
 from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
-from lengen.data.writer import Batch, response_start
+from lengen.data.batch import Batch, response_start
 from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.records import AttentionMap, KeyCount

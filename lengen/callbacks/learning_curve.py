@@ -17,7 +17,7 @@ from torch.nn.functional import cross_entropy
 from lengen.callbacks.training import METRICS, append_metric
 from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
-from lengen.data.writer import Batch, response_start
+from lengen.data.batch import Batch, response_start
 from lengen.models import Transformer
 
 

@@ -59,7 +59,7 @@ class MetricsFile(Callback):
         loss = float(outputs["loss"] if isinstance(outputs, Mapping) else outputs)
         if not math.isfinite(loss):
             raise _diverged(f"the loss at step {step} is {loss}", self.path.with_name(CHECKPOINT))
-        self._append(step, self.names[batch.head], loss)
+        self._append(step, self.names[batch.output], loss)
         self._tell(trainer, loss)
 
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:

@@ -28,8 +28,8 @@ class PositionIds(Axis):
         """Largest id of each level; empty where nothing bounds them."""
         return ()
 
-    def build(self) -> "Scheme":
-        """What gives the ids."""
+    def build(self, digits: int = 10) -> "Scheme":
+        """What gives the ids, for a vocabulary that begins with so many digits."""
         raise NotImplementedError
 
     def check(self, format: Format) -> None:
@@ -52,7 +52,7 @@ class Coupled(Part, PositionIds, tag="coupled"):
     def sizes(self) -> tuple[int, ...]:
         return self.max_position
 
-    def build(self) -> "Scheme":
+    def build(self, digits: int = 10) -> "Scheme":
         from lengen.position_ids.coupled import Coupled as Scheme
 
         return Scheme(self.max_position)
@@ -83,10 +83,10 @@ class Abacus(Part, PositionIds, tag="abacus"):
     def sizes(self) -> tuple[int, ...]:
         return (self.max_position,)
 
-    def build(self) -> "Scheme":
+    def build(self, digits: int = 10) -> "Scheme":
         from lengen.position_ids.abacus import Abacus as Scheme
 
-        return Scheme((self.max_position,), self.max_offset)
+        return Scheme(self.max_position, self.max_offset, digits)
 
 
 class Consecutive(Part, PositionIds, tag="consecutive"):
@@ -99,7 +99,7 @@ class Consecutive(Part, PositionIds, tag="consecutive"):
     def sizes(self) -> tuple[int, ...]:
         return (self.max_position,) if self.max_position else ()
 
-    def build(self) -> "Scheme":
+    def build(self, digits: int = 10) -> "Scheme":
         from lengen.position_ids.consecutive import Consecutive as Scheme
 
         return Scheme()
@@ -115,7 +115,7 @@ class Cyclic(Part, PositionIds, tag="cyclic"):
     def sizes(self) -> tuple[int, ...]:
         return (self.period - 1,)
 
-    def build(self) -> "Scheme":
+    def build(self, digits: int = 10) -> "Scheme":
         from lengen.position_ids.cyclic import Cyclic as Scheme
 
         return Scheme(self.period)
@@ -131,7 +131,7 @@ class Randomised(Part, PositionIds, tag="randomised"):
     def sizes(self) -> tuple[int, ...]:
         return (self.max_position,)
 
-    def build(self) -> "Scheme":
+    def build(self, digits: int = 10) -> "Scheme":
         from lengen.position_ids.randomised import Randomised as Scheme
 
         return Scheme(self.max_position)
@@ -144,7 +144,7 @@ class NoPositionIds(Part, PositionIds, tag="none"):
     def levels(self) -> int:
         return 0
 
-    def build(self) -> "Scheme":
+    def build(self, digits: int = 10) -> "Scheme":
         from lengen.position_ids.none import NoPositionIds as Scheme
 
         return Scheme()

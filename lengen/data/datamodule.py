@@ -5,8 +5,8 @@ from torch.utils.data import DataLoader, Dataset
 
 from lengen.config.spec import Spec
 from lengen.data.task_data import TaskData
-from lengen.data.training_batches import TrainBatch
-from lengen.data.writer import Batch
+from lengen.data.batch import TrainBatch
+from lengen.data.batch import Batch
 
 
 class ArithmeticData(TaskData, LightningDataModule):

@@ -1,15 +1,15 @@
 """The data of one specification and seed: training batches by step, validation examples, test cells; no Lightning."""
 
-import dataclasses
-
-from lengen.config.spec import DataSpec, Spec, SpecError, check, nearest
+from lengen.config import tasks as parts
+from lengen.config.sections import VALIDATION
+from lengen.config.spec import Spec, SpecError, check
+from lengen.data.batch import Batch, TrainBatch
 from lengen.data.random_spaces import Spaces
-from lengen.data.training_batches import Stream, TrainBatch
-from lengen.data.writer import Batch, Writer
-from lengen.formats import build_format
-from lengen.position_ids import build_position_ids
+from lengen.data.training_batches import Stream
+from lengen.data.writer import Writer
 from lengen.randomness import generator
-from lengen.tasks import OF_NUMBERS, SEQUENCES, Problems, SequenceTask, Task, build_task
+from lengen.tasks import Problems, Task
+from lengen.vocab import PRINTABLE, Vocab
 
 
 class TaskData:
@@ -20,40 +20,38 @@ class TaskData:
     Hinting").
     """
 
-    VALIDATION = 256
-    """In-distribution examples that validate during training; drawn from a stream of their own."""
-
     def __init__(self, spec: Spec, seed: int) -> None:
         check(spec)
         self.spec = spec
         self.seed = seed
-        self.task, self.writer = self._written(spec.data, 0)
+        self.vocab = vocabulary(spec)
+        self.task, self.writer = self._written(spec.data.task, 0)
         self.format = self.writer.format
-        if spec.train.one_length and not isinstance(self.task, SequenceTask):
-            raise SpecError("train.one_length=true: only tasks on sequences draw examples of one length")
         examples = spec.data.examples // (1 + len(spec.data.hints))
         self.streams = [Stream(spec, self.task, self.writer, seed, examples)]
-        for head, hint in enumerate(spec.data.hints, start=1):
-            _check_hint(spec.data, hint)
-            task, writer = self._written(dataclasses.replace(spec.data, task=hint, hints=()), head)
-            self.streams.append(Stream(spec, task, writer, seed, examples, hint))
+        for output, hint in enumerate(spec.data.hints, start=1):
+            task, writer = self._written(hint, output)
+            self.streams.append(Stream(spec, task, writer, seed, examples, hint.name))
 
     def trained(self, name: str) -> tuple[Task, Writer]:
         """The main task or an auxiliary one by its name, and what writes its problems; raises `SpecError`."""
-        names = [self.spec.data.task, *self.spec.data.hints]
-        if name not in names:
-            raise SpecError(f"'{name}' is no task of this setting; it trains {', '.join(names)}")
-        stream = self.streams[names.index(name)]
-        return stream.task, stream.writer
+        trained = (self.spec.data.task, *self.spec.data.hints)
+        for part, stream in zip(trained, self.streams, strict=True):
+            if name == part.name:
+                return stream.task, stream.writer
+        raise SpecError(f"'{name}' is not a task of this setting; it trains {', '.join(part.name for part in trained)}")
 
-    def _written(self, data: DataSpec, head: int) -> tuple[Task, Writer]:
+    def _written(self, part: parts.Task, output: int) -> tuple[Task, Writer]:
         """A task and what writes its problems."""
-        format = build_format(data)
-        split = self.spec.model.architecture == "encoder_decoder"
+        data = self.spec.data
+        format, task = data.format.build(part), part.build()
+        task.ask(format.kinds)
         spaces = None
-        if data.spaces:
-            spaces = Spaces(data.spaces, format.vocab.id(" "), data.fresh_spaces, self.seed)
-        return build_task(data), Writer(format, build_position_ids(data, format.levels), split, spaces, head)
+        if data.spaces is not None:
+            spaces = Spaces(data.spaces.ratio, self.vocab.id(" "), data.spaces.fresh, self.seed)
+        scheme = data.position_ids.build(len(part.symbols))
+        split = self.spec.model.architecture.SPLIT
+        return task, Writer(task, format, self.vocab, scheme, split, spaces, output)
 
     def batch(self, step: int) -> TrainBatch:
         """The training batch of a step, the same whenever it is asked for."""
@@ -65,23 +63,19 @@ class TaskData:
         return -(-steps // len(self.streams))
 
     def validation(self) -> Batch:
-        """In-distribution examples with the test-time offset."""
-        data = self.spec.data
-        stream = generator("validation", self.seed)
-        return self.writer.write(self.task.validation(self.VALIDATION, data.length, data.count, stream))
+        """In-distribution examples with the test-time offset, drawn from a stream of their own."""
+        return self.writer.write(self.task.validation(VALIDATION, generator("validation", self.seed)))
 
     def test(self, length: int, count: int, examples: int) -> Problems:
         """Test problems of one cell; the same for every model and every seed of a task."""
-        return self.task.test(examples, length, count, generator(f"test {self.spec.data.task}", length, count))
+        stream = generator(f"test {self.spec.data.task.name}", length, count)
+        return self.task.test(examples, length, count, stream)
 
 
-def _check_hint(data: DataSpec, hint: str) -> None:
-    """Raise `SpecError` for what is no auxiliary task of ``data.task``."""
-    if hint not in SEQUENCES:
-        raise SpecError(
-            f"data.hints={list(data.hints)}: {hint}: unknown auxiliary task{nearest(hint, list(SEQUENCES))}"
-        )
-    if data.hints.count(hint) > 1:
-        raise SpecError(f"data.hints={list(data.hints)}: expected different auxiliary tasks")
-    if (hint in OF_NUMBERS) != (data.task in OF_NUMBERS):
-        raise SpecError(f"data.hints={list(data.hints)}: {hint} has other symbols than {data.task}")
+def vocabulary(spec: Spec) -> Vocab:
+    """The symbols of a setting: those of its format, with the space where queries may hold some; or all printable."""
+    data = spec.data
+    if data.vocabulary == "printable":
+        return PRINTABLE
+    symbols = data.format.build(data.task).symbols
+    return Vocab(symbols if data.spaces is None or " " in symbols else (*symbols, " "))

@@ -5,29 +5,15 @@ published distribution keeps its weight: the loss of a batch is its sum over tar
 of targets in its window (`TrainBatch.scale`), so a batch of short examples counts for as little as its tokens do.
 """
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 
 from lengen.config.spec import Spec
-from lengen.data.writer import Batch, Source, Writer
+from lengen.data.batch import Batch, TrainBatch
+from lengen.data.writer import Writer
 from lengen.randomness import generator
-from lengen.tasks import Problems, SequenceTask, Task
+from lengen.tasks import Problems, SkewedTask, Task
 from lengen.vocab import PAD
-
-
-class TrainBatch(NamedTuple):
-    """A batch and the weight of its tokens."""
-
-    tokens: Tensor
-    ids: Tensor
-    loss: Tensor
-    scale: Tensor
-    """0-d float: what the summed loss is divided by."""
-    source: Source | None = None
-    head: int = 0
-    """The output head it trains."""
 
 
 class Stream:
@@ -64,19 +50,18 @@ class Stream:
         scale = torch.tensor(sum(int(batch.loss.sum()) for batch in batches) / len(batches))
         shuffled = torch.randperm(len(batches), generator=stream).tolist()
         return [
-            TrainBatch(batch.tokens, batch.ids, batch.loss, scale, batch.source, batch.head)
+            TrainBatch(batch.tokens, batch.ids, batch.loss, scale, batch.source, batch.output)
             for batch in (batches[i] for i in shuffled)
         ]
 
     def _problems(self, window: int, n: int, stream: torch.Generator) -> Problems:
         """Fresh problems, those of a streamed set, or the next ``n`` of the fixed set in the order of its epoch."""
-        data = self.spec.data
         if self.spec.train.one_length:
             return self._of_one_length(stream if self.examples == 0 else self._streamed(window))
         if self.examples == 0:
-            return self.task.train(n, data.length, data.count, stream)
+            return self.task.train(n, stream)
         if self._fixed is None:
-            self._fixed = held(self.task.fixed_set(self.examples, data.length, data.count, self.seed))
+            self._fixed = held(self.task.fixed_set(self.examples, self.seed))
         place = torch.arange(window * n, (window + 1) * n)
         index = torch.empty_like(place)
         for epoch in range(int(place[0]) // self.examples, int(place[-1]) // self.examples + 1):
@@ -89,8 +74,8 @@ class Stream:
 
     def _of_one_length(self, stream: torch.Generator) -> Problems:
         """The problems of a window, ``batch`` of each of ``bucket`` lengths."""
-        assert isinstance(self.task, SequenceTask)
-        lengths = self.task.skew.lengths(self.spec.train.bucket, self.spec.data.length, stream)
+        assert isinstance(self.task, SkewedTask)
+        lengths = self.task.skew.lengths(self.spec.train.bucket, self.task.part.longest, stream)
         return self.task.of_lengths(lengths.repeat_interleave(self.spec.train.batch), stream)
 
     def _streamed(self, window: int) -> torch.Generator:

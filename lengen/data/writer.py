@@ -1,7 +1,7 @@
 """Problems to training examples: whole batches of tokens, position ids and loss masks by one gather.
 
 Every shape of problem has a layout, computed once; a batch looks its rows up in a table of layouts and
-gathers digits from the numbers its format writes. No string and no loop over examples on this path.
+gathers digits from the numbers that the task gives. No string and no loop over examples on this path.
 """
 
 from collections.abc import Callable
@@ -9,47 +9,17 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
+from lengen import digits
+from lengen.data.batch import Batch, Source
 from lengen.data.random_spaces import Spaces, spread
-from lengen.formats.base import Format, follow
-from lengen.formats.layout import UNUSED, Layout
+from lengen.data.reading import follow
+from lengen.formats.base import Format
+from lengen.formats.layout import UNUSED, Digit, Layout
 from lengen.position_ids import PositionIds
-from lengen.tasks.base import Problems
-from lengen.vocab import FIRST, PAD
-
-
-class Source(NamedTuple):
-    """What an encoder reads: the query, apart from the response."""
-
-    tokens: Tensor
-    """(B, S) int64 token ids, padded on the right."""
-    ids: Tensor
-    """(levels, B or 1, S) int64 position ids."""
-
-
-class Batch(NamedTuple):
-    """What a model is trained on."""
-
-    tokens: Tensor
-    """(B, T) int64 token ids: ``$ query = response $``, or ``$ response $`` beside a source; padded on the right."""
-    ids: Tensor
-    """(levels, B or 1, T) int64 position ids; 0 at both ``$`` and at padding for coupled ids."""
-    loss: Tensor
-    """(B, T) bool: the token is a training target (response and end)."""
-    source: Source | None = None
-    """The query, where an encoder reads it."""
-    head: int = 0
-    """The output head it is for: 0 the task's, then those of its auxiliary tasks."""
-
-    def to(self, device: torch.device) -> "Batch":
-        """The same batch on a device."""
-        source = self.source and Source(self.source.tokens.to(device), self.source.ids.to(device))
-        return Batch(self.tokens.to(device), self.ids.to(device), self.loss.to(device), source, self.head)
-
-
-def response_start(batch: Batch) -> Tensor:
-    """(B,) index of the first response token: how many tokens the prompt has."""
-    return batch.loss.int().argmax(dim=1)
+from lengen.tasks.base import Problems, Task, keys
+from lengen.vocab import FIRST, PAD, Vocab
 
 
 class _Part(NamedTuple):
@@ -66,49 +36,96 @@ class _Part(NamedTuple):
     """(B,) tokens before the operands."""
 
 
-class Writer:
-    """Writes problems in one format with one scheme of position ids.
+class _Numbers(NamedTuple):
+    """The rows of digits that a format writes, one block for each of its names."""
 
-    ``split`` writes query and response apart; ``spaces`` are put into the queries of training examples; ``head`` is the
-    output head that its batches are for.
+    values: Tensor
+    """(B, R, W) what stands behind `FIRST` in the vocabulary."""
+    needed: Tensor | None
+    """(B, R) digits that are written of each row, where a format drops leading zeros."""
+    first: tuple[int, ...]
+    """First row of each block."""
+
+
+class Writer:
+    """Writes problems of a task in one format with one scheme of position ids.
+
+    ``vocab`` may hold more symbols than the format writes; ``split`` writes query and response apart; ``spaces`` are put
+    into the queries of training examples; ``output`` is the output head that its batches are for.
     """
 
     def __init__(
-        self, format: Format, scheme: PositionIds, split: bool = False, spaces: Spaces | None = None, head: int = 0
+        self,
+        task: Task,
+        format: Format,
+        vocab: Vocab,
+        scheme: PositionIds,
+        split: bool = False,
+        spaces: Spaces | None = None,
+        output: int = 0,
     ) -> None:
+        self.task = task
         self.format = format
+        self.vocab = vocab
         self.scheme = scheme
         self.split = split
         self.spaces = spaces
-        self.head = head
-        self._tables: dict[tuple[int, int, bool], _Table] = {}
+        self.output = output
+        self._tables = {query: _Table(format, vocab, self._layouts(query)) for query in (False, True)}
 
     def write(self, problems: Problems, generator: torch.Generator | None = None) -> Batch:
         """Tokens, ids and loss mask; with a generator they are for training: ids get random offsets, queries spaces."""
-        numbers = self.format.numbers(problems)
+        numbers = self._numbers(problems)
         # Bytes, and whole rows by index_select: several times less memory traffic than indexing with 64-bit numbers.
-        symbols = torch.arange(len(self.format.vocab), dtype=torch.uint8).expand(len(numbers), -1)
-        buffer = torch.cat([symbols, numbers.flatten(1).to(torch.uint8) + FIRST], dim=1)
+        symbols = torch.arange(len(self.vocab), dtype=torch.uint8).expand(len(numbers.values), -1)
+        buffer = torch.cat([symbols, numbers.values.flatten(1).to(torch.uint8) + FIRST], dim=1)
         part = self._part(problems, numbers, buffer)
+        chosen = None if generator is not None else keys(problems.operands)
         if not self.split:
             part = self._spaced(part, problems, generator)
-            offsets = self.scheme.offsets(part.highest, part.sizes, generator)
-            return Batch(part.tokens, self._ids(part, offsets), part.loss, head=self.head)
+            offsets = self.scheme.offsets(part.highest, part.sizes, generator, chosen)
+            return Batch(part.tokens, self._ids(part, offsets), part.loss, output=self.output)
         query = self._spaced(self._part(problems, numbers, buffer, query=True), problems, generator)
         highest, sizes = torch.maximum(part.highest, query.highest), torch.maximum(part.sizes, query.sizes)
-        offsets = self.scheme.offsets(highest, sizes, generator)
+        offsets = self.scheme.offsets(highest, sizes, generator, chosen)
         source = Source(query.tokens, self._ids(query, offsets))
-        return Batch(part.tokens, self._ids(part, offsets), part.loss, source, self.head)
+        return Batch(part.tokens, self._ids(part, offsets), part.loss, source, self.output)
 
-    def _part(self, problems: Problems, numbers: Tensor, buffer: Tensor, query: bool = False) -> _Part:
-        table, rows = self._rows(problems, numbers.shape[2], query)
+    def _numbers(self, problems: Problems) -> _Numbers:
+        """Everything the format may show of these problems."""
+        blocks, needed = [], []
+        for name in self.format.rows:
+            rows = self.task.rows(name, problems, self.format.width)
+            if self.format.dropped:
+                needed.append(self._needed(name, rows))
+            if name in self.format.marks:
+                off, on = (self.vocab.id(symbol) - FIRST for symbol in self.format.marks[name])
+                rows = torch.where(rows != 0, on, off)
+            blocks.append(rows)
+        width = max(self.format.least, *(block.shape[2] for block in blocks))
+        first = tuple(sum(block.shape[1] for block in blocks[:i]) for i in range(len(blocks)))
+        values = torch.cat([pad(block, (0, width - block.shape[2])) for block in blocks], dim=1)
+        return _Numbers(values, torch.cat(needed, dim=1) if needed else None, first)
+
+    def _needed(self, name: str, rows: Tensor) -> Tensor:
+        """(B, R) digits that are written of each of these rows."""
+        if name in self.format.optional:
+            return (rows != 0).any(dim=2).long()
+        if name in self.format.dropped:
+            return digits.significant(rows).clamp(min=self.format.least)
+        return torch.full(rows.shape[:2], max(rows.shape[2], self.format.least))
+
+    def _part(self, problems: Problems, numbers: _Numbers, buffer: Tensor, query: bool = False) -> _Part:
+        table = self._tables[query]
+        rows = table.rows(self._shapes(problems))
         length = int(table.length[rows].max())
-        tokens = buffer.gather(1, table.source[:, :length].index_select(0, rows)).long()
+        source = table.source(numbers.first, numbers.values.shape[2])
+        tokens = buffer.gather(1, source[:, :length].index_select(0, rows)).long()
         coordinates = table.coordinates[:, :, :length].index_select(1, rows)
         loss = table.loss[:, :length].index_select(0, rows)
         highest = table.highest.index_select(1, rows)
-        if self.format.minimal:
-            keep = self._significant_slots(numbers, table, rows, length)
+        if numbers.needed is not None:
+            keep = self._written_slots(numbers, table, rows, length)
             tokens, coordinates, loss = _compact(tokens, coordinates, loss, keep)
             highest = coordinates.amax(dim=2)
         read = self.scheme.coordinates(tokens)
@@ -140,13 +157,15 @@ class Writer:
         return self.scheme.ids(part.coordinates, offsets, torch.arange(part.tokens.shape[1])[None])
 
     def lengths(self, problems: Problems) -> Tensor:
-        """(B,) tokens of each padded sequence: what batches are sorted by."""
-        width = self.format.numbers(problems.select(torch.arange(1))).shape[2]
-        table, rows = self._rows(problems, width)
+        """(B,) tokens of each sequence, leading zeros included: what batches are sorted by."""
+        shapes = self._shapes(problems)
+        rows = self._tables[False].rows(shapes)  # may grow the table, so before its lengths are looked up
+        sizes = self._tables[False].length[rows]
         if not self.split:
-            return table.length[rows]
-        query, query_rows = self._rows(problems, width, query=True)
-        return table.length[rows] + query.length[query_rows]
+            return sizes
+        query = self._tables[True]
+        query_rows = query.rows(shapes)
+        return sizes + query.length[query_rows]
 
     def plan(self, problems: Problems) -> tuple[Tensor, Tensor, Tensor]:
         """What decoding needs, from the prompt alone: response coordinates, their number, and offsets.
@@ -155,57 +174,59 @@ class Writer:
             coordinates of the padded layout's response slots, (levels, B, R); response slots per example, (B,);
             test-time offsets, (levels, B).
         """
-        width = self.format.numbers(problems.select(torch.arange(1))).shape[2]
-        table, rows = self._rows(problems, width)
+        table = self._tables[False]
+        rows = table.rows(self._shapes(problems))
         slots = table.length[rows] - table.response[rows]
         index = table.response[rows][:, None] + torch.arange(int(slots.max()))
-        padded = table.coordinates[:, rows].gather(
-            2, index.clamp(max=table.source.shape[1] - 1).expand(self.format.levels, -1, -1)
-        )
+        index = index.clamp(max=table.loss.shape[1] - 1)
+        padded = table.coordinates[:, rows].gather(2, index.expand(self.format.levels, -1, -1))
         coordinates = torch.where(torch.arange(int(slots.max())) < slots[:, None], padded, UNUSED)
         highest, sizes = table.highest[:, rows], table.length[rows]
         if self.split:
-            query, query_rows = self._rows(problems, width, query=True)
+            query = self._tables[True]
+            query_rows = query.rows(self._shapes(problems))
             highest = torch.maximum(highest, query.highest[:, query_rows])
             sizes = torch.maximum(sizes, query.length[query_rows])
         if self.scheme.coordinates(sizes[:, None]) is not None:  # read off tokens, of which none is written yet
             highest = highest.new_zeros(1, highest.shape[1])
-        return coordinates.long(), slots, self.scheme.offsets(highest, sizes, None)
+        return coordinates.long(), slots, self.scheme.offsets(highest, sizes, None, keys(problems.operands))
 
     def follow(self, planned: Tensor, written: Tensor, slot: Tensor) -> Tensor:
-        """Coordinates (levels, B) of the newest token of a response, as `lengen.formats.follow`."""
+        """Coordinates (levels, B) of the newest token of a response, as `lengen.data.reading.follow`."""
         read = self.scheme.coordinates(written)
         if read is None:
-            return follow(self.format, planned, written, slot)
+            return follow(self.format, self.vocab, planned, written, slot)
         return read.gather(2, slot.expand(len(read), -1)[:, :, None])[:, :, 0]
 
-    def _rows(self, problems: Problems, width: int, query: bool = False) -> tuple["_Table", Tensor]:
-        rows = problems.operands.shape[1]
+    def _shapes(self, problems: Problems) -> Tensor:
+        """(B, S) what decides the layout of each problem."""
+        if not self.format.exact:
+            return self.task.shapes(problems)
+        kinds = torch.zeros_like(problems.lengths[:, 0]) if problems.kinds is None else problems.kinds
+        return torch.cat([kinds[:, None], problems.lengths], dim=1)
 
+    def _layouts(self, query: bool) -> Callable[[tuple[int, ...]], Layout]:
         def layout(shape: tuple[int, ...]) -> Layout:
-            whole = self.format.layout(shape, rows)
+            whole = self.format.layout(shape)
             return whole.split()[0 if query else 1] if self.split else whole
 
-        key = (rows, width, query)
-        if key not in self._tables:
-            self._tables[key] = _Table(self.format, layout, width)
-        table = self._tables[key]
-        return table, table.rows(self.format.shapes(problems))
+        return layout
 
-    def _significant_slots(self, numbers: Tensor, table: "_Table", rows: Tensor, length: int) -> Tensor:
+    def _written_slots(self, numbers: _Numbers, table: "_Table", rows: Tensor, length: int) -> Tensor:
         """(B, length) bool: symbols, and digits that are no leading zeros."""
-        needed = self.format.significant(numbers)
-        row, place = table.digit_row[rows, :length], table.digit_place[rows, :length]
-        return (place < needed.gather(1, row)) & (torch.arange(length) < table.length[rows, None])
+        assert numbers.needed is not None
+        row = table.digit_rows(numbers.first)[rows, :length]
+        place = table.place[rows, :length]
+        return (place < numbers.needed.gather(1, row)) & (torch.arange(length) < table.length[rows, None])
 
 
 class _Table:
     """Layouts as tensors, one row per shape, grown as new shapes appear."""
 
-    def __init__(self, format: Format, layout: Callable[[tuple[int, ...]], Layout], width: int) -> None:
+    def __init__(self, format: Format, vocab: Vocab, layout: Callable[[tuple[int, ...]], Layout]) -> None:
         self._format = format
+        self._vocab = vocab
         self._layout = layout
-        self._width = width
         self._layouts: dict[tuple[int, ...], Layout] = {}
         self._row: dict[tuple[int, ...], int] = {}
 
@@ -232,28 +253,33 @@ class _Table:
         coordinates = padded([layout.coordinates for layout in layouts], nowhere)
         self.coordinates = coordinates.to(torch.int32).permute(2, 0, 1).contiguous()
         self.highest = coordinates.amax(dim=1).T.contiguous()
-        self.source = padded([self._sources(layout) for layout in layouts], PAD)
-        self.digit_row = padded([[row for row, _ in layout.digits] for layout in layouts], 0)
-        self.digit_place = padded(
-            [
-                [-1 if symbol else place for symbol, (_, place) in zip(layout.symbols, layout.digits, strict=True)]
-                for layout in layouts
-            ],
-            -1,
-        )
+        blocks = {name: i for i, name in enumerate(self._format.rows)}
+
+        def of_digits(value: Callable[[Digit], int], otherwise: int) -> Tensor:
+            rows = [[value(d) if d is not None else otherwise for d in layout.digits] for layout in layouts]
+            return padded(rows, otherwise)
+
+        self._symbol = padded([[self._vocab.id(s) if s else -1 for s in layout.symbols] for layout in layouts], PAD)
+        self._block = of_digits(lambda digit: blocks[digit.row], 0)
+        self._index = of_digits(lambda digit: digit.index, 0)
+        self.place = of_digits(lambda digit: digit.place, -1)
         self.length = torch.tensor(sizes)
         self.response = torch.tensor([layout.response for layout in layouts])
         self.opening = torch.tensor([layout.opening for layout in layouts])
         slots = torch.arange(max(sizes))
         self.loss = (slots >= self.response[:, None]) & (slots < self.length[:, None])
+        self._found: dict[tuple[tuple[int, ...], int], Tensor] = {}
 
-    def _sources(self, layout: Layout) -> list[int]:
-        """Where each slot's token stands in a row of all symbols, then all digits."""
-        vocab = self._format.vocab
-        return [
-            vocab.id(symbol) if symbol else len(vocab) + row * self._width + place
-            for symbol, (row, place) in zip(layout.symbols, layout.digits, strict=True)
-        ]
+    def digit_rows(self, first: tuple[int, ...]) -> Tensor:
+        """(shapes, slots) row of each slot's digit, where blocks of rows begin at ``first``; 0 at symbols."""
+        return torch.where(self.place < 0, 0, torch.tensor(first)[self._block] + self._index)
+
+    def source(self, first: tuple[int, ...], width: int) -> Tensor:
+        """(shapes, slots) where each token stands in a row of all symbols, then all digits, ``width`` of each row."""
+        if (first, width) not in self._found:
+            digit = len(self._vocab) + self.digit_rows(first) * width + self.place
+            self._found[first, width] = torch.where(self.place < 0, self._symbol, digit)
+        return self._found[first, width]
 
 
 def _unique_rows(shapes: Tensor) -> tuple[Tensor, Tensor]:

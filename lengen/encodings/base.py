@@ -3,8 +3,9 @@
 from torch import Tensor, nn
 
 
+
 class Encoding(nn.Module):
-    """Position ids of shape (levels, B or 1, T) in; one of four effects out."""
+    """Position ids of shape (levels, B or 1, T) in; one or more of four effects out."""
 
     def embed(self, ids: Tensor) -> Tensor | None:
         """(B or 1, T, width) added to the token embedding, or None."""

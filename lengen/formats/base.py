@@ -29,6 +29,8 @@ class Format(ABC):
     """Rows that are no digits, with the symbols of 0 and 1."""
     dropped: frozenset[str] = frozenset()
     """Rows whose leading zeros are not written, so that problems of one shape differ in length."""
+    optional: frozenset[str] = frozenset()
+    """Rows that are not written at all where they hold nothing but zeros."""
     follows: bool = False
     """Numbers of the response end where the model ends them, so ids of its own text follow what it wrote."""
     least: int = 0

@@ -41,7 +41,8 @@ class SubtasksFormat(Format):
         self.trailing = options.carries == "code"
         self.rows = (OPERANDS, ANSWER, MODULAR, self.carries, TRAILING)
         self.marks = {self.carries: ("-", "c"), TRAILING: ("-", "-")}
-        self.dropped = frozenset({ANSWER, TRAILING})
+        self.dropped = frozenset({ANSWER})
+        self.optional = frozenset({TRAILING})
         self.follows = True
         self.symbols = tuple("0123456789+=,-acdeilmrv")
 

@@ -10,9 +10,9 @@ from torch import Tensor
 from lengen.config.spec import Spec, SpecError
 from lengen.data.task_data import TaskData
 from lengen.data.training_batches import targets
-from lengen.data.writer import response_start
+from lengen.data.batch import response_start
 from lengen.decoding import most_likely, verify, write
-from lengen.formats import can_run_free, final_answer
+from lengen.data.reading import can_run_free, final_answer
 from lengen.tasks import Problems, Task
 from lengen.training.build import load
 
@@ -25,12 +25,12 @@ def encode(spec: Spec, operands: list[str], task: str = "") -> dict[str, Any]:
     position id.
     """
     data = TaskData(spec, seed=0)
-    asked, writer = data.trained(task or spec.data.task)
+    asked, writer = data.trained(task or spec.data.task.name)
     batch = writer.write(_parsed(spec, asked, operands))
 
     def side(tokens: Tensor, ids: Tensor, loss: Tensor) -> dict[str, list[Any]]:
         return {
-            "tokens": [data.format.vocab.decode([token]) or "PAD" for token in tokens[0]],
+            "tokens": [data.vocab.decode([token]) or "PAD" for token in tokens[0]],
             "position_ids": ids[:, 0].tolist(),
             "loss": loss[0].int().tolist(),
         }
@@ -65,16 +65,16 @@ def solve(
     many are written, and how many there are at most.
     """
     data = TaskData(spec, seed=0)
-    if not can_run_free(data.format, spec.data):
+    if not can_run_free(spec.data):
         raise SpecError(
             "this format cannot be solved free-running: without padding and most significant digit first, the id of "
             "a digit depends on a length not yet written; choose another variant"
         )
-    asked, writer = data.trained(task or spec.data.task)
+    asked, writer = data.trained(task or spec.data.task.name)
     problems = _parsed(spec, asked, operands)
     batch = writer.write(problems)
     prompt = batch.tokens[:, : int(response_start(batch)[0])] if batch.source is None else batch.source.tokens
-    model, vocab = load(spec, weights), data.format.vocab
+    model, vocab = load(spec, weights), data.vocab
     most = int(writer.plan(problems)[1].max())
 
     def told(logits: Tensor, rows: Tensor, slots: Tensor) -> Tensor:
@@ -83,11 +83,12 @@ def solve(
 
     written = write(model, writer, problems, choose=told)
     reference = verify(model, batch).reference
-    reversed_digits = spec.data.reverse_response and not data.format.last_token_only
+    format = writer.format
+    reversed_digits = format.reversed_answer and not format.last_token_only
 
     def read(response: Tensor) -> str:
         text = vocab.decode(final_answer(data.format, response)[0])
-        if writer.head:
+        if writer.output:
             return text
         plain = text[::-1] if reversed_digits else text
         if spec.data.subtasks or not plain.isalnum():

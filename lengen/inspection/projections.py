@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lengen.config.spec import Spec, SpecError
 from lengen.data.task_data import TaskData
-from lengen.data.writer import Batch
+from lengen.data.batch import Batch
 from lengen.models import Decoder, Transformer
 from lengen.training.build import load
 from lengen.vocab import FIRST

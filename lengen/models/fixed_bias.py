@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from lengen.config.spec import ModelSpec, SpecError
+from lengen.config.spec import SpecError
 from lengen.tasks.base import OperandError
 
 
@@ -71,7 +71,7 @@ class FixedBias(nn.Module):
         if rows > held or columns > held_columns:
             raise OperandError(
                 f"this model's attention bias is built for {held} response and {held_columns} source places, and the "
-                f"problem has {rows} and {columns}: shorten it, or calibrate for a larger data.fixed_length"
+                f"problem has {rows} and {columns}: shorten it, or calibrate for a larger data.format.width"
             )
 
     def rows(self, places: Tensor, keys: int, columns: int) -> tuple[Tensor, Tensor]:
@@ -85,16 +85,13 @@ class FixedBias(nn.Module):
         return pad(own, (0, max(0, keys - held))), self.cross[:, places, :columns].transpose(0, 1)
 
 
-def build_bias(model: ModelSpec, rows: int, columns: int) -> FixedBias | None:
-    """The bias a specification names, for responses of ``rows`` and sources of ``columns`` places.
+def open_everywhere(heads: int, rows: int, columns: int) -> FixedBias:
+    """A bias of zeros, for responses of ``rows`` and sources of ``columns`` places; `FixedBias.set` or weights fill it."""
+    return FixedBias(torch.zeros(heads, rows, rows), torch.zeros(heads, rows, columns))
 
-    A bias that is ``given`` starts open everywhere; `FixedBias.set` or stored weights fill it.
-    """
-    if model.bias == "none":
-        return None
-    shape = (model.heads, rows, rows), (model.heads, rows, columns)
-    if model.bias == "given":
-        return FixedBias(torch.zeros(shape[0]), torch.zeros(shape[1]))
-    own = closed(window_self(rows, model.window))
-    cross = closed(window_cross(rows, columns, model.window, model.stride))
-    return FixedBias(own.expand(shape[0]).clone(), cross.expand(shape[1]).clone())
+
+def windowed(heads: int, rows: int, columns: int, width: int, stride: int) -> FixedBias:
+    """The windowed bias of Appendix A.4, for responses of ``rows`` and sources of ``columns`` places."""
+    own = closed(window_self(rows, width))
+    cross = closed(window_cross(rows, columns, width, stride))
+    return FixedBias(own.expand(heads, rows, rows).clone(), cross.expand(heads, rows, columns).clone())

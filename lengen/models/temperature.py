@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 FORMS = {"log": 0.0, "one_plus_log": 1.0}
-"""Constant term of the factor by name of ``model.temperature``."""
+"""Constant term of the factor by name of ``model.tempered.form``."""
 
 
 class Temperature(nn.Module):

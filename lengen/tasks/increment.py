@@ -1,27 +1,26 @@
 """Adding one: Section 6 and Appendix B of "Improving Length-Generalization in Transformers via Task Hinting".
 
-operand  123      answer  124
+operand  129      answer  130      with the carry that each digit hands on, units first  0↑1 3↑0 1↑0
 """
 
 import torch
 from torch import Tensor
 
 from lengen import digits
-from lengen.tasks.base import OperandError, Problems, decimal
-from lengen.tasks.length_distribution import SequenceTask, Skew
+from lengen.config import tasks as parts
+from lengen.tasks.base import OperandError, Problems, of_decimals
+from lengen.tasks.sequences import SkewedTask
 
 
-class Increment(SequenceTask):
-    """Numbers without leading zeros; a share ``nines`` of the training ones ends in 1 to all digits that are 9."""
+class Increment(SkewedTask):
+    """Numbers without leading zeros; a share ``repeats`` of the training ones ends in 1 to all digits that are 9."""
 
-    def __init__(self, skew: Skew, nines: float = 0.0) -> None:
-        self.skew = skew
-        self.nines = nines
+    part: parts.Increment
 
     def of_lengths(self, lengths: Tensor, generator: torch.Generator) -> Problems:
         problems = self._uniform(lengths, generator)
         tail = 1 + (torch.rand(len(lengths), generator=generator, dtype=torch.float64) * lengths).long()
-        chosen = torch.rand(len(lengths), generator=generator) < self.nines
+        chosen = torch.rand(len(lengths), generator=generator) < self.part.repeats
         nine = chosen[:, None] & (torch.arange(problems.operands.shape[2]) < tail[:, None])
         return problems._replace(operands=problems.operands.masked_fill(nine[:, None], 9))
 
@@ -36,12 +35,43 @@ class Increment(SequenceTask):
     def parse(self, operands: list[str]) -> Problems:
         if len(operands) != 1:
             raise OperandError(f"increment takes one number, got {len(operands)}")
-        text = decimal(operands[0])
-        return Problems(digits.from_strings([text], len(text))[None], torch.tensor([[len(text)]]))
+        return of_decimals(operands)
 
-    def answer(self, problems: Problems) -> list[str]:
-        rows, sizes = incremented(problems)
-        return ["".join(map(str, row[:n]))[::-1] for row, n in zip(rows.tolist(), sizes.tolist(), strict=True)]
+    def shapes(self, problems: Problems) -> Tensor:
+        """Digits of operand and result: all nines have one more."""
+        return torch.stack([problems.lengths[:, 0], incremented(problems)[1]], dim=1)
+
+    def answer(self, problems: Problems, width: int = 0) -> Tensor:
+        result = incremented(problems)[0]
+        if not width:
+            return result
+        if bool(result[:, width:].any()):
+            raise OperandError(
+                f"a result needs more than the {width} digits that this model writes (data.format.width): shorten the "
+                "operands or raise that"
+            )
+        return torch.nn.functional.pad(result[:, :width], (0, max(0, width - result.shape[1])))
+
+    def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
+        """The carry out of every place."""
+        if name != self.part.STAGES:
+            raise KeyError(name)
+        marks = carries(problems)
+        return torch.nn.functional.pad(marks, (0, max(0, width - marks.shape[1])))[:, None]
+
+
+class Carries(Increment):
+    """The digits of operand + 1 from the units on, each followed by an arrow and the carry that it hands on."""
+
+    part: parts.Carries
+
+    def answer(self, problems: Problems, width: int = 0) -> Tensor:
+        result = incremented(problems)[0]
+        arrow = torch.full_like(result, len(self.part.symbols))
+        return torch.stack([result, arrow, carries(problems)], dim=2).flatten(1)
+
+    def answer_sizes(self, problems: Problems) -> Tensor:
+        return 3 * incremented(problems)[1]
 
 
 def incremented(problems: Problems) -> tuple[Tensor, Tensor]:

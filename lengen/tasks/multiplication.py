@@ -1,20 +1,25 @@
 """Multiplication of two numbers, the sampling of Section 5.2 of "Arithmetic Transformers Can
 Length-Generalize in Both Operand Length and Count".
 
-    operands  37 925      answer  34225
+    operands  37 925      answer  34225      partial products  185 74 333      their running sums  185 925 34225
 """
 
 import torch
+from torch import Tensor
 
 from lengen import digits
-from lengen.tasks.base import OperandError, Problems, Task, decimal
+from lengen.config import tasks as parts
+from lengen.tasks.base import OperandError, Problems, Task, of_decimals
 
 
 class Multiplication(Task):
     """Products of a number of 1 to n digits and a number of 1 to m digits."""
 
-    def train(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
-        """S_M(length, count): first length uniform on [1:length], second uniform on [1:count]."""
+    part: parts.Multiplication
+
+    def train(self, n: int, generator: torch.Generator) -> Problems:
+        """S_M(n, m): first length uniform on [1:n], second uniform on [1:m]."""
+        length, count = self.part.digits, self.part.second_digits
         first = torch.randint(1, length + 1, (n,), generator=generator)
         second = torch.randint(1, count + 1, (n,), generator=generator)
         lengths = torch.stack([first, second], dim=1)
@@ -28,15 +33,34 @@ class Multiplication(Task):
     def parse(self, operands: list[str]) -> Problems:
         if len(operands) != 2:
             raise OperandError(f"multiplication takes two operands, got {len(operands)}")
-        numbers = [decimal(text) for text in operands]
-        width = max(map(len, numbers))
-        return Problems(digits.from_strings(numbers, width)[None], torch.tensor([[len(text) for text in numbers]]))
+        return of_decimals(operands)
 
-    def answer(self, problems: Problems) -> list[str]:
+    def answer(self, problems: Problems, width: int = 0) -> Tensor:
+        return self._fitted(self._sums(problems)[:, -1], width)
+
+    def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
+        """Products of the first operand and each digit of the second; or the running sums of these, shifted: all of
+        them for the two-stage scratchpad, all but the last, which is the answer, for a plain one."""
+        if name == "partial products":
+            a, b = problems.operands.unbind(dim=1)
+            return digits.partial_products(a, b, a.shape[1] + 1)
+        if name == "sums of products":
+            return self._sums(problems)
+        if name == self.part.STAGES:
+            return self._fitted(self._sums(problems), width)
+        raise KeyError(name)
+
+    def _sums(self, problems: Problems) -> Tensor:
         a, b = problems.operands.unbind(dim=1)
-        width = problems.operands.shape[2]
-        product = digits.shifted_sums(digits.partial_products(a, b, width + 1), 2 * width)[:, -1]
-        return [
-            "".join(map(str, reversed(row[:length])))
-            for row, length in zip(product.tolist(), digits.significant(product).tolist(), strict=True)
-        ]
+        held = a.shape[1]
+        return digits.shifted_sums(digits.partial_products(a, b, held + 1), 2 * held)
+
+    def _fitted(self, numbers: Tensor, width: int) -> Tensor:
+        if width and bool(numbers[..., width:].any()):
+            raise OperandError(
+                f"a product needs more than the {width} digits that this model writes (data.format.width): shorten the "
+                "operands or raise that"
+            )
+        if not width:
+            return numbers
+        return torch.nn.functional.pad(numbers[..., :width], (0, max(0, width - numbers.shape[-1])))

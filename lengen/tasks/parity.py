@@ -1,21 +1,25 @@
 """Parity of a bit string, Section 3 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length
 and Count".
 
-    operand  0101      answer  0      (two ones: even)
+    operand  0101      answer  0      (two ones: even)      prefix parities  0110
 """
 
 import torch
+from torch import Tensor
 
+from lengen.config import tasks as parts
 from lengen.tasks.base import OperandError, Problems, Task
 
 
 class Parity(Task):
     """1 where a bit string holds an odd number of ones, else 0."""
 
-    def train(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
-        """Length uniform on [1:length], then uniform bits; ``count`` has no meaning here."""
-        lengths = torch.randint(1, length + 1, (n, 1), generator=generator)
-        return self._bits(lengths, length, generator)
+    part: parts.Parity
+
+    def train(self, n: int, generator: torch.Generator) -> Problems:
+        """Length uniform on [1:bits], then uniform bits."""
+        lengths = torch.randint(1, self.part.bits + 1, (n, 1), generator=generator)
+        return self._bits(lengths, self.part.bits, generator)
 
     def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
         """Uniform bits of exactly the given length."""
@@ -29,9 +33,15 @@ class Parity(Task):
         bits = torch.tensor([[[int(bit) for bit in operands[0]]]])
         return Problems(bits, torch.tensor([[bits.shape[2]]]))
 
-    def answer(self, problems: Problems) -> list[str]:
-        return [str(ones % 2) for ones in problems.operands[:, 0].sum(dim=1).tolist()]
+    def answer(self, problems: Problems, width: int = 0) -> Tensor:
+        return problems.operands[:, 0].sum(dim=1, keepdim=True) % 2
 
-    def _bits(self, lengths: torch.Tensor, width: int, generator: torch.Generator) -> Problems:
+    def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
+        """The parity of every prefix."""
+        if name != self.part.STAGES:
+            raise KeyError(name)
+        return problems.operands.cumsum(dim=2) % 2
+
+    def _bits(self, lengths: Tensor, width: int, generator: torch.Generator) -> Problems:
         bits = torch.randint(0, 2, (*lengths.shape, width), generator=generator)
         return Problems(bits * (torch.arange(width) < lengths[..., None]), lengths)

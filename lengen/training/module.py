@@ -7,8 +7,8 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from lengen.config.spec import Spec
-from lengen.data.training_batches import TrainBatch
-from lengen.data.writer import Batch
+from lengen.data.batch import TrainBatch
+from lengen.data.batch import Batch
 from lengen.decoding import verify
 from lengen.metrics import ExactMatch
 from lengen.models import Transformer
@@ -42,11 +42,11 @@ class SequenceModule(LightningModule):
         """Loss per target token, weighted as `lengen.data.training_batches` says."""
         if self.spec.model.dropout:  # what is dropped is a function of (seed, step), as the batch is: resuming is exact
             torch.manual_seed(generator("dropout", self.seed, self.global_step).initial_seed())
-        logits = self.model.predict(Batch(batch.tokens, batch.ids, batch.loss, batch.source, batch.head))
+        logits = self.model.predict(Batch(batch.tokens, batch.ids, batch.loss, batch.source, batch.output))
         return response_loss(logits, batch.tokens, batch.loss) / batch.scale
 
     def validation_step(self, batch: Batch, index: int) -> None:
-        verified = verify(self.model, batch.to(torch.device("cpu")))
+        verified = verify(self.model, batch)
         self.exact_match.update(verified.predicted, verified.reference)
 
     def configure_gradient_clipping(

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from lengen.data.task_data import TaskData
-from lengen.data.writer import response_start
+from lengen.data.batch import response_start
 from lengen.inspection.projections import Bases, bases, orthogonality, probe, projections
 from lengen.models import Decoder
 from lengen.tasks import Problems

@@ -19,7 +19,7 @@ from torch import Tensor
 from lengen.config.overlay import overlay
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
 from lengen.data.datamodule import ArithmeticData
-from lengen.data.writer import response_start
+from lengen.data.batch import response_start
 from lengen.decoding import verify, write
 from lengen.metrics import edit_distances
 from lengen.models import Transformer
@@ -146,8 +146,8 @@ def endless(spec: Spec) -> Transformer:
     model = build_model(spec, 0).eval()
     logits = model._logits
 
-    def without_end(x: Tensor, head: int = 0) -> Tensor:
-        return logits(x, head).index_fill(-1, torch.tensor(END), float("-inf"))
+    def without_end(x: Tensor, output: int = 0) -> Tensor:
+        return logits(x, output).index_fill(-1, torch.tensor(END), float("-inf"))
 
     model._logits = without_end  # type: ignore[method-assign]
     return model

@@ -7,7 +7,7 @@ import torch
 
 from lengen.config.spec import DataSpec, Spec, TestSpec, TrainSpec
 from lengen.data.datamodule import ArithmeticData
-from lengen.data.writer import Batch
+from lengen.data.batch import Batch
 from lengen.models import Decoder
 from lengen.tasks import Problems
 from lengen.training.build import build_model

@@ -9,7 +9,7 @@ import torch
 from lengen.callbacks import score_cell
 from lengen.config.spec import TrainSpec
 from lengen.data.datamodule import ArithmeticData
-from lengen.data.writer import response_start
+from lengen.data.batch import response_start
 from lengen.decoding import verify, write
 from lengen.models import Decoder
 from lengen.records import Score

@@ -8,7 +8,7 @@ from rapidfuzz.distance import Levenshtein
 
 from lengen.callbacks import score_cell
 from lengen.config.spec import TrainSpec
-from lengen.data.writer import Batch
+from lengen.data.batch import Batch
 from lengen.decoding import verify, write
 from lengen.records import Score
 from lengen.vocab import END, PAD

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from lengen.data.writer import Batch
+from lengen.data.batch import Batch
 from lengen.formats import AdditionFormat
 from papers.coupling.construction import vertices
 from tests.papers import theorem

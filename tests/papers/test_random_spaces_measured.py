@@ -12,7 +12,7 @@ from lengen.callbacks import METRICS, read_metrics
 from lengen.config.experiment import PROFILES
 from lengen.config.spec import Spec, SpecError, TrainSpec, from_dict
 from lengen.data.datamodule import ArithmeticData
-from lengen.data.writer import Batch
+from lengen.data.batch import Batch
 from lengen.decoding import verify, write
 from lengen.training.build import load
 from lengen.training.run import WEIGHTS

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from lengen.data.writer import Batch
+from lengen.data.batch import Batch
 from lengen.models.blocks import FeedForward
 from papers.task_hinting import settings
 from papers.task_hinting.construction import vectors

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import torch
 
 from lengen.config.spec import ModelSpec
-from lengen.data.writer import Batch, Writer
+from lengen.data.batch import Batch
+from lengen.data.writer import Writer
 from lengen.formats import AdditionFormat
 from lengen.models import Decoder
 from lengen.position_ids import Coupled

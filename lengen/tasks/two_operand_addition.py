@@ -9,15 +9,17 @@ what tests it. A sub-task (digit alignment, reversing, ...) is another question 
 """
 
 import functools
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from lengen import digits
-from lengen.config.spec import SpecError
+from lengen.config import tasks as parts
+from lengen.config.part import SettingError
 from lengen.randomness import generator as stream
-from lengen.tasks.addition import Addition
-from lengen.tasks.base import OperandError, Problems, decimal, keys
+from lengen.tasks.addition import sums
+from lengen.tasks.base import OperandError, Problems, Task, keys, of_decimals
 
 TESTED, VALIDATED = 10_000, 1_000
 """Problems of each length that are reserved, where they are at most `SHARE` of all."""
@@ -26,17 +28,23 @@ QUOTAS = {1: 100, 2: 900, 3: 9000}
 """Training problems of the shortest lengths (Section 4.2.2); longer ones share the rest equally."""
 
 
-class NByN(Addition):
+class TwoOperandAddition(Task):
     """Sums of two operands of equal length, of the trained ``lengths``; asked with one of ``kinds`` sub-tasks.
 
     The answer of a problem is its sum, whatever the sub-task.
     """
 
-    def __init__(self, lengths: tuple[int, ...], kinds: int = 0) -> None:
-        self.lengths = lengths
+    part: parts.TwoOperandAddition
+
+    def __init__(self, part: "parts.TwoOperandAddition") -> None:
+        super().__init__(part)
+        self.lengths = part.lengths
+        self.kinds = 0
+
+    def ask(self, kinds: int) -> None:
         self.kinds = kinds
 
-    def train(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+    def train(self, n: int, generator: torch.Generator) -> Problems:
         """``n`` problems, each length and each sub-task as likely as any other; none that is reserved."""
         chosen = torch.tensor(self.lengths)[torch.randint(len(self.lengths), (n,), generator=generator)]
         operands = self._draw(chosen, generator)
@@ -44,7 +52,7 @@ class NByN(Addition):
             operands[again] = self._draw(chosen[again], generator)
         return self._asked(operands, chosen, generator)
 
-    def fixed_set(self, examples: int, length: int, count: int, seed: int) -> Problems:
+    def fixed_set(self, examples: int, seed: int) -> Problems:
         """``examples`` distinct problems, in numbers by length as `quotas` says; sub-tasks in equal parts."""
         generator, parts, lengths = stream("n_by_n set", seed), [], []
         for size, quota in quotas(self.lengths, examples).items():
@@ -56,7 +64,7 @@ class NByN(Addition):
             problems = problems._replace(kinds=torch.randperm(examples, generator=generator) % self.kinds)
         return problems
 
-    def validation(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+    def validation(self, n: int, generator: torch.Generator) -> Problems:
         """Reserved problems of the trained lengths in turn, and of all sub-tasks."""
         lengths = torch.tensor(self.lengths).repeat(-(-n // len(self.lengths)))[:n].sort().values
         operands = torch.zeros(n, 2, max(self.lengths), dtype=torch.long)
@@ -76,10 +84,21 @@ class NByN(Addition):
         """Two numbers, of any lengths."""
         if len(operands) != 2:
             raise OperandError(f"this addition takes exactly two operands, got {len(operands)}")
-        numbers = [decimal(text) for text in operands]
-        lengths = torch.tensor([[len(text) for text in numbers]])
-        kinds = torch.zeros(1, dtype=torch.long) if self.kinds else None
-        return Problems(digits.from_strings(numbers, int(lengths.max()))[None], lengths, kinds)
+        return of_decimals(operands)._replace(kinds=torch.zeros(1, dtype=torch.long) if self.kinds else None)
+
+    def shapes(self, problems: Problems) -> Tensor:
+        """Two operands, and digits of the longer one."""
+        return torch.stack([torch.full_like(problems.lengths[:, 0], 2), problems.lengths.amax(dim=1)], dim=1)
+
+    def answer(self, problems: Problems, width: int = 0) -> Tensor:
+        return sums(problems, width)[:, -1]
+
+    def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
+        """Running sums, and what digit steps and sub-tasks show of the columns of a sum."""
+        if name == self.part.STAGES:
+            return sums(problems, width)[:, :-1]
+        columns = torch.nn.functional.pad(problems.operands, (0, 1)).sum(dim=1)
+        return COLUMNS[name](columns)[:, None].long()
 
     def _draw(self, lengths: Tensor, generator: torch.Generator) -> Tensor:
         return digits.sample(lengths[:, None].expand(-1, 2), max(self.lengths), generator)
@@ -94,7 +113,7 @@ class NByN(Addition):
             return torch.nn.functional.pad(_reserve(1)[0].long(), (0, max(self.lengths) - 1))
         free = problems_of(length) - sum(len(part) for part in _reserve(length) if length > 1)
         if quota > free:
-            raise SpecError(
+            raise SettingError(
                 f"data.examples: {quota} problems of {length} digits are asked for, and there are {free} beside the "
                 f"reserved ones; lower data.examples or train more lengths"
             )
@@ -103,6 +122,57 @@ class NByN(Addition):
             drawn = self._draw(torch.full((int(1.1 * quota) + 8,), length), generator)
             found = first_of_each(torch.cat([found, drawn[~_reserved(drawn, (length,))]]))
         return found[:quota]
+
+
+def pair_carries(columns: Tensor) -> Tensor:
+    """Digit pairs of 10 or more, whatever carry comes in: what the text describes and prints.
+
+    >>> pair_carries(torch.tensor([[11, 9, 7, 5]])).int().tolist()  # 1234 + 4567
+    [[1, 0, 0, 0]]
+    """
+    return columns >= 10
+
+
+def true_carries(columns: Tensor) -> Tensor:
+    """Places that hand a carry on to the next higher one.
+
+    >>> true_carries(torch.tensor([[11, 9, 7, 5]])).int().tolist()
+    [[1, 1, 0, 0]]
+    """
+    marks = torch.zeros_like(columns, dtype=torch.bool)
+    rest = torch.zeros_like(columns[:, 0])
+    for place in range(columns.shape[1]):
+        marks[:, place] = columns[:, place] + rest >= 10
+        rest = marks[:, place].to(columns.dtype)
+    return marks
+
+
+def downward_carries(columns: Tensor) -> Tensor:
+    """Carries handed on to the next *lower* place, as the author's code computes them.
+
+    >>> downward_carries(torch.tensor([[8, 10, 9]])).int().tolist()  # 9 hundreds, 10 tens, 8 units
+    [[0, 1, 0]]
+    >>> downward_carries(torch.tensor([[9, 10, 9]])).int().tolist()
+    [[1, 1, 0]]
+    """
+    return true_carries(columns.flip(1)).flip(1)
+
+
+def incoming(columns: Tensor) -> Tensor:
+    """The carry into each place: what a digit of the sum has more than the two that it is the sum of."""
+    return (digits.carry(columns) - columns) % 10
+
+
+COLUMNS: dict[str, Callable[[Tensor], Tensor]] = {
+    "carries in": incoming,
+    "sum digits": digits.carry,
+    "sums modulo 10": lambda columns: columns % 10,
+    "pairs that carry": pair_carries,
+    "carries downward": downward_carries,
+    "carries out": true_carries,
+    "behind a carry": lambda columns: downward_carries(columns) & (torch.arange(columns.shape[1]) == 0),
+}
+"""Rows by name: sums of digit pairs (B, W), units first, to (B, W)."""
 
 
 def quotas(lengths: tuple[int, ...], examples: int) -> dict[int, int]:

@@ -1,0 +1,47 @@
+"""Filling in what is missing: an auxiliary task of sorting, Section 3.1 and Appendix B of "Improving
+Length-Generalization in Transformers via Task Hinting".
+
+    a number 3 times  5 5 5      begun with  5      the rest  5 5
+"""
+
+import torch
+from torch import Tensor
+
+from lengen.config import tasks as parts
+from lengen.tasks.base import OperandError, Problems
+from lengen.tasks.sequences import NumberTask, number
+
+
+class Filling(NumberTask):
+    """A number repeated n times, and the first k of them again: n - k are missing.
+
+    n follows the distribution of lengths, k is uniform on 1 to n // 2, as in Figure 3.10, where n = 3 and k = 1.
+    ``operands`` (B, 2, W): both sequences.
+    """
+
+    part: parts.Filling
+
+    def of_lengths(self, lengths: Tensor, generator: torch.Generator) -> Problems:
+        one = torch.randint(1, self.part.alphabet + 1, (len(lengths),), generator=generator)
+        begun = torch.rand(len(lengths), generator=generator, dtype=torch.float64) * (lengths // 2).clamp(min=1)
+        return repeated(one, lengths, 1 + begun.long())
+
+    def parse(self, operands: list[str]) -> Problems:
+        if len(operands) != 3 or not all(text.isascii() and text.isdigit() for text in operands[1:]):
+            raise OperandError("fill takes a number, how often it stands, and how often it is begun with: 5 3 1")
+        one, copies, begun = number(operands[0], self.part.alphabet), int(operands[1]), int(operands[2])
+        if not 1 <= begun < copies:
+            raise OperandError(f"fill begins with 1 to {copies - 1} of {copies} numbers, got {begun}")
+        return repeated(torch.tensor([one]), torch.tensor([copies]), torch.tensor([begun]))
+
+    def answer(self, problems: Problems, width: int = 0) -> Tensor:
+        """The number, as often as it is missing."""
+        missing = problems.lengths[:, :1] - problems.lengths[:, 1:]
+        return problems.operands[:, 0, :1] * (torch.arange(problems.operands.shape[2]) < missing)
+
+
+def repeated(numbers: Tensor, copies: Tensor, begun: Tensor) -> Problems:
+    """Problems of `Filling`, all arguments (B,)."""
+    lengths = torch.stack([copies, begun], dim=1)
+    inside = torch.arange(int(copies.max())) < lengths[..., None]
+    return Problems(numbers[:, None, None] * inside, lengths)

@@ -1,0 +1,34 @@
+"""What tasks on strings of digits share: how strings are drawn and read."""
+
+import torch
+
+from lengen import digits
+from lengen.config import tasks as parts
+from lengen.tasks.base import OperandError, Problems, Task
+
+
+class StringTask(Task):
+    """A task on one string of decimal digits, zeros at its beginning included."""
+
+    part: parts._String
+
+    def train(self, n: int, generator: torch.Generator) -> Problems:
+        """Length uniform on [1:digits], then uniform digits."""
+        longest = self.part.digits
+        return self._drawn(torch.randint(1, longest + 1, (n, 1), generator=generator), longest, generator)
+
+    def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+        """Uniform digits of exactly the given length."""
+        return self._drawn(torch.full((n, 1), length), length, generator)
+
+    def parse(self, operands: list[str]) -> Problems:
+        if len(operands) != 1:
+            raise OperandError(f"{self.part.name} takes one string of digits, got {len(operands)}")
+        if not (operands[0].isascii() and operands[0].isdigit()):
+            raise OperandError(f"operand '{operands[0]}' is not a string of digits: expected characters 0 to 9 only")
+        values = digits.from_strings([operands[0]], len(operands[0])).flip(1)
+        return Problems(values[None], torch.tensor([[len(operands[0])]]))
+
+    def _drawn(self, lengths: torch.Tensor, width: int, generator: torch.Generator) -> Problems:
+        values = torch.randint(0, 10, (*lengths.shape, width), generator=generator)
+        return Problems(values * (torch.arange(width) < lengths[..., None]), lengths)
