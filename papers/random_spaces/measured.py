@@ -76,7 +76,7 @@ def parts(model: Transformer, data: ArithmeticData, problems: Problems) -> Array
     """What `score_parts` says of the scratchpads that the model writes."""
     verified = verify(model, data.writer.write(problems))
     written = write(model, data.writer, problems, verified.agreed, verified.reference)
-    decode = data.format.vocab.decode
+    decode = data.vocab.decode
     return score_parts([decode(row) for row in written], [decode(row) for row in verified.reference])
 
 
