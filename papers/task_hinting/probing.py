@@ -6,8 +6,8 @@ The projections they are read from, for every layer, stage and position, are `le
 import torch
 from torch import Tensor
 
-from lengen.data.task_data import TaskData
 from lengen.data.batch import response_start
+from lengen.data.task_data import TaskData
 from lengen.inspection.projections import Bases, bases, orthogonality, probe, projections
 from lengen.models import Decoder
 from lengen.tasks import Problems

@@ -66,7 +66,7 @@ class TheoremSpec(ProbedSpec, frozen=True):
         """Its task; raises `SettingError` where that is another one."""
         if not isinstance(self.data.task, Sorting):
             raise SettingError(
-                f"data.task={_text(self.data.task)}: the construction of Theorem 5.1 sorts; set data.task=sorting"
+                f"data.task={self.data.task.name}: the construction of Theorem 5.1 sorts; set data.task=sorting"
             )
         return self.data.task
 
@@ -99,8 +99,8 @@ class TheoremSpec(ProbedSpec, frozen=True):
             raise SettingError("data.hints: the construction of Theorem 5.1 only sorts; set data.hints=[]")
         if self.data.format != FORMAT:
             raise SettingError(
-                f"data.format={_text(self.data.format)}: the construction of Theorem 5.1 reads numbers, ⊥ and numbers; "
-                'set data.format={"kind": "linear", "begin": false, "separator": "⊥", "end": false}'
+                "data.format: the construction of Theorem 5.1 reads numbers, ⊥ and numbers; set "
+                'data.format={"kind": "linear", "begin": false, "separator": "⊥", "end": false}'
             )
         for name, wanted in architecture(alphabet, self.theorem.variant).items():
             if getattr(self.model, name) != wanted:

@@ -39,7 +39,7 @@ from papers.task_hinting.theorem import (
         ("model.tempered.start=1", '"start": 1.0.* set model.tempered={.*"start": 3.0}'),
         ("model.encoding=learned", "model.encoding=none"),
         ("data.task=next_larger", "set data.task=sorting"),
-        ("data.hints=next_larger", "one_length=true|set data.hints=\\[\\]"),
+        ("data.hints=next_larger", "set data.hints=\\[\\]"),
         ("data.format.begin=true", 'set data.format={.*"begin": false'),
         ("test.lengths=5,9", "made for at most 8"),
         ("train.precision=bf16-mixed", "set train.precision=32-true"),
