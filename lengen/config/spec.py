@@ -260,9 +260,7 @@ def _parsed(path: str, text: str, declared: Any, held: Any, values: dict[str, An
     axis = axis_of(declared)
     items = typing.get_args(declared)
     many = typing.get_origin(declared) is tuple or (items and typing.get_origin(items[0]) is tuple)
-    if axis is None and many and items and axis_of(items[0]) is not None:
-        axis = axis_of(items[0])
-        assert axis is not None
+    if axis is not None and many:
         if text.startswith("["):
             return _json(text)
         return [_chosen(path, axis, name.strip(), values["data"]["task"]) for name in text.split(",") if name.strip()]

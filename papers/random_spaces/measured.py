@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from lengen.callbacks import response_losses
+from lengen.config import DigitSteps, Subtasks
 from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
@@ -51,11 +52,12 @@ def measure(model: Transformer, data: ArithmeticData, length: int, spec: Measure
     problems = data.test(length, max(spec.test.counts), spec.measure.examples)
     loss, _ = losses(model, data, problems)
     arrays: Arrays = {f"values.answer_loss.{length}": loss}
-    for kind, name in enumerate(spec.data.subtasks):
+    format = spec.data.format
+    for kind, name in enumerate(format.names if isinstance(format, Subtasks) else ()):
         asked = problems._replace(kinds=torch.full((len(problems.lengths),), kind))
         loss, correct = losses(model, data, asked)
         arrays |= {f"values.loss.{name}.{length}": loss, f"hits.subtask.{name}.{length}": correct}
-    if spec.data.scratchpad:
+    if isinstance(format, DigitSteps):
         arrays |= {f"{name}.{length}": value for name, value in parts(model, data, problems).items()}
     return arrays
 
@@ -74,7 +76,7 @@ def parts(model: Transformer, data: ArithmeticData, problems: Problems) -> Array
     """What `score_parts` says of the scratchpads that the model writes."""
     verified = verify(model, data.writer.write(problems))
     written = write(model, data.writer, problems, verified.agreed, verified.reference)
-    decode = data.format.vocab.decode
+    decode = data.vocab.decode
     return score_parts([decode(row) for row in written], [decode(row) for row in verified.reference])
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from lengen.config import Sorting
 from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
 from lengen.models import Decoder
@@ -48,5 +49,6 @@ def execute(spec: Spec, seed: int, folder: Path, report: Callable[[Progress], No
     for number, sequence in enumerate(spec.probe.sequences):
         recorded = probe(model, data, list(sequence))
         arrays |= {f"probe{number}.{name}": value for name, value in recorded.items()}
-    scalars = {**outcome.info["scalars"], **orthogonality(bases(model), spec.data.alphabet)}
+    assert isinstance(spec.data.task, Sorting)
+    scalars = {**outcome.info["scalars"], **orthogonality(bases(model), spec.data.task.alphabet)}
     return dataclasses.replace(outcome, info={**outcome.info, "scalars": scalars}, arrays={**outcome.arrays, **arrays})
