@@ -83,17 +83,15 @@ def solve(
 
     written = write(model, writer, problems, choose=told)
     reference = verify(model, batch).reference
-    format = writer.format
-    reversed_digits = format.reversed_answer and not format.last_token_only
+    format, part = writer.format, asked.part
+    backwards = format.reversed_answer and not format.last_token_only and not part.UNITS_FIRST
 
     def read(response: Tensor) -> str:
-        text = vocab.decode(final_answer(data.format, response)[0])
+        text = vocab.decode(final_answer(format, vocab, response)[0])
         if writer.output:
             return text
-        plain = text[::-1] if reversed_digits else text
-        if spec.data.subtasks or not plain.isalnum():
-            return plain
-        return plain.lstrip("0") or "0"
+        plain = text[::-1] if backwards else text
+        return plain.lstrip("0") or "0" if format.plain_answer and plain.isalnum() else plain
 
     return {
         "prompt": vocab.decode(prompt[0]),
