@@ -16,6 +16,9 @@ from dataclasses import dataclass
 
 from lengen.config.sections import DataSpec, ModelSpec, TestSpec, TrainSpec
 
+if typing.TYPE_CHECKING:
+    from lengen.callbacks.measurement import Measurement
+
 __all__ = ["DataSpec", "ModelSpec", "Spec", "SpecError", "TestSpec", "TrainSpec", "change", "check", "from_dict"]
 
 
@@ -39,6 +42,10 @@ class Spec:
     model: ModelSpec
     train: TrainSpec
     test: TestSpec
+
+    def callbacks(self) -> "list[Measurement]":
+        """Measurements of its own; they are imported when this is called, so that planning needs no torch."""
+        return []
 
     def trainings(self) -> "tuple[Spec, ...]":
         """What is trained, in order: this, after whatever a subclass trains before it."""

@@ -6,8 +6,12 @@ and how its attention becomes a bias.
 
 import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from lengen.config.spec import Spec, SpecError, TestSpec
+
+if TYPE_CHECKING:
+    from lengen.callbacks import Measurement
 
 LINES = ("mean", "sum")
 ATTENTION = ("scores", "probabilities")
@@ -126,4 +130,7 @@ class CalibratedSpec(Spec):
 class RelativeSpec(Spec):
     """A model with relative keys whose contribution to the scores is recorded by distance (Figure 6)."""
 
-    EXECUTE = "papers.bias_calibration.relative:execute"
+    def callbacks(self) -> "list[Measurement]":
+        from papers.bias_calibration.relative import RelativeScores
+
+        return [RelativeScores()]

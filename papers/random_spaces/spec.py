@@ -1,8 +1,12 @@
 """What decides a run of this paper: a specification, and what is measured beyond exact match; no torch."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lengen.config.spec import Spec, SpecError
+
+if TYPE_CHECKING:
+    from lengen.callbacks import Measurement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,9 +25,16 @@ class MeasureSpec:
 class MeasuredSpec(Spec):
     """A specification whose run ends with measurements of its own."""
 
-    EXECUTE = "papers.random_spaces.measured:execute"
-
     measure: MeasureSpec
+
+    def callbacks(self) -> "list[Measurement]":
+        from papers.random_spaces.measured import Answers, Uncertainties
+
+        count, measure = max(self.test.counts), self.measure
+        return [
+            Answers(self.test.lengths, count, measure.examples),
+            Uncertainties(measure.uncertainty, count, measure.prompts),
+        ]
 
     def check(self) -> None:
         """Raise `SpecError` for values that would end a run after its training."""

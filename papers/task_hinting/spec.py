@@ -1,8 +1,12 @@
 """What decides a run of this paper: a specification, and what is asked of the trained model; no torch."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lengen.config.spec import Spec, SpecError
+
+if TYPE_CHECKING:
+    from lengen.callbacks import Measurement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,9 +23,13 @@ class ProbeSpec:
 class ProbedSpec(Spec):
     """A specification whose run ends with probes of its residual stream."""
 
-    EXECUTE = "papers.task_hinting.probed:execute"
-
     probe: ProbeSpec
+
+    def callbacks(self) -> "list[Measurement]":
+        from papers.task_hinting.probed import Mechanisms
+
+        asked = self.probe.examples or self.probe.sequences
+        return [Mechanisms(self.test.lengths, self.probe.examples, self.probe.sequences)] if asked else []
 
     def check(self) -> None:
         """Raise `SpecError` for values that would end a run after its training."""
