@@ -32,7 +32,8 @@ class StopWhenGood(Callback):
         if self.monitor not in trainer.callback_metrics:
             known = ", ".join(sorted(trainer.callback_metrics)) or "nothing"
             raise ValueError(f"StopWhenGood(monitor={self.monitor!r}): no such value is logged; logged are {known}")
-        self.in_a_row = self.in_a_row + 1 if float(trainer.callback_metrics[self.monitor]) >= self.at else 0
+        value = float(f"{float(trainer.callback_metrics[self.monitor]):.6g}")  # as it is shown: 0.9 is 0.9 in float32
+        self.in_a_row = self.in_a_row + 1 if value >= self.at else 0
         self._stop(trainer)
 
     def _stop(self, trainer: Trainer) -> None:

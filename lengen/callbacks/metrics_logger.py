@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import lightning.pytorch.loggers
-from lightning import LightningModule
+from lightning import LightningModule, Trainer
 from lightning.fabric.utilities.rank_zero import rank_zero_only
 from lightning.pytorch.loggers.logger import Logger
 from lightning.pytorch.trainer.states import TrainerFn
@@ -42,6 +42,7 @@ class MetricsLogger(Logger):
         super().__init__()
         self.path = Path(folder) / METRICS
         self.leave_out = frozenset(leave_out)
+        self._trainer: Trainer | None = None
         self._resumed = False
 
     @property
@@ -66,14 +67,20 @@ class MetricsLogger(Logger):
         This is where Lightning shows a logger the module, before anything is logged: so no callback has to tell it.
         """
         assert isinstance(model, LightningModule)
-        self._resumed = model.trainer.state.fn == TrainerFn.FITTING and model.trainer.ckpt_path is not None
-        if not self.path.exists() or (model.trainer.state.fn == TrainerFn.FITTING and not self._resumed):
+        self._trainer = trainer = model.trainer
+        fits = trainer.state.fn == TrainerFn.FITTING
+        self._resumed = fits and trainer.ckpt_path is not None
+        if not self.path.exists() or (fits and not self._resumed):
             write_whole(self.path, HEADER)
 
     @rank_zero_only
-    def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:  # type: ignore[override]
-        """Append a row for each value; ``step`` counts from 0, as Lightning's do."""
-        done = (step or 0) + 1
+    def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
+        """Append a row for each value, at the steps that the Trainer has done.
+
+        ``step`` counts from 0 and matters without a Trainer only: Lightning 2.6 passes one that lags by one after a
+        resume from a checkpoint that was written when an epoch ended.
+        """
+        done = (step or 0) + 1 if self._trainer is None else self._trainer.global_step
         if self._resumed:
             self._resumed = False
             keep_before(self.path, done)

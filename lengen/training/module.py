@@ -74,7 +74,7 @@ class SequenceModule(LightningModule):
 
     def on_train_batch_end(self, outputs: Any, batch: TrainBatch, batch_idx: int) -> None:
         """Log the loss and the learning rate of the step that is over, where the Trainer logs steps at all."""
-        if self.trainer.log_every_n_steps:
+        if getattr(self.trainer, "log_every_n_steps", 0):
             name = ".".join([TRAIN_LOSS, *self.spec.data.hints[batch.head - 1 : batch.head]])
             self.log(name, outputs["loss"], prog_bar=True, batch_size=1)
             rate = self.spec.train.lr * learning_rate_factor(self.global_step - 1, self.spec.train)

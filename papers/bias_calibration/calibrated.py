@@ -88,9 +88,7 @@ def _interpolate(first: Spec, seed: int, folder: Path, told: _Told) -> dict[str,
 
 
 @torch.no_grad()
-def average_attention(
-    model: Transformer, data: TaskData, calibration: CalibrationSpec, seed: int
-) -> dict[str, Tensor]:
+def average_attention(model: Transformer, data: TaskData, calibration: CalibrationSpec, seed: int) -> dict[str, Tensor]:
     """Attention of the last layer averaged over training problems: "self" (H, M, M), "cross" (H, M, N).
 
     Problems have operands of the trained length (Step 1 says a random subset of the training samples: shorter ones

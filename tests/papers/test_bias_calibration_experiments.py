@@ -7,7 +7,6 @@ import pytest
 import torch
 
 import papers.bias_calibration as package
-from lengen.callbacks.probes import Probes
 from lengen.config.experiment import PROFILES
 from lengen.config.spec import Spec, check
 from lengen.data.datamodule import ArithmeticData
@@ -139,7 +138,7 @@ def test_runs_that_record_something_of_their_own_say_which_function_makes_them()
             assert type(spec) is kind, f"{name} at {profile}"
     for task, operands in settings.PROBES.items():
         spec = NAMES[f"table1/{task}-vanilla"].specs["cpu"]
-        assert Probes(spec).probes == operands
+        assert spec.test.probes == operands
         assert spec.data.fixed_length > max(len(text) for problem in operands for text in problem)
 
 

@@ -10,8 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from lengen.callbacks import CHECKPOINT, METRICS
-from lengen.callbacks.accuracy_grid import score_cell
+from lengen.callbacks import CHECKPOINT, METRICS, score_cell
 from lengen.config.spec import change, from_dict
 from lengen.data.datamodule import ArithmeticData
 from lengen.encodings import RelativeKeys
@@ -19,8 +18,8 @@ from lengen.models.blocks import Context
 from lengen.randomness import generator
 from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule
-from lengen.training.run import WEIGHTS
-from papers.bias_calibration import calibrated, relative, settings
+from lengen.training.run import WEIGHTS, execute
+from papers.bias_calibration import calibrated, settings
 from papers.bias_calibration.calibrated import average_attention, calibrate, converged
 from papers.bias_calibration.spec import CalibratedSpec
 
@@ -153,7 +152,7 @@ def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished
 
 @pytest.mark.parametrize("kind", ["probabilities", "scores"])
 def test_averaged_attention_is_the_mean_over_examples_one_by_one(kind, monkeypatch):
-    monkeypatch.setattr(calibrated, "AT_ONCE", 3)
+    monkeypatch.setattr("lengen.callbacks.measurement.AT_ONCE", 3)
     first = SPEC.first()
     model, data = build_model(change(first, model={"layers": 2}), 0).eval(), ArithmeticData(first, 0)
     chosen = replace(SPEC.calibration, attention=kind, examples=8)
@@ -237,7 +236,7 @@ def test_ratios_need_two_trainings_that_converged(first, second, tmp_path):
 
 def test_relative_keys_are_recorded_as_computed_pair_by_pair(tmp_path):
     spec = settings.plain("addition", "rpe", "smoke")
-    outcome = relative.execute(spec, 0, tmp_path, [].append)
+    outcome = execute(spec, 0, tmp_path, [].append)
     model, batch = load(spec, tmp_path / WEIGHTS), ArithmeticData(spec, 0).validation()
     encoding = model.encoding
     assert isinstance(encoding, RelativeKeys) and "relate" not in vars(encoding)

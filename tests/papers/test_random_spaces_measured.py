@@ -15,7 +15,7 @@ from lengen.data.datamodule import ArithmeticData
 from lengen.data.writer import Batch
 from lengen.decoding import verify, write
 from lengen.training.build import load
-from lengen.training.run import WEIGHTS
+from lengen.training.run import WEIGHTS, execute
 from lengen.vocab import END, PAD
 from papers.random_spaces import measured, settings
 from papers.random_spaces.experiments import EXPERIMENTS
@@ -54,7 +54,7 @@ def runs(tmp_path_factory):
     def run(name: str):
         if name not in done:
             folder, reports = tmp_path_factory.mktemp(name), []
-            done[name] = folder, measured.execute(SPECS[name], 0, folder, reports.append), reports
+            done[name] = folder, execute(SPECS[name], 0, folder, reports.append), reports
         return done[name]
 
     return run
@@ -95,7 +95,7 @@ def test_a_run_leaves_every_array_of_its_kind(name, runs):
 
 def test_a_run_measured_again_gives_the_same_arrays(runs):
     folder, outcome, _ = runs("mix")
-    again = measured.execute(SPECS["mix"], 0, folder, lambda progress: None)
+    again = execute(SPECS["mix"], 0, folder, lambda progress: None)
     assert again.grid == outcome.grid and again.arrays.keys() == outcome.arrays.keys()
     assert all(np.array_equal(again.arrays[name], array, equal_nan=True) for name, array in outcome.arrays.items())
 
@@ -122,9 +122,10 @@ def test_losses_and_sub_tasks_are_those_of_the_stored_weights(name, runs, monkey
                 if family != "answer_loss" and asked:
                     right = bool((logits[places - 1].argmax(dim=-1) == batch.tokens[0, places]).all())
                     assert right == bool(outcome.arrays[f"hits.subtask.{asked[kind][0][5:]}.{length}"][row])
-    before = measured.measure(model, data, 2, spec)
-    monkeypatch.setattr(measured, "AT_ONCE", 3)
-    after = measured.measure(model, data, 2, spec)
+    problems = data.test(2, 2, spec.measure.examples)
+    before = measured.answers(model, data, 2, problems)
+    monkeypatch.setattr("lengen.callbacks.measurement.AT_ONCE", 3)
+    after = measured.answers(model, data, 2, problems)
     assert all(np.allclose(before[key], after[key], atol=1e-5) for key in before)
 
 
@@ -245,20 +246,19 @@ def test_summary_is_mean_and_deviation_over_the_prompts_that_still_write():
 )
 def test_measurements_that_cannot_be_made_are_refused_before_training(fields, message, tmp_path):
     wrong = dataclasses.replace(SPECS["spaces"], measure=dataclasses.replace(MeasureSpec(), **fields))
-    for call in (wrong.check, lambda: measured.execute(wrong, 0, tmp_path, lambda progress: None)):
+    for call in (wrong.check, lambda: execute(wrong, 0, tmp_path, lambda progress: None)):
         with pytest.raises(SpecError) as caught:
             call()
         assert str(caught.value) == message
     assert not list(tmp_path.iterdir()), "nothing was trained"
 
 
-def test_specifications_of_this_paper_survive_json_and_name_their_function():
+def test_specifications_of_this_paper_survive_json_and_bring_their_measurements():
     for experiment in EXPERIMENTS:
         for profile in PROFILES:
             if profile in experiment.specs:
                 spec = experiment.specs[profile]
                 assert from_dict(spec.to_dict(), MeasuredSpec) == spec
-                assert (
-                    type(from_dict(spec.to_dict())) is Spec and spec.EXECUTE == "papers.random_spaces.measured:execute"
-                )
+                assert type(from_dict(spec.to_dict())) is Spec
+                assert [type(callback).__name__ for callback in spec.callbacks()] == ["Answers", "Uncertainties"]
                 assert max(spec.measure.uncertainty, default=1) <= max(spec.test.lengths)

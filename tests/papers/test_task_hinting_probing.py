@@ -11,9 +11,9 @@ from lengen.config.spec import Spec, SpecError
 from lengen.data.datamodule import ArithmeticData
 from lengen.tasks import Problems
 from lengen.training.build import build_model
+from lengen.training.run import execute
 from lengen.vocab import FIRST
 from papers.task_hinting import settings
-from papers.task_hinting.probed import execute
 from papers.task_hinting.probing import Bases, bases, mechanisms, orthogonality, probe, projections
 
 

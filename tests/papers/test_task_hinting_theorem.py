@@ -7,7 +7,7 @@ import pytest
 
 from lengen.config.spec import SpecError, check, from_dict
 from lengen.inspection.problem import solve
-from papers.task_hinting.probed import execute
+from lengen.training.run import execute
 from papers.task_hinting.spec import ProbeSpec
 from papers.task_hinting.theorem import (
     TheoremSpec,
