@@ -112,7 +112,7 @@ def test_the_weights_hold_the_bias_and_are_all_that_is_needed(finished):
 def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished, tmp_path, monkeypatch):
     """``again``: steps of the first training that are still to be made, or made again."""
     folder, outcome, _ = finished
-    train, written = SequenceModule.training_step, calibrated.write_whole
+    train, written, rows_written = SequenceModule.training_step, calibrated.write_whole, calibrated.write_metrics
     counted = []
 
     def step(self, batch, index):
@@ -123,9 +123,14 @@ def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished
         return train(self, batch, index)
 
     def whole(path, text):
-        if killing and path.name == {"first info": "info.json", "metrics": METRICS}.get(place):
+        if killing and place == "first info":
             raise Killed
         written(path, text)
+
+    def rows(path, kept):
+        if killing and place == "metrics":
+            raise Killed
+        rows_written(path, kept)
 
     def between(*arguments):
         raise Killed
@@ -133,6 +138,7 @@ def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished
     killing = True
     monkeypatch.setattr(SequenceModule, "training_step", step)
     monkeypatch.setattr(calibrated, "write_whole", whole)
+    monkeypatch.setattr(calibrated, "write_metrics", rows)
     with monkeypatch.context() as patch:
         if place == "between":
             patch.setattr(calibrated, "average_attention", between)
