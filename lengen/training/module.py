@@ -73,8 +73,11 @@ class SequenceModule(LightningModule):
         return response_loss(logits, batch.tokens, batch.loss) / batch.scale
 
     def on_train_batch_end(self, outputs: Any, batch: TrainBatch, batch_idx: int) -> None:
-        """Log the loss and the learning rate of the step that is over, where the Trainer logs steps at all."""
-        if getattr(self.trainer, "log_every_n_steps", 0):
+        """Log the loss and the learning rate of the step that is over, where loggers or an evaluation will look.
+
+        Not at every step: two values take 0.6 ms, a fifth of a small model's step.
+        """
+        if self.trainer._logger_connector.should_update_logs or self.trainer.is_last_batch:
             name = ".".join([TRAIN_LOSS, *self.spec.data.hints[batch.head - 1 : batch.head]])
             self.log(name, outputs["loss"], prog_bar=True, batch_size=1)
             rate = self.spec.train.lr * learning_rate_factor(self.global_step - 1, self.spec.train)

@@ -133,7 +133,7 @@ def test_lightnings_callbacks_see_what_is_logged(tmp_path):
     names = {name for _, metrics in logger.rows for name in metrics}
     assert names == {"train_loss", "learning_rate", "val_exact_match", "epoch"}
     assert logger.hparams["seed"] == 0 and logger.hparams["spec"] == SPEC.to_dict()
-    assert [step for step, metrics in logger.rows if "train_loss" in metrics][0] == 3, "counted from 0, every fourth"
+    assert next(step for step, metrics in logger.rows if "train_loss" in metrics) == 3, "counted from 0, every fourth"
 
 
 def test_loggers_beside_a_run_get_what_its_file_gets_and_the_learning_rate(finished, tmp_path):
