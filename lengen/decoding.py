@@ -18,7 +18,10 @@ from lengen.vocab import END, PAD
 
 
 class Verified(NamedTuple):
-    """What one forward pass over prompt and reference says; responses are left-aligned, padded on the right."""
+    """What one forward pass over prompt and reference says; responses are left-aligned, padded on the right.
+
+    All of it is on the device of the batch.
+    """
 
     reference: Tensor
     """(B, R) token ids of the true responses."""
@@ -37,12 +40,12 @@ def verify(model: Transformer, batch: Batch) -> Verified:
     A model in which tokens see later ones has to write instead: its prediction is of its own text so far.
     """
     if model.spec.causal:
-        best = model.predict(batch.to(model.device)).argmax(dim=-1).cpu()
+        best = model.predict(batch.to(model.device)).argmax(dim=-1).to(batch.tokens.device)
     else:
         best = _written_whole(model, batch)
     start = response_start(batch)
     sizes = batch.loss.sum(dim=1)
-    slots = torch.arange(int(sizes.max()))
+    slots = torch.arange(int(sizes.max()), device=sizes.device)
     index = (start[:, None] + slots).clamp(max=batch.tokens.shape[1] - 1)
     inside = slots < sizes[:, None]
     reference = torch.where(inside, batch.tokens.gather(1, index), PAD)
@@ -53,13 +56,14 @@ def verify(model: Transformer, batch: Batch) -> Verified:
 
 def _written_whole(model: Transformer, batch: Batch) -> Tensor:
     """(B, T - 1) tokens, each predicted from the text written so far, all of which sees all of it; no cache helps."""
+    here = batch.tokens.device
     batch = batch.to(model.device)
     first = int(response_start(batch)[0])
     tokens, best = batch.tokens.clone(), torch.zeros_like(batch.tokens[:, 1:])
     for place in range(first, tokens.shape[1]):
         so_far = Batch(tokens[:, : place + 1], batch.ids[:, :, : place + 1], batch.loss[:, : place + 1], batch.source)
         best[:, place - 1] = tokens[:, place] = model.predict(so_far)[:, -1].argmax(dim=-1)
-    return best.cpu()
+    return best.to(here)
 
 
 Choose = Callable[[Tensor, Tensor, Tensor], Tensor]

@@ -61,7 +61,7 @@ class TrainingLoss(Callback):
         if not math.isfinite(loss):
             raise diverged(f"the loss at step {step} is {loss}", self.checkpoint)
         for logger in trainer.loggers:
-            logger.log_metrics({self.names[batch.head]: loss, LEARNING_RATE: self._rate}, step=step - 1)
+            logger.log_metrics({self.names[batch.output]: loss, LEARNING_RATE: self._rate}, step=step - 1)
         now = time.monotonic()
         if now - self._reported > 0.25:  # a person reads no faster
             self._reported = now

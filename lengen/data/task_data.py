@@ -33,9 +33,9 @@ class TaskData:
             raise SpecError("train.one_length=true: only tasks on sequences draw examples of one length")
         examples = spec.data.examples // (1 + len(spec.data.hints))
         self.streams = [Stream(spec, self.task, self.writer, seed, examples)]
-        for head, hint in enumerate(spec.data.hints, start=1):
+        for output, hint in enumerate(spec.data.hints, start=1):
             _check_hint(spec.data, hint)
-            task, writer = self._written(dataclasses.replace(spec.data, task=hint, hints=()), head)
+            task, writer = self._written(dataclasses.replace(spec.data, task=hint, hints=()), output)
             self.streams.append(Stream(spec, task, writer, seed, examples, hint))
 
     def trained(self, name: str) -> tuple[Task, Writer]:
@@ -46,14 +46,14 @@ class TaskData:
         stream = self.streams[names.index(name)]
         return stream.task, stream.writer
 
-    def _written(self, data: DataSpec, head: int) -> tuple[Task, Writer]:
+    def _written(self, data: DataSpec, output: int) -> tuple[Task, Writer]:
         """A task and what writes its problems."""
         format = build_format(data)
         split = self.spec.model.architecture == "encoder_decoder"
         spaces = None
         if data.spaces:
             spaces = Spaces(data.spaces, format.vocab.id(" "), data.fresh_spaces, self.seed)
-        return build_task(data), Writer(format, build_position_ids(data, format.levels), split, spaces, head)
+        return build_task(data), Writer(format, build_position_ids(data, format.levels), split, spaces, output)
 
     def batch(self, step: int) -> TrainBatch:
         """The training batch of a step, the same whenever it is asked for."""

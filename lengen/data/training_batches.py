@@ -26,7 +26,7 @@ class TrainBatch(NamedTuple):
     scale: Tensor
     """0-d float: what the summed loss is divided by."""
     source: Source | None = None
-    head: int = 0
+    output: int = 0
     """The output head it trains."""
 
 
@@ -64,7 +64,7 @@ class Stream:
         scale = torch.tensor(sum(int(batch.loss.sum()) for batch in batches) / len(batches))
         shuffled = torch.randperm(len(batches), generator=stream).tolist()
         return [
-            TrainBatch(batch.tokens, batch.ids, batch.loss, scale, batch.source, batch.head)
+            TrainBatch(batch.tokens, batch.ids, batch.loss, scale, batch.source, batch.output)
             for batch in (batches[i] for i in shuffled)
         ]
 

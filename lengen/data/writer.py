@@ -38,13 +38,13 @@ class Batch(NamedTuple):
     """(B, T) bool: the token is a training target (response and end)."""
     source: Source | None = None
     """The query, where an encoder reads it."""
-    head: int = 0
+    output: int = 0
     """The output head it is for: 0 the task's, then those of its auxiliary tasks."""
 
     def to(self, device: torch.device) -> "Batch":
         """The same batch on a device."""
         source = self.source and Source(self.source.tokens.to(device), self.source.ids.to(device))
-        return Batch(self.tokens.to(device), self.ids.to(device), self.loss.to(device), source, self.head)
+        return Batch(self.tokens.to(device), self.ids.to(device), self.loss.to(device), source, self.output)
 
 
 def response_start(batch: Batch) -> Tensor:
@@ -69,18 +69,18 @@ class _Part(NamedTuple):
 class Writer:
     """Writes problems in one format with one scheme of position ids.
 
-    ``split`` writes query and response apart; ``spaces`` are put into the queries of training examples; ``head`` is the
-    output head that its batches are for.
+    ``split`` writes query and response apart; ``spaces`` are put into the queries of training examples; ``output`` is
+    the number of the output head that its batches are for.
     """
 
     def __init__(
-        self, format: Format, scheme: PositionIds, split: bool = False, spaces: Spaces | None = None, head: int = 0
+        self, format: Format, scheme: PositionIds, split: bool = False, spaces: Spaces | None = None, output: int = 0
     ) -> None:
         self.format = format
         self.scheme = scheme
         self.split = split
         self.spaces = spaces
-        self.head = head
+        self.output = output
         self._tables: dict[tuple[int, int, bool], _Table] = {}
 
     def write(self, problems: Problems, generator: torch.Generator | None = None) -> Batch:
@@ -93,12 +93,12 @@ class Writer:
         if not self.split:
             part = self._spaced(part, problems, generator)
             offsets = self.scheme.offsets(part.highest, part.sizes, generator)
-            return Batch(part.tokens, self._ids(part, offsets), part.loss, head=self.head)
+            return Batch(part.tokens, self._ids(part, offsets), part.loss, output=self.output)
         query = self._spaced(self._part(problems, numbers, buffer, query=True), problems, generator)
         highest, sizes = torch.maximum(part.highest, query.highest), torch.maximum(part.sizes, query.sizes)
         offsets = self.scheme.offsets(highest, sizes, generator)
         source = Source(query.tokens, self._ids(query, offsets))
-        return Batch(part.tokens, self._ids(part, offsets), part.loss, source, self.head)
+        return Batch(part.tokens, self._ids(part, offsets), part.loss, source, self.output)
 
     def _part(self, problems: Problems, numbers: Tensor, buffer: Tensor, query: bool = False) -> _Part:
         table, rows = self._rows(problems, numbers.shape[2], query)

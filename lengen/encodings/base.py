@@ -1,10 +1,23 @@
 """A position encoding: how integers enter the network. Four entry points, each doing nothing by default."""
 
+from abc import ABC, abstractmethod
+from typing import ClassVar, Self
+
 from torch import Tensor, nn
 
+from lengen.config.spec import ModelSpec
 
-class Encoding(nn.Module):
-    """Position ids of shape (levels, B or 1, T) in; one of four effects out."""
+
+class Encoding(nn.Module, ABC):
+    """Position ids of shape (levels, B or 1, T) in; one or more of four effects out."""
+
+    levels_read: ClassVar[int | None]
+    """Levels of the ids that it looks at; None for all there are, 0 where it looks at no ids."""
+
+    @classmethod
+    @abstractmethod
+    def build(cls, model: ModelSpec, sizes: tuple[int, ...]) -> Self:
+        """The encoding of a specification's model, for ids up to ``sizes``, one for each level."""
 
     def embed(self, ids: Tensor) -> Tensor | None:
         """(B or 1, T, width) added to the token embedding, or None."""

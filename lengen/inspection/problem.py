@@ -87,7 +87,7 @@ def solve(
 
     def read(response: Tensor) -> str:
         text = vocab.decode(final_answer(data.format, response)[0])
-        if writer.head:
+        if writer.output:
             return text
         plain = text[::-1] if reversed_digits else text
         if spec.data.subtasks or not plain.isalnum():

@@ -13,6 +13,8 @@ from torch.nn.functional import gelu, relu, rms_norm
 from lengen.config.spec import ModelSpec, SpecError
 from lengen.encodings import Encoding
 from lengen.models.attention import attend, attention_scores, attention_weights, causal_mask
+from lengen.models.cache import LayerCache
+from lengen.models.record import Record, Residuals
 from lengen.models.temperature import Temperature
 
 
@@ -42,11 +44,13 @@ NORMS: dict[str, Callable[[int], nn.Module]] = {
 class FeedForward(nn.Module):
     """GEGLU (Shazeer 2020), or a two-matrix network with GELU or ReLU."""
 
-    def __init__(self, width: int, hidden: int, activation: str, biases: bool = False, dropout: float = 0.0) -> None:
+    def __init__(
+        self, width: int, hidden: int, activation: str, linear_bias: bool = False, dropout: float = 0.0
+    ) -> None:
         super().__init__()
-        self.gate = nn.Linear(width, hidden, bias=biases) if activation == "geglu" else None
-        self.enter = nn.Linear(width, hidden, bias=biases)
-        self.leave = nn.Linear(hidden, width, bias=biases)
+        self.gate = nn.Linear(width, hidden, bias=linear_bias) if activation == "geglu" else None
+        self.enter = nn.Linear(width, hidden, bias=linear_bias)
+        self.leave = nn.Linear(hidden, width, bias=linear_bias)
         self.activation = relu if activation == "relu" else gelu_tanh
         self.dropout = nn.Dropout(dropout)
 
@@ -62,13 +66,6 @@ def gelu_tanh(x: Tensor) -> Tensor:
     return gelu(x, approximate="tanh")
 
 
-class LayerCache(NamedTuple):
-    """Keys and values of one layer, (B, H, capacity, D); rows are filled up to each example's own length."""
-
-    keys: Tensor
-    values: Tensor
-
-
 class Context(NamedTuple):
     """What attention needs besides the residual stream; the same for all layers of a forward pass."""
 
@@ -77,8 +74,8 @@ class Context(NamedTuple):
     """(levels, B or 1, T) ids of the tokens passed in."""
     key_ids: Tensor
     """(levels, B or 1, K) ids of the tokens that are seen."""
-    bias: Tensor | None
-    """Added to the scores of every layer."""
+    score_bias: Tensor | None
+    """Added to the scores of every layer: of the encoding, and fixed."""
     mask: Tensor | None
     """Which keys are visible; None for plain causal attention over the tokens passed in."""
     places: Tensor | None = None
@@ -126,9 +123,10 @@ class Attention(nn.Module):
         """Keys and values of tokens ``x`` (B, K, C) with these ids."""
         return LayerCache(encoding.rotate(self._heads(self.key(x)), ids), self._heads(self.value(x)))
 
-    def _bias(self, query: Tensor, context: Context) -> Tensor | None:
+    def _added(self, query: Tensor, context: Context) -> Tensor | None:
+        """What is added to the scores, broadcastable to (B, H, T, K)."""
         related = context.encoding.relate(query, context.query_ids, context.key_ids)
-        bias = context.bias
+        bias = context.score_bias
         if bias is not None and (factor := self._factor(context)) is not None:
             bias = bias * factor
         if related is None:
@@ -136,9 +134,18 @@ class Attention(nn.Module):
         return related * self.scale if bias is None else related * self.scale + bias
 
     def forward(
-        self, x: Tensor, context: Context, cache: LayerCache | None = None, memory: LayerCache | None = None
+        self,
+        x: Tensor,
+        context: Context,
+        cache: LayerCache | None = None,
+        memory: LayerCache | None = None,
+        record: Record | None = None,
+        name: str = "self",
     ) -> Tensor:
-        """What the tokens ``x`` read from themselves, from a ``cache`` that they join, or from another ``memory``."""
+        """What the tokens ``x`` read from themselves, from a ``cache`` that they join, or from another ``memory``.
+
+        A ``record`` keeps what it asks for under ``name``.
+        """
         query = self._queries(x, context)
         key, value = memory or self.memory(x, context.encoding, context.query_ids)
         if cache is not None and context.places is not None:
@@ -146,23 +153,28 @@ class Attention(nn.Module):
             cache.keys.scatter_(2, index, key)
             cache.values.scatter_(2, index, value)
             key, value = cache
+        added = self._added(query, context)
+        if record is not None:
+            self._keep(record, name, query, key, added, context)
         dropout = self.dropout if self.training else 0.0
-        mixed = attend(query, key, value, self.scale, self._bias(query, context), context.mask, dropout)
+        mixed = attend(query, key, value, self.scale, added, context.mask, dropout)
         if context.closed is not None:
             mixed = mixed.masked_fill(context.closed, 0.0)
         out: Tensor = self.out(mixed.transpose(1, 2).flatten(-2))
         return out
 
-    def weights(self, x: Tensor, context: Context, memory: LayerCache | None = None, softmax: bool = True) -> Tensor:
-        """Softmax weights (B, H, T, K) of a full pass, or the scores before the softmax."""
-        query = self._queries(x, context)
-        key, _ = memory or self.memory(x, context.encoding, context.query_ids)
-        bias = self._bias(query, context)
-        if not softmax:
-            return attention_scores(query, key, self.scale, bias)
-        mask = causal_mask(x.shape[1], x.device) if context.mask is None else context.mask
-        weights = attention_weights(query, key, self.scale, bias, mask)
-        return weights if context.closed is None else weights.masked_fill(context.closed, 0.0)
+    def _keep(
+        self, record: Record, name: str, query: Tensor, key: Tensor, added: Tensor | None, context: Context
+    ) -> None:
+        if "queries" in record.asked:
+            record.keep("queries", name, query)
+        if "scores" in record.asked:
+            record.keep("scores", name, attention_scores(query, key, self.scale, added))
+        if "attention" in record.asked:
+            mask = causal_mask(query.shape[2], query.device) if context.mask is None else context.mask
+            weights = attention_weights(query, key, self.scale, added, mask)
+            closed = context.closed
+            record.keep("attention", name, weights if closed is None else weights.masked_fill(closed, 0.0))
 
 
 PLACES = ("pre", "post", "pre_post", "sandwich")
@@ -199,9 +211,6 @@ class Block(nn.Module):
         out: Tensor = x + norm(branch) if self.on_branch else norm(x + branch)
         return out
 
-    def _attended(self, x: Tensor, context: Context, cache: LayerCache | None) -> Tensor:
-        return self._join(x, self.attention(self.before[0](x), context, cache), self.after[0])
-
     def forward(
         self,
         x: Tensor,
@@ -209,31 +218,15 @@ class Block(nn.Module):
         cache: LayerCache | None = None,
         crossing: Context | None = None,
         memory: LayerCache | None = None,
+        record: Record | None = None,
     ) -> Tensor:
-        x = self._attended(x, context, cache)
+        """The residual stream (B, T, C) after this block; arguments as in `lengen.models.stack.Stack.forward`."""
+        x = self._join(x, self.attention(self.before[0](x), context, cache, record=record), self.after[0])
         if self.cross is not None and crossing is not None:
-            x = self._join(x, self.cross(self.before[1](x), crossing, memory=memory), self.after[1])
-        return self._fed(x)
-
-    def _fed(self, x: Tensor) -> Tensor:
-        return self._join(x, self.feed_forward(self.before[-1](x)), self.after[-1])
-
-    def halves(self, x: Tensor, context: Context) -> tuple[Tensor, Tensor]:
-        """The residual stream (B, T, C) after attention and after the feed-forward network, of a full pass."""
-        attended = self._attended(x, context, None)
-        return attended, self._fed(attended)
-
-    def weights(
-        self,
-        x: Tensor,
-        context: Context,
-        crossing: Context | None = None,
-        memory: LayerCache | None = None,
-        softmax: bool = True,
-    ) -> dict[str, Tensor]:
-        """Attention weights, or scores, of this block for residual stream ``x``: "self", and "cross" if it has it."""
-        found = {"self": self.attention.weights(self.before[0](x), context, softmax=softmax)}
-        if self.cross is not None and crossing is not None:
-            attended = self._attended(x, context, None)
-            found["cross"] = self.cross.weights(self.before[1](attended), crossing, memory, softmax)
-        return found
+            read = self.cross(self.before[1](x), crossing, memory=memory, record=record, name="cross")
+            x = self._join(x, read, self.after[1])
+        attended = x
+        x = self._join(x, self.feed_forward(self.before[-1](x)), self.after[-1])
+        if record is not None and "residuals" in record.asked:
+            record.residuals.append(Residuals(attended, x))
+        return x

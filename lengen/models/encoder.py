@@ -4,48 +4,48 @@ The architecture that "From Interpolation to Extrapolation" cites beside its own
 there with one block applied again and again (``shared``).
 """
 
+from typing import Never, final
+
 import torch
 from torch import Tensor
 
 from lengen.config.spec import ModelSpec
 from lengen.data.writer import Batch
 from lengen.models.blocks import Context
-from lengen.models.transformer import Transformer, initialise
+from lengen.models.cache import Cache
+from lengen.models.record import Record
+from lengen.models.transformer import Transformer
 from lengen.vocab import PAD
 
 
+@final
 class Encoder(Transformer):
-    """Encoder-only transformer; blanks are padding tokens."""
+    """Encoder-only transformer; blanks are padding tokens.
+
+    `attention` differs in one thing: row t is of token t itself, which this model fills in.
+    """
 
     writes_in_order = False
 
     def __init__(self, model: ModelSpec, tokens: int, sizes: tuple[int, ...]) -> None:
         super().__init__(model, tokens, sizes)
-        initialise(self)
+        self._initialise()
 
-    def _prepare(self, tokens: Tensor, ids: Tensor, loss: Tensor) -> tuple[Tensor, Context]:
+    def forward(self, tokens: Tensor, ids: Tensor, loss: Tensor, record: Record | None = None) -> Tensor:
+        """Logits (B, T, V) at every place; tokens where ``loss`` (B, T) is True are not seen."""
         mask = ((tokens != PAD) | loss)[:, None, None]
         context = Context(self.encoding, ids, ids, self.encoding.bias(ids, ids), mask)
-        return self._embed(torch.where(loss, PAD, tokens), ids), context
+        return self._logits(self.blocks(self._embed(torch.where(loss, PAD, tokens), ids), context, record=record))
 
-    def forward(self, tokens: Tensor, ids: Tensor, loss: Tensor) -> Tensor:
-        """Logits (B, T, V) at every place; tokens where ``loss`` (B, T) is True are not seen."""
-        embedded, context = self._prepare(tokens, ids, loss)
-        x = embedded
-        for layer, block in enumerate(self.stack()):
-            x = block(self._injected(x, embedded, ids, layer, len(self.blocks)), context)
-        return self._logits(x)
+    def predict(self, batch: Batch, record: Record | None = None) -> Tensor:
+        return self._forward(batch.tokens, batch.ids, batch.loss, record=record)[:, 1:]
 
-    def predict(self, batch: Batch) -> Tensor:
-        logits: Tensor = self(batch.tokens, batch.ids, batch.loss)
-        return logits[:, 1:]
+    def cache(self, batch: Batch, capacity: int) -> Cache:
+        _writes_at_once()
 
-    def attention(self, batch: Batch, softmax: bool = True) -> list[dict[str, Tensor]]:
-        """As `Transformer.attention`, but row t is of token t itself, which this model fills in."""
-        embedded, context = self._prepare(batch.tokens, batch.ids, batch.loss)
-        x, found = embedded, []
-        for layer, block in enumerate(self.stack()):
-            x = self._injected(x, embedded, batch.ids, layer, len(self.blocks))
-            found.append(block.weights(x, context, softmax=softmax))
-            x = block(x, context)
-        return found
+    def extend(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Tensor:
+        _writes_at_once()
+
+
+def _writes_at_once() -> Never:
+    raise TypeError("an encoder fills all places of a response at once and has no cache: call `predict`")

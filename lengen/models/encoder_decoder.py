@@ -5,18 +5,24 @@ encoder may have no block at all: then the decoder attends to the embeddings of 
 One embedding serves both sides. A fixed bias (`lengen.models.fixed_bias`) is added in every decoder layer.
 """
 
+from typing import final
+
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from lengen.config.spec import ModelSpec
 from lengen.data.writer import Batch, Source
 from lengen.models.attention import causal_mask, closed_rows
-from lengen.models.blocks import Block, Context, LayerCache
-from lengen.models.fixed_bias import build_bias
-from lengen.models.transformer import Cache, Transformer, initialise
+from lengen.models.blocks import Context
+from lengen.models.cache import Cache, LayerCache
+from lengen.models.fixed_bias import FixedBias, build_fixed_bias
+from lengen.models.record import Record
+from lengen.models.stack import Stack
+from lengen.models.transformer import Transformer
 from lengen.vocab import PAD
 
 
+@final
 class EncoderDecoder(Transformer):
     """Encoder-decoder for responses of up to ``rows`` places and queries of up to ``columns``.
 
@@ -25,92 +31,78 @@ class EncoderDecoder(Transformer):
 
     def __init__(self, model: ModelSpec, tokens: int, sizes: tuple[int, ...], rows: int, columns: int) -> None:
         super().__init__(model, tokens, sizes, cross=True)
-        own = min(model.encoder_layers, 1) if model.shared else model.encoder_layers
-        self.encoder = nn.ModuleList(Block(model) for _ in range(own))
-        self.bias = build_bias(model, rows, columns)
-        initialise(self)
+        self.encoder = Stack(model, model.encoder_layers)
+        # Stored weights name it so; everything else says `attention_bias`.
+        self.bias = build_fixed_bias(model, rows, columns)
+        self._initialise()
 
-    def encode(self, source: Source) -> tuple[Tensor, Tensor]:
-        """The encoder's output (B, S, C), and (B, 1, 1, S) bool, False at padding."""
-        mask = (source.tokens != PAD)[:, None, None]
-        context = Context(self.encoding, source.ids, source.ids, self.encoding.bias(source.ids, source.ids), mask)
-        x = embedded = self._embed(source.tokens, source.ids)
-        for layer, block in enumerate(self._repeated(self.encoder, self.spec.encoder_layers)):
-            x = block(self._injected(x, embedded, source.ids, layer, len(self.encoder)), context)
-        return x, mask
+    @property
+    def attention_bias(self) -> FixedBias | None:
+        """The fixed bias of the decoder's attention."""
+        return self.bias
 
-    def memory(self, source: Source) -> tuple[tuple[LayerCache, ...], Tensor]:
-        """What each decoder layer attends to in the source, and the mask of its padding."""
-        encoded, mask = self.encode(source)
-        layers = [block.cross.memory(encoded, self.encoding, source.ids) for block in self.stack() if block.cross]
-        return tuple(layers), mask
-
-    def _contexts(self, own: Context, source_ids: Tensor, mask: Tensor, places: Tensor) -> tuple[Context, Context]:
-        """Contexts of self- and cross-attention of tokens at ``places`` (B or 1, T), fixed biases added."""
-        crossing = Context(self.encoding, own.query_ids, source_ids, None, mask)
-        if self.bias is None or own.mask is None:
-            return own, crossing
-        fixed, cross = self.bias.rows(places, own.mask.shape[-1], mask.shape[-1])
-        return _biased(own, fixed, own.mask), _biased(crossing, cross, mask)
-
-    def _teacher_forced(self, batch: Batch) -> tuple[Tensor, Context, Context, tuple[LayerCache, ...]]:
+    def forward(self, batch: Batch, record: Record | None = None) -> Tensor:
+        """Logits (B, T - 1, V) of every response token but the first."""
         source = _source(batch)
         tokens, ids = batch.tokens[:, :-1], batch.ids[:, :, :-1]
         size = tokens.shape[1]
-        memory, mask = self.memory(source)
+        memories, mask = self.memory(source, record)
         visible = causal_mask(size, tokens.device) if self.spec.causal else mask.new_ones(size, size)
-        if self.bias is not None:
-            self.bias.check(size, mask.shape[-1])
+        if self.attention_bias is not None:
+            self.attention_bias.check(size, mask.shape[-1])
         own = Context(self.encoding, ids, ids, self.encoding.bias(ids, ids), visible)
         context, crossing = self._contexts(own, source.ids, mask, torch.arange(size, device=tokens.device)[None])
-        return self._embed(tokens, ids), context, crossing, memory
+        embedded = self._embed(tokens, ids)
+        return self._logits(self.blocks(embedded, context, (), crossing, memories, record))
 
-    def forward(self, batch: Batch) -> Tensor:
-        """Logits (B, T - 1, V) of every response token but the first."""
-        embedded, context, crossing, memory = self._teacher_forced(batch)
-        x = embedded
-        for layer, (block, read) in enumerate(zip(self.stack(), memory, strict=True)):
-            x = self._injected(x, embedded, context.query_ids, layer, len(self.blocks))
-            x = block(x, context, None, crossing, read)
-        return self._logits(x)
+    def predict(self, batch: Batch, record: Record | None = None) -> Tensor:
+        return self._forward(batch, record=record)
 
-    def predict(self, batch: Batch) -> Tensor:
-        logits: Tensor = self(batch)
-        return logits
+    def encode(self, source: Source, record: Record | None = None) -> tuple[Tensor, Tensor]:
+        """The encoder's output (B, S, C), and (B, 1, 1, S) bool, False at padding."""
+        mask = (source.tokens != PAD)[:, None, None]
+        context = Context(self.encoding, source.ids, source.ids, self.encoding.bias(source.ids, source.ids), mask)
+        kept = None if record is None else record.of_encoder()
+        return self.encoder(self._embed(source.tokens, source.ids), context, record=kept), mask
 
-    def attention(self, batch: Batch, softmax: bool = True) -> list[dict[str, Tensor]]:
-        embedded, context, crossing, memory = self._teacher_forced(batch)
-        x, found = embedded, []
-        for layer, (block, read) in enumerate(zip(self.stack(), memory, strict=True)):
-            x = self._injected(x, embedded, context.query_ids, layer, len(self.blocks))
-            found.append(block.weights(x, context, crossing, read, softmax))
-            x = block(x, context, None, crossing, read)
-        return found
+    def memory(self, source: Source, record: Record | None = None) -> tuple[tuple[LayerCache, ...], Tensor]:
+        """What each decoder layer attends to in the source, and the mask of its padding."""
+        encoded, mask = self.encode(source, record)
+        layers = [block.cross.memory(encoded, self.encoding, source.ids) for block in self.stack() if block.cross]
+        return tuple(layers), mask
 
     def cache(self, batch: Batch, capacity: int) -> Cache:
         source = _source(batch)
-        if self.bias is not None:
-            self.bias.check(batch.tokens.shape[1] - 1, source.tokens.shape[1])
-        cache = self._empty_cache(batch, capacity)
+        if self.attention_bias is not None:
+            self.attention_bias.check(batch.tokens.shape[1] - 1, source.tokens.shape[1])
+        cache = Cache.empty(self.spec, len(self.stack()), batch, capacity, self.embedding.weight)
         cache.memory, cache.source_mask = self.memory(source)
         cache.source_ids = source.ids
         return cache
 
     def extend(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Tensor:
         assert cache.source_ids is not None and cache.source_mask is not None
-        seen = self._grown(cache, tokens, ids, places)
+        seen = self._grown(cache, ids, places)
         context, crossing = self._contexts(seen, cache.source_ids, cache.source_mask, places)
-        x = embedded = self._embed(tokens, ids)
-        for layer, (block, own, read) in enumerate(zip(self.stack(), cache.layers, cache.memory, strict=True)):
-            x = block(self._injected(x, embedded, ids, layer, len(self.blocks)), context, own, crossing, read)
-        return self._logits(x)
+        embedded = self._embed(tokens, ids)
+        return self._logits(self.blocks(embedded, context, cache.layers, crossing, cache.memory))
+
+    def _contexts(self, own: Context, source_ids: Tensor, mask: Tensor, places: Tensor) -> tuple[Context, Context]:
+        """Contexts of self- and cross-attention of tokens at ``places`` (B or 1, T), fixed biases added."""
+        crossing = Context(self.encoding, own.query_ids, source_ids, None, mask)
+        if self.attention_bias is None or own.mask is None:
+            return own, crossing
+        fixed, cross = self.attention_bias.rows(places, own.mask.shape[-1], mask.shape[-1])
+        return _biased(own, fixed, own.mask), _biased(crossing, cross, mask)
 
 
 def _biased(context: Context, fixed: Tensor, mask: Tensor) -> Context:
     """A fixed bias added to a context. A row that it closes entirely reads nothing: no softmax over nothing (NaN)."""
     closed = closed_rows(fixed, mask)
     fixed = fixed.masked_fill(closed, 0.0)
-    return context._replace(bias=fixed if context.bias is None else context.bias + fixed, closed=closed)
+    return context._replace(
+        score_bias=fixed if context.score_bias is None else context.score_bias + fixed, closed=closed
+    )
 
 
 def _source(batch: Batch) -> Source:

@@ -85,7 +85,7 @@ class FixedBias(nn.Module):
         return pad(own, (0, max(0, keys - held))), self.cross[:, places, :columns].transpose(0, 1)
 
 
-def build_bias(model: ModelSpec, rows: int, columns: int) -> FixedBias | None:
+def build_fixed_bias(model: ModelSpec, rows: int, columns: int) -> FixedBias | None:
     """The bias a specification names, for responses of ``rows`` and sources of ``columns`` places.
 
     A bias that is ``given`` starts open everywhere; `FixedBias.set` or stored weights fill it.

@@ -10,6 +10,7 @@ from safetensors.torch import load_model
 from lengen.config.sections import NUMBER_FORMATS
 from lengen.config.spec import Spec, function_named
 from lengen.data.task_data import TaskData
+from lengen.encodings import check_levels
 from lengen.models import Decoder, Encoder, EncoderDecoder, Transformer
 from lengen.randomness import generator
 
@@ -34,6 +35,7 @@ def set_by_hand(model: Transformer, set_weights: Callable[[Transformer], None]) 
 
 
 def _untrained(spec: Spec, seed: int, data: TaskData) -> Transformer:
+    check_levels(spec.model.encoding, spec.data.position_ids, levels=data.writer.scheme.levels)
     tokens, sizes = len(data.format.vocab), spec.data.max_position
     with torch.random.fork_rng():
         torch.manual_seed(generator("initialisation", seed).initial_seed())

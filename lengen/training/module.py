@@ -69,7 +69,7 @@ class SequenceModule(LightningModule):
         """Loss per target token, weighted as `lengen.data.training_batches` says."""
         if self.spec.model.dropout:  # what is dropped is a function of (seed, step), as the batch is: resuming is exact
             torch.manual_seed(generator("dropout", self.seed, self.global_step).initial_seed())
-        logits = self(Batch(batch.tokens, batch.ids, batch.loss, batch.source, batch.head))
+        logits = self(Batch(batch.tokens, batch.ids, batch.loss, batch.source, batch.output))
         return response_loss(logits, batch.tokens, batch.loss) / batch.scale
 
     def on_train_batch_end(self, outputs: Any, batch: TrainBatch, batch_idx: int) -> None:
@@ -78,7 +78,7 @@ class SequenceModule(LightningModule):
         Not at every step: two values take 0.6 ms, a fifth of a small model's step.
         """
         if self.trainer._logger_connector.should_update_logs or self.trainer.is_last_batch:
-            name = ".".join([TRAIN_LOSS, *self.spec.data.hints[batch.head - 1 : batch.head]])
+            name = ".".join([TRAIN_LOSS, *self.spec.data.hints[batch.output - 1 : batch.output]])
             self.log(name, outputs["loss"], prog_bar=True, batch_size=1)
             rate = self.spec.train.lr * learning_rate_factor(self.global_step - 1, self.spec.train)
             self.log(LEARNING_RATE, rate, batch_size=1)

@@ -6,7 +6,7 @@ from torch import Tensor
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.task_data import TaskData
 from lengen.encodings import RelativeKeys
-from lengen.models import Transformer
+from lengen.models import Record, Transformer
 
 
 class RelativeScores(Measurement):
@@ -25,18 +25,9 @@ def relative_scores(model: Transformer, data: TaskData) -> tuple[Tensor, Tensor]
     """
     encoding = model.encoding
     assert isinstance(encoding, RelativeKeys)
-    seen: list[Tensor] = []
-    relate = encoding.relate
-
-    def watched(query: Tensor, query_ids: Tensor, key_ids: Tensor) -> Tensor:
-        seen.append((query @ encoding.table.T).mean(dim=(0, 2)))
-        return relate(query, query_ids, key_ids)
-
-    encoding.relate = watched  # type: ignore[method-assign]
-    try:
-        model.predict(data.validation().to(model.device))
-    finally:
-        del encoding.relate
+    record = Record("queries")
+    model.predict(data.validation().to(model.device), record)
+    added = [(layer["self"] @ encoding.table.T).mean(dim=(0, 2)) for layer in record.queries]
     scale = model.spec.head_dim**-0.5 if model.spec.scale_attention else 1.0
     distance = torch.arange(-encoding.clip, encoding.clip + 1)
-    return distance, torch.stack(seen).mean(dim=0).cpu() * scale
+    return distance, torch.stack(added).mean(dim=0).cpu() * scale

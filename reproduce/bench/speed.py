@@ -150,8 +150,8 @@ def endless(spec: Spec) -> Transformer:
     model = build_model(spec, 0).eval()
     logits = model._logits
 
-    def without_end(x: Tensor, head: int = 0) -> Tensor:
-        return logits(x, head).index_fill(-1, torch.tensor(END), float("-inf"))
+    def without_end(x: Tensor, output: int = 0) -> Tensor:
+        return logits(x, output).index_fill(-1, torch.tensor(END), float("-inf"))
 
     model._logits = without_end  # type: ignore[method-assign]
     return model

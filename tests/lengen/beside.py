@@ -62,7 +62,7 @@ def made(spec: Spec, seed: int = 0) -> tuple[Transformer, ArithmeticData]:
         for parameter in model.parameters():
             parameter.add_(0.3 * torch.randn_like(parameter))  # no two logits are equal, every part is seen
     if spec.model.bias == "given":
-        random_bias(model.bias, seed)
+        random_bias(model.attention_bias, seed)
     return model, ArithmeticData(spec, seed)
 
 
@@ -71,7 +71,7 @@ def trained(sized: Spec, steps: int = 100) -> tuple[Transformer, ArithmeticData]
     """A model after a second of training: right often, wrong often enough."""
     model, data = build_model(sized, 0), ArithmeticData(sized, 0)
     if sized.model.bias == "given":
-        random_bias(model.bias)
+        random_bias(model.attention_bias)
     optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3, betas=(0.9, 0.98), weight_decay=0)
     for step in range(steps):
         for group in optimizer.param_groups:

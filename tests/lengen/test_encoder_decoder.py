@@ -108,8 +108,8 @@ def test_attention_is_the_softmax_of_its_scores(options, encoding):
             if name == "self" and model.spec.causal:
                 open_ &= causal
             closed_row = torch.zeros_like(open_[..., :1])
-            if model.bias is not None:
-                held = {"self": model.bias.own, "cross": model.bias.cross}[name] > -torch.inf
+            if model.attention_bias is not None:
+                held = {"self": model.attention_bias.own, "cross": model.attention_bias.cross}[name] > -torch.inf
                 closed_row = ~(open_ & held).any(dim=-1, keepdim=True)
                 open_ &= held | closed_row
             expected = scores[name].masked_fill(~open_, -torch.inf).softmax(dim=-1).masked_fill(closed_row, 0)
@@ -159,12 +159,12 @@ def test_later_tokens_change_nothing_before_them_and_the_source_does():
 def test_without_a_causal_mask_the_given_bias_alone_decides():
     model, data = made(beside(data_for("sinusoidal"), encoding="sinusoidal", bias="given", causal=False))
     batch = data.writer.write(data.test(2, 2, 4))
-    model.bias.own.zero_()
+    model.attention_bias.own.zero_()
     changed = batch._replace(tokens=batch.tokens.clone())
     changed.tokens[:, 3] = (changed.tokens[:, 3] - 1) % 10 + 2
     assert not torch.isclose(model.predict(batch)[:, 0], model.predict(changed)[:, 0]).all(), "later tokens are seen"
-    model.bias.own.fill_(-torch.inf)
-    model.bias.own.diagonal(dim1=1, dim2=2).zero_()
+    model.attention_bias.own.fill_(-torch.inf)
+    model.attention_bias.own.diagonal(dim1=1, dim2=2).zero_()
     assert torch.equal(model.predict(batch)[:, :3], model.predict(changed)[:, :3])
 
 
@@ -190,7 +190,8 @@ def test_a_bias_is_stored_with_the_weights_and_is_no_parameter():
     assert not any(name.startswith("bias.") for name, _ in model.named_parameters())
     other = build_model(beside(data_for("none"), bias="given"), 1).double()
     other.load_state_dict(model.state_dict())
-    assert torch.equal(other.bias.own, model.bias.own) and torch.equal(other.bias.cross, model.bias.cross)
+    read, held = other.attention_bias, model.attention_bias
+    assert torch.equal(read.own, held.own) and torch.equal(read.cross, held.cross)
 
 
 def test_xavier_and_zero_biases_at_the_start():

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen.config.spec import SpecError
+from lengen.encodings import ENCODINGS as ENCODED
 from lengen.encodings import (
     ALiBi,
     Encoding,
@@ -16,13 +17,17 @@ from lengen.encodings import (
     FireClamped,
     FireRatio,
     Learned,
+    NoEncoding,
     RelativeKeys,
     Rotary,
     Sinusoidal,
     alibi_slopes,
     build_encoding,
+    check_levels,
 )
+from lengen.models import Record
 from lengen.models.blocks import Attention, Context
+from lengen.training.build import build_model
 from tests.lengen.helpers import ENCODINGS, MODEL, data_spec, spec
 
 
@@ -45,20 +50,15 @@ def test_every_encoding_keeps_the_shapes_of_its_entry_points(name, batch):
     assert related is None or related.shape == (3, MODEL.heads, 4, 7)
     assert embedded is None or embedded.shape == (batch, 7, MODEL.width)
     assert bias is None or bias.shape == (batch, MODEL.heads, 4, 7)
-    does = [
-        embedded is not None,
-        bias is not None,
-        related is not None,
-        not torch.equal(encoding.rotate(vectors, ids), vectors),
-    ]
-    assert sum(does) == (name != "none")
 
 
 def test_by_default_an_encoding_does_nothing():
     vectors = torch.randn(1, 1, 2, 4)
-    assert Encoding().embed(numbers()) is None and Encoding().bias(numbers(), numbers()) is None
-    assert Encoding().rotate(vectors, numbers()) is vectors
-    assert Encoding().relate(vectors, numbers(), numbers()) is None
+    assert NoEncoding().embed(numbers()) is None and NoEncoding().bias(numbers(), numbers()) is None
+    assert NoEncoding().rotate(vectors, numbers()) is vectors
+    assert NoEncoding().relate(vectors, numbers(), numbers()) is None
+    with pytest.raises(TypeError, match="abstract"):
+        Encoding()
 
 
 def test_learned_tables_are_summed_over_levels():
@@ -173,11 +173,11 @@ def test_relative_keys_are_scaled_with_the_scores():
     query, (key, _) = attention._queries(x, context), attention.memory(x, encoding, ids)
     both = (query @ key.mT + encoding.relate(query, ids, ids)) / model.head_dim**0.5
     expected = both.masked_fill(torch.ones(5, 5).triu(1).bool(), -math.inf).softmax(dim=-1)
-    assert torch.allclose(attention.weights(x, context).double(), expected, atol=1e-6)
+    record = Record("attention")
+    found = attention(x, context, record=record)
+    assert torch.allclose(record.attention[0]["self"].double(), expected, atol=1e-6)
     _, value = attention.memory(x, encoding, ids)
-    assert torch.allclose(
-        attention(x, context), attention.out((expected @ value).transpose(1, 2).flatten(-2)), atol=1e-5
-    )
+    assert torch.allclose(found, attention.out((expected @ value).transpose(1, 2).flatten(-2)), atol=1e-5)
 
 
 def test_as_many_relative_keys_as_a_specification_asks_for():
@@ -243,6 +243,54 @@ def test_fire_starts_as_published():
     assert [tuple(p.shape) for p in FireClamped(4).f.parameters()] == shapes["clamped"]
     assert [tuple(p.shape) for p in FireRatio(4).f[3].parameters()] == [(32, 1), (32, 32), (1, 32)]
     assert len(FireRatio(4).f) == 4
+
+
+@pytest.mark.parametrize("name", ["sinusoidal", "rope", "alibi", "rpe", "fire", "fire_ratio", "fire_clamped"])
+def test_an_encoding_of_one_level_is_refused_beside_ids_of_more(name):
+    message = (
+        rf"model\.encoding={name} reads 1 level of position ids and data\.position_ids=coupled has {{}}: "
+        "choose learned, or ids of one level"
+    )
+    assert ENCODED[name].levels_read == 1
+    check_levels(name, "consecutive", 1)
+    check_levels(name, "none", 0)
+    for levels, task in ((2, "addition"), (3, "multiplication")):
+        with pytest.raises(SpecError, match=message.format(levels)):
+            check_levels(name, "coupled", levels)
+        with pytest.raises(SpecError, match=message.format(levels)):
+            build_model(spec(data_spec(task), encoding=name), 0)
+    build_model(spec(data_spec("addition", scratchpad=False), encoding=name), 0)
+
+
+@pytest.mark.parametrize("name", ["none", "learned"])
+def test_all_levels_are_read_by_learned_tables_and_none_where_there_is_no_encoding(name):
+    assert ENCODED[name].levels_read == {"none": 0, "learned": None}[name]
+    for levels in range(4):
+        check_levels(name, "coupled", levels)
+    build_model(spec(data_spec("multiplication"), encoding=name), 0)
+
+
+def test_the_levels_that_an_encoding_states_are_those_it_looks_at():
+    """Other ids of the levels beyond change nothing it does; other ids of those it reads do."""
+    torch.manual_seed(0)
+    vectors = torch.randn(3, MODEL.heads, 7, MODEL.head_dim)
+
+    def effects(encoding, ids):
+        parts = (
+            encoding.embed(ids),
+            encoding.rotate(vectors, ids),
+            encoding.bias(ids, ids),
+            encoding.relate(vectors, ids, ids),
+        )
+        return torch.cat([part.flatten() for part in parts if part is not None])
+
+    for name, kind in ENCODED.items():
+        encoding, ids = build(name, levels=2), torch.cat([numbers(3), numbers(3, seed=1)])
+        for level in range(2):
+            other = ids.clone()
+            other[level] = numbers(3, seed=2)[0]
+            same = torch.equal(effects(encoding, ids), effects(encoding, other))
+            assert same == (kind.levels_read is not None and level >= kind.levels_read), (name, level)
 
 
 def test_an_unknown_encoding_is_refused():

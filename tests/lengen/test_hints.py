@@ -34,7 +34,7 @@ def gradients(model: torch.nn.Module) -> set[str]:
 def test_a_step_trains_its_own_head_and_the_backbone(head):
     model, data = build_model(HINTED, 0), ArithmeticData(HINTED, 0)
     batch = data.batch(head)
-    assert batch.head == head
+    assert batch.output == head
     SequenceModule(HINTED, model).training_step(batch, 0).backward()
     own = "head" if head == 0 else f"others.{head - 1}"
     assert gradients(model) == {own, "embedding", "norm", "blocks.0", "blocks.1"}
@@ -62,13 +62,13 @@ def test_deciding_and_writing_use_the_first_head():
     problems = data.test(5, 1, 10)
     batch = data.writer.write(problems)
     verified, written = verify(model, batch), write(model, data.writer, problems)
-    logits = [model.predict(batch._replace(head=head)) for head in range(3)]
+    logits = [model.predict(batch._replace(output=head)) for head in range(3)]
     for head in (1, 2):
         torch.nn.init.normal_(model.others[head - 1].weight)
         assert not torch.allclose(logits[0], logits[head], atol=0.1)
     assert torch.equal(written, write(model, data.writer, problems))
     assert torch.equal(verified.predicted, verify(model, batch).predicted)
-    assert batch.head == 0 and data.validation().head == 0
+    assert batch.output == 0 and data.validation().output == 0
     torch.nn.init.normal_(model.head.weight)
     assert not torch.equal(verified.predicted, verify(model, batch).predicted)
 

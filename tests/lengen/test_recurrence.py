@@ -11,6 +11,7 @@ from lengen.config.spec import Spec, SpecError, check
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.writer import Batch
 from lengen.decoding import verify, write
+from lengen.models import Record
 from lengen.models.attention import causal_mask
 from lengen.models.blocks import Context
 from lengen.training.build import build_model
@@ -84,20 +85,19 @@ def same_attention(found: list[dict[str, Tensor]], expected: list[dict[str, Tens
 def test_a_decoder_applies_its_blocks_as_by_hand(name):
     here = sized(name)
     model, data = made(here)
-    batch, weights = data.writer.write(data.test(2, 2, 4)), []
+    batch, record = data.writer.write(data.test(2, 2, 4)), Record("attention")
     tokens, ids = batch.tokens[:, :-1], batch.ids[:, :, :-1]
     context = Context(model.encoding, ids, ids, None, None)
 
     def apply(n, block, x):
-        weights.append(block.weights(x, context))
-        return block(x, context)
+        return block(x, context, record=record)
 
     steps = steps_of(model.blocks, here.model.layers, here)
     x = by_hand(here, tokens, waves(ids), steps, model.embedding, apply)
     expected = model.norm(x) @ model.head.weight.T + model.head.bias
     torch.testing.assert_close(model(tokens, ids), expected, atol=1e-5, rtol=1e-5)
-    assert len(weights) == sum(map(len, steps)) == len(model.stack())
-    same_attention(model.attention(batch), weights)
+    assert len(record.attention) == sum(map(len, steps)) == len(model.stack())
+    same_attention(model.attention(batch), record.attention)
 
 
 @pytest.mark.parametrize("name", RECURRENT)
@@ -109,16 +109,15 @@ def test_an_encoder_applies_its_blocks_as_by_hand(name):
     context = Context(model.encoding, batch.ids, batch.ids, None, mask)
     blanks = torch.where(batch.loss, PAD, batch.tokens)
     steps = steps_of(model.blocks, here.model.layers, here)
-    weights = []
+    record = Record("attention")
 
     def apply(n, block, x):
-        weights.append(block.weights(x, context))
-        return block(x, context)
+        return block(x, context, record=record)
 
     x = by_hand(here, blanks, waves(batch.ids), steps, model.embedding, apply)
     expected = (model.norm(x) @ model.head.weight.T + model.head.bias)[:, 1:]
     torch.testing.assert_close(model.predict(batch), expected, atol=1e-5, rtol=1e-5)
-    same_attention(model.attention(batch), weights)
+    same_attention(model.attention(batch), record.attention)
 
 
 @pytest.mark.parametrize("name", RECURRENT)
@@ -138,18 +137,17 @@ def test_an_encoder_decoder_applies_both_its_stacks_as_by_hand(name):
     own = Context(model.encoding, ids, ids, None, causal_mask(ids.shape[2], ids.device))
     crossing = Context(model.encoding, ids, source.ids, None, mask)
 
-    weights = []
+    record = Record("attention")
 
     def apply(n, block, x):
         memory = block.cross.memory(read, model.encoding, source.ids)
-        weights.append(block.weights(x, own, crossing, memory))
-        return block(x, own, None, crossing, memory)
+        return block(x, own, None, crossing, memory, record)
 
     steps = steps_of(model.blocks, here.model.layers, here)
     x = by_hand(here, tokens, waves(ids), steps, model.embedding, apply)
     expected = model.norm(x) @ model.head.weight.T + model.head.bias
     torch.testing.assert_close(model.predict(batch), expected, atol=1e-5, rtol=1e-5)
-    same_attention(model.attention(batch), weights)
+    same_attention(model.attention(batch), record.attention)
 
 
 # ------------------------------------------------------------------ caches

@@ -22,7 +22,7 @@ def text(data: TaskData, batch: TrainBatch) -> list[str]:
 
 def as_key(batch: TrainBatch) -> tuple[object, ...]:
     """All that a batch is, but the order of its window."""
-    return (tuple(map(tuple, batch.tokens.tolist())), float(batch.scale), batch.head)
+    return (tuple(map(tuple, batch.tokens.tolist())), float(batch.scale), batch.output)
 
 
 def equal(one: TrainBatch, other: TrainBatch) -> bool:
@@ -75,7 +75,7 @@ def test_batches_are_the_same_in_any_order_of_asking(spec):
 
 def test_heads_take_turns_and_the_main_one_comes_first():
     data = TaskData(sized(sequences(hints=HINTS)), 0)
-    assert [data.batch(step).head for step in range(9)] == [0, 1, 2, 3, 0, 1, 2, 3, 0]
+    assert [data.batch(step).output for step in range(9)] == [0, 1, 2, 3, 0, 1, 2, 3, 0]
     for step in range(40):
         for row in text(data, data.batch(step)):
             left, right = row.split("⊥", 1)
@@ -145,7 +145,7 @@ def test_every_task_has_an_equal_part_of_the_examples():
     for hints in ((), ("successor",), HINTS):
         data = TaskData(sized(sequences(examples=999, hints=hints)), 0)
         assert [stream.examples for stream in data.streams] == [999 // (1 + len(hints))] * (1 + len(hints))
-        assert [stream.writer.head for stream in data.streams] == list(range(1 + len(hints)))
+        assert [stream.writer.output for stream in data.streams] == list(range(1 + len(hints)))
 
 
 @pytest.mark.parametrize("hints", [(), HINTS])

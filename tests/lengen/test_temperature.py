@@ -10,7 +10,7 @@ import torch
 from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
-from lengen.encodings.relative import alibi_slopes
+from lengen.encodings import alibi_slopes
 from lengen.models import Decoder
 from lengen.models.temperature import Temperature
 from lengen.randomness import generator

@@ -12,6 +12,7 @@ from lengen.data.random_spaces import Spaces
 from lengen.data.writer import Writer
 from lengen.encodings import ALiBi
 from lengen.formats import build_format
+from lengen.models import Record
 from lengen.models.blocks import Attention, Context
 from lengen.position_ids import Consecutive
 from lengen.randomness import generator
@@ -160,7 +161,9 @@ def test_scores_are_divided_by_the_root_of_the_head_dimension_before_a_bias_is_a
     def weights(divisor: float) -> torch.Tensor:
         return (products / divisor + bias).masked_fill(above, -math.inf).softmax(dim=-1)
 
-    found = attention.weights(x, context).double()
+    record = Record("attention")
+    attention(x, context, record=record)
+    found = record.attention[0]["self"].double()
     assert torch.allclose(found, weights(math.sqrt(MODEL.head_dim)), atol=1e-6)
     for printed in (math.sqrt(MODEL.width), 1.0):
         assert not torch.allclose(found, weights(printed), atol=1e-2)

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from lengen.config.spec import SpecError
 from lengen.data.datamodule import ArithmeticData
 from lengen.encodings import build_encoding
+from lengen.models import Record
 from lengen.models.attention import attend, causal_mask, closed_rows
 from lengen.models.blocks import Attention, Context
 from lengen.models.encoder_decoder import _biased
-from lengen.models.fixed_bias import FixedBias, build_bias, closed, window_cross, window_self
+from lengen.models.fixed_bias import FixedBias, build_fixed_bias, closed, window_cross, window_self
 from lengen.tasks import OperandError
 from lengen.training.build import build_model
 from papers.bias_calibration.window_figures import open_cross, open_self
@@ -98,11 +99,11 @@ def test_every_digit_sees_the_digits_that_decide_it(stride, operand_rows):
 
 
 def test_a_model_gets_the_bias_that_its_specification_names():
-    assert build_bias(MODEL, 3, 5) is None
-    given_ = build_bias(spec(data_spec("parity"), bias="given").model, 3, 5)
+    assert build_fixed_bias(MODEL, 3, 5) is None
+    given_ = build_fixed_bias(spec(data_spec("parity"), bias="given").model, 3, 5)
     assert given_.own.shape == (2, 3, 3) and given_.cross.shape == (2, 3, 5)
     assert not given_.own.any() and not given_.cross.any(), "open until it is set"
-    window = build_bias(spec(data_spec("parity"), bias="window", window=2, stride=2).model, 7, 12)
+    window = build_fixed_bias(spec(data_spec("parity"), bias="window", window=2, stride=2).model, 7, 12)
     for head in range(2):
         assert torch.equal(window.own[head], closed(window_self(7, 2)))
         assert torch.equal(window.cross[head], closed(window_cross(7, 12, 2, 2)))
@@ -149,7 +150,7 @@ def test_models_refuse_what_their_bias_was_not_built_for():
         return spec(fixed_data("successor", width), encoding="sinusoidal", architecture="encoder_decoder", bias="given")
 
     model = build_model(sized(4), 0)
-    held = model.bias.cross.shape
+    held = model.attention_bias.cross.shape
     assert held == (2, 5, 6)
     longer = ArithmeticData(sized(5), 0).validation()
     for use in (model.predict, model.attention, lambda batch: model.cache(batch, 9)):
@@ -198,19 +199,20 @@ def test_closed_rows_read_nothing_and_give_no_nan(encoding):
     mask = causal_mask(5)
     plain = Context(positions, ids, ids, positions.bias(ids, ids), mask)
     context = _biased(plain, fixed, mask)
-    found = attention(x, context)
+    record = Record("attention")
+    found = attention(x, context, record=record)
     found.square().sum().backward()
     assert found.isfinite().all() and x.grad.isfinite().all()
     assert all(parameter.grad.isfinite().all() for parameter in attention.parameters())
 
-    weights = attention.weights(x, context)
+    weights = record.attention[0]["self"]
     assert torch.equal(weights[:, 0, [0, 2, 3, 4]].sum(dim=-1).round(decimals=5), torch.ones(3, 4))
     assert not weights[:, :, 1].any() and not weights[:, 1, 3].any() and not weights[:, 0, 4, :3].any()
     assert torch.equal(found[:, 1], attention.out.bias.expand(3, -1)), "nothing is read"
     with torch.no_grad():
         query = attention._queries(x, plain)
         key, value = attention.memory(x, positions, ids)
-        added = fixed if plain.bias is None else fixed + plain.bias
+        added = fixed if plain.score_bias is None else fixed + plain.score_bias
         expected = attend(query, key, value, attention.scale, added.double(), mask).nan_to_num(0.0)
         assert torch.allclose(found, attention.out(expected.transpose(1, 2).flatten(-2)), atol=1e-5)
     open_everywhere = _biased(plain, torch.zeros(1, 2, 5, 5), mask)

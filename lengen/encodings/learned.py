@@ -1,0 +1,32 @@
+"""Learned tables of vectors that are added to the token embedding."""
+
+from typing import Self, final
+
+import torch
+from torch import Tensor, nn
+
+from lengen.config.spec import ModelSpec
+from lengen.encodings.base import Encoding
+
+
+@final
+class Learned(Encoding):
+    """One trained table per level, summed; with coupled ids this is position coupling.
+
+    ``sizes`` holds the largest id of each level. Id 0 (both ends and unused slots) is an ordinary trained row, as in
+    the authors' code; tables start as N(0, 1).
+    """
+
+    levels_read = None
+
+    def __init__(self, width: int, sizes: tuple[int, ...]) -> None:
+        super().__init__()
+        self.tables = nn.ModuleList(nn.Embedding(size + 1, width) for size in sizes)
+
+    @classmethod
+    def build(cls, model: ModelSpec, sizes: tuple[int, ...]) -> Self:
+        return cls(model.width, sizes)
+
+    def embed(self, ids: Tensor) -> Tensor:
+        rows = [table(level) for table, level in zip(self.tables, ids, strict=True)]
+        return torch.stack(rows).sum(dim=0)

@@ -1,0 +1,31 @@
+"""Rotated queries and keys."""
+
+from typing import Self, final
+
+import torch
+from torch import Tensor
+
+from lengen.config.spec import ModelSpec
+from lengen.encodings.base import Encoding
+
+
+@final
+class Rotary(Encoding):
+    """RoPE (Su et al. 2024): each pair of neighbouring coordinates turns by id x base ** (-2i / D)."""
+
+    levels_read = 1
+    rates: Tensor
+
+    def __init__(self, head_dim: int, base: float = 10000.0) -> None:
+        super().__init__()
+        self.register_buffer("rates", base ** (-torch.arange(0, head_dim, 2) / head_dim), persistent=False)
+
+    @classmethod
+    def build(cls, model: ModelSpec, sizes: tuple[int, ...]) -> Self:
+        return cls(model.head_dim)
+
+    def rotate(self, vectors: Tensor, ids: Tensor) -> Tensor:
+        angles = ids[0, :, None, :, None] * self.rates  # (B or 1, 1, T, D / 2)
+        cos, sin = angles.cos().to(vectors.dtype), angles.sin().to(vectors.dtype)
+        even, odd = vectors[..., 0::2], vectors[..., 1::2]
+        return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)

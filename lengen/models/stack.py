@@ -1,0 +1,77 @@
+"""The stack of blocks: the one loop that runs them, and everything recurrent about it."""
+
+from collections.abc import Sequence
+from typing import cast, final
+
+import torch
+from torch import Tensor, nn
+
+from lengen.config.spec import ModelSpec
+from lengen.encodings import sinusoids
+from lengen.models.blocks import Block, Context
+from lengen.models.cache import LayerCache
+from lengen.models.record import Record
+
+
+@final
+class Stack(nn.ModuleList):
+    """``layers`` blocks, or one that is applied so often where they share it; the whole is applied ``loops`` times.
+
+    A list of modules, so that weights are named by the number of their block.
+    """
+
+    def __init__(self, model: ModelSpec, layers: int, cross: bool = False) -> None:
+        super().__init__(Block(model, cross) for _ in range(min(layers, 1) if model.shared else layers))
+        self.model = model
+        self.repeats = (layers if model.shared else 1) * model.loops
+
+    def applied(self) -> list[Block]:
+        """The blocks in the order they are applied."""
+        return [cast(Block, block) for block in self] * self.repeats
+
+    def forward(
+        self,
+        embedded: Tensor,
+        context: Context,
+        caches: Sequence[LayerCache] = (),
+        crossing: Context | None = None,
+        memories: Sequence[LayerCache] = (),
+        record: Record | None = None,
+    ) -> Tensor:
+        """The residual stream (B, T, C) after all blocks.
+
+        Args:
+            embedded: (B, T, C) embedded tokens.
+            context: what self-attention needs.
+            caches: one for each applied block, which the tokens join; empty for a full pass.
+            crossing: what cross-attention needs, in blocks that have it.
+            memories: one for each applied block, what its cross-attention reads.
+            record: what to keep of the pass.
+        """
+        x = embedded
+        for layer, block in enumerate(self.applied()):
+            x = block(
+                self._injected(x, embedded, context, layer),
+                context,
+                caches[layer] if caches else None,
+                crossing,
+                memories[layer] if memories else None,
+                record,
+            )
+        return x
+
+    def _injected(self, x: Tensor, embedded: Tensor, context: Context, layer: int) -> Tensor:
+        """What the ``layer``-th of the applied blocks reads: the residual stream, and what a recurrent step adds.
+
+        A step begins at every application of the first block. The embedded input is added to all steps but the first
+        (input injection: Figure 2.2 of "Length Generalization on Multi-Digit Integer Addition with Transformers");
+        positions and a sinusoid of the step to all (Universal Transformer: Dehghani et al. 2018).
+        """
+        step, first = layer // len(self), layer % len(self) == 0
+        if self.model.inject == "input" and first and step:
+            return x + embedded
+        if self.model.inject == "coordinates" and first:
+            positions = context.encoding.embed(context.query_ids)
+            moment = sinusoids(torch.tensor([step + 1], device=x.device), self.model.width)
+            return x + moment if positions is None else x + positions + moment
+        return x
