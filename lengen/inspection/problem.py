@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from lengen.config.spec import Spec, SpecError
+from lengen.data.batch import response_start
+from lengen.data.reading import can_run_free, final_answer
 from lengen.data.task_data import TaskData
 from lengen.data.training_batches import targets
-from lengen.data.batch import response_start
 from lengen.decoding import most_likely, verify, write
-from lengen.data.reading import can_run_free, final_answer
 from lengen.tasks import Problems, Task
 from lengen.training.build import load
 

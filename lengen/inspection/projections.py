@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from lengen.config.spec import Spec, SpecError
-from lengen.data.task_data import TaskData
 from lengen.data.batch import Batch
+from lengen.data.task_data import TaskData
 from lengen.models import Decoder, Transformer
 from lengen.training.build import load
 from lengen.vocab import FIRST

@@ -14,9 +14,12 @@ from lengen.models import Decoder, Encoder, EncoderDecoder, Transformer
 from lengen.randomness import generator
 
 
-def build_model(spec: Spec, seed: int) -> Transformer:
-    """The untrained model of a specification, or the one it constructs; equal seeds give equal weights."""
-    model = _untrained(spec, seed)
+def build_model(spec: Spec, seed: int, data: TaskData | None = None) -> Transformer:
+    """The untrained model of a specification, or the one it constructs; equal seeds give equal weights.
+
+    ``data``, which says how many tokens and places there are, is that of the specification; it is made where absent.
+    """
+    model = _untrained(spec, seed, data or TaskData(spec, seed))
     if spec.constructed:
         set_by_hand(model, spec.construct)
     return model
@@ -30,8 +33,7 @@ def set_by_hand(model: Transformer, set_weights: Callable[[Transformer], None]) 
         set_weights(model)
 
 
-def _untrained(spec: Spec, seed: int) -> Transformer:
-    data = TaskData(spec, seed)
+def _untrained(spec: Spec, seed: int, data: TaskData) -> Transformer:
     tokens, sizes = len(data.vocab), spec.data.position_ids.sizes
     with torch.random.fork_rng():
         torch.manual_seed(generator("initialisation", seed).initial_seed())
@@ -43,11 +45,11 @@ def _untrained(spec: Spec, seed: int) -> Transformer:
 
 
 def _places(data: TaskData) -> tuple[int, int]:
-    """Response places that predict, and source places, of the longest tested problem."""
-    spec = data.spec
-    batch = data.writer.write(data.test(max(spec.test.lengths), max(spec.test.counts), 1))
-    assert batch.source is not None
-    return batch.tokens.shape[1] - 1, batch.source.tokens.shape[1]
+    """Response places that predict, and source places, of the longest problem that is trained or tested."""
+    test, task = data.spec.test, data.spec.data.task
+    shapes = data.format.longest(max(*test.lengths, task.longest), max(*test.counts, task.most))
+    sides = [data.format.layout(shape).split() for shape in shapes]
+    return max(len(written.symbols) for _, written in sides) - 1, max(len(query.symbols) for query, _ in sides)
 
 
 def load(spec: Spec, weights: Path | None) -> Transformer:

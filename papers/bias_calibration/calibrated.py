@@ -15,10 +15,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengen.callbacks import METRICS, read_metrics
-from lengen.callbacks.training import VALIDATION, write_whole
+from lengen.callbacks import METRICS, VALIDATION, in_parts, read_metrics
+from lengen.callbacks.metrics_logger import write_metrics, write_whole
+from lengen.config.formats import Linear
 from lengen.config.spec import Spec
-from lengen.data.datamodule import ArithmeticData
+from lengen.config.tasks import NByOne, PairAddition
+from lengen.data.task_data import TaskData
 from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.randomness import generator
@@ -33,7 +35,6 @@ INTERPOLATED = 0.99
 """Validation exact match from which a model interpolates; also what both trainings are timed to."""
 FIRST = "interpolation"
 """Folder of the first training, and prefix of its rows in metrics.csv."""
-AT_ONCE = 100
 
 
 def execute(spec: CalibratedSpec, seed: int, folder: Path, report: Callable[[Progress], None]) -> lengen.Outcome:
@@ -43,7 +44,7 @@ def execute(spec: CalibratedSpec, seed: int, folder: Path, report: Callable[[Pro
     told = _Told(report, first.train.steps + retrained.train.steps)
     began = _interpolate(first, seed, folder / FIRST, told)
     model = load(first, folder / FIRST / lengen.WEIGHTS)
-    attention = average_attention(model, ArithmeticData(first, seed), spec.calibration, seed)
+    attention = average_attention(model, TaskData(first, seed), spec.calibration, seed)
     own, cross = calibrate(attention, spec)
 
     def give(model: Transformer) -> None:
@@ -89,9 +90,7 @@ def _interpolate(first: Spec, seed: int, folder: Path, told: _Told) -> dict[str,
 
 
 @torch.no_grad()
-def average_attention(
-    model: Transformer, data: ArithmeticData, calibration: CalibrationSpec, seed: int
-) -> dict[str, Tensor]:
+def average_attention(model: Transformer, data: TaskData, calibration: CalibrationSpec, seed: int) -> dict[str, Tensor]:
     """Attention of the last layer averaged over training problems: "self" (H, M, M), "cross" (H, M, N).
 
     Problems have operands of the trained length (Step 1 says a random subset of the training samples: shorter ones
@@ -101,8 +100,8 @@ def average_attention(
     problems = _longest(data, calibration.examples, seed)
     softmax = calibration.attention == "probabilities"
     total: dict[str, Tensor] = {}
-    for index in torch.split(torch.arange(len(problems.lengths)), AT_ONCE):
-        batch = data.writer.write(problems.select(index)).to(model.device)
+    for part in in_parts(problems):
+        batch = data.writer.write(part).to(model.device)
         for name, weights in model.attention(batch, softmax)[-1].items():
             summed = weights.double().sum(dim=0).cpu()
             total[name] = total[name] + summed if name in total else summed
@@ -113,14 +112,14 @@ def average_attention(
     return mean
 
 
-def _longest(data: ArithmeticData, wanted: int, seed: int) -> Problems:
+def _longest(data: TaskData, wanted: int, seed: int) -> Problems:
     """Training problems whose operands have the trained length, the single digit of N x 1 aside."""
-    spec, stream = data.spec.data, generator("calibration", seed)
+    task, stream = data.spec.data.task, generator("calibration", seed)
     found: list[Problems] = []
     while sum(len(part.lengths) for part in found) < wanted:
-        drawn = data.task.train(8 * wanted, spec.length, spec.count, stream)
-        lengths = drawn.lengths[:, :1] if spec.task == "n_by_one" else drawn.lengths
-        found.append(drawn.select((lengths == spec.length).all(dim=1).nonzero()[:, 0]))
+        drawn = data.task.train(8 * wanted, stream)
+        lengths = drawn.lengths[:, :1] if task.SINGLE else drawn.lengths
+        found.append(drawn.select((lengths == task.longest).all(dim=1).nonzero()[:, 0]))
     width = max(part.operands.shape[2] for part in found)
     assert all(part.operands.shape[2] == width for part in found)
     joined = Problems(torch.cat([p.operands for p in found]), torch.cat([p.lengths for p in found]))
@@ -130,8 +129,8 @@ def _longest(data: ArithmeticData, wanted: int, seed: int) -> Problems:
 def calibrate(attention: dict[str, Tensor], spec: CalibratedSpec) -> tuple[Tensor, Tensor]:
     """Biases (H, M, M) and (H, M, N) from the first rows of averaged attention.
 
-    Where ``spec.model.causal`` is off, the bias of self-attention alone decides what a place sees: then, as in the
-    authors' code, a transparent head sees later places too.
+    Where the architecture is not ``causal``, the bias of self-attention alone decides what a place sees: then, as in
+    the authors' code, a transparent head sees later places too.
     """
     chosen = spec.calibration
     _, size, columns = attention["cross"].shape
@@ -141,14 +140,14 @@ def calibrate(attention: dict[str, Tensor], spec: CalibratedSpec) -> tuple[Tenso
         (size, size),
         [(1, slope) for slope in chosen.slopes_self],
         chosen.sigma_self,
-        line=chosen.line,  # type: ignore[arg-type]
+        line=chosen.line,
     )
     cross = calibrate_bias(
         attention["cross"][:, :rows],
         (size, columns),
         [(1, slope) for slope in chosen.slopes_cross],
         chosen.sigma_cross,
-        line=chosen.line,  # type: ignore[arg-type]
+        line=chosen.line,
     )
     return own.float(), cross.float()
 
@@ -199,9 +198,10 @@ def _lines(spec: CalibratedSpec, own: Tensor, cross: Tensor) -> dict[str, float]
         "transparent_self": int((own == 0).flatten(1).all(dim=1).sum()),
         "transparent_cross": int(transparent.sum()),
     }
-    if spec.data.task in ("addition", "n_by_one"):
-        width = spec.data.fixed_length
-        second = range(width + 2, 2 * width + 2) if spec.data.task == "addition" else range(width + 2, width + 3)
+    task, format = spec.data.task, spec.data.format
+    if isinstance(task, PairAddition | NByOne) and isinstance(format, Linear):
+        width = format.width
+        second = range(width + 2, 2 * width + 2) if isinstance(task, PairAddition) else range(width + 2, width + 3)
         counts = heads_by_operand(cross.numpy(), range(1, width + 1), second, spec.calibration.rows)
         scalars["heads_first_operand"], scalars["heads_second_operand"] = counts
     return scalars
@@ -211,5 +211,4 @@ def _append_metrics(folder: Path) -> None:
     """Rows of the first training behind those of the second, under names of their own."""
     rows = [row for row in read_metrics(folder / METRICS) if not row[1].startswith(FIRST)]
     rows += [(step, f"{FIRST}_{name}", value) for step, name, value in read_metrics(folder / FIRST / METRICS)]
-    lines = [f"{step},{name},{value:.6g}\n" for step, name, value in rows]
-    write_whole(folder / METRICS, "".join(["step,name,value\n", *lines]))
+    write_metrics(folder / METRICS, rows)

@@ -45,7 +45,7 @@ DEVIATIONS: dict[str, str] = {
         "Random spaces are drawn anew whenever an example is seen, at most int(rho L) of them, L being the tokens "
         "of the query after its $ with the =, so that the printed example (four spaces in 123+456=) can occur. The "
         "author's code leaves the = out and would allow three; it means to redraw spaces at every epoch but draws "
-        "them once per run (--set data.fresh_spaces=false)."
+        "them once per run (--set data.spaces.fresh=false)."
     ),
     "D9": (
         "Zero padding comes before reversal (00579 becomes 97500), so that a padded number reversed is the "
@@ -67,7 +67,7 @@ DEVIATIONS: dict[str, str] = {
     "D13": (
         "A carry is marked where the two digits at a place sum to ten or more, as in the printed example "
         "(1234+4567: ---c). The code reads carries from the wrong end and can write one character too many "
-        "(---c-), the carries of the sum are --cc; both are options (data.carries=code, true)."
+        "(---c-), the carries of the sum are --cc; both are options (data.format.carries=code, true)."
     ),
     "D14": (
         "The scratchpad follows the printed example in its form, with its arithmetic set right: the steps and the "

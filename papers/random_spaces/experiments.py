@@ -6,45 +6,78 @@ in which digits are learned (B.1), and the looped decoder of Section 2.1.3. Equa
 under the first of their names.
 """
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Mapping
 
+from lengen.config import SUBTASKS, Abacus, DigitSteps, EncoderDecoder, Learned, Linear, RandomSpaces, Subtasks
 from lengen.config.experiment import PROFILES, Experiment, Figure, figure_of
+from lengen.config.overlay import Changes
+from lengen.config.profiles import ByProfile, at_profiles
 from lengen.config.spec import Spec
-from papers.random_spaces import settings
 from papers.random_spaces.deviations import DEVIATIONS
-from papers.random_spaces.settings import SIZES, SUBTASKS, WIDTHS
+from papers.random_spaces.profiles import (
+    ATTENTION,
+    BASE,
+    LARGE,
+    LONGER,
+    MINI,
+    ONE_TO_SEVEN,
+    ONE_TO_THREE,
+    PADDED,
+    UNCERTAINTY,
+    of_width,
+    up_to,
+)
+from papers.random_spaces.spec import MeasuredSpec
 
 __all__ = ["DEVIATIONS", "EXPERIMENTS", "FIGURES"]
 
 MINUTES = "minutes more than a run of the whole paper has on two cores: runs when named"
-LARGE = "too large for two cores: tens of minutes to hours a run"
+TOO_LARGE = "too large for two cores: tens of minutes to hours a run"
 
 
 def entry(
     name: str,
     claim: str,
     place: str,
-    make: Callable[[str], Spec],
+    specs: Mapping[str, Spec],
     *,
     seeds: int = 1,
     extra: str = "",
     absent: str = "",
     shown: tuple[str, ...] = (),
 ) -> Experiment:
-    """An experiment with ``make(profile)`` at every profile, but for cpu and smoke where ``absent`` says why."""
+    """An experiment at every profile, but for cpu and smoke where ``absent`` says why."""
     profiles = ("paper",) if absent else PROFILES
     return Experiment(
         name=f"random_spaces/{name}",
         claim=claim,
         place=place,
-        specs={profile: make(profile) for profile in profiles},
+        specs={profile: specs[profile] for profile in profiles},
         absent={profile: absent for profile in PROFILES if profile not in profiles},
         extra={"cpu": extra} if extra and not absent else {},
         seeds=seeds,
         shown=shown,
     )
 
+
+def steps(number: int, batch: int = 0) -> Changes:
+    """Optimizer steps, with another batch size than the profile's where one is given."""
+    return {"train": {"steps": number, **({"batch": batch} if batch else {})}}
+
+
+# ------------------------------------------------------------------ ways of writing and positions (Table 4.1)
+
+ALL_TOKENS: Changes = {"train": {"loss": "all"}}
+REVERSED: Changes = {"data": {"format": {"reverse_response": True}}}
+SCRATCHPAD: Changes = {"data": {"format": DigitSteps()}}
+SPACES: Changes = {"data": {"spaces": RandomSpaces(ratio=0.5)}}
+ABACUS: Changes = {
+    "data": {
+        "format": Linear(reverse_query=True, reverse_response=True),
+        "position_ids": Abacus(max_position=128, max_offset=30),  # 128: the context length of the author's code
+    },
+    "model": {"encoding": Learned()},
+}
 
 # ------------------------------------------------------------------ Section 4.3.1: absolute positions
 
@@ -53,81 +86,122 @@ RANGES = {
     "1-7_digit": "up to 7 digits are learned, 8 are not",
     "generalize_to_longer": "up to 17 and 19 digits are learned, 18 and 20 are not: longer training does not help",
 }
+DECODERS: dict[str, tuple[Changes | ByProfile, ...]] = {
+    # the author's code reverses the answers of this set
+    "1-3_digit": (ONE_TO_THREE, REVERSED, ByProfile(paper=steps(10_000), cpu=steps(6000))),
+    "1-7_digit": (ONE_TO_SEVEN, ByProfile(paper=steps(10_000), cpu=steps(4500))),
+    "generalize_to_longer": (LONGER, ByProfile(paper=steps(200_000, batch=512), cpu=steps(4000))),
+}
 FIG41 = tuple(
     entry(
         f"fig4.1/{name}",
         claim,
         "Figure 4.1, Section 4.3.1",
-        partial(settings.fig41, name),
+        at_profiles(BASE, ALL_TOKENS, LARGE, *DECODERS[name]),
         extra=MINUTES if name == "generalize_to_longer" else "",
     )
     for name, claim in RANGES.items()
 )
+UNIVERSAL: Changes = {
+    "model": {"layers": 3, "shared": True, "inject": "coordinates", "architecture": EncoderDecoder(encoder_layers=3)}
+}
+"""A Universal Transformer: three recurrent steps in encoder and decoder each."""
 FIG42 = tuple(
     entry(
         f"fig4.2/{name}",
         f"a Universal Transformer fails alike: {RANGES[name]}",
         "Figure 4.2, Section 4.3.1",
-        partial(settings.fig42, name),
+        at_profiles(
+            BASE,
+            data_set,
+            ALL_TOKENS,
+            UNIVERSAL,
+            ByProfile(paper={"model": of_width(384, heads=6), **steps(10_000)}, cpu=steps(10_000)),
+        ),
         extra=MINUTES,
     )
-    for name in ("1-3_digit", "1-7_digit")
-)
-FIG43 = (
-    entry(
-        "fig4.3/spaces",
-        "entropy is low in distribution; outside it grows, and the end comes too early",
-        "Figure 4.3, Section 4.3.1",
-        settings.fig43,
-    ),
+    for name, data_set in (("1-3_digit", ONE_TO_THREE), ("1-7_digit", ONE_TO_SEVEN))
 )
 
 # ------------------------------------------------------------------ Sections 4.3.2 to 4.4: positions and formats
 
-KINDS = {
-    "ape": "absolute positions fail at every untrained length",
-    "reversed": "reversing the answer does not help",
-    "scratchpad": "a scratchpad does not help",
-    "zero-pad": "zero padding interpolates and does not extrapolate",
-    "spaces": "random spaces interpolate and reach about one digit further",
-    "abacus": "Abacus positions interpolate and extrapolate",
+KINDS: dict[str, tuple[str, tuple[Changes | ByProfile, ...]]] = {
+    "ape": ("absolute positions fail at every untrained length", (ByProfile(cpu=steps(6000)),)),
+    "reversed": ("reversing the answer does not help", (REVERSED, ByProfile(cpu=steps(6000)))),
+    "scratchpad": ("a scratchpad does not help", (SCRATCHPAD, ByProfile(cpu=steps(3600, batch=16)))),  # many tokens
+    "zero-pad": ("zero padding interpolates and does not extrapolate", (PADDED, ByProfile(cpu=steps(4500)))),
+    "spaces": (
+        "random spaces interpolate and reach about one digit further",
+        (SPACES, UNCERTAINTY, ByProfile(cpu=steps(6500))),
+    ),
+    "abacus": ("Abacus positions interpolate and extrapolate", (ABACUS, ByProfile(cpu=steps(3000)))),
 }
+"""Claims and changes of Figure 4.5; steps of the cpu profile are what learns the trained lengths (D18)."""
+WRITTEN = {kind: at_profiles(BASE, MINI, ATTENTION, *changes) for kind, (_, changes) in KINDS.items()}
+"""The settings of Figure 4.5, by their kind."""
+
 FIG45 = tuple(
-    entry(
-        f"fig4.5/{kind}",
-        claim,
-        "Figure 4.5, Sections 4.3 and 4.4",
-        partial(settings.fig45, kind),
-        seeds=3,
-    )
-    for kind, claim in KINDS.items()
+    entry(f"fig4.5/{kind}", claim, "Figure 4.5, Sections 4.3 and 4.4", WRITTEN[kind], seeds=3)
+    for kind, (claim, _) in KINDS.items()
 )
 FIG44 = tuple(
-    entry(
-        f"fig4.4/{name}",
-        claim,
-        "Figure 4.4, Section 4.3.2",
-        partial(settings.fig45, kind),
-    )
+    entry(f"fig4.4/{name}", claim, "Figure 4.4, Section 4.3.2", WRITTEN[kind])
     for name, kind, claim in (
         ("ape", "ape", "attention is unclear with absolute positions"),
         ("ape-spaces", "spaces", "random spaces align it"),
         ("abacus", "abacus", "with Abacus positions it runs along orderly lines"),
     )
 )
+PAPER_ONLY = {"paper": BASE["paper"]}
+LONGEST: Changes = {"test": {"lengths": (*up_to(20), 25)}, "measure": {"uncertainty": (19, 25)}}
+FIG43 = (
+    entry(
+        "fig4.3/spaces",
+        "entropy is low in distribution; outside it grows, and the end comes too early",
+        "Figure 4.3, Section 4.3.1",
+        WRITTEN["spaces"]  # the model of smaller profiles
+        | at_profiles(PAPER_ONLY, LONGER, LARGE, SPACES, REVERSED, LONGEST, steps(1_000_000, batch=512)),
+    ),
+)
 FIG46 = (
     entry(
         "fig4.6/scratchpad",
         "the mistakes are in the intermediate steps, not in reading off the answer",
         "Figure 4.6, Section 4.4.3",
-        settings.fig46,
+        at_profiles(
+            BASE,
+            ByProfile(paper=LONGER.paper, cpu=MINI.cpu, smoke=MINI.smoke),
+            SCRATCHPAD,
+            SPACES,
+            LARGE,
+            ByProfile(paper={"test": {"lengths": up_to(21)}, **steps(200_000, batch=512)}, cpu=steps(2600, batch=16)),
+        ),
     ),
 )
 
 # ------------------------------------------------------------------ Section 4.5: sub-tasks
 
+SIZES = {"10k": 10_000, "100k": 100_000, "1m": 1_000_000, "10m": 10_000_000}
+"""Problems of the training sets."""
+WIDTHS = (64, 128, 256, 512, 1024, 1536)
 CPU_SIZES, CPU_WIDTHS = ("10k", "100k"), (64, 128)
 """Data sizes and widths of the sweep at the cpu profile; the first size is part of a run of the whole paper."""
+
+
+def swept(size: str, kind: str, width: int) -> dict[str, MeasuredSpec]:
+    """Addition alone (add) or mixed with its sub-tasks (mix), by size of the training set and width of the model."""
+    return at_profiles(
+        BASE,
+        MINI,
+        SPACES,
+        {"data": {"format": Subtasks()}} if kind == "mix" else {},
+        {"data": {"examples": SIZES[size]}, "test": {"sampled": 100}},
+        ByProfile(
+            paper={"model": {"layers": 6, **of_width(width, heads=8)}, **steps(32_000)},
+            cpu={"model": of_width(width, heads=8, hidden=2), **steps(4000)},
+            smoke={"data": {"examples": 200}, "model": of_width(width, heads=4, hidden=2), "test": {"sampled": 8}},
+        ),
+    )
 
 
 def _sweep(size: str, kind: str, width: int) -> Experiment:
@@ -137,10 +211,10 @@ def _sweep(size: str, kind: str, width: int) -> Experiment:
         f"table4.3/{size}-{kind}-w{width}",
         words,
         "Table 4.3, Figures 4.7 and 4.8, Section 4.5",
-        partial(settings.table43, size, kind, width),
+        swept(size, kind, width),
         seeds=3,
         extra=MINUTES if size != CPU_SIZES[0] else "",
-        absent="" if small else LARGE,
+        absent="" if small else TOO_LARGE,
     )
 
 
@@ -157,8 +231,8 @@ FIG49 = tuple(
         f"fig4.9/{name}",
         claim,
         "Figure 4.9, Section 4.5.3",
-        partial(settings.table43, "10k", "mix", 64),
-        shown=("data.subtasks=" + str([name, *(other for other in SUBTASKS if other != name)]).replace("'", '"'),),
+        swept("10k", "mix", 64),
+        shown=("data.format.names=" + ",".join([name, *(other for other in SUBTASKS if other != name)]),),
     )
     for name, claim in DIFFICULTY.items()
 )
@@ -168,21 +242,26 @@ FIG49 = tuple(
 FIGB1 = tuple(
     entry(
         f"figB.1/{kind}",
-        f"the most significant digits are learned first{', reversed or not' if kind == 'reversed' else ''}",
+        f"the most significant digits are learned first{words}",
         "Figure B.1, Appendix B.1",
-        partial(settings.figB1, kind),
+        WRITTEN[kind]  # the model of smaller profiles
+        | at_profiles(PAPER_ONLY, LONGER, LARGE, changes, steps(200_000, batch=512)),
     )
-    for kind in ("ape", "reversed")
+    for kind, changes, words in (("ape", ByProfile(), ""), ("reversed", REVERSED, ", reversed or not"))
 )
+LOOPS = ByProfile(paper={"model.loops": 10}, cpu={"model.loops": 3, **steps(2000)}, smoke={"model.loops": 2})
 LOOPED = tuple(
     entry(
         f"looped/{kind}",
         f"one block in a loop, {words}: described, not measured in the thesis",
         "Section 2.1.3, Figure 2.2",
-        partial(settings.looped, kind),
+        at_profiles(BASE, MINI, {"model": {"layers": 1, "inject": inject}}, LOOPS),
         extra=MINUTES,
     )
-    for kind, words in (("injected", "its input injected"), ("plain", "without injection"))
+    for kind, inject, words in (
+        ("injected", "input", "its input injected"),
+        ("plain", "none", "without injection"),
+    )
 )
 
 EXPERIMENTS: tuple[Experiment, ...] = (

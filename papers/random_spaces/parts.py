@@ -1,6 +1,6 @@
 """A written scratchpad read back part by part: which step of the work goes wrong (Section 4.4.3, Figure 4.6).
 
-Responses of `lengen.formats.StepsFormat` with a plain answer enter, as text; scores per example leave. Whatever a
+Responses of `lengen.formats.digit_steps` with a plain answer enter, as text; scores per example leave. Whatever a
 model writes can be read: what is not there is empty.
 """
 

@@ -1,34 +1,36 @@
 """What decides a run of this paper: a specification, and what is measured beyond exact match; no torch."""
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from lengen.config.spec import Spec, SpecError
+from lengen.config.part import Size
+from lengen.config.sections import Section
+from lengen.config.spec import Spec
+
+if TYPE_CHECKING:
+    from lengen.callbacks import Measurement
 
 
-@dataclass(frozen=True, kw_only=True)
-class MeasureSpec:
+class MeasureSpec(Section, frozen=True):
     """What a trained model is asked after it was scored."""
 
-    examples: int = 200
+    examples: Size = 200
     """Problems of every tested length whose losses, scratchpad parts and sub-tasks are measured."""
-    uncertainty: tuple[int, ...] = ()
+    uncertainty: tuple[Size, ...] = ()
     """Operand lengths at which entropy and probabilities are recorded by answer place (Figure 4.3)."""
-    prompts: int = 100
+    prompts: Size = 100
     """Problems of each of these lengths."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class MeasuredSpec(Spec):
+class MeasuredSpec(Spec, frozen=True):
     """A specification whose run ends with measurements of its own."""
-
-    EXECUTE = "papers.random_spaces.measured:execute"
 
     measure: MeasureSpec
 
-    def check(self) -> None:
-        """Raise `SpecError` for values that would end a run after its training."""
-        for path, count in (("examples", self.measure.examples), ("prompts", self.measure.prompts)):
-            if count < 1:
-                raise SpecError(f"measure.{path}={count}: expected at least 1")
-        if any(length < 1 for length in self.measure.uncertainty):
-            raise SpecError(f"measure.uncertainty={list(self.measure.uncertainty)}: expected lengths of at least 1")
+    def callbacks(self) -> "list[Measurement]":
+        from papers.random_spaces.measured import Answers, Uncertainties
+
+        count, measure = max(self.test.counts), self.measure
+        return [
+            Answers(self.test.lengths, count, measure.examples),
+            Uncertainties(measure.uncertainty, count, measure.prompts),
+        ]

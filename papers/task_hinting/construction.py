@@ -11,7 +11,6 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
-from lengen.config.spec import Spec
 from lengen.models import Decoder
 from lengen.models.blocks import Attention, FeedForward
 from lengen.subspaces import Subspaces
@@ -56,10 +55,9 @@ def vectors(alphabet: int) -> Vectors:
     return Vectors(*(Family(torch.arange(start, start + alphabet), start + alphabet) for start in starts))
 
 
-def construct(model: Decoder, spec: Spec) -> None:
+def construct(model: Decoder, spec: TheoremSpec) -> None:
     """Set all weights of a model whose parameters are zero, as ``theorem.variant`` says."""
-    assert isinstance(spec, TheoremSpec)
-    q, longest = spec.data.alphabet, spec.data.length
+    q, longest = spec.sorts.alphabet, spec.sorts.longest
     if spec.theorem.variant == "printed":
         set_weights(model, q, gain=1, sharpness=1, printed=True)
     else:

@@ -22,7 +22,7 @@ DEVIATIONS: dict[str, str] = {
     "D5": (
         "Fill hint: the number is repeated as often as the drawn length says, and the prefix has 1 to half as many, "
         "as in the printed example; the text can be read otherwise. Only the missing numbers are trained. The "
-        "printed mask has two more ones, over padding: data.hints=[fill_as_drawn] trains those too."
+        "printed mask has two more ones, over padding: a hint of kind fill with padding=2 trains those too."
     ),
     "D6": (
         "Carry hint: every token after the delimiter is a target, the arrows included; the text draws no mask for "
@@ -35,14 +35,14 @@ DEVIATIONS: dict[str, str] = {
     "D8": (
         "Pre-norm LayerNorm with a norm before the output head, and no biases but the head's. Appendix A draws a "
         "norm behind each block, the codebase that the text names defaults to pre-norm RMS (model.norm_place, "
-        "model.norm, model.final_norm, model.biases). Initialisation and attention scaling are not given either "
+        "model.norm, model.final_norm, model.linear_bias). Initialisation and attention scaling are not given either "
         "(model.init, model.scale_attention)."
     ),
     "D9": (
         "Tempered softmax: n of beta ln n is the number of tokens that a query sees, its position plus one, so that "
         "the factor is the same whatever follows. The text calls n the sequence length, in the proof the length of "
-        "the input: model.temperature_of=prompt. It gives no start for beta; ours is model.temperature_start, 0.4. "
-        "model.temperature=one_plus_log is 1 + beta ln n, which the authors' later code has."
+        "the input: model.tempered.of=prompt. It gives no start for beta; ours is model.tempered.start, 0.4. "
+        "model.tempered.form=one_plus_log is 1 + beta ln n, which the authors' later code has."
     ),
     "D10": (
         'Warm-up is a fixed 1,000 steps (train.warmup_steps). The text has "10 epochs", and at 160M examples one '
@@ -95,7 +95,7 @@ DEVIATIONS: dict[str, str] = {
     "D22": (
         "At the cpu profile the alphabet has about 30 numbers, sequences up to 10 are trained and up to 50 tested, "
         "models are narrow, and trainings take minutes at a larger learning rate in fewer steps; training sets are "
-        "scaled to the published number of epochs (papers/task_hinting/settings.py). Lengths keep their ratio to "
+        "scaled to the published number of epochs (papers/task_hinting/profiles.py). Lengths keep their ratio to "
         "the longest trained. Claims are tested, numbers are not compared. Width, heads, steps and learning rate were "
         "chosen by when models learn their trained lengths, on seed 0, whose untrained lengths the same reports show."
     ),

@@ -5,16 +5,20 @@ repetitions (3.6 to 3.9), other hints (3.11), what the residual stream shows (4.
 and 2), adding one (Table 3). Equal specifications are one run, stored under the first of their names.
 """
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Mapping
 
+import msgspec
+
+from lengen.config import Carries, Counting, Filling, NextLarger, Task, Tempered
 from lengen.config.experiment import PROFILES, Experiment, Figure, constructed, figure_of
+from lengen.config.overlay import Changes, overlay
+from lengen.config.part import Part
+from lengen.config.profiles import ByProfile, at_profiles
 from lengen.config.sections import NUMBER_FORMATS
 from lengen.config.spec import Spec
-from papers.task_hinting import settings
 from papers.task_hinting.deviations import DEVIATIONS
-from papers.task_hinting.settings import SIZES
-from papers.task_hinting.spec import ProbeSpec
+from papers.task_hinting.profiles import ADDING_ONE, BASE, LONG, PROBED, SIZED, SIZES, TWICE
+from papers.task_hinting.spec import ProbedSpec, ProbeSpec
 from papers.task_hinting.theorem import theorem
 
 __all__ = ["DEVIATIONS", "EXPERIMENTS", "FIGURES"]
@@ -24,9 +28,9 @@ OURS = "not in the paper: runs when named"
 
 
 def entry(
-    name: str, claim: str, place: str, make: Callable[[str], Spec], *, extra: str = "", absent: str = ""
+    name: str, claim: str, place: str, specs: Mapping[str, Spec], *, extra: str = "", absent: str = ""
 ) -> Experiment:
-    """An experiment with ``make(profile)`` at every profile, but at paper where ``absent`` says why.
+    """An experiment at every profile, but at paper where ``absent`` says why.
 
     ``extra`` says why a run of the whole paper leaves it out at the cpu profile.
     """
@@ -34,23 +38,39 @@ def entry(
         name=f"task_hinting/{name}",
         claim=claim,
         place=place,
-        specs={profile: make(profile) for profile in PROFILES if not absent or profile != "paper"},
+        specs={profile: specs[profile] for profile in PROFILES if not absent or profile != "paper"},
         absent={"paper": absent} if absent else {},
         extra={"cpu": extra} if extra else {},
         seeds=1,
     )
 
 
-SUCCESSOR = ("successor",)
+def setting(*layers: Changes | ByProfile, hints: tuple[type[Task], ...] = ()) -> dict[str, ProbedSpec]:
+    """The base of each profile with changes laid over it, and auxiliary tasks over the same trained range."""
+    plain = at_profiles(BASE, *layers)
+    return {
+        profile: overlay(spec, {"data.hints": tuple(_like(spec.data.task, hint) for hint in hints)})
+        for profile, spec in plain.items()
+    }
+
+
+def _like(task: Task, kind: type[Task]) -> Task:
+    """A task of another kind, with the fields that both have."""
+    assert issubclass(kind, Part)
+    names = (item.name for item in msgspec.structs.fields(kind))
+    return kind(**{name: getattr(task, name) for name in names if hasattr(task, name)})
+
 
 # ------------------------------------------------------------------ Section 3: data, depth, hints
+
+SUCCESSOR: tuple[type[Task], ...] = (NextLarger,)
 
 FIG32 = tuple(
     entry(
         f"fig3.2/{size}",
         f"trained on {size.upper()} sequences without hints: more data helps at 2.5 times the trained length, not at 5",
         "Figure 3.2, Section 3",
-        partial(settings.scaled, size),
+        setting(SIZED[size]),
         extra=MINUTES if size == "40m" else "",
     )
     for size in SIZES
@@ -61,7 +81,7 @@ FIG33 = tuple(
         f"fig3.3/depth-{layers}",
         "deeper models do not reach 5 times the trained length",
         "Figure 3.3, Section 3",
-        partial(settings.scaled, "1m", layers=layers),
+        setting(SIZED["1m"], {"model.layers": layers}),
         extra=MINUTES if layers > 4 else "",
     )
     for layers in DEPTHS
@@ -71,28 +91,37 @@ FIG35 = tuple(
         f"fig3.5/{size}",
         f"trained on {size.upper()} examples, half of them successor hints: more data helps at every length",
         "Figure 3.5, Section 3.1",
-        partial(settings.scaled, size, hints=SUCCESSOR),
+        setting(SIZED[size], hints=SUCCESSOR),
         extra=MINUTES if size == "40m" else "",
     )
     for size in SIZES
 )
-KINDS: dict[str, tuple[tuple[str, ...], str]] = {
-    "none": ((), "without hints accuracy falls sharply with length"),
+REPEATS: Changes = {"data.task.repeats": 0.1}
+"""The modified data set: 10 % of the sequences have non-trivial repetitions (Section 3.1, Appendix B)."""
+COUNTS = (1, 2, 3, 4, 5)
+"""Tested repetitions: 1 is uniform, r from 2 on rep(i, r)."""
+REPEATED = (SIZED["160m"], REPEATS)
+TESTED = (*REPEATED, {"test.counts": COUNTS}, PROBED)
+"""The data set with repetitions; tested on rep(i, r) and probed."""
+KINDS: dict[str, tuple[dict[str, ProbedSpec], str]] = {
+    "none": (setting(*TESTED), "without hints accuracy falls sharply with length"),
     "successor": (
-        SUCCESSOR,
+        setting(*TESTED, hints=SUCCESSOR),
         "successor hints keep accuracy high and edit distance small far beyond the trained lengths",
     ),
-    "count": (("count",), "count hints make it worse than no hints"),
-    "fill": (("fill",), "fill hints help a little"),
-    "all": (("successor", "count", "fill"), "all three hints at once: mixed or negative (Section 7)"),
+    "count": (setting(*REPEATED, hints=(Counting,)), "count hints make it worse than no hints"),
+    "fill": (setting(*REPEATED, hints=(Filling,)), "fill hints help a little"),
+    "all": (
+        setting(*REPEATED, hints=(NextLarger, Counting, Filling)),
+        "all three hints at once: mixed or negative (Section 7)",
+    ),
 }
 
 
 def _repeated(figure: str, kind: str, place: str, claim: str = "") -> Experiment:
     """A figure that looks at the models trained with repetitions."""
-    hints, words = KINDS[kind]
-    rep = kind in ("none", "successor")
-    return entry(f"{figure}/{kind}", claim or words, place, partial(settings.repeated, hints, rep=rep))
+    specs, words = KINDS[kind]
+    return entry(f"{figure}/{kind}", claim or words, place, specs)
 
 
 FIG36 = (
@@ -101,7 +130,7 @@ FIG36 = (
         "fig3.6/successor-equal",
         "with as many updates of the main task as without hints",
         "Figures 3.6 and 3.7, Section 3.1: an addition of ours",
-        partial(settings.repeated, SUCCESSOR, rep=True, factor=2),
+        setting(*TESTED, TWICE, hints=SUCCESSOR),
     ),
 )
 FIG38 = tuple(
@@ -136,15 +165,18 @@ FIG415, FIG416 = (
 
 # ------------------------------------------------------------------ Section 5: tempered softmax
 
+START = 0.4
+"""Initial beta: beta ln n is about 1 at the trained lengths, so that training starts near the standard softmax."""
+TEMPERED: Changes = {"model.tempered": Tempered(start=START)}
 WITHOUT = "Table 1, Section 5"
 TABLE1 = (
-    entry("table1/standard", "standard softmax, no hints", WITHOUT, partial(settings.scaled, "160m")),
-    entry("table1/tempered", "tempered softmax reaches further", WITHOUT, settings.tempered),
+    entry("table1/standard", "standard softmax, no hints", WITHOUT, setting(SIZED["160m"])),
+    entry("table1/tempered", "tempered softmax reaches further", WITHOUT, setting(SIZED["160m"], TEMPERED)),
     entry(
         "table1/tempered-1m",
         "tempered softmax helps with 1M sequences, too: 42 % at 5 times the trained length",
         "Section 5",
-        partial(settings.tempered, size="1m"),
+        setting(SIZED["1m"], TEMPERED),
         extra=MINUTES,
     ),
     *(
@@ -152,24 +184,24 @@ TABLE1 = (
             f"table1/{softmax}-long",
             f"{softmax} softmax, no hints, trained three times as long",
             "Table 1, Section 5: an addition of ours",
-            partial(settings.longer, softmax),
+            setting(LONG, changes),
             extra=MINUTES,
             absent="the published setting trains that long",
         )
-        for softmax in ("standard", "tempered")
+        for softmax, changes in (("standard", ByProfile()), ("tempered", TEMPERED))
     ),
     entry(
         "table1/tempered-prompt",
         "n counts the prompt instead of the tokens a query sees",
         WITHOUT,
-        partial(settings.tempered, temperature_of="prompt"),
+        setting(SIZED["160m"], {"model.tempered": Tempered(of="prompt", start=START)}),
         extra=OURS,
     ),
     entry(
         "table1/one-plus-log",
         "the factor 1 + tau ln n of the authors' later code",
         WITHOUT,
-        partial(settings.tempered, temperature="one_plus_log"),
+        setting(SIZED["160m"], {"model.tempered": Tempered(form="one_plus_log")}),
         extra=OURS,
     ),
 )
@@ -178,24 +210,24 @@ TABLE2 = (
         "table2/standard",
         "standard softmax, successor hints",
         "Table 2, Section 5",
-        partial(settings.scaled, "160m", hints=SUCCESSOR),
+        setting(SIZED["160m"], hints=SUCCESSOR),
     ),
     entry(
         "table2/tempered",
         "tempered softmax reaches further with hints, too",
         "Table 2, Section 5",
-        partial(settings.tempered, hints=SUCCESSOR),
+        setting(SIZED["160m"], TEMPERED, hints=SUCCESSOR),
     ),
 )
 
 # ------------------------------------------------------------------ Section 6: adding one
 
 TABLE3 = tuple(
-    entry(f"table3/{kind}", claim, "Table 3, Section 6", partial(settings.increment, kind))
-    for kind, claim in (
-        ("standard", "adding one hardly generalizes"),
-        ("hinting", "writing the carries as a hint helps a little"),
-        ("tempered", "tempered softmax helps more"),
+    entry(f"table3/{kind}", claim, "Table 3, Section 6", specs)
+    for kind, specs, claim in (
+        ("standard", setting(SIZED["1m"], ADDING_ONE), "adding one hardly generalizes"),
+        ("hinting", setting(SIZED["1m"], ADDING_ONE, hints=(Carries,)), "writing the carries as a hint helps a little"),
+        ("tempered", setting(SIZED["1m"], ADDING_ONE, TEMPERED), "tempered softmax helps more"),
     )
 )
 
@@ -228,8 +260,8 @@ THM51 = (
         "repeats",
         "duplicates are sorted, too",
         theorem(10, 8, (4, 8), (1, 2, 3), examples=8),
-        theorem(100, 100, SPARSE[2:], settings.COUNTS, examples=50),
-        theorem(100, 100, SPARSE[2:], settings.COUNTS, examples=1000),
+        theorem(100, 100, SPARSE[2:], COUNTS, examples=50),
+        theorem(100, 100, SPARSE[2:], COUNTS, examples=1000),
     ),
     *(
         _theorem(

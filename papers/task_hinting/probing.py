@@ -6,8 +6,8 @@ The projections they are read from, for every layer, stage and position, are `le
 import torch
 from torch import Tensor
 
-from lengen.data.task_data import TaskData
 from lengen.data.batch import response_start
+from lengen.data.task_data import TaskData
 from lengen.inspection.projections import Bases, bases, orthogonality, probe, projections
 from lengen.models import Decoder
 from lengen.tasks import Problems
@@ -26,7 +26,7 @@ def mechanisms(model: Decoder, data: TaskData, problems: Problems) -> tuple[Tens
     identity and successor, (N,) bool: after the second attention layer, the two largest projections of an output token
     are itself and the next larger number of the sequence; tokens that have no larger one are left out.
     """
-    batch, alphabet = data.writer.write(problems), len(data.format.vocab) - FIRST - 1
+    batch, alphabet = data.writer.write(problems), len(data.vocab) - FIRST - 1
     decoder = bases(model).decoder[FIRST : FIRST + alphabet]
     stream = model.residuals(batch.to(model.device))
     first, second = (stream[layer][0].float().cpu() @ decoder.T for layer in (0, 1))

@@ -1,44 +1,52 @@
 """What decides a run of this paper: a specification, and what is asked of the trained model; no torch."""
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from lengen.config.spec import Spec, SpecError
+from lengen.config.part import Count, SettingError
+from lengen.config.sections import Section
+from lengen.config.spec import Spec
+from lengen.config.tasks import Sorting
+
+if TYPE_CHECKING:
+    from lengen.callbacks import Measurement
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProbeSpec:
+class ProbeSpec(Section, frozen=True):
     """What Section 4 asks of a trained model that sorts."""
 
-    examples: int = 0
+    examples: Count = 0
     """Sequences of every tested length on which the two mechanisms are looked for; 0 asks nothing."""
     sequences: tuple[tuple[str, ...], ...] = ()
     """Sequences whose projections are recorded."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProbedSpec(Spec):
+class ProbedSpec(Spec, frozen=True):
     """A specification whose run ends with probes of its residual stream."""
-
-    EXECUTE = "papers.task_hinting.probed:execute"
 
     probe: ProbeSpec
 
+    def callbacks(self) -> "list[Measurement]":
+        from papers.task_hinting.probed import Mechanisms
+
+        asked = self.probe.examples or self.probe.sequences
+        return [Mechanisms(self.test.lengths, self.probe.examples, self.probe.sequences)] if asked else []
+
     def check(self) -> None:
-        """Raise `SpecError` for values that would end a run after its training."""
-        probe = self.probe
-        if probe.examples < 0:
-            raise SpecError(f"probe.examples={probe.examples}: expected at least 0")
-        if (probe.examples or probe.sequences) and (self.data.task != "sorting" or self.model.tied):
-            raise SpecError(
+        """Raise `SettingError` for values that would end a run after its training."""
+        probe, task = self.probe, self.data.task
+        if not probe.examples and not probe.sequences:
+            return
+        if not isinstance(task, Sorting) or self.model.tied:
+            raise SettingError(
                 "probe: minimum, identity and successor are looked for in models that sort and have an output head of "
                 "their own; set probe.examples=0 and probe.sequences=[]"
             )
         if probe.examples and self.model.layers < 2:
-            raise SpecError(f"model.layers={self.model.layers}: the mechanisms of Section 4 take two layers")
+            raise SettingError(f"model.layers={self.model.layers}: the mechanisms of Section 4 take two layers")
         for sequence in probe.sequences:
             numbers = [int(text) if text.isascii() and text.isdigit() else 0 for text in sequence]
-            if not numbers or not all(1 <= number <= self.data.alphabet for number in numbers):
-                raise SpecError(
+            if not numbers or not all(1 <= number <= task.alphabet for number in numbers):
+                raise SettingError(
                     f"probe.sequences: {' '.join(sequence) or 'an empty one'} is no sequence of numbers from 1 to "
-                    f"{self.data.alphabet} (data.alphabet)"
+                    f"{task.alphabet} (data.task.alphabet)"
                 )

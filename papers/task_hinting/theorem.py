@@ -4,39 +4,74 @@ The weights are `papers.task_hinting.construction`; what they repair is ERRATA.m
 numbers in the alphabet, n of them in an input, N the longest input that the weights are made for.
 """
 
+import json
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from lengen.config.sections import NUMBER_FORMATS
-from lengen.config.spec import DataSpec, ModelSpec, SpecError, TestSpec, TrainSpec
+import msgspec
+
+from lengen.config import (
+    DataSpec,
+    Decoder,
+    ModelSpec,
+    NoEncoding,
+    NoPositionIds,
+    SettingError,
+    Sorting,
+    Tempered,
+    TestSpec,
+    TrainSpec,
+)
+from lengen.config.overlay import overlay
+from lengen.config.part import Part, plain
+from lengen.config.sections import NUMBER_FORMATS, Section
+from papers.task_hinting.profiles import FORMAT
 from papers.task_hinting.spec import ProbedSpec, ProbeSpec
 
-VARIANTS = ("repaired", "printed")
+if TYPE_CHECKING:
+    from lengen.models import Transformer
+
+Variant = Literal["repaired", "printed"]
 ACCUMULATED = 24
 """Fewest bits that sums of products are kept in: those of bfloat16 numbers are summed in float32."""
 TEMPERATURE = 3.0
 """beta of tau = beta ln n."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TheoremSection:
+class TheoremSection(Section, frozen=True):
     """Which construction."""
 
-    variant: str = "repaired"
+    variant: Variant = "repaired"
     """repaired, or printed: the literal Appendix A, which does not sort."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TheoremSpec(ProbedSpec):
-    """A model that Theorem 5.1 constructs for an alphabet of ``data.alphabet`` and up to ``data.length`` numbers."""
-
-    CONSTRUCT = "papers.task_hinting.construction:construct"
+class TheoremSpec(ProbedSpec, frozen=True):
+    """A model that Theorem 5.1 constructs for the alphabet and the longest sequence of ``data.task``."""
 
     theorem: TheoremSection
 
+    @property
+    def constructed(self) -> bool:
+        return True
+
+    def construct(self, model: "Transformer") -> None:
+        from lengen.models import Decoder
+        from papers.task_hinting.construction import construct
+
+        assert isinstance(model, Decoder)
+        construct(model, self)
+
+    @property
+    def sorts(self) -> Sorting:
+        """Its task; raises `SettingError` where that is another one."""
+        if not isinstance(self.data.task, Sorting):
+            raise SettingError(
+                f"data.task={self.data.task.name}: the construction of Theorem 5.1 sorts; set data.task=sorting"
+            )
+        return self.data.task
+
     def check(self) -> None:
-        """Raise `SpecError` for what the construction cannot have: another model, or sizes beyond its precision.
+        """Raise `SettingError` for what the construction cannot have: another model, or sizes beyond its precision.
 
         **Sizes.** Rounding to p significant bits changes a number by at most u = 2^-p of it. Sums of products are
         kept in max(p, 24) bits; call their rounding U.
@@ -59,50 +94,57 @@ class TheoremSpec(ProbedSpec):
         that N may grow exponentially with the bits is what the theorem says.
         """
         super().check()
-        variant, model, data = self.theorem.variant, self.model, self.data
-        if variant not in VARIANTS:
-            raise SpecError(f"theorem.variant={variant}: expected one of {', '.join(VARIANTS)}")
-        if data.task != "sorting" or data.hints or data.alphabet < 2:
-            raise SpecError(
-                f"data.task={data.task}: the construction of Theorem 5.1 sorts; set data.task=sorting, data.hints=[] "
-                f"and data.alphabet to at least 2"
+        alphabet = self.sorts.alphabet
+        if self.data.hints:
+            raise SettingError("data.hints: the construction of Theorem 5.1 only sorts; set data.hints=[]")
+        if self.data.format != FORMAT:
+            raise SettingError(
+                "data.format: the construction of Theorem 5.1 reads numbers, ⊥ and numbers; set "
+                'data.format={"kind": "linear", "begin": false, "separator": "⊥", "end": false}'
             )
-        for name, wanted in architecture(data.alphabet, variant).items():
-            value = getattr(model, name)
-            if value != wanted:
-                wanted = str(wanted).lower() if isinstance(wanted, bool) else wanted
-                raise SpecError(
-                    f"model.{name}={str(value).lower()}: expected {wanted} for the construction of Theorem 5.1 with an "
-                    f"alphabet of {data.alphabet}; set model.{name}={wanted}"
+        for name, wanted in architecture(alphabet, self.theorem.variant).items():
+            if getattr(self.model, name) != wanted:
+                raise SettingError(
+                    f"model.{name}={_text(getattr(self.model, name))}: expected {_text(wanted)} for the construction "
+                    f"of Theorem 5.1 with an alphabet of {alphabet}; set model.{name}={_text(wanted)}"
                 )
         self.admit(self.test.lengths)
         self._check_precision()
 
     def _check_precision(self) -> None:
-        precision, q, longest = self.train.precision, self.data.alphabet, self.data.length
+        precision, q, longest = self.train.precision, self.sorts.alphabet, self.sorts.longest
         if precision not in NUMBER_FORMATS:
-            raise SpecError(
+            raise SettingError(
                 f"train.precision={precision}: expected one of {', '.join(NUMBER_FORMATS)}, in which weights and "
                 f"sums have a known number of bits; set train.precision=32-true"
             )
         if q > largest_alphabet(precision):
-            raise SpecError(
-                f"data.alphabet={q}: {precision} tells at most {largest_alphabet(precision)} symbols apart in the "
-                f"construction of Theorem 5.1; lower data.alphabet or set train.precision=64-true"
+            raise SettingError(
+                f"data.task.alphabet={q}: {precision} tells at most {largest_alphabet(precision)} symbols apart in the "
+                f"construction of Theorem 5.1; lower data.task.alphabet or set train.precision=64-true"
             )
         if longest > largest_length(precision):
-            raise SpecError(
-                f"data.length={longest}: {precision} counts at most {largest_length(precision)} numbers exactly in the "
-                f"construction of Theorem 5.1; lower data.length or set train.precision=64-true"
+            raise SettingError(
+                f"data.task.longest={longest}: {precision} counts at most {largest_length(precision)} numbers exactly "
+                f"in the construction of Theorem 5.1; lower data.task.longest or set train.precision=64-true"
             )
 
     def admit(self, lengths: tuple[int, ...]) -> None:
-        """Raise `SpecError` for sequences longer than the weights are made for."""
-        if lengths and max(lengths) > self.data.length:
-            raise SpecError(
-                f"a sequence of {max(lengths)} numbers: the weights are made for at most {self.data.length} "
-                f"(data.length); give fewer"
+        """Raise `SettingError` for sequences longer than the weights are made for."""
+        if lengths and max(lengths) > self.sorts.longest:
+            raise SettingError(
+                f"a sequence of {max(lengths)} numbers: the weights are made for at most {self.sorts.longest} "
+                f"(data.task.longest); give fewer"
             )
+
+
+def _text(value: Any) -> str:
+    """A value as ``--set`` takes it."""
+    if isinstance(value, Part) and not msgspec.structs.fields(value):
+        return value.kind
+    if isinstance(value, msgspec.Struct):
+        value = plain(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def largest_alphabet(precision: str) -> int:
@@ -145,7 +187,7 @@ def sharpness(longest: int) -> int:
     return math.ceil((4 + math.log2(longest + 1)) / 3)
 
 
-def architecture(alphabet: int, variant: str = "repaired") -> dict[str, Any]:
+def architecture(alphabet: int, variant: Variant = "repaired") -> dict[str, Any]:
     """Fields of the section ``model`` that the construction needs.
 
     The width holds e, tilde-e and hat-e of q symbols and the delimiter, unprimed and primed (A.3, A.4.1). A.9 and A.20
@@ -153,18 +195,18 @@ def architecture(alphabet: int, variant: str = "repaired") -> dict[str, Any]:
     """
     half = 3 * (alphabet + 1)
     return {
-        "architecture": "decoder",
+        "architecture": Decoder(),
         "layers": 2,
         "heads": 2,
         "width": 2 * half,
         "head_dim": half,
         "ff_width": alphabet if variant == "repaired" else 3 * alphabet,
-        "encoding": "none",
+        "encoding": NoEncoding(),
         "activation": "relu",
         "norm": "none",
         "final_norm": "none",
         "tied": False,
-        "biases": True,
+        "linear_bias": True,
         "scale_attention": False,
         "scale_embedding": False,
         "shared": False,
@@ -172,9 +214,7 @@ def architecture(alphabet: int, variant: str = "repaired") -> dict[str, Any]:
         "inject": "none",
         # Deviation: the prompt has n numbers and the delimiter, so tau is 3 ln(n + 1) where the proof has 3 ln n. The
         # proof asks tau to be large enough, never small enough; and an input of one number gets a tau above 0.
-        "temperature": "log",
-        "temperature_of": "prompt",
-        "temperature_start": TEMPERATURE,
+        "tempered": Tempered(of="prompt", start=TEMPERATURE),
     }
 
 
@@ -184,7 +224,7 @@ def theorem(
     lengths: tuple[int, ...] = (),
     counts: tuple[int, ...] = (1,),
     *,
-    variant: str = "repaired",
+    variant: Variant = "repaired",
     precision: str = "32-true",
     examples: int = 100,
     probe: ProbeSpec | None = None,
@@ -195,17 +235,9 @@ def theorem(
     ``probe`` is what Section 4 asks of it.
     """
     return TheoremSpec(
-        data=DataSpec(
-            task="sorting",
-            length=longest,
-            alphabet=alphabet,
-            scratchpad=False,
-            pad=False,
-            reverse_response=False,
-            position_ids="none",
-        ),
+        data=DataSpec(task=Sorting(longest=longest, alphabet=alphabet), format=FORMAT, position_ids=NoPositionIds()),
         model=ModelSpec(**architecture(alphabet, variant)),
-        train=TrainSpec(steps=0, batch=1, lr=0.0, evaluations=0, precision=precision),
+        train=overlay(TrainSpec(steps=0, batch=1, lr=0.0, evaluations=0), {"precision": precision}),
         test=TestSpec(lengths=lengths or (longest,), counts=counts, examples=examples),
         probe=probe or ProbeSpec(),
         theorem=TheoremSection(variant=variant),

@@ -16,15 +16,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lengen.config.overlay import overlay
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
-from lengen.data.datamodule import ArithmeticData
 from lengen.data.batch import response_start
+from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.metrics import edit_distances
 from lengen.models import Transformer
 from lengen.training.build import build_model
 from lengen.vocab import END, FIRST, PAD
-from papers.random_spaces import settings
+from papers.random_spaces import experiments as thesis
 
 
 class Entry(NamedTuple):
@@ -91,14 +92,9 @@ ENCODER_DECODER = change(
 )
 """The same model beside an encoder of one layer, at the lengths of attention bias calibration at the cpu profile."""
 WRITTEN: dict[str, Spec] = {
-    **{kind: settings.fig45(kind, "paper") for kind in settings.STEPS},
-    "scratchpad with spaces": settings.setting(
-        "paper",
-        settings.SETS[settings.MINI]["paper"],
-        settings.written("scratchpad", "paper"),
-        settings.written("spaces", "paper"),
-    ),
-    "sub-tasks with spaces": settings.table43("10k", "mix", 64, "paper"),
+    **{kind: specs["paper"] for kind, specs in thesis.WRITTEN.items()},
+    "scratchpad with spaces": overlay(thesis.WRITTEN["scratchpad"]["paper"], thesis.SPACES),
+    "sub-tasks with spaces": thesis.swept("10k", "mix", 64)["paper"],
 }
 """Every way in which "Length Generalization on Multi-Digit Integer Addition with Transformers" writes a problem."""
 PUBLISHED_LENGTH = 61

@@ -21,8 +21,8 @@ from lengen.config import (
     TrainSpec,
 )
 from lengen.config.spec import replace
-from lengen.data.datamodule import ArithmeticData
 from lengen.data.batch import Batch
+from lengen.data.datamodule import ArithmeticData
 from lengen.models import Decoder
 from lengen.tasks import Problems
 from lengen.training.build import build_model

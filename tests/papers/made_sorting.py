@@ -40,7 +40,7 @@ class Sorter(NamedTuple):
     def readouts(self, lists: Lists) -> Tensor:
         """(B, n, q) <x, hat-e_a + hat-e'_a> at the delimiter and the true outputs, for sequences of one length."""
         batch = self.data.writer.write(problems(lists))
-        return self.model.predict(batch)[:, len(lists[0]) :, FIRST : FIRST + self.spec.data.alphabet]
+        return self.model.predict(batch)[:, len(lists[0]) :, FIRST : FIRST + self.spec.data.task.alphabet]
 
     def margin(self, lists: Lists) -> float:
         """The least lead of a correct readout over the best other one, for sequences of one length."""

@@ -8,60 +8,64 @@ import pytest
 import torch
 
 import papers.random_spaces as package
-from lengen.data.random_spaces import Spaces
-from lengen.data.writer import Writer
+from lengen.config import DigitSteps, Linear, ModelSpec, RandomSpaces, TwoOperandAddition
+from lengen.config.overlay import overlay
+from lengen.data.task_data import TaskData
 from lengen.encodings import ALiBi
-from lengen.formats import build_format
 from lengen.models import Record
 from lengen.models.blocks import Attention, Context
-from lengen.position_ids import Consecutive
 from lengen.randomness import generator
 from lengen.tasks import Problems
 from lengen.vocab import PAD
-from papers.random_spaces.experiments import EXPERIMENTS
+from papers.random_spaces.experiments import EXPERIMENTS, WIDTHS
 from papers.random_spaces.parts import PARTS, score_parts
-from papers.random_spaces.settings import WIDTHS
+from papers.random_spaces.profiles import BASE, up_to
 from reproduce.comparison.published import load
 from reproduce.comparison.regions import REGIONS, trained_range
-from tests.lengen.helpers import MODEL, data_spec, problems, spec, two_operands
 
 NUMBERS = {number.id: number.value for number in load(Path(package.__file__).with_name("published.toml")).numbers}
 SPECS = {item.name.removeprefix("random_spaces/"): item.specs["paper"] for item in EXPERIMENTS}
 DATA_SIZES = ("10k", "100k", "1m", "10m")
 
 
-def tokens(data, operands: list[str], copies: int = 1) -> torch.Tensor:
+def two_operands(longest: int, **fields: object) -> TaskData:
+    """Problems of 1 to ``longest`` digits as the thesis writes them, with other ``fields`` of the data."""
+    data = {"task": TwoOperandAddition(up_to(longest)), "examples": 0, **fields}
+    return TaskData(overlay(BASE["smoke"], {"data": data, "test.lengths": (longest,)}), 0)
+
+
+def tokens(data: TaskData, operands: list[str], copies: int = 1) -> torch.Tensor:
     """Problems as trained on, with spaces where the specification has them."""
-    format = build_format(data)
-    spaces = Spaces(data.spaces, format.vocab.id(" "), True, 0) if data.spaces else None
-    given = problems(data, [operands])
+    given = data.task.parse(operands)
     given = Problems(given.operands.expand(copies, -1, -1), given.lengths.expand(copies, -1))
-    return Writer(format, Consecutive(), spaces=spaces).write(given, generator("errata")).tokens
+    return data.writer.write(given, generator("errata")).tokens
 
 
-def text(data, operands: list[str]) -> str:
-    return build_format(data).vocab.decode(tokens(data, operands)[0])
+def text(data: TaskData, operands: list[str]) -> str:
+    return data.vocab.decode(tokens(data, operands)[0])
 
 
 # ------------------------------------------------------------------ formats
 
 
 def test_a_sum_may_be_a_digit_longer_than_the_padding():
-    data = two_operands(5, pad_to=5)
+    data = two_operands(5, format=Linear(pad_to=5))
     assert text(data, ["123", "456"]) == "$00123+00456=00579$"
     assert text(data, ["99999", "1"]) == "$99999+00001=100000$", "not of one length"
 
 
 def test_padding_stands_on_the_side_of_the_most_significant_digit_also_when_reversed():
-    assert text(two_operands(5, pad_to=5, reverse_response=True), ["123", "456"]) == "$00123+00456=97500$"
+    assert (
+        text(two_operands(5, format=Linear(pad_to=5, reverse_response=True)), ["123", "456"]) == "$00123+00456=97500$"
+    )
 
 
 def test_the_printed_spaces_are_one_more_than_half_of_the_operands():
     """rho = 0.5 and 123+456: three by the tokens of the operands, four with the "=", as in the printed example."""
     printed = "1 23 +4 5 6"
     assert int(0.5 * len(printed.replace(" ", ""))) == 3 < printed.count(" ") == int(0.5 * len("123+456="))
-    data = two_operands(3, spaces=0.5)
-    written = (tokens(data, ["123", "456"], 500) == build_format(data).vocab.id(" ")).sum(dim=1)
+    data = two_operands(3, spaces=RandomSpaces(ratio=0.5))
+    written = (tokens(data, ["123", "456"], 500) == data.vocab.id(" ")).sum(dim=1)
     assert set(written.tolist()) == {0, 1, 2, 3, 4}
 
 
@@ -70,7 +74,7 @@ def test_the_printed_spaces_are_one_more_than_half_of_the_operands():
 
 def test_no_position_of_25_digits_is_untrained_beside_spaces():
     """Tokens of $a+b=c$: 62 with 19 digits, 80 with 25; spaces lengthen the former beyond the latter."""
-    data = two_operands(19, spaces=0.5)
+    data = two_operands(19, spaces=RandomSpaces(ratio=0.5))
     widths = (tokens(data, ["9" * 19] * 2, 400) != PAD).sum(dim=1)
     longer = 1 + 25 + 1 + 25 + 1 + 26 + 1
     assert int(widths.min()) == 62 and int(widths.max()) >= 62 + int(0.5 * len("9" * 19 + "+" + "9" * 19)) > longer
@@ -84,7 +88,7 @@ def test_no_position_of_25_digits_is_untrained_beside_spaces():
 def test_ten_to_twelve_digits_lie_within_the_padding_of_figure_4_5_and_fail():
     padded = SPECS["fig4.5/zero-pad"]
     inside = [n for n in padded.test.lengths if REGIONS["padded"](trained_range(padded.to_dict()["data"]), (n,))]
-    assert inside == [10, 11, 12] and padded.data.pad_to == 13
+    assert inside == [10, 11, 12] and padded.data.format.pad_to == 13
     printed = [NUMBERS[f"fig4.5-accuracy-zero-pad-{place}"] for place in ("gap", "next", "11", "longest")]
     assert printed[0] > 0.9 and max(printed[1:]) <= 0.05
 
@@ -102,8 +106,9 @@ def test_most_wrong_answers_of_figure_4_6_have_right_partial_results():
 
 
 def test_the_scratchpad_of_figure_4_6_has_random_spaces_and_that_of_figure_4_5_none():
-    assert SPECS["fig4.6/scratchpad"].data.scratchpad and SPECS["fig4.5/scratchpad"].data.scratchpad
-    assert (SPECS["fig4.6/scratchpad"].data.spaces, SPECS["fig4.5/scratchpad"].data.spaces) == (0.5, 0.0)
+    parts, formats = SPECS["fig4.6/scratchpad"].data, SPECS["fig4.5/scratchpad"].data
+    assert parts.format == formats.format == DigitSteps()
+    assert parts.spaces == RandomSpaces(ratio=0.5) and formats.spaces is None
     assert NUMBERS["fig4.6-answer-right-20"] > 0.9 and NUMBERS["fig4.5-accuracy-scratchpad-next"] == 0.0
 
 
@@ -139,7 +144,7 @@ def test_table_4_3_is_measured_by_sampling_and_greedily():
 def test_one_way_of_training_has_two_published_results_at_ten_digits():
     """100,000 problems of 1 to 7 and 9 digits with random spaces: Figure 4.5 and Table 4.3, addition only."""
     one, other = SPECS["fig4.5/spaces"].data, SPECS["table4.3/100k-add-w128"].data
-    assert (one.lengths, one.examples, one.spaces) == (other.lengths, other.examples, other.spaces)
+    assert (one.task, one.examples, one.spaces) == (other.task, other.examples, other.spaces)
     assert NUMBERS["fig4.5-accuracy-spaces-next"] == 0.75
     assert NUMBERS["table4.3-100k-add-mean-next"] == NUMBERS["table4.3-100k-add-deviation-next"] == 0.0
 
@@ -150,7 +155,7 @@ def test_one_way_of_training_has_two_published_results_at_ten_digits():
 def test_scores_are_divided_by_the_root_of_the_head_dimension_before_a_bias_is_added():
     """Neither by the root of the width, as Attention is defined there, nor not at all, as in the line on ALiBi."""
     torch.manual_seed(0)
-    model = spec(data_spec("parity"), encoding="alibi", scale_attention=True).model
+    model = ModelSpec(layers=1, heads=2, width=16, head_dim=8, ff_width=32, scale_attention=True)
     attention, ids, encoding = Attention(model).double(), torch.arange(5)[None, None], ALiBi(model.heads)
     bias = encoding.bias(ids, ids).double()
     x = 3 * torch.randn(2, 5, model.width).double()
@@ -164,6 +169,6 @@ def test_scores_are_divided_by_the_root_of_the_head_dimension_before_a_bias_is_a
     record = Record("attention")
     attention(x, context, record=record)
     found = record.attention[0]["self"].double()
-    assert torch.allclose(found, weights(math.sqrt(MODEL.head_dim)), atol=1e-6)
-    for printed in (math.sqrt(MODEL.width), 1.0):
+    assert torch.allclose(found, weights(math.sqrt(model.head_dim)), atol=1e-6)
+    for printed in (math.sqrt(model.width), 1.0):
         assert not torch.allclose(found, weights(printed), atol=1e-2)

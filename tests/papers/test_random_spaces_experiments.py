@@ -6,6 +6,7 @@ import pytest
 import torch
 from safetensors.torch import save_model
 
+from lengen.config import SUBTASKS, Consecutive, RandomSpaces, Sinusoidal, Subtasks
 from lengen.config.experiment import PROFILES
 from lengen.config.spec import check
 from lengen.data.datamodule import ArithmeticData
@@ -15,38 +16,21 @@ from lengen.records import Run
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS
-from papers.random_spaces import settings
 from papers.random_spaces.deviations import DEVIATIONS
-from papers.random_spaces.experiments import EXPERIMENTS, FIGURES
+from papers.random_spaces.experiments import EXPERIMENTS, FIGURES, SIZES
 from reproduce.cli import main
 from reproduce.commands import problem as problems
 from reproduce.runs import catalogue as registry
 
 PAPER = "random_spaces"
 NAMES = {experiment.name.removeprefix(f"{PAPER}/"): experiment for experiment in EXPERIMENTS}
-SWEEP = {
-    f"table4.3/{size}-{kind}-w{width}"
-    for size in ("10k", "100k", "1m", "10m")
-    for kind in ("add", "mix")
-    for width in (64, 128, 256, 512, 1024, 1536)
-}
-ALL = SWEEP | {
-    *(f"fig4.1/{name}" for name in ("1-3_digit", "1-7_digit", "generalize_to_longer")),
-    *(f"fig4.2/{name}" for name in ("1-3_digit", "1-7_digit")),
-    "fig4.3/spaces",
-    *(f"fig4.4/{name}" for name in ("ape", "ape-spaces", "abacus")),
-    *(f"fig4.5/{name}" for name in ("ape", "reversed", "scratchpad", "zero-pad", "spaces", "abacus")),
-    "fig4.6/scratchpad",
-    *(f"fig4.9/{name}" for name in ("add", "rev", "ali", "mad", "car")),
-    *(f"figB.1/{name}" for name in ("ape", "reversed")),
-    *(f"looped/{name}" for name in ("injected", "plain")),
-}
+SWEEP = {name for name in NAMES if name.startswith("table4.3/")}
 AT_CPU = {f"table4.3/{size}-{kind}-w{w}" for size in ("10k", "100k") for kind in ("add", "mix") for w in (64, 128)}
 SHARED = {
     "fig4.4/ape": "fig4.5/ape",
     "fig4.4/ape-spaces": "fig4.5/spaces",
     "fig4.4/abacus": "fig4.5/abacus",
-    **{f"fig4.9/{name}": "table4.3/10k-mix-w64" for name in settings.SUBTASKS},
+    **{f"fig4.9/{name}": "table4.3/10k-mix-w64" for name in SUBTASKS},
 }
 """Experiment -> the one that is its run at every profile."""
 SMALLER = {"fig4.3/spaces": "fig4.5/spaces", "figB.1/ape": "fig4.5/ape", "figB.1/reversed": "fig4.5/reversed"}
@@ -64,7 +48,7 @@ def distinct(*profiles: str) -> list[tuple[str, str]]:
 
 
 def test_every_experiment_is_there_at_its_profiles():
-    assert set(NAMES) == ALL and len(EXPERIMENTS) == len(ALL)
+    assert len(EXPERIMENTS) == len(NAMES) and len(SWEEP) == 4 * 2 * 6, "sizes, with and without sub-tasks, widths"
     for name, experiment in NAMES.items():
         large = name in SWEEP - AT_CPU
         assert set(experiment.specs) == ({"paper"} if large else set(PROFILES)), name
@@ -86,12 +70,12 @@ def test_every_setting_makes_sense_and_writes_its_largest_cell(profile, name):
     spec = NAMES[name].specs[profile]
     check(spec)
     spec.check()
-    assert set(spec.data.lengths) <= set(spec.test.lengths) and spec.test.counts == (spec.data.count,) == (2,)
-    assert max(spec.test.lengths) > spec.data.length == max(spec.data.lengths), "extrapolation is tested"
+    assert set(spec.data.task.lengths) <= set(spec.test.lengths) and spec.test.counts == (2,)
+    assert max(spec.test.lengths) > spec.data.task.longest, "extrapolation is tested"
     data = ArithmeticData(spec, 0)
     batch = data.writer.write(data.test(max(spec.test.lengths), 2, 2))
     assert (batch.source is not None) == name.startswith("fig4.2/")
-    assert len(data.format.vocab) == 100, "Section 4.2.1: 100 printable characters"
+    assert len(data.vocab) == 100, "Section 4.2.1: 100 printable characters"
 
 
 @pytest.mark.parametrize(("profile", "name"), distinct("smoke"))
@@ -112,27 +96,28 @@ def test_every_kind_is_built_and_stepped_twice(profile, name):
 def test_settings_of_the_paper_profile_are_those_of_chapter_4():
     """Sections 4.2.2 to 4.2.4; the range of each data set with its gap and what is tested beyond."""
     spec = NAMES["fig4.5/ape"].specs["paper"]
-    assert (spec.data.lengths, spec.data.examples) == ((1, 2, 3, 4, 5, 6, 7, 9), 100_000)
+    assert (spec.data.task.lengths, spec.data.examples) == ((1, 2, 3, 4, 5, 6, 7, 9), 100_000)
     assert {8, 10, 11, 12} <= set(spec.test.lengths) and spec.test.examples == 1000
     train, model = spec.train, spec.model
     assert (train.betas, train.weight_decay, train.lr, train.warmup_steps) == ((0.9, 0.999), 0.1, 3e-4, 100)
     assert (train.final_lr, train.loss, model.ff_width, model.layers) == (0.1, "response", 4 * model.width, 3)
-    assert model.encoding == "sinusoidal" and spec.data.position_ids == "consecutive"
+    assert model.encoding == Sinusoidal() and spec.data.position_ids == Consecutive()
     longer, large = NAMES["fig4.1/generalize_to_longer"].specs["paper"], NAMES["fig4.1/1-3_digit"].specs["paper"]
-    assert longer.data.lengths == (*range(1, 18), 19) and longer.data.examples == 1_000_000
-    assert {18, 20} <= set(longer.test.lengths) and large.data.lengths == (1, 3) and large.data.examples == 10_000
+    assert longer.data.task.lengths == (*range(1, 18), 19) and longer.data.examples == 1_000_000
+    assert {18, 20} <= set(longer.test.lengths) and large.data.task.lengths == (1, 3) and large.data.examples == 10_000
     assert all((s.model.layers, s.model.width, s.model.heads) == (6, 768, 4) for s in (longer, large))
     universal = NAMES["fig4.2/1-7_digit"].specs["paper"]
-    assert (universal.model.width, universal.model.heads, universal.data.lengths) == (384, 6, tuple(range(1, 8)))
+    assert (universal.model.width, universal.model.heads, universal.data.task.lengths) == (384, 6, tuple(range(1, 8)))
     assert (universal.model.layers, universal.model.encoder_layers, universal.model.shared) == (3, 3, True)
     assert len(list(build_model(NAMES["fig4.2/1-7_digit"].specs["smoke"], 0).encoder)) == 1, "one block, three times"
-    for size, examples in settings.SIZES.items():
+    for size, examples in SIZES.items():
         for kind in ("add", "mix"):
             swept = NAMES[f"table4.3/{size}-{kind}-w512"].specs["paper"]
-            assert (swept.data.examples, swept.model.width, swept.data.spaces) == (examples, 512, 0.5)
-            assert swept.data.subtasks == (settings.SUBTASKS if kind == "mix" else ())
+            assert (swept.data.examples, swept.model.width) == (examples, 512)
+            assert swept.data.spaces == RandomSpaces(ratio=0.5)
+            assert (swept.data.format == Subtasks(names=SUBTASKS)) == (kind == "mix")
             assert swept.test.sampled == 100
-    assert NAMES["fig4.5/abacus"].specs["paper"].data.max_offset == 30
+    assert NAMES["fig4.5/abacus"].specs["paper"].data.position_ids.max_offset == 30
     entropy = NAMES["fig4.3/spaces"].specs["paper"]
     assert entropy.measure.prompts == 100 and set(entropy.measure.uncertainty) <= set(entropy.test.lengths)
 
@@ -141,14 +126,14 @@ def test_smaller_profiles_shrink_ranges_and_keep_their_shape():
     for name in ("fig4.5/ape", "fig4.1/generalize_to_longer", "fig4.1/1-7_digit", "fig4.1/1-3_digit"):
         below = []
         for profile in ("paper", "cpu"):
-            data, tested = NAMES[name].specs[profile].data, NAMES[name].specs[profile].test.lengths
-            gaps = set(range(1, data.length)) - set(data.lengths)
+            task, tested = NAMES[name].specs[profile].data.task, NAMES[name].specs[profile].test.lengths
+            gaps = set(range(1, task.longest)) - set(task.lengths)
             assert gaps <= set(tested)
-            below.append(sorted(data.length - gap for gap in gaps))
+            below.append(sorted(task.longest - gap for gap in gaps))
         assert below[0] == below[1], "the gap is as far below the longest trained length"
     for profile in PROFILES:
         padded = NAMES["fig4.5/zero-pad"].specs[profile]
-        assert padded.data.length < padded.data.pad_to and padded.data.pad_to in padded.test.lengths
+        assert padded.data.task.longest < padded.data.format.pad_to and padded.data.format.pad_to in padded.test.lengths
 
 
 # ------------------------------------------------------------------ how problems are printed
@@ -193,7 +178,7 @@ def test_encode_shows_that_all_tokens_are_trained_on_and_both_sides_of_the_unive
     assert ["".join(sides[side]["tokens"]) for side in ("source", "target")] == ["$123+456=", "$579$"]
 
 
-@pytest.mark.parametrize("name", settings.SUBTASKS)
+@pytest.mark.parametrize("name", SUBTASKS)
 def test_solve_asks_a_shared_run_what_its_experiment_looks_at(name, capsys, monkeypatch, tmp_path):
     """One stored run answers five experiments, each with its own prefix; digits are read as they are written."""
     experiment = NAMES[f"fig4.9/{name}"]
@@ -207,7 +192,7 @@ def test_solve_asks_a_shared_run_what_its_experiment_looks_at(name, capsys, monk
     assert main(command) == 0
     solved = json.loads(capsys.readouterr().out)
     assert (solved["prompt"], solved["answer"]) == (f"{name}$5051+5605=", expected)
-    vocab = ArithmeticData(spec, 0).format.vocab
+    vocab = ArithmeticData(spec, 0).vocab
     for text in (expected, expected.lstrip("0"), f"0{expected}"):
         monkeypatch.setattr(
             "lengen.inspection.problem.write", lambda *_, choose, text=text: vocab.encode(f"{text}$")[None]
@@ -225,18 +210,18 @@ def test_selectors_name_what_a_figure_reads():
         found = {item.name.removeprefix(f"{PAPER}/") for item in registry.select(f"{PAPER}/{figure}")}
         assert found == SWEEP
     own = {item.name.removeprefix(f"{PAPER}/") for item in registry.select(f"{PAPER}/fig4.9")}
-    assert own == {f"fig4.9/{name}" for name in settings.SUBTASKS}
+    assert own == {f"fig4.9/{name}" for name in SUBTASKS}
     with pytest.raises(registry.SelectorError, match=r"there is no figure or table 'fig4\.10'"):
         registry.select(f"{PAPER}/fig4.10")
 
 
 def test_figures_read_experiments_that_exist():
     reads = {figure.name: {name.removeprefix(f"{PAPER}/") for name in figure.reads} for figure in FIGURES}
-    prefixes = {name.partition("/")[0] for name in ALL}
+    prefixes = {name.partition("/")[0] for name in NAMES}
     assert set(reads) == prefixes | {"fig4.7", "fig4.8", "widths"}
     for name, read in reads.items():
-        assert read <= ALL and (
-            name not in prefixes - {"fig4.9"} or read == {n for n in ALL if n.startswith(f"{name}/")}
+        assert read <= set(NAMES) and (
+            name not in prefixes - {"fig4.9"} or read == {n for n in NAMES if n.startswith(f"{name}/")}
         )
     assert reads["fig4.9"] == {name for name in SWEEP if "-mix-" in name}
     assert reads["fig4.7"] == reads["fig4.8"] == reads["widths"] == reads["table4.3"] == SWEEP

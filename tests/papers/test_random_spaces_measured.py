@@ -1,6 +1,5 @@
 """Runs of eight steps leave every array that figures read; uncertainty and losses against loops without a cache."""
 
-import dataclasses
 import math
 import warnings
 
@@ -9,38 +8,42 @@ import pytest
 import torch
 
 from lengen.callbacks import METRICS, read_metrics
+from lengen.config import SUBTASKS
 from lengen.config.experiment import PROFILES
-from lengen.config.spec import Spec, SpecError, TrainSpec, from_dict
-from lengen.data.datamodule import ArithmeticData
+from lengen.config.overlay import overlay
+from lengen.config.spec import Spec, SpecError, TrainSpec, check, from_dict
 from lengen.data.batch import Batch
+from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.training.build import load
 from lengen.training.run import WEIGHTS
 from lengen.vocab import END, PAD
-from papers.random_spaces import measured, settings
+from papers.random_spaces import measured
 from papers.random_spaces.experiments import EXPERIMENTS
 from papers.random_spaces.parts import PARTS, score_parts
-from papers.random_spaces.spec import MeasuredSpec, MeasureSpec
+from papers.random_spaces.spec import MeasuredSpec
 from papers.random_spaces.uncertainty import Uncertainty, summary, uncertainty
 from tests.lengen.beside import beside, trained
 from tests.lengen.helpers import two_operands
 
-SPECS: dict[str, MeasuredSpec] = {
-    "spaces": settings.fig45("spaces", "smoke"),
-    "scratchpad": settings.fig46("smoke"),
-    "mix": settings.table43("10k", "mix", 64, "smoke"),
-    "abacus": settings.fig45("abacus", "smoke"),
-    "universal": settings.fig42("1-3_digit", "smoke"),
-    "looped": settings.looped("injected", "smoke"),
+NAMES = {
+    "spaces": "fig4.5/spaces",
+    "scratchpad": "fig4.6/scratchpad",
+    "mix": "table4.3/10k-mix-w64",
+    "abacus": "fig4.5/abacus",
+    "universal": "fig4.2/1-3_digit",
+    "looped": "looped/injected",
 }
+DECLARED = {item.name.removeprefix("random_spaces/"): item for item in EXPERIMENTS}
+SPECS = {kind: DECLARED[name].specs["smoke"] for kind, name in NAMES.items()}
 FAMILIES = {
     "scratchpad": {
         **{f"hits.part.{name}": np.uint8 for name in PARTS},
         **{f"values.edits.{name}": np.float32 for name in PARTS},
     },
     "mix": {
-        **{f"hits.subtask.{name}": np.uint8 for name in settings.SUBTASKS},
-        **{f"values.loss.{name}": np.float32 for name in settings.SUBTASKS},
+        **{f"hits.subtask.{name}": np.uint8 for name in SUBTASKS},
+        **{f"values.loss.{name}": np.float32 for name in SUBTASKS},
     },
 }
 """Arrays of one number per example and tested length, beside the answer loss."""
@@ -54,7 +57,7 @@ def runs(tmp_path_factory):
     def run(name: str):
         if name not in done:
             folder, reports = tmp_path_factory.mktemp(name), []
-            done[name] = folder, measured.execute(SPECS[name], 0, folder, reports.append), reports
+            done[name] = folder, SPECS[name].run(0, folder, reports.append), reports
         return done[name]
 
     return run
@@ -85,7 +88,7 @@ def test_a_run_leaves_every_array_of_its_kind(name, runs):
     names = {metric for _, metric, _ in read_metrics(folder / METRICS)}
     assert {f"{kind}.{length}" for kind in ("exact_match", "answer_loss") for length in lengths} <= names
     tracked_digits = {metric for metric in names if metric.startswith("digit_loss.")}
-    longest = {f"digit_loss.{place}" for place in range(1, spec.data.length + 1)}
+    longest = {f"digit_loss.{place}" for place in range(1, spec.data.task.longest + 1)}
     assert not tracked_digits if name == "scratchpad" else longest <= tracked_digits
     assert ("sampled" in outcome.grid.scores[lengths[:1]]) == (spec.test.sampled > 0)
     assert {report.stage for report in reports} >= {"train", "measure"} and all(r.step <= r.steps for r in reports)
@@ -95,7 +98,7 @@ def test_a_run_leaves_every_array_of_its_kind(name, runs):
 
 def test_a_run_measured_again_gives_the_same_arrays(runs):
     folder, outcome, _ = runs("mix")
-    again = measured.execute(SPECS["mix"], 0, folder, lambda progress: None)
+    again = SPECS["mix"].run(0, folder, lambda progress: None)
     assert again.grid == outcome.grid and again.arrays.keys() == outcome.arrays.keys()
     assert all(np.array_equal(again.arrays[name], array, equal_nan=True) for name, array in outcome.arrays.items())
 
@@ -105,10 +108,10 @@ def test_losses_and_sub_tasks_are_those_of_the_stored_weights(name, runs, monkey
     """One problem at a time, sub-tasks by the prefix that is shown; in parts as at once."""
     spec, (folder, outcome, _) = SPECS[name], runs(name)
     model, data = load(spec, folder / WEIGHTS), ArithmeticData(spec, 0)
-    vocab = data.format.vocab
+    vocab = data.vocab
     for length in spec.test.lengths[1:3]:
         problems = data.test(length, 2, spec.measure.examples)
-        asked = [(f"loss.{task}", f"{task}$") for task in spec.data.subtasks]
+        asked = [(f"loss.{task}", f"{task}$") for task in (SUBTASKS if name == "mix" else ())]
         for kind, (family, prefix) in enumerate([*asked, ("answer_loss", asked[0][1] if asked else "$")]):
             kinds = None if not asked else torch.full((len(problems.lengths),), kind % len(asked))
             for row, expected in enumerate(outcome.arrays[f"values.{family}.{length}"]):
@@ -122,9 +125,10 @@ def test_losses_and_sub_tasks_are_those_of_the_stored_weights(name, runs, monkey
                 if family != "answer_loss" and asked:
                     right = bool((logits[places - 1].argmax(dim=-1) == batch.tokens[0, places]).all())
                     assert right == bool(outcome.arrays[f"hits.subtask.{asked[kind][0][5:]}.{length}"][row])
-    before = measured.measure(model, data, 2, spec)
-    monkeypatch.setattr(measured, "AT_ONCE", 3)
-    after = measured.measure(model, data, 2, spec)
+    problems = data.test(2, 2, spec.measure.examples)
+    before = measured.answers(model, data, 2, problems)
+    monkeypatch.setattr("lengen.callbacks.measurement.AT_ONCE", 3)
+    after = measured.answers(model, data, 2, problems)
     assert all(np.allclose(before[key], after[key], atol=1e-5) for key in before)
 
 
@@ -132,8 +136,8 @@ def test_parts_are_scored_as_the_model_writes_them(runs):
     spec, (folder, outcome, _) = SPECS["scratchpad"], runs("scratchpad")
     model, data = load(spec, folder / WEIGHTS), ArithmeticData(spec, 0)
     problems = data.test(2, 2, spec.measure.examples)
-    texts = [data.format.vocab.decode(row) for row in write(model, data.writer, problems)]
-    true = [data.format.vocab.decode(row) for row in verify(model, data.writer.write(problems)).reference]
+    texts = [data.vocab.decode(row) for row in write(model, data.writer, problems)]
+    true = [data.vocab.decode(row) for row in verify(model, data.writer.write(problems)).reference]
     assert all(text.endswith("$") and text.count("|") == 1 for text in true)
     for name, array in score_parts(texts, true).items():
         assert np.array_equal(outcome.arrays[f"{name}.2"], array)
@@ -212,7 +216,7 @@ def test_a_text_that_ends_at_its_last_place_ends_no_early():
     model, data = half_trained()
     problems = data.test(1, 2, 100)
     written, reference = write(model, data.writer, problems), verify(model, data.writer.write(problems)).reference
-    decode = data.format.vocab.decode
+    decode = data.vocab.decode
     pairs = [(decode(a), decode(b)) for a, b in zip(written, reference, strict=True)]
     early = uncertainty(model, data.writer, problems, suppress_end=False).early.tolist()
     assert early == [a.endswith("$") and len(a) < len(b) for a, b in pairs]
@@ -238,27 +242,26 @@ def test_summary_is_mean_and_deviation_over_the_prompts_that_still_write():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"examples": 0}, "measure.examples=0: expected at least 1"),
-        ({"prompts": 0}, "measure.prompts=0: expected at least 1"),
-        ({"uncertainty": (3, 0)}, "measure.uncertainty=[3, 0]: expected lengths of at least 1"),
+        ({"examples": 0}, "measure.examples=0: expected int >= 1"),
+        ({"prompts": 0}, "measure.prompts=0: expected int >= 1"),
+        ({"uncertainty": (3, 0)}, "measure.uncertainty[1]=0: expected int >= 1"),
     ],
 )
 def test_measurements_that_cannot_be_made_are_refused_before_training(fields, message, tmp_path):
-    wrong = dataclasses.replace(SPECS["spaces"], measure=dataclasses.replace(MeasureSpec(), **fields))
-    for call in (wrong.check, lambda: measured.execute(wrong, 0, tmp_path, lambda progress: None)):
+    wrong = overlay(SPECS["spaces"], {"measure": fields})
+    for call in (lambda: check(wrong), lambda: wrong.run(0, tmp_path, lambda progress: None)):
         with pytest.raises(SpecError) as caught:
             call()
         assert str(caught.value) == message
     assert not list(tmp_path.iterdir()), "nothing was trained"
 
 
-def test_specifications_of_this_paper_survive_json_and_name_their_function():
+def test_specifications_of_this_paper_survive_json_and_bring_their_measurements():
     for experiment in EXPERIMENTS:
         for profile in PROFILES:
             if profile in experiment.specs:
                 spec = experiment.specs[profile]
                 assert from_dict(spec.to_dict(), MeasuredSpec) == spec
-                assert (
-                    type(from_dict(spec.to_dict())) is Spec and spec.EXECUTE == "papers.random_spaces.measured:execute"
-                )
+                assert type(from_dict(spec.to_dict())) is Spec
+                assert [type(callback).__name__ for callback in spec.callbacks()] == ["Answers", "Uncertainties"]
                 assert max(spec.measure.uncertainty, default=1) <= max(spec.test.lengths)

@@ -216,7 +216,7 @@ def test_it_is_a_plain_decoder():
     assert sorter.model.embedding.weight.shape == (10, 48), "7 symbols, delimiter, $ and PAD; 6 (q + 1) coordinates"
     assert {len(block.feed_forward.enter.bias) for block in sorter.model.blocks} == {7}
     written = write(sorter.model, sorter.data.writer, problems([[3, 1, 2]]))
-    assert sorter.data.format.vocab.decode(written[0]) == "123"
+    assert sorter.data.vocab.decode(written[0]) == "123"
 
 
 # ------------------------------------------------------------------ the three characteristics

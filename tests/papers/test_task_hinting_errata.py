@@ -13,8 +13,8 @@ from torch import Tensor
 
 from lengen.data.batch import Batch
 from lengen.models.blocks import FeedForward
-from papers.task_hinting import settings
 from papers.task_hinting.construction import vectors
+from papers.task_hinting.experiments import EXPERIMENTS
 from papers.task_hinting.theorem import sharpness
 from tests.papers.made_sorting import Lists, Sorter, families, of_length, problems, repaired, variant
 
@@ -228,7 +228,7 @@ def test_the_printed_mean_is_none():
 
 
 def test_ten_epochs_are_longer_than_the_training():
-    paper = settings.scaled("160m", "paper")
+    paper = next(item for item in EXPERIMENTS if item.variant == "160m").specs["paper"]
     epoch = paper.data.examples / paper.train.batch
     assert (epoch, paper.train.steps) == (156_250, 100_000)
     assert paper.train.warmup_steps == 1000
@@ -237,4 +237,4 @@ def test_ten_epochs_are_longer_than_the_training():
 def test_scores_of_a_vocabulary_have_a_bias_of_its_size():
     sorter = repaired(7, 10)
     assert sorter.model.head is not None
-    assert sorter.model.head.bias.shape == (len(sorter.data.format.vocab),) != (sorter.spec.model.width,)
+    assert sorter.model.head.bias.shape == (len(sorter.data.vocab),) != (sorter.spec.model.width,)

@@ -1,24 +1,25 @@
 """Bases, projections and both mechanisms against literal loops, and on models whose residual stream is known."""
 
-import dataclasses
 import math
 
 import numpy as np
 import pytest
 import torch
 
-from lengen.config.spec import Spec, SpecError
+from lengen.config.spec import SpecError
 from lengen.data.datamodule import ArithmeticData
 from lengen.tasks import Problems
 from lengen.training.build import build_model
 from lengen.vocab import FIRST
-from papers.task_hinting import settings
-from papers.task_hinting.probed import execute
+from papers.task_hinting.experiments import EXPERIMENTS
 from papers.task_hinting.probing import Bases, bases, mechanisms, orthogonality, probe, projections
+from papers.task_hinting.spec import ProbedSpec
+
+NAMES = {item.name.removeprefix("task_hinting/"): item for item in EXPERIMENTS}
 
 
-def spec(**changes: object) -> Spec:
-    return dataclasses.replace(settings.repeated((), "smoke", rep=True), **changes)
+def spec() -> ProbedSpec:
+    return NAMES["fig3.6/none"].specs["smoke"]
 
 
 def literal_top(values: list[float], k: int) -> set[int]:
@@ -52,10 +53,10 @@ class Known:
     """A model whose residual stream is written down: every token shows what the mechanisms ask for."""
 
     def __init__(self, data: ArithmeticData, minimum: int, shown: dict[int, set[int]]) -> None:
-        self.head = torch.nn.Linear(10, len(data.format.vocab), bias=False)
+        self.head = torch.nn.Linear(10, len(data.vocab), bias=False)
         self.head.weight.data.zero_()
         self.head.weight.data[FIRST : FIRST + 10] = torch.eye(10)
-        self.embedding = torch.nn.Embedding(len(data.format.vocab), 10)
+        self.embedding = torch.nn.Embedding(len(data.vocab), 10)
         self.device = torch.device("cpu")
         self.minimum, self.shown = minimum, shown
 
@@ -139,7 +140,7 @@ def test_a_probe_names_tokens_and_vocabulary():
 
 def test_a_run_keeps_what_it_probed(tmp_path):
     chosen = spec()
-    outcome = execute(chosen, 0, tmp_path, lambda progress: None)
+    outcome = chosen.run(0, tmp_path, lambda progress: None)
     for length in chosen.test.lengths:
         assert outcome.arrays[f"hits.minimum.{length}"].shape == (8,)
         hits = outcome.arrays[f"hits.identity_successor.{length}"]
@@ -151,7 +152,7 @@ def test_a_run_keeps_what_it_probed(tmp_path):
 
 
 def test_a_run_without_probes_keeps_none(tmp_path):
-    outcome = execute(settings.increment("standard", "smoke"), 0, tmp_path, lambda progress: None)
+    outcome = NAMES["table3/standard"].specs["smoke"].run(0, tmp_path, lambda progress: None)
     assert outcome.arrays == {}
     assert "encoder_cosine" not in outcome.info["scalars"]
 
@@ -159,10 +160,10 @@ def test_a_run_without_probes_keeps_none(tmp_path):
 @pytest.mark.parametrize(
     ("override", "words"),
     [
-        ("probe.examples=-1", "expected at least 0"),
+        ("probe.examples=-1", "expected int >= 0"),
         ("model.layers=1", "take two layers"),
-        ("data.task=successor", "models that sort"),
-        ("data.alphabet=8", "1 to 8"),
+        ("data.task=next_larger", "models that sort"),
+        ("data.task.alphabet=8", "1 to 8"),
         ('probe.sequences=[["1", "x"]]', "1 x is no sequence"),
     ],
 )

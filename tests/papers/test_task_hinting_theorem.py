@@ -7,7 +7,6 @@ import pytest
 
 from lengen.config.spec import SpecError, check, from_dict
 from lengen.inspection.problem import solve
-from papers.task_hinting.probed import execute
 from papers.task_hinting.spec import ProbeSpec
 from papers.task_hinting.theorem import (
     TheoremSpec,
@@ -22,28 +21,29 @@ from papers.task_hinting.theorem import (
 @pytest.mark.parametrize(
     ("override", "words"),
     [
-        ("theorem.variant=literal", "expected one of repaired, printed"),
+        ("theorem.variant=literal", "invalid enum value 'literal'"),
         ("theorem.variant=printed", "set model.ff_width=15"),
-        ("data.alphabet=6", "set model.width=42"),
+        ("data.task.alphabet=6", "set model.width=42"),
         ("model.width=12", "set model.width=36"),
         ("model.heads=4", "set model.heads=2"),
         ("model.head_dim=9", "set model.head_dim=18"),
         ("model.ff_width=4", "set model.ff_width=5"),
         ("model.layers=3", "set model.layers=2"),
-        ("model.biases=false", "set model.biases=true"),
+        ("model.linear_bias=false", "set model.linear_bias=true"),
         ("model.tied=true", "set model.tied=false"),
         ("model.norm=layernorm", "set model.norm=none"),
         ("model.activation=gelu", "set model.activation=relu"),
         ("model.scale_attention=true", "set model.scale_attention=false"),
-        ("model.temperature=none", "set model.temperature=log"),
-        ("model.temperature_of=position", "set model.temperature_of=prompt"),
-        ("model.temperature_start=1", "set model.temperature_start=3.0"),
-        ("model.encoding=learned", "set model.encoding=none"),
-        ("data.task=successor", "set data.task=sorting"),
-        ('data.hints=["successor"]', "set data.task=sorting, data.hints=\\[\\]"),
+        ("model.tempered=none", 'set model.tempered={"form": "log", "of": "prompt", "start": 3.0}'),
+        ("model.tempered.of=position", '"of": "position".* set model.tempered={"form": "log", "of": "prompt"'),
+        ("model.tempered.start=1", '"start": 1.0.* set model.tempered={.*"start": 3.0}'),
+        ("model.encoding=learned", "model.encoding=none"),
+        ("data.task=next_larger", "set data.task=sorting"),
+        ("data.hints=next_larger", "set data.hints=\\[\\]"),
+        ("data.format.begin=true", 'set data.format={.*"begin": false'),
         ("test.lengths=5,9", "made for at most 8"),
         ("train.precision=bf16-mixed", "set train.precision=32-true"),
-        ("data.length=725", "at most 724 numbers exactly"),
+        ("data.task.longest=725", "at most 724 numbers exactly"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_sentence(override, words):
@@ -58,7 +58,9 @@ def test_what_does_not_fit_is_refused_in_one_sentence(override, words):
     [(33, 8, "bf16-true"), (5, 33, "bf16-true"), (5, 725, "32-true"), (5, 1 << 25, "64-true")],
 )
 def test_sizes_beyond_a_precision_are_refused(alphabet, longest, precision):
-    with pytest.raises(SpecError, match=r"lower data\.(alphabet|length) or set train\.precision=64-true") as caught:
+    with pytest.raises(
+        SpecError, match=r"lower data\.task\.(alphabet|longest) or set train\.precision=64-true"
+    ) as caught:
         check(theorem(alphabet, longest, precision=precision))
     assert "\n" not in str(caught.value)
 
@@ -97,7 +99,7 @@ def test_probes_are_checked_as_in_any_other_run():
 
 def test_a_run_trains_nothing_and_measures_all(tmp_path):
     spec = theorem(5, 10, (1, 2, 5, 10), examples=20, probe=ProbeSpec(examples=20, sequences=(("3", "1", "2"),)))
-    outcome = execute(spec, 0, tmp_path, lambda progress: None)
+    outcome = spec.run(0, tmp_path, lambda progress: None)
     for length in (1, 2, 5, 10):
         assert {score.correct for score in outcome.grid.scores[(length,)].values()} == {20}
         assert outcome.arrays[f"hits.minimum.{length}"].all()

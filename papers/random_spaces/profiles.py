@@ -1,0 +1,134 @@
+"""The three sizes of this paper: the base of each profile, and how far each of them follows a data set; no torch.
+
+`paper` holds Chapter 4 as printed, with what it leaves open taken from the author's code; `cpu` and `smoke` shrink
+sizes and never the code path.
+"""
+
+from lengen.config import DataSpec, Linear, ModelSpec, Sinusoidal, TestSpec, TrainSpec, TwoOperandAddition
+from lengen.config.overlay import Changes, overlay
+from lengen.config.profiles import ByProfile
+from papers.random_spaces.spec import MeasuredSpec, MeasureSpec
+
+
+def up_to(longest: int, *gaps: int) -> tuple[int, ...]:
+    """The lengths 1 to ``longest`` without ``gaps``."""
+    return tuple(length for length in range(1, longest + 1) if length not in gaps)
+
+
+def of_width(width: int, heads: int, hidden: int = 4) -> Changes:
+    """Fields of a model whose heads share its width, with ``hidden`` times as many feed-forward units."""
+    return {"width": width, "heads": heads, "head_dim": width // heads, "ff_width": hidden * width}
+
+
+PAPER = MeasuredSpec(
+    data=DataSpec(task=TwoOperandAddition(up_to(9, 8)), format=Linear(), examples=100_000, vocabulary="printable"),
+    model=ModelSpec(
+        layers=3,
+        **of_width(128, heads=4),
+        encoding=Sinusoidal(),
+        activation="gelu",
+        norm="layernorm",
+        final_norm="none",
+        norm_place="post",
+        tied=True,
+        scale_attention=True,
+        init="normal",
+        linear_bias=True,
+        dropout=0.1,
+    ),
+    train=TrainSpec(
+        steps=100_000,
+        batch=256,
+        lr=3e-4,
+        betas=(0.9, 0.999),
+        weight_decay=0.1,
+        warmup_steps=100,
+        evaluations=100,
+        precision="bf16-mixed",
+    ),
+    test=TestSpec(lengths=up_to(12), counts=(2,), examples=1000, track=100, attention_examples=1),
+    measure=MeasureSpec(examples=1000),
+)
+"""Sections 4.2.1 to 4.2.4, with the data set ``generalize_to_longer_mini``."""
+
+_SMALLER: Changes = {
+    "model": {"norm_place": "pre", "final_norm": "layernorm", "tied": False, "dropout": 0.0},
+    "train": {"lr": 1e-3, "precision": "32-true"},
+}
+BASE: dict[str, MeasuredSpec] = {
+    "paper": PAPER,
+    "cpu": overlay(
+        PAPER,
+        _SMALLER,
+        {
+            "model": of_width(128, heads=4, hidden=2),
+            "train": {"steps": 3000, "batch": 32, "evaluations": 20},
+            "test": {"examples": 500, "track": 64},
+            "measure": {"examples": 200},
+        },
+    ),
+    "smoke": overlay(
+        PAPER,
+        _SMALLER,
+        {
+            "model": {"layers": 1, **of_width(32, heads=2, hidden=1)},
+            "train": {"steps": 8, "batch": 8, "evaluations": 2, "bucket": 2, "warmup_steps": 2},
+            "test": {"examples": 8, "track": 4},
+            "measure": {"examples": 4, "prompts": 4},
+        },
+    ),
+}
+"""What each profile begins with."""
+
+
+# ------------------------------------------------------------------ data sets (Section 4.2.2)
+
+
+def _set(trained: tuple[int, ...], tested: tuple[int, ...], examples: int) -> Changes:
+    return {"data": {"task": TwoOperandAddition(trained), "examples": examples}, "test": {"lengths": tested}}
+
+
+ONE_TO_THREE = ByProfile(
+    paper=_set((1, 3), up_to(4), 10_000),
+    cpu=_set((1, 3), up_to(4), 10_000),
+    smoke=_set((1, 3), up_to(4), 200),
+)
+"""1-3_digit. Smaller profiles have the same gaps at shorter lengths (D3)."""
+ONE_TO_SEVEN = ByProfile(
+    paper=_set(up_to(7), up_to(8), 100_000),
+    cpu=_set(up_to(5), up_to(6), 30_000),
+    smoke=_set(up_to(2), up_to(3), 200),
+)
+"""1-7_digit."""
+LONGER = ByProfile(
+    paper=_set(up_to(19, 18), up_to(20), 1_000_000),
+    cpu=_set(up_to(7, 6), up_to(8), 30_000),
+    smoke=_set(up_to(4, 3), up_to(5), 200),
+)
+"""generalize_to_longer."""
+MINI = ByProfile(
+    paper=_set(up_to(9, 8), up_to(12), 100_000),
+    cpu=_set(up_to(6, 5), up_to(9), 30_000),
+    smoke=_set(up_to(4, 3), up_to(6), 200),
+)
+"""generalize_to_longer_mini."""
+PADDED = ByProfile(
+    paper={"data": {"format": {"pad_to": 13}}, "test": {"lengths": up_to(14)}},
+    cpu={"data": {"format": {"pad_to": 8}}, "test": {"lengths": up_to(9)}},
+    smoke={"data": {"format": {"pad_to": 5}}, "test": {"lengths": up_to(6)}},
+)
+"""Zero padding (Figure 4.5: 13 digits); longer numbers are tested beside it."""
+LARGE = ByProfile(paper={"model": {"layers": 6, **of_width(768, heads=4)}})
+"""The NanoGPT of Figures 4.1, 4.3, 4.6 and B.1; smaller profiles have their base."""
+ATTENTION = ByProfile(
+    paper={"test": {"attention": ((9, 2),)}},
+    cpu={"test": {"attention": ((6, 2),)}},
+    smoke={"test": {"attention": ((4, 2),)}},
+)
+"""The longest trained problems are looked at (Figure 4.4)."""
+UNCERTAINTY = ByProfile(
+    paper={"measure": {"uncertainty": (9, 12)}},
+    cpu={"measure": {"uncertainty": (6, 9)}},
+    smoke={"measure": {"uncertainty": (4, 6)}},
+)
+"""The longest trained problems and the longest tested ones (Figure 4.3)."""

@@ -1,0 +1,152 @@
+"""The three sizes of this paper: the base of each profile, training sets, and how far each of them tests; no torch.
+
+`paper` holds Appendix B as printed, with what it leaves open decided in `papers.task_hinting.deviations`; `cpu` and
+`smoke` shrink sizes and never the code path.
+"""
+
+from collections.abc import Callable
+
+from lengen.config import (
+    DataSpec,
+    Increment,
+    Linear,
+    ModelSpec,
+    NoEncoding,
+    NoPositionIds,
+    Sorting,
+    TestSpec,
+    TrainSpec,
+)
+from lengen.config.overlay import Changes, overlay
+from lengen.config.profiles import ByProfile
+from papers.task_hinting.spec import ProbedSpec, ProbeSpec
+
+FORMAT = Linear(begin=False, separator="⊥", end=False)
+"""5 3 1 4 2 ⊥ 1 2 3 4 5: no token begins or ends a sequence (D1, D2)."""
+
+
+def of_width(width: int, heads: int) -> Changes:
+    """Fields of a model whose heads share its width, with twice as many feed-forward units."""
+    return {"width": width, "heads": heads, "head_dim": width // heads, "ff_width": 2 * width}
+
+
+PAPER = ProbedSpec(
+    data=DataSpec(
+        task=Sorting(longest=20, short=5, skew=0.8, alphabet=100), format=FORMAT, position_ids=NoPositionIds()
+    ),
+    model=ModelSpec(
+        layers=2,
+        **of_width(1024, heads=16),
+        encoding=NoEncoding(),
+        activation="gelu",
+        norm="layernorm",
+        final_norm="layernorm",
+        norm_place="pre",
+        tied=False,
+        output_bias=True,
+        scale_attention=True,
+        init="normal",
+    ),
+    train=TrainSpec(
+        steps=100_000,
+        batch=1024,
+        lr=1e-5,
+        betas=(0.9, 0.999),
+        warmup_steps=1000,
+        final_lr=0.0,
+        evaluations=50,
+        precision="bf16-mixed",
+        one_length=True,
+    ),
+    test=TestSpec(lengths=(5, 10, 15, *range(20, 101, 10)), examples=100_000),
+    probe=ProbeSpec(),
+)
+"""Section 3, Appendix B, Tables 4 and 5; `SIZED` gives it a training set."""
+BASE: dict[str, ProbedSpec] = {
+    "paper": PAPER,
+    "cpu": overlay(
+        PAPER,
+        {
+            "data.task": {"longest": 10, "alphabet": 30},
+            "model": of_width(64, heads=8),
+            "train": {"steps": 3400, "batch": 128, "lr": 3e-3, "warmup_steps": 100, "evaluations": 10},
+            "train.precision": "32-true",
+            "test": {"lengths": (5, 10, 15, 20, 25, 30, 40, 50), "examples": 500},
+        },
+    ),
+    "smoke": overlay(
+        PAPER,
+        {
+            "data.task": {"longest": 4, "alphabet": 10, "short": 3},
+            "model": of_width(16, heads=2),
+            "train": {"steps": 8, "batch": 8, "lr": 1e-3, "warmup_steps": 2, "evaluations": 2, "bucket": 2},
+            "train.precision": "32-true",
+            "test": {"lengths": (3, 4, 6, 8), "examples": 8},
+        },
+    ),
+}
+"""What each profile begins with."""
+
+# ------------------------------------------------------------------ training sets (Section 3)
+
+SIZES = {"1m": 1_000_000, "10m": 10_000_000, "40m": 40_000_000, "160m": 160_000_000}
+"""Sizes of the training set, over all tasks."""
+
+
+def examples(size: str, profile: str) -> int:
+    """Training examples of a size; smaller profiles keep the number of epochs, in whole windows (D22)."""
+    if profile == "paper":
+        return SIZES[size]
+    paper, small = PAPER.train, BASE[profile].train
+    window = 2 * small.batch * small.bucket
+    windows = round(SIZES[size] * small.steps * small.batch / (paper.steps * paper.batch) / window)
+    return window * max(windows, 1 + list(SIZES).index(size))  # as many different sizes, however small
+
+
+def _each(change: Callable[[str], Changes]) -> ByProfile:
+    return ByProfile(**{profile: change(profile) for profile in BASE})
+
+
+def _sized(size: str) -> ByProfile:
+    return _each(lambda profile: {"data.examples": examples(size, profile)})
+
+
+SIZED = {size: _sized(size) for size in SIZES}
+"""A training set of each size."""
+TWICE = _each(lambda profile: {"train.steps": 2 * BASE[profile].train.steps})
+"""Two times the steps."""
+LONG = _each(
+    lambda profile: {"train.steps": 3 * BASE[profile].train.steps, "data.examples": 3 * examples("160m", profile)}
+)
+"""Three times the steps, on a training set that grows with them: the text trains far beyond the point where trained
+lengths are solved, smaller profiles stop about there."""
+
+# ------------------------------------------------------------------ what is asked of trained models (Section 4)
+
+PROBED = ByProfile(
+    paper={"probe": ProbeSpec(examples=10_000, sequences=(("5", "17", "43", "78", "92"),))},
+    cpu={"probe": ProbeSpec(examples=500, sequences=(("2", "5", "13", "23", "28"),))},
+    smoke={"probe": ProbeSpec(examples=8, sequences=(("1", "2", "4", "8", "9"),))},
+)
+"""Sequences of each length on which the mechanisms are measured, and the printed example of Figures 4.12 to 4.14, or
+what it becomes in a smaller alphabet."""
+
+# ------------------------------------------------------------------ adding one (Section 6, Table 3)
+
+_ADDING_ONE: Changes = {"data.format.reverse_response": True, "model.layers": 4}
+ADDING_ONE = ByProfile(
+    paper={
+        "data.task": Increment(longest=10, short=4, skew=0.8, repeats=0.1),
+        **_ADDING_ONE,
+        "test.lengths": (5, 10, *range(11, 21)),
+    },
+    cpu={
+        "data.task": Increment(longest=6, short=3, skew=0.8, repeats=0.1),
+        **_ADDING_ONE,
+        "model": of_width(64, heads=2),
+        "train.steps": 3000,
+        "test.lengths": (3, *range(6, 13)),
+    },
+    smoke={"data.task": Increment(longest=4, short=3, skew=0.8, repeats=0.1), **_ADDING_ONE},
+)
+"""The task and its model, at the lengths of each profile."""
