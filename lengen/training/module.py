@@ -93,7 +93,7 @@ class SequenceModule(LightningModule):
 
     def predict_step(self, batch: Problems, index: int, dataloader_idx: int = 0) -> list[str]:
         """Greedy responses to problems, as text."""
-        return [self.data.format.vocab.decode(row) for row in write(self.model, self.data.writer, batch)]
+        return [self.data.vocab.decode(row) for row in write(self.model, self.data.writer, batch)]
 
     def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:
         """Move training batches only: what is verified or written moves there and back by itself, once."""

@@ -82,9 +82,14 @@ def _multiplication(format, operands):
     m, n = (len(text) for text in operands)
     first, second = _digits(a, m, format.reverse_query), _digits(b, n, format.reverse_query)
     if format.kind == "linear":
-        product = [(c, (k, 0)) for c, k in _digits(a * b, m + n, format.reverse_response)]
+        width = m + n if format.pad_response else 0
+        sums = [a * (b % 10**place) for place in range(1, n + 1)] if format.scratchpad else [a * b]
+        response = []
+        for j, total in enumerate(sums):
+            response += [(">", (0, j))] if j else []
+            response += [(c, (k, j)) for c, k in _digits(total, width, format.reverse_response)]
         numbers = [(c, (k, 0)) for c, k in first], [(c, (k, 1)) for c, k in second]
-        return [*numbers[0], ("*", (0, int(format.reverse_query))), *numbers[1], ("=", (0, 0))], product
+        return [*numbers[0], ("*", (0, int(format.reverse_query))), *numbers[1], ("=", (0, 0))], response
     query = [(c, (k, None, None)) for c, k in first] + [("*", (None, None, None))]
     query += [(c, (None, k - 1, None)) for c, k in second]
     digits_of_b = [int(c) for c in reversed(operands[1])]
