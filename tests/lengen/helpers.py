@@ -8,7 +8,6 @@ import torch
 from hypothesis import strategies as st
 
 from lengen.config import (
-
     Abacus,
     Addition,
     Aligned,
@@ -17,8 +16,8 @@ from lengen.config import (
     Coupled,
     Cyclic,
     DataSpec,
-    Encoding,
     EncoderDecoder,
+    Encoding,
     Format,
     Learned,
     Linear,
@@ -281,5 +280,3 @@ def kill_at(
         patch.setattr(SequenceModule, place, killed)
         with pytest.raises(Killed):
             run(*arguments)
-
-

@@ -9,7 +9,8 @@ import torch
 from lengen.callbacks import response_losses, score_cell
 from lengen.callbacks.accuracy_grid import PARTIAL
 from lengen.callbacks.scoring import score_sampled
-from lengen.config.spec import SpecError, TrainSpec, check
+from lengen.config import Decoder, Encoder, Given, TrainSpec
+from lengen.config.spec import SpecError, check, replace
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import most_likely, sampled, verify, write
 from lengen.models import Transformer

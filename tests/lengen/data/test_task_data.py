@@ -11,7 +11,6 @@ from lengen.config import TrainSpec
 from lengen.config.sections import VALIDATION
 from lengen.config.spec import replace
 from lengen.data.datamodule import ArithmeticData
-from lengen.data.task_data import TaskData
 from lengen.randomness import generator
 from lengen.vocab import PAD
 from tests.lengen.helpers import TRAIN, data_spec, spec

@@ -174,12 +174,16 @@ REFUSED = {
         sequences("increment", hints=("successor",))
     ),
     "data.hints: fill has other symbols than data.task=increment": sized(sequences("increment", hints=("fill",))),
-    "data.hints: count stands there twice; expected different auxiliary tasks": sized(sequences(hints=("count", "count"))),
+    "data.hints: count stands there twice; expected different auxiliary tasks": sized(
+        sequences(hints=("count", "count"))
+    ),
     "train.one_length=true: only tasks with a distribution of lengths draw": spec(data_spec("parity"), ONE_LENGTH),
     "model.tempered: tempered attention needs model.architecture=decoder": sized(
         architecture=EncoderDecoder(), tempered=Tempered()
     ),
-    "data.hints: auxiliary tasks need model.architecture=decoder": sized(sequences(hints=("count",)), architecture=Encoder()),
+    "data.hints: auxiliary tasks need model.architecture=decoder": sized(
+        sequences(hints=("count",)), architecture=Encoder()
+    ),
     'model.tempered.form="ln": expected one of log, one_plus_log': sized(tempered=Tempered(form="ln")),
     'model.tempered.of="all": expected one of position, prompt': sized(tempered=Tempered(of="all")),
     "model.tempered.of=prompt: with train.loss=all nothing tells where a prompt ends": sized(

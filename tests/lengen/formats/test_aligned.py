@@ -5,7 +5,18 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config import Aligned, Consecutive, Coupled, Cyclic, DataSpec, Linear, NoPositionIds, Parity, SettingError, TwoOperandAddition
+from lengen.config import (
+    Aligned,
+    Consecutive,
+    Coupled,
+    Cyclic,
+    DataSpec,
+    Linear,
+    NoPositionIds,
+    Parity,
+    SettingError,
+    TwoOperandAddition,
+)
 from lengen.config.spec import check
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.reading import final_answer
@@ -65,7 +76,11 @@ def test_the_worked_examples(task, options, operands, query, response, answer):
 def literal(data, operands: list[str]) -> tuple[str, str]:
     """Query and response in plain strings, for numeric tasks in base 10."""
     a, b = operands[0].rjust(data.format.width, "0"), operands[1] if len(operands) > 1 else ""
-    result = {"successor": lambda: int(a) + 1, "pair_addition": lambda: int(a) + int(b), "n_by_one": lambda: int(a) * int(b)}
+    result = {
+        "successor": lambda: int(a) + 1,
+        "pair_addition": lambda: int(a) + int(b),
+        "n_by_one": lambda: int(a) * int(b),
+    }
     operator = {"successor": "", "pair_addition": "+", "n_by_one": "*"}[data.task.kind]
     b = b.rjust(data.format.width, "0") if data.task.kind == "pair_addition" else b
     if isinstance(data.format, Aligned):
@@ -209,13 +224,17 @@ def test_encoding_shows_both_sides():
 
 def test_running_results_in_plain_order_are_refused():
     """The answer is the last of them: written first, it would be read from the wrong end."""
-    with pytest.raises(SettingError, match=r"data.format.reverse_response=false: listops_max is answered from the units"):
+    with pytest.raises(
+        SettingError, match=r"data.format.reverse_response=false: listops_max is answered from the units"
+    ):
         check(spec(fixed_data("listops_max", reverse_response=False), encoding="sinusoidal"))
 
 
 def test_only_two_operands_of_one_width_are_aligned():
     for task in (TwoOperandAddition((1, 2)), fixed_data("successor").task):
-        with pytest.raises(SettingError, match=r"data\.format=aligned: the digits of two operands stand side by side") as caught:
+        with pytest.raises(
+            SettingError, match=r"data\.format=aligned: the digits of two operands stand side by side"
+        ) as caught:
             check(spec(DataSpec(task=task, format=Aligned(width=4), position_ids=Consecutive()), encoding="sinusoidal"))
         assert "\n" not in str(caught.value)
     assert isinstance(fixed_data("addition").format, Linear)

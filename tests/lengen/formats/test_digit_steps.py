@@ -8,7 +8,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config import SUBTASKS, Addition, Coupled, DataSpec, DigitSteps, Linear, RandomSpaces, SettingError, Subtasks
+from lengen.config import (
+    SUBTASKS,
+    Coupled,
+    DataSpec,
+    DigitSteps,
+    RandomSpaces,
+    SettingError,
+    Subtasks,
+)
 from lengen.config.spec import check, replace
 from lengen.data.reading import final_answer
 from lengen.tasks import Problems

@@ -15,7 +15,6 @@ from tests.cases import CASES
 from tests.lengen import reference
 from tests.lengen.helpers import data_spec, problems, spec, strings, vocab_of, writer, written
 
-
 OF_ONE_PAPER = ("addition", "multiplication", "parity")
 
 
@@ -36,7 +35,11 @@ def test_the_worked_examples(case):
     assert batch.tokens.dtype == batch.ids.dtype == torch.int64 and batch.loss.dtype == torch.bool
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.data.task.kind in OF_ONE_PAPER and c.data.position_ids.kind == "coupled"], ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case",
+    [c for c in CASES if c.data.task.kind in OF_ONE_PAPER and c.data.position_ids.kind == "coupled"],
+    ids=lambda case: case.name,
+)
 def test_the_slow_reference_agrees_with_the_worked_examples(case):
     tokens = reference.write(case.data, [str(int(t)) if case.data.task.NUMBERS else t for t in case.operands])
     assert "".join(token.character for token in tokens) == case.text
@@ -181,7 +184,12 @@ ONE_LEVEL = Coupled((9,))
         (Parity(3), Linear(), Coupled(()), "data.position_ids.max_position=[]: expected 1 to 2 values"),
         (Parity(3), Linear(pad_to=5), ONE_LEVEL, "data.format.pad_to=5: the digits of parity are no numbers"),
         (Parity(3), Subtasks(), ONE_LEVEL, "data.format=subtasks: it writes sums of exactly two numbers, and parity"),
-        (Multiplication(3, 3), Linear(width=5, pad_to=5), ONE_LEVEL, "data.format.pad_to=5: data.format.width=5 already"),
+        (
+            Multiplication(3, 3),
+            Linear(width=5, pad_to=5),
+            ONE_LEVEL,
+            "data.format.pad_to=5: data.format.width=5 already",
+        ),
         (
             Multiplication(3, 3),
             Linear(scratchpad=True, end=False),
@@ -201,7 +209,10 @@ def test_what_is_no_part_at_all_is_refused():
     values = {"task": {"kind": "parity", "bits": 3}, "format": {"kind": "linear"}}
     for change, message in [
         ({"task": {"kind": "pairty", "bits": 3}}, "data.task: unknown task 'pairty'; nearest: parity"),
-        ({"position_ids": {"kind": "couple"}}, "data.position_ids: unknown scheme of position ids 'couple'; nearest: coupled"),
+        (
+            {"position_ids": {"kind": "couple"}},
+            "data.position_ids: unknown scheme of position ids 'couple'; nearest: coupled",
+        ),
         ({"format": {"kind": "linear", "separator": "?"}}, 'data.format.separator="?": '),
     ]:
         with pytest.raises(SettingError) as caught:

@@ -14,7 +14,6 @@ from tests.cases import CASES
 from tests.lengen import reference
 from tests.lengen.helpers import number, problems, strings, written
 
-
 PAIR = Addition(digits=1)
 
 

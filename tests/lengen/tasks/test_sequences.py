@@ -13,8 +13,8 @@ from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
 from lengen.randomness import generator
 from lengen.tasks import OperandError
-from lengen.tasks.increment import carries, incremented
 from lengen.tasks.counting import rarer
+from lengen.tasks.increment import carries, incremented
 from lengen.tasks.sorting import ascending
 from tests.lengen.helpers import vocab_of
 from tests.lengen.sequences import TASKS, carried, held, next_in_order, part, rows, sequences, sized
@@ -182,7 +182,9 @@ def test_bad_operands_get_one_sentence(task, operands, message):
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("alphabet", "expected"), [(0, "`int` >= 1"), (1, "2 to 250 numbers"), (251, "2 to 250 numbers")])
+@pytest.mark.parametrize(
+    ("alphabet", "expected"), [(0, "`int` >= 1"), (1, "2 to 250 numbers"), (251, "2 to 250 numbers")]
+)
 @pytest.mark.parametrize("task", ["sorting", "successor", "count", "fill"])
 def test_alphabets_that_cannot_be_held_are_refused(task, alphabet, expected):
     with pytest.raises(SettingError, match=f"data.task.alphabet={alphabet}: expected ") as caught:
@@ -205,7 +207,9 @@ def test_ways_of_writing_that_sequences_lack_are_refused(field, value):
 def test_words_are_no_printable_characters_and_carries_are_written_from_the_units():
     with pytest.raises(SettingError, match=r"data\.vocabulary=printable: this task has symbols"):
         check(sized(replace(sequences(alphabet=12), vocabulary="printable")))
-    with pytest.raises(SettingError, match=r"data\.format\.reverse_response=false: carries is answered from the units on"):
+    with pytest.raises(
+        SettingError, match=r"data\.format\.reverse_response=false: carries is answered from the units on"
+    ):
         check(sized(sequences("carries", reverse_response=False)))
     check(sized(replace(sequences(), position_ids=Coupled((30,))), encoding="learned"))
     assert isinstance(sequences().format, Linear)
