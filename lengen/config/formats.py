@@ -96,6 +96,11 @@ class Linear(Part, Format, tag="linear", frozen=True):
                     f"data.format.{name}=true: answers of {who} are as long as its operands say, so there is no "
                     f"longest one to pad to; choose data.format.pad_to or data.format.width"
                 )
+        if self.pad_to and task.LAST:
+            raise SettingError(
+                f"data.format.pad_to={self.pad_to}: the last digit of {who} is its answer, and zeros behind it would be "
+                f"another; choose data.format.width, which pads its operands"
+            )
         for name in ("pad_to", "width"):
             if getattr(self, name) and not task.PADS:
                 raise SettingError(

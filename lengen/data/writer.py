@@ -21,6 +21,9 @@ from lengen.position_ids import PositionIds
 from lengen.tasks.base import Problems, Task, keys
 from lengen.vocab import FIRST, PAD, Vocab
 
+EVERY = 1 << 30
+"""Digits that are written of a row whose layout says how many."""
+
 
 class _Part(NamedTuple):
     """One sequence of each example before it has ids."""
@@ -118,7 +121,7 @@ class Writer:
             return (rows != 0).any(dim=2).long()
         if name in self.format.dropped:
             return digits.significant(rows).clamp(min=self.format.least)
-        return torch.full(rows.shape[:2], max(rows.shape[2], self.format.least))
+        return torch.full(rows.shape[:2], EVERY)
 
     def _part(self, problems: Problems, numbers: _Numbers, buffer: Tensor, query: bool = False) -> _Part:
         table = self._tables[query]

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen.config.encodings import Encoding as EncodingPart
+from lengen.config.encodings import RelativeKeys as RelativeKeysPart
 from lengen.config.part import kinds
 from lengen.config.spec import SpecError, check
 from lengen.encodings import (
@@ -181,8 +182,7 @@ def test_relative_keys_are_scaled_with_the_scores():
 
 
 def test_as_many_relative_keys_as_a_specification_asks_for():
-    model = spec(data_spec("parity"), encoding="rpe").model
-    assert build_encoding(model, ()).clip == 16 and build_encoding(model, (70,)).clip == 70
+    assert build("rpe").clip == 16 and RelativeKeysPart(clip=70).build(MODEL, ()).clip == 70
     assert RelativeKeys(64, 500).table.std().item() == pytest.approx(64**-0.5, rel=0.02)
 
 

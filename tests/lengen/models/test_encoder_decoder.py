@@ -118,7 +118,7 @@ def test_attention_is_the_softmax_of_its_scores(options, encoding):
             assert not weights[name][~open_ | closed_row].any()
             ones = (~closed_row[..., 0]).to(weights[name].dtype)
             assert torch.allclose(weights[name].sum(dim=-1), ones, atol=1e-6)
-            assert closed_row.any() == (model.spec.bias == "given")
+            assert closed_row.any() == isinstance(model.spec.attention_bias, Given)
 
 
 @torch.no_grad()

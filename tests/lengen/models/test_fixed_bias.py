@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from lengen.config import Given, Window
 from lengen.config.spec import SpecError
 from lengen.data.datamodule import ArithmeticData
-from lengen.encodings import build_encoding
 from lengen.models import Record
 from lengen.models.attention import attend, causal_mask, closed_rows
 from lengen.models.blocks import Attention, Context
@@ -196,7 +195,7 @@ def test_closed_rows_read_nothing_and_give_no_nan(encoding):
     model = spec(data_spec("parity"), encoding=encoding, linear_bias=True).model
     attention, ids = Attention(model).double(), torch.arange(5)[None, None]
     torch.nn.init.normal_(attention.out.bias)
-    positions = build_encoding(model, ())
+    positions = model.encoding.build(model, ())
     x = torch.randn(3, 5, model.width, dtype=torch.float64, requires_grad=True)
     fixed = torch.randn(1, 2, 5, 5)
     fixed[0, :, 1] = -math.inf  # closed for all heads

@@ -1,0 +1,229 @@
+"""Every task in one line, with every combination of options that it accepts, against plain strings; and read back."""
+
+import itertools
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lengen.config import (
+    Addition,
+    Aligned,
+    Carries,
+    Consecutive,
+    Copy,
+    Counting,
+    Coupled,
+    DataSpec,
+    DigitSteps,
+    Filling,
+    Increment,
+    Linear,
+    ListOpsMax,
+    ListOpsMin,
+    ListOpsSum,
+    Multiplication,
+    MultiplicationStages,
+    NByOne,
+    NextLarger,
+    PairAddition,
+    Parity,
+    Reverse,
+    RunningXor,
+    SettingError,
+    Sorting,
+    Subtasks,
+    Successor,
+    Task,
+    TwoOperandAddition,
+)
+from lengen.config.part import kinds
+from lengen.data.reading import final_answer
+from lengen.tasks import OperandError
+from tests.lengen import plain
+from tests.lengen.helpers import writer
+
+WIDE = 14
+TASKS: dict[str, tuple[Task, ...]] = {
+    "addition": (Addition(digits=5, operands=4),),
+    "two_operand_addition": (TwoOperandAddition(lengths=(1, 2, 3)),),
+    "multiplication": (Multiplication(digits=5, second_digits=3),),
+    "parity": (Parity(bits=5),),
+    "successor": (Successor(digits=5), Successor(digits=5, base=16)),
+    "pair_addition": (PairAddition(digits=5), PairAddition(digits=5, base=2)),
+    "n_by_one": (NByOne(digits=5), NByOne(digits=5, base=7)),
+    "running_xor": (RunningXor(digits=5, base=2),),
+    "listops_sm": (ListOpsSum(digits=5), ListOpsSum(digits=5, base=12)),
+    "listops_max": (ListOpsMax(digits=5),),
+    "listops_min": (ListOpsMin(digits=5), ListOpsMin(digits=5, base=4)),
+    "sorting": (Sorting(longest=5, alphabet=9), Sorting(longest=5, alphabet=120)),
+    "next_larger": (NextLarger(longest=5, alphabet=12),),
+    "count": (Counting(longest=5, alphabet=12),),
+    "fill": (Filling(longest=5, alphabet=9), Filling(longest=5, alphabet=12, padding=2)),
+    "increment": (Increment(longest=5),),
+    "carries": (Carries(longest=5),),
+    "copy": (Copy(digits=5),),
+    "reverse": (Reverse(digits=5),),
+}
+LINES = [
+    Linear(
+        scratchpad=scratchpad, pad_query=query, pad_response=response, pad_to=pad_to, width=width,
+        reverse_query=reversals[0], reverse_response=reversals[1], begin=begin, separator=separator, end=end,
+    )
+    for scratchpad, query, response, pad_to, width, begin, end, separator in itertools.product(
+        (False, True), (False, True), (False, True), (0, 7), (0, WIDE), (True, False), (True, False), ("=", "$", "⊥")
+    )
+    for reversals in itertools.product((False, True), repeat=2)
+]  # fmt: skip
+
+
+def accepted(task: Task) -> list[Linear]:
+    found = []
+    for format in LINES:
+        try:
+            format.check(task)
+        except SettingError:
+            continue
+        found.append(format)
+    return found
+
+
+ACCEPTED = {task: accepted(task) for tasks in TASKS.values() for task in tasks}
+
+
+@st.composite
+def typed(draw, task: Task, longest: int = 6) -> list[str]:
+    """Operands as somebody may type them."""
+    kind, number = task.kind, st.text("0123456789", min_size=1, max_size=longest)
+    nines = st.integers(1, longest).map(lambda n: "9" * n)
+    if kind in plain.FIXED:
+        number = st.text("".join(task.symbols), min_size=1, max_size=longest)
+        second = {"pair_addition": [number], "n_by_one": [st.sampled_from(task.symbols)]}.get(kind, [])
+        return [draw(part) for part in (number, *second)]
+    if kind in ("copy", "reverse"):
+        return [draw(number)]
+    if kind == "parity":
+        return [draw(st.text("01", min_size=1, max_size=longest))]
+    if kind == "fill":
+        copies = draw(st.integers(2, longest))
+        return [draw(st.sampled_from(task.symbols)), str(copies), str(draw(st.integers(1, copies - 1)))]
+    if kind in plain.SEQUENCES:
+        few = draw(st.lists(st.sampled_from(task.symbols), min_size=2, max_size=2, unique=True))
+        pool = few if kind == "count" else task.symbols
+        sequence = [*few, *draw(st.lists(st.sampled_from(pool), max_size=longest - 2))]
+        return (
+            [*sequence, draw(st.sampled_from(sequence))] if kind == "next_larger" else draw(st.permutations(sequence))
+        )
+    some = number | nines
+    if kind == "addition":
+        return draw(st.lists(some, min_size=2, max_size=5))
+    return [draw(some) for _ in range(1 if kind in ("increment", "carries") else 2)]
+
+
+def test_every_task_is_here():
+    assert set(TASKS) == set(kinds(Task)) and all(ACCEPTED.values())
+
+
+@pytest.mark.parametrize("name", TASKS)
+@settings(max_examples=40)
+@given(st.data())
+def test_a_line_is_that_of_plain_strings_and_reads_back(name, data):
+    task = data.draw(st.sampled_from(TASKS[name]))
+    format = data.draw(st.sampled_from(ACCEPTED[task]))
+    operands = data.draw(typed(task))
+    made = writer(DataSpec(task=task, format=format, position_ids=Consecutive()))
+    problems = made.task.parse(operands)
+    batch = made.write(problems)
+    query, response = plain.line(task, format, operands)
+    assert [made.vocab.decode([token]) or "PAD" for token in batch.tokens[0]] == [*query, *response]
+    assert batch.loss[0].tolist() == [False] * len(query) + [True] * len(response)
+    expected = plain.rows(task, operands, format.width)
+    assert made.task.text(problems) == [plain.rows(task, operands).text] == [expected.text]
+    read = made.vocab.decode(final_answer(made.format, made.vocab, batch.tokens[0, len(query) :][None])[0])
+    if format.reverse_response and task.NUMBERS and not task.UNITS_FIRST:
+        read = read[::-1]
+    plainly = read.lstrip("0") or "0" if task.NUMBERS and not task.UNITS_FIRST else read
+    assert plainly == (expected.text if made.vocab.separator else expected.text.replace(" ", ""))
+
+
+@pytest.mark.parametrize("name", TASKS)
+@settings(max_examples=10)
+@given(st.data())
+def test_a_batch_writes_each_problem_as_if_it_were_alone(name, data):
+    """Drawn problems, of mixed lengths, coupled ids: what stands beside a problem does not matter."""
+    task = data.draw(st.sampled_from(TASKS[name]))
+    format = data.draw(st.sampled_from(ACCEPTED[task]))
+    made = writer(DataSpec(task=task, format=format, position_ids=Coupled((60, 20))))
+    drawn = made.task.train(6, torch.Generator().manual_seed(data.draw(st.integers(0, 99))))
+    try:
+        batch = made.write(drawn)
+    except OperandError:  # a result that is wider than all numbers
+        return
+    assert bool((made.lengths(drawn) >= (batch.loss | (batch.tokens > 0)).sum(dim=1)).all())
+    for i in range(6):
+        alone = made.write(drawn.select(torch.tensor([i])))
+        size = alone.tokens.shape[1]
+        assert torch.equal(batch.tokens[i, :size], alone.tokens[0]) and not batch.tokens[i, size:].any()
+        assert torch.equal(batch.ids[:, i, :size], alone.ids[:, 0]) and torch.equal(batch.loss[i, :size], alone.loss[0])
+
+
+LARGE = {name: tasks[0] for name, tasks in TASKS.items() if name not in plain.SEQUENCES}
+
+
+@pytest.mark.parametrize("name", LARGE)
+@settings(max_examples=15)
+@given(st.data())
+def test_answers_and_last_stages_of_operands_beyond_64_bits(name, data):
+    """Where a scratchpad ends in the answer, its last row or last digit is that."""
+    task = LARGE[name]
+    operands = data.draw(typed(task, 70))
+    made = task.build()
+    problems, expected = made.parse(operands), plain.rows(task, operands)
+    assert made.text(problems) == [expected.text]
+    if not task.STAGES:
+        with pytest.raises(KeyError):
+            made.stages("running sums", problems)
+        return
+    stages = made.stages(task.STAGES, problems)[0].tolist()
+    for found, row in zip(stages, expected.stages, strict=False):
+        digits = [int(digit, 16) for digit in row]
+        assert found[: len(digits)] == digits and not any(found[len(digits) :])
+    if task.INLINE:
+        assert str(stages[0][len(operands[0]) - 1]) == expected.text
+    if name == "multiplication":
+        assert "".join(map(str, stages[-1][::-1])).lstrip("0") in (expected.text, "")
+
+
+OTHERS = {
+    "digit_steps": (DigitSteps(), DigitSteps(reverse_response=True)),
+    "subtasks": (Subtasks(), Subtasks(names=("add", "mad"), carries="code")),
+    "multiplication_stages": (
+        MultiplicationStages(),
+        MultiplicationStages(reverse_query=True),
+        MultiplicationStages(reverse_response=False),
+    ),
+    "aligned": (Aligned(width=WIDE), Aligned(width=WIDE, reverse_response=False)),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+@settings(max_examples=20)
+@given(st.data())
+def test_what_other_formats_write_reads_back(kind, data):
+    tasks = []
+    for task in ACCEPTED:
+        try:
+            OTHERS[kind][0].check(task)
+        except SettingError as error:
+            assert kind in str(error) and task.kind in str(error)
+            continue
+        tasks.append(task)
+    task, format = data.draw(st.sampled_from(tasks)), data.draw(st.sampled_from(OTHERS[kind]))
+    operands = data.draw(typed(task))
+    made = writer(DataSpec(task=task, format=format, position_ids=Consecutive()))
+    problems = made.task.parse(operands)
+    batch = made.write(problems)
+    read = made.vocab.decode(final_answer(made.format, made.vocab, batch.tokens[batch.loss][None])[0])
+    read = read[::-1] if made.format.reversed_answer else read
+    assert (read.lstrip("0") or "0") == made.task.text(problems)[0] == plain.rows(task, operands).text
