@@ -235,11 +235,11 @@ def _assign(values: dict[str, Any], sort: type, assignment: str) -> None:
             )
         declared = field_type(sort, step)
         if depth == len(steps) - 1:
-            holder[step] = _parsed(path, text.strip(), declared, holder[step], values)
+            holder[step] = _parsed(path, text.strip(), declared, holder.get(step), values)
             return
-        if not isinstance(holder[step], dict):
+        if not isinstance(holder.get(step), dict):  # absent: at its default, in a part that was just chosen by its kind
             raise SpecError(
-                f"--set {path}: {'.'.join(steps[: depth + 1])} is {json.dumps(holder[step])} and has no fields"
+                f"--set {path}: {'.'.join(steps[: depth + 1])} is {json.dumps(holder.get(step))} and has no fields"
             )
         sort, holder = _inner(declared), holder[step]
 

@@ -1,45 +1,98 @@
-"""Specifications: overrides by name and type, hashes, the way to JSON and back; every refusal is one sentence."""
+"""Settings: overrides by name and type, hashes, the way to JSON and back; every refusal is one sentence."""
 
-import dataclasses
-import hashlib
 import json
-import typing
+from typing import Any
 
+import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config.sections import later
-from lengen.config.spec import Spec, SpecError, change, from_dict, nearest
-from tests.lengen.helpers import data_spec, spec
+from lengen.config import (
+    Addition,
+    Coupled,
+    Cyclic,
+    DataSpec,
+    Encoder,
+    EncoderDecoder,
+    Encoding,
+    Format,
+    Given,
+    Linear,
+    NoEncoding,
+    PositionIds,
+    RandomSpaces,
+    RelativeKeys,
+    SettingError,
+    Spec,
+    Tempered,
+    Window,
+    change,
+    from_dict,
+)
+from lengen.config.part import kinds, nearest
+from lengen.config.sections import Section
+from lengen.config.spec import SpecError, replace
+from tests.lengen.data.test_writer import ACCEPTED
+from tests.lengen.helpers import data_spec, fixed_data, spec
 
 SPEC = spec(data_spec("addition"))
+NO_IDS = ("data.position_ids=none", "model.encoding=none")
 
 
 @pytest.mark.parametrize(
-    ("assignment", "section", "field", "value"),
+    ("assignment", "path", "value"),
     [
-        ("train.steps=500", "train", "steps", 500),
-        ("train.lr=3e-4", "train", "lr", 3e-4),
-        ("train.lr=1", "train", "lr", 1.0),
-        ("train.betas=0.9,0.98", "train", "betas", (0.9, 0.98)),
-        ("train.compile=True", "train", "compile", True),
-        ("data.pad=false", "data", "pad", False),
-        ("data.task=parity", "data", "task", "parity"),
-        ("data.max_position=64,32,64", "data", "max_position", (64, 32, 64)),
-        ("test.lengths=[5,10]", "test", "lengths", (5, 10)),
-        ("test.lengths=7", "test", "lengths", (7,)),
-        ("test.attention=[[3,4],[5,6]]", "test", "attention", ((3, 4), (5, 6))),
-        ('test.probes=[["12","3"],["4","5"]]', "test", "probes", (("12", "3"), ("4", "5"))),
-        ("model.dropout=0.3", "model", "dropout", 0.3),
+        ("train.steps=500", "train.steps", 500),
+        ("train.lr=3e-4", "train.lr", 3e-4),
+        ("train.lr=1", "train.lr", 1.0),
+        ("train.betas=0.9,0.98", "train.betas", (0.9, 0.98)),
+        ("train.compile=true", "train.compile", True),
+        ("train.precision=bf16-mixed", "train.precision", "bf16-mixed"),
+        ("data.format.pad_to=5", "data.format.pad_to", 5),
+        ("data.format.scratchpad=false", "data.format.scratchpad", False),
+        ("data.task=parity", None, None),
+        ("data.task.digits=4", "data.task", Addition(digits=4, operands=3)),
+        ('data.task={"kind": "addition", "digits": 2}', "data.task", Addition(digits=2)),
+        ("data.position_ids.max_position=64,32", "data.position_ids", Coupled((64, 32))),
+        ('data.spaces={"ratio": 0.5}', "data.spaces", RandomSpaces(ratio=0.5)),
+        ("test.lengths=[5,10]", "test.lengths", (5, 10)),
+        ("test.lengths=7", "test.lengths", (7,)),
+        ("test.lengths=1..4", "test.lengths", (1, 2, 3, 4)),
+        ("test.lengths=1..4,7", "test.lengths", (1, 2, 3, 4, 7)),
+        ("test.lengths=2, 5..6 ,9", "test.lengths", (2, 5, 6, 9)),
+        ("test.attention=[[3,4],[5,6]]", "test.attention", ((3, 4), (5, 6))),
+        ('test.probes=[["12","3"],["4","5"]]', "test.probes", (("12", "3"), ("4", "5"))),
+        ("model.dropout=0.3", "model.dropout", 0.3),
+        ('model.tempered={"form": "log"}', "model.tempered", Tempered()),
+        ("model.architecture=encoder", "model.architecture", Encoder()),
     ],
 )
-def test_an_override_sets_one_field(assignment, section, field, value):
+def test_an_override_sets_one_field(assignment, path, value):
+    if path is None:
+        with pytest.raises(SettingError, match=r"data\.task\.bits: this field is missing"):
+            SPEC.override(assignment)
+        return
     changed = SPEC.override(assignment)
-    assert getattr(getattr(changed, section), field) == value
-    assert type(getattr(getattr(changed, section), field)) is type(value)
-    back = change(changed, **{section: {field: getattr(getattr(SPEC, section), field)}})
-    assert back == SPEC and SPEC.override() == SPEC
+    found: Any = changed
+    for step in path.split("."):
+        found = getattr(found, step)
+    assert found == value and type(found) is type(value)
+    section, field = path.split(".")[:2]
+    assert change(changed, **{section: {field: getattr(getattr(SPEC, section), field)}}) == SPEC
+    assert SPEC.override() == SPEC
+
+
+def test_a_part_by_its_kind_keeps_the_fields_that_it_shares():
+    changed = SPEC.override("data.task=copy", "data.format=linear", *NO_IDS[:0], "data.format.scratchpad=false",
+                            "data.format.pad_query=false", "data.format.pad_response=false",
+                            "data.format.reverse_response=false")  # fmt: skip
+    assert changed.data.task.kind == "copy" and changed.data.task.digits == 3
+    hinted = SPEC.override("train.steps=5")
+    assert hinted.data.hints == ()
+    with pytest.raises(SettingError, match="data.hints"):
+        SPEC.override("data.hints=copy")
+    assert SPEC.override("model.encoding=none", "data.position_ids=none").model.encoding == NoEncoding()
 
 
 @pytest.mark.parametrize(
@@ -47,19 +100,25 @@ def test_an_override_sets_one_field(assignment, section, field, value):
     [
         ("steps=5", "expected section.field=value"),
         ("train.steps", "expected section.field=value"),
-        ("trian.steps=5", "no section 'trian'; nearest: train"),
-        ("train.setps=5", "no field 'setps'; nearest: steps"),
-        ("train.qqqqqq=5", "no field 'qqqqqq'; one of: steps, batch"),
-        ("train.steps=many", "train.steps=many: expected a value of type int"),
-        ("train.steps=1.5", "expected a value of type int"),
-        ("train.lr=fast", "expected a value of type float"),
-        ("data.pad=maybe", "expected a value of type bool"),
-        ("data.max_position=a", "expected a value of type tuple"),
-        ("data.max_position=1.5", "expected a value of type tuple"),
-        ("data.max_position=true", "expected a value of type tuple"),
-        ("test.attention=3,4", "expected a value of type tuple"),
-        ("test.probes=12,3", "expected a value of type tuple"),
-        ("test.probes=[[12,3]]", "expected a value of type tuple"),
+        ("trian.steps=5", "there is no section 'trian'; nearest: train"),
+        ("train.setps=5", "section 'train' has no field 'setps'; nearest: steps"),
+        ("train.qqqqqq=5", "has no field 'qqqqqq'; one of: steps, batch"),
+        ("data.task.base=5", "part 'addition' has no field 'base'; one of: digits, operands"),
+        ("data.format.scratchpod=true", "part 'linear' has no field 'scratchpod'; nearest: scratchpad"),
+        ("data.position_ids.kind=none", "set data.position_ids to the kind itself"),
+        ("data.spaces.ratio=1", "data.spaces is null and has no fields"),
+        ("data.position_ids=couple", "unknown scheme of position ids 'couple'; nearest: coupled"),
+        ("model.encoding=fire_rato", "unknown encoding 'fire_rato'; nearest: fire_ratio"),
+        ("train.steps=many", 'train.steps="many": expected int'),
+        ("train.steps=1.5", "train.steps=1.5: expected int"),
+        ("train.lr=fast", 'train.lr="fast": expected float'),
+        ("data.format.scratchpad=maybe", 'data.format.scratchpad="maybe": expected bool'),
+        ("data.position_ids.max_position=a", 'max_position[0]="a": expected int'),
+        ("data.position_ids.max_position=1.5", "max_position[0]=1.5: expected int"),
+        ("test.attention=3,4", "test.attention[0]=3: expected array"),
+        ("test.probes=[[12,3]]", "test.probes[0][0]=12: expected str"),
+        ("test.lengths=4..1", "counts down or too far; expected first..last"),
+        ("test.lengths=1..999999999", "counts down or too far; expected first..last"),
     ],
 )
 def test_a_bad_override_gets_one_sentence(assignment, message):
@@ -69,63 +128,85 @@ def test_a_bad_override_gets_one_sentence(assignment, message):
     assert "\n" not in str(caught.value) and isinstance(caught.value, ValueError)
 
 
-def test_equal_specs_have_equal_hashes_and_any_field_changes_it():
-    assert SPEC.hash() == spec(data_spec("addition")).hash()
-    assert len(SPEC.hash()) == 16
-    others = {
-        "bool": lambda v: not v,
-        "int": lambda v: v + 1,
-        "float": lambda v: v + 0.5,
-        "str": lambda v: v + "x",
-        "tuple": lambda v: (*v, 77),
-    }
-    hashes = [SPEC.hash()]
-    for section in dataclasses.fields(Spec):
-        for field in dataclasses.fields(getattr(SPEC, section.name)):
-            value = getattr(getattr(SPEC, section.name), field.name)
-            hashes.append(change(SPEC, **{section.name: {field.name: others[type(value).__name__](value)}}).hash())
-    assert len(set(hashes)) == len(hashes)
+# ------------------------------------------------------------------ hashes, and the way to JSON and back
 
 
-LATER = [
-    (section.name, field)
-    for section in dataclasses.fields(Spec)
-    for field in dataclasses.fields(getattr(SPEC, section.name))
-    if field.metadata.get("later")
-]
-"""Fields that came after runs were stored."""
+def parts_of(axis: type) -> list[Any]:
+    """A part of every kind of an axis, its required fields filled in."""
+    found = []
+    for kind in kinds(axis).values():
+        required = [item for item in msgspec.structs.fields(kind) if item.default is msgspec.NODEFAULT]
+        found.append(
+            kind(
+                **{
+                    item.name: (1, 2) if item.name in ("lengths", "max_position") and "tuple" in str(item.type) else 3
+                    for item in required
+                }
+            )
+        )
+    return found  # fmt: skip
 
 
-def hash_before(changed: dict[str, typing.Any]) -> str:
-    """The hash of a specification as it was before those fields came, and of none of them but those ``changed``."""
-    values = SPEC.to_dict()
-    for section, field in LATER:
-        assert values[section].pop(field.name) == field.default
-    for section, fields in changed.items():
-        values[section] |= fields
-    canonical = json.dumps(values, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+SETTINGS = st.builds(
+    lambda task, format, ids, encoding, architecture, tempered, spaces, lengths, batch: replace(
+        spec(DataSpec(task=task, format=format, position_ids=ids, spaces=spaces)),
+        model=replace(SPEC.model, encoding=encoding, architecture=architecture, tempered=tempered),
+        train=replace(SPEC.train, batch=batch),
+        test=replace(SPEC.test, lengths=tuple(lengths)),
+    ),
+    st.sampled_from(list(ACCEPTED)),
+    st.sampled_from([format for format in parts_of(Format)] + [Linear(width=9, reverse_response=True)]),
+    st.sampled_from(parts_of(PositionIds)),
+    st.sampled_from([*parts_of(Encoding), RelativeKeys(clip=3)]),
+    st.sampled_from([Encoder(), EncoderDecoder(), EncoderDecoder(attention_bias=Window(2)), EncoderDecoder(attention_bias=Given(), causal=False)]),
+    st.sampled_from([None, Tempered(), Tempered(start=1.0)]),
+    st.sampled_from([None, RandomSpaces(ratio=0.5), RandomSpaces(ratio=0.5, fresh=False)]),
+    st.lists(st.integers(1, 99), min_size=1, max_size=3),
+    st.integers(1, 9),
+)  # fmt: skip
 
 
-def test_fields_that_came_later_are_hashed_only_where_they_are_not_at_their_default():
-    assert {field.name for _, field in LATER} >= {"fixed_length", "architecture", "dropout", "stop_at", "probes"}
-    assert SPEC.hash() == hash_before({})
-    for section, field in LATER:
-        assert change(SPEC, **{section: {field.name: field.default}}).hash() == hash_before({})
-        value = {"bool": not field.default, "str": "x", "tuple": (("7",),)}.get(type(field.default).__name__, 0.5)
-        one = {section: {field.name: value}}
-        assert change(SPEC, **one).hash() == hash_before(one) != hash_before({})
+@given(SETTINGS, SETTINGS)
+def test_a_setting_survives_json_and_hashes_are_equal_exactly_for_equal_settings(one, other):
+    back = from_dict(json.loads(json.dumps(one.to_dict())))
+    assert back == one and back.hash() == one.hash() and len(one.hash()) == 16
+    assert (one.hash() == other.hash()) == (one == other)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Extra:
+def spelled_out(value: Any) -> Any:
+    """Nested plain data in which no default is left out, however deep."""
+    if isinstance(value, msgspec.Struct):
+        kind = {"kind": value.kind} if hasattr(value, "kind") else {}
+        return kind | {item.name: spelled_out(getattr(value, item.name)) for item in msgspec.structs.fields(value)}
+    return [spelled_out(item) for item in value] if isinstance(value, tuple) else value
+
+
+def without_defaults(value: Any) -> Any:
+    """The same without any field at its default."""
+    if isinstance(value, msgspec.Struct):
+        kind = {"kind": value.kind} if hasattr(value, "kind") else {}
+        kept = {
+            item.name: getattr(value, item.name)
+            for item in msgspec.structs.fields(value)
+            if getattr(value, item.name) != item.default
+        }
+        return kind | {name: without_defaults(held) for name, held in kept.items()}
+    return [without_defaults(item) for item in value] if isinstance(value, tuple) else value  # fmt: skip
+
+
+@given(SETTINGS)
+def test_a_default_that_is_spelled_out_changes_no_hash(setting):
+    for values in (spelled_out(setting), without_defaults(setting)):
+        assert from_dict(values) == setting and from_dict(values).hash() == setting.hash()
+
+
+class Extra(Section, frozen=True):
     more: tuple[int, ...] = (1,)
-    late: int = later(0)
+    late: int = 0
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Longer(Spec):
-    """A specification with a section of its own, trained once before."""
+class Longer(Spec, frozen=True):
+    """A setting with a section of its own, trained once before."""
 
     extra: Extra
 
@@ -133,13 +214,13 @@ class Longer(Spec):
         return (change(self, train={"steps": 1}), *super().trainings())
 
 
-LONGER = Longer(**{field.name: getattr(SPEC, field.name) for field in dataclasses.fields(Spec)}, extra=Extra())
+LONGER = Longer(data=SPEC.data, model=SPEC.model, train=SPEC.train, test=SPEC.test, extra=Extra())
 
 
-def test_trainings_are_the_specification_itself_and_what_a_subclass_trains_before():
+def test_trainings_are_the_setting_itself_and_what_a_subclass_trains_before():
     assert SPEC.trainings() == (SPEC,)
     assert [spec.train.steps for spec in LONGER.trainings()] == [1, SPEC.train.steps]
-    assert Spec.EXECUTE == "lengen.training.run:execute"
+    assert not SPEC.constructed
 
 
 def test_a_section_of_a_subclass_is_read_by_it_alone():
@@ -155,33 +236,6 @@ def test_a_section_of_a_subclass_is_read_by_it_alone():
         SPEC.override("extra.more=2")
 
 
-def _values(kind):
-    plain = {int: st.integers(0, 99), float: st.floats(0, 1), bool: st.booleans(), str: st.text(max_size=5)}
-    if kind in plain:
-        return plain[kind]
-    inner = typing.get_args(kind)
-    if len(inner) == 2 and inner[1] is Ellipsis:
-        return st.lists(_values(inner[0]), max_size=3).map(tuple)
-    return st.tuples(*map(_values, inner))
-
-
-def _section(kind):
-    return st.builds(kind, **{name: _values(hint) for name, hint in typing.get_type_hints(kind).items()})
-
-
-@given(st.builds(Spec, **{name: _section(kind) for name, kind in typing.get_type_hints(Spec).items()}))
-@settings(max_examples=10)
-def test_a_spec_survives_json(any_spec):
-    back = from_dict(json.loads(json.dumps(any_spec.to_dict())))
-    assert back == any_spec and back.hash() == any_spec.hash()
-
-
-def test_a_stored_spec_with_a_field_that_is_gone_is_still_read():
-    values = SPEC.to_dict()
-    values["train"]["gone"] = 3
-    assert from_dict(values) == SPEC
-
-
 def test_nearest_names_what_is_close_or_all_there_is():
     assert nearest("fire_rato", ["fire", "fire_ratio", "rope"]).startswith("; nearest: fire_ratio")
     assert nearest("zzz", ["fire", "rope"]) == "; one of: fire, rope"
@@ -190,61 +244,65 @@ def test_nearest_names_what_is_close_or_all_there_is():
 @pytest.mark.parametrize(
     ("assignments", "message"),
     [
-        (["data.length=0"], "data.length=0: expected at least 1"),
-        (["data.count=1"], "data.count=1: addition needs at least 2 operands"),
-        (["data.examples=-3"], "data.examples=-3: expected at least 0"),
-        (["train.batch=0"], "train.batch=0: expected at least 1"),
-        (["train.bucket=0"], "train.bucket=0: expected at least 1"),
-        (["train.lr=-1"], "train.lr=-1.0: expected at least 0"),
-        (["train.lr=nan"], "train.lr=nan: expected at least 0"),
-        (["train.warmup=2"], "train.warmup=2.0: expected a share of the steps, at most 1"),
-        (["train.precision=fp7"], "train.precision=fp7: expected one of 32-true, bf16-mixed, 64-true, bf16-true"),
-        (["model.heads=0"], "model.heads=0: expected at least 1"),
-        (["test.lengths=0"], "test.lengths=[0]: expected one value or more, each at least 1"),
-        (["test.counts=[]"], "test.counts=[]: expected one value or more"),
-        (["test.attention=[[0,2]]"], "expected pairs (length, count), each at least 1"),
-        (["data.position_ids=none"], "data.position_ids=none: model.encoding=learned needs ids"),
-        (["model.encoding=rope", "data.position_ids=none"], "model.encoding=rope needs ids"),
-        (["data.position_ids=consecutive"], "expected 1 value, the longest sequence"),
-        (["model.encoding=rope", "model.head_dim=7"], "model.head_dim=7: rope turns pairs and needs an even number"),
-        (["data.base=1"], "data.base=1: expected a base from 2 to 16"),
-        (["data.base=17"], "data.base=17: expected a base from 2 to 16"),
-        (["data.limit=-1"], "data.limit=-1: expected at least 0"),
-        (["data.fixed_length=-1"], "data.fixed_length=-1: expected at least 0"),
-        (["data.base=4"], "data.fixed_length=0: data.base, data.aligned and data.limit"),
-        (["data.aligned=true"], "data.fixed_length=0: data.base, data.aligned and data.limit"),
-        (["data.fixed_length=2"], "expected at least the longest trained or tested operand, 3 digits"),
-        (["data.fixed_length=7", "test.lengths=5,9"], "data.fixed_length=7: expected at least the longest"),
-        (["data.position_ids=cyclic"], "data.period=0: cyclic position ids need a period of at least 1"),
-        (["data.period=-1"], "data.period=-1: expected at least 0"),
-        (
-            ["model.architecture=encodre"],
-            "model.architecture=encodre: expected one of decoder, encoder_decoder, encoder",
-        ),
-        (["model.encoder_layers=-1"], "model.encoder_layers=-1: expected at least 0"),
-        (["model.dropout=1.5"], "model.dropout=1.5: expected a share, 0 to 1"),
-        (["model.dropout=nan"], "model.dropout=nan: expected at least 0"),
-        (["model.bias=windows"], "model.bias=windows: expected one of none, window, given"),
-        (["model.bias=window"], "model.bias=window: fixed biases need model.architecture=encoder_decoder"),
-        (["model.bias=given", "model.architecture=encoder"], "model.bias=given: fixed biases need"),
-        (["model.causal=false"], "model.causal=false: a bias that decides instead needs"),
-        (["model.window=-1"], "model.window=-1: expected at least 0"),
-        (["model.stride=0"], "model.stride=0: expected at least 1"),
-        (["train.stop_at=1.01"], "train.stop_at=1.01: expected a share, 0 to 1"),
-        (["train.stop_at=-0.5"], "train.stop_at=-0.5: expected a share, 0 to 1"),
-        (["train.patience=0"], "train.patience=0: expected at least 1"),
+        (["data.task.digits=0"], "data.task.digits=0: expected int >= 1"),
+        (["data.task.operands=1"], "data.task.operands=1: addition needs at least 2 operands"),
+        (["data.examples=-3"], "data.examples=-3: expected int >= 0"),
+        (["train.batch=0"], "train.batch=0: expected int >= 1"),
+        (["train.bucket=0"], "train.bucket=0: expected int >= 1"),
+        (["train.lr=-1"], "train.lr=-1: expected float >= 0"),
+        (["train.warmup=2"], "train.warmup=2: expected float <= 1"),
+        (["train.precision=fp7"], 'train.precision="fp7": expected one of '),
+        (["model.heads=0"], "model.heads=0: expected int >= 1"),
+        (["test.lengths=0"], "test.lengths"),
+        (["test.counts=[]"], "test.counts=[]: expected "),
+        (["test.attention=[[0,2]]"], "expected int >= 1"),
+        (["data.position_ids=none"], "model.encoding=learned"),
+        (["model.encoding=rope", "data.position_ids=none"], "model.encoding=rope: it reads position ids, and data.position_ids=none"),
+        (["data.position_ids=cyclic", "data.position_ids.period=0"], "data.position_ids.period=0: expected int >= 1"),
+        (["data.position_ids=consecutive", "data.position_ids.max_position=0"], "model.encoding=learned: its table has a row for each id"),
+        (["model.encoding=rope"], "model.encoding=rope: it reads 1 level of position ids, and data.position_ids=coupled has 2"),
+        (["model.architecture=encodre"], "unknown architecture 'encodre'; nearest: encoder"),
+        (["model.dropout=1.5"], "model.dropout=1.5: expected float <= 1"),
+        (["model.architecture=encoder_decoder", "model.architecture.attention_bias=windows"], "unknown attention bias 'windows'"),
+        (["model.attention_bias=given"], "has no field 'attention_bias'"),
+        (["model.inject=input"], "model.inject=input: it is added at recurrent steps, of which there are none"),
+        (["model.output_bias=true"], "model.output_bias=true: a tied output head"),
+        (["train.stop_at=1.01"], "train.stop_at=1.01: expected float <= 1"),
+        (["train.patience=0"], "train.patience=0: expected int >= 1"),
         (["test.attention=[[2,2]]", "model.architecture=encoder_decoder"], "need model.architecture=decoder"),
     ],
-)
+)  # fmt: skip
 def test_values_that_make_no_sense_get_one_sentence(assignments, message):
     with pytest.raises(SpecError) as caught:
         SPEC.override(*assignments)
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
+def test_widths_and_bases_of_numbers_of_one_width():
+    here = spec(fixed_data("addition"), encoding="sinusoidal")
+    for assignments, message in [
+        (["data.task.base=1"], "data.task.base=1: expected a base from 2 to 16"),
+        (["data.task.base=17"], "data.task.base=17: expected a base from 2 to 16"),
+        (["data.task.limit=-1"], "data.task.limit=-1: expected int >= 0"),
+        (
+            ["data.format.width=2"],
+            "data.format.width=2: expected at least the longest trained or tested operand, 3 digits",
+        ),
+        (["data.format.width=7", "test.lengths=5,9"], "data.format.width=7: expected at least the longest"),
+        (["model.encoding=rope", "model.head_dim=7"], "model.head_dim=7: rope turns pairs and needs an even number"),
+    ]:
+        with pytest.raises(SpecError, match=message.replace(".", r"\.")) as caught:
+            here.override(*assignments)
+        assert "\n" not in str(caught.value)
+
+
 def test_parts_are_judged_together_not_one_by_one():
-    both = SPEC.override("data.position_ids=none", "model.encoding=none")
-    assert both == SPEC.override("model.encoding=none", "data.position_ids=none")
-    beside = ("model.architecture=encoder_decoder", "model.bias=given", "model.causal=false", "model.encoder_layers=1")
-    assert SPEC.override(*beside).model.bias == "given"
-    assert SPEC.override("data.position_ids=cyclic", "data.period=3", "data.fixed_length=3").data.period == 3
+    assert SPEC.override(*NO_IDS) == SPEC.override(*NO_IDS[::-1])
+    beside = (
+        "model.architecture=encoder_decoder",
+        "model.architecture.attention_bias=given",
+        "model.architecture.causal=false",
+    )
+    assert SPEC.override(*beside).model.attention_bias == Given() and not SPEC.override(*beside).model.causal
+    cyclic = SPEC.override('data.position_ids={"kind": "cyclic", "period": 3}')
+    assert cyclic.data.position_ids == Cyclic(3)

@@ -31,7 +31,7 @@ def test_it_is_torch_nn_on_blanks(place, shared):
         **ENCODER,
     )
     model, data = made(sized)
-    batch = data.writer.write(problems(sized.data, [["57", "48"], ["5", "1"]]))
+    batch = data.writer.write(problems(sized.data.task, [["57", "48"], ["5", "1"]]))
     assert (batch.tokens == PAD).any()
     blanks = torch.where(batch.loss, PAD, batch.tokens)
     x = model.embedding(blanks) * 4 + model.encoding.embed(batch.ids)

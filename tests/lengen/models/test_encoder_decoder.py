@@ -77,7 +77,7 @@ def test_it_is_torch_nn_with_the_same_weights(place, encoder_layers):
         encoder_layers=encoder_layers,
     )
     model, data = made(sized)
-    batch = data.writer.write(problems(sized.data, [["57", "48"], ["5", "1"], ["999", "999", "999"]]))
+    batch = data.writer.write(problems(sized.data.task, [["57", "48"], ["5", "1"], ["999", "999", "999"]]))
     assert (batch.source.tokens == PAD).any() and (batch.tokens == PAD).any(), "padding on both sides"
     logits, weights = in_torch(model, batch)
     assert torch.allclose(model.predict(batch), logits, atol=1e-5)
@@ -135,10 +135,10 @@ def test_padding_of_the_source_changes_nothing(name, bias):
         )
     )
     rows = [["57", "48"], ["5", "1"], ["9", "99", "8"]]
-    batch = data.writer.write(problems(data.spec.data, rows))
+    batch = data.writer.write(problems(data.task.part, rows))
     together = model.predict(batch)
     for i, row in enumerate(rows):
-        alone = data.writer.write(problems(data.spec.data, [row]))
+        alone = data.writer.write(problems(data.task.part, [row]))
         own = model.predict(alone)
         assert torch.allclose(together[i, : own.shape[1]], own[0], atol=1e-5)
     more = torch.nn.functional.pad(batch.source.tokens, (0, 3))

@@ -215,14 +215,14 @@ def test_loops_and_injection_have_no_weights_and_one_loop_without_is_the_old_mod
     plain = beside(two_operands(1, 2), architecture=architecture, encoding="sinusoidal", **layers)
     model, data = made(plain)
     batch = data.writer.write(data.test(2, 2, 4))
-    for options in ({"loops": 3}, {"inject": "input"}, {"inject": "coordinates"}):
+    for options in ({"loops": 3}, {"loops": 3, "inject": "input"}, {"loops": 3, "inject": "coordinates"}):
         other, _ = made(replace(plain, model=replace(plain.model, **options)))
         assert other.state_dict().keys() == model.state_dict().keys()
         assert all(torch.equal(a, b) for a, b in zip(other.parameters(), model.parameters(), strict=True))
-        same = torch.equal(other.predict(batch), model.predict(batch))
-        assert same == (options == {"inject": "input"}), "the first step gets its input anyway"
-    looped, _ = made(replace(plain, model=replace(plain.model, loops=3, inject="input")))
-    assert not torch.equal(looped.predict(batch), model.predict(batch))
+        assert not torch.equal(other.predict(batch), model.predict(batch))
+    for inject in ("input", "coordinates"):
+        with pytest.raises(SpecError, match=f"model.inject={inject}: it is added at recurrent steps, of which there are none"):
+            made(replace(plain, model=replace(plain.model, inject=inject)))
 
 
 def count(sized: Spec) -> int:
@@ -232,7 +232,9 @@ def count(sized: Spec) -> int:
 @pytest.mark.parametrize(("layers", "loops"), [(1, 1), (1, 5), (3, 1), (3, 2)])
 @pytest.mark.parametrize("shared", [False, True])
 def test_parameters_by_closed_form(layers, loops, shared):
-    model = {"layers": layers, "loops": loops, "shared": shared, "inject": "coordinates", "encoding": "sinusoidal"}
+    model = {"layers": layers, "loops": loops, "shared": shared, "encoding": "sinusoidal"}
+    if shared or loops > 1:
+        model["inject"] = "coordinates"
     width, inner, hidden, tokens = 16, 16, 32, 14  # 12 symbols, the end and the padding
     attention = 3 * (width + 1) * inner + (inner + 1) * width
     feed_forward, norm = (width + 1) * hidden + (hidden + 1) * width, 2 * width
@@ -260,8 +262,8 @@ def test_gradients_reach_every_weight(name, architecture):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"inject": "inputs"}, "model.inject=inputs: expected one of none, input, coordinates"),
-        ({"loops": 0}, "model.loops=0: expected at least 1"),
+        ({"inject": "inputs"}, 'model.inject="inputs": expected one of none, input, coordinates'),
+        ({"loops": 0}, "model.loops=0: expected int >= 1"),
     ],
 )
 def test_unknown_recurrence_is_refused(options, message):
