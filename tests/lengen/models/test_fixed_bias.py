@@ -139,7 +139,7 @@ def test_a_longer_problem_is_refused_and_never_cropped(rows, columns):
         bias.check(rows, columns)
     assert str(caught.value) == (
         "this model's attention bias is built for 3 response and 5 source places, and the problem has "
-        f"{rows} and {columns}: shorten it, or calibrate for a larger data.fixed_length"
+        f"{rows} and {columns}: shorten it, or calibrate for a larger data.format.width"
     )
 
 

@@ -221,7 +221,9 @@ def test_loops_and_injection_have_no_weights_and_one_loop_without_is_the_old_mod
         assert all(torch.equal(a, b) for a, b in zip(other.parameters(), model.parameters(), strict=True))
         assert not torch.equal(other.predict(batch), model.predict(batch))
     for inject in ("input", "coordinates"):
-        with pytest.raises(SpecError, match=f"model.inject={inject}: it is added at recurrent steps, of which there are none"):
+        with pytest.raises(
+            SpecError, match=f"model.inject={inject}: it is added at recurrent steps, of which there are none"
+        ):
             made(replace(plain, model=replace(plain.model, inject=inject)))
 
 
