@@ -1,14 +1,13 @@
 """The model of a specification: untrained, set by hand, or with the weights of a finished run; no Lightning."""
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import torch
 from safetensors.torch import load_model
 
 from lengen.config.sections import NUMBER_FORMATS
-from lengen.config.spec import Spec, function_named
+from lengen.config.spec import Spec
 from lengen.data.task_data import TaskData
 from lengen.models import Decoder, Encoder, EncoderDecoder, Transformer
 from lengen.randomness import generator
@@ -17,8 +16,8 @@ from lengen.randomness import generator
 def build_model(spec: Spec, seed: int) -> Transformer:
     """The untrained model of a specification, or the one it constructs; equal seeds give equal weights."""
     model = _untrained(spec, seed)
-    if spec.CONSTRUCT:
-        set_by_hand(model, partial(function_named(spec.CONSTRUCT), spec=spec))
+    if spec.constructed:
+        set_by_hand(model, spec.construct)
     return model
 
 

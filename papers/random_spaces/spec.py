@@ -1,8 +1,15 @@
 """What decides a run of this paper: a specification, and what is measured beyond exact match; no torch."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lengen.config.spec import Spec, SpecError
+from lengen.progress import Progress
+
+if TYPE_CHECKING:
+    from lengen.training.run import Outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,9 +28,12 @@ class MeasureSpec:
 class MeasuredSpec(Spec):
     """A specification whose run ends with measurements of its own."""
 
-    EXECUTE = "papers.random_spaces.measured:execute"
-
     measure: MeasureSpec
+
+    def run(self, seed: int, folder: Path, report: Callable[[Progress], None]) -> "Outcome":
+        from papers.random_spaces.measured import execute
+
+        return execute(self, seed, folder, report)
 
     def check(self) -> None:
         """Raise `SpecError` for values that would end a run after its training."""

@@ -1,8 +1,15 @@
 """What decides a run of this paper: a specification, and what is asked of the trained model; no torch."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lengen.config.spec import Spec, SpecError
+from lengen.progress import Progress
+
+if TYPE_CHECKING:
+    from lengen.training.run import Outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,9 +26,12 @@ class ProbeSpec:
 class ProbedSpec(Spec):
     """A specification whose run ends with probes of its residual stream."""
 
-    EXECUTE = "papers.task_hinting.probed:execute"
-
     probe: ProbeSpec
+
+    def run(self, seed: int, folder: Path, report: Callable[[Progress], None]) -> "Outcome":
+        from papers.task_hinting.probed import execute
+
+        return execute(self, seed, folder, report)
 
     def check(self) -> None:
         """Raise `SpecError` for values that would end a run after its training."""

@@ -15,12 +15,13 @@ from lengen.callbacks import MetricsFile, ResumePoint
 from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
 from lengen.progress import Progress
+from lengen.timing import Entry
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from lengen.training.optimizer import build_optimizer
 from lengen.training.run import build_trainer
 from reproduce.bench import speed
-from reproduce.bench.speed import Entry, Sizes
+from reproduce.bench.speed import Sizes
 
 
 class BareLoop:

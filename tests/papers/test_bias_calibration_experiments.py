@@ -19,7 +19,7 @@ from papers.bias_calibration import figures, settings
 from papers.bias_calibration.experiments import DEVIATIONS, EXPERIMENTS, FIGURES
 from papers.bias_calibration.spec import CalibratedSpec, RelativeSpec
 from reproduce.comparison import compare, published
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 
 NAMES = {experiment.name.partition("/")[2]: experiment for experiment in EXPERIMENTS}
 TASKS = ("successor", "addition", "n-by-one")
@@ -77,7 +77,7 @@ def test_every_experiment_is_there_at_every_profile():
 @pytest.mark.parametrize("profile", PROFILES)
 def test_equal_specifications_are_one_run_under_the_first_name(profile):
     expected = {name: name for name in ALL} | SHARED | ALSO[profile]
-    homes = {name: registry.home(experiment, profile).name for name, experiment in NAMES.items()}
+    homes = {name: CATALOGUE.home(experiment, profile).name for name, experiment in NAMES.items()}
     assert homes == {name: f"bias_calibration/{home}" for name, home in expected.items()}
 
 

@@ -18,7 +18,7 @@ from lengen.config.experiment import Figure
 from lengen.intervals import wilson
 from papers.random_spaces import figures, panels, titles, uncertainty_figures
 from reproduce.output.figures import render
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 from tests.papers import made_random_spaces as made
 from tests.papers.made import flat, texts
 from tests.papers.made_random_spaces import FIGURES, LENGTHS, PAPER, TRAINED, draw, run
@@ -31,8 +31,8 @@ def test_every_published_figure_is_exported():
 
 
 def test_every_declared_figure_can_be_drawn_from_runs_of_its_smallest_profile():
-    declared = {experiment.name: experiment for experiment in registry.experiments(PAPER)}
-    for figure in registry.figures(PAPER):
+    declared = {experiment.name: experiment for experiment in CATALOGUE.experiments(PAPER)}
+    for figure in CATALOGUE.figures(PAPER):
         runs = {}
         for name in figure.reads:
             known = declared[name].specs.get("smoke")

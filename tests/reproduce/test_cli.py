@@ -15,10 +15,10 @@ import lengen.inspection
 from reproduce import cli
 from reproduce.cli import main
 from reproduce.output import figures
-from reproduce.runs import catalogue as registry
 from reproduce.runs import perform as runner
+from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
-from tests.reproduce.fakes import SPEC, install_toy, outcome
+from tests.reproduce.fakes import SPEC, FailsForSeedOne, install_toy, outcome
 
 CHECKOUT = Path(runner.__file__).resolve().parents[2]
 
@@ -38,8 +38,7 @@ def results(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     yield install_toy(monkeypatch, tmp_path)
     monkeypatch.undo()
-    registry.papers.cache_clear()
-    registry._homes.cache_clear()
+    CATALOGUE.fill()
 
 
 def encode(spec, operands, task=""):
@@ -143,7 +142,7 @@ def test_list_names_everything_and_counts_runs(capsys):
     capsys.readouterr()
     assert main(["list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["experiment", *(item.name for item in registry.select("toy"))]
+    assert [line.split()[0] for line in lines] == ["experiment", *(item.name for item in CATALOGUE.select("toy"))]
     assert lines[1].split()[:4] == ["toy/fig1/alpha", "smoke", "cpu", "paper"]
     assert " 0          1      Figure 1: it adds" in lines[1] and " 0          1 " in lines[3]  # one run, two readers
     assert "not at cpu size: needs a GPU" in lines[4]
@@ -190,8 +189,8 @@ def test_a_whole_paper_ends_with_figures_and_comparison(results, capsys, monkeyp
         assert capsys.readouterr().out.startswith(start)
 
 
-def test_failed_runs_are_named_at_the_end(capsys, monkeypatch):
-    monkeypatch.setattr(runner, "EXECUTE", "tests.reproduce.fakes:fails_for_seed_one")
+def test_failed_runs_are_named_at_the_end(capsys, monkeypatch, tmp_path):
+    install_toy(monkeypatch, tmp_path, FailsForSeedOne)
     assert main(["run", "toy/fig1", "--seeds", "0,1", "--jobs", "1"]) == 1
     shown = capsys.readouterr()
     assert shown.err.splitlines()[-1] == "2 of 4 runs failed: toy/fig1/alpha seed 1, toy/fig1/beta seed 1"
@@ -223,19 +222,20 @@ def test_encode_is_aligned_or_json(capsys):
     assert shown.count("\n") == 1 and json.loads(shown)["position_ids"] == [[0, 10, 10, 0]]
 
 
-def command(*arguments, results, execute="execute"):
+def command(*arguments, results, kind="Instant"):
     """The real program on the toy paper, in a process of its own."""
     code = (
-        "import sys, papers; papers.__path__ = [sys.argv[1]]\n"
+        "import sys; from pathlib import Path\n"
         "if __name__ == '__main__':\n"
-        "    from reproduce import cli; from reproduce.runs import perform as runner\n"
-        f"    runner.EXECUTE = 'tests.reproduce.fakes:{execute}'\n"
+        "    from reproduce import cli; from reproduce.runs.catalogue import CATALOGUE\n"
+        "    from tests.reproduce import fakes\n"
+        f"    CATALOGUE.fill(fakes.toy(Path(sys.argv[1]), fakes.{kind}))\n"
         "    sys.exit(cli.main(sys.argv[2:]))\n"
     )
     script = results.parent / "program.py"
     script.write_text(code)
     return subprocess.Popen(
-        [sys.executable, str(script), str(results.parent / "papers"), *arguments],
+        [sys.executable, str(script), str(results.parent / "papers" / "toy"), *arguments],
         env={**os.environ, "PYTHONPATH": str(CHECKOUT)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
@@ -243,7 +243,7 @@ def command(*arguments, results, execute="execute"):
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_an_interrupted_run_says_that_it_resumes(results, number, code, workers):
-    process = command("run", "toy/fig1", "--jobs", workers, results=results, execute="waits_forever")
+    process = command("run", "toy/fig1", "--jobs", workers, results=results, kind="WaitsForever")
     assert "started" in process.stderr.readline()
     while not list(results.glob("local/toy/fig1/*/cpu/seed-0/.work/pid")):
         assert process.poll() is None
@@ -273,5 +273,5 @@ def test_reading_commands_do_not_import_torch(arguments):
 
 
 def test_the_toy_specification_is_what_the_tests_think():
-    assert registry.select_one("toy/fig1/alpha").specs["cpu"] == SPEC
+    assert CATALOGUE.select_one("toy/fig1/alpha").specs["cpu"] == SPEC
     assert set(outcome().grid.scores) == {(2, 2), (2, 3), (3, 2), (3, 3)}
