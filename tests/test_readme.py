@@ -32,12 +32,16 @@ def commands() -> list[str]:
 def test_every_command_of_the_readmes_is_one(arguments: str) -> None:
     options = parser().parse_args(shlex.split(arguments))
     selector = getattr(options, "selector", None)
-    assert selector is None or CATALOGUE.select(selector)
+    chosen = () if selector is None else CATALOGUE.select(selector)
+    assert selector is None or chosen
+    if selector is not None and "/" in selector:
+        assert len({item.figure for item in chosen}) == 1, f"{selector} names {len(chosen)} experiments"
 
 
 def test_the_readmes_have_commands_and_make_targets_that_exist() -> None:
     assert len(commands()) >= 8
     targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    targets |= {f"reproduce-paper{CATALOGUE.paper(name).number}" for name in CATALOGUE.papers()}
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
     named = set(re.findall(r"(?:`| {4})make ([a-z0-9-]+)", text))
     assert {"reproduce-paper1", "test", "figures", "compare"} <= named <= targets
@@ -57,8 +61,11 @@ def test_the_printed_encoding_is_what_encode_prints() -> None:
 
 @pytest.mark.parametrize("paper", CATALOGUE.papers())
 def test_the_tables_of_claims_are_what_the_reference_runs_say(paper: str) -> None:
+    """In the front page, or in the paper's own."""
     begin, end = (marker.format(paper=paper) for marker in MARKERS)
-    block = README[README.index(begin) + len(begin) : README.index(end)].strip()
+    own = CATALOGUE.paper(paper).published.with_name("README.md").read_text(encoding="utf-8")
+    (page,) = (text for text in (README, own) if begin in text)
+    block = page[page.index(begin) + len(begin) : page.index(end)].strip()
     rows = compare(paper, [Store(ROOT / "results", "reference")])
     assert block == claims_block(rows)
     assert block.count("\n") == 1 + sum(row.kind == "claim" for row in rows)

@@ -15,8 +15,9 @@ from lengen.inspection.problem import encode
 from lengen.models import Encoder, EncoderDecoder
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
-from papers.bias_calibration import figures, settings
-from papers.bias_calibration.experiments import DEVIATIONS, EXPERIMENTS, FIGURES
+from papers.bias_calibration import settings
+from papers.bias_calibration.deviations import DEVIATIONS
+from papers.bias_calibration.experiments import EXPERIMENTS, FIGURES
 from papers.bias_calibration.spec import CalibratedSpec, RelativeSpec
 from reproduce.comparison import compare, published
 from reproduce.runs.catalogue import CATALOGUE
@@ -163,7 +164,7 @@ def test_figures_read_their_own_experiments_and_have_a_function():
         own = {name for name in ALL if name.startswith(f"{figure.name}/")}
         beside = {"table1/successor-abc", "table1/addition-abc"} if figure.name == "calibration" else set()
         assert read == own | beside
-        assert figure.title and figure.draw in figures.__all__ and callable(getattr(figures, figure.draw))
+        assert figure.title and isinstance(figure.draw({name: [] for name in figure.reads}), Drawing)
 
 
 def test_deviations_are_numbered_in_order_and_each_is_named_by_an_entry_or_a_profile():

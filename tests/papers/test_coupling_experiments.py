@@ -12,7 +12,8 @@ from lengen.inspection.problem import encode
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule, response_loss
 from lengen.training.optimizer import build_optimizer
-from papers.coupling.experiments import DEVIATIONS, EXPERIMENTS, FIGURES
+from papers.coupling.deviations import DEVIATIONS
+from papers.coupling.experiments import EXPERIMENTS, FIGURES
 from reproduce.commands.run import suite
 from reproduce.runs.catalogue import CATALOGUE
 
@@ -34,7 +35,7 @@ def distinct() -> list[tuple[str, str]]:
     seen = {}
     for experiment in EXPERIMENTS:
         for profile, spec in experiment.specs.items():
-            if spec.CONSTRUCT:
+            if spec.constructed:
                 continue  # nothing is trained: tests/papers/test_coupling_construction.py
             seen.setdefault(spec.hash(), (experiment.name, profile))
     return list(seen.values())
