@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from matplotlib.figure import Figure as Drawing
 
 import papers.bias_calibration as package
 from lengen.callbacks.probes import Probes
