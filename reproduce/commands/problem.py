@@ -9,7 +9,7 @@ import dataclasses
 import json
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lengen.config.experiment import PROFILES, Experiment, Figure
 from lengen.config.spec import Spec, from_dict
@@ -20,6 +20,12 @@ from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import counter
 from reproduce.store.atomic_files import readable
 from reproduce.store.store import WEIGHTS, StoreError
+
+if TYPE_CHECKING:
+    from lengen.library import Found
+
+if TYPE_CHECKING:
+    pass
 
 
 def encode_command(options: argparse.Namespace) -> int:
@@ -132,6 +138,15 @@ def find(
     if profile is None:
         return Model(_spec(experiment), None, f"{experiment.name}, constructed: nothing to train", None)
     return Model(experiment.specs[profile], None, f"{experiment.name} {profile}, constructed", None)
+
+
+def named(name: str) -> "Found":
+    """What the model of an experiment is made of, for `lengen.load`."""
+    from lengen.library import Found
+
+    experiment = CATALOGUE.select_one(name)
+    model = find(experiment)
+    return Found(model.spec.override(*experiment.shown), model.weights, model.name)
 
 
 def _trained(experiment: Experiment, profile: str | None, seed: int | None, with_overrides: bool) -> tuple[Run, Path]:
