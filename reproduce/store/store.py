@@ -50,7 +50,7 @@ def results_root() -> Path:
 def no_reference() -> str:
     """One sentence where the committed results cannot be here, because only the program was installed; else nothing."""
     place = results_root() / "reference"
-    if checkout() is not None or "LENGEN_RESULTS" in os.environ or place.is_dir():
+    if checkout() is not None or "LENGEN_RESULTS" in os.environ or any(place.glob("**/run.json")):
         return ""
     return (
         f"{readable(place)} is not there: the committed results are part of the repository, not of the installed "

@@ -2,7 +2,8 @@
 
 import pytest
 
-from reproduce.runs.catalogue import CATALOGUE, SelectorError
+import papers
+from reproduce.runs.catalogue import CATALOGUE, Catalogue, SelectorError
 from reproduce.store.store import Store
 from tests.reproduce.fakes import install_toy, outcome, spec_with
 
@@ -64,6 +65,21 @@ def test_equal_specifications_have_one_home():
         and CATALOGUE.home(beta, "cpu") is beta
     )
     assert CATALOGUE.home(huge, "cpu") is huge  # it has no specification there
+
+
+def test_another_paper_is_another_folder(monkeypatch, tmp_path):
+    (tmp_path / "fifth").mkdir()
+    (tmp_path / "fifth" / "__init__.py").write_text(
+        "from pathlib import Path\n"
+        "from lengen.config.paper import Paper\n"
+        "PAPER = Paper(name='fifth', number=9, title='t', published=Path('none.toml'), experiments=tuple)\n"
+    )
+    (tmp_path / "no_paper").mkdir()
+    (tmp_path / "no_paper" / "__init__.py").write_text("")
+    monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
+    catalogue = Catalogue()
+    assert catalogue.papers() == (*Catalogue(papers.found()[:-1]).papers(), "fifth") and len(catalogue.papers()) == 5
+    assert catalogue.experiments("fifth") == () and catalogue.deviations("fifth") == {}
 
 
 def put(store, overrides=(), spec=SPEC_AT_CPU, seed=0, profile="cpu"):
