@@ -106,14 +106,16 @@ def stack(model: ModelSpec, layers: int, length: float) -> float:
 
 
 def in_words(seconds: float) -> str:
-    """A duration as people say it: 40 s, 12 min, 3.5 h.
+    """A duration as people say it: 40 s, 12 min, 3.5 h, 60 days.
 
-    >>> [in_words(value) for value in (0.2, 40, 130, 750, 12600)]
-    ['1 s', '40 s', '2 min', '12 min', '3.5 h']
+    >>> [in_words(value) for value in (0.2, 40, 130, 750, 12600, 5184000)]
+    ['1 s', '40 s', '2 min', '12 min', '3.5 h', '60 days']
     """
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    if seconds < 5400:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 1000 * 3600 else f"{round(seconds / 86400):,} days"
 
 
 def makespan(seconds: Sequence[float], workers: int) -> float:
