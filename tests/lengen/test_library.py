@@ -96,12 +96,29 @@ def test_what_cannot_be_loaded_is_one_sentence(tmp_path, monkeypatch):
         lengen.load("coupling/fig1/coupling-scratchpad")
 
 
-@pytest.mark.parametrize("name", ["coupling/fig1/coupling-scratchpad", "coupling/thm4.1/construction"])
-def test_a_name_is_found_by_what_the_project_declares(name, monkeypatch):
+@pytest.fixture
+def installed(monkeypatch):
+    """As if the project were installed: what it declares finds runs by name."""
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"][library.GROUP]
     points = EntryPoints(EntryPoint(key, value, library.GROUP) for key, value in declared.items())
     monkeypatch.setattr(library, "entry_points", lambda group: points.select(group=group))
     monkeypatch.delenv("LENGEN_RESULTS", raising=False)
+
+
+def test_a_name_is_the_run_that_solve_takes(installed):
+    name = "coupling/fig1/coupling-scratchpad"
     model = lengen.load(name)
     assert model.solve([57, 48, 96])["read"] == "201" and name in repr(model)
     assert model.accuracy(length=2, count=3, examples=20) >= 0.9
+
+
+def test_the_lines_of_the_front_page_give_what_stands_beside_them(installed):
+    block = (ROOT / "README.md").read_text(encoding="utf-8").partition("## As a library")[2].partition("## How to")[0]
+    lines = [line[4:] for line in block.splitlines() if line.startswith("    ")]
+    known: dict[str, object] = {}
+    exec("\n".join(lines[:2]), known)
+    assert "lengen.load(" in lines[1]
+    solved, shape, accuracy = lines[2:]
+    assert repr(eval(solved, known)) == solved.partition("#")[2].strip()
+    assert repr(eval(shape, known)) == shape.partition("#")[2].partition(":")[0].strip()
+    assert eval(accuracy, known) == 1.0
