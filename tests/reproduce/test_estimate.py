@@ -38,7 +38,7 @@ def test_tokens_of_a_fixed_length_are_those_written(task, configuration):
     spec = scaffolded(profile("cpu", task), configuration)
     data = ArithmeticData(spec, 0)
     batch = data.writer.write(data.test(2, spec.data.task.most, 1))
-    prompt, response = estimate.tokens(spec.data, 2, spec.data.task.most)
+    prompt, response = spec.data.tokens(2, spec.data.task.most)
     assert abs(prompt - batch.source.tokens.shape[1]) <= 1
     assert response == batch.tokens.shape[1] - 1  # the last token predicts nothing
 
@@ -53,13 +53,13 @@ def test_tokens_of_two_operands_are_those_trained_on_within_a_tenth(spec):
     length = spec.data.length
     data = ArithmeticData(change(spec, data={"lengths": (length,), "examples": 0}, train={"batch": 64}), 0)
     written = sum(float((data.batch(step).tokens != PAD).sum()) for step in range(8)) / (8 * 64)
-    assert sum(estimate.tokens(spec.data, length, 2)) == pytest.approx(written, rel=0.1)
+    assert sum(spec.data.tokens(length, 2)) == pytest.approx(written, rel=0.1)
 
 
 def test_a_response_that_sees_itself_whole_is_written_token_by_token():
     """Measured for the successor of 22 digits: 14 times the time of one pass."""
     spec = with_code_masks(calibrated(profile("cpu", Successor), positions=True))
-    pair = estimate.tokens(spec.data, 1, 1)
+    pair = spec.data.tokens(1, 1)
     ratio = estimate.verify(spec.model, *pair) / estimate.forward(spec.model, *pair)
     assert ratio == pytest.approx(14, rel=0.3)
 
