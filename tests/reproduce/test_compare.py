@@ -9,11 +9,12 @@ import sys
 
 import pytest
 
+from lengen.records import Counts, Grid
 from reproduce.comparison import compare
 from reproduce.comparison.checks import Claim
 from reproduce.comparison.published import Published, PublishedError
 from reproduce.runs import catalogue as registry
-from reproduce.store.store import Store
+from reproduce.store.store import Store, results_root
 from tests.reproduce.made import EVERY, N, both, claim, experiment, number, outside, run, spec
 
 A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
@@ -270,3 +271,34 @@ def test_comparing_loads_no_torch_and_reading_what_papers_say_no_pandas():
     ):
         done = subprocess.run([sys.executable, "-c", code.format(module)], capture_output=True, text=True, check=True)
         assert done.stdout.split() == loaded
+
+
+@pytest.mark.parametrize("paper", registry.papers())
+def test_an_experiment_of_ones_own_changes_no_claim(paper, monkeypatch):
+    """Beside the first experiment of every figure, with its specification and its runs, but nothing right anywhere."""
+    store = Store(results_root(), "reference")
+    before = [row for row in compare.compare(paper, [store]) if row.kind == "claim"]
+    declared, of_registry = registry.declared_runs, registry.experiments(paper)
+    own = [
+        dataclasses.replace(item, name=f"{item.name.rsplit('/', 1)[0]}/own")
+        for item in {item.name.rsplit("/", 1)[0]: item for item in reversed(of_registry)}.values()
+    ]
+
+    def runs_of(store, item, profile):
+        if not item.name.endswith("/own"):
+            return declared(store, item, profile)
+        twin = next(other for other in of_registry if other.specs is item.specs)
+        wrong = [dataclasses.replace(run, grid=nothing_right(run.grid)) for run in declared(store, twin, profile)]
+        return [dataclasses.replace(run, experiment=item.name) for run in wrong]
+
+    monkeypatch.setattr(registry, "experiments", lambda name=None: (*of_registry, *own))
+    monkeypatch.setattr(registry, "declared_runs", runs_of)
+    assert [row for row in compare.compare(paper, [store]) if row.kind == "claim"] == before
+
+
+def nothing_right(grid):
+    scores = {
+        cell: {mode: Counts(counts | {"correct": 0, "answer_correct": 0}) for mode, counts in modes.items()}
+        for cell, modes in grid.scores.items()
+    }
+    return Grid(grid.axes, scores)
