@@ -453,7 +453,7 @@ class Measured(_Number, frozen=True, kw_only=True, tag="measured"):
 
     def _across(self, tested: Sequence[Tested]) -> Finding:
         """The mean or deviation over all runs; ``n`` counts runs."""
-        values = [self._one(replace(each, found=[run])).ours for each in tested for run in each.runs]
+        values = [self._one(run).ours for each in tested for run in each.alone]
         value, interval = ACROSS[self.across].of(values)
         verdict = level(interval, (value,), self.relation, *band(self))
         seeds = min(len(each.runs) for each in tested)

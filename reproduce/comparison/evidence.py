@@ -115,8 +115,16 @@ class Tested:
     @functools.cached_property
     def _tested(self) -> "pd.DataFrame":
         """Length and count of the cells that every run tested, sorted."""
-        seeds = self.scores.groupby(["length", "count"])["seed"].nunique()
-        return seeds[seeds == len(self.runs)].reset_index()[["length", "count"]]
+        import pandas as pd
+
+        first, *others = (run.grid.scores for run in self.runs)
+        cells = [(*cell, 1)[:2] for cell in sorted(first) if all(cell in scores for scores in others)]
+        return pd.DataFrame(cells, columns=["length", "count"], dtype=int)
+
+    @functools.cached_property
+    def alone(self) -> "list[Tested]":
+        """Each run by itself, as if it were the only seed."""
+        return [replace(self, found=[run]) for run in self.runs]
 
     @functools.cached_property
     def _measured(self) -> dict[object, Sample]:

@@ -7,7 +7,9 @@ import pytest
 
 import papers
 from lengen.config.experiment import PROFILES
+from reproduce import comparison
 from reproduce.comparison.checks import Setting
+from reproduce.comparison.measures import Vocabulary, paper_measures
 from reproduce.comparison.published import WILDCARDS, PublishedError, load, parse
 from reproduce.runs import catalogue as registry
 from tests.reproduce.made import EVERY
@@ -194,3 +196,15 @@ def test_settings_rows_become_numbers():
     group = {"prefix": "t1", "place": "Table 1", "experiments": ["a/b/c"], "rows": [["lr", "rate", "train.lr", 3e-5]]}
     (number,) = parse({"settings": [group]}, "made").numbers
     assert (number.id, number.kind, number.field, number.value) == ("t1-lr", "setting", "train.lr", 3e-5)
+
+
+def test_the_comparison_knows_no_paper_by_its_name():
+    for path in Path(comparison.__file__).parent.glob("*.py"):
+        assert not [paper for paper in registry.papers() if paper in path.read_text()], path.name
+
+
+def test_a_paper_without_measures_of_its_own_has_the_general_ones():
+    assert paper_measures("no_such_paper") == Vocabulary()
+    assert (
+        "keys_growth" in paper_measures("coupling").names() and "just_beyond" not in paper_measures("coupling").regions
+    )
