@@ -1,8 +1,9 @@
 """What a paper says, one class per kind of check: a claim finds its verdict on the runs, a number is measured.
 
-The entries of a published.toml, each a frozen struct with the fields of its kind and no others; `reproduce.comparison
-.published` reads them. `Evidence` enters, a `Finding` leaves, by the rule of `reproduce.comparison.evidence`. Two
-samples are compared on the cells that both tested and that lie in the region of both trained ranges.
+The entries of a published.toml, each a frozen struct with the fields of its kind and no others, are read by
+`comparison.published`. The experiments of an entry are looked up once (`sides`, or `Evidence.tested`) and handed on; a
+`Finding` leaves, by the rule of `comparison.evidence`. Two samples are compared on the cells that both tested and that
+lie in the region of both trained ranges.
 """
 
 import itertools

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengen.measures import Missing, OfRun, Scored
@@ -225,6 +225,7 @@ cell_counts = st.fixed_dictionaries(
 )
 
 
+@settings(deadline=None, max_examples=25)
 @given(
     st.lists(
         st.dictionaries(st.tuples(st.integers(1, 6), st.integers(1, 4)), cell_counts, min_size=1),

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengen.config.spec import change
@@ -96,6 +96,7 @@ def test_a_length_left_out_of_training_is_outside_though_not_longer(region, insi
     assert not any(holds(region, GAPPED, (length,)) for length in not_inside)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 12), st.integers(1, 4), st.tuples(st.integers(1, 30), st.integers(1, 8)))
 def test_a_range_that_names_all_its_lengths_is_the_one_that_names_none(length, second, cell):
     named = Trained(length, second, frozenset(range(1, length + 1)))
@@ -103,6 +104,7 @@ def test_a_range_that_names_all_its_lengths_is_the_one_that_names_none(length, s
         assert holds(name, named, cell) == holds(name, Trained(length, second), cell)
 
 
+@settings(deadline=None)
 @given(st.frozensets(st.integers(1, 9), min_size=1), st.integers(1, 30))
 def test_a_length_is_trained_or_in_the_gap_or_longer(lengths, length):
     span, cell = Trained(max(lengths), 1, lengths), (length,)
@@ -147,6 +149,7 @@ spans = st.builds(
 bounds = st.none() | st.tuples(st.integers(1, 10), st.integers(1, 20)).map(sorted).map(tuple)
 
 
+@settings(deadline=None, max_examples=200)
 @given(
     spans,
     st.sampled_from(sorted(EVERY.regions)),
