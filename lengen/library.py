@@ -75,7 +75,7 @@ class Model:
         tokens = {"target": batch.tokens[0, :-1] if self.module.writes_in_order else batch.tokens[0]}
         if batch.source is not None:
             tokens["source"] = batch.source.tokens[0]
-        vocab = self.data.format.vocab
+        vocab = self.data.vocab
         return found | {side: np.array([vocab.decode([token]) for token in row]) for side, row in tokens.items()}
 
     def accuracy(self, length: int, count: int | None = None, examples: int = 1000) -> float:
@@ -83,7 +83,7 @@ class Model:
 
         The problems are those that every model of the setting is tested on.
         """
-        problems = self.data.test(length, self.spec.data.count if count is None else count, examples)
+        problems = self.data.test(length, self.spec.data.task.most if count is None else count, examples)
         size = max(1, AT_ONCE // int(self.data.writer.lengths(problems).max()))
         parts = [problems.select(index) for index in torch.split(torch.arange(examples), size)]
         correct = [verify(self.module, self.data.writer.write(part)).correct for part in parts]

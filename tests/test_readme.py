@@ -10,8 +10,7 @@ import pytest
 from lengen.inspection.problem import encode
 from reproduce.cli import parser
 from reproduce.comparison.compare import compare
-from reproduce.comparison.readme import MARKERS, claims_block, refresh
-from reproduce.comparison.tables import Row
+from reproduce.comparison.tables import MARKERS, Row, claims_block, refresh
 from reproduce.output import terminal
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store

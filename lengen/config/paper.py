@@ -7,10 +7,11 @@ stands behind a function that imports it, so that all papers can be named before
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lengen.config.experiment import Experiment, Figure
+    from lengen.measures import Family, Measure, Region
     from lengen.timing import Benchmark
 
 
@@ -32,9 +33,9 @@ class Paper:
     """Its figures in the order of declaration."""
     deviations: Callable[[], Mapping[str, str]] = dict
     """Numbered deviations from its text: number -> sentence with its reason."""
-    measures: Callable[[], Mapping[str, Callable[..., Any]]] = dict
+    measures: "Callable[[], Mapping[str, Measure | Family]]" = dict
     """Measures of its own that published numbers and claims name."""
-    regions: Callable[[], Mapping[str, Callable[..., Any]]] = dict
+    regions: "Callable[[], Mapping[str, Region]]" = dict
     """Regions of its own that published numbers and claims name."""
     benchmarks: "Callable[[], Mapping[str, Benchmark]]" = dict
     """Measurements of speed of its own, by the name under which one is asked for."""

@@ -8,6 +8,7 @@ from lengen.config.paper import Paper
 
 if TYPE_CHECKING:
     from lengen.config.experiment import Experiment, Figure
+    from lengen.measures import Family, Measure, Region
 
 
 def _experiments() -> "Sequence[Experiment]":
@@ -28,6 +29,18 @@ def _deviations() -> Mapping[str, str]:
     return DEVIATIONS
 
 
+def _measures() -> "Mapping[str, Measure | Family]":
+    from papers.coupling.measures import MEASURES
+
+    return MEASURES
+
+
+def _regions() -> "Mapping[str, Region]":
+    from papers.coupling.measures import REGIONS
+
+    return REGIONS
+
+
 PAPER = Paper(
     name="coupling",
     number=1,
@@ -36,4 +49,6 @@ PAPER = Paper(
     experiments=_experiments,
     figures=_figures,
     deviations=_deviations,
+    measures=_measures,
+    regions=_regions,
 )

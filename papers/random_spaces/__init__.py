@@ -8,6 +8,7 @@ from lengen.config.paper import Paper
 
 if TYPE_CHECKING:
     from lengen.config.experiment import Experiment, Figure
+    from lengen.measures import Family, Measure, Region
     from lengen.timing import Benchmark
 
 
@@ -35,6 +36,18 @@ def _benchmarks() -> "Mapping[str, Benchmark]":
     return BENCHMARKS
 
 
+def _measures() -> "Mapping[str, Measure | Family]":
+    from papers.random_spaces.measures import MEASURES
+
+    return MEASURES
+
+
+def _regions() -> "Mapping[str, Region]":
+    from papers.random_spaces.measures import REGIONS
+
+    return REGIONS
+
+
 PAPER = Paper(
     name="random_spaces",
     number=3,
@@ -43,5 +56,7 @@ PAPER = Paper(
     experiments=_experiments,
     figures=_figures,
     deviations=_deviations,
+    measures=_measures,
+    regions=_regions,
     benchmarks=_benchmarks,
 )

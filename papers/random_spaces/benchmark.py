@@ -2,20 +2,16 @@
 
 import itertools
 
+from lengen.config.overlay import overlay
 from lengen.config.spec import Spec, change
 from lengen.data.datamodule import ArithmeticData
 from lengen.timing import Entry, turns
-from papers.random_spaces import settings
+from papers.random_spaces import experiments as thesis
 
 WRITTEN: dict[str, Spec] = {
-    **{kind: settings.fig45(kind, "paper") for kind in settings.STEPS},
-    "scratchpad with spaces": settings.setting(
-        "paper",
-        settings.SETS[settings.MINI]["paper"],
-        settings.written("scratchpad", "paper"),
-        settings.written("spaces", "paper"),
-    ),
-    "sub-tasks with spaces": settings.table43("10k", "mix", 64, "paper"),
+    **{kind: specs["paper"] for kind, specs in thesis.WRITTEN.items()},
+    "scratchpad with spaces": overlay(thesis.WRITTEN["scratchpad"]["paper"], thesis.SPACES),
+    "sub-tasks with spaces": thesis.swept("10k", "mix", 64)["paper"],
 }
 
 

@@ -121,7 +121,7 @@ def training(sizes: Sizes) -> list[Entry]:
 
 def _described(spec: Spec) -> str:
     model, data = spec.model, spec.data
-    problems = f"S_A({data.length},{data.count})"
-    if data.fixed_length:
-        problems += f" padded to {data.fixed_length}, encoder-decoder"
+    problems = f"S_A({data.task.longest},{data.task.most})"
+    if width := getattr(data.format, "width", 0):
+        problems += f" padded to {width}, encoder-decoder"
     return f"{model.layers} layer, {model.heads} heads, width {model.width}, batch {spec.train.batch}, {problems}"

@@ -64,6 +64,7 @@ def show_command(options: argparse.Namespace) -> int:
 
 def _published(experiment: Experiment) -> list[tuple[str, str]]:
     """(id, sentence) of the published numbers and claims that name this experiment."""
+    from reproduce.comparison.checks import Setting
     from reproduce.comparison.published import load
 
     path = CATALOGUE.paper(experiment.paper).published
@@ -72,17 +73,13 @@ def _published(experiment: Experiment) -> list[tuple[str, str]]:
     published = load(path)
     entries: list[tuple[str, str]] = []
     for number in published.numbers:
-        if number.kind != "setting" and _names(number.experiments, experiment):
+        if not isinstance(number, Setting) and any(fnmatch.fnmatchcase(experiment.name, p) for p in number.names):
             said = "" if number.value is None else f" ({number.relation} {number.value})"
             entries.append((number.id, f"{number.statement}{said}, {number.place}"))
     for claim in published.claims:
-        if _names((*claim.left, *claim.right), experiment):
+        if experiment.name in claim.names:
             entries.append((claim.id, f"claim: {claim.statement}, {claim.place}"))
     return entries
-
-
-def _names(patterns: Sequence[str], experiment: Experiment) -> bool:
-    return any(fnmatch.fnmatchcase(experiment.name, pattern) for pattern in patterns)
 
 
 def figures_command(options: argparse.Namespace) -> int:
@@ -145,8 +142,7 @@ def write_comparison(paper: str, where: Sequence[Store]) -> tuple[list["Row"], l
     """Rows of the reference store, rows of the local one (none where it is not in ``where``), files written."""
     from reproduce.comparison import compare
 
-    paths = compare.save(paper, where)
-    reference, *others = (compare.compare(paper, [store]) for store in where)
+    (reference, *others), paths = compare.save(paper, where)
     return reference, others[0] if others else [], paths
 
 
@@ -216,13 +212,13 @@ def promote_command(options: argparse.Namespace) -> int:
 
 def _refresh_reference(paper: str, reference: Store) -> None:
     """Figures, comparison and the table of claims, in whichever README has its markers, follow the promoted runs."""
-    from reproduce.comparison import compare, readme
+    from reproduce.comparison import compare, tables
     from reproduce.output import figures
 
-    for path in (*figures.draw(paper, reference), *compare.save(paper, [reference])):
+    (rows,), paths = compare.save(paper, [reference])
+    for path in (*figures.draw(paper, reference), *paths):
         print(readable(path))
     repository = checkout()
     if repository is not None and reference.path.parent == repository / "results":
-        rows = compare.compare(paper, [reference])
         for page in (repository / "README.md", CATALOGUE.paper(paper).published.with_name("README.md")):
-            readme.refresh(page, paper, rows)
+            tables.refresh(page, paper, rows)

@@ -8,6 +8,7 @@ import functools
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -15,13 +16,14 @@ from torch import Tensor
 import papers.bias_calibration as package
 from lengen.config.tasks import ListOpsMax, ListOpsMin, ListOpsSum, PairAddition, RunningXor, Successor
 from lengen.data.datamodule import ArithmeticData
+from lengen.measures import Trained
 from lengen.models.fixed_bias import closed
 from lengen.training.run import build_model
 from papers.bias_calibration import calibrated, settings
 from papers.bias_calibration.calibration import calibrate_bias, line_values
+from papers.bias_calibration.measures import REGIONS
 from papers.bias_calibration.profiles import profile
 from reproduce.comparison.published import load
-from reproduce.comparison.regions import REGIONS, Trained
 from reproduce.runs.catalogue import CATALOGUE
 
 CLOSED = -math.inf
@@ -251,7 +253,7 @@ def test_the_training_numbers_have_seven_digits_too():
     largest = settings.plain(profile("paper", PairAddition)).data.task
     assert len(str(largest.limit)) == 7 and largest.digits == 6
     assert 0.04 < (largest.limit + 1 - 10**6) / (largest.limit + 1) < NUMBERS["seven-digits"]
-    assert [n for n in range(1, 13) if REGIONS["just_beyond"](Trained(6, 1), (n,))] == [8, 9, 10]
+    assert np.flatnonzero(REGIONS["just_beyond"].mask(Trained(6, 1), np.arange(13), np.ones(13))).tolist() == [8, 9, 10]
     assert settings.plain(profile("paper", RunningXor)).data.task.digits == 20
 
 

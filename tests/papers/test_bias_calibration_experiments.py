@@ -172,8 +172,7 @@ def test_deviations_are_numbered_in_order_and_each_is_named_by_an_entry_or_a_pro
 
 def test_every_experiment_that_an_entry_names_exists():
     for entry in (*PUBLISHED.numbers, *PUBLISHED.claims):
-        patterns = (*entry.left, *entry.right) if hasattr(entry, "left") else entry.experiments
-        for pattern in patterns:
+        for pattern in entry.names:
             assert any(fnmatch.fnmatchcase(item.name, pattern) for item in EXPERIMENTS), f"{entry.id}: {pattern}"
 
 
