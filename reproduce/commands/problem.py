@@ -24,9 +24,6 @@ from reproduce.store.store import WEIGHTS, StoreError
 if TYPE_CHECKING:
     from lengen.library import Found
 
-if TYPE_CHECKING:
-    pass
-
 
 def encode_command(options: argparse.Namespace) -> int:
     """How one problem looks to the model of the published setting."""
