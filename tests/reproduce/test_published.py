@@ -203,8 +203,8 @@ def test_the_comparison_knows_no_paper_by_its_name():
         assert not [paper for paper in CATALOGUE.papers() if paper in path.read_text()], path.name
 
 
-def test_a_paper_without_measures_of_its_own_has_the_general_ones():
-    assert paper_measures("no_such_paper") == Vocabulary()
-    assert (
-        "keys_growth" in paper_measures("coupling").names() and "just_beyond" not in paper_measures("coupling").regions
-    )
+def test_measures_and_regions_of_a_paper_are_its_own():
+    coupling, general = paper_measures("coupling"), Vocabulary()
+    assert "keys_growth" in coupling.names() and "keys_growth" not in general.names()
+    assert "one_short" in coupling.regions and not {"one_short", "just_beyond"} & {*general.regions}
+    assert "just_beyond" not in coupling.regions
