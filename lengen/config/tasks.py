@@ -619,6 +619,10 @@ class Carries(Increment, tag="carries", frozen=True):
     def extent(self, shape: tuple[int, ...]) -> Extent:
         return Extent(shape[:1], 3 * shape[1])
 
+    def place(self, place: int, size: int) -> int:
+        """A digit, its arrow and its carry belong to one place."""
+        return (place + 2) // 3
+
     def build(self) -> "Mathematics":
         from lengen.tasks.increment import Carries as Mathematics
 

@@ -4,7 +4,7 @@ import functools
 
 import torch
 
-from lengen.config.spec import DataSpec, Spec, TestSpec, TrainSpec
+from lengen.config import DataSpec, EncoderDecoder, Given, NoEncoding, Spec, TestSpec, TrainSpec
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.models import Transformer
@@ -12,11 +12,11 @@ from lengen.tasks import Problems
 from lengen.training.build import build_model
 from lengen.training.module import response_loss
 from lengen.vocab import END, PAD
-from tests.lengen.helpers import TEST, TRAIN, fixed_data, spec
+from tests.lengen.helpers import TEST, TRAIN, fixed_data, scheme, spec
 
 MODEL = {
-    "architecture": "encoder_decoder",
-    "encoding": "none",
+    "architecture": EncoderDecoder(),
+    "encoding": NoEncoding(),
     "norm": "layernorm",
     "final_norm": "layernorm",
     "norm_place": "pre",
@@ -24,7 +24,7 @@ MODEL = {
     "scale_attention": True,
     "activation": "relu",
     "init": "xavier",
-    "biases": True,
+    "linear_bias": True,
     "scale_embedding": True,
 }
 IDS = {"none": "none", "learned": "coupled"}
@@ -37,9 +37,7 @@ def beside(data: DataSpec, train: TrainSpec = TRAIN, test: TestSpec = TEST, **mo
 
 
 def data_for(encoding: str, task: str = "addition", width: int = 3, **options) -> DataSpec:
-    ids = IDS.get(encoding, "consecutive")
-    room = {"max_position": (12,)} if ids == "coupled" else {}
-    return fixed_data(task, width, **{"position_ids": ids, **room, **options})
+    return fixed_data(task, width, **{"position_ids": scheme(IDS.get(encoding, "consecutive")), **options})
 
 
 def random_bias(bias, seed: int = 0) -> None:
@@ -61,7 +59,7 @@ def made(spec: Spec, seed: int = 0) -> tuple[Transformer, ArithmeticData]:
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.3 * torch.randn_like(parameter))  # no two logits are equal, every part is seen
-    if spec.model.bias == "given":
+    if isinstance(spec.model.attention_bias, Given):
         random_bias(model.attention_bias, seed)
     return model, ArithmeticData(spec, seed)
 
@@ -70,7 +68,7 @@ def made(spec: Spec, seed: int = 0) -> tuple[Transformer, ArithmeticData]:
 def trained(sized: Spec, steps: int = 100) -> tuple[Transformer, ArithmeticData]:
     """A model after a second of training: right often, wrong often enough."""
     model, data = build_model(sized, 0), ArithmeticData(sized, 0)
-    if sized.model.bias == "given":
+    if isinstance(sized.model.attention_bias, Given):
         random_bias(model.attention_bias)
     optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3, betas=(0.9, 0.98), weight_decay=0)
     for step in range(steps):

@@ -1,31 +1,64 @@
-"""What several tests build: small specifications, problems from strings, hypothesis strategies over all formats; and
-how they kill a run."""
+"""What several tests build: small settings, problems from strings, hypothesis strategies over all formats; and how they
+kill a run."""
 
-import dataclasses
 from collections.abc import Callable
 
 import pytest
 import torch
 from hypothesis import strategies as st
 
-from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
-from lengen.data.datamodule import ArithmeticData
+from lengen.config import (
+    Abacus,
+    Addition,
+    Aligned,
+    Architecture,
+    Consecutive,
+    Coupled,
+    Cyclic,
+    DataSpec,
+    EncoderDecoder,
+    Encoding,
+    Format,
+    Learned,
+    Linear,
+    ListOpsMax,
+    ListOpsMin,
+    ListOpsSum,
+    ModelSpec,
+    Multiplication,
+    MultiplicationStages,
+    NByOne,
+    NoEncoding,
+    NoPositionIds,
+    PairAddition,
+    Parity,
+    PositionIds,
+    Randomised,
+    RandomSpaces,
+    RunningXor,
+    Spec,
+    Subtasks,
+    Successor,
+    Task,
+    TestSpec,
+    TrainSpec,
+    TwoOperandAddition,
+)
+from lengen.config.formats import DigitSteps
+from lengen.config.part import kinds
+from lengen.config.spec import replace
+from lengen.data.random_spaces import Spaces
+from lengen.data.task_data import vocabulary
+from lengen.data.writer import Writer
 from lengen.models import Decoder
 from lengen.tasks import Problems
 from lengen.training.module import SequenceModule
+from lengen.vocab import Vocab
 from tests.cases import Case
 
 MODEL = ModelSpec(layers=2, heads=2, width=16, head_dim=8, ff_width=32)
 TRAIN = TrainSpec(steps=4, batch=8, lr=1e-3)
 TEST = TestSpec(lengths=(1, 2), examples=10)
-LEVELS = {
-    ("addition", True): 2,
-    ("addition", False): 1,
-    ("multiplication", True): 3,
-    ("multiplication", False): 1,
-    ("parity", True): 1,
-    ("parity", False): 1,
-}
 ENCODINGS = {
     "none": "none",
     "learned": "coupled",
@@ -38,63 +71,168 @@ ENCODINGS = {
     "fire_clamped": "consecutive",
 }
 """Encoding -> the position ids it is published with."""
+BESIDE = ("encoder_layers", "attention_bias", "causal")
+"""Fields of an encoder-decoder."""
+
+
+def model_spec(base: ModelSpec = MODEL, **fields: object) -> ModelSpec:
+    """A model; an encoding or architecture may be named by its kind, and has `BESIDE` among its fields."""
+    for name, axis in (("encoding", Encoding), ("architecture", Architecture)):
+        if isinstance(fields.get(name), str):
+            fields[name] = kinds(axis)[fields[name]]()
+    beside = {name: fields.pop(name) for name in BESIDE if name in fields}
+    if beside:
+        architecture = fields.get("architecture", base.architecture)
+        assert isinstance(architecture, EncoderDecoder), "these are fields of an encoder-decoder"
+        fields["architecture"] = replace(architecture, **beside)
+    return replace(base, **fields)
 
 
 def spec(data: DataSpec, train: TrainSpec = TRAIN, test: TestSpec = TEST, **model: object) -> Spec:
-    return Spec(data=data, model=dataclasses.replace(MODEL, **model), train=train, test=test)
+    return Spec(data=data, model=model_spec(**model), train=train, test=test)
 
 
 def case_spec(case: Case) -> Spec:
-    """A specification for a worked example."""
-    return spec(case.data, encoding="learned" if case.data.position_ids == "coupled" else "none")
+    """A setting for a worked example."""
+    return spec(case.data, encoding=Learned() if case.data.position_ids.sizes else NoEncoding())
 
 
-def data_spec(task: str, length: int = 3, count: int = 3, room: int = 12, **options) -> DataSpec:
-    levels = LEVELS[task, options.get("scratchpad", True)]
-    return DataSpec(task=task, length=length, count=count, max_position=(room,) * levels, **options)
+# ------------------------------------------------------------------ what is written
 
 
-def fixed_data(task: str, width: int = 4, **options) -> DataSpec:
-    """A task at a fixed length, trained on numbers a digit shorter, so that no sum is too long."""
-    count = 2 if task == "addition" else 1
-    plain = {"scratchpad": False, "position_ids": "consecutive", "length": width - 1}
-    return DataSpec(**{"task": task, "count": count, "fixed_length": width, **plain, **options})
+def scheme(name: str, sizes: tuple[int, ...] = (12,), **fields: int) -> PositionIds:
+    """Position ids by name; ``sizes`` are the largest of each level."""
+    match name:
+        case "coupled":
+            return Coupled(sizes)
+        case "abacus":
+            return Abacus(*sizes, **fields)
+        case "randomised":
+            return Randomised(*sizes)
+        case "cyclic":
+            return Cyclic(**fields)
+        case "consecutive":
+            return Consecutive()
+    assert name == "none"
+    return NoPositionIds()
 
 
-def two_operands(*lengths: int, **options) -> DataSpec:
+def format_of(task: Task, scratchpad: bool = True, pad: bool = True, **options) -> Format:
+    """How "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count" writes a task."""
+    if isinstance(task, Parity):
+        return Linear(scratchpad=scratchpad)
+    options = {"reverse_response": True, **options}
+    if isinstance(task, Multiplication):
+        return MultiplicationStages(**options) if scratchpad else Linear(pad_response=True, **options)
+    return Linear(scratchpad=scratchpad, pad_query=pad, pad_response=pad, **options)
+
+
+def levels_of(format: Format, task: Task) -> int:
+    """Levels of ids that the paper gives it."""
+    if isinstance(format, MultiplicationStages):
+        return 3
+    return 2 if isinstance(task, Addition) and format.scratchpad else 1
+
+
+def data_spec(
+    task: str, length: int = 3, count: int = 3, room: int = 12, position_ids: str = "coupled", examples: int = 0,
+    spaces: RandomSpaces | None = None, **options,
+) -> DataSpec:  # fmt: skip
+    """A task of that paper, coupled ids up to ``room``; ``options`` as `format_of` takes them."""
+    part: Task = {
+        "addition": lambda: Addition(digits=length, operands=count),
+        "multiplication": lambda: Multiplication(digits=length, second_digits=count),
+        "parity": lambda: Parity(bits=length),
+    }[task]()
+    format = format_of(part, **options)
+    ids = scheme(position_ids, (room,) * levels_of(format, part))
+    return DataSpec(task=part, format=format, position_ids=ids, examples=examples, spaces=spaces)
+
+
+FIXED = {
+    "successor": Successor,
+    "addition": PairAddition,
+    "n_by_one": NByOne,
+    "running_xor": RunningXor,
+    "listops_sm": ListOpsSum,
+    "listops_max": ListOpsMax,
+    "listops_min": ListOpsMin,
+}
+
+
+def fixed_data(
+    task: str, width: int = 4, base: int = 10, limit: int = 0, aligned: bool = False, reverse_response: bool = True,
+    position_ids: PositionIds = Consecutive(),
+) -> DataSpec:  # fmt: skip
+    """A task at a fixed width, trained on numbers a digit shorter, so that no sum is too long."""
+    part = FIXED[task](digits=width - 1, base=base, limit=limit)
+    format: Format = Linear(separator="$", width=width, reverse_response=reverse_response)
+    if aligned and task in ("addition", "n_by_one"):
+        format = Aligned(width=width, reverse_response=reverse_response)
+    return DataSpec(task=part, format=format, position_ids=position_ids)
+
+
+def two_operands(
+    *lengths: int, scratchpad: bool = False, subtasks: tuple[str, ...] = (), carries: str = "pairs", pad: bool = False,
+    position_ids: PositionIds = Consecutive(), vocabulary: str = "task", examples: int = 0,
+    spaces: RandomSpaces | None = None, **options,
+) -> DataSpec:  # fmt: skip
     """Addition of two operands of equal length, written plain, trained on ``lengths``."""
-    plain = {"scratchpad": False, "pad": False, "reverse_response": False, "position_ids": "consecutive"}
-    return DataSpec(**{"task": "n_by_n", "length": max(lengths), "lengths": lengths, "count": 2, **plain, **options})
+    if subtasks:
+        format: Format = Subtasks(names=subtasks, carries=carries, **options)
+    elif scratchpad:
+        format = DigitSteps(**options)
+    else:
+        format = Linear(pad_query=pad, pad_response=pad, **options)
+    return DataSpec(
+        task=TwoOperandAddition(lengths=lengths), format=format, position_ids=position_ids, vocabulary=vocabulary,
+        examples=examples, spaces=spaces,
+    )  # fmt: skip
+
+
+def vocab_of(data: DataSpec) -> Vocab:
+    return vocabulary(spec(data))
+
+
+def writer(data: DataSpec, split: bool = False, spaces: Spaces | None = None) -> Writer:
+    """What writes the problems of a task."""
+    format, task = data.format.build(data.task), data.task.build()
+    task.ask(format.kinds)
+    return Writer(task, format, vocab_of(data), data.position_ids.build(len(data.task.symbols)), split, spaces)
 
 
 def decoder(spec: Spec, seed: int = 0) -> Decoder:
     """A random float64 model: no two logits are equal by rounding."""
     torch.manual_seed(seed)
-    vocab = ArithmeticData(spec, 0).format.vocab
-    return Decoder(spec.model, len(vocab), spec.data.max_position).double().eval()
+    return Decoder(spec.model, len(vocab_of(spec.data)), spec.data.position_ids.sizes).double().eval()
 
 
-def problems(data: DataSpec, operands: list[list[str]]) -> Problems:
+def forwards(task: Task) -> bool:
+    """Operands are held in reading order; else least significant digit first."""
+    return not task.NUMBERS
+
+
+def problems(task: Task, operands: list[list[str]]) -> Problems:
     """Operand strings, as many per problem as there are, to digit arrays."""
     width = max(len(text) for row in operands for text in row)
     count = max(len(row) for row in operands)
-    flip = 1 if data.task == "parity" else -1
+    flip = 1 if forwards(task) else -1
     values = torch.zeros(len(operands), count, width, dtype=torch.long)
     lengths = torch.zeros(len(operands), count, dtype=torch.long)
     for b, row in enumerate(operands):
         for k, text in enumerate(row):
-            values[b, k, : len(text)] = torch.tensor([int(c) for c in text[::flip]])
+            values[b, k, : len(text)] = torch.tensor([int(c, 16) for c in text[::flip]])
             lengths[b, k] = len(text)
     return Problems(values, lengths)
 
 
-def strings(data: DataSpec, problems: Problems) -> list[list[str]]:
+def strings(task: Task, problems: Problems) -> list[list[str]]:
     """The inverse of `problems`."""
-    flip = 1 if data.task == "parity" else -1
+    flip = 1 if forwards(task) else -1
     return [
-        ["".join(map(str, digits[:size][::flip])) for digits, size in zip(row, sizes, strict=True) if size]
+        ["".join("0123456789abcdef"[d] for d in digits[:size][::flip]) for digits, size in zip(row, sizes, strict=True) if size]
         for row, sizes in zip(problems.operands.tolist(), problems.lengths.tolist(), strict=True)
-    ]
+    ]  # fmt: skip
 
 
 def number(longest: int) -> st.SearchStrategy[str]:
@@ -118,6 +256,9 @@ def written(draw, longest: int = 7, most: int = 5) -> tuple[DataSpec, list[list[
         "parity": st.lists(st.text("01", min_size=1, max_size=12), min_size=1, max_size=1),
     }[task]
     return data_spec(task, longest, most, room=40, **options), draw(st.lists(one, min_size=1, max_size=4))
+
+
+# ------------------------------------------------------------------ kills
 
 
 class Killed(Exception):

@@ -12,7 +12,7 @@ and 5.1 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length
 
 from typing import NamedTuple
 
-from lengen.config.spec import DataSpec
+from lengen.config import DataSpec
 
 
 class Token(NamedTuple):
@@ -23,9 +23,10 @@ class Token(NamedTuple):
 
 def write(data: DataSpec, operands: list[str]) -> list[Token]:
     """Every token of one problem, from ``$`` to ``$``."""
-    query, response = {"addition": _addition, "multiplication": _multiplication, "parity": _parity}[data.task](
-        data, operands
-    )
+    write = {"addition": _addition, "multiplication": _multiplication, "parity": _parity}[data.task.kind]
+    query, response = write(data.format, operands)
+    if data.position_ids.kind == "coupled":  # levels that nobody reads leave no trace
+        query, response = ([(c, k[: data.position_ids.levels]) for c, k in side] for side in (query, response))
     levels = len(response[0][1])
     end = ("$", (None,) * levels)
     return [Token(*token, False) for token in [end, *query]] + [Token(*token, True) for token in [*response, end]]
@@ -44,10 +45,10 @@ def highest(tokens: list[Token], level: int) -> int:
 
 
 def answer(data: DataSpec, operands: list[str]) -> str:
-    if data.task == "parity":
+    if data.task.kind == "parity":
         return str(operands[0].count("1") % 2)
     numbers = [int(text) for text in operands]
-    return str(sum(numbers) if data.task == "addition" else numbers[0] * numbers[1])
+    return str(sum(numbers) if data.task.kind == "addition" else numbers[0] * numbers[1])
 
 
 def _digits(number: int, width: int, reverse: bool) -> list[tuple[str, int]]:
@@ -57,54 +58,57 @@ def _digits(number: int, width: int, reverse: bool) -> list[tuple[str, int]]:
     return pairs[::-1] if reverse else pairs
 
 
-def _addition(data, operands):
+def _addition(format, operands):
     numbers = [int(text) for text in operands]
     nines = int("9" * max(len(text) for text in operands))
-    width = len(str(nines * len(numbers))) if data.pad else 0
-    sums = [sum(numbers[:i]) for i in range(len(numbers) + 1)] if data.scratchpad else [sum(numbers)]
-
-    def keep(significance, order):
-        return (significance, order) if data.scratchpad else (significance,)
+    width = len(str(nines * len(numbers))) if format.pad_response else 0
+    sums = [sum(numbers[:i]) for i in range(len(numbers) + 1)] if format.scratchpad else [sum(numbers)]
 
     query = []
     for i, number in enumerate(numbers):
-        written = [(c, keep(k, i)) for c, k in _digits(number, width, data.reverse_query)]
-        operator = [("+", keep(0, i))]
-        query += operator + written if data.reverse_query else written + operator
-    query = query[1:] if data.reverse_query else query[:-1]
+        written = [(c, (k, i)) for c, k in _digits(number, width, format.reverse_query)]
+        operator = [("+", (0, i))]
+        query += operator + written if format.reverse_query else written + operator
+    query = query[1:] if format.reverse_query else query[:-1]
     response = []
     for j, number in enumerate(sums):
-        response += [(">" if j else "=", keep(0, j))]
-        response += [(c, keep(k, j)) for c, k in _digits(number, width, data.reverse_response)]
+        response += [(">" if j else "=", (0, j))]
+        response += [(c, (k, j)) for c, k in _digits(number, width, format.reverse_response)]
     return [*query, response[0]], response[1:]
 
 
-def _multiplication(data, operands):
+def _multiplication(format, operands):
     a, b = (int(text) for text in operands)
     m, n = (len(text) for text in operands)
-    first, second = _digits(a, m, data.reverse_query), _digits(b, n, data.reverse_query)
-    if not data.scratchpad:
-        product = [(c, (k,)) for c, k in _digits(a * b, m + n, data.reverse_response)]
-        return [*((c, (k,)) for c, k in first), ("*", (0,)), *((c, (k,)) for c, k in second), ("=", (0,))], product
+    first, second = _digits(a, m, format.reverse_query), _digits(b, n, format.reverse_query)
+    if format.kind == "linear":
+        width = m + n if format.pad_response else 0
+        sums = [a * (b % 10**place) for place in range(1, n + 1)] if format.scratchpad else [a * b]
+        response = []
+        for j, total in enumerate(sums):
+            response += [(">", (0, j))] if j else []
+            response += [(c, (k, j)) for c, k in _digits(total, width, format.reverse_response)]
+        numbers = [(c, (k, 0)) for c, k in first], [(c, (k, 1)) for c, k in second]
+        return [*numbers[0], ("*", (0, int(format.reverse_query))), *numbers[1], ("=", (0, 0))], response
     query = [(c, (k, None, None)) for c, k in first] + [("*", (None, None, None))]
     query += [(c, (None, k - 1, None)) for c, k in second]
     digits_of_b = [int(c) for c in reversed(operands[1])]
     response = []
     for i, digit in enumerate(digits_of_b):  # stage 1, each seen shifted by i places in the third level
         response += [("+" if i else "=", (0, i, i))]
-        response += [(c, (k, i, i + k)) for c, k in _digits(a * digit, m + 1, data.reverse_response)]
+        response += [(c, (k, i, i + k)) for c, k in _digits(a * digit, m + 1, format.reverse_response)]
     total = 0
     for j, digit in enumerate(digits_of_b):  # stage 2
         total += a * digit * 10**j
         response += [(">" if j else "=", (None, j, 0))]
-        response += [(c, (None, j, k)) for c, k in _digits(total, m + n, data.reverse_response)]
+        response += [(c, (None, j, k)) for c, k in _digits(total, m + n, format.reverse_response)]
     return [*query, response[0]], response[1:]
 
 
-def _parity(data, operands):
+def _parity(format, operands):
     bits = operands[0]
-    if not data.scratchpad:
-        return [*((bit, (0,)) for bit in bits), ("=", (1,))], [(str(bits.count("1") % 2), (0,))]
-    query = [(bit, (k,)) for k, bit in enumerate(bits, start=1)]
-    running = [(str(bits[:k].count("1") % 2), (k,)) for k in range(1, len(bits) + 1)]
-    return [*query, ("=", (0,))], running
+    if not format.scratchpad:
+        return [*((bit, (0, 0)) for bit in bits), ("=", (1, 0))], [(str(bits.count("1") % 2), (0, 0))]
+    query = [(bit, (k, 0)) for k, bit in enumerate(bits, start=1)]
+    running = [(str(bits[:k].count("1") % 2), (k, 0)) for k in range(1, len(bits) + 1)]
+    return [*query, ("=", (0, 0))], running

@@ -1,11 +1,26 @@
 """Sorting, adding one and their auxiliary tasks to test: small specifications, and every answer said once more in plain
 Python, sharing no code with `lengen`."""
 
-import dataclasses
-
 import torch
 
-from lengen.config.spec import DataSpec, Spec, TestSpec, TrainSpec
+from lengen.config import (
+    Carries,
+    Counting,
+    DataSpec,
+    Filling,
+    Increment,
+    Linear,
+    NextLarger,
+    NoEncoding,
+    NoPositionIds,
+    PositionIds,
+    Sorting,
+    Spec,
+    Task,
+    TestSpec,
+    TrainSpec,
+)
+from lengen.config.spec import replace
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.models import Decoder
@@ -16,16 +31,45 @@ from lengen.vocab import PAD
 from tests.lengen.helpers import TEST, TRAIN, spec
 
 OF_NUMBERS = ("increment", "carries")
-ONE_LENGTH = dataclasses.replace(TRAIN, one_length=True, bucket=5)
-UNTIED = {"tied": False, "encoding": "none"}
-TASKS = ("sorting", "successor", "count", "fill", "fill_as_drawn", *OF_NUMBERS)
+ONE_LENGTH = replace(TRAIN, one_length=True, bucket=5)
+UNTIED = {"tied": False, "encoding": NoEncoding()}
+PARTS: dict[str, type[Task]] = {
+    "sorting": Sorting,
+    "successor": NextLarger,
+    "count": Counting,
+    "fill": Filling,
+    "fill_as_drawn": Filling,
+    "increment": Increment,
+    "carries": Carries,
+}
+TASKS = tuple(PARTS)
 
 
-def sequences(task: str = "sorting", length: int = 6, alphabet: int = 9, **options: object) -> DataSpec:
-    """A task on sequences, written in its only way."""
-    plain = {"scratchpad": False, "pad": False, "reverse_response": task in OF_NUMBERS, "position_ids": "none"}
-    alphabet = 0 if task in OF_NUMBERS else alphabet
-    return DataSpec(**{"task": task, "length": length, "alphabet": alphabet, **plain, **options})
+def part(task: str, length: int = 6, alphabet: int = 9, **options: float) -> Task:
+    """A task on sequences; the figure of filling in draws two tokens of padding."""
+    if task not in OF_NUMBERS:
+        options["alphabet"] = alphabet
+    if task == "fill_as_drawn":
+        options["padding"] = 2
+    if task in ("count", "fill", "fill_as_drawn"):
+        options.pop("repeats", None)
+    return PARTS[task](longest=length, **options)
+
+
+def sequences(
+    task: str = "sorting", length: int = 6, alphabet: int = 9, hints: tuple[str, ...] = (), examples: int = 0,
+    position_ids: PositionIds = NoPositionIds(), reverse_response: bool | None = None, **options: float,
+) -> DataSpec:  # fmt: skip
+    """A task on sequences as "Improving Length-Generalization in Transformers via Task Hinting" writes it, and hints that
+    share its fields."""
+    reverse = task in OF_NUMBERS if reverse_response is None else reverse_response
+    return DataSpec(
+        task=part(task, length, alphabet, **options),
+        format=Linear(begin=False, separator="⊥", end=False, reverse_response=reverse),
+        position_ids=position_ids,
+        hints=tuple(part(hint, length, alphabet, **options) for hint in hints),
+        examples=examples,
+    )
 
 
 def sized(data: DataSpec | None = None, train: TrainSpec = ONE_LENGTH, test: TestSpec = TEST, **model: object) -> Spec:

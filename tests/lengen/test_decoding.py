@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from lengen.callbacks import score_cell
-from lengen.config.spec import TrainSpec
+from lengen.config import TrainSpec
+from lengen.config.spec import replace
 from lengen.data.batch import response_start
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.models import Decoder
-from lengen.tasks import TASKS
 from lengen.training.module import response_loss
 from lengen.vocab import PAD
 from tests.cases import CASES
@@ -33,8 +33,8 @@ FORMATS = {
 
 def check(model: Decoder, data: ArithmeticData, problems) -> list[str]:
     """Every way of deciding and writing against plain greedy decoding; what the model wrote."""
-    vocab, batch = data.format.vocab, data.writer.write(problems)
-    texts = [greedy(model, data, row) for row in strings(data.spec.data, problems)]
+    vocab, batch = data.vocab, data.writer.write(problems)
+    texts = [greedy(model, data, row) for row in strings(data.spec.data.task, problems)]
     verified, written = verify(model, batch), write(model, data.writer, problems)
     truths = [vocab.decode(row) for row in verified.reference]
     assert [show(vocab, row) for row in written] == texts
@@ -57,7 +57,7 @@ def test_all_ways_agree_with_plain_greedy_decoding(name, encoding):
     task, options = FORMATS[name]
     sized = spec(data_spec(task, 2, 3, room=9, position_ids=ENCODINGS[encoding], **options), encoding=encoding)
     data = ArithmeticData(sized, 0)
-    check(decoder(sized), data, data.task.train(5, 2, 3, torch.Generator().manual_seed(1)))
+    check(decoder(sized), data, data.task.train(5, torch.Generator().manual_seed(1)))
 
 
 @functools.cache
@@ -70,7 +70,7 @@ def trained(name: str) -> tuple[Decoder, ArithmeticData]:
     sized = spec(data, train, layers=1, width=48, head_dim=16, ff_width=96)
     data = ArithmeticData(sized, 0)
     torch.manual_seed(0)
-    model = Decoder(sized.model, len(data.format.vocab), sized.data.max_position)
+    model = Decoder(sized.model, len(data.vocab), sized.data.position_ids.sizes)
     optimizer = torch.optim.AdamW(model.parameters(), lr=train.lr, betas=train.betas, weight_decay=0)
     for step in range(steps):
         for group in optimizer.param_groups:
@@ -88,7 +88,8 @@ def trained(name: str) -> tuple[Decoder, ArithmeticData]:
 def test_all_ways_agree_for_models_that_are_often_right(name):
     model, data = trained(name)
     longer = {"parity": 7, "addition": 2, "addition-unpadded": 2}[name]
-    problems = data.task.train(40, longer, 2, torch.Generator().manual_seed(1))
+    task = replace(data.task.part, **({"bits": longer} if name == "parity" else {"digits": longer})).build()
+    problems = task.train(40, torch.Generator().manual_seed(1))
     texts = check(model, data, problems)
     right = verify(model, data.writer.write(problems)).correct.float().mean()
     assert right == 1 if name == "parity" else 0 < right < 1, "all right, or some"
@@ -98,10 +99,11 @@ def test_all_ways_agree_for_models_that_are_often_right(name):
 @pytest.mark.parametrize("name", ["parity", "addition", "addition-unpadded"])
 def test_cell_scores_count_what_plain_decoding_writes(name):
     model, data = trained(name)
-    problems = data.task.train(40, 2, 2, torch.Generator().manual_seed(2))
-    texts = [greedy(model, data, row) for row in strings(data.spec.data, problems)]
+    task = replace(data.task.part, **({"bits": 2} if name == "parity" else {"digits": 2})).build()
+    problems = task.train(40, torch.Generator().manual_seed(2))
+    texts = [greedy(model, data, row) for row in strings(data.spec.data.task, problems)]
     verified = verify(model, data.writer.write(problems))
-    truths = [data.format.vocab.decode(row) for row in verified.reference]
+    truths = [data.vocab.decode(row) for row in verified.reference]
 
     def final(text):
         body = text.split("$")[0]
@@ -126,7 +128,7 @@ def test_cell_scores_count_what_plain_decoding_writes(name):
         sum(map(len, truths)),
     )
     assert scores["teacher_forced"]["correct"] == correct and "edit_sum" not in scores["teacher_forced"]
-    predicted = [data.format.vocab.decode(row) for row in verified.predicted]
+    predicted = [data.vocab.decode(row) for row in verified.predicted]
     forced = sum(final(a) == final(b) for a, b in zip(predicted, truths, strict=True))
     assert scores["teacher_forced"]["answer_correct"] == forced
     assert list(score_cell(model, data.writer, problems, False)) == ["teacher_forced"]
@@ -157,14 +159,14 @@ class Parrot:
 def test_verifying_the_worked_examples(case):
     """A model that says the example's text is right; one that says another token in the response is not, from there."""
     data = ArithmeticData(case_spec(case), 0)
-    batch = data.writer.write(TASKS[case.data.task]().parse(list(case.operands)))
-    width, start = len(data.format.vocab), case.text.index("=") + 1
+    batch = data.writer.write(data.task.parse(list(case.operands)))
+    width, start, size = len(data.vocab), len(case.prompt), len(case.tokens)
     right = verify(Parrot(batch, width), batch)
-    assert data.format.vocab.decode(right.reference[0]) == data.format.vocab.decode(right.predicted[0])
-    assert data.format.vocab.decode(right.reference[0]) == case.text[start:]
+    assert data.vocab.decode(right.reference[0]) == data.vocab.decode(right.predicted[0])
+    assert data.vocab.decode(right.reference[0]) == case.join(case.written)
     assert int(response_start(batch)[0]) == start
-    assert bool(right.correct[0]) and int(right.agreed[0]) == len(case.text) - start
-    for place in range(start, len(case.text)):
+    assert bool(right.correct[0]) and int(right.agreed[0]) == size - start
+    for place in range(start, size):
         wrong = batch._replace(tokens=batch.tokens.clone())
         wrong.tokens[0, place] = wrong.tokens[0, place] % (width - 1) + 1
         found = verify(Parrot(wrong, width), batch)

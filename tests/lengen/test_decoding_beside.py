@@ -7,7 +7,8 @@ import torch
 from rapidfuzz.distance import Levenshtein
 
 from lengen.callbacks import score_cell
-from lengen.config.spec import TrainSpec
+from lengen.config import Encoder, Given, TrainSpec, Window
+from lengen.config.spec import replace
 from lengen.data.batch import Batch
 from lengen.decoding import verify, write
 from lengen.vocab import END, PAD
@@ -16,7 +17,7 @@ from tests.lengen.beside import beside, data_for, made, plain_greedy, trained
 from tests.lengen.helpers import data_spec
 
 NAMES = ["none", "sinusoidal", "rope", "alibi", "rpe", "learned"]
-BIASES = ["none", "window", "given"]
+BIASES = {"none": None, "window": Window(1), "given": Given()}
 
 
 def ended(row: list[int]) -> list[int]:
@@ -56,9 +57,9 @@ def check(model, data, problems) -> list[list[int]]:
 def test_all_ways_agree_with_plain_greedy_decoding(name, bias):
     """Given biases are a random pattern of -inf, with rows that are closed entirely."""
     for number, (encoder_layers, shared) in enumerate(itertools.product([0, 1], [False, True])):
-        options = {"bias": bias, "window": 1, "shared": shared, "encoder_layers": encoder_layers}
+        options = {"attention_bias": BIASES[bias], "shared": shared, "encoder_layers": encoder_layers}
         model, data = made(beside(data_for(name), encoding=name, **options), number)
-        responses = check(model, data, data.task.train(2, 2, 2, torch.Generator().manual_seed(number)))
+        responses = check(model, data, data.task.train(2, torch.Generator().manual_seed(number)))
         assert len({tuple(row) for row in responses}) > 1 or name == "none" or number, "it looks at its problem"
 
 
@@ -68,7 +69,7 @@ def test_sources_and_responses_of_different_lengths(name):
     ids = {"none": "none", "learned": "coupled"}.get(name, "consecutive")
     data = data_spec("addition", position_ids=ids, room=12, reverse_response=name != "learned")
     model, data = made(beside(data, encoding=name, encoder_layers=1))
-    check(model, data, data.task.train(4, 3, 3, torch.Generator().manual_seed(1)))
+    check(model, data, data.task.train(4, torch.Generator().manual_seed(1)))
 
 
 @pytest.mark.parametrize("name", ["learned", "sinusoidal"])
@@ -77,7 +78,7 @@ def test_numbers_without_padding_beside_an_encoder(name):
     ids = {"learned": "coupled"}.get(name, "consecutive")
     data = data_spec("addition", position_ids=ids, room=12, pad=False)
     model, data = made(beside(data, encoding=name, encoder_layers=1))
-    problem = data.task.train(6, 2, 3, torch.Generator().manual_seed(1))
+    problem = replace(data.task.part, digits=2).build().train(6, torch.Generator().manual_seed(1))
     written = write(model, data.writer, problem)
     assert stripped(written.tolist()) == [by_the_text(model, data, problem.select(torch.tensor([i]))) for i in range(6)]
     verified = verify(model, data.writer.write(problem))
@@ -87,7 +88,7 @@ def test_numbers_without_padding_beside_an_encoder(name):
 @torch.no_grad()
 def by_the_text(model, data, problem) -> list[int]:
     """Greedy decoding of one unpadded problem, ids from the text so far."""
-    batch, coupled = data.writer.write(problem), data.spec.data.position_ids == "coupled"
+    batch, coupled = data.writer.write(problem), data.spec.data.position_ids.kind == "coupled"
     most = int(data.writer.plan(problem)[1])
     tokens, text = [END], ""
     while len(tokens) <= most and (len(tokens) == 1 or tokens[-1] != END):
@@ -100,18 +101,20 @@ def by_the_text(model, data, problem) -> list[int]:
             torch.tensor([[*tokens, PAD]]), torch.tensor([[*row, 0] for row in rows])[:, None], None, batch.source
         )
         tokens.append(int(model.predict(now)[0, -1].argmax()))
-        text += data.format.vocab.decode(tokens[-1:]) or "_"
+        text += data.vocab.decode(tokens[-1:]) or "_"
     return ended(tokens[1:])
 
 
 @pytest.mark.parametrize("name", ["sinusoidal", "rpe", "alibi"])
-@pytest.mark.parametrize("options", [{"bias": "given", "causal": False}, {"architecture": "encoder", "shared": True}])
+@pytest.mark.parametrize(
+    "options", [{"attention_bias": Given(), "causal": False}, {"architecture": Encoder(), "shared": True}]
+)
 def test_models_that_see_later_places_write_by_reading_the_whole_text_again(name, options):
     """Or all at once, blanks in place of the response: an encoder-only model."""
     for task in ("addition", "running_xor"):
         data = data_for(name, task, **({"base": 2} if task == "running_xor" else {}))
         model, data = made(beside(data, encoding=name, **options))
-        problems = data.task.train(6, 2, 2, torch.Generator().manual_seed(3))
+        problems = data.task.train(6, torch.Generator().manual_seed(3))
         batch = data.writer.write(problems)
         with torch.no_grad():  # make the end likely in the middle of a response
             logits = model.predict(batch)[batch.loss[:, 1:]]
@@ -123,10 +126,10 @@ def test_models_that_see_later_places_write_by_reading_the_whole_text_again(name
 TRAINED = {
     "sinusoidal": ("sinusoidal", {}),
     "learned": ("learned", {"encoder_layers": 1}),
-    "window": ("sinusoidal", {"bias": "window", "window": 1}),
-    "given": ("rpe", {"bias": "given"}),
-    "sees-later": ("sinusoidal", {"bias": "given", "causal": False}),
-    "encoder-only": ("rpe", {"architecture": "encoder", "shared": True, "layers": 2, "width": 48}),
+    "window": ("sinusoidal", {"attention_bias": Window(1)}),
+    "given": ("rpe", {"attention_bias": Given()}),
+    "sees-later": ("sinusoidal", {"attention_bias": Given(), "causal": False}),
+    "encoder-only": ("rpe", {"architecture": Encoder(), "shared": True, "layers": 2, "width": 48}),
 }
 
 
@@ -141,7 +144,7 @@ def trained_model(name: str):
 @pytest.mark.parametrize("name", TRAINED)
 def test_all_ways_agree_for_models_that_are_sometimes_right(name):
     model, data = trained_model(name)
-    problems = data.task.train(25, 2, 1, torch.Generator().manual_seed(1))
+    problems = data.task.train(25, torch.Generator().manual_seed(1))
     responses = check(model, data, problems)
     right = float(verify(model, data.writer.write(problems)).correct.float().mean())
     assert right > 0
@@ -151,7 +154,7 @@ def test_all_ways_agree_for_models_that_are_sometimes_right(name):
 @pytest.mark.parametrize("name", TRAINED)
 def test_cell_scores_count_what_plain_decoding_writes(name):
     model, data = trained_model(name)
-    problems = data.task.train(20, 2, 1, torch.Generator().manual_seed(2))
+    problems = data.task.train(20, torch.Generator().manual_seed(2))
     batch = data.writer.write(problems)
     truths = [batch.tokens[i, batch.loss[i]].tolist() for i in range(20)]
     responses = plain_greedy(model, data, problems)

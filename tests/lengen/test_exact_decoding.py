@@ -1,13 +1,12 @@
 """Responses without an end: exactly as many tokens as are asked for; and the residual stream that is read from them."""
 
-import dataclasses
-
 import pytest
 import torch
 from rapidfuzz.distance import Levenshtein
 
 from lengen.callbacks import score_cell
 from lengen.callbacks.attention_maps import measure_attention
+from lengen.config.spec import replace
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
@@ -21,7 +20,7 @@ from tests.lengen.sequences import ONE_LENGTH, TASKS, made, plain_greedy, sequen
 
 def ending(task: str, share: float = 0.5, steps: int = 0) -> tuple[Decoder, ArithmeticData]:
     """A model, trained for some steps, that often predicts the end that these formats do not have."""
-    size = sized(sequences(task), dataclasses.replace(ONE_LENGTH, batch=64, lr=5e-3), head_bias=True, width=32)
+    size = sized(sequences(task), replace(ONE_LENGTH, batch=64, lr=5e-3), output_bias=True, width=32)
     model, data = trained(size, steps) if steps else made(size)
     batch = data.writer.write(data.test(6, 1, 40))
     with torch.no_grad():
@@ -33,7 +32,7 @@ def ending(task: str, share: float = 0.5, steps: int = 0) -> tuple[Decoder, Arit
 
 
 def drawn(data: ArithmeticData, n: int = 30) -> Problems:
-    return data.task.train(n, 7, 1, torch.Generator().manual_seed(3))
+    return replace(data.task.part, longest=7).build().train(n, torch.Generator().manual_seed(3))
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -101,7 +100,7 @@ def test_solving_shows_a_whole_response(tmp_path, monkeypatch):
     monkeypatch.setattr("lengen.inspection.problem.load", lambda spec, weights: words)
     found = solve(other.spec, tmp_path, ["12", "3", "3"])
     assert (found["prompt"], found["answer"]) == ("12 3 3 ⊥", "3 3 12")
-    monkeypatch.setattr("lengen.inspection.problem.write", lambda *_, choose: other.format.vocab.encode("3 3 12")[None])
+    monkeypatch.setattr("lengen.inspection.problem.write", lambda *_, choose: other.vocab.encode("3 3 12")[None])
     found = solve(other.spec, tmp_path, ["12", "3", "3"])
     assert found["read"] == found["output"] == "3 3 12" and found["correct"]
 
@@ -110,7 +109,7 @@ def test_solving_shows_a_whole_response(tmp_path, monkeypatch):
 @pytest.mark.parametrize("place", ["pre", "post", "pre_post", "sandwich"])
 @pytest.mark.parametrize("options", [{}, {"shared": True, "layers": 3}, {"loops": 2, "inject": "input"}])
 def test_residuals_are_what_the_next_part_reads(place, options):
-    model, data = made(sized(norm_place=place, head_bias=True, **options))
+    model, data = made(sized(norm_place=place, output_bias=True, **options))
     batch = data.writer.write(drawn(data))
     found, stack = model.residuals(batch), model.stack()
     assert len(found) == len(stack) > 1

@@ -1,13 +1,12 @@
 """Auxiliary tasks from the output head to the records of a run."""
 
-import dataclasses
-
 import pytest
 import torch
 from safetensors.torch import load_file
 
 from lengen.callbacks import METRICS, read_metrics
-from lengen.config.spec import change
+from lengen.config import Consecutive, NoPositionIds, Tempered
+from lengen.config.spec import change, replace
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
@@ -18,10 +17,10 @@ from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute
 from tests.lengen.helpers import TEST, data_spec, kill_at, spec
-from tests.lengen.sequences import ONE_LENGTH, made, sequences, sized
+from tests.lengen.sequences import ONE_LENGTH, made, part, sequences, sized
 
 HINTS = ("successor", "count")
-HINTED = sized(sequences(hints=HINTS), head_bias=True)
+HINTED = sized(sequences(hints=HINTS), output_bias=True)
 
 
 def gradients(model: torch.nn.Module) -> set[str]:
@@ -82,14 +81,14 @@ def test_models_without_hints_have_the_names_they_had():
     ends = {"embedding.weight", "norm.scale", "head.weight", "encoding.table.0.weight"}
     names = {name for name in plain.state_dict() if not name.startswith("encoding.")}
     assert names == expected | {name for name in ends if not name.startswith("encoding.")}
-    hinted, alone = (set(build_model(one, 0).state_dict()) for one in (HINTED, sized(head_bias=True)))
+    hinted, alone = (set(build_model(one, 0).state_dict()) for one in (HINTED, sized(output_bias=True)))
     assert hinted - alone == {f"others.{k}.{name}" for k in (0, 1) for name in ("weight", "bias")} and alone < hinted
 
 
 @pytest.mark.parametrize("init", ["t5", "normal", "xavier"])
 def test_heads_have_a_bias_where_asked_for_and_start_alike(init):
     bare = sized(sequences(alphabet=100, hints=HINTS), init=init, width=64)
-    model, biased = build_model(bare, 0), build_model(change(bare, model={"head_bias": True}), 0)
+    model, biased = build_model(bare, 0), build_model(change(bare, model={"output_bias": True}), 0)
     assert [head.bias for head in (model.head, *model.others)] == [None] * 3
     heads = [biased.head, *biased.others]
     assert all(head.bias.shape == (103,) and not head.bias.any() for head in heads)
@@ -101,11 +100,10 @@ def test_heads_have_a_bias_where_asked_for_and_start_alike(init):
 
 RUN = sized(
     sequences(length=4, hints=HINTS, examples=360),
-    dataclasses.replace(ONE_LENGTH, steps=11, evaluations=3, lr=1e-2),
-    dataclasses.replace(TEST, lengths=(3, 5), counts=(1, 2), examples=8),
-    temperature="log",
-    temperature_start=1.0,
-    head_bias=True,
+    replace(ONE_LENGTH, steps=11, evaluations=3, lr=1e-2),
+    replace(TEST, lengths=(3, 5), counts=(1, 2), examples=8),
+    tempered=Tempered(start=1.0),
+    output_bias=True,
 )
 """Evaluated, and written as a checkpoint, after steps 4, 8 and 11: in the middle of a round of tasks."""
 
@@ -146,7 +144,9 @@ def test_recorded_losses_are_those_of_the_first_steps(finished):
 def test_long_runs_record_every_task_too(tmp_path):
     """Losses are read every third step; as many in a row as there are tasks."""
     train = {"steps": 300, "evaluations": 1, "batch": 1}
-    outcome = run(tmp_path, change(RUN, train=train, data={"examples": 0, "hints": ("count",)}, model={"layers": 1}))
+    outcome = run(
+        tmp_path, change(RUN, train=train, data={"examples": 0, "hints": (part("count", 4),)}, model={"layers": 1})
+    )
     rows = read_metrics(tmp_path / METRICS)
     for head, name in enumerate(("train_loss", "train_loss.count")):
         steps = [step for step, other, _ in rows if other == name]
@@ -192,13 +192,13 @@ def test_cells_that_an_alphabet_is_too_small_for_are_refused_before_training(tmp
 
 @pytest.mark.parametrize("encoding", ["none", "alibi", "rope"])
 def test_tempered_models_train_in_half_precision(encoding, tmp_path):
-    data = sequences(length=4, hints=HINTS, position_ids="none" if encoding == "none" else "consecutive")
-    model = {"temperature": "log", "temperature_start": 1.0, "encoding": encoding}
-    outcome = run(tmp_path, sized(data, dataclasses.replace(RUN.train, precision="bf16-mixed"), RUN.test, **model))
+    data = sequences(length=4, hints=HINTS, position_ids=NoPositionIds() if encoding == "none" else Consecutive())
+    model = {"tempered": Tempered(start=1.0), "encoding": encoding}
+    outcome = run(tmp_path, sized(data, replace(RUN.train, precision="bf16-mixed"), RUN.test, **model))
     assert outcome.info["dtype"] == "bf16-mixed" and len(outcome.grid.scores) == 4
 
 
 def test_streams_of_training_and_validation_are_apart():
     data = ArithmeticData(RUN, 0)
-    validation = data.writer.write(data.task.validation(256, 4, 1, generator("validation", 0)))
+    validation = data.writer.write(data.task.validation(256, generator("validation", 0)))
     assert torch.equal(data.validation().tokens, validation.tokens)

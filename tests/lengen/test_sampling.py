@@ -1,7 +1,6 @@
 """How a token is chosen while a model writes: greedily, by a rule of one's own, or sampled at temperature 1."""
 
 import collections
-import dataclasses
 import math
 
 import pytest
@@ -10,7 +9,8 @@ import torch
 from lengen.callbacks import response_losses, score_cell
 from lengen.callbacks.accuracy_grid import PARTIAL
 from lengen.callbacks.scoring import score_sampled
-from lengen.config.spec import SpecError, TrainSpec, check
+from lengen.config import Decoder, Encoder, Given, TrainSpec
+from lengen.config.spec import SpecError, check, replace
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import most_likely, sampled, verify, write
 from lengen.models import Transformer
@@ -24,7 +24,7 @@ from tests.lengen.beside import beside, made, trained
 from tests.lengen.helpers import TEST, TRAIN, spec, two_operands
 
 FEW = TrainSpec(steps=40, batch=32, bucket=2, lr=1e-3)
-KINDS = {"decoder": {"architecture": "decoder"}, "encoder_decoder": {}}
+KINDS = {"decoder": {"architecture": Decoder()}, "encoder_decoder": {}}
 
 
 def half_trained(architecture: str) -> tuple[Transformer, ArithmeticData]:
@@ -102,7 +102,7 @@ def test_a_rule_is_told_the_example_and_the_slot_of_every_token_it_chooses(archi
     asked: list[tuple[int, int]] = []
 
     def choose(logits, rows, slots):
-        assert logits.shape == (len(rows), len(data.format.vocab)) and len(rows) == len(slots)
+        assert logits.shape == (len(rows), len(data.vocab)) and len(rows) == len(slots)
         for found, row, slot in zip(logits, rows.tolist(), slots.tolist(), strict=True):
             batch = data.writer.write(problems.select(torch.tensor([row])))
             start = int(batch.loss.int().argmax())
@@ -128,7 +128,7 @@ def test_sampled_scores_count_what_was_sampled():
     found = score_sampled(model, data.writer, problems, generator("c"))
     written = write(model, data.writer, problems, choose=sampled(generator("c")))
     reference = verify(model, data.writer.write(problems)).reference
-    texts = [[data.format.vocab.decode(row) for row in side] for side in (written, reference)]
+    texts = [[data.vocab.decode(row) for row in side] for side in (written, reference)]
     assert found["n"] == 100 and found["correct"] == sum(a == b for a, b in zip(*texts, strict=True))
     finals = [[text.split("$")[0] for text in side] for side in texts]
     assert found["answer_correct"] == sum(a == b for a, b in zip(*finals, strict=True))
@@ -140,9 +140,9 @@ def test_sampled_scores_count_what_was_sampled():
 
 SAMPLED = beside(
     two_operands(1, 2),
-    dataclasses.replace(TRAIN, steps=2, evaluations=1),
-    dataclasses.replace(TEST, lengths=(1, 2, 3), counts=(2,), examples=12, sampled=5),
-    architecture="decoder",
+    replace(TRAIN, steps=2, evaluations=1),
+    replace(TEST, lengths=(1, 2, 3), counts=(2,), examples=12, sampled=5),
+    architecture=Decoder(),
     encoding="sinusoidal",
 )
 
@@ -171,20 +171,20 @@ def test_runs_have_a_mode_of_their_own_for_sampled_text_and_cells_done_are_not_r
     assert drawn == [3] and again.scores[(2,)] == done.scores[(2,)]
 
 
-@pytest.mark.parametrize("options", [{"architecture": "encoder"}, {"causal": False, "bias": "given"}])
+@pytest.mark.parametrize("options", [{"architecture": Encoder()}, {"causal": False, "attention_bias": Given()}])
 def test_models_that_write_all_at_once_are_not_sampled(options):
     """`write` reads their whole text off one pass: what a rule would choose changes nothing."""
-    wrong = beside(two_operands(1), test=dataclasses.replace(TEST, sampled=5), encoding="sinusoidal", **options)
+    wrong = beside(two_operands(1), test=replace(TEST, sampled=5), encoding="sinusoidal", **options)
     with pytest.raises(SpecError, match=r"test\.sampled=5: ") as caught:
         check(wrong)
     assert "\n" not in str(caught.value)
-    check(dataclasses.replace(wrong, test=TEST))
+    check(replace(wrong, test=TEST))
 
 
 def test_an_encoder_trains_on_its_response_only():
     """What it is trained on is what is hidden from it: of all tokens nothing would be left to read."""
-    train = dataclasses.replace(TRAIN, loss="all")
+    train = replace(TRAIN, loss="all")
     with pytest.raises(SpecError, match=r"train\.loss=all: "):
-        check(beside(two_operands(1), train, architecture="encoder", encoding="sinusoidal"))
+        check(beside(two_operands(1), train, architecture=Encoder(), encoding="sinusoidal"))
     check(beside(two_operands(1), train, encoding="sinusoidal"))
     check(spec(two_operands(1), train, encoding="sinusoidal"))

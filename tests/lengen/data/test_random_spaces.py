@@ -10,16 +10,15 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lengen.config.spec import DataSpec, TrainSpec
+from lengen.config import SUBTASKS, Abacus, Coupled, DataSpec, RandomSpaces, TrainSpec, TwoOperandAddition
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.random_spaces import Spaces, spread
 from lengen.data.writer import Writer
-from lengen.formats import SUBTASKS, build_format
-from lengen.position_ids import build_position_ids
 from lengen.randomness import generator
-from lengen.tasks import Problems, build_task
+from lengen.tasks import Problems
 from lengen.vocab import PAD
-from tests.lengen.helpers import data_spec, problems, spec, two_operands
+from tests.lengen import helpers
+from tests.lengen.helpers import data_spec, problems, spec, two_operands, vocab_of
 from tests.lengen.tasks.test_base import chi_square
 
 FRESH, KEPT = Spaces(0.5, 7, True, 0), Spaces(0.5, 7, False, 0)
@@ -94,35 +93,35 @@ def test_spread_says_where_tokens_come_from():
 # ------------------------------------------------------------------ in training examples
 
 
+HALF, WHOLE = RandomSpaces(ratio=0.5), RandomSpaces(ratio=1.0)
 MIX = {"subtasks": SUBTASKS}
 WRITTEN: dict[str, DataSpec] = {
-    "plain": two_operands(9, spaces=0.5),
-    "reversed": two_operands(9, spaces=0.5, reverse_query=True, reverse_response=True),
-    "padded": two_operands(9, spaces=0.5, pad_to=13),
-    "scratchpad": two_operands(9, spaces=0.5, scratchpad=True),
-    "printable": two_operands(9, spaces=0.5, vocabulary="printable"),
-    "mix": two_operands(9, spaces=0.5, **MIX),
-    "mix, many": two_operands(9, spaces=1.0, **MIX),
-    "abacus": two_operands(9, spaces=0.5, position_ids="abacus", max_position=(60,), max_offset=30),
-    "coupled": two_operands(9, spaces=0.5, position_ids="coupled", max_position=(40,), reverse_response=True),
-    "addition": data_spec("addition", 4, 3, room=40, spaces=0.5),
+    "plain": two_operands(9, spaces=HALF),
+    "reversed": two_operands(9, spaces=HALF, reverse_query=True, reverse_response=True),
+    "padded": two_operands(9, spaces=HALF, pad_to=13),
+    "scratchpad": two_operands(9, spaces=HALF, scratchpad=True),
+    "printable": two_operands(9, spaces=HALF, vocabulary="printable"),
+    "mix": two_operands(9, spaces=HALF, **MIX),
+    "mix, many": two_operands(9, spaces=WHOLE, **MIX),
+    "abacus": two_operands(9, spaces=HALF, position_ids=Abacus(60, 30)),
+    "coupled": two_operands(9, spaces=HALF, position_ids=Coupled((40,)), reverse_response=True),
+    "addition": data_spec("addition", 4, 3, room=40, spaces=HALF),
 }
 
 
 def writer(data: DataSpec, split: bool = False, fresh: bool = True, seed: int = 0) -> Writer:
-    format = build_format(data)
-    rule = Spaces(data.spaces, format.vocab.id(" "), fresh, seed)
-    return Writer(format, build_position_ids(data, format.levels), split, rule)
+    return helpers.writer(data, split, Spaces(data.spaces.ratio, vocab_of(data).id(" "), fresh, seed))
 
 
 def drawn(data: DataSpec, n: int = 300) -> Problems:
-    lengths = dict(lengths=(1, 2, 5, 9)) if data.task == "n_by_n" else {}
-    task = build_task(DataSpec(**{**{f: getattr(data, f) for f in data.__dataclass_fields__}, **lengths}))
-    return task.train(n, data.length, data.count, generator("p"))
+    part = TwoOperandAddition((1, 2, 5, 9)) if isinstance(data.task, TwoOperandAddition) else data.task
+    task = part.build()
+    task.ask(data.format.build(part).kinds)
+    return task.train(n, generator("p"))
 
 
 def texts(made: Writer, tokens: torch.Tensor) -> list[str]:
-    return [made.format.vocab.decode(row) for row in tokens]
+    return [made.vocab.decode(row) for row in tokens]
 
 
 def abacus(text: str) -> list[int]:
@@ -145,7 +144,7 @@ def test_spaces_stand_among_the_operands_and_nothing_else_changes(name):
         place, size = found.index("="), query.index("$") + 1
         assert found[:opening] == text[:opening] and found[place + 1 :] == response
         assert found[:place].replace(" ", "") == query and " " not in query
-        assert place - len(query) <= int(data.spaces * (len(query) - size + 1))
+        assert place - len(query) <= int(data.spaces.ratio * (len(query) - size + 1))
         some += place > len(query)
         target = [False] * (place + 1) + [True] * len(response)
         assert spaced.loss[row].tolist() == target + [False] * (spaced.tokens.shape[1] - len(found))
@@ -155,9 +154,9 @@ def test_spaces_stand_among_the_operands_and_nothing_else_changes(name):
             spaced.ids[:, row if spaced.ids.shape[1] > 1 else 0],
             plain.ids[:, row if plain.ids.shape[1] > 1 else 0],
         )
-        if data.position_ids == "consecutive":
+        if data.position_ids.kind == "consecutive":
             assert ids[0, : len(found)].tolist() == list(range(len(found)))
-        elif data.position_ids == "abacus":
+        elif data.position_ids.kind == "abacus":
             shift = int(ids.max()) - max(abacus(found))
             assert 0 <= shift <= 30
             assert ids[0, : len(found)].tolist() == [k and k + shift for k in abacus(found)]
@@ -166,7 +165,7 @@ def test_spaces_stand_among_the_operands_and_nothing_else_changes(name):
             for level, before in zip(ids[:, : len(found)][:, kept], own[:, : len(text)], strict=True):
                 moved = (level - before)[before > 0]
                 assert bool((moved == moved[0]).all()) and not level[before == 0].any()
-        assert not ids[:, len(found) :].any() or data.position_ids == "consecutive"
+        assert not ids[:, len(found) :].any() or data.position_ids.kind == "consecutive"
     assert 0.5 < some / len(given_.lengths) < 0.97
 
 
@@ -196,7 +195,7 @@ def test_beside_an_encoder_spaces_are_in_the_source(name):
 
 def test_nothing_that_tests_or_validates_has_spaces():
     data = ArithmeticData(spec(WRITTEN["printable"], encoding="sinusoidal"), 0)
-    space = data.format.vocab.id(" ")
+    space = data.vocab.id(" ")
     assert bool((data.batch(0).tokens == space).any())
     for batch in (data.validation(), data.writer.write(data.test(9, 2, 100))):
         assert not (batch.tokens == space).any()
@@ -205,7 +204,7 @@ def test_nothing_that_tests_or_validates_has_spaces():
 def test_the_row_of_table_4_1_is_drawn_as_often_as_it_should():
     """Three of at most four spaces, and one of the 120 ways to place them; the text's example has four (one of 330)."""
     made = writer(WRITTEN["plain"])
-    given_ = problems(WRITTEN["plain"], [["123", "456"]]).select(torch.zeros(20_000, dtype=torch.long))
+    given_ = problems(WRITTEN["plain"].task, [["123", "456"]]).select(torch.zeros(20_000, dtype=torch.long))
     found = collections.Counter(texts(made, made.write(given_, generator("t")).tokens))
     assert abs(found["$12 3 +45 6=579$"] - 20_000 / 600) < 4.5 * math.sqrt(20_000 / 600)
     assert 0 < found["$1 23 +4 5 6=579$"] < 20_000 / 1650 + 4.5 * math.sqrt(20_000 / 1650)
@@ -235,7 +234,7 @@ def test_spaces_are_fresh_at_every_visit_or_a_function_of_problem_and_seed():
 @pytest.mark.parametrize("fresh", [False, True])
 def test_a_run_keeps_or_draws_anew_its_spaces_epoch_by_epoch(fresh):
     train = TrainSpec(steps=9, batch=16, bucket=2, lr=1e-3)
-    data = two_operands(3, 5, spaces=0.5, fresh_spaces=fresh, examples=32)
+    data = two_operands(3, 5, spaces=RandomSpaces(ratio=0.5, fresh=fresh), examples=32)
     one, two = (ArithmeticData(spec(data, train, encoding="sinusoidal"), seed) for seed in (0, 0))
     epochs = [
         sorted(t for step in (2 * k, 2 * k + 1) for t in texts(one.writer, one.batch(step).tokens)) for k in range(3)
@@ -250,7 +249,7 @@ def test_examples_with_spaces_are_written_fast(record_property):
     """At least 50,000 a second are promised; a third is asked for here, since others use this machine too."""
     train = TrainSpec(steps=99, batch=256, bucket=8, lr=1e-3)
     lengths = (1, 2, 3, 4, 5, 6, 7, 9)
-    data = ArithmeticData(spec(two_operands(*lengths, spaces=0.5, examples=20_000), train, encoding="sinusoidal"), 0)
+    data = ArithmeticData(spec(two_operands(*lengths, spaces=HALF, examples=20_000), train, encoding="sinusoidal"), 0)
     data.batch(0)
     best = 0.0
     for window in range(1, 9):

@@ -1,15 +1,15 @@
 """Batches: a function of (seed, step), sets of a fixed size, windows that keep the published distribution."""
 
 import collections
-import dataclasses
 import itertools
 from types import SimpleNamespace
 
 import pytest
 import torch
 
+from lengen.config import TrainSpec
 from lengen.config.sections import VALIDATION
-from lengen.config.spec import TrainSpec
+from lengen.config.spec import replace
 from lengen.data.datamodule import ArithmeticData
 from lengen.randomness import generator
 from lengen.vocab import PAD
@@ -32,7 +32,7 @@ def flat(batch) -> list[torch.Tensor]:
 
 
 def texts(data, batch) -> list[str]:
-    return [data.format.vocab.decode(row) for row in batch.tokens]
+    return [data.vocab.decode(row) for row in batch.tokens]
 
 
 @pytest.mark.parametrize("examples", [0, 30])
@@ -183,6 +183,6 @@ def test_loaders_start_where_the_trainer_stands():
 
 @pytest.mark.parametrize(("steps", "evaluations", "segment"), [(20, 4, 5), (21, 4, 6), (3, 10, 1), (7, 0, 7)])
 def test_segments_cover_all_steps(steps, evaluations, segment):
-    train = dataclasses.replace(TRAIN, steps=steps, evaluations=evaluations)
+    train = replace(TRAIN, steps=steps, evaluations=evaluations)
     data = ArithmeticData(spec(data_spec("parity"), train=train), 0)
     assert data.segment() == segment

@@ -8,8 +8,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config.spec import SpecError
-from lengen.encodings import ENCODINGS as ENCODED
+from lengen.config.encodings import Encoding as EncodingPart
+from lengen.config.part import kinds
+from lengen.config.spec import SpecError, check
 from lengen.encodings import (
     ALiBi,
     Encoding,
@@ -22,13 +23,11 @@ from lengen.encodings import (
     Rotary,
     Sinusoidal,
     alibi_slopes,
-    build_encoding,
-    check_levels,
 )
 from lengen.models import Record
 from lengen.models.blocks import Attention, Context
 from lengen.training.build import build_model
-from tests.lengen.helpers import ENCODINGS, MODEL, data_spec, spec
+from tests.lengen.helpers import ENCODINGS, MODEL, data_spec, model_spec, spec
 
 
 def numbers(batch=2, tokens=7, seed=0):
@@ -36,7 +35,8 @@ def numbers(batch=2, tokens=7, seed=0):
 
 
 def build(name, levels=1):
-    return build_encoding(spec(data_spec("parity"), encoding=name).model, (30,) * levels)
+    model = model_spec(encoding=name)
+    return model.encoding.build(model, (30,) * levels)
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
@@ -248,15 +248,14 @@ def test_fire_starts_as_published():
 @pytest.mark.parametrize("name", ["sinusoidal", "rope", "alibi", "rpe", "fire", "fire_ratio", "fire_clamped"])
 def test_an_encoding_of_one_level_is_refused_beside_ids_of_more(name):
     message = (
-        rf"model\.encoding={name} reads 1 level of position ids and data\.position_ids=coupled has {{}}: "
-        "choose learned, or ids of one level"
+        rf"model\.encoding={name}: it reads 1 level of position ids, and data\.position_ids=coupled has {{}}; "
+        "choose model.encoding=learned, or ids of one level"
     )
-    assert ENCODED[name].levels_read == 1
-    check_levels(name, "consecutive", 1)
-    check_levels(name, "none", 0)
+    assert kinds(EncodingPart)[name].LEVELS == 1
+    check(spec(data_spec("parity", position_ids="consecutive"), encoding=name))
+    with pytest.raises(SpecError, match="it reads position ids, and data.position_ids=none gives none"):
+        check(spec(data_spec("parity", position_ids="none"), encoding=name))
     for levels, task in ((2, "addition"), (3, "multiplication")):
-        with pytest.raises(SpecError, match=message.format(levels)):
-            check_levels(name, "coupled", levels)
         with pytest.raises(SpecError, match=message.format(levels)):
             build_model(spec(data_spec(task), encoding=name), 0)
     build_model(spec(data_spec("addition", scratchpad=False), encoding=name), 0)
@@ -264,9 +263,9 @@ def test_an_encoding_of_one_level_is_refused_beside_ids_of_more(name):
 
 @pytest.mark.parametrize("name", ["none", "learned"])
 def test_all_levels_are_read_by_learned_tables_and_none_where_there_is_no_encoding(name):
-    assert ENCODED[name].levels_read == {"none": 0, "learned": None}[name]
-    for levels in range(4):
-        check_levels(name, "coupled", levels)
+    assert kinds(EncodingPart)[name].LEVELS == {"none": 0, "learned": None}[name]
+    for task in ("parity", "addition"):
+        check(spec(data_spec(task), encoding=name))
     build_model(spec(data_spec("multiplication"), encoding=name), 0)
 
 
@@ -284,15 +283,17 @@ def test_the_levels_that_an_encoding_states_are_those_it_looks_at():
         )
         return torch.cat([part.flatten() for part in parts if part is not None])
 
-    for name, kind in ENCODED.items():
+    for name, kind in kinds(EncodingPart).items():
         encoding, ids = build(name, levels=2), torch.cat([numbers(3), numbers(3, seed=1)])
         for level in range(2):
             other = ids.clone()
             other[level] = numbers(3, seed=2)[0]
             same = torch.equal(effects(encoding, ids), effects(encoding, other))
-            assert same == (kind.levels_read is not None and level >= kind.levels_read), (name, level)
+            assert same == (kind.LEVELS is not None and level >= kind.LEVELS), (name, level)
 
 
 def test_an_unknown_encoding_is_refused():
-    with pytest.raises(SpecError, match=r"model\.encoding=fire_rato: unknown encoding; nearest: fire_ratio"):
-        build("fire_rato")
+    with pytest.raises(
+        SpecError, match=r"model\.encoding=fire_rato: unknown encoding 'fire_rato'; nearest: fire_ratio"
+    ):
+        spec(data_spec("parity")).override("model.encoding=fire_rato")

@@ -5,15 +5,25 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config.spec import SpecError
+from lengen.config import (
+    Aligned,
+    Consecutive,
+    Coupled,
+    Cyclic,
+    DataSpec,
+    Linear,
+    NoPositionIds,
+    Parity,
+    SettingError,
+    TwoOperandAddition,
+)
+from lengen.config.spec import check
 from lengen.data.datamodule import ArithmeticData
-from lengen.data.writer import Writer
-from lengen.formats import FixedFormat, build_format, final_answer
+from lengen.data.reading import final_answer
 from lengen.inspection.problem import encode
-from lengen.position_ids import build_position_ids
-from lengen.tasks import OperandError, build_task
+from lengen.tasks import OperandError
 from lengen.vocab import PAD
-from tests.lengen.helpers import data_spec, fixed_data, problems, spec, written
+from tests.lengen.helpers import data_spec, fixed_data, problems, spec, vocab_of, writer, written
 
 EXAMPLES = [
     # Sections 3.2 and A.4: task, options, operands, query, response (least significant digit first).
@@ -38,11 +48,6 @@ ANSWERS = ["871", "871", "100", "871", "1009", "1001", "738", "738", "130", "9a0
 CASES = [(*example, answer) for example, answer in zip(EXAMPLES, ANSWERS, strict=True)]
 
 
-def writer(data, split: bool = False) -> Writer:
-    format = build_format(data)
-    return Writer(format, build_position_ids(data, format.levels), split)
-
-
 def shown(batch, vocab) -> tuple[str, str]:
     return vocab.decode(batch.source.tokens[0]), vocab.decode(batch.tokens[0])
 
@@ -51,35 +56,39 @@ def shown(batch, vocab) -> tuple[str, str]:
 def test_the_worked_examples(task, options, operands, query, response, answer):
     data = fixed_data(task, **options)
     made = writer(data)
-    problem = build_task(data).parse(operands)
+    problem = data.task.build().parse(operands)
     batch = made.write(problem)
-    vocab = made.format.vocab
+    vocab = made.vocab
     assert vocab.decode(batch.tokens[0]) == query + response
     assert batch.loss[0].int().tolist() == [0] * len(query) + [1] * len(response)
     apart = writer(data, split=True).write(problem)
     assert shown(apart, vocab) == (query, "$" + response)
     assert apart.loss[0].int().tolist() == [0] + [1] * len(response)
-    assert build_task(data).answer(problem) == [answer]
-    final = vocab.decode(final_answer(made.format, vocab.encode(response)[None])[0])
+    assert data.task.build().text(problem) == [answer]
+    final = vocab.decode(final_answer(made.format, vocab, vocab.encode(response)[None])[0])
     if made.format.last_token_only:
         assert final == answer, "the last of the running results"
     else:
-        plain = final[::-1] if data.reverse_response else final
+        plain = final[::-1] if data.format.reverse_response else final
         assert plain == answer.rjust(4, "0")
 
 
 def literal(data, operands: list[str]) -> tuple[str, str]:
     """Query and response in plain strings, for numeric tasks in base 10."""
-    a, b = operands[0].rjust(data.fixed_length, "0"), operands[1] if len(operands) > 1 else ""
-    result = {"successor": lambda: int(a) + 1, "addition": lambda: int(a) + int(b), "n_by_one": lambda: int(a) * int(b)}
-    operator = {"successor": "", "addition": "+", "n_by_one": "*"}[data.task]
-    b = b.rjust(data.fixed_length, "0") if data.task == "addition" else b
-    if data.aligned and b:
+    a, b = operands[0].rjust(data.format.width, "0"), operands[1] if len(operands) > 1 else ""
+    result = {
+        "successor": lambda: int(a) + 1,
+        "pair_addition": lambda: int(a) + int(b),
+        "n_by_one": lambda: int(a) * int(b),
+    }
+    operator = {"successor": "", "pair_addition": "+", "n_by_one": "*"}[data.task.kind]
+    b = b.rjust(data.format.width, "0") if data.task.kind == "pair_addition" else b
+    if isinstance(data.format, Aligned):
         repeated = b if len(b) == len(a) else b * len(a)
         query = operator + "".join(x + y for x, y in zip(a, repeated, strict=True))
     else:
         query = a + operator + b
-    return f"${query}$", str(result[data.task]()).rjust(data.fixed_length, "0")[::-1] + "$"
+    return f"${query}$", str(result[data.task.kind]()).rjust(data.format.width, "0")[::-1] + "$"
 
 
 @st.composite
@@ -88,7 +97,7 @@ def arithmetic(draw):
     width = draw(st.integers(2, 9))
     data = fixed_data(draw(st.sampled_from(["successor", "addition", "n_by_one"])), width, aligned=draw(st.booleans()))
     number = st.integers(0, 10 ** (width - 1) - 1).map(str)
-    second = {"addition": [number], "n_by_one": [st.integers(0, 9).map(str)]}.get(data.task, [])
+    second = {"pair_addition": [number], "n_by_one": [st.integers(0, 9).map(str)]}.get(data.task.kind, [])
     rows = draw(st.lists(st.tuples(number, *second).map(list), min_size=1, max_size=4))
     return data, rows
 
@@ -96,8 +105,8 @@ def arithmetic(draw):
 @given(arithmetic())
 def test_writing_agrees_with_plain_strings(drawn):
     data, rows = drawn
-    batch, apart = (writer(data, split).write(problems(data, rows)) for split in (False, True))
-    vocab = build_format(data).vocab
+    batch, apart = (writer(data, split).write(problems(data.task, rows)) for split in (False, True))
+    vocab = vocab_of(data)
     for i, row in enumerate(rows):
         query, response = literal(data, row)
         assert vocab.decode(batch.tokens[i]) == query + response
@@ -107,7 +116,7 @@ def test_writing_agrees_with_plain_strings(drawn):
 def test_ids_by_scheme():
     """Consecutive and cyclic ids count from the beginning of each side; the source begins and ends with ``$``."""
     base = {"task": "addition", "width": 3}
-    problem = build_task(fixed_data(**base)).parse(["12", "99"])
+    problem = fixed_data(**base).task.build().parse(["12", "99"])
     whole, source, target = "$012+099$111$", "$012+099$", "$111$"
 
     def ids(**options):
@@ -117,9 +126,9 @@ def test_ids_by_scheme():
 
     sizes = [len(text) for text in (whole, source, target)]
     assert ids() == tuple([list(range(size))] for size in sizes)
-    assert ids(position_ids="cyclic", period=3) == tuple([[place % 3 for place in range(size)]] for size in sizes)
-    assert ids(position_ids="none") == ([], [], [])
-    coupled = ids(position_ids="coupled", max_position=(9,))
+    assert ids(position_ids=Cyclic(3)) == tuple([[place % 3 for place in range(size)]] for size in sizes)
+    assert ids(position_ids=NoPositionIds()) == ([], [], [])
+    coupled = ids(position_ids=Coupled((9,)))
     assert coupled[0] == [[0, 4, 3, 2, 1, 4, 3, 2, 0, 2, 3, 4, 0]], "offset 1: the digit of significance k has k + 1"
     assert coupled[1:] == ([[0, 4, 3, 2, 1, 4, 3, 2, 0]], [[0, 2, 3, 4, 0]])
 
@@ -135,28 +144,28 @@ def test_ids_by_scheme():
 )
 def test_coupled_ids_are_significance_also_where_operands_are_aligned(task, aligned, rows):
     """N x 1 aligned repeats its one digit beside digits of every significance."""
-    data = fixed_data(task, aligned=aligned, position_ids="coupled", max_position=(9,))
+    data = fixed_data(task, aligned=aligned, position_ids=Coupled((9,)))
     operands = {"addition": ["0123", "0748"], "n_by_one": ["0123", "6"], "listops_max": ["2935"]}[task]
-    batch = writer(data, split=True).write(build_task(data).parse(operands))
-    assert build_format(data).vocab.decode(batch.source.tokens[0]) == rows[0]
+    batch = writer(data, split=True).write(data.task.build().parse(operands))
+    assert vocab_of(data).decode(batch.source.tokens[0]) == rows[0]
     assert batch.source.ids[0, 0].tolist() == [int(c) for c in rows[1]]
 
 
 def test_both_sides_share_one_training_offset():
-    data = fixed_data("addition", position_ids="coupled", max_position=(30,))
-    drawn = build_task(data).train(200, 3, 2, torch.Generator().manual_seed(0))
+    data = fixed_data("addition", position_ids=Coupled((30,)))
+    drawn = data.task.build().train(200, torch.Generator().manual_seed(0))
     batch = writer(data, split=True).write(drawn, torch.Generator().manual_seed(1))
     offsets = batch.source.ids[0, :, 5]  # the operator has coordinate 0
     assert torch.equal(batch.ids[0, :, 1], offsets + 1) and torch.equal(batch.source.ids[0, :, 4], offsets + 1)
     assert set(offsets.tolist()) == set(range(1, 27)), "1 to 30 - 4"
     with pytest.raises(OperandError, match="need position ids up to 5 in level 1, and the model has 4"):
-        writer(fixed_data("addition", position_ids="coupled", max_position=(4,)), split=True).write(drawn)
+        writer(fixed_data("addition", position_ids=Coupled((4,))), split=True).write(drawn)
 
 
 def test_offsets_leave_room_for_the_higher_side():
     """Here the query: "=" has coordinate 1, the answer 0."""
     data = data_spec("parity", room=3, scratchpad=False)
-    drawn = build_task(data).train(200, 5, 1, torch.Generator().manual_seed(0))
+    drawn = Parity(5).build().train(200, torch.Generator().manual_seed(0))
     batch = writer(data, split=True).write(drawn, torch.Generator().manual_seed(1))
     assert set(batch.ids[0, :, 1].tolist()) == {1, 2} and int(batch.source.ids.max()) == 3
 
@@ -166,8 +175,8 @@ def test_every_format_can_be_written_apart(drawn, seed):
     """Source and target join to what is written together: tokens, coupled ids and training targets."""
     data, operands = drawn
     streams = [None if seed is None else torch.Generator().manual_seed(seed) for _ in range(2)]
-    together = writer(data).write(problems(data, operands), streams[0])
-    apart = writer(data, split=True).write(problems(data, operands), streams[1])
+    together = writer(data).write(problems(data.task, operands), streams[0])
+    apart = writer(data, split=True).write(problems(data.task, operands), streams[1])
     for i in range(len(operands)):
         whole, mask = together.tokens[i], together.tokens[i] != PAD
         read, answered = apart.source.tokens[i] != PAD, apart.tokens[i] != PAD
@@ -184,15 +193,15 @@ def test_every_format_can_be_written_apart(drawn, seed):
 @given(written())
 def test_written_apart_the_plan_and_the_lengths_are_the_same(drawn):
     data, operands = drawn
-    together, apart, drawn_problems = writer(data), writer(data, split=True), problems(data, operands)
+    together, apart, drawn_problems = writer(data), writer(data, split=True), problems(data.task, operands)
     for one, two in zip(together.plan(drawn_problems), apart.plan(drawn_problems), strict=True):
         assert torch.equal(one, two)
     assert torch.equal(together.lengths(drawn_problems) + 1, apart.lengths(drawn_problems))
 
 
 def test_a_query_apart_has_the_shape_of_its_digits_and_one_vocabulary():
-    made = build_format(fixed_data("addition", 7, base=12))
-    assert isinstance(made, FixedFormat) and made.vocab.symbols == "0123456789ab+" and made.width == 7
+    made = fixed_data("addition", 7, base=12)
+    assert "".join(vocab_of(made).symbols) == "0123456789ab+" and made.format.build(made.task).width == 7
     data = ArithmeticData(spec(fixed_data("addition"), encoding="sinusoidal", architecture="encoder_decoder"), 0)
     batch = data.batch(0)
     assert batch.source.tokens.shape == (8, 11) and batch.tokens.shape == (8, 6)
@@ -207,7 +216,7 @@ def test_encoding_shows_both_sides():
         "source": {"tokens": list("$0123+0748$"), "position_ids": [list(range(11))], "loss": [0] * 11},
         "target": {"tokens": list("$1780$"), "position_ids": [list(range(6))], "loss": [0, 1, 1, 1, 1, 1]},
     }
-    together = encode(spec(fixed_data("addition", position_ids="none"), encoding="none"), ["123", "748"])
+    together = encode(spec(fixed_data("addition", position_ids=NoPositionIds()), encoding="none"), ["123", "748"])
     assert together == {"tokens": list("$0123+0748$1780$"), "position_ids": [], "loss": [0] * 11 + [1] * 5}
     with pytest.raises(OperandError, match="an operand has 5 digits"):
         encode(apart, ["12345", "1"])
@@ -215,5 +224,17 @@ def test_encoding_shows_both_sides():
 
 def test_running_results_in_plain_order_are_refused():
     """The answer is the last of them: written first, it would be read from the wrong end."""
-    with pytest.raises(SpecError, match=r"data.reverse_response=false: the last result of listops_max is the answer"):
-        build_format(fixed_data("listops_max", reverse_response=False))
+    with pytest.raises(
+        SettingError, match=r"data.format.reverse_response=false: listops_max is answered from the units"
+    ):
+        check(spec(fixed_data("listops_max", reverse_response=False), encoding="sinusoidal"))
+
+
+def test_only_two_operands_of_one_width_are_aligned():
+    for task in (TwoOperandAddition((1, 2)), fixed_data("successor").task):
+        with pytest.raises(
+            SettingError, match=r"data\.format=aligned: the digits of two operands stand side by side"
+        ) as caught:
+            check(spec(DataSpec(task=task, format=Aligned(width=4), position_ids=Consecutive()), encoding="sinusoidal"))
+        assert "\n" not in str(caught.value)
+    assert isinstance(fixed_data("addition").format, Linear)

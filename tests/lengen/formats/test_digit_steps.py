@@ -8,32 +8,36 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config.spec import DataSpec, SpecError
-from lengen.data.writer import Writer
-from lengen.formats import SUBTASKS, SubtaskFormat, build_format, final_answer
-from lengen.position_ids import Consecutive
+from lengen.config import (
+    SUBTASKS,
+    Coupled,
+    DataSpec,
+    DigitSteps,
+    RandomSpaces,
+    SettingError,
+    Subtasks,
+)
+from lengen.config.spec import check, replace
+from lengen.data.reading import final_answer
 from lengen.tasks import Problems
 from lengen.vocab import END, FIRST, PAD, PRINTABLE
 from tests.lengen import thesis
-from tests.lengen.helpers import data_spec, fixed_data, problems
+from tests.lengen.helpers import data_spec, fixed_data, problems, spec, two_operands, vocab_of, writer
 
-PLAIN = {"scratchpad": False, "pad": False, "reverse_response": False}
-SCRATCHPAD = {**PLAIN, "scratchpad": True}
-MIX = {**PLAIN, "subtasks": SUBTASKS}
+PLAIN = {}
+SCRATCHPAD = {"scratchpad": True}
+MIX = {"subtasks": SUBTASKS}
 
 
 def data(**options) -> DataSpec:
-    return DataSpec(**{"task": "n_by_n", "length": 7, "count": 2, "position_ids": "consecutive", **options})
+    return two_operands(*range(1, 8), **options)
 
 
 def batch_of(given: DataSpec, rows: list[list[str]], kinds: list[int] | None = None):
     """A batch as written and its texts."""
-    format = build_format(given)
-    made = problems(given, rows)
-    batch = Writer(format, Consecutive()).write(
-        Problems(made.operands, made.lengths, None if kinds is None else torch.tensor(kinds))
-    )
-    return batch, [format.vocab.decode(row) for row in batch.tokens]
+    own, made = writer(given), problems(given.task, rows)
+    batch = own.write(Problems(made.operands, made.lengths, None if kinds is None else torch.tensor(kinds)))
+    return batch, [own.vocab.decode(row) for row in batch.tokens]
 
 
 STEPS = "$123+456=3 2 1 + 6 5 4;c=0,3+6+0=9,c=0;2+5+0=7,c=0;1+4+0=5,c=0|579$"
@@ -89,10 +93,10 @@ def test_what_is_printed(place, options, operands, text, vocabulary):
     assert written == text, place
     query = text.index("=") + 1
     assert batch.loss[0].tolist() == [False] * query + [True] * (len(text) - query)
-    vocab = build_format(made).vocab
+    vocab = vocab_of(made)
     assert len(vocab) == 100 or vocabulary == "task"
-    answer = final_answer(build_format(made), vocab.encode(text[query:])[None])[0]
-    assert vocab.decode(answer) == text[query:-1].rpartition("|" if made.scratchpad else "=")[2]
+    answer = final_answer(made.format.build(made.task), vocab, vocab.encode(text[query:])[None])[0]
+    assert vocab.decode(answer) == text[query:-1].rpartition("|" if isinstance(made.format, DigitSteps) else "=")[2]
 
 
 rows = st.lists(st.tuples(thesis.number(), thesis.number()).map(list), min_size=1, max_size=8)
@@ -151,8 +155,7 @@ def test_batches_of_carries(operands, carries):
 
 @given(rows, st.sampled_from([PLAIN, SCRATCHPAD, *({**PLAIN, "subtasks": (name,)} for name in SUBTASKS)]))
 def test_decoding_plans_room_for_the_longest_response_from_the_operands_alone(operands, options):
-    format, drawn = build_format(data(**options)), problems(data(), operands)
-    made = Writer(format, Consecutive())
+    made, drawn = writer(data(**options)), problems(data().task, operands)
     _, slots, _ = made.plan(drawn)
     responses = made.write(drawn).loss.sum(dim=1)
     assert bool((slots >= responses).all()) and bool((slots <= responses + 1).all())
@@ -163,10 +166,10 @@ def test_decoding_plans_room_for_the_longest_response_from_the_operands_alone(op
 def test_layouts_tell_where_the_operands_begin():
     """Random spaces go behind the opening."""
     for options, text in [(PLAIN, "$123"), (SCRATCHPAD, "$123"), (MIX, "add$123")]:
-        format = build_format(data(**options))
-        made = problems(data(), [["123", "456"]])
-        shape = tuple(format.shapes(made)[0].tolist())
-        assert format.layout(shape, 2).opening == text.index("1")
+        made = data(**options)
+        format = made.format.build(made.task)
+        shape = (0, 3, 3) if format.exact else (2, 3)
+        assert format.layout(shape).opening == text.index("1")
 
 
 def test_the_printable_vocabulary_has_100_ids_and_digits_first():
@@ -181,42 +184,44 @@ def test_the_printable_vocabulary_has_100_ids_and_digits_first():
     "made", [data(**PLAIN), data(**SCRATCHPAD), data(**MIX), data_spec("parity"), fixed_data("n_by_one", base=16)]
 )
 def test_every_format_takes_spaces_and_the_printable_vocabulary(made):
-    options = {field: getattr(made, field) for field in made.__dataclass_fields__}
-    own = build_format(made).vocab.symbols
-    spaced = build_format(DataSpec(**{**options, "spaces": 0.5})).vocab.symbols
+    own = "".join(vocab_of(made).symbols)
+    spaced = "".join(vocab_of(replace(made, spaces=RandomSpaces(ratio=0.5))).symbols)
     assert spaced == (own if " " in own else own + " ") and spaced.count(" ") == 1
-    assert build_format(DataSpec(**{**options, "vocabulary": "printable"})).vocab is PRINTABLE
+    assert vocab_of(replace(made, vocabulary="printable")) is PRINTABLE
     assert set(spaced) <= set(PRINTABLE.symbols)
-    digits = "0123456789abcdef"[: made.base if made.fixed_length else 2]
-    assert all(PRINTABLE.id(d) == build_format(made).vocab.id(d) for d in digits)
+    digits = "".join(made.task.symbols)
+    assert all(PRINTABLE.id(d) == vocab_of(made).id(d) for d in digits)
 
 
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (data(**PLAIN, vocabulary="printabel"), "data.vocabulary=printabel: unknown vocabulary; nearest: printable"),
-        (data(**PLAIN, subtasks=("add", "rve")), "data.subtasks=['add', 'rve']: unknown sub-task rve; nearest: rev"),
-        (data(**MIX, carries="pair"), "data.carries=pair: unknown carry label; nearest: pairs"),
+        (data(vocabulary="printabel"), 'data.vocabulary="printabel": expected one of task, printable'),
+        (data(subtasks=("add", "rve")), "data.format.names=['add', 'rve']: unknown sub-task rve; nearest: rev"),
+        (data(**MIX, carries="pair"), 'data.format.carries="pair": expected one of pairs, code, true'),
+        (replace(data(), format=Subtasks(names=())), "data.format.names=[]: expected at least one sub-task"),
         (
-            data(**{**MIX, "scratchpad": True}),
-            "data.scratchpad=true: sub-tasks are written plain; set data.scratchpad=f",
+            data(**SCRATCHPAD, position_ids=Coupled((9,))),
+            "data.position_ids=coupled: the digits of data.format=digit_steps have no coordinates",
         ),
-        (data(**{**MIX, "reverse_response": True}), "data.reverse_response=true: sub-tasks are written plain"),
-        (data(**MIX, pad_to=5), "data.pad_to=5: sub-tasks are written plain; set data.pad_to=0"),
         (
-            data(**{**SCRATCHPAD, "pad": True}),
-            "data.pad=true: with the scratchpad of n_by_n operands stand as they are",
+            data(**MIX, position_ids=Coupled((9,))),
+            "data.position_ids=coupled: the digits of data.format=subtasks have no coordinates",
         ),
-        (data(**SCRATCHPAD, position_ids="coupled"), "data.position_ids=coupled: scratchpad and sub-tasks of n_by_n"),
-        (data_spec("addition", subtasks=("add",)), 'data.subtasks=["add"]: addition has no sub-tasks; only n_by_n has'),
-        (data_spec("parity", pad_to=5), "data.pad_to=5: only n_by_n and addition without a fixed length are padded"),
-        (fixed_data("addition", pad_to=5), "data.pad_to=5: only n_by_n and addition without a fixed length are padded"),
+        (
+            replace(data_spec("addition", position_ids="consecutive"), format=Subtasks()),
+            "data.format=subtasks: it writes sums of exactly two numbers, and addition is another task",
+        ),
+        (
+            replace(data_spec("parity", position_ids="consecutive"), format=DigitSteps()),
+            "data.format=digit_steps: it writes sums of exactly two numbers, and parity is another task",
+        ),
     ],
 )
 def test_ways_of_writing_that_do_not_exist_are_refused(made, message):
-    with pytest.raises(SpecError) as caught:
-        build_format(made)
-    assert message in str(caught.value)
+    with pytest.raises(SettingError) as caught:
+        check(spec(made, encoding="sinusoidal"))
+    assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_scratchpads_of_addition_can_be_padded_to_a_length_too():
@@ -225,5 +230,4 @@ def test_scratchpads_of_addition_can_be_padded_to_a_length_too():
 
 
 def test_subtasks_without_kinds_are_the_first():
-    assert SubtaskFormat(("mad", "add")).names[0] == "mad"
-    assert batch_of(data(**{**MIX, "subtasks": ("mad", "add")}), [["18", "5"]])[1] == ["mad$18+5=13$"]
+    assert batch_of(data(subtasks=("mad", "add")), [["18", "5"]])[1] == ["mad$18+5=13$"]

@@ -5,38 +5,43 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config.spec import DataSpec, SpecError
-from lengen.data.datamodule import ArithmeticData
-from lengen.data.writer import Writer
-from lengen.formats import build_format, can_run_free, final_answer
-from lengen.formats.addition import padded_length
-from lengen.position_ids import build_position_ids
-from lengen.tasks import TASKS
+from lengen.config import Coupled, DataSpec, Linear, Multiplication, Parity, SettingError, Subtasks
+from lengen.config.part import build
+from lengen.config.spec import check, replace
+from lengen.config.tasks import padded_length
+from lengen.data.reading import can_run_free, final_answer
 from lengen.vocab import END, PAD, Vocab
 from tests.cases import CASES
 from tests.lengen import reference
-from tests.lengen.helpers import LEVELS, data_spec, problems, spec, strings, written
+from tests.lengen.helpers import data_spec, problems, spec, strings, vocab_of, writer, written
+
+OF_ONE_PAPER = ("addition", "multiplication", "parity")
 
 
-def writer(data) -> Writer:
-    format = build_format(data)
-    return Writer(format, build_position_ids(data, format.levels))
+def padded(data: DataSpec) -> bool:
+    """Every number is as long as its layout says."""
+    return data.task.kind != "addition" or data.format.pad_response
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_worked_examples(case):
     """Task, format, ids and mask of every row of the table."""
     made = writer(case.data)
-    batch = made.write(TASKS[case.data.task]().parse(list(case.operands)))
-    assert made.format.vocab.decode(batch.tokens[0]) == case.text
+    batch = made.write(made.task.parse(list(case.operands)))
+    assert made.vocab.decode(batch.tokens[0]) == case.text
+    assert [made.vocab.decode([token]) or "PAD" for token in batch.tokens[0]] == case.tokens
     assert batch.ids[:, 0].tolist() == case.rows
     assert batch.loss[0].int().tolist() == case.loss
     assert batch.tokens.dtype == batch.ids.dtype == torch.int64 and batch.loss.dtype == torch.bool
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.data.position_ids == "coupled"], ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case",
+    [c for c in CASES if c.data.task.kind in OF_ONE_PAPER and c.data.position_ids.kind == "coupled"],
+    ids=lambda case: case.name,
+)
 def test_the_slow_reference_agrees_with_the_worked_examples(case):
-    tokens = reference.write(case.data, [str(int(t)) if case.data.task != "parity" else t for t in case.operands])
+    tokens = reference.write(case.data, [str(int(t)) if case.data.task.NUMBERS else t for t in case.operands])
     assert "".join(token.character for token in tokens) == case.text
     assert reference.ids(tokens, [1] * len(case.ids)) == case.rows
     assert [int(token.target) for token in tokens] == case.loss
@@ -44,7 +49,7 @@ def test_the_slow_reference_agrees_with_the_worked_examples(case):
 
 def check_rows(data, batch, expected, offsets_of):
     for i, tokens in enumerate(expected):
-        size, vocab = len(tokens), build_format(data).vocab
+        size, vocab = len(tokens), vocab_of(data)
         assert vocab.decode(batch.tokens[i]) == "".join(token.character for token in tokens)
         assert batch.tokens[i, size:].tolist() == [PAD] * (batch.tokens.shape[1] - size)
         assert batch.loss[i, :size].tolist() == [token.target for token in tokens]
@@ -56,8 +61,8 @@ def check_rows(data, batch, expected, offsets_of):
 def test_writing_agrees_with_the_slow_reference(drawn):
     data, operands = drawn
     expected = [reference.write(data, row) for row in operands]
-    batch = writer(data).write(problems(data, operands))
-    levels = LEVELS[data.task, data.scratchpad]
+    batch = writer(data).write(problems(data.task, operands))
+    levels = data.position_ids.levels
     assert batch.tokens.shape == batch.loss.shape == (len(operands), max(map(len, expected)))
     check_rows(data, batch, expected, lambda i, tokens: [1] * levels)
 
@@ -66,11 +71,11 @@ def test_writing_agrees_with_the_slow_reference(drawn):
 def test_training_offsets_move_each_level_of_each_example_as_a_whole(drawn, seed):
     data, operands = drawn
     expected = [reference.write(data, row) for row in operands]
-    batch = writer(data).write(problems(data, operands), torch.Generator().manual_seed(seed))
+    batch = writer(data).write(problems(data.task, operands), torch.Generator().manual_seed(seed))
 
     def offsets(i, tokens):
         found = []
-        for level, limit in enumerate(data.max_position):
+        for level, limit in enumerate(data.position_ids.max_position):
             place = next(t for t, token in enumerate(tokens) if token.coordinates[level] is not None)
             found.append(int(batch.ids[level, i, place]) - tokens[place].coordinates[level])
             assert 1 <= found[-1] <= limit - reference.highest(tokens, level)
@@ -82,10 +87,10 @@ def test_training_offsets_move_each_level_of_each_example_as_a_whole(drawn, seed
 @given(written())
 def test_a_batch_writes_each_problem_as_if_it_were_alone(drawn):
     data, operands = drawn
-    made, together = writer(data), problems(data, operands)
+    made, together = writer(data), problems(data.task, operands)
     batch = made.write(together)
     for i in range(len(operands)):
-        fresh = writer(data).write(problems(data, [operands[i]]))
+        fresh = writer(data).write(problems(data.task, [operands[i]]))
         for alone in (made.write(together.select(torch.tensor([i]))), fresh):
             size = alone.tokens.shape[1]
             assert torch.equal(batch.tokens[i, :size], alone.tokens[0])
@@ -97,9 +102,9 @@ def test_a_batch_writes_each_problem_as_if_it_were_alone(drawn):
 @given(written())
 def test_lengths_are_those_of_the_padded_sequences(drawn):
     data, operands = drawn
-    made, together = writer(data), problems(data, operands)
+    made, together = writer(data), problems(data.task, operands)
     sizes = (made.write(together).tokens != PAD).sum(dim=1)
-    if data.pad:
+    if padded(data):
         assert torch.equal(made.lengths(together), sizes)
     else:
         assert bool((made.lengths(together) >= sizes).all())
@@ -108,15 +113,15 @@ def test_lengths_are_those_of_the_padded_sequences(drawn):
 @given(written())
 def test_what_decoding_plans_is_where_the_reference_stands(drawn):
     data, operands = drawn
-    if not data.pad:
+    if not padded(data):
         return
-    coordinates, slots, offsets = writer(data).plan(problems(data, operands))
+    coordinates, slots, offsets = writer(data).plan(problems(data.task, operands))
     assert bool((offsets == 1).all())
     for i, row in enumerate(operands):
         response = [token for token in reference.write(data, row) if token.target]
         assert int(slots[i]) == len(response)
         expected = [[-1 if c is None else c for c in token.coordinates] for token in response]
-        assert coordinates[:, i, : len(response)].T.tolist() == expected
+        assert coordinates[: data.position_ids.levels, i, : len(response)].T.tolist() == expected
 
 
 @given(st.integers(1, 30), st.integers(2, 200))
@@ -126,18 +131,18 @@ def test_padded_length_is_that_of_the_largest_sum(length, count):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_final_answers_of_the_worked_examples(case):
-    format = build_format(case.data)
-    response = case.text[case.text.index("=") + 1 :]
-    assert format.vocab.decode(final_answer(format, format.vocab.encode(response)[None])[0]) == case.final
+    format, vocab = case.data.format.build(case.data.task), vocab_of(case.data)
+    response = torch.tensor([vocab.id(token) for token in case.written])
+    assert vocab.decode(final_answer(format, vocab, response[None])[0]) == case.final
 
 
 def final_of_text(data, text: str) -> str:
     """The rule in words: cut at the first end, then take what follows the last separator (parity: the last bit)."""
     text = text.split("$")[0]
-    if data.task == "parity":
+    if data.task.kind == "parity":
         return text[-1:]
-    if data.scratchpad:
-        for separator in {"addition": ">", "multiplication": "=>"}[data.task]:
+    if data.format.kind != "linear" or data.format.scratchpad:
+        for separator in {"addition": ">", "multiplication": "=>"}[data.task.kind]:
             text = text.rpartition(separator)[2]
     return text
 
@@ -146,20 +151,20 @@ def final_of_text(data, text: str) -> str:
 def test_final_answers_of_any_text(drawn, more):
     """A model may write anything: no end, several ends, no separator."""
     data, _ = drawn
-    format = build_format(data)
-    texts = more.draw(st.lists(st.text(format.vocab.symbols + "$", min_size=1, max_size=12), min_size=1, max_size=5))
+    format, vocab = data.format.build(data.task), vocab_of(data)
+    texts = more.draw(st.lists(st.text("".join(vocab.symbols) + "$", min_size=1, max_size=12), min_size=1, max_size=5))
     tokens = torch.zeros(len(texts), max(map(len, texts)), dtype=torch.long)
     for i, text in enumerate(texts):
-        tokens[i, : len(text)] = format.vocab.encode(text)
-    found = final_answer(format, tokens)
-    assert [format.vocab.decode(row) for row in found] == [final_of_text(data, text) for text in texts]
+        tokens[i, : len(text)] = vocab.encode(text)
+    found = final_answer(format, vocab, tokens)
+    assert [vocab.decode(row) for row in found] == [final_of_text(data, text) for text in texts]
     assert not (found == END).any()
 
 
 @given(written())
 def test_problems_survive_the_helpers_that_build_them(drawn):
     data, operands = drawn
-    assert strings(data, problems(data, operands)) == operands
+    assert strings(data.task, problems(data.task, operands)) == operands
 
 
 @given(st.text("0123456789+>=$", max_size=20))
@@ -169,23 +174,51 @@ def test_the_vocabulary_goes_there_and_back(text):
     assert [vocab.id(str(d)) for d in range(10)] == list(range(2, 12))
 
 
+ONE_LEVEL = Coupled((9,))
+
+
 @pytest.mark.parametrize(
-    ("data", "message"),
+    ("task", "format", "ids", "message"),
     [
-        (data_spec("multiplication", pad=False), "data.pad=false: multiplication has no format without padding"),
-        (data_spec("parity", pad=False), "data.pad=false: parity has no format without padding"),
+        (Parity(3), Linear(), Coupled((4, 4, 4)), "data.position_ids.max_position=[4, 4, 4]: expected 1 to 2 values"),
+        (Parity(3), Linear(), Coupled(()), "data.position_ids.max_position=[]: expected 1 to 2 values"),
+        (Parity(3), Linear(pad_to=5), ONE_LEVEL, "data.format.pad_to=5: the digits of parity are no numbers"),
+        (Parity(3), Subtasks(), ONE_LEVEL, "data.format=subtasks: it writes sums of exactly two numbers, and parity"),
         (
-            data_spec("addition", position_ids="couple"),
-            "data.position_ids=couple: expected coupled, consecutive, cyclic, abacus, randomised or none",
+            Multiplication(3, 3),
+            Linear(width=5, pad_to=5),
+            ONE_LEVEL,
+            "data.format.pad_to=5: data.format.width=5 already",
         ),
-        (DataSpec(task="parity", length=3, max_position=(4, 4)), "data.max_position=[4, 4]: expected 1 values"),
-        (DataSpec(task="pairty", length=3), "data.task=pairty: unknown task; nearest: parity"),
+        (
+            Multiplication(3, 3),
+            Linear(scratchpad=True, end=False),
+            ONE_LEVEL,
+            "data.format.end=false: numbers of multiplication end where the model ends them",
+        ),
+        (Parity(3), Linear(begin=False, end=False, separator="$"), ONE_LEVEL, "data.format.separator=$: with neither"),
     ],
 )
-def test_ways_of_writing_that_do_not_exist_are_refused(data, message):
-    with pytest.raises(SpecError) as caught:
-        ArithmeticData(spec(data), 0)
-    assert message in str(caught.value)
+def test_ways_of_writing_that_do_not_exist_are_refused(task, format, ids, message):
+    with pytest.raises(SettingError) as caught:
+        check(spec(DataSpec(task=task, format=format, position_ids=ids)))
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_what_is_no_part_at_all_is_refused():
+    values = {"task": {"kind": "parity", "bits": 3}, "format": {"kind": "linear"}}
+    for change, message in [
+        ({"task": {"kind": "pairty", "bits": 3}}, "data.task: unknown task 'pairty'; nearest: parity"),
+        (
+            {"position_ids": {"kind": "couple"}},
+            "data.position_ids: unknown scheme of position ids 'couple'; nearest: coupled",
+        ),
+        ({"format": {"kind": "linear", "separator": "?"}}, 'data.format.separator="?": '),
+    ]:
+        with pytest.raises(SettingError) as caught:
+            build({**values, **change}, DataSpec, "data")
+        assert message in str(caught.value) and "\n" not in str(caught.value)
+    assert replace(build(values, DataSpec), examples=0).format == Linear()
 
 
 def test_text_of_ones_own_has_ids_unless_a_length_must_be_known_before():
@@ -196,4 +229,4 @@ def test_text_of_ones_own_has_ids_unless_a_length_must_be_known_before():
         (data_spec("addition", pad=False, reverse_response=False), False),
         (data_spec("addition", pad=False, reverse_response=False, position_ids="none"), True),
     ]:
-        assert can_run_free(build_format(data), data) is free
+        assert can_run_free(data) is free

@@ -88,7 +88,7 @@ def test_measured_attention_is_a_mean_over_examples_and_a_sum_over_steps(ids):
     mean, keys, steps = measure_attention(model, batch)
     layers = torch.stack([layer["self"] for layer in model.attention(batch)]).detach()
     assert torch.allclose(mean, layers.mean(dim=1), atol=1e-5)
-    start = data.format.vocab.decode(batch.tokens[0]).index("=")
+    start = data.vocab.decode(batch.tokens[0]).index("=")
     response = layers[:, :, :, start:]  # the step at "=" predicts the first response token; "$" is never a query
     assert steps == 120 * response.shape[3] == int(batch.loss.sum())
     assert torch.allclose(keys.double(), keys_holding(response).double().sum(dim=(1, 3)))

@@ -105,10 +105,10 @@ def test_a_cache_holds_every_application_of_a_shared_block(encoding):
     data = ArithmeticData(sized, 0)
     model = decoder(sized)
     assert len(model.cache(data.validation(), 30).layers) == 2
-    check(model, data, data.task.train(5, 2, 3, torch.Generator().manual_seed(1)))
+    check(model, data, data.task.train(5, torch.Generator().manual_seed(1)))
 
 
 def test_a_decoder_reads_numbers_of_one_width():
     """Without an encoder query and response stand in one text; a free run is plain greedy decoding there too."""
     model, data = made(beside(data_for("rope"), encoding="rope", architecture="decoder"))
-    check_text(model, data, data.task.train(5, 2, 2, torch.Generator().manual_seed(1)))
+    check_text(model, data, data.task.train(5, torch.Generator().manual_seed(1)))

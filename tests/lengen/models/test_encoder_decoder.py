@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from lengen.config import Given, Window
 from lengen.config.spec import TestSpec
 from lengen.data.batch import Batch, Source
 from lengen.data.datamodule import ArithmeticData
@@ -87,7 +88,7 @@ def test_it_is_torch_nn_with_the_same_weights(place, encoder_layers):
             assert torch.allclose(own[name].double(), theirs[name], atol=1e-5)
 
 
-BIASES = [{}, {"bias": "window", "window": 1}, {"bias": "given"}, {"bias": "given", "causal": False}]
+BIASES = [{}, {"attention_bias": Window(1)}, {"attention_bias": Given()}, {"attention_bias": Given(), "causal": False}]
 
 
 @torch.no_grad()
@@ -128,7 +129,11 @@ def test_padding_of_the_source_changes_nothing(name, bias):
     ids = {"none": "none", "learned": "coupled"}.get(name, "consecutive")
     data = data_spec("addition", position_ids=ids, room=12, reverse_query=True)
     longest = TestSpec(lengths=(3,), counts=(3,))
-    model, data = made(beside(data, test=longest, encoding=name, encoder_layers=1, bias=bias, window=30))
+    model, data = made(
+        beside(
+            data, test=longest, encoding=name, encoder_layers=1, attention_bias=Window(30) if bias == "window" else None
+        )
+    )
     rows = [["57", "48"], ["5", "1"], ["9", "99", "8"]]
     batch = data.writer.write(problems(data.spec.data, rows))
     together = model.predict(batch)
@@ -157,7 +162,7 @@ def test_later_tokens_change_nothing_before_them_and_the_source_does():
 
 
 def test_without_a_causal_mask_the_given_bias_alone_decides():
-    model, data = made(beside(data_for("sinusoidal"), encoding="sinusoidal", bias="given", causal=False))
+    model, data = made(beside(data_for("sinusoidal"), encoding="sinusoidal", attention_bias=Given(), causal=False))
     batch = data.writer.write(data.test(2, 2, 4))
     model.attention_bias.own.zero_()
     changed = batch._replace(tokens=batch.tokens.clone())
@@ -176,7 +181,7 @@ def test_parameters_are_counted_by_closed_form_and_shared_ones_once(shared, laye
     feed_forward = 16 * 32 + 32 + 32 * 16 + 16
     decoder = 2 * attention + feed_forward + 3 * norm
     encoder = attention + feed_forward + 2 * norm
-    tokens = len(ArithmeticData(sized, 0).format.vocab)
+    tokens = len(ArithmeticData(sized, 0).vocab)
     ends = tokens * 16 + norm + tokens * 16 + tokens
     found = sum(parameter.numel() for parameter in model.parameters())
     assert found == (1 if shared else layers) * decoder + (1 if shared else 2) * encoder + ends
@@ -185,10 +190,10 @@ def test_parameters_are_counted_by_closed_form_and_shared_ones_once(shared, laye
 
 
 def test_a_bias_is_stored_with_the_weights_and_is_no_parameter():
-    model, _ = made(beside(data_for("none"), bias="given"))
+    model, _ = made(beside(data_for("none"), attention_bias=Given()))
     assert {"bias.own", "bias.cross"} <= set(model.state_dict())
     assert not any(name.startswith("bias.") for name, _ in model.named_parameters())
-    other = build_model(beside(data_for("none"), bias="given"), 1).double()
+    other = build_model(beside(data_for("none"), attention_bias=Given()), 1).double()
     other.load_state_dict(model.state_dict())
     read, held = other.attention_bias, model.attention_bias
     assert torch.equal(read.own, held.own) and torch.equal(read.cross, held.cross)

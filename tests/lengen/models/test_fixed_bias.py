@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lengen.config import Given, Window
 from lengen.config.spec import SpecError
 from lengen.data.datamodule import ArithmeticData
 from lengen.encodings import build_encoding
@@ -15,11 +16,11 @@ from lengen.models import Record
 from lengen.models.attention import attend, causal_mask, closed_rows
 from lengen.models.blocks import Attention, Context
 from lengen.models.encoder_decoder import _biased
-from lengen.models.fixed_bias import FixedBias, build_fixed_bias, closed, window_cross, window_self
+from lengen.models.fixed_bias import FixedBias, closed, window_cross, window_self
 from lengen.tasks import OperandError
 from lengen.training.build import build_model
 from papers.bias_calibration.window_figures import open_cross, open_self
-from tests.lengen.helpers import MODEL, data_spec, fixed_data, spec
+from tests.lengen.helpers import MODEL, data_spec, fixed_data, model_spec, spec
 
 SIZES = st.integers(1, 12)
 
@@ -99,11 +100,11 @@ def test_every_digit_sees_the_digits_that_decide_it(stride, operand_rows):
 
 
 def test_a_model_gets_the_bias_that_its_specification_names():
-    assert build_fixed_bias(MODEL, 3, 5) is None
-    given_ = build_fixed_bias(spec(data_spec("parity"), bias="given").model, 3, 5)
+    assert MODEL.attention_bias is None and model_spec(architecture="encoder_decoder").attention_bias is None
+    given_ = Given().build(MODEL.heads, 3, 5)
     assert given_.own.shape == (2, 3, 3) and given_.cross.shape == (2, 3, 5)
     assert not given_.own.any() and not given_.cross.any(), "open until it is set"
-    window = build_fixed_bias(spec(data_spec("parity"), bias="window", window=2, stride=2).model, 7, 12)
+    window = Window(2, 2).build(MODEL.heads, 7, 12)
     for head in range(2):
         assert torch.equal(window.own[head], closed(window_self(7, 2)))
         assert torch.equal(window.cross[head], closed(window_cross(7, 12, 2, 2)))
@@ -147,7 +148,12 @@ def test_models_refuse_what_their_bias_was_not_built_for():
     """Teacher-forced and writing alike."""
 
     def sized(width):
-        return spec(fixed_data("successor", width), encoding="sinusoidal", architecture="encoder_decoder", bias="given")
+        return spec(
+            fixed_data("successor", width),
+            encoding="sinusoidal",
+            architecture="encoder_decoder",
+            attention_bias=Given(),
+        )
 
     model = build_model(sized(4), 0)
     held = model.attention_bias.cross.shape
@@ -187,7 +193,7 @@ def test_a_closed_row_is_one_without_any_visible_open_key():
 def test_closed_rows_read_nothing_and_give_no_nan(encoding):
     """Neither in outputs nor in gradients; the other rows are as a softmax over their open keys."""
     torch.manual_seed(0)
-    model = spec(data_spec("parity"), encoding=encoding, biases=True).model
+    model = spec(data_spec("parity"), encoding=encoding, linear_bias=True).model
     attention, ids = Attention(model).double(), torch.arange(5)[None, None]
     torch.nn.init.normal_(attention.out.bias)
     positions = build_encoding(model, ())

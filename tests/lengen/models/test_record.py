@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from lengen.config import Given, Tempered, Window
 from lengen.data.batch import Batch
 from lengen.models import Decoder, Record, Transformer
 from lengen.models.blocks import Attention, Block
@@ -13,14 +14,14 @@ ALL = ("queries", "scores", "attention", "residuals")
 SETTINGS = {
     "decoder": {"architecture": "decoder"},
     "decoder, in loops": {"architecture": "decoder", "loops": 2, "inject": "input", "norm_place": "pre_post"},
-    "decoder, tempered": {"architecture": "decoder", "temperature": "log", "temperature_start": 0.7},
+    "decoder, tempered": {"architecture": "decoder", "tempered": Tempered(start=0.7)},
     "decoder, relative keys": {"architecture": "decoder", "encoding": "rpe"},
     "encoder": {"architecture": "encoder", "encoding": "alibi"},
     "encoder, shared": {"architecture": "encoder", "encoding": "rpe", "shared": True},
     "encoder-decoder": {"encoding": "rope", "encoder_layers": 1},
     "encoder-decoder, shared": {"encoding": "rpe", "encoder_layers": 2, "shared": True, "norm_place": "sandwich"},
-    "encoder-decoder, biased": {"bias": "given", "causal": False},
-    "encoder-decoder, windowed": {"bias": "window", "window": 1, "encoding": "alibi"},
+    "encoder-decoder, biased": {"attention_bias": Given(), "causal": False},
+    "encoder-decoder, windowed": {"attention_bias": Window(1), "encoding": "alibi"},
 }
 
 

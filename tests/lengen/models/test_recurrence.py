@@ -1,13 +1,13 @@
 """Loops, shared blocks and injection: the blocks applied by hand, caches against full passes, sizes by closed form."""
 
-import dataclasses
 import math
 
 import pytest
 import torch
 from torch import Tensor
 
-from lengen.config.spec import Spec, SpecError, check
+from lengen.config import Abacus
+from lengen.config.spec import Spec, SpecError, check, replace
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
@@ -22,7 +22,7 @@ from tests.lengen.greedy import show
 from tests.lengen.helpers import spec, two_operands
 
 WIDTH = 16
-ABACUS = {"position_ids": "abacus", "max_position": (30,), "reverse_response": True}
+ABACUS = {"position_ids": Abacus(30), "reverse_response": True}
 RECURRENT = {
     "loops": {"loops": 3},
     "loops, injected": {"loops": 3, "inject": "input"},
@@ -200,9 +200,9 @@ def test_recurrent_models_write_what_reading_the_whole_text_again_gives(name, ar
             with torch.no_grad():
                 logits = model.predict(Batch(tokens, ids, torch.zeros_like(tokens).bool(), batch.source))
             written.append(int(logits[0, -1].argmax()))
-        expected.append(show(data.format.vocab, torch.tensor(written)))
+        expected.append(show(data.vocab, torch.tensor(written)))
     found = write(model, data.writer, drawn)
-    assert [show(data.format.vocab, row) for row in found] == expected
+    assert [show(data.vocab, row) for row in found] == expected
     assert torch.equal(found, write(model, data.writer, drawn, verified.agreed, verified.reference))
 
 
@@ -216,12 +216,12 @@ def test_loops_and_injection_have_no_weights_and_one_loop_without_is_the_old_mod
     model, data = made(plain)
     batch = data.writer.write(data.test(2, 2, 4))
     for options in ({"loops": 3}, {"inject": "input"}, {"inject": "coordinates"}):
-        other, _ = made(dataclasses.replace(plain, model=dataclasses.replace(plain.model, **options)))
+        other, _ = made(replace(plain, model=replace(plain.model, **options)))
         assert other.state_dict().keys() == model.state_dict().keys()
         assert all(torch.equal(a, b) for a, b in zip(other.parameters(), model.parameters(), strict=True))
         same = torch.equal(other.predict(batch), model.predict(batch))
         assert same == (options == {"inject": "input"}), "the first step gets its input anyway"
-    looped, _ = made(dataclasses.replace(plain, model=dataclasses.replace(plain.model, loops=3, inject="input")))
+    looped, _ = made(replace(plain, model=replace(plain.model, loops=3, inject="input")))
     assert not torch.equal(looped.predict(batch), model.predict(batch))
 
 
@@ -239,7 +239,7 @@ def test_parameters_by_closed_form(layers, loops, shared):
     around = tokens * width + norm + (width + 1) * tokens
     own, data = 1 if shared else layers, two_operands(1, 2)
     block, crossed = attention + feed_forward + 2 * norm, 2 * attention + feed_forward + 3 * norm
-    assert len(ArithmeticData(beside(data), 0).format.vocab) == tokens
+    assert len(ArithmeticData(beside(data), 0).vocab) == tokens
     assert count(beside(data, architecture="decoder", **model)) == own * block + around
     assert count(beside(data, architecture="encoder", **model)) == own * block + around
     assert count(beside(data, encoder_layers=layers, **model)) == own * (block + crossed) + around
@@ -249,7 +249,7 @@ def test_parameters_by_closed_form(layers, loops, shared):
 @pytest.mark.parametrize("architecture", ["decoder", "encoder_decoder", "encoder"])
 @pytest.mark.parametrize("name", RECURRENT)
 def test_gradients_reach_every_weight(name, architecture):
-    model, data = made(sized(name, architecture, biases=False))
+    model, data = made(sized(name, architecture, linear_bias=False))
     batch = data.batch(0)
     logits = model.predict(Batch(batch.tokens, batch.ids, batch.loss, batch.source))
     response_loss(logits, batch.tokens, batch.loss).backward()

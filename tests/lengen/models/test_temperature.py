@@ -1,13 +1,13 @@
 """Tempered softmax: what it computes, what n counts, and that decoding counts as training does."""
 
-import dataclasses
 import itertools
 import math
 
 import pytest
 import torch
 
-from lengen.config.spec import Spec
+from lengen.config import Tempered
+from lengen.config.spec import Spec, replace
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.encodings import alibi_slopes
@@ -18,6 +18,7 @@ from lengen.tasks import Problems
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from lengen.training.optimizer import build_optimizer
+from tests.lengen.helpers import scheme
 from tests.lengen.sequences import ONE_LENGTH, TASKS, made, plain_greedy, sequences, sized, trained, truths
 
 FORMS = ("log", "one_plus_log")
@@ -26,14 +27,13 @@ IDS = {"none": "none", "alibi": "consecutive", "fire": "consecutive", "rope": "c
 
 
 def tempered(form: str, of: str, encoding: str = "none", task: str = "sorting", **model: object) -> Spec:
-    start = {"temperature_start": 0.7, "scale_attention": True, **model}
-    data = sequences(task, position_ids=IDS[encoding])
-    return sized(data, encoding=encoding, temperature=form, temperature_of=of, **start)
+    chosen = {"tempered": Tempered(form=form, of=of, start=0.7), "scale_attention": True, **model}
+    return sized(sequences(task, position_ids=scheme(IDS[encoding])), encoding=encoding, **chosen)
 
 
 def problems(data: ArithmeticData, n: int = 12, longest: int = 9) -> Problems:
     """Of mixed lengths, also beyond those trained."""
-    return data.task.train(n, longest, 1, generator("p"))
+    return replace(data.task.part, longest=longest).build().train(n, generator("p"))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -49,12 +49,12 @@ def literal(model: Decoder, layer: int, x: torch.Tensor, counted: list[list[int]
     block = model.stack()[layer]
     attention, (examples, size, _) = block.attention, x.shape
     slope = float(attention.temperature.slope)
-    constant = {"log": 0.0, "one_plus_log": 1.0}[model.spec.temperature]
+    constant = {"log": 0.0, "one_plus_log": 1.0}[model.spec.tempered.form]
     normed = block.before[0](x)
     query, key = (part(normed).view(examples, size, model.spec.heads, -1) for part in (attention.query, attention.key))
-    penalties = alibi_slopes(model.spec.heads) if model.spec.encoding == "alibi" else [0.0] * model.spec.heads
+    penalties = alibi_slopes(model.spec.heads) if model.spec.encoding.kind == "alibi" else [0.0] * model.spec.heads
     learned = None
-    if model.spec.encoding == "fire":
+    if model.spec.encoding.kind == "fire":
         ids = torch.arange(size)[None, None]
         learned = model.encoding.bias(ids, ids)[0]
     weights = torch.zeros(examples, model.spec.heads, size, size, dtype=x.dtype)
@@ -98,11 +98,11 @@ def test_weights_are_a_softmax_of_scaled_logits(form, of, encoding, task):
 
 @torch.no_grad()
 def test_one_plus_log_starts_as_the_standard_softmax():
-    tempered_one, plain = (sized(temperature=form) for form in ("one_plus_log", "none"))
+    tempered_one, plain = sized(tempered=Tempered(form="one_plus_log")), sized()
     one, other = build_model(tempered_one, 0), build_model(plain, 0)
     batch = ArithmeticData(plain, 0).validation()
     assert torch.allclose(one.predict(batch), other.predict(batch), atol=1e-6)
-    even = build_model(sized(temperature="log"), 0).attention(batch)[0]["self"][0, 0]
+    even = build_model(sized(tempered=Tempered()), 0).attention(batch)[0]["self"][0, 0]
     assert even[4].tolist() == pytest.approx([0.2] * 5 + [0.0] * (len(even) - 5)), "log from 0 attends evenly"
 
 
@@ -143,9 +143,9 @@ def test_decoding_agrees_with_a_plain_loop(form, of, encoding):
 @pytest.mark.parametrize("of", OF)
 @pytest.mark.parametrize("form", FORMS)
 def test_decoding_agrees_for_models_that_are_sometimes_right(form, of):
-    train = dataclasses.replace(ONE_LENGTH, batch=64, lr=5e-3)
+    train = replace(ONE_LENGTH, batch=64, lr=5e-3)
     start = 1.0 if form == "log" else 0.1
-    size = {"width": 32, "head_dim": 16, "temperature": form, "temperature_of": of, "temperature_start": start}
+    size = {"width": 32, "head_dim": 16, "tempered": Tempered(form=form, of=of, start=start)}
     model, data = trained(sized(sequences(length=5, alphabet=6), train, **size), 150)
     right = check(model, data, problems(data, 40))
     assert 3 < right < 38, "some right, some wrong"
@@ -178,8 +178,8 @@ def test_what_n_counts_changes_predictions_only_where_they_differ():
 @pytest.mark.parametrize("of", OF)
 @pytest.mark.parametrize("form", FORMS)
 def test_slopes_are_trained_and_never_decayed(form, of):
-    train = dataclasses.replace(ONE_LENGTH, weight_decay=0.5)
-    sized_up = dataclasses.replace(tempered(form, of), train=train)
+    train = replace(ONE_LENGTH, weight_decay=0.5)
+    sized_up = replace(tempered(form, of), train=train)
     model, data = build_model(sized_up, 0), ArithmeticData(sized_up, 0)
     slopes = [block.attention.temperature.slope for block in model.stack()]
     assert len({id(slope) for slope in slopes}) == 2 and [float(slope) for slope in slopes] == pytest.approx([0.7] * 2)
@@ -194,7 +194,7 @@ def test_slopes_are_trained_and_never_decayed(form, of):
 
 def test_slopes_have_names_and_start_where_they_are_told_to():
     names = set(build_model(sized(), 0).state_dict())
-    model = build_model(sized(temperature="log", temperature_start=-0.25), 0)
+    model = build_model(sized(tempered=Tempered(start=-0.25)), 0)
     own = {name for name in model.state_dict() if name not in names}
     assert own == {f"blocks.{layer}.attention.temperature.slope" for layer in (0, 1)}
     assert all(float(model.state_dict()[name]) == -0.25 for name in own)

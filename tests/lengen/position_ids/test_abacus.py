@@ -5,12 +5,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen.config.spec import SpecError
+from lengen.config import SUBTASKS, PositionIds, RandomSpaces, SettingError
+from lengen.config import Abacus as AbacusIds
+from lengen.config import Randomised as RandomisedIds
+from lengen.config.part import build
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.writer import Writer
 from lengen.decoding import verify, write
-from lengen.formats import SUBTASKS, build_format
-from lengen.position_ids import Abacus, Randomised, build_position_ids
+from lengen.position_ids import Abacus, Randomised
 from lengen.randomness import generator
 from lengen.tasks import OperandError
 from lengen.vocab import END, FIRST, PAD
@@ -18,7 +20,7 @@ from tests.lengen import thesis
 from tests.lengen.beside import made
 from tests.lengen.data.test_random_spaces import abacus
 from tests.lengen.greedy import show
-from tests.lengen.helpers import problems, spec, two_operands
+from tests.lengen.helpers import problems, spec, two_operands, vocab_of, writer
 from tests.lengen.tasks.test_base import chi_square
 
 FORMATS = {
@@ -30,26 +32,21 @@ FORMATS = {
     "codes": {"subtasks": ("car", "ali"), "carries": "code", "vocabulary": "printable"},
 }
 IDS = {
-    "abacus": {"position_ids": "abacus", "max_position": (40,), "max_offset": 7},
-    "randomised": {"position_ids": "randomised", "max_position": (150,)},
+    "abacus": {"position_ids": AbacusIds(40, 7)},
+    "randomised": {"position_ids": RandomisedIds(150)},
 }
 rows = st.lists(st.tuples(thesis.number(), thesis.number()).map(list), min_size=1, max_size=6)
 
 
-def writer(data, split: bool = False) -> Writer:
-    format = build_format(data)
-    return Writer(format, build_position_ids(data, format.levels), split)
-
-
 def texts(made: Writer, tokens: torch.Tensor) -> list[str]:
-    return [made.format.vocab.decode(row) for row in tokens]
+    return [made.vocab.decode(row) for row in tokens]
 
 
 @given(st.lists(st.text("0123456789+=$ ", min_size=1, max_size=20), min_size=1, max_size=5))
 def test_abacus_numbers_the_digits_of_every_run(found):
-    vocab, size = build_format(two_operands(1, spaces=0.5)).vocab, max(map(len, found))
+    vocab, size = vocab_of(two_operands(1, spaces=RandomSpaces(ratio=0.5))), max(map(len, found))
     tokens = torch.stack([torch.nn.functional.pad(vocab.encode(text), (0, size - len(text))) for text in found])
-    read = Abacus((40,)).coordinates(tokens)[0] + 1  # the first digit has coordinate 0, what is no digit -1
+    read = Abacus(40, 0).coordinates(tokens)[0] + 1  # the first digit has coordinate 0, what is no digit -1
     assert read.tolist() == [abacus(text) + [0] * (size - len(text)) for text in found]
 
 
@@ -60,7 +57,7 @@ def test_abacus_numbers_the_digits_of_every_run(found):
 def test_abacus_ids_of_whole_batches(name, split, operands, seed):
     """Testing counts from 1; training moves all digits of an example, of source and response, by one shift."""
     data = two_operands(9, **FORMATS[name], **IDS["abacus"])
-    own, drawn = writer(data, split), problems(data, operands)
+    own, drawn = writer(data, split), problems(data.task, operands)
     for stream in (None, generator("s", seed)):
         batch = own.write(drawn, stream)
         sides = [batch] if batch.source is None else [batch.source, batch]
@@ -76,13 +73,13 @@ def test_abacus_ids_of_whole_batches(name, split, operands, seed):
 
 def test_shifts_are_uniform_from_none_to_the_largest_that_fits():
     data = two_operands(9, **IDS["abacus"])
-    drawn = problems(data, [["12345", "1"]]).select(torch.zeros(16_000, dtype=torch.long))
+    drawn = problems(data.task, [["12345", "1"]]).select(torch.zeros(16_000, dtype=torch.long))
     for room, most in ((40, 7), (12, 7), (9, 4), (5, 0)):  # 5 digits, and the same of the sum
-        own = writer(two_operands(9, **{**IDS["abacus"], "max_position": (room,)}))
+        own = writer(two_operands(9, position_ids=AbacusIds(room, 7)))
         shifts = (own.write(drawn, generator("u")).ids[0].amax(dim=1) - 5).tolist()
         assert set(shifts) == set(range(most + 1))
         assert most == 0 or chi_square([shifts.count(k) for k in range(most + 1)]) < 3
-    still = writer(two_operands(9, **{**IDS["abacus"], "max_offset": 0}))
+    still = writer(two_operands(9, position_ids=AbacusIds(40)))
     assert int(still.write(drawn, generator("u")).ids.max()) == 5
 
 
@@ -94,7 +91,7 @@ def test_shifts_are_uniform_from_none_to_the_largest_that_fits():
 def test_randomised_ids_rise_within_range_and_differ_in_training(name, split):
     data = two_operands(9, **FORMATS[name], **IDS["randomised"])
     own = writer(data, split)
-    drawn = problems(data, [["12", "34"], ["56", "78"], ["1", "2"], ["99", "99"]] * 8)
+    drawn = problems(data.task, [["12", "34"], ["56", "78"], ["1", "2"], ["99", "99"]] * 8)
     batch = own.write(drawn, generator("s"))
     longest = batch if batch.source is None or batch.tokens.shape[1] >= batch.source.tokens.shape[1] else batch.source
     for row in range(32):
@@ -109,17 +106,18 @@ def test_randomised_ids_rise_within_range_and_differ_in_training(name, split):
         assert torch.equal(batch.ids[0, :, :width][inside], batch.source.ids[0, :, :width][inside])
     one, two = own.write(drawn), own.write(drawn)
     assert torch.equal(one.ids, two.ids) and torch.equal(one.ids, writer(data, split).write(drawn).ids)
-    assert torch.equal(one.ids[0, 0], one.ids[0, 1]), "one set for each length"
-    assert torch.equal(one.ids[0, 0], one.ids[0, 2]) == (name == "padded")
+    first = own.write(drawn.select(torch.arange(4))).ids[0]
+    assert len({tuple(row) for row in first.tolist()}) == 4, "in testing, too, every problem has its own"
+    assert torch.equal(one.ids[0, 0], one.ids[0, 4]), "and always the same"
     alone = own.write(drawn.select(torch.tensor([2]))).ids[0, 0]
     assert torch.equal(alone, one.ids[0, 2, : len(alone)]), "whatever else is in the batch"
 
 
 def test_spaces_have_randomised_ids_of_their_own():
     """A training query with spaces is a longer sequence; its ids rise to its end."""
-    data = two_operands(9, spaces=1.0, **IDS["randomised"])
+    data = two_operands(9, spaces=RandomSpaces(ratio=1.0), **IDS["randomised"])
     own = ArithmeticData(spec(data, encoding="sinusoidal"), 0).writer
-    batch = own.write(problems(data, [["123456789", "987654321"]] * 64), generator("s"))
+    batch = own.write(problems(data.task, [["123456789", "987654321"]] * 64), generator("s"))
     sizes = (batch.tokens != PAD).sum(dim=1)
     assert len(set(sizes.tolist())) > 10
     for ids, size in zip(batch.ids[0], sizes, strict=True):
@@ -143,7 +141,7 @@ def test_every_id_is_drawn_equally_often():
 @pytest.mark.parametrize("name", FORMATS)
 def test_following_a_true_response_gives_its_ids(name, scheme, split):
     data = two_operands(9, **FORMATS[name], **IDS[scheme])
-    own, drawn = writer(data, split), problems(data, [["12", "34"], ["99", "1"], ["1", "2"], ["999", "999"]])
+    own, drawn = writer(data, split), problems(data.task, [["12", "34"], ["99", "1"], ["1", "2"], ["999", "999"]])
     batch = own.write(drawn)
     planned, slots, offsets = own.plan(drawn)
     start, sizes = batch.loss.int().argmax(dim=1), batch.loss.sum(dim=1)
@@ -159,11 +157,11 @@ def test_following_a_true_response_gives_its_ids(name, scheme, split):
 
 def greedy(model, data: ArithmeticData, row: list[str], most: int) -> str:
     """Token by token, the ids of the whole text counted anew each time."""
-    own = data.writer.write(problems(data.spec.data, [row]))
-    start, vocab = int(own.loss.int().argmax()), data.format.vocab
+    own = data.writer.write(problems(data.spec.data.task, [row]))
+    start, vocab = int(own.loss.int().argmax()), data.vocab
     tokens = own.tokens[0, :start].tolist()
     while len(tokens) < start + most:
-        if data.spec.data.position_ids == "abacus":
+        if data.spec.data.position_ids.kind == "abacus":
             ids = [min(k, 40) for k in abacus("".join(vocab.decode([t]) or "_" for t in tokens))]
         else:
             ids = own.ids[0, 0].tolist()[: len(tokens)]
@@ -180,11 +178,11 @@ def test_decoding_counts_digits_as_they_are_written(name):
     """A random model writes anything: numbers that are too long, broken by symbols, or no number."""
     data = two_operands(3, **FORMATS[name], **IDS["abacus"])
     model, made_data = made(spec(data, encoding="learned", norm_place="pre", tied=False), 3)
-    drawn = problems(data, [["12", "34"], ["99", "1"], ["1", "2"], ["999", "999"], ["7", "80"]])
+    drawn = problems(data.task, [["12", "34"], ["99", "1"], ["1", "2"], ["999", "999"], ["7", "80"]])
     _, slots, _ = made_data.writer.plan(drawn)
     rows = [["12", "34"], ["99", "1"], ["1", "2"], ["999", "999"], ["7", "80"]]
     expected = [greedy(model, made_data, row, int(most)) for row, most in zip(rows, slots, strict=True)]
-    verified, vocab = verify(model, made_data.writer.write(drawn)), made_data.format.vocab
+    verified, vocab = verify(model, made_data.writer.write(drawn)), made_data.vocab
     assert [show(vocab, row) for row in write(model, made_data.writer, drawn)] == expected
     resumed = write(model, made_data.writer, drawn, verified.agreed, verified.reference)
     assert [show(vocab, row) for row in resumed] == expected
@@ -196,32 +194,33 @@ def test_decoding_counts_digits_as_they_are_written(name):
 
 def test_what_the_tables_do_not_hold_is_refused():
     for ids, message in [
-        ({"position_ids": "abacus", "max_position": (4,)}, "need position ids up to 6 in level 1, and the model has 4"),
+        (AbacusIds(4), "need position ids up to 6 in level 1, and the model has 4"),
         (
-            {"position_ids": "randomised", "max_position": (18,)},
-            "these operands make a sequence of up to 22 tokens, and randomised ids go up to 18 (data.max_position): "
+            RandomisedIds(18),
+            "these operands make a sequence of up to 22 tokens, and randomised ids go up to 18 (data.position_ids.max_position): "
             "shorten them or raise it",
         ),
     ]:
-        data = two_operands(9, **ids)
-        own, drawn = writer(data), problems(data, [["1234", "5"], ["12345", "99999"]])
+        data = two_operands(9, position_ids=ids)
+        own, drawn = writer(data), problems(data.task, [["1234", "5"], ["12345", "99999"]])
         for call in (lambda o=own, d=drawn: o.write(d), lambda o=own, d=drawn: o.write(d, generator("s"))):
             with pytest.raises(OperandError) as caught:
                 call()
             assert message in str(caught.value) and "\n" not in str(caught.value)
-        fits = problems(data, [["1234", "1234"]])
-        assert own.write(fits).ids.max() <= ids["max_position"][0]
+        fits = problems(data.task, [["1234", "1234"]])
+        assert own.write(fits).ids.max() <= ids.max_position
         own.plan(fits)  # and is not refused when it is decoded
     for scheme in ("abacus", "randomised"):
-        for sizes in ((), (3, 4)):
-            with pytest.raises(SpecError, match="expected 1 value, the largest id there is"):
-                build_position_ids(two_operands(9, position_ids=scheme, max_position=sizes), 1)
-    with pytest.raises(SpecError, match="expected coupled, consecutive, cyclic, abacus, randomised or none"):
-        build_position_ids(two_operands(9, position_ids="abacos"), 1)
+        with pytest.raises(SettingError, match="ids.max_position: this field is missing, and it has no default"):
+            build({"kind": scheme}, PositionIds, "ids")
+        with pytest.raises(SettingError, match="ids.max_position=0: expected "):
+            build({"kind": scheme, "max_position": 0}, PositionIds, "ids")
+    with pytest.raises(SettingError, match="unknown scheme of position ids 'abacos'; nearest: abacus"):
+        build({"kind": "abacos"}, PositionIds, "ids")
 
 
 def test_digits_come_first_in_every_vocabulary():
     """What `Abacus` takes for digits."""
     for options in FORMATS.values():
-        vocab = build_format(two_operands(9, **options)).vocab
+        vocab = vocab_of(two_operands(9, **options))
         assert [vocab.id(str(digit)) for digit in range(10)] == list(range(FIRST, FIRST + 10))

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from lengen.position_ids import Consecutive, Coupled, NoPositionIds
 from lengen.tasks import OperandError
-from tests.lengen.formats.test_linear import problems, writer
-from tests.lengen.helpers import data_spec
+from tests.lengen.helpers import data_spec, problems, writer
 from tests.lengen.tasks.test_base import chi_square
 
 UNUSED = -1
@@ -39,25 +38,25 @@ def test_testing_offsets_are_one():
 
 def test_operands_that_need_more_ids_than_there_are_are_refused():
     with pytest.raises(OperandError) as caught:
-        writer(data_spec("addition", room=4)).write(problems(data_spec("addition"), [["1234", "56"]]))
+        writer(data_spec("addition", room=4)).write(problems(data_spec("addition").task, [["1234", "56"]]))
     assert str(caught.value) == (
-        "these operands need position ids up to 6 in level 1, and the model has 4 (data.max_position): shorten them or "
+        "these operands need position ids up to 6 in level 1, and the model has 4 (data.position_ids.max_position): shorten them or "
         "raise it"
     )
     with pytest.raises(OperandError, match="up to 5 in level 2"):
-        writer(data_spec("addition", room=4)).write(problems(data_spec("addition"), [["1", "2", "3", "4"]]))
+        writer(data_spec("addition", room=4)).write(problems(data_spec("addition").task, [["1", "2", "3", "4"]]))
     with pytest.raises(OperandError, match="level 1"):
-        writer(data_spec("parity", room=5)).write(problems(data_spec("parity"), [["01010"]]), torch.Generator())
+        writer(data_spec("parity", room=5)).write(problems(data_spec("parity").task, [["01010"]]), torch.Generator())
 
 
 def test_the_largest_operands_of_table_1_just_fit():
     """max_pos 101 is exactly 100 bits; 40 levels of ids are 30 operands of 30 digits."""
     parity = data_spec("parity", room=101)
-    assert int(writer(parity).write(problems(parity, [["1" * 100]]), torch.Generator()).ids.max()) == 101
+    assert int(writer(parity).write(problems(parity.task, [["1" * 100]]), torch.Generator()).ids.max()) == 101
     with pytest.raises(OperandError, match="up to 102"):
-        writer(parity).write(problems(parity, [["1" * 101]]))
+        writer(parity).write(problems(parity.task, [["1" * 101]]))
     addition = data_spec("addition", room=40)
-    batch = writer(addition).write(problems(addition, [["9" * 30] * 30]))
+    batch = writer(addition).write(problems(addition.task, [["9" * 30] * 30]))
     assert batch.ids.amax(dim=(1, 2)).tolist() == [33, 31]
     assert int(batch.loss.sum()) == 1023, "Section 4.3: a total of 1023 consecutive tokens"
 

@@ -5,10 +5,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config.spec import SpecError
+from lengen.config import NByOne, SettingError
+from lengen.config.part import build
+from lengen.config.tasks import Task
 from lengen.randomness import generator
-from lengen.tasks import OPERATIONS, Arithmetic, OperandError, Problems, build_task
-from tests.lengen.helpers import data_spec, fixed_data
+from lengen.tasks import Arithmetic, OperandError, Problems
+from tests.lengen.helpers import FIXED
 from tests.lengen.tasks.test_base import chi_square
 
 LETTERS = "0123456789abcdef"
@@ -29,14 +31,14 @@ def text(number: int, base: int) -> str:
     return found
 
 
-def task(name: str, base: int = 10, limit: int = 0) -> Arithmetic:
-    return Arithmetic(OPERATIONS[name], base, limit)
+def task(name: str, base: int = 10, limit: int = 0, digits: int = 3) -> Arithmetic:
+    return FIXED[name](digits=digits, base=base, limit=limit).build()
 
 
 @st.composite
 def typed(draw) -> tuple[str, int, list[str]]:
     """An operation, a base, and operands as somebody may type them."""
-    name = draw(st.sampled_from(sorted(OPERATIONS)))
+    name = draw(st.sampled_from(sorted(FIXED)))
     base = 2 if name == "running_xor" else draw(st.integers(2, 16))
     number = st.text(LETTERS[:base], min_size=1, max_size=70)
     second = {"addition": [number], "n_by_one": [st.sampled_from(LETTERS[:base])]}.get(name, [])
@@ -64,40 +66,40 @@ def test_results_and_answers_are_those_of_python(drawn, spare):
     own = task(name, base)
     problem = own.parse(operands)
     results, answer = literal(name, base, operands, width)
-    assert own.results(problem, width)[0].tolist() == results
-    assert own.answer(problem) == [answer]
+    assert own.answer(problem, width)[0].tolist() == results
+    assert own.text(problem) == [answer]
 
 
 @given(typed(), st.integers(0, 99))
 def test_a_batch_is_computed_as_each_problem_alone(drawn, seed):
     name, base, _ = drawn
-    own = task(name, base)
-    problems = own.train(7, 5, 1, torch.Generator().manual_seed(seed))
+    own = task(name, base, digits=5)
+    problems = own.train(7, torch.Generator().manual_seed(seed))
     rows = [problems.select(torch.tensor([i])) for i in range(7)]
-    assert own.answer(problems) == [own.answer(row)[0] for row in rows]
-    assert torch.equal(own.results(problems, 9), torch.cat([own.results(row, 9) for row in rows]))
+    assert own.text(problems) == [own.text(row)[0] for row in rows]
+    assert torch.equal(own.answer(problems, 9), torch.cat([own.answer(row, 9) for row in rows]))
 
 
 def test_the_examples_of_the_text():
-    assert task("successor").answer(task("successor").parse(["0129"])) == ["130"]
-    assert task("addition").answer(task("addition").parse(["0123", "0748"])) == ["871"]
-    assert task("n_by_one").answer(task("n_by_one").parse(["0123", "6"])) == ["738"]
+    assert task("successor").text(task("successor").parse(["0129"])) == ["130"]
+    assert task("addition").text(task("addition").parse(["0123", "0748"])) == ["871"]
+    assert task("n_by_one").text(task("n_by_one").parse(["0123", "6"])) == ["738"]
     parity = task("running_xor", 2)
-    assert parity.results(parity.parse(["0110"]), 4).tolist() == [[0, 1, 0, 0]]
-    assert parity.answer(parity.parse(["0111"])) == ["1"]
+    assert parity.answer(parity.parse(["0110"]), 4).tolist() == [[0, 1, 0, 0]]
+    assert parity.text(parity.parse(["0111"])) == ["1"]
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("name", FIXED)
 def test_padding_changes_no_result(name):
     """It is the neutral digit: 0, and base - 1 for the minimum."""
     own = task(name, 6 if name != "running_xor" else 2)
-    problem = own.parse(["101", "1"][: own.operation.operands])
-    padded = own.padded(problem, 6)[0]
+    problem = own.parse(["101", "1"][: own.part.OPERANDS])
+    padded = own.operands(problem, 6)[0]
     neutral = 5 if name == "listops_min" else 0
     assert padded[0].tolist() == [1, 0, 1, *[neutral] * 3]
-    assert own.results(problem, 6)[0, -1] == own.results(problem, 4)[0, -1]
+    assert own.answer(problem, 6)[0, -1] == own.answer(problem, 4)[0, -1]
     wider = Problems(torch.nn.functional.pad(problem.operands, (0, 5)), problem.lengths)
-    assert torch.equal(own.padded(wider, 6)[0], padded), "however wide the problem is held"
+    assert torch.equal(own.operands(wider, 6)[0], padded), "however wide the problem is held"
 
 
 @pytest.mark.parametrize(
@@ -132,15 +134,15 @@ def test_what_is_typed_is_what_is_held():
 def test_what_does_not_fit_is_refused_in_one_sentence():
     own = task("addition")
     with pytest.raises(OperandError, match="a result needs more than the 3 digits that this model writes") as caught:
-        own.results(own.parse(["999", "1"]), 3)
-    assert "\n" not in str(caught.value) and "data.fixed_length" in str(caught.value)
-    assert own.results(own.parse(["999", "1"]), 4).tolist() == [[0, 0, 0, 1]]
+        own.answer(own.parse(["999", "1"]), 3)
+    assert "\n" not in str(caught.value) and "data.format.width" in str(caught.value)
+    assert own.answer(own.parse(["999", "1"]), 4).tolist() == [[0, 0, 0, 1]]
     with pytest.raises(OperandError, match=r"an operand has 4 digits, and this model reads .* of 3") as caught:
-        own.results(own.parse(["1", "1000"]), 3)
-    assert "\n" not in str(caught.value) and "data.fixed_length" in str(caught.value)
+        own.answer(own.parse(["1", "1000"]), 3)
+    assert "\n" not in str(caught.value) and "data.format.width" in str(caught.value)
     for name, operands in (("successor", ["fff"]), ("n_by_one", ["fff", "2"])):
         with pytest.raises(OperandError, match="a result needs more than the 3 digits"):
-            task(name, 16).results(task(name, 16).parse(operands), 3)
+            task(name, 16).answer(task(name, 16).parse(operands), 3)
 
 
 def numbers(own: Arithmetic, problems: Problems) -> list[list[int]]:
@@ -157,7 +159,7 @@ def test_tested_numbers_are_different_and_have_exactly_the_length(name, base, le
     problems = own.test(n, length, 1, generator("t"))
     wanted = min(base**length - base ** (length - 1), n)
     columns = numbers(own, problems)
-    assert len(columns) == own.operation.operands and all(len(column) == wanted for column in columns)
+    assert len(columns) == own.part.OPERANDS and all(len(column) == wanted for column in columns)
     for column in columns[:1] if name == "n_by_one" else columns:
         assert len(set(column)) == wanted
         assert base ** (length - 1) <= min(column) and max(column) < base**length
@@ -172,50 +174,75 @@ def test_a_number_needs_no_64_bits():
     problems = own.test(300, 60, 1, generator("t"))
     columns = numbers(own, problems)
     assert all(len(set(column)) == 300 and {len(str(n)) for n in column} == {60} for column in columns)
-    assert [int(answer) for answer in own.answer(problems)] == [a + b for a, b in zip(*columns, strict=True)]
+    assert [int(answer) for answer in own.text(problems)] == [a + b for a, b in zip(*columns, strict=True)]
 
 
 def test_below_a_limit_one_number_in_eight_validates_and_never_trains():
     """Section 3.3: 7:1."""
     own = task("addition", limit=799)
-    trained = numbers(own, own.train(20_000, 3, 1, generator("t")))
-    held_out = numbers(own, own.validation(5_000, 3, 1, generator("t")))
+    trained = numbers(own, own.train(20_000, generator("t")))
+    held_out = numbers(own, own.validation(5_000, generator("t")))
     for column in (*trained, *held_out):
         assert min(column) >= 0 and max(column) <= 799
     assert not {*trained[0], *trained[1]} & {*held_out[0], *held_out[1]}
     assert len({*trained[0]}) == len({*trained[1]}) == 700 and len({*held_out[0], *held_out[1]}) == 100
     assert chi_square([trained[0].count(number) for number in {*trained[0]}]) < 1.5
     again = task("addition", limit=799)
-    assert {*numbers(again, again.validation(5_000, 3, 1, generator("u")))[0]} == {*held_out[0]}, "for every seed"
+    assert {*numbers(again, again.validation(5_000, generator("u")))[0]} == {*held_out[0]}, "for every seed"
 
 
 def test_without_a_limit_lengths_are_uniform():
-    own = task("addition", 4)
-    problems = own.train(20_000, 5, 1, generator("t"))
+    own = task("addition", 4, digits=5)
+    problems = own.train(20_000, generator("t"))
     for column in problems.lengths.T.tolist():
         assert set(column) == {1, 2, 3, 4, 5}
         assert chi_square([column.count(size) for size in range(1, 6)]) < 3
     first = [values[0] for values in problems.operands[problems.lengths[:, 0] == 2][:, 0].tolist()]
     assert set(first) == {0, 1, 2, 3}
-    validation = own.validation(10, 5, 1, generator("t"))
-    assert torch.equal(validation.operands, own.train(10, 5, 1, generator("t")).operands), "nothing is held out"
+    validation = own.validation(10, generator("t"))
+    assert torch.equal(validation.operands, own.train(10, generator("t")).operands), "nothing is held out"
 
 
 def test_the_digit_of_n_by_one_is_any_digit():
     for limit in (0, 999):
         own = task("n_by_one", limit=limit)
-        second = numbers(own, own.train(5_000, 3, 1, generator("t")))[1]
+        second = numbers(own, own.train(5_000, generator("t")))[1]
         assert chi_square([second.count(digit) for digit in range(10)]) < 2
 
 
+@given(typed(), st.integers(1, 5))
+def test_carries_are_those_of_a_loop(drawn, spare):
+    """Into a place goes what the places below it have in common with the next power of the base."""
+    name, base, operands = drawn
+    if name not in NUMERIC:
+        return
+    width = max(map(len, operands)) + spare
+    values = [[LETTERS.index(c) for c in reversed(operand.rjust(width, "0"))] for operand in operands]
+    expected, carry = [], 0
+    for place in range(width):
+        expected.append(carry)
+        column = {
+            "successor": values[0][place] + (place == 0),
+            "addition": sum(value[place] for value in values),
+            "n_by_one": values[0][place] * values[-1][0],
+        }[name]
+        carry = (column + carry) // base
+    own = task(name, base)
+    assert own.stages("carries", own.parse(operands), width).tolist() == [[expected]]
+    with pytest.raises(KeyError):
+        own.stages("running sums", own.parse(operands), width)
+
+
 def test_tasks_are_built_by_name():
-    assert build_task(fixed_data("listops_min", base=7)).operation is OPERATIONS["listops_min"]
-    assert build_task(fixed_data("addition", base=7, limit=5)).limit == 5
-    for data, message in [
-        (fixed_data("sucessor"), "data.task=sucessor: unknown task; nearest: successor"),
-        (data_spec("parity", fixed_length=9), "data.task=parity: unknown task"),
-        (fixed_data("successor", fixed_length=0), "data.fixed_length=0: the task successor needs the digits"),
+    assert task("listops_min", 7).part == FIXED["listops_min"](digits=3, base=7)
+    assert task("addition", 7, 5).limit == 5
+    for value, message in [
+        ({"kind": "sucessor", "digits": 3}, "data.task: unknown task 'sucessor'; nearest: successor"),
+        ({"kind": "parity", "base": 9, "bits": 3}, "data.task: there is no field 'base' in parity"),
+        ({"kind": "n_by_one"}, "data.task.digits: this field is missing, and it has no default"),
     ]:
-        with pytest.raises(SpecError) as caught:
-            build_task(data)
+        with pytest.raises(SettingError) as caught:
+            build(value, Task, "data.task")
         assert message in str(caught.value) and "\n" not in str(caught.value)
+    with pytest.raises(SettingError, match=r"data\.task\.base=1: expected a base from 2 to 16"):
+        NByOne(digits=3, base=1).check()

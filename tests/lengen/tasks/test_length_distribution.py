@@ -9,34 +9,39 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config.spec import DataSpec
-from lengen.data.datamodule import ArithmeticData
+from lengen.config import Task
+from lengen.data.task_data import TaskData
 from lengen.randomness import generator
-from lengen.tasks import OperandError, Skew, build_task
+from lengen.tasks import OperandError, Skew
+from lengen.tasks import Task as Mathematics
 from tests.lengen.helpers import TRAIN
-from tests.lengen.sequences import next_in_order, rows, sequences, sized
+from tests.lengen.sequences import next_in_order, part, rows, sequences, sized
 from tests.lengen.tasks.test_base import chi_square
 
 
-def paper(task: str, **options: object) -> DataSpec:
+def paper(task: str, **options: float) -> Task:
     """The published setting of sorting and its hints, or of increment."""
     numbers = task in ("increment", "carries")
-    return sequences(task, 10 if numbers else 20, 100, short=4 if numbers else 5, skew=0.8, **options)
+    return part(task, 10 if numbers else 20, 100, short=4 if numbers else 5, skew=0.8, **options)
+
+
+def of(task: str = "sorting", length: int = 6, alphabet: int = 9, **options: float) -> Mathematics:
+    return part(task, length, alphabet, **options).build()
 
 
 @pytest.mark.parametrize("task", ["sorting", "successor", "count", "fill", "increment"])
 def test_four_fifths_of_the_examples_are_short(task):
-    n, data = 50_000, paper(task)
-    found = collections.Counter(build_task(data).train(n, data.length, 1, generator("t")).lengths[:, 0].tolist())
-    assert set(found) == set(range(2, data.length + 1))
-    short = range(2, data.short + 1)
+    n, part = 50_000, paper(task)
+    found = collections.Counter(part.build().train(n, generator("t")).lengths[:, 0].tolist())
+    assert set(found) == set(range(2, part.longest + 1))
+    short = range(2, part.short + 1)
     for length, count in found.items():
-        share = 0.8 / len(short) if length in short else 0.2 / (data.length - data.short)
+        share = 0.8 / len(short) if length in short else 0.2 / (part.longest - part.short)
         assert abs(count - n * share) <= 1, "systematic sampling: to one"
 
 
 def test_without_a_skew_lengths_are_equally_likely():
-    found = collections.Counter(build_task(sequences()).train(999, 6, 1, generator("t")).lengths[:, 0].tolist())
+    found = collections.Counter(of().train(999, generator("t")).lengths[:, 0].tolist())
     assert sorted(found) == [2, 3, 4, 5, 6] and all(199 <= count <= 200 for count in found.values())
 
 
@@ -62,7 +67,7 @@ def test_few_draws_have_the_distribution_on_average():
 
 @pytest.mark.parametrize("task", ["sorting", "successor"])
 def test_numbers_are_drawn_evenly_with_replacement(task):
-    drawn = rows(build_task(sequences(task, alphabet=5)).train(6000, 6, 1, generator("t")))
+    drawn = rows(of(task, alphabet=5).train(6000, generator("t")))
     numbers = [number for row in drawn for number in row]
     assert set(numbers) == set(range(1, 6))
     assert chi_square([numbers.count(number) for number in range(1, 6)]) < 3
@@ -79,7 +84,7 @@ def repeated(length: int, alphabet: int, share: float, source: random.Random) ->
 
 
 def test_a_tenth_of_the_sequences_draws_from_half_as_many_numbers():
-    task, source, n = build_task(paper("sorting", repeats=0.1)), random.Random(0), 20_000
+    task, source, n = paper("sorting", repeats=0.1).build(), random.Random(0), 20_000
     for length in (2, 3, 7, 20):
         drawn = rows(task.of_lengths(torch.full((n,), length), generator("t", length)))
         literal = [repeated(length, 100, 0.1, source) for _ in range(n)]
@@ -93,20 +98,20 @@ def test_a_tenth_of_the_sequences_draws_from_half_as_many_numbers():
 
 def test_sequences_with_repeats_have_few_numbers_wherever_they_stand():
     """All of them, where the share is 1; every pool and every place in it is as likely."""
-    task = build_task(sequences("sorting", 6, 5, repeats=1.0))
+    task = of("sorting", 6, 5, repeats=1.0)
     drawn = rows(task.of_lengths(torch.full((20_000,), 5), generator("t")))
     pairs = collections.Counter(frozenset(row) for row in drawn)
     assert {len(pair) for pair in pairs} == {1, 2}
     two = [count for pair, count in pairs.items() if len(pair) == 2]
     assert len(two) == 10 and chi_square(two) < 2.5
     assert sum(two) / 20_000 == pytest.approx(1 - 2 * 0.5**5, abs=0.01), "both numbers are as likely at every place"
-    mixed = rows(task.train(2000, 6, 1, generator("u")))
+    mixed = rows(task.train(2000, generator("u")))
     assert all(len(set(row)) <= len(row) // 2 for row in mixed)
 
 
 def test_the_hint_asks_about_a_number_that_has_a_successor():
     """A random position among those with a larger number; where all are equal, any."""
-    problems = build_task(sequences("successor", 6, 4)).train(20_000, 6, 1, generator("t"))
+    problems = of("successor", 6, 4).train(20_000, generator("t"))
     asked = [one for (one,) in rows(problems, 1)]
     seen = collections.Counter()
     for sequence, one in zip(rows(problems), asked, strict=True):
@@ -120,15 +125,15 @@ def test_the_hint_asks_about_a_number_that_has_a_successor():
 
 
 def test_repeats_reach_the_hint_too():
-    problems = build_task(sequences("successor", 6, 9, repeats=1.0)).train(500, 6, 1, generator("t"))
+    problems = of("successor", 6, 9, repeats=1.0).train(500, generator("t"))
     assert all(len(set(row)) <= len(row) // 2 for row in rows(problems))
-    single = build_task(sequences("successor", repeats=1.0)).test(3, 1, 1, generator("t"))
+    single = of("successor", repeats=1.0).test(3, 1, 1, generator("t"))
     assert rows(single) == rows(single, 1)
 
 
 def test_counted_sequences_hold_two_numbers_that_differ_by_at_most_five():
     n = 12_000
-    problems = build_task(paper("count")).train(n, 20, 1, generator("t"))
+    problems = paper("count").build().train(n, generator("t"))
     by_length = collections.defaultdict(list)
     for row in rows(problems):
         counts = collections.Counter(row)
@@ -148,7 +153,7 @@ def test_counted_sequences_hold_two_numbers_that_differ_by_at_most_five():
 
 
 def test_either_number_of_a_counted_sequence_may_be_the_rarer_one():
-    problems = build_task(sequences("count", 7, 2)).of_lengths(torch.full((4000,), 5), generator("t"))
+    problems = of("count", 7, 2).of_lengths(torch.full((4000,), 5), generator("t"))
     rarer = [min((1, 2), key=row.count) for row in rows(problems)]
     assert rarer.count(1) / 4000 == pytest.approx(0.5, abs=0.03)
     ones = [row for row in rows(problems) if row.count(1) == 1]
@@ -156,7 +161,7 @@ def test_either_number_of_a_counted_sequence_may_be_the_rarer_one():
 
 
 def test_what_is_filled_in_was_begun_with_at_most_half():
-    problems = build_task(paper("fill")).train(12_000, 20, 1, generator("t"))
+    problems = paper("fill").build().train(12_000, generator("t"))
     by_length = collections.defaultdict(list)
     for whole, begun in zip(rows(problems), rows(problems, 1), strict=True):
         assert len(set(whole)) == 1 and set(begun) == set(whole)
@@ -171,7 +176,7 @@ def test_what_is_filled_in_was_begun_with_at_most_half():
 
 @given(st.integers(1, 24), st.integers(2, 6))
 def test_repeated_test_sequences_hold_each_number_so_often(length, count):
-    drawn = rows(build_task(sequences("sorting", 6, 30)).test(20, length, count, generator("t", length, count)))
+    drawn = rows(of("sorting", 6, 30).test(20, length, count, generator("t", length, count)))
     for row in drawn:
         counts = collections.Counter(row)
         assert len(row) == length and set(row) <= set(range(1, 31))
@@ -182,7 +187,7 @@ def test_repeated_test_sequences_hold_each_number_so_often(length, count):
 
 
 def test_what_is_left_of_repeated_sequences_is_drawn_freely():
-    drawn = rows(build_task(sequences("sorting", 6, 6)).test(6000, 5, 3, generator("t")))
+    drawn = rows(of("sorting", 6, 6).test(6000, 5, 3, generator("t")))
     three = [next(one for one in set(row) if row.count(one) >= 3) for row in drawn]
     assert chi_square([three.count(one) for one in range(1, 7)]) < 3
     fives = sum(len(set(row)) == 1 for row in drawn)
@@ -193,14 +198,14 @@ def test_what_is_left_of_repeated_sequences_is_drawn_freely():
 
 def test_uniform_test_sequences_have_exactly_the_length():
     for task in ("sorting", "successor", "count", "fill", "increment"):
-        problems = build_task(sequences(task, 6, 9)).test(40, 11, 1, generator("t"))
+        problems = of(task, 6, 9).test(40, 11, 1, generator("t"))
         assert problems.lengths[:, 0].tolist() == [11] * 40
-    single = rows(build_task(sequences("sorting", 6, 3)).test(900, 1, 1, generator("t")))
+    single = rows(of("sorting", 6, 3).test(900, 1, 1, generator("t")))
     assert chi_square([single.count([one]) for one in (1, 2, 3)]) < 5
 
 
 def test_too_few_numbers_for_repeats_get_one_sentence():
-    task = build_task(sequences("sorting", 6, 4))
+    task = of("sorting", 6, 4)
     assert len(rows(task.test(3, 9, 2, generator("t")))) == 3
     with pytest.raises(OperandError, match=r"rep\(10, 2\) needs 5 different numbers and the alphabet has 4") as caught:
         task.test(3, 10, 2, generator("t"))
@@ -211,7 +216,7 @@ def test_too_few_numbers_for_repeats_get_one_sentence():
 def test_a_tenth_of_the_numbers_ends_in_nines(nines):
     """k of l digits, k even on 1 to l; by chance a number ends in j nines with probability 0.1 ** j."""
     n, length = 30_000, 4
-    task = build_task(sequences("increment", 10, repeats=nines))
+    task = of("increment", 10, repeats=nines)
     drawn = rows(task.of_lengths(torch.full((n,), length), generator("t")))
     tails = [next((place for place, digit in enumerate(row) if digit != 9), length) for row in drawn]
     assert all(row[-1] > 0 for row in drawn), "no leading zeros"
@@ -232,14 +237,14 @@ def test_a_tenth_of_the_numbers_ends_in_nines(nines):
 
 
 def test_first_digits_are_one_to_nine_and_the_others_any():
-    drawn = rows(build_task(sequences("increment", 10)).test(9000, 3, 1, generator("t")))
+    drawn = rows(of("increment", 10).test(9000, 3, 1, generator("t")))
     for place, support in ((2, range(1, 10)), (1, range(10)), (0, range(10))):
         column = [row[place] for row in drawn]
         assert set(column) == set(support) and chi_square([column.count(digit) for digit in support]) < 3
 
 
 def test_test_sets_are_those_of_the_task_whatever_the_seed_and_the_model():
-    one, other = (ArithmeticData(sized(sequences(hints=hints)), seed) for hints, seed in (((), 0), (("count",), 7)))
+    one, other = (TaskData(sized(sequences(hints=hints)), seed) for hints, seed in (((), 0), (("count",), 7)))
     assert rows(one.test(9, 1, 30)) == rows(other.test(9, 1, 30))
     assert rows(one.test(9, 1, 30)) != rows(one.test(9, 2, 30))
 
@@ -248,8 +253,8 @@ def test_test_sets_are_those_of_the_task_whatever_the_seed_and_the_model():
 def test_a_stored_set_of_any_size_can_be_drawn(task, monkeypatch):
     """In parts: the last may be so small that no example of it has the longest length."""
     monkeypatch.setattr("lengen.tasks.base.PART", 40)
-    data = sequences(task, 6, short=2, skew=0.95, examples=41)
-    stored = build_task(data).fixed_set(41, 6, 1, 0)
+    data = sequences(task, 6, examples=41, short=2, skew=0.95)
+    stored = data.task.build().fixed_set(41, 0)
     assert len(stored.operands) == 41 and sorted(set(stored.lengths[:, 0].tolist()))[-1] == 6
-    batch = ArithmeticData(sized(data, TRAIN), 0).batch(3)
+    batch = TaskData(sized(data, TRAIN), 0).batch(3)
     assert len(batch.tokens) == 8

@@ -7,16 +7,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config.spec import SpecError, TrainSpec
-from lengen.data.datamodule import ArithmeticData
-from lengen.formats import build_format
+from lengen.config import Coupled, Linear, SettingError, Successor, TrainSpec
+from lengen.config.spec import check, replace
+from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
 from lengen.randomness import generator
-from lengen.tasks import OperandError, build_task
+from lengen.tasks import OperandError
+from lengen.tasks.counting import rarer
 from lengen.tasks.increment import carries, incremented
-from lengen.tasks.occurrences import rarer
 from lengen.tasks.sorting import ascending
-from tests.lengen.sequences import TASKS, carried, held, next_in_order, rows, sequences, sized
+from tests.lengen.helpers import vocab_of
+from tests.lengen.sequences import TASKS, carried, held, next_in_order, part, rows, sequences, sized
 
 # Figures 3.1, 3.4 and 3.10 and Section 6 of "Improving Length-Generalization in Transformers via Task Hinting". A mask
 # is printed over the tokens that predict; over the tokens that are predicted it stands one further to the right.
@@ -55,16 +56,14 @@ def test_everything_but_the_first_token_may_be_trained_too():
 
 
 def test_the_most_significant_digit_may_come_first():
-    found = encode(sized(sequences("carries", reverse_response=False)), ["199"])
-    assert found["tokens"] == list("199⊥2↑00↑10↑1")
     assert encode(sized(sequences("increment", reverse_response=False)), ["99"])["tokens"] == list("99⊥100")
 
 
 def test_a_batch_of_mixed_lengths_is_padded_behind_its_targets():
-    data = ArithmeticData(sized(), 0)
-    batch = data.writer.write(data.task.train(50, 6, 1, generator("t")))
+    data = TaskData(sized(), 0)
+    batch = data.writer.write(data.task.train(50, generator("t")))
     for tokens, loss in zip(batch.tokens.tolist(), batch.loss.tolist(), strict=True):
-        text = data.format.vocab.decode(tokens)
+        text = data.vocab.decode(tokens)
         length = text.index("⊥")
         assert "".join(sorted(text[:length])) == text[length + 1 :]
         assert loss == [False] * (length + 1) + [True] * length + [False] * (len(tokens) - 2 * length - 1)
@@ -73,8 +72,9 @@ def test_a_batch_of_mixed_lengths_is_padded_behind_its_targets():
 @pytest.mark.parametrize("task", TASKS)
 def test_vocabularies_are_as_large_as_printed(task):
     """Tables 4 and 5: 100 numbers, or 10 digits and the carry mark; the delimiter, PAD and an end that none needs."""
-    format = build_format(sequences(task, 20, 100))
-    assert len(format.vocab) == (14 if task in ("increment", "carries") else 103) and not format.ends
+    data = sequences(task, 20, 100)
+    assert len(vocab_of(data)) == (14 if task in ("increment", "carries") else 103)
+    assert not data.format.build(data.task).ends
 
 
 NUMBERS = st.lists(st.integers(1, 250), min_size=1, max_size=12) | st.lists(st.integers(3, 4), min_size=1, max_size=9)
@@ -83,9 +83,9 @@ LARGEST = sequences("sorting", 20, 250)
 
 @given(NUMBERS, st.integers(0, 4))
 def test_sorted_is_what_python_sorts(sequence, room):
-    task = build_task(LARGEST)
+    task = LARGEST.task.build()
     problems = held(sequence, room=room)
-    assert task.answer(problems) == [" ".join(map(str, sorted(sequence)))]
+    assert task.text(problems) == [" ".join(map(str, sorted(sequence)))]
     assert ascending(problems.operands[:, 0], problems.lengths[:, 0]).tolist() == [[*sorted(sequence), *[0] * room]]
     assert rows(task.parse(list(map(str, sequence)))) == [sequence]
     tokens = encode(sized(LARGEST), list(map(str, sequence)))["tokens"]
@@ -95,10 +95,10 @@ def test_sorted_is_what_python_sorts(sequence, room):
 @given(NUMBERS, st.integers(0, 11), st.integers(0, 4))
 def test_successors_are_those_of_a_loop(sequence, place, room):
     one = sequence[place % len(sequence)]
-    expected, task = str(next_in_order(sequence, one)), build_task(sequences("successor", 20, 250))
-    assert task.answer(held(sequence, one, room)) == [expected]
+    expected, task = str(next_in_order(sequence, one)), part("successor", 20, 250).build()
+    assert task.text(held(sequence, one, room)) == [expected]
     typed = [*map(str, sequence), str(one)]
-    assert task.answer(task.parse(typed)) == [expected]
+    assert task.text(task.parse(typed)) == [expected]
     assert encode(sized(sequences("successor", 20, 250)), typed)["tokens"][-3:] == ["⊥", str(one), expected]
 
 
@@ -108,17 +108,17 @@ def test_the_rarer_number_is_that_of_a_counter(rest, swapped, room):
     counts = collections.Counter(sequence)
     expected = min(counts, key=lambda one: (counts[one], one))
     assert rarer(held(sequence, room=room).operands[:, 0]).tolist() == [expected]
-    task = build_task(sequences("count", 20, 250))
+    task = part("count", 20, 250).build()
     typed = task.parse(list(map(str, sequence)))
-    assert task.answer(held(sequence, room=room)) == task.answer(typed) == [str(expected)]
+    assert task.text(held(sequence, room=room)) == task.text(typed) == [str(expected)]
 
 
 @given(st.integers(1, 250), st.integers(2, 12), st.integers(1, 11))
 def test_filling_in_writes_the_rest(one, copies, begun):
     begun = min(begun, copies - 1)
     typed = [str(one), str(copies), str(begun)]
-    task = build_task(sequences("fill", 20, 250))
-    assert task.answer(task.parse(typed)) == [" ".join([str(one)] * (copies - begun))]
+    task = part("fill", 20, 250).build()
+    assert task.text(task.parse(typed)) == [" ".join([str(one)] * (copies - begun))]
     parts = [[str(one)] * n for n in (copies, begun, copies - begun)]
     expected = [*parts[0], "⊥", *parts[1], "⊥", *parts[2]]
     assert encode(sized(sequences("fill", 20, 250)), typed)["tokens"] == expected
@@ -132,11 +132,11 @@ DIGITS = st.text("0123456789", min_size=1, max_size=25) | st.builds(
 
 @given(DIGITS, st.integers(0, 3))
 def test_one_more_is_that_of_python_integers(text, room):
-    task, value = build_task(sequences("increment", 20)), int(text)
+    task, value = part("increment", 20).build(), int(text)
     problems = task.parse([text])
     assert rows(problems) == [[int(digit) for digit in reversed(str(value))]]
     wide = problems._replace(operands=torch.nn.functional.pad(problems.operands, (0, room)))
-    assert task.answer(problems) == task.answer(wide) == [str(value + 1)]
+    assert task.text(problems) == task.text(wide) == [str(value + 1)]
     assert encode(sized(sequences("increment", 20)), [text])["tokens"] == [*str(value), "⊥", *reversed(str(value + 1))]
 
 
@@ -144,7 +144,7 @@ def test_one_more_is_that_of_python_integers(text, room):
 def test_carries_are_those_of_a_loop(text):
     text = str(int(text))
     places = carried(text)
-    problems = build_task(sequences("carries", 20)).parse([text])
+    problems = part("carries", 20).build().parse([text])
     digits, sizes = incremented(problems)
     assert sizes.tolist() == [len(places)]
     assert list(zip(digits[0].tolist(), carries(problems)[0].tolist(), strict=True))[: len(places)] == places
@@ -156,7 +156,7 @@ def test_carries_are_those_of_a_loop(text):
     ("task", "operands", "message"),
     [
         ("sorting", "", "sorting takes one number or more, got none"),
-        ("sorting", "5 10", "'10' is no number of this alphabet: expected 1 to 9 (data.alphabet)"),
+        ("sorting", "5 10", "'10' is no number of this alphabet: expected 1 to 9 (data.task.alphabet)"),
         ("sorting", "0", "'0' is no number of this alphabet"),
         ("sorting", "-1", "'-1' is no number of this alphabet"),
         ("sorting", "٣", "'٣' is no number of this alphabet"),
@@ -182,33 +182,40 @@ def test_bad_operands_get_one_sentence(task, operands, message):
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("alphabet", [0, 1, 251])
-@pytest.mark.parametrize("task", ["sorting", "count", "fill"])
-def test_alphabets_that_cannot_be_held_are_refused(task, alphabet):
-    with pytest.raises(SpecError, match=f"data.alphabet={alphabet}: {task} draws numbers from 1 to data.alphabet"):
-        build_format(sequences(task, alphabet=alphabet))
+@pytest.mark.parametrize(
+    ("alphabet", "expected"), [(0, "`int` >= 1"), (1, "2 to 250 numbers"), (251, "2 to 250 numbers")]
+)
+@pytest.mark.parametrize("task", ["sorting", "successor", "count", "fill"])
+def test_alphabets_that_cannot_be_held_are_refused(task, alphabet, expected):
+    with pytest.raises(SettingError, match=f"data.task.alphabet={alphabet}: expected ") as caught:
+        check(sized(sequences(task, alphabet=alphabet)))
+    assert expected.replace("`", "") in str(caught.value) and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [
-        ("scratchpad", True),
-        ("pad", True),
-        ("pad_to", 3),
-        ("reverse_query", True),
-        ("vocabulary", "printable"),
-        ("reverse_response", True),
-        ("subtasks", ("add",)),
-        ("position_ids", "coupled"),
-    ],
-)
+    [("scratchpad", True), ("pad_query", True), ("pad_response", True), ("pad_to", 3), ("width", 9), ("reverse_query", True),
+     ("reverse_response", True)],
+)  # fmt: skip
 def test_ways_of_writing_that_sequences_lack_are_refused(field, value):
-    with pytest.raises(SpecError, match=f"data.{field}=.*sequences of sorting are written plain") as caught:
-        build_format(sequences(**{field: value}))
+    wrong = replace(sequences(), format=replace(sequences().format, **{field: value}))
+    with pytest.raises(SettingError, match=rf"data\.format\.{field}={str(value).lower()}: .*sorting") as caught:
+        check(sized(wrong))
     assert "\n" not in str(caught.value)
 
 
+def test_words_are_no_printable_characters_and_carries_are_written_from_the_units():
+    with pytest.raises(SettingError, match=r"data\.vocabulary=printable: this task has symbols"):
+        check(sized(replace(sequences(alphabet=12), vocabulary="printable")))
+    with pytest.raises(
+        SettingError, match=r"data\.format\.reverse_response=false: carries is answered from the units on"
+    ):
+        check(sized(sequences("carries", reverse_response=False)))
+    check(sized(replace(sequences(), position_ids=Coupled((30,))), encoding="learned"))
+    assert isinstance(sequences().format, Linear)
+
+
 def test_the_arithmetic_task_of_the_same_name_is_told_apart():
-    """``successor`` at a fixed length adds one; with an alphabet it is the next number in order."""
-    assert build_task(sequences("successor")).answer(held([5, 3], 3)) == ["5"]
-    assert build_task(sequences("successor", alphabet=0, fixed_length=8)).answer(held([9, 3])) == ["40"]
+    """A successor adds one; the successor in a sequence is the next number in order."""
+    assert part("successor").build().text(held([5, 3], 3)) == ["5"]
+    assert Successor(digits=8).build().text(held([9, 3])) == ["40"]

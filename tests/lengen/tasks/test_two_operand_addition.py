@@ -8,13 +8,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lengen.config import SettingError, TrainSpec
+from lengen.config import TwoOperandAddition as Part
 from lengen.config.sections import VALIDATION
-from lengen.config.spec import SpecError, TrainSpec
 from lengen.data.task_data import TaskData
 from lengen.randomness import generator, mix
-from lengen.tasks import NByN, OperandError, Problems
+from lengen.tasks import OperandError, Problems, TwoOperandAddition
 from lengen.tasks.base import keys
-from lengen.tasks.n_by_n import TESTED, VALIDATED, first_of_each, quotas
+from lengen.tasks.two_operand_addition import TESTED, VALIDATED, first_of_each, quotas
 from tests.lengen.helpers import TEST, spec, strings, two_operands
 from tests.lengen.tasks.test_base import chi_square
 
@@ -23,17 +24,23 @@ EVERY = 10**6
 """More than are reserved."""
 
 
+def of(*lengths: int, kinds: int = 0) -> TwoOperandAddition:
+    task = Part(lengths=lengths).build()
+    task.ask(kinds)
+    return task
+
+
 def pairs(problems: Problems) -> list[tuple[str, str]]:
     """Operands as text; the width of the tensors leaves no trace."""
-    return [(a, b) for a, b in strings(two_operands(1), problems)]
+    return [(a, b) for a, b in strings(Part(lengths=(1,)), problems)]
 
 
 def unseen(length: int, n: int = EVERY) -> list[tuple[str, str]]:
-    return pairs(NByN((1,)).test(n, length, 2, generator("t")))
+    return pairs(of(1).test(n, length, 2, generator("t")))
 
 
 def validating(*lengths: int) -> set[tuple[str, str]]:
-    return set(pairs(NByN(lengths).validation(2 * VALIDATED * len(lengths), max(lengths), 2, generator("v"))))
+    return set(pairs(of(*lengths).validation(2 * VALIDATED * len(lengths), generator("v"))))
 
 
 def printed(lengths: tuple[int, ...], examples: int) -> dict[int, int]:
@@ -73,7 +80,7 @@ def test_quotas_add_up_and_longer_lengths_share_equally(lengths, examples):
 @pytest.mark.parametrize(("examples", "lengths"), [(20_000, MINI), (10_000, (1, 3)), (300, (1, 2, 4))])
 def test_a_fixed_set_holds_distinct_problems_and_none_that_tests_or_validates(examples, lengths):
     """Every problem as text, so that no key is trusted."""
-    drawn = pairs(NByN(lengths).fixed_set(examples, max(lengths), 2, 0))
+    drawn = pairs(of(*lengths).fixed_set(examples, 0))
     assert len(drawn) == len(set(drawn)) == examples
     assert collections.Counter(len(a) for a, _ in drawn) == quotas(lengths, examples)
     assert all(len(a) == len(b) and (len(a) == 1 or "0" not in (a[0], b[0])) for a, b in drawn)
@@ -85,16 +92,16 @@ def test_a_fixed_set_holds_distinct_problems_and_none_that_tests_or_validates(ex
 
 def test_one_digit_is_trained_and_tested_on_all_there_is():
     every = {(str(a), str(b)) for a, b in itertools.product(range(10), repeat=2)}
-    drawn = pairs(NByN(MINI).fixed_set(20_000, 9, 2, 3))
+    drawn = pairs(of(*MINI).fixed_set(20_000, 3))
     assert sorted(pair for pair in drawn if len(pair[0]) == 1) == sorted(every)
     assert len(unseen(1)) == 100 and set(unseen(1)) == every
-    some = pairs(NByN((1, 2)).fixed_set(60, 2, 2, 0))
+    some = pairs(of(1, 2).fixed_set(60, 0))
     assert len({pair for pair in some if len(pair[0]) == 1}) == 30, "a smaller set has a part of them"
 
 
 def test_the_stream_never_draws_a_reserved_problem():
     """Of two digits a quarter is reserved: of 40,000 draws 10,000 would be, were they not drawn again."""
-    drawn = pairs(NByN((2,)).train(40_000, 2, 2, generator("s")))
+    drawn = pairs(of(2).train(40_000, generator("s")))
     reserved = set(unseen(2)) | validating(2)
     assert len(reserved) == 2025 and not reserved & set(drawn)
     free = [f"{a}+{b}" for a in range(10, 100) for b in range(10, 100) if (str(a), str(b)) not in reserved]
@@ -103,13 +110,13 @@ def test_the_stream_never_draws_a_reserved_problem():
 
 
 def test_the_stream_draws_all_lengths_and_sub_tasks_evenly():
-    drawn = NByN((1, 2, 4), 5).train(30_000, 4, 2, generator("s"))
+    drawn = of(1, 2, 4, kinds=5).train(30_000, generator("s"))
     assert set(drawn.lengths.flatten().tolist()) == {1, 2, 4} and drawn.operands.shape == (30_000, 2, 4)
     assert torch.equal(drawn.lengths[:, 0], drawn.lengths[:, 1])
     for length in (1, 2, 4):
         kinds = drawn.kinds[drawn.lengths[:, 0] == length].tolist()
         assert abs(len(kinds) - 10_000) < 400 and chi_square([kinds.count(kind) for kind in range(5)]) < 4.5
-    assert NByN((1, 2)).train(5, 2, 2, generator("s")).kinds is None
+    assert of(1, 2).train(5, generator("s")).kinds is None
 
 
 @pytest.mark.parametrize("length", [8, 10, 11, 12, 20, 100])
@@ -126,51 +133,51 @@ def test_reserves_have_their_sizes_and_what_validates_does_not_test(length, most
     assert len(validates) == (185 if length == 2 else VALIDATED) and not validates & set(tests)
 
 
-def made(seed: int, **options) -> TaskData:
+def made(seed: int, *lengths: int, **options) -> TaskData:
     train = TrainSpec(steps=9, batch=32, bucket=4, lr=1e-3)
-    return TaskData(spec(two_operands(*MINI, **options), train, TEST, encoding="sinusoidal"), seed)
+    return TaskData(spec(two_operands(*(lengths or MINI), **options), train, TEST, encoding="sinusoidal"), seed)
 
 
 def test_test_problems_are_the_same_for_every_seed_and_model_and_training_sets_are_not():
-    one, two = made(0, examples=5000), made(7, examples=2000, lengths=(1, 9), reverse_query=True)
+    one, two = made(0, examples=5000), made(7, 1, 9, examples=2000, reverse_query=True)
     for length in (1, 2, 8, 12):
         assert pairs(one.test(length, 2, 500)) == pairs(two.test(length, 2, 500)) == unseen(length, 500)
-    sets = [{pair for pair in pairs(NByN(MINI).fixed_set(5000, 9, 2, seed)) if len(pair[0]) > 3} for seed in (0, 0, 1)]
+    sets = [{pair for pair in pairs(of(*MINI).fixed_set(5000, seed)) if len(pair[0]) > 3} for seed in (0, 0, 1)]
     assert sets[0] == sets[1] and not sets[0] & sets[2]
 
 
 def test_validation_takes_all_trained_lengths_in_turn_and_all_sub_tasks():
-    task = NByN((1, 3, 4), 5)
-    drawn = task.validation(256, 4, 2, generator("v"))
+    task = of(1, 3, 4, kinds=5)
+    drawn = task.validation(256, generator("v"))
     assert collections.Counter(drawn.lengths[:, 0].tolist()) == {1: 86, 3: 85, 4: 85}
     assert set(drawn.kinds.tolist()) == set(range(5))
     assert made(0).validation().tokens.shape[0] == VALIDATION
 
 
 def test_sub_tasks_of_a_fixed_set_are_equal_parts_and_tests_ask_for_the_first():
-    drawn = NByN(MINI, 5).fixed_set(10_000, 9, 2, 0)
+    drawn = of(*MINI, kinds=5).fixed_set(10_000, 0)
     assert collections.Counter(drawn.kinds.tolist()) == dict.fromkeys(range(5), 2000)
     for length in (3, 9):
         kinds = drawn.kinds[drawn.lengths[:, 0] == length].tolist()
         assert chi_square([kinds.count(kind) for kind in range(5)]) < 4.5
-    assert pairs(drawn) == pairs(NByN(MINI, 5).fixed_set(10_000, 9, 2, 0))
-    assert not NByN(MINI, 5).test(9, 3, 2, generator("t")).kinds.any()
-    plain = NByN(MINI).fixed_set(500, 9, 2, 0)
-    assert plain.kinds is None and NByN(MINI).test(9, 3, 2, generator("t")).kinds is None
+    assert pairs(drawn) == pairs(of(*MINI, kinds=5).fixed_set(10_000, 0))
+    assert not of(*MINI, kinds=5).test(9, 3, 2, generator("t")).kinds.any()
+    plain = of(*MINI).fixed_set(500, 0)
+    assert plain.kinds is None and of(*MINI).test(9, 3, 2, generator("t")).kinds is None
     names = ("add", "rev", "ali", "mad", "car")
     data = made(0, examples=400, subtasks=names)
     batches = [data.batch(step) for step in range(8)]
-    prefixes = collections.Counter(data.format.vocab.decode(row)[:3] for batch in batches for row in batch.tokens)
+    prefixes = collections.Counter(data.vocab.decode(row)[:3] for batch in batches for row in batch.tokens)
     assert set(prefixes) == set(names) and sum(prefixes.values()) == 256
     shown = data.writer.write(data.test(4, 2, 50))
-    assert all(data.format.vocab.decode(row).startswith("add$") for row in shown.tokens)
+    assert all(data.vocab.decode(row).startswith("add$") for row in shown.tokens)
 
 
 @pytest.mark.parametrize("lengths", [(1, 2, 3), (9, 10)])
 def test_training_batches_hold_the_fixed_set_and_nothing_else(lengths):
-    data = made(3, lengths=lengths, length=max(lengths), examples=64)
-    drawn = [data.format.vocab.decode(row) for step in range(4) for row in data.batch(step).tokens]
-    expected = pairs(NByN(lengths).fixed_set(64, max(lengths), 2, 3))
+    data = made(3, *lengths, examples=64)
+    drawn = [data.vocab.decode(row) for step in range(4) for row in data.batch(step).tokens]
+    expected = pairs(of(*lengths).fixed_set(64, 3))
     assert sorted(drawn) == sorted(2 * [f"${a}+{b}={int(a) + int(b)}$" for a, b in expected])
 
 
@@ -226,21 +233,21 @@ def test_first_of_each_keeps_first_appearances_in_order(rows):
 
 @pytest.mark.parametrize(("lengths", "examples", "free"), [((1,), 101, 100), ((2,), 6076, 6075), ((1, 2), 7000, 6075)])
 def test_more_problems_than_there_are_is_refused(lengths, examples, free):
-    with pytest.raises(SpecError) as caught:
-        NByN(lengths).fixed_set(examples, max(lengths), 2, 0)
+    with pytest.raises(SettingError) as caught:
+        of(*lengths).fixed_set(examples, 0)
     message = str(caught.value)
     assert message.startswith("data.examples: ") and f"there are {free} beside the reserved ones" in message
     assert "\n" not in message and "lower data.examples" in message
     largest = free if len(lengths) == 1 else free + 100
-    assert len(set(pairs(NByN(lengths).fixed_set(largest, max(lengths), 2, 0)))) == largest, "exactly all is possible"
+    assert len(set(pairs(of(*lengths).fixed_set(largest, 0)))) == largest, "exactly all is possible"
 
 
 def test_typed_operands_may_have_any_lengths_and_must_be_two_numbers():
-    task = NByN((1,), 5)
+    task = of(1, kinds=5)
     parsed = task.parse(["0045", "7"])
-    assert pairs(parsed) == [("45", "7")] and task.answer(parsed) == ["52"] and parsed.kinds.tolist() == [0]
-    assert NByN((1,)).parse(["1", "2"]).kinds is None
-    assert task.answer(task.parse(["9" * 30, "1"])) == ["1" + "0" * 30] and task.answer(task.parse(["0", "0"])) == ["0"]
+    assert pairs(parsed) == [("45", "7")] and task.text(parsed) == ["52"] and parsed.kinds.tolist() == [0]
+    assert of(1).parse(["1", "2"]).kinds is None
+    assert task.text(task.parse(["9" * 30, "1"])) == ["1" + "0" * 30] and task.text(task.parse(["0", "0"])) == ["0"]
     for operands, message in [
         (["1"], "this addition takes exactly two operands, got 1"),
         (["1", "2", "3"], "this addition takes exactly two operands, got 3"),
