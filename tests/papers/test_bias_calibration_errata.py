@@ -15,7 +15,7 @@ from torch import Tensor
 
 import papers.bias_calibration as package
 from lengen.config.tasks import ListOpsMax, ListOpsMin, ListOpsSum, PairAddition, RunningXor, Successor
-from lengen.data.datamodule import ArithmeticData
+from lengen.data.task_data import TaskData
 from lengen.measures import Trained
 from lengen.models.fixed_bias import closed
 from lengen.training.run import build_model
@@ -218,7 +218,7 @@ def test_beyond_the_input_the_bias_is_closed_and_not_that_of_the_last_line():
 @torch.no_grad()
 def test_scores_are_scaled_and_those_of_cross_attention_have_keys_of_the_source():
     first = settings.calibrated(profile("smoke", PairAddition)).first()
-    model, data = build_model(first, 0).eval(), ArithmeticData(first, 0)
+    model, data = build_model(first, 0).eval(), TaskData(first, 0)
     batch = data.writer.write(data.test(2, 2, 5))
     (weights,), (scores,) = model.attention(batch), model.attention(batch, softmax=False)
     rows, columns = scores["cross"].shape[2:]
@@ -260,7 +260,7 @@ def test_the_training_numbers_have_seven_digits_too():
 def test_the_printed_example_of_figure_9_gets_operands_of_one_length():
     ((first, second),) = settings.PROBES[PairAddition]
     assert (len(first), len(second)) == (9, 10)
-    data = ArithmeticData(settings.plain(profile("paper", PairAddition)), 0)
+    data = TaskData(settings.plain(profile("paper", PairAddition)), 0)
     batch = data.writer.write(data.task.parse([first, second]))
     query = data.vocab.decode(batch.source.tokens[0])
     assert query == f"${first.zfill(61)}+{second.zfill(61)}$"
@@ -270,7 +270,7 @@ def test_the_printed_example_of_figure_9_gets_operands_of_one_length():
 def test_a_window_around_the_digit_itself_cannot_tell_the_first_two_digits_apart():
     """Without positions: 12 and 21 look alike to the first place, whose answers are 3 and 2."""
     spec = settings.scaffolded(profile("smoke", Successor), "nope")
-    model, data = build_model(spec, 0).eval(), ArithmeticData(spec, 0)
+    model, data = build_model(spec, 0).eval(), TaskData(spec, 0)
     batches = [data.writer.write(data.task.parse([text])) for text in ("12", "21")]
 
     def first_place() -> list[Tensor]:

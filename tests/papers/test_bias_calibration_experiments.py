@@ -13,7 +13,7 @@ from lengen.config.experiment import PROFILES
 from lengen.config.formats import Aligned
 from lengen.config.spec import Spec, check
 from lengen.config.tasks import NByOne, PairAddition, Successor
-from lengen.data.datamodule import ArithmeticData
+from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
 from lengen.models import Encoder, EncoderDecoder
 from lengen.training.build import build_model
@@ -83,7 +83,7 @@ def test_every_setting_makes_sense_and_writes_its_largest_cell(size, name):
         assert spec.calibration.rows == spec.data.task.digits
     for part in spec.trainings():
         check(part)
-        data = ArithmeticData(part, 0)
+        data = TaskData(part, 0)
         (count,) = part.test.counts
         batch = data.writer.write(data.test(max(part.test.lengths), count, 2))
         assert batch.tokens.shape[1] >= part.data.format.width
@@ -100,7 +100,7 @@ def test_every_kind_is_built_and_stepped_twice(size, name):
         assert isinstance(module.model, Encoder if encoder else EncoderDecoder)
         optimizer = torch.optim.SGD(module.parameters(), lr=0.01)
         before = [parameter.clone() for parameter in module.parameters()]
-        data = ArithmeticData(spec, 0)
+        data = TaskData(spec, 0)
         for step in range(2):
             optimizer.zero_grad()
             module.training_step(data.batch(step), step).backward()
@@ -121,9 +121,7 @@ def test_the_published_model_has_the_layers_that_are_printed():
 
 
 def test_vocabularies_are_those_that_deviation_4_counts():
-    sizes = [
-        len(ArithmeticData(settings.plain(profile("cpu", task)), 0).vocab) for task in (Successor, PairAddition, NByOne)
-    ]
+    sizes = [len(TaskData(settings.plain(profile("cpu", task)), 0).vocab) for task in (Successor, PairAddition, NByOne)]
     assert sizes == [12, 13, 13]
 
 

@@ -7,7 +7,7 @@ from lengen.config.experiment import PROFILES, Experiment
 from lengen.config.overlay import overlay
 from lengen.config.spec import Spec, check
 from lengen.config.tasks import Addition
-from lengen.data.datamodule import ArithmeticData
+from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule, response_loss
@@ -43,7 +43,7 @@ def distinct() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("name", "profile"), distinct())
 def test_every_setting_is_built_and_stepped_twice(name: str, profile: str) -> None:
     spec = narrow(NAMES[name].specs[profile])
-    data = ArithmeticData(spec, seed=0)
+    data = TaskData(spec, seed=0)
     module = SequenceModule(spec, build_model(spec, seed=0))
     optimizer, schedule = build_optimizer(module.model, spec.train)
     before = [parameter.clone() for parameter in module.parameters()]
@@ -96,7 +96,7 @@ def test_the_largest_test_cells_fit_the_maximum_position_ids() -> None:
     for experiment in EXPERIMENTS:
         for spec in experiment.specs.values():
             check(spec)
-            data = ArithmeticData(spec, seed=0)
+            data = TaskData(spec, seed=0)
             cell = (max(spec.test.lengths), max(spec.test.counts))
             batch = data.writer.write(data.test(*cell, 1))
             for row, largest in zip(batch.ids, spec.data.position_ids.sizes, strict=False):

@@ -5,7 +5,7 @@ import pytest
 from lengen.config.overlay import overlay
 from lengen.config.spec import change
 from lengen.config.tasks import ListOpsMax, ListOpsMin, NByOne, PairAddition, RunningXor, Successor
-from lengen.data.datamodule import ArithmeticData
+from lengen.data.task_data import TaskData
 from lengen.vocab import PAD
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.settings import calibrated, plain, relative, scaffolded, with_code_masks
@@ -36,7 +36,7 @@ def test_a_step_takes_what_was_measured_within_thirty_percent(name):
 @pytest.mark.parametrize("configuration", ["vanilla", "cyclic"])
 def test_tokens_of_a_fixed_length_are_those_written(task, configuration):
     spec = scaffolded(profile("cpu", task), configuration)
-    data = ArithmeticData(spec, 0)
+    data = TaskData(spec, 0)
     batch = data.writer.write(data.test(2, spec.data.task.most, 1))
     prompt, response = spec.data.tokens(2, spec.data.task.most)
     assert abs(prompt - batch.source.tokens.shape[1]) <= 1
@@ -51,7 +51,7 @@ def test_tokens_of_a_fixed_length_are_those_written(task, configuration):
 def test_tokens_of_two_operands_are_those_trained_on_within_a_tenth(spec):
     """Spaces are random, so the mean over a window is compared."""
     length = spec.data.length
-    data = ArithmeticData(change(spec, data={"lengths": (length,), "examples": 0}, train={"batch": 64}), 0)
+    data = TaskData(change(spec, data={"lengths": (length,), "examples": 0}, train={"batch": 64}), 0)
     written = sum(float((data.batch(step).tokens != PAD).sum()) for step in range(8)) / (8 * 64)
     assert sum(spec.data.tokens(length, 2)) == pytest.approx(written, rel=0.1)
 
