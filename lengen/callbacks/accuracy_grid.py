@@ -10,9 +10,9 @@ from torch import Tensor
 from lengen.callbacks.training import write_whole
 from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
+from lengen.data.reading import can_run_free
 from lengen.data.writer import Writer
 from lengen.decoding import sampled, verify, write
-from lengen.formats import can_run_free
 from lengen.metrics import AnswerMatch, EditDistance, ExactMatch
 from lengen.models import Transformer
 from lengen.progress import Progress
@@ -44,7 +44,7 @@ class Scores(Callback):
     def on_fit_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         data: ArithmeticData = trainer.datamodule  # type: ignore[attr-defined]
         model: Transformer = pl_module.model  # type: ignore[assignment]
-        free = data.spec.test.free_running and can_run_free(data.format, data.spec.data)
+        free = data.spec.test.free_running and can_run_free(data.spec.data)
         model.eval()
         self.grid = self._resume()
         for done, cell in enumerate(self.cells):
@@ -110,7 +110,7 @@ def _score(model: Transformer, writer: Writer, problems: Problems, free_running:
 
 def _counts(writer: Writer, written: Tensor, reference: Tensor, edited: Tensor | None) -> Score:
     """Counts of responses against their references; edit distance only over the ``edited`` rows (0 elsewhere)."""
-    exact, answer, edits = ExactMatch(), AnswerMatch(writer.format), EditDistance()
+    exact, answer, edits = ExactMatch(), AnswerMatch(writer.format, writer.vocab), EditDistance()
     exact.update(written, reference)
     answer.update(written, reference)
     if edited is not None:

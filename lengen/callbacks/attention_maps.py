@@ -13,8 +13,8 @@ from lightning import Callback, LightningModule, Trainer
 from torch import Tensor
 
 from lengen.config.spec import Spec
-from lengen.data.datamodule import ArithmeticData
 from lengen.data.batch import Batch, response_start
+from lengen.data.datamodule import ArithmeticData
 from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.records import AttentionMap, KeyCount
@@ -56,7 +56,7 @@ class AttentionRecord(Callback):
                 for head in range(len(keys[0]))
             ]
             if done == 0:
-                tokens = tuple(data.format.vocab.decode([token]) for token in batch.tokens[0, :-1])
+                tokens = tuple(data.vocab.decode([token]) for token in batch.tokens[0, :-1])
                 self.map = AttentionMap(tokens, mean.numpy().astype(np.float32), len(batch.tokens))
             self.report(Progress("attention", done + 1, len(self.test.attention), None, None))
 

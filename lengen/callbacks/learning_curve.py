@@ -16,8 +16,8 @@ from torch.nn.functional import cross_entropy
 
 from lengen.callbacks.training import METRICS, append_metric
 from lengen.config.spec import Spec
-from lengen.data.datamodule import ArithmeticData
 from lengen.data.batch import Batch, response_start
+from lengen.data.datamodule import ArithmeticData
 from lengen.models import Transformer
 
 
@@ -83,8 +83,8 @@ class Track(Callback):
             losses = response_losses(model, self._batches[length])
             rows.append((f"exact_match.{length}", float(losses.correct.float().mean())))
             rows.append((f"answer_loss.{length}", float(losses.loss.sum() / losses.sizes.sum())))
-            if length == data.length and module.format.ends and not module.format.separators:
-                by_place = digit_losses(losses, data.reverse_response)
+            if length == data.task.longest and module.format.ends and not module.format.separators:
+                by_place = digit_losses(losses, module.format.reversed_answer)
                 rows += [(f"digit_loss.{place}", value) for place, value in enumerate(by_place, start=1)]
         for name, value in rows:
             append_metric(self.path, trainer.global_step, name, value)

@@ -34,4 +34,4 @@ class Probes(Callback):
             if batch.source is not None:
                 sides["source"] = batch.source.tokens[0]
             for name, tokens in sides.items():
-                self.arrays[f"probe{number}.{name}"] = np.array([data.format.vocab.decode([t]) for t in tokens])
+                self.arrays[f"probe{number}.{name}"] = np.array([data.vocab.decode([t]) for t in tokens])

@@ -28,16 +28,17 @@ class Encoding(Axis):
     def check(self, model: "ModelSpec", ids: PositionIds) -> None:
         """Raise `SettingError` where it cannot read these ids."""
         assert isinstance(self, Part) and isinstance(ids, Part)
-        if self.LEVELS == 0:
+        read = self.LEVELS
+        if read == 0:
             return
         if ids.levels == 0:
             raise SettingError(
                 f"model.encoding={self.kind}: it reads position ids, and data.position_ids=none gives none; choose "
                 f"model.encoding=none, or ids such as consecutive"
             )
-        if self.LEVELS is not None and self.LEVELS < ids.levels:
+        if read is not None and read < ids.levels:
             raise SettingError(
-                f"model.encoding={self.kind}: it reads {self.LEVELS} level of position ids, and "
+                f"model.encoding={self.kind}: it reads {read} level of position ids, and "
                 f"data.position_ids={ids.kind} has {ids.levels}; choose model.encoding=learned, or ids of one level"
             )
         if self.TABLE and not ids.sizes:
@@ -47,7 +48,7 @@ class Encoding(Axis):
             )
 
 
-class NoEncoding(Part, Encoding, tag="none"):
+class NoEncoding(Part, Encoding, tag="none", frozen=True):
     """NoPE: the causal mask is all a model knows of order (Kazemnejad et al. 2023)."""
 
     LEVELS = 0
@@ -58,7 +59,7 @@ class NoEncoding(Part, Encoding, tag="none"):
         return Module()
 
 
-class Learned(Part, Encoding, tag="learned"):
+class Learned(Part, Encoding, tag="learned", frozen=True):
     """One trained table per level, summed; with coupled ids this is position coupling."""
 
     LEVELS = None
@@ -70,7 +71,7 @@ class Learned(Part, Encoding, tag="learned"):
         return Module(model.width, sizes)
 
 
-class Sinusoidal(Part, Encoding, tag="sinusoidal"):
+class Sinusoidal(Part, Encoding, tag="sinusoidal", frozen=True):
     """Fixed sines and cosines (Vaswani et al. 2017, Section 3.5)."""
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
@@ -79,7 +80,7 @@ class Sinusoidal(Part, Encoding, tag="sinusoidal"):
         return Module(model.width)
 
 
-class Rotary(Part, Encoding, tag="rope"):
+class Rotary(Part, Encoding, tag="rope", frozen=True):
     """RoPE: queries and keys turn by their ids (Su et al. 2024)."""
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
@@ -93,7 +94,7 @@ class Rotary(Part, Encoding, tag="rope"):
             raise SettingError(f"model.head_dim={model.head_dim}: rope turns pairs and needs an even number")
 
 
-class ALiBi(Part, Encoding, tag="alibi"):
+class ALiBi(Part, Encoding, tag="alibi", frozen=True):
     """A penalty linear in distance, one slope per head (Press et al. 2022)."""
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
@@ -102,7 +103,7 @@ class ALiBi(Part, Encoding, tag="alibi"):
         return Module(model.heads)
 
 
-class RelativeKeys(Part, Encoding, tag="rpe"):
+class RelativeKeys(Part, Encoding, tag="rpe", frozen=True):
     """A learned vector for each clipped distance is added to the keys (Shaw et al. 2018)."""
 
     clip: Size = 16
@@ -114,7 +115,7 @@ class RelativeKeys(Part, Encoding, tag="rpe"):
         return Module(model.head_dim, self.clip)
 
 
-class Fire(Part, Encoding, tag="fire"):
+class Fire(Part, Encoding, tag="fire", frozen=True):
     """FIRE: a learned function of the relative distance (Li et al. 2024)."""
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
@@ -123,7 +124,7 @@ class Fire(Part, Encoding, tag="fire"):
         return Module(model.heads)
 
 
-class FireRatio(Part, Encoding, tag="fire_ratio"):
+class FireRatio(Part, Encoding, tag="fire_ratio", frozen=True):
     """FIRE as in the position-coupling authors' code at submission."""
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
@@ -132,7 +133,7 @@ class FireRatio(Part, Encoding, tag="fire_ratio"):
         return Module(model.heads)
 
 
-class FireClamped(Part, Encoding, tag="fire_clamped"):
+class FireClamped(Part, Encoding, tag="fire_clamped", frozen=True):
     """FIRE as in the position-coupling authors' later code."""
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":

@@ -41,7 +41,7 @@ def _kind(task: Task) -> str:
     return task.kind
 
 
-class Linear(Part, Format, tag="linear"):
+class Linear(Part, Format, tag="linear", frozen=True):
     """``$operands=answer$``, with the intermediate results of the task before the answer where asked for."""
 
     scratchpad: bool = False
@@ -93,8 +93,8 @@ class Linear(Part, Format, tag="linear"):
         for name in ("pad_query", "pad_response"):
             if getattr(self, name) and task.EXACT_ANSWER:
                 raise SettingError(
-                    f"data.format.{name}=true: answers of {who} are as long as its operands say, so there is no longest "
-                    f"one to pad to; choose data.format.pad_to or data.format.width"
+                    f"data.format.{name}=true: answers of {who} are as long as its operands say, so there is no "
+                    f"longest one to pad to; choose data.format.pad_to or data.format.width"
                 )
         for name in ("pad_to", "width"):
             if getattr(self, name) and not task.PADS:
@@ -104,8 +104,8 @@ class Linear(Part, Format, tag="linear"):
                 )
         if task.UNITS_FIRST and not self.reverse_response:
             raise SettingError(
-                f"data.format.reverse_response=false: {who} is answered from the units on, each digit with those before "
-                f"it; set data.format.reverse_response=true"
+                f"data.format.reverse_response=false: {who} is answered from the units on, each digit with those "
+                f"before it; set data.format.reverse_response=true"
             )
         if not self.begin and not self.end and self.separator == "$":
             raise SettingError("data.format.separator=$: with neither beginning nor end, expected = or ⊥")
@@ -116,7 +116,7 @@ class Linear(Part, Format, tag="linear"):
             )
 
 
-class Aligned(Part, Format, tag="aligned"):
+class Aligned(Part, Format, tag="aligned", frozen=True):
     """``$+00172438$1780$``: the digits of two operands pairwise, those of one significance side by side."""
 
     width: Count
@@ -139,7 +139,7 @@ class Aligned(Part, Format, tag="aligned"):
             raise SettingError(f"data.format.width={self.width}: expected at least 1 digit")
 
 
-class MultiplicationStages(Part, Format, tag="multiplication_stages"):
+class MultiplicationStages(Part, Format, tag="multiplication_stages", frozen=True):
     """``$37*925=581+470+333=58100>52900>52243$``: both stages of long multiplication as a scratchpad."""
 
     LEVELS = 3
@@ -162,7 +162,7 @@ class MultiplicationStages(Part, Format, tag="multiplication_stages"):
             )
 
 
-class DigitSteps(Part, Format, tag="digit_steps"):
+class DigitSteps(Part, Format, tag="digit_steps", frozen=True):
     """``$12+45=2 1 + 5 4;c=0,2+5+0=7,c=0;1+4+0=5,c=0|57$``: one step for each digit of the longer operand."""
 
     COORDINATES = False
@@ -179,7 +179,7 @@ class DigitSteps(Part, Format, tag="digit_steps"):
         _only_two_operands(self, task)
 
 
-class Subtasks(Part, Format, tag="subtasks"):
+class Subtasks(Part, Format, tag="subtasks", frozen=True):
     """``rev$12+45=21+54$``: addition and its parts in equal shares, each example with its prefix."""
 
     COORDINATES = False
@@ -198,7 +198,9 @@ class Subtasks(Part, Format, tag="subtasks"):
         _only_two_operands(self, task)
         for name in self.names:
             if name not in SUBTASKS:
-                raise SettingError(f"data.format.names={list(self.names)}: unknown sub-task {name}{nearest(name, SUBTASKS)}")
+                raise SettingError(
+                    f"data.format.names={list(self.names)}: unknown sub-task {name}{nearest(name, SUBTASKS)}"
+                )
         if not self.names:
             raise SettingError("data.format.names=[]: expected at least one sub-task, such as add")
 
@@ -206,8 +208,8 @@ class Subtasks(Part, Format, tag="subtasks"):
 def _only_two_operands(format: Part, task: Task) -> None:
     if not isinstance(task, TwoOperandAddition):
         raise SettingError(
-            f"data.format={format.kind}: it writes sums of exactly two numbers, and {_kind(task)} is another task; choose "
-            f"data.task=two_operand_addition or data.format=linear"
+            f"data.format={format.kind}: it writes sums of exactly two numbers, and {_kind(task)} is another task; "
+            f"choose data.task=two_operand_addition or data.format=linear"
         )
 
 

@@ -22,7 +22,7 @@ class AttentionBias(Axis):
         raise NotImplementedError
 
 
-class Window(Part, AttentionBias, tag="window"):
+class Window(Part, AttentionBias, tag="window", frozen=True):
     """Attention to places near the one that is written (Appendix A.4 of "From Interpolation to Extrapolation")."""
 
     width: Count
@@ -36,7 +36,7 @@ class Window(Part, AttentionBias, tag="window"):
         return windowed(heads, rows, columns, self.width, self.stride)
 
 
-class Given(Part, AttentionBias, tag="given"):
+class Given(Part, AttentionBias, tag="given", frozen=True):
     """A bias that is set before training and stored with the weights, such as a calibrated one."""
 
     def build(self, heads: int, rows: int, columns: int) -> "FixedBias":
@@ -56,11 +56,11 @@ class Architecture(Axis):
     """Tokens of a response are written one after another."""
 
 
-class Decoder(Part, Architecture, tag="decoder"):
+class Decoder(Part, Architecture, tag="decoder", frozen=True):
     """One causal transformer over query and response."""
 
 
-class EncoderDecoder(Part, Architecture, tag="encoder_decoder"):
+class EncoderDecoder(Part, Architecture, tag="encoder_decoder", frozen=True):
     """An encoder reads the query; a decoder beside it, of ``model.layers`` blocks, writes the response."""
 
     SPLIT = True
@@ -73,7 +73,7 @@ class EncoderDecoder(Part, Architecture, tag="encoder_decoder"):
     """A response token sees no later one; False leaves that to a given bias."""
 
 
-class Encoder(Part, Architecture, tag="encoder"):
+class Encoder(Part, Architecture, tag="encoder", frozen=True):
     """Blanks stand where the response will, and all are filled at once."""
 
     IN_ORDER = False

@@ -1,8 +1,8 @@
 """What every setting is made of: a part, which is a frozen record with a kind, bounds on its fields, and words.
 
-A part is plain data: no torch. Parts of one axis (tasks, formats, position ids, encodings, ...) share a base class; their
-``kind`` says which one a JSON object stands for, so a setting prints as nested JSON and is read back, checked field by
-field. A part that a program defines for itself is found like those of `lengen`: by being a subclass.
+A part is plain data: no torch. Parts of one axis (tasks, formats, position ids, encodings, ...) share a base class;
+their ``kind`` says which one a JSON object stands for, so a setting prints as nested JSON and is read back, checked field
+by field. A part that a program defines for itself is found like those of `lengen`: by being a subclass.
 """
 
 import difflib
@@ -54,6 +54,7 @@ def kinds(axis: type[Axis]) -> dict[str, type[Part]]:
 
 
 def _subclasses(cls: type) -> typing.Iterator[type[Part]]:
+    child: type[Part]
     for child in cls.__subclasses__():
         if issubclass(child, Part) and not child.__name__.startswith("_"):
             yield child
@@ -71,7 +72,7 @@ def build(value: Any, sort: type[Value], path: str = "") -> Value:
     try:
         return msgspec.convert(value, sort, dec_hook=_decode)
     except msgspec.ValidationError as error:
-        raise SettingError(_sentence(str(error), value, path)) from None
+        raise SettingError(_sentence(str(error), value, path, sort)) from None
 
 
 def plain(setting: msgspec.Struct) -> dict[str, Any]:
@@ -106,7 +107,7 @@ class _Nested:
             raise ValueError(f"{text} - at `${place.rstrip('`')}`") from None
 
 
-def _sentence(error: str, value: Any, path: str) -> str:
+def _sentence(error: str, value: Any, path: str, sort: type) -> str:
     """msgspec's message as one sentence that begins with the field and what it holds."""
     places = [place.strip(".") for place in re.findall(r" - at `\$([^`]*)`", error)]
     text = re.sub(r" - at `[^`]*`", "", error)
@@ -119,9 +120,25 @@ def _sentence(error: str, value: Any, path: str) -> str:
         return f"{place}: there is no field '{unknown[1]}' in {_kind_at(value, places)}".lstrip(": ")
     text = text.replace("`", "")
     text = text[:1].lower() + text[1:]
+    words = _words(sort, value, places) if text.startswith("invalid enum value") else []
+    if words:
+        text = f"expected one of {', '.join(words)}"
     held = _at(value, ".".join(reversed(places)))
     shown = "" if held is _NOTHING or isinstance(held, dict) else f"={json.dumps(held, ensure_ascii=False)}"
     return f"{place}{shown}: {text}" if place else text
+
+
+def _words(sort: type, value: Any, places: list[str]) -> list[str]:
+    """The words that a field may hold, read off the declared types on the way to it; empty within lists."""
+    declared: Any = sort
+    for name in ".".join(reversed(places)).split("."):
+        if not isinstance(value, dict) or name not in value:
+            return []
+        axis = axis_of(declared)
+        structs = [cls for cls in (declared, *typing.get_args(declared)) if isinstance(cls, type)]
+        declared = field_type(structs[0] if axis is None else kinds(axis)[value["kind"]], name)
+        value = value[name]
+    return [str(word) for word in typing.get_args(declared)]
 
 
 _NOTHING = object()
@@ -158,6 +175,10 @@ def field_type(sort: type, name: str) -> Any:
 def axis_of(declared: Any) -> type[Axis] | None:
     """The axis of a field that holds a part (or none), else None."""
     for candidate in (declared, *typing.get_args(declared)):
-        if isinstance(candidate, type) and not isinstance(candidate, types.GenericAlias) and issubclass(candidate, Axis):
+        if (
+            isinstance(candidate, type)
+            and not isinstance(candidate, types.GenericAlias)
+            and issubclass(candidate, Axis)
+        ):
             return candidate
     return None

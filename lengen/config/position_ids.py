@@ -36,8 +36,9 @@ class PositionIds(Axis):
         """Raise `SettingError` where a format cannot be numbered so."""
 
 
-class Coupled(Part, PositionIds, tag="coupled"):
-    """Tokens that matter to each other share an id: an offset, random in training, plus the coordinate of the format."""
+class Coupled(Part, PositionIds, tag="coupled", frozen=True):
+    """Tokens that matter to each other share an id: an offset, random in training, plus the coordinate of the
+    format."""
 
     FOLLOWS = True
 
@@ -61,17 +62,17 @@ class Coupled(Part, PositionIds, tag="coupled"):
         assert isinstance(format, Part)
         if not format.COORDINATES:
             raise SettingError(
-                f"data.position_ids=coupled: the digits of data.format={format.kind} have no coordinates; choose another "
-                f"format, or consecutive ids"
+                f"data.position_ids=coupled: the digits of data.format={format.kind} have no coordinates; choose "
+                f"another format, or consecutive ids"
             )
         if not 1 <= self.levels <= format.LEVELS:
             raise SettingError(
-                f"data.position_ids.max_position={list(self.max_position)}: expected 1 to {format.LEVELS} values, one for "
-                f"each level of coupled ids that data.format={format.kind} has"
+                f"data.position_ids.max_position={list(self.max_position)}: expected 1 to {format.LEVELS} values, "
+                f"one for each level of coupled ids that data.format={format.kind} has"
             )
 
 
-class Abacus(Part, PositionIds, tag="abacus"):
+class Abacus(Part, PositionIds, tag="abacus", frozen=True):
     """Digits are numbered 1, 2, ... within each number as it is written; all ids of an example are moved at random."""
 
     max_position: Size
@@ -89,7 +90,7 @@ class Abacus(Part, PositionIds, tag="abacus"):
         return Scheme(self.max_position, self.max_offset, digits)
 
 
-class Consecutive(Part, PositionIds, tag="consecutive"):
+class Consecutive(Part, PositionIds, tag="consecutive", frozen=True):
     """0, 1, 2, ... from the beginning of the sequence."""
 
     max_position: Count = 0
@@ -105,7 +106,7 @@ class Consecutive(Part, PositionIds, tag="consecutive"):
         return Scheme()
 
 
-class Cyclic(Part, PositionIds, tag="cyclic"):
+class Cyclic(Part, PositionIds, tag="cyclic", frozen=True):
     """0, 1, ..., period - 1, 0, 1, ..."""
 
     period: Size
@@ -121,7 +122,7 @@ class Cyclic(Part, PositionIds, tag="cyclic"):
         return Scheme(self.period)
 
 
-class Randomised(Part, PositionIds, tag="randomised"):
+class Randomised(Part, PositionIds, tag="randomised", frozen=True):
     """Ids drawn without repetition from 0 to ``max_position``, then sorted, as they are in longer sequences."""
 
     max_position: Size
@@ -137,7 +138,7 @@ class Randomised(Part, PositionIds, tag="randomised"):
         return Scheme(self.max_position)
 
 
-class NoPositionIds(Part, PositionIds, tag="none"):
+class NoPositionIds(Part, PositionIds, tag="none", frozen=True):
     """No ids at all."""
 
     @property

@@ -64,14 +64,14 @@ class DataSpec(Section, frozen=True):
 
     def check(self) -> None:
         """Raise `SettingError` for parts that do not go together."""
+        assert isinstance(self.task, Part)
         self.task.check()
         self.format.check(self.task)
         self.position_ids.check(self.format)
         names = [hint.name for hint in self.hints]
         for hint in self.hints:
-            assert isinstance(hint, Part) and isinstance(self.task, Part)
+            assert isinstance(hint, Part)
             hint.check()
-            self.format.check(hint)
             if names.count(hint.name) > 1:
                 raise SettingError(f"data.hints: {hint.kind} stands there twice; expected different auxiliary tasks")
             if (hint.symbols, hint.MARKS) != (self.task.symbols, self.task.MARKS):
@@ -79,10 +79,14 @@ class DataSpec(Section, frozen=True):
                     f"data.hints: {hint.kind} has other symbols than data.task={self.task.kind}; expected an auxiliary "
                     f"task with the same digits"
                 )
+            try:
+                self.format.check(hint)
+            except SettingError as error:
+                raise SettingError(f"data.hints: {error}") from None
         if self.vocabulary == "printable" and any(len(symbol) > 1 or symbol in "⊥↑" for symbol in self._symbols()):
             raise SettingError(
-                "data.vocabulary=printable: this task has symbols that are no printable ASCII characters; set "
-                "data.vocabulary=task"
+                f"data.vocabulary=printable: {self.task.kind} is written with symbols that are no printable ASCII "
+                f"characters; set data.vocabulary=task"
             )
 
     def _symbols(self) -> tuple[str, ...]:
@@ -157,4 +161,13 @@ class TestSpec(Section, frozen=True):
     """Examples per cell whose responses are also sampled at temperature 1."""
 
 
-__all__ = ["NUMBER_FORMATS", "VALIDATION", "DataSpec", "NumberFormat", "RandomSpaces", "Section", "TestSpec", "TrainSpec"]
+__all__ = [
+    "NUMBER_FORMATS",
+    "VALIDATION",
+    "DataSpec",
+    "NumberFormat",
+    "RandomSpaces",
+    "Section",
+    "TestSpec",
+    "TrainSpec",
+]

@@ -76,7 +76,8 @@ class Spec(Section, frozen=True):
     def hash(self) -> str:
         """First 16 hex digits of the SHA-256 of the canonical JSON: equal exactly for equal specifications.
 
-        Fields at their default stay out of it, so a field that comes later moves no stored run; a default never changes.
+        Fields at their default stay out of it, so a field that comes later moves no stored run; a default never
+        changes.
         """
         canonical = json.dumps(_without_defaults(self), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
@@ -141,8 +142,8 @@ def check(spec: Spec) -> None:
     spec.check()
     if data.spaces is not None and not (data.format.begin if hasattr(data.format, "begin") else True):
         raise SpecError(
-            "data.spaces: random spaces stand behind the $ that begins a query, and data.format.begin=false writes none; "
-            "set data.format.begin=true"
+            "data.spaces: random spaces stand behind the $ that begins a query, and data.format.begin=false writes "
+            "none; set data.format.begin=true"
         )
     if train.one_length and not data.task.SKEWED:
         raise SpecError(
@@ -162,9 +163,7 @@ def check(spec: Spec) -> None:
             f"{max(*test.lengths, data.task.longest)} digits"
         )
     if data.hints and not isinstance(architecture, Decoder):
-        raise SpecError(
-            f"data.hints: auxiliary tasks need model.architecture=decoder, and it is {architecture.kind}"
-        )
+        raise SpecError(f"data.hints: auxiliary tasks need model.architecture=decoder, and it is {architecture.kind}")
     if data.hints and (model.tied or not train.one_length):
         raise SpecError(
             "data.hints: every task has an output head and batches of its own; set model.tied=false and "
@@ -238,7 +237,9 @@ def _assign(values: dict[str, Any], sort: type, assignment: str) -> None:
             holder[step] = _parsed(path, text.strip(), declared, holder[step], values)
             return
         if not isinstance(holder[step], dict):
-            raise SpecError(f"--set {path}: {'.'.join(steps[: depth + 1])} is {json.dumps(holder[step])} and has no fields")
+            raise SpecError(
+                f"--set {path}: {'.'.join(steps[: depth + 1])} is {json.dumps(holder[step])} and has no fields"
+            )
         sort, holder = _inner(declared), holder[step]
 
 
@@ -312,7 +313,9 @@ def _chosen(path: str, axis: type[Axis], kind: str, held: Any) -> dict[str, Any]
     """A part by its kind, with the fields it shares with the one that stood there."""
     known = kinds(axis)
     if kind not in known:
-        raise SpecError(f"--set {path}={kind}: unknown {axis.AXIS.split(' ', 1)[1]} '{kind}'{nearest(kind, list(known))}")
+        raise SpecError(
+            f"--set {path}={kind}: unknown {axis.AXIS.split(' ', 1)[1]} '{kind}'{nearest(kind, list(known))}"
+        )
     names = {item.name for item in msgspec.structs.fields(known[kind])}
     shared = {name: value for name, value in (held or {}).items() if name in names}
     return {"kind": kind, **shared}

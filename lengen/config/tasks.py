@@ -5,7 +5,7 @@ its mathematics, with torch, stands in `lengen.tasks` under the same name. A *sh
 decides where everything stands in a written problem, for example (operands, digits of the longest).
 """
 
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from lengen.config.part import Axis, Count, Part, SettingError, Share, Size
 
@@ -116,12 +116,17 @@ class Task(Axis):
         """The shape of test problems of operands of ``length`` digits."""
         return (length,)
 
+    def longest_shapes(self, length: int, count: int) -> list[tuple[int, ...]]:
+        """Shapes among which are the longest query and the longest answer of problems of such operands."""
+        return [self.shape(length, count)]
+
     def extent(self, shape: tuple[int, ...]) -> Extent:
         """How long the numbers of problems of a shape are."""
         return Extent((shape[0],), shape[0])
 
     def place(self, place: int, size: int) -> int:
-        """The 1-based place among the operands that digit ``place`` (1-based) of an answer of ``size`` digits is about."""
+        """The 1-based place among the operands that digit ``place`` (1-based) of an answer of ``size`` digits is
+        about."""
         return place
 
     def build(self) -> "Mathematics":
@@ -142,7 +147,7 @@ def padded_length(digits_each: int, operands: int) -> int:
     return len(str(operands * (10**digits_each - 1)))
 
 
-class Addition(Part, Task, tag="addition"):
+class Addition(Part, Task, tag="addition", frozen=True):
     """Sums of 2 to ``operands`` numbers of 1 to ``digits`` digits, S_A(digits, operands).
 
     57+48+96=201; stages: the sums of the first 0, 1, 2, ... operands.
@@ -193,7 +198,7 @@ class Addition(Part, Task, tag="addition"):
             raise SettingError(f"data.task.operands={self.operands}: addition needs at least 2 operands")
 
 
-class TwoOperandAddition(Part, Task, tag="two_operand_addition"):
+class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
     """Sums of two numbers of equal length; the problems that test are reserved and never trained on.
 
     123+456=579; stages: the first operand alone, then the sum.
@@ -244,7 +249,7 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition"):
             raise SettingError(f"data.task.lengths={list(self.lengths)}: expected trained lengths, each once, rising")
 
 
-class Multiplication(Part, Task, tag="multiplication"):
+class Multiplication(Part, Task, tag="multiplication", frozen=True):
     """Products of a number of 1 to ``digits`` and one of 1 to ``second_digits`` digits, S_M(digits, second_digits).
 
     37*925=34225; stages: the products of the first number with the last 1, 2, ... digits of the second.
@@ -284,7 +289,7 @@ class Multiplication(Part, Task, tag="multiplication"):
         return Mathematics(self)
 
 
-class Parity(Part, Task, tag="parity"):
+class Parity(Part, Task, tag="parity", frozen=True):
     """1 where a string of 1 to ``bits`` bits holds an odd number of ones, else 0.
 
     0101=0; stages: the parity of every prefix, 0110, whose last bit is the answer.
@@ -322,7 +327,7 @@ class Parity(Part, Task, tag="parity"):
 # ------------------------------------------------------------------ numbers of any base, one or two operands
 
 
-class _Arithmetic(Part, Task):
+class _Arithmetic(Part, Task, frozen=True):
     """What the tasks of `lengen.tasks.arithmetic` share."""
 
     digits: Size
@@ -377,13 +382,13 @@ class _Arithmetic(Part, Task):
             raise SettingError(f"data.task.base={self.base}: expected a base from 2 to 16")
 
 
-class Successor(_Arithmetic, tag="successor"):
+class Successor(_Arithmetic, tag="successor", frozen=True):
     """Adding one: 0129=0130; stages: the carry into every place."""
 
     STAGES = "carries"
 
 
-class PairAddition(_Arithmetic, tag="pair_addition"):
+class PairAddition(_Arithmetic, tag="pair_addition", frozen=True):
     """Sums of two numbers that are drawn independently: 123+748=871; stages: the carry into every place."""
 
     OPERATOR = "+"
@@ -395,7 +400,7 @@ class PairAddition(_Arithmetic, tag="pair_addition"):
         return "addition"
 
 
-class NByOne(_Arithmetic, tag="n_by_one"):
+class NByOne(_Arithmetic, tag="n_by_one", frozen=True):
     """Products of a number and one digit: 123*6=738; stages: the carry into every place."""
 
     OPERATOR = "*"
@@ -404,7 +409,7 @@ class NByOne(_Arithmetic, tag="n_by_one"):
     STAGES = "carries"
 
 
-class _Running(_Arithmetic):
+class _Running(_Arithmetic, frozen=True):
     """Every digit of the result is the result so far, so the last one is the answer."""
 
     EXACT_ANSWER: ClassVar[bool] = True
@@ -414,25 +419,25 @@ class _Running(_Arithmetic):
     WHY_NONE: ClassVar[str] = "its answer already is every intermediate result"
 
 
-class RunningXor(_Running, tag="running_xor"):
+class RunningXor(_Running, tag="running_xor", frozen=True):
     """Exclusive or of the bits so far, from the right: 0110 gives 0, 1, 0, 0; the last one is the parity."""
 
 
-class ListOpsSum(_Running, tag="listops_sm"):
+class ListOpsSum(_Running, tag="listops_sm", frozen=True):
     """Sum of the digits so far, modulo the base."""
 
     OPERATOR = "%"
     PREFIX = True
 
 
-class ListOpsMax(_Running, tag="listops_max"):
+class ListOpsMax(_Running, tag="listops_max", frozen=True):
     """Largest of the digits so far."""
 
     OPERATOR = ">"
     PREFIX = True
 
 
-class ListOpsMin(_Running, tag="listops_min"):
+class ListOpsMin(_Running, tag="listops_min", frozen=True):
     """Smallest of the digits so far."""
 
     OPERATOR = "<"
@@ -443,7 +448,7 @@ class ListOpsMin(_Running, tag="listops_min"):
 # ------------------------------------------------------------------ sequences, and what training alternates with
 
 
-class _Skewed(Part, Task):
+class _Skewed(Part, Task, frozen=True):
     """Tasks whose training lengths are 2 to ``longest``, some of them more often than others."""
 
     SKEWED: ClassVar[bool] = True
@@ -471,7 +476,9 @@ class _Skewed(Part, Task):
 
     def check(self) -> None:
         if self.longest < SHORTEST:
-            raise SettingError(f"data.task.longest={self.longest}: the shortest training sequence has {SHORTEST} tokens")
+            raise SettingError(
+                f"data.task.longest={self.longest}: the shortest training sequence has {SHORTEST} tokens"
+            )
         if self.skew and not SHORTEST <= self.short < self.longest:
             raise SettingError(
                 f"data.task.short={self.short}: with data.task.skew={self.skew} expected a length from {SHORTEST} to "
@@ -479,7 +486,7 @@ class _Skewed(Part, Task):
             )
 
 
-class _OfAlphabet(_Skewed):
+class _OfAlphabet(_Skewed, frozen=True):
     """Sequences of the numbers 1 to ``alphabet``, one token each."""
 
     NUMBERS: ClassVar[bool] = False
@@ -494,10 +501,12 @@ class _OfAlphabet(_Skewed):
     def check(self) -> None:
         super().check()
         if not 2 <= self.alphabet <= LARGEST_ALPHABET:
-            raise SettingError(f"data.task.alphabet={self.alphabet}: expected an alphabet of 2 to {LARGEST_ALPHABET} numbers")
+            raise SettingError(
+                f"data.task.alphabet={self.alphabet}: expected an alphabet of 2 to {LARGEST_ALPHABET} numbers"
+            )
 
 
-class Sorting(_OfAlphabet, tag="sorting"):
+class Sorting(_OfAlphabet, tag="sorting", frozen=True):
     """Sequences of numbers, put in order: 5 3 1 4 2 ⊥ 1 2 3 4 5."""
 
     repeats: Share = 0.0
@@ -509,7 +518,7 @@ class Sorting(_OfAlphabet, tag="sorting"):
         return Mathematics(self)
 
 
-class NextLarger(_OfAlphabet, tag="next_larger"):
+class NextLarger(_OfAlphabet, tag="next_larger", frozen=True):
     """Which number follows one of a sequence in order, its successor there: 5 3 1 4 2 ⊥ 4 5."""
 
     OPERATOR = DELIMITER
@@ -535,7 +544,7 @@ class NextLarger(_OfAlphabet, tag="next_larger"):
         return Mathematics(self)
 
 
-class Counting(_OfAlphabet, tag="count"):
+class Counting(_OfAlphabet, tag="count", frozen=True):
     """Which of the two numbers of a sequence occurs less often: 5 5 5 4 5 ⊥ 4."""
 
     PLACEWISE = False
@@ -549,7 +558,7 @@ class Counting(_OfAlphabet, tag="count"):
         return Mathematics(self)
 
 
-class Filling(_OfAlphabet, tag="fill"):
+class Filling(_OfAlphabet, tag="fill", frozen=True):
     """A number n times, then k of them again: what is missing? 5 5 5 ⊥ 5 ⊥ 5 5."""
 
     OPERATOR = DELIMITER
@@ -564,6 +573,9 @@ class Filling(_OfAlphabet, tag="fill"):
     def shape(self, length: int, count: int) -> tuple[int, ...]:
         return length, max(1, length // 2)
 
+    def longest_shapes(self, length: int, count: int) -> list[tuple[int, ...]]:
+        return [(length, 1), (length, max(1, length // 2))]
+
     def extent(self, shape: tuple[int, ...]) -> Extent:
         return Extent(shape, shape[0] - shape[1])
 
@@ -573,7 +585,7 @@ class Filling(_OfAlphabet, tag="fill"):
         return Mathematics(self)
 
 
-class Increment(_Skewed, tag="increment"):
+class Increment(_Skewed, tag="increment", frozen=True):
     """Adding one to a number of 2 to ``longest`` digits: 123⊥124; stages: the carry out of every place."""
 
     STAGES = "carries out"
@@ -585,6 +597,9 @@ class Increment(_Skewed, tag="increment"):
     def shape(self, length: int, count: int) -> tuple[int, ...]:
         return length, length
 
+    def longest_shapes(self, length: int, count: int) -> list[tuple[int, ...]]:
+        return [(length, length + 1)]  # all nines
+
     def extent(self, shape: tuple[int, ...]) -> Extent:
         return Extent(shape[:1], shape[1], shape[1:])
 
@@ -594,7 +609,7 @@ class Increment(_Skewed, tag="increment"):
         return Mathematics(self)
 
 
-class Carries(Increment, tag="carries"):
+class Carries(Increment, tag="carries", frozen=True):
     """Adding one, with the carry that each digit hands on, units first: 123⊥4↑02↑01↑0."""
 
     STAGES = ""
@@ -610,7 +625,7 @@ class Carries(Increment, tag="carries"):
         return Mathematics(self)
 
 
-class _String(Part, Task):
+class _String(Part, Task, frozen=True):
     """Strings of 1 to ``digits`` random decimal digits."""
 
     NUMBERS: ClassVar[bool] = False
@@ -627,7 +642,7 @@ class _String(Part, Task):
         return self.digits
 
 
-class Copy(_String, tag="copy"):
+class Copy(_String, tag="copy", frozen=True):
     """A string of digits again: 0412=0412."""
 
     def build(self) -> "Mathematics":
@@ -636,7 +651,7 @@ class Copy(_String, tag="copy"):
         return Mathematics(self)
 
 
-class Reverse(_String, tag="reverse"):
+class Reverse(_String, tag="reverse", frozen=True):
     """A string of digits from its end to its beginning: 0412=2140."""
 
     def place(self, place: int, size: int) -> int:

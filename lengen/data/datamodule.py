@@ -4,9 +4,8 @@ from lightning import LightningDataModule
 from torch.utils.data import DataLoader, Dataset
 
 from lengen.config.spec import Spec
+from lengen.data.batch import Batch, TrainBatch
 from lengen.data.task_data import TaskData
-from lengen.data.batch import TrainBatch
-from lengen.data.batch import Batch
 
 
 class ArithmeticData(TaskData, LightningDataModule):

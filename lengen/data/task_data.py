@@ -77,5 +77,5 @@ def vocabulary(spec: Spec) -> Vocab:
     data = spec.data
     if data.vocabulary == "printable":
         return PRINTABLE
-    symbols = data.format.build(data.task).symbols
-    return Vocab(symbols if data.spaces is None or " " in symbols else (*symbols, " "))
+    symbols = [symbol for task in (data.task, *data.hints) for symbol in data.format.build(task).symbols]
+    return Vocab(tuple(dict.fromkeys(symbols if data.spaces is None else [*symbols, " "])))

@@ -50,8 +50,8 @@ class _Numbers(NamedTuple):
 class Writer:
     """Writes problems of a task in one format with one scheme of position ids.
 
-    ``vocab`` may hold more symbols than the format writes; ``split`` writes query and response apart; ``spaces`` are put
-    into the queries of training examples; ``output`` is the output head that its batches are for.
+    ``vocab`` may hold more symbols than the format writes; ``split`` writes query and response apart; ``spaces`` are
+    put into the queries of training examples; ``output`` is the output head that its batches are for.
     """
 
     def __init__(
@@ -71,6 +71,9 @@ class Writer:
         self.split = split
         self.spaces = spaces
         self.output = output
+        places = [vocab.id(symbol) - FIRST for symbol in task.symbols()]
+        self._places = None if places == list(range(len(places))) else torch.tensor(places)
+        """Where the task's symbols stand in the vocabulary, unless they begin it."""
         self._tables = {query: _Table(format, vocab, self._layouts(query)) for query in (False, True)}
 
     def write(self, problems: Problems, generator: torch.Generator | None = None) -> Batch:
@@ -98,6 +101,8 @@ class Writer:
             rows = self.task.rows(name, problems, self.format.width)
             if self.format.dropped:
                 needed.append(self._needed(name, rows))
+            if self._places is not None:
+                rows = self._places[rows]
             if name in self.format.marks:
                 off, on = (self.vocab.id(symbol) - FIRST for symbol in self.format.marks[name])
                 rows = torch.where(rows != 0, on, off)
@@ -261,7 +266,7 @@ class _Table:
 
         self._symbol = padded([[self._vocab.id(s) if s else -1 for s in layout.symbols] for layout in layouts], PAD)
         self._block = of_digits(lambda digit: blocks[digit.row], 0)
-        self._index = of_digits(lambda digit: digit.index, 0)
+        self._index = of_digits(lambda digit: digit.number, 0)
         self.place = of_digits(lambda digit: digit.place, -1)
         self.length = torch.tensor(sizes)
         self.response = torch.tensor([layout.response for layout in layouts])

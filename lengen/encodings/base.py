@@ -3,7 +3,6 @@
 from torch import Tensor, nn
 
 
-
 class Encoding(nn.Module):
     """Position ids of shape (levels, B or 1, T) in; one or more of four effects out."""
 

@@ -6,10 +6,12 @@ Appendix A.4 of "From Interpolation to Extrapolation: Complete Length Generaliza
     $*06162636$8370$        0123*6: the one digit stands beside every digit of the other operand
 """
 
+from collections.abc import Callable
+
 from lengen.config.formats import Aligned
 from lengen.config.tasks import Task
 from lengen.formats.base import ANSWER, OPERANDS, Format
-from lengen.formats.layout import Layout, places
+from lengen.formats.layout import Layout, at, places
 
 
 class AlignedFormat(Format):
@@ -29,9 +31,14 @@ class AlignedFormat(Format):
         for place in places(self.width, reverse=False):
             for i in range(2):
                 digit = 0 if i and self.task.SINGLE else place
-                layout.number(OPERANDS, i, [digit], lambda k, i=i, place=place: (place + 1, i))
+                layout.number(OPERANDS, i, [digit], self._beside(place, i))
         layout.symbol("$")
         layout.respond()
-        layout.number(ANSWER, 0, places(self.width, reverse=self.reversed_answer), lambda k: (k, 0))
+        layout.number(ANSWER, 0, places(self.width, reverse=self.reversed_answer), at(0))
         layout.symbol("$")
         return layout
+
+    @staticmethod
+    def _beside(place: int, order: int) -> Callable[[int], tuple[int, int]]:
+        """The place that a pair of digits stands for, whichever digits they are."""
+        return lambda _: (place + 1, order)

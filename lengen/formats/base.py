@@ -56,8 +56,13 @@ class Format(ABC):
     def layout(self, shape: tuple[int, ...]) -> Layout:
         """The layout of one shape of problem."""
 
+    def longest(self, length: int, count: int) -> list[tuple[int, ...]]:
+        """Shapes among which are the longest query and the longest response of problems of such operands."""
+        if self.exact:
+            return [(kind, *(length,) * count) for kind in range(max(1, self.kinds))]
+        return self.task.longest_shapes(length, count)
+
     def tokens(self, length: int, count: int) -> tuple[int, int]:
         """Tokens of prompt and response of a test problem, special ones and leading zeros included."""
-        shape = (0, *(length,) * count) if self.exact else self.task.shape(length, count)
-        layout = self.layout(shape)
+        layout = self.layout((0, *(length,) * count) if self.exact else self.task.shape(length, count))
         return layout.response, len(layout.symbols) - layout.response

@@ -17,7 +17,7 @@ class Digit(NamedTuple):
 
     row: str
     """Name of the rows it is of: operands, answer, or the intermediate results of the task."""
-    index: int
+    number: int
     """Which of these rows."""
     place: int
     """Which place of it, from 0."""
@@ -80,6 +80,12 @@ class Layout:
             1,
         )
         return query, written
+
+
+def at(order: int, *, whole: bool = False) -> Callable[[int], tuple[int, int]]:
+    """Coordinates of the digits of the ``order``-th number: their place in it, or one for the ``whole``, and its
+    order."""
+    return lambda place: (0 if whole else place, order)
 
 
 def places(length: int, *, reverse: bool) -> Iterable[int]:

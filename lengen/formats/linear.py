@@ -15,15 +15,15 @@ Appendix A.4), sequences without beginning and end ("Task Hinting", Figure 3.1):
 from lengen.config.formats import Linear
 from lengen.config.tasks import Task
 from lengen.formats.base import ANSWER, OPERANDS, Format
-from lengen.formats.layout import Layout, places
+from lengen.formats.layout import Layout, at
 
 
 class LinearFormat(Format):
     """``operands separator stages > answer``; level 1 of the coordinates is the place in a number, level 2 its order.
 
     A symbol has place 0 and the order of the number whose least significant digit it stands beside. Where an answer
-    says something of its operands as a whole there is one place for all of them and for the answer, and the next for the
-    separator (Section 3.1 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count").
+    says something of its operands as a whole there is one place for all of them and for the answer, and the next for
+    the separator (Section 3.1 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count").
     """
 
     def __init__(self, task: Task, options: Linear) -> None:
@@ -68,13 +68,14 @@ class LinearFormat(Format):
         if task.PREFIX:
             operator(0)
         for i, size in enumerate(extent.operands):
-            width = wide(extent.answer if options.pad_query else size)
+            # Operands that drop leading zeros are laid out as if padded: that is what batches are sorted by.
+            width = wide(extent.answer if options.pad_query or OPERANDS in self.dropped else size)
             if i and task.SINGLE:
                 width = size
             # The operator belongs to the number beside whose least significant digit it stands.
             if i and options.reverse_query:
                 operator(i)
-            layout.number(OPERANDS, i, self._order(width, options.reverse_query), lambda k, i=i: (0 if whole else k, i))
+            layout.number(OPERANDS, i, self._order(width, options.reverse_query), at(i, whole=whole))
             if i < len(extent.operands) - 1 and not options.reverse_query:
                 operator(i)
         if task.SEPARATED:
@@ -89,7 +90,7 @@ class LinearFormat(Format):
                 if j:
                     layout.symbol(">", 0, j)
                 width = wide(size)
-                layout.number(task.STAGES, j, self._order(width, options.reverse_response), lambda k, j=j: (k, j))
+                layout.number(task.STAGES, j, self._order(width, options.reverse_response), at(j))
             order = len(extent.stages)
             if not self.replaced and order:
                 layout.symbol(">", 0, order)

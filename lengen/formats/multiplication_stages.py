@@ -8,6 +8,8 @@ Section 5.1 and Figure 8 of "Arithmetic Transformers Can Length-Generalize in Bo
     level 3   digits of stage 1, shifted, with digits of the sums
 """
 
+from collections.abc import Callable
+
 from lengen.config.formats import MultiplicationStages
 from lengen.config.tasks import Task
 from lengen.formats.base import OPERANDS, Format
@@ -41,9 +43,17 @@ class MultiplicationStagesFormat(Format):
             layout.symbol("+" if i else "=", 0, i, i)
             if i == 0:
                 layout.respond()
-            layout.number(PRODUCTS, i, places(m + 1, reverse=reverse), lambda k, i=i: (k, i, i + k))
+            layout.number(PRODUCTS, i, places(m + 1, reverse=reverse), _product(i))
         for j in range(n):  # stage 2: running sums of stage 1, shifted, as m + n digits
             layout.symbol(">" if j else "=", UNUSED, j, 0)
-            layout.number(SUMS, j, places(m + n, reverse=reverse), lambda k, j=j: (UNUSED, j, k))
+            layout.number(SUMS, j, places(m + n, reverse=reverse), _sum(j))
         layout.symbol("$")
         return layout
+
+
+def _product(order: int) -> Callable[[int], tuple[int, int, int]]:
+    return lambda place: (place, order, order + place)
+
+
+def _sum(order: int) -> Callable[[int], tuple[int, int, int]]:
+    return lambda place: (UNUSED, order, place)

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from lengen.config.spec import Spec, SpecError
+from lengen.data.batch import response_start
+from lengen.data.reading import can_run_free, final_answer
 from lengen.data.task_data import TaskData
 from lengen.data.training_batches import targets
-from lengen.data.batch import response_start
 from lengen.decoding import most_likely, verify, write
-from lengen.data.reading import can_run_free, final_answer
 from lengen.tasks import Problems, Task
 from lengen.training.build import load
 
@@ -83,17 +83,15 @@ def solve(
 
     written = write(model, writer, problems, choose=told)
     reference = verify(model, batch).reference
-    format = writer.format
-    reversed_digits = format.reversed_answer and not format.last_token_only
+    format, part = writer.format, asked.part
+    backwards = format.reversed_answer and not format.last_token_only and not part.UNITS_FIRST
 
     def read(response: Tensor) -> str:
-        text = vocab.decode(final_answer(data.format, response)[0])
+        text = vocab.decode(final_answer(format, vocab, response)[0])
         if writer.output:
             return text
-        plain = text[::-1] if reversed_digits else text
-        if spec.data.subtasks or not plain.isalnum():
-            return plain
-        return plain.lstrip("0") or "0"
+        plain = text[::-1] if backwards else text
+        return plain.lstrip("0") or "0" if format.plain_answer and plain.isalnum() else plain
 
     return {
         "prompt": vocab.decode(prompt[0]),

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from lengen.config.spec import Spec, SpecError
-from lengen.data.task_data import TaskData
 from lengen.data.batch import Batch
+from lengen.data.task_data import TaskData
 from lengen.models import Decoder, Transformer
 from lengen.training.build import load
 from lengen.vocab import FIRST
@@ -70,10 +70,10 @@ def probe(model: Decoder, data: TaskData, operands: list[str]) -> dict[str, np.n
     ``tokens`` (T,) and ``vocabulary`` (V,) as text; ``encoder`` and ``decoder`` (layers, 2, T, V) float16.
     """
     batch = data.writer.write(data.task.parse(operands))
-    name = data.format.vocab.decode
+    name = data.vocab.decode
     arrays = {key: value[:, :, 0].numpy().astype(np.float16) for key, value in projections(model, batch).items()}
     tokens = np.array([name([token]) for token in batch.tokens[0]])
-    vocabulary = np.array(["PAD", *(name([token]) for token in range(1, len(data.format.vocab)))])
+    vocabulary = np.array(["PAD", *(name([token]) for token in range(1, len(data.vocab)))])
     return {"tokens": tokens, "vocabulary": vocabulary, **arrays}
 
 

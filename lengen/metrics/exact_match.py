@@ -4,8 +4,9 @@ import torch
 from torch import Tensor
 from torchmetrics import Metric
 
-from lengen.formats import Format, final_answer
-from lengen.vocab import PAD
+from lengen.data.reading import final_answer
+from lengen.formats import Format
+from lengen.vocab import PAD, Vocab
 
 
 def exact_match(written: Tensor, reference: Tensor) -> Tensor:
@@ -22,9 +23,9 @@ def exact_match(written: Tensor, reference: Tensor) -> Tensor:
     return (_widen(written, size) == _widen(reference, size)).all(dim=1)
 
 
-def answer_match(format: Format, written: Tensor, reference: Tensor) -> Tensor:
+def answer_match(format: Format, vocab: Vocab, written: Tensor, reference: Tensor) -> Tensor:
     """(B,) bool: the final answers are equal, whatever the scratchpads say (Figure 15; Figure 3 for parity)."""
-    return exact_match(final_answer(format, written), final_answer(format, reference))
+    return exact_match(final_answer(format, vocab, written), final_answer(format, vocab, reference))
 
 
 def _widen(tokens: Tensor, size: int) -> Tensor:
@@ -59,10 +60,11 @@ class ExactMatch(Metric):
 class AnswerMatch(ExactMatch):
     """Share of responses whose final answer is right."""
 
-    def __init__(self, format: Format) -> None:
+    def __init__(self, format: Format, vocab: Vocab) -> None:
         super().__init__()
         self.format = format
+        self.vocab = vocab
 
     def update(self, written: Tensor, reference: Tensor) -> None:
         """Count a batch; see `answer_match` for shapes."""
-        self._count(answer_match(self.format, written, reference))
+        self._count(answer_match(self.format, self.vocab, written, reference))

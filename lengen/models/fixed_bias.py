@@ -86,7 +86,8 @@ class FixedBias(nn.Module):
 
 
 def open_everywhere(heads: int, rows: int, columns: int) -> FixedBias:
-    """A bias of zeros, for responses of ``rows`` and sources of ``columns`` places; `FixedBias.set` or weights fill it."""
+    """A bias of zeros, for responses of ``rows`` and sources of ``columns`` places; `FixedBias.set` or weights fill
+    it."""
     return FixedBias(torch.zeros(heads, rows, rows), torch.zeros(heads, rows, columns))
 
 

@@ -26,8 +26,8 @@ class PositionIds(ABC):
         self, highest: Tensor, sizes: Tensor, generator: torch.Generator | None, keys: Tensor | None = None
     ) -> Tensor:
         """What ids are counted from, (any, B), for examples of ``sizes`` (B,) tokens with highest coordinates
-        ``highest`` (levels of the layout, B); random in training. ``keys`` (B,) tell problems apart, where ids are drawn
-        in testing, too."""
+        ``highest`` (levels of the layout, B); random in training. ``keys`` (B,) tell problems apart, where ids are
+        drawn in testing, too."""
 
     @abstractmethod
     def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:

@@ -62,7 +62,7 @@ def sums(problems: Problems, width: int = 0) -> Tensor:
     found = digits.running_sums(problems.operands, max(wide, width))
     if width and bool(found[..., width:].any()):
         raise OperandError(
-            f"a sum needs more than the {width} digits that this model writes (data.format.width): shorten the operands "
-            "or raise that"
+            f"a sum needs more than the {width} digits that this model writes (data.format.width): shorten the "
+            f"operands or raise that"
         )
     return found[..., :width] if width else found

@@ -115,7 +115,8 @@ class Arithmetic(Task):
             raise KeyError(name)
         columns = self._columns(self.operands(problems, width), width)
         result = self._carried(columns, width)
-        # Into place i goes what the places below it have beyond their digits: (columns - result) / base, place by place.
+        # Into place i goes what the places below it have beyond their digits: (columns - result) / base, place by
+        # place.
         into = torch.zeros_like(columns)
         for place in range(columns.shape[1] - 1):
             into[:, place + 1] = (columns[:, place] + into[:, place] - result[:, place]) // self.base

@@ -1,4 +1,5 @@
-"""What every task provides: problems as digit arrays, drawn from the published distributions, and their true answers."""
+"""What every task provides: problems as digit arrays, drawn from the published distributions, and their true
+answers."""
 
 from abc import ABC, abstractmethod
 from typing import NamedTuple

@@ -1,4 +1,5 @@
-"""What tasks on sequences share: problems drawn for given lengths, so that a batch can share one; numbers of an alphabet."""
+"""What tasks on sequences share: problems drawn for given lengths, so that a batch can share one; numbers of an
+alphabet."""
 
 from abc import abstractmethod
 

@@ -35,8 +35,8 @@ class Sorting(NumberTask):
             different = length // count
             if different > self.part.alphabet:
                 raise OperandError(
-                    f"rep({length}, {count}) needs {different} different numbers and the alphabet has {self.part.alphabet}: "
-                    f"raise data.task.alphabet or lower test.lengths"
+                    f"rep({length}, {count}) needs {different} different numbers and the alphabet has "
+                    f"{self.part.alphabet}: raise data.task.alphabet or lower test.lengths"
                 )
             pool = distinct(n, self.part.alphabet, different, generator).repeat_interleave(count, dim=1)
             numbers[:, : pool.shape[1]] = pool

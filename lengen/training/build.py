@@ -43,11 +43,11 @@ def _untrained(spec: Spec, seed: int) -> Transformer:
 
 
 def _places(data: TaskData) -> tuple[int, int]:
-    """Response places that predict, and source places, of the longest tested problem."""
-    spec = data.spec
-    batch = data.writer.write(data.test(max(spec.test.lengths), max(spec.test.counts), 1))
-    assert batch.source is not None
-    return batch.tokens.shape[1] - 1, batch.source.tokens.shape[1]
+    """Response places that predict, and source places, of the longest problem that is trained or tested."""
+    test, task = data.spec.test, data.spec.data.task
+    shapes = data.format.longest(max(*test.lengths, task.longest), max(*test.counts, task.most))
+    sides = [data.format.layout(shape).split() for shape in shapes]
+    return max(len(written.symbols) for _, written in sides) - 1, max(len(query.symbols) for query, _ in sides)
 
 
 def load(spec: Spec, weights: Path | None) -> Transformer:

@@ -7,8 +7,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from lengen.config.spec import Spec
-from lengen.data.batch import TrainBatch
-from lengen.data.batch import Batch
+from lengen.data.batch import Batch, TrainBatch
 from lengen.decoding import verify
 from lengen.metrics import ExactMatch
 from lengen.models import Transformer

@@ -69,7 +69,7 @@ def execute(
     scores = Scores(spec, folder, report)
     attention = AttentionRecord(spec, report)
     every = max(1, spec.train.steps // 100)
-    metrics = MetricsFile(folder, every, report, spec.data.hints)
+    metrics = MetricsFile(folder, every, report, [hint.name for hint in spec.data.hints])
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)  # no banners: hardware found, tips
     probes = Probes(spec)
     stop = EarlyStop(spec.train, folder)

@@ -17,7 +17,9 @@ from torch import Tensor
 
 from lengen.callbacks import METRICS, read_metrics
 from lengen.callbacks.training import VALIDATION, write_whole
+from lengen.config.formats import Linear
 from lengen.config.spec import Spec
+from lengen.config.tasks import NByOne, PairAddition
 from lengen.data.datamodule import ArithmeticData
 from lengen.models import Transformer
 from lengen.progress import Progress
@@ -115,12 +117,12 @@ def average_attention(
 
 def _longest(data: ArithmeticData, wanted: int, seed: int) -> Problems:
     """Training problems whose operands have the trained length, the single digit of N x 1 aside."""
-    spec, stream = data.spec.data, generator("calibration", seed)
+    task, stream = data.spec.data.task, generator("calibration", seed)
     found: list[Problems] = []
     while sum(len(part.lengths) for part in found) < wanted:
-        drawn = data.task.train(8 * wanted, spec.length, spec.count, stream)
-        lengths = drawn.lengths[:, :1] if spec.task == "n_by_one" else drawn.lengths
-        found.append(drawn.select((lengths == spec.length).all(dim=1).nonzero()[:, 0]))
+        drawn = data.task.train(8 * wanted, stream)
+        lengths = drawn.lengths[:, :1] if task.SINGLE else drawn.lengths
+        found.append(drawn.select((lengths == task.longest).all(dim=1).nonzero()[:, 0]))
     width = max(part.operands.shape[2] for part in found)
     assert all(part.operands.shape[2] == width for part in found)
     joined = Problems(torch.cat([p.operands for p in found]), torch.cat([p.lengths for p in found]))
@@ -130,8 +132,8 @@ def _longest(data: ArithmeticData, wanted: int, seed: int) -> Problems:
 def calibrate(attention: dict[str, Tensor], spec: CalibratedSpec) -> tuple[Tensor, Tensor]:
     """Biases (H, M, M) and (H, M, N) from the first rows of averaged attention.
 
-    Where ``spec.model.causal`` is off, the bias of self-attention alone decides what a place sees: then, as in the
-    authors' code, a transparent head sees later places too.
+    Where the architecture is not ``causal``, the bias of self-attention alone decides what a place sees: then, as in
+    the authors' code, a transparent head sees later places too.
     """
     chosen = spec.calibration
     _, size, columns = attention["cross"].shape
@@ -141,14 +143,14 @@ def calibrate(attention: dict[str, Tensor], spec: CalibratedSpec) -> tuple[Tenso
         (size, size),
         [(1, slope) for slope in chosen.slopes_self],
         chosen.sigma_self,
-        line=chosen.line,  # type: ignore[arg-type]
+        line=chosen.line,
     )
     cross = calibrate_bias(
         attention["cross"][:, :rows],
         (size, columns),
         [(1, slope) for slope in chosen.slopes_cross],
         chosen.sigma_cross,
-        line=chosen.line,  # type: ignore[arg-type]
+        line=chosen.line,
     )
     return own.float(), cross.float()
 
@@ -199,9 +201,10 @@ def _lines(spec: CalibratedSpec, own: Tensor, cross: Tensor) -> dict[str, float]
         "transparent_self": int((own == 0).flatten(1).all(dim=1).sum()),
         "transparent_cross": int(transparent.sum()),
     }
-    if spec.data.task in ("addition", "n_by_one"):
-        width = spec.data.fixed_length
-        second = range(width + 2, 2 * width + 2) if spec.data.task == "addition" else range(width + 2, width + 3)
+    task, format = spec.data.task, spec.data.format
+    if isinstance(task, PairAddition | NByOne) and isinstance(format, Linear):
+        width = format.width
+        second = range(width + 2, 2 * width + 2) if isinstance(task, PairAddition) else range(width + 2, width + 3)
         counts = heads_by_operand(cross.numpy(), range(1, width + 1), second, spec.calibration.rows)
         scalars["heads_first_operand"], scalars["heads_second_operand"] = counts
     return scalars

@@ -5,54 +5,60 @@ Reading order: the main results (Table 1 = Figure 1), what the vanilla models ca
 the text and the authors' code do differently. Equal specifications are one run, stored under the first of their names.
 """
 
-from typing import Any
+from collections.abc import Callable
 
 from lengen.config.experiment import PROFILES, Experiment, Figure, figure_of
 from lengen.config.spec import Spec
+from lengen.config.tasks import (
+    ListOpsMax,
+    ListOpsMin,
+    ListOpsSum,
+    NByOne,
+    PairAddition,
+    RunningXor,
+    Successor,
+)
 from papers.bias_calibration.deviations import DEVIATIONS
+from papers.bias_calibration.profiles import Kind, Profile, profile
 from papers.bias_calibration.settings import (
-    BINARY,
     CODE,
     CONFIGURATIONS,
-    MODELS,
     TEXT,
     calibrated,
     plain,
+    relative,
     scaffolded,
     with_code_masks,
 )
 
 __all__ = ["DEVIATIONS", "EXPERIMENTS", "FIGURES"]
 
-TASKS = {"successor": "successor", "addition": "addition", "n-by-one": "n_by_one", "parity": "running_xor"}
-"""Names in experiments -> tasks."""
+TASKS: dict[str, Kind] = {
+    "successor": Successor,
+    "addition": PairAddition,
+    "n-by-one": NByOne,
+    "parity": RunningXor,
+    "sm": ListOpsSum,
+    "max": ListOpsMax,
+    "min": ListOpsMin,
+}
+"""By their names in experiments."""
 EXTRA = "minutes more than a run of the whole paper has on two cores: runs when named"
 
 
-def entry(name: str, claim: str, place: str, specs: dict[str, Spec], extra: str = "") -> Experiment:
+def entry(
+    variant: str, claim: str, place: str, task: str, setting: Callable[[Profile], Spec], extra: str = "", base: int = 10
+) -> Experiment:
     """An experiment that has every profile; one seed is published."""
     return Experiment(
-        name=f"bias_calibration/{name}",
+        name=f"bias_calibration/{variant}",
         claim=claim,
         place=place,
-        specs=specs,
+        specs={name: setting(profile(name, TASKS[task], base)) for name in PROFILES},
         absent={},
         extra={"cpu": extra} if extra else {},
         seeds=1,
     )
-
-
-def _each(make: Any, *arguments: Any, **options: Any) -> dict[str, Spec]:
-    """``make(*arguments, profile=...)`` for every profile."""
-    return {profile: make(*arguments, profile=profile, **options) for profile in PROFILES}
-
-
-def _plain(task: str, kind: str) -> dict[str, Spec]:
-    return _each(plain, task, kind)
-
-
-def _calibrated(task: str) -> dict[str, Spec]:
-    return _each(calibrated, task)
 
 
 # ------------------------------------------------------------------ Table 1 and Figure 1: the main results
@@ -66,19 +72,27 @@ WORDS = {
 }
 
 
-def _main(figure: str, name: str) -> tuple[Experiment, ...]:
-    task = TASKS[name]
-    specs = {kind: _plain(task, kind) for kind in MODELS} | {"abc": _calibrated(task)}
-    main = ("vanilla", "abc") if name == "n-by-one" else ("vanilla", "alibi", "rope", "abc")
+MODELS: dict[str, Callable[[Profile], Spec]] = {
+    "vanilla": plain,
+    "alibi": lambda size: plain(size, "alibi"),
+    "rope": lambda size: plain(size, "rope"),
+    "rpe": relative,
+    "abc": calibrated,
+}
+
+
+def _main(figure: str, task: str) -> tuple[Experiment, ...]:
+    main = ("vanilla", "abc") if task == "n-by-one" else ("vanilla", "alibi", "rope", "abc")
     return tuple(
         entry(
-            f"{figure}/{name}-{kind}",
-            WORDS[kind],
+            f"{figure}/{task}-{kind}",
+            claim,
             "Table 1, Figure 1, Section 6",
-            specs[kind],
+            task,
+            MODELS[kind],
             "" if kind in main else EXTRA,
         )
-        for kind in ("vanilla", "alibi", "rope", "rpe", "abc")
+        for kind, claim in WORDS.items()
     )
 
 
@@ -92,7 +106,8 @@ TABLE2 = tuple(
         f"table2/{name}",
         "the vanilla model does not interpolate" if name == "parity" else "interpolates and does not extrapolate",
         "Table 2, Appendix A.2",
-        _plain(TASKS[name], "vanilla"),
+        name,
+        plain,
     )
     for name in ("successor", "addition", "parity", "n-by-one")
 )
@@ -103,7 +118,8 @@ def _heat_map(figure: str, name: str) -> Experiment:
         f"{figure}/{name}",
         "attention of the vanilla model follows the right lines up to the trained length and no further",
         {"fig2": "Figure 2, Section 4", "fig8": "Figure 8, Appendix A.3", "fig9": "Figure 9, Appendix A.3"}[figure],
-        _plain(TASKS[name], "vanilla"),
+        name,
+        plain,
     )
 
 
@@ -113,49 +129,63 @@ FIG9 = (_heat_map("fig9", "addition"),)
 
 # ------------------------------------------------------------------ Figures 4 to 6: biases
 
-FIG4 = (entry("fig4/addition", "heads divide the operands among them", "Figure 4, Section 6", _calibrated("addition")),)
+FIG4 = (entry("fig4/addition", "heads divide the operands among them", "Figure 4, Section 6", "addition", calibrated),)
 FIG5 = (
     entry(
         "fig5/n-by-one",
         "most heads attend to the long operand, some to the digit",
         "Figure 5, Section 6",
-        _calibrated("n_by_one"),
+        "n-by-one",
+        calibrated,
     ),
 )
 FIG6 = (
-    entry("fig6/rpe", "relative keys bias scores by distance", "Figure 6, Section 7", _plain("addition", "rpe"), EXTRA),
-    entry("fig6/abc", "so does a calibrated bias along diagonals", "Figure 6, Section 7", _calibrated("addition")),
+    entry("fig6/rpe", "relative keys bias scores by distance", "Figure 6, Section 7", "addition", relative, EXTRA),
+    entry("fig6/abc", "so does a calibrated bias along diagonals", "Figure 6, Section 7", "addition", calibrated),
 )
 
 # ------------------------------------------------------------------ Table 3: attention bias scaffolding
 
 
-def _scaffold(name: str, configuration: str) -> Experiment:
+def _scaffold(task: str, configuration: str) -> Experiment:
+    binary = task in ("addition", "n-by-one")
     held = "interpolates only" if configuration == "vanilla" else "holds to the longest tested length"
-    if configuration == "window" and TASKS[name] in BINARY:
+    if configuration == "window" and binary:
         held = "interpolates only: sinusoids and window interact badly"
-    if configuration == "nope" and TASKS[name] in BINARY:
+    if configuration == "nope" and binary:
         held = "is slightly imperfect at all lengths"
     words = {"vanilla": "sinusoids", "window": "w = 1", "cyclic": "w = 1, T = 3", "nope": "no positions, w = 1"}
     return entry(
-        f"table3/{name}-{configuration}",
+        f"table3/{task}-{configuration}",
         f"{words[configuration]}: {held}",
         "Table 3, Appendix A.5",
-        _each(scaffolded, TASKS[name], configuration),
-        EXTRA if name == "n-by-one" and configuration != "cyclic" else "",
+        task,
+        lambda size: scaffolded(size, configuration),
+        EXTRA if task == "n-by-one" and configuration != "cyclic" else "",
     )
 
 
-TABLE3 = tuple(_scaffold(name, configuration) for name in TASKS for configuration in CONFIGURATIONS)
+TABLE3 = tuple(
+    _scaffold(task, configuration)
+    for task in ("successor", "addition", "n-by-one", "parity")
+    for configuration in CONFIGURATIONS
+)
 
 # ------------------------------------------------------------------ Appendix C and footnote 4
+
+
+def cyclic(size: Profile) -> Spec:
+    """The configuration of Table 3 that holds for all tasks."""
+    return scaffolded(size, "cyclic")
+
 
 LISTOPS = tuple(
     entry(
         f"listops/{operator}",
         "single-operator, single-depth ListOps is solved with w = 1 and T = 3",
         "Appendix C",
-        _each(scaffolded, f"listops_{operator}", "cyclic"),
+        operator,
+        cyclic,
     )
     for operator in ("sm", "max", "min")
 )
@@ -164,36 +194,41 @@ BASES = tuple(
         f"bases/addition-{base}",
         "the techniques work in other bases as well",
         "Footnote 4, Section 3.3",
-        _each(scaffolded, "addition", "cyclic", base=base),
+        "addition",
+        cyclic,
         EXTRA,
+        base=base,
     )
     for base in (4, 8, 16)
 )
 
 # ------------------------------------------------------------------ what the text and the code do differently
 
-
-def _choice(name: str, choice: str) -> Experiment:
-    task = TASKS[name]
-    specs: dict[str, Spec] = {}
-    for profile in PROFILES:
-        if choice == "text":
-            specs[profile] = calibrated(task, profile, positions=True, **TEXT)
-        elif choice == "code":
-            specs[profile] = with_code_masks(calibrated(task, profile, positions=True, **CODE))
-        else:
-            specs[profile] = calibrated(task, profile, positions=profile == "cpu")
-    words = {
-        "text": "pre-softmax scores, line means, two standard deviations, sinusoids kept, as the text says",
-        "code": "probabilities, line sums, 4.5 and 0.87 standard deviations, causal mask replaced, as the code does",
-        "sinusoidal": "as Table 1, but sinusoids kept in retraining where it drops them at this profile, or dropped",
-    }
-    extra = "" if (name, choice) == ("successor", "text") else EXTRA
-    return entry(f"calibration/{name}-{choice}", words[choice], "Section 5, Appendix B", specs, extra)
-
-
+CHOICES: dict[str, tuple[str, Callable[[Profile], Spec]]] = {
+    "text": (
+        "pre-softmax scores, line means, two standard deviations, sinusoids kept, as the text says",
+        lambda size: calibrated(size, positions=True, calibration=TEXT),
+    ),
+    "code": (
+        "probabilities, line sums, 4.5 and 0.87 standard deviations, causal mask replaced, as the code does",
+        lambda size: with_code_masks(calibrated(size, positions=True, calibration=CODE)),
+    ),
+    "sinusoidal": (
+        "as Table 1, but sinusoids kept in retraining where it drops them at this profile, or dropped",
+        lambda size: calibrated(size, positions=size.name == "cpu"),
+    ),
+}
 CALIBRATION = tuple(
-    _choice(name, choice) for name in ("successor", "addition") for choice in ("text", "code", "sinusoidal")
+    entry(
+        f"calibration/{task}-{choice}",
+        claim,
+        "Section 5, Appendix B",
+        task,
+        setting,
+        "" if (task, choice) == ("successor", "text") else EXTRA,
+    )
+    for task in ("successor", "addition")
+    for choice, (claim, setting) in CHOICES.items()
 )
 
 EXPERIMENTS: tuple[Experiment, ...] = (

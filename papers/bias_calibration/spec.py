@@ -5,76 +5,93 @@ and how its attention becomes a bias.
 """
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from lengen.config.spec import Spec, SpecError, TestSpec
+from msgspec import Meta
 
-LINES = ("mean", "sum")
-ATTENTION = ("scores", "probabilities")
+from lengen.config.encodings import Encoding, NoEncoding, Sinusoidal
+from lengen.config.model import EncoderDecoder, Given
+from lengen.config.part import NotNegative, Part, SettingError, Share, Size
+from lengen.config.position_ids import Consecutive, NoPositionIds
+from lengen.config.sections import Section, TestSpec
+from lengen.config.spec import Spec, replace
+
+if TYPE_CHECKING:
+    from lengen.progress import Progress
+    from lengen.training.run import Outcome
+
 TRAINING = ("steps", "batch", "lr", "evaluations", "stop_at", "patience")
 """Fields of both trainings that differ."""
+Slopes = Annotated[tuple[int, ...], Meta(min_length=1)]
+"""Directions in which lines are searched: slope s for (1, s)."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class InterpolationSpec:
+class InterpolationSpec(Section, frozen=True, kw_only=True):
     """The model trained first; what is not named here is as in the retrained model."""
 
-    encoding: str = "sinusoidal"
+    encoding: Encoding = Sinusoidal()
     """Its position encoding; ids are consecutive."""
-    steps: int
+    steps: Size
     """Optimizer steps."""
-    batch: int
+    batch: Size
     """Examples per step."""
-    lr: float
+    lr: NotNegative
     """Peak learning rate."""
-    evaluations: int
+    evaluations: Size
     """Evenly spaced points that validate."""
-    stop_at: float = 1.0
+    stop_at: Share = 1.0
     """It stops once validation exact match was at least this at ``patience`` evaluations in a row; 0 never stops."""
-    patience: int = 6
+    patience: Size = 6
     """Evaluations in a row that ``stop_at`` asks for."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CalibrationSpec:
+class CalibrationSpec(Section, frozen=True, kw_only=True):
     """From its averaged attention to a bias; the defaults are the text's, mended."""
 
-    attention: str = "scores"
+    attention: Literal["scores", "probabilities"] = "scores"
     """What is averaged: scores before the softmax, or probabilities."""
-    line: str = "mean"
+    line: Literal["mean", "sum"] = "mean"
     """Value of a line: mean or sum of its elements."""
     sigma_self: float = 2.0
     """Standard deviations above the mean at which a line of self-attention opens."""
     sigma_cross: float = 2.0
     """The same for cross-attention."""
-    slopes_self: tuple[int, ...] = (1, 0, -1)
-    """Directions searched in self-attention: slope s for (1, s)."""
-    slopes_cross: tuple[int, ...] = (1, 0, -1)
+    slopes_self: Slopes = (1, 0, -1)
+    """Directions searched in self-attention."""
+    slopes_cross: Slopes = (1, 0, -1)
     """Directions searched in cross-attention."""
-    rows: int
+    rows: Size
     """Response places looked at, from the first: the digits that were trained."""
-    examples: int = 500
+    examples: Size = 500
     """Training problems, all operands of the trained length, that attention is averaged over."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CalibratedSpec(Spec):
+class CalibratedSpec(Spec, frozen=True, kw_only=True):
     """A model retrained with the calibrated bias of another: two trainings in one run."""
-
-    EXECUTE = "papers.bias_calibration.calibrated:execute"
 
     interpolation: InterpolationSpec
     calibration: CalibrationSpec
 
+    def run(self, seed: int, folder: Path, report: "Callable[[Progress], None]") -> "Outcome":
+        from papers.bias_calibration.calibrated import execute
+
+        return execute(self, seed, folder, report)
+
     def first(self) -> Spec:
         """The interpolating model's specification; its validation says whether it interpolates, so it is not tested."""
-        ids = "none" if self.interpolation.encoding == "none" else "consecutive"
+        encoding, architecture = self.interpolation.encoding, self.model.architecture
+        ids = NoPositionIds() if isinstance(encoding, NoEncoding) else Consecutive()
+        plain = replace(architecture, attention_bias=None, causal=True)
         return Spec(
             data=replace(self.data, position_ids=ids),
-            model=replace(self.model, encoding=self.interpolation.encoding, bias="none", causal=True),
+            model=replace(self.model, encoding=encoding, architecture=plain),
             train=replace(self.train, **{name: getattr(self.interpolation, name) for name in TRAINING}),
-            test=TestSpec(lengths=(self.data.length,), counts=self.test.counts, examples=1, free_running=False),
-        )
+            test=TestSpec(
+                lengths=(self.data.task.longest,), counts=self.test.counts, examples=1, free_running=False
+            ),
+        )  # fmt: skip
 
     def retrained(self) -> Spec:
         """The retrained model's specification, without the sections of its own."""
@@ -84,46 +101,44 @@ class CalibratedSpec(Spec):
         return (self.first(), self.retrained())
 
     def check(self) -> None:
-        """Raise `SpecError` for values that would end a run after its first training."""
-        calibration, data = self.calibration, self.data
-        for path, count in (
-            ("interpolation.steps", self.interpolation.steps),
-            ("train.steps", self.train.steps),
-            ("calibration.examples", calibration.examples),
-        ):
-            if count < 1:
-                raise SpecError(f"{path}={count}: expected at least 1")
-        for name, value, choices in (
-            ("attention", calibration.attention, ATTENTION),
-            ("line", calibration.line, LINES),
-        ):
-            if value not in choices:
-                raise SpecError(f"calibration.{name}={value}: expected one of {', '.join(choices)}")
-        for side, sigma, slopes in (
-            ("self", calibration.sigma_self, calibration.slopes_self),
-            ("cross", calibration.sigma_cross, calibration.slopes_cross),
-        ):
+        """Raise `SettingError` for values that would end a run after its first training."""
+        calibration, task, architecture = self.calibration, self.data.task, self.model.architecture
+        if self.train.steps < 1:
+            raise SettingError(f"train.steps={self.train.steps}: expected at least 1")
+        for side, sigma in (("self", calibration.sigma_self), ("cross", calibration.sigma_cross)):
             if not math.isfinite(sigma):
-                raise SpecError(f"calibration.sigma_{side}={sigma}: expected a finite number of standard deviations")
-            if not slopes:
-                raise SpecError(f"calibration.slopes_{side}=[]: expected at least one slope, such as 1")
-        if not 1 <= calibration.rows <= data.fixed_length + 1:
-            raise SpecError(
-                f"calibration.rows={calibration.rows}: expected response places that exist, 1 to "
-                f"{data.fixed_length + 1}"
+                raise SettingError(f"calibration.sigma_{side}={sigma}: expected a finite number of standard deviations")
+        bias = architecture.attention_bias if isinstance(architecture, EncoderDecoder) else None
+        if not isinstance(bias, Given):
+            found = bias.kind if isinstance(bias, Part) else "none"
+            raise SettingError(
+                f"model.architecture.attention_bias={found}: expected given, as a calibrated bias is; set "
+                f"model.architecture=encoder_decoder and model.architecture.attention_bias=given"
             )
-        least = data.base ** (data.length - 1)
-        if 0 < data.limit <= least:
-            raise SpecError(
-                f"data.limit={data.limit}: expected more than {least}, so that numbers of the trained length, "
-                f"{data.length} digits, are drawn to average attention over"
+        width = getattr(self.data.format, "width", 0)
+        if not width:
+            raise SettingError(
+                "data.format.width=0: a calibrated bias has a fixed number of places; expected the digits that all "
+                "numbers are padded to"
             )
-        if self.model.bias != "given":
-            raise SpecError(f"model.bias={self.model.bias}: expected given, as a calibrated bias is")
+        places = width + 1
+        if calibration.rows > places:
+            raise SettingError(
+                f"calibration.rows={calibration.rows}: expected response places that exist, 1 to {places}"
+            )
+        limit = getattr(task, "limit", 0)
+        least = getattr(task, "base", 10) ** (task.longest - 1)
+        if 0 < limit <= least:
+            raise SettingError(
+                f"data.task.limit={limit}: expected more than {least}, so that numbers of the trained length, "
+                f"{task.longest} digits, are drawn to average attention over"
+            )
 
 
-@dataclass(frozen=True, kw_only=True)
-class RelativeSpec(Spec):
+class RelativeSpec(Spec, frozen=True, kw_only=True):
     """A model with relative keys whose contribution to the scores is recorded by distance (Figure 6)."""
 
-    EXECUTE = "papers.bias_calibration.relative:execute"
+    def run(self, seed: int, folder: Path, report: "Callable[[Progress], None]") -> "Outcome":
+        from papers.bias_calibration.relative import execute
+
+        return execute(self, seed, folder, report)

@@ -8,20 +8,23 @@ their names, so Figure 10's 1-layer 4-head model and Figure 1's are trained once
 from typing import Any
 
 from lengen.config.experiment import Experiment, Figure, constructed, figure_of
+from lengen.config.overlay import Changes, overlay
 from lengen.config.sections import NUMBER_FORMATS
 from lengen.config.spec import Spec
-from papers.coupling.ablations import FIG10, FIG11, FIG12, FIG13, FIG14, FIG15
-from papers.coupling.settings import ATTENTION, METHODS, cpu, paper_addition, paper_multiplication, paper_parity
-from papers.coupling.sizes import (
-    ADDITION_TEST,
-    EXTRA,
-    MULTIPLICATION,
-    MULTIPLICATION_TEST,
-    PARITY,
-    PARITY_TEST,
+from lengen.config.tasks import Addition
+from papers.coupling.profiles import (
+    ATTENTION,
+    CPU_ATTENTION,
+    CPU_MULTIPLICATION,
+    CPU_PARITY,
+    METHODS,
+    PAPER_ADDITION,
+    PAPER_MULTIPLICATION,
+    PAPER_PARITY,
     cpu_addition,
-    entry,
-    written,
+    heads,
+    method,
+    smoke,
 )
 from papers.coupling.theorem import theorem
 
@@ -82,109 +85,135 @@ DEVIATIONS = {
 }
 """Numbered deviations from the published settings, each with its reason."""
 
-# ------------------------------------------------------------------ Figure 1: addition, six methods
+EXTRA = "an ablation that none of the main claims needs: minutes more, run when named"
+"""Why a run of the whole paper leaves an experiment out at the cpu profile."""
 
 
-def _fig1(method: str, scratchpad: bool) -> Experiment:
-    best = method == "coupling" and scratchpad
-    claim = {
-        (True, True): "generalises far beyond the trained lengths and counts, above every other method",
-        (True, False): "with a scratchpad, generalises a little: fails at 13 operands of 13 digits",
-        (False, False): "without a scratchpad, only in distribution",
-    }[scratchpad, best]
-    paper = paper_addition(method, scratchpad)
-    return entry(
-        f"fig1/{method}-{written(scratchpad)}",
-        f"{method}: {claim}",
-        "Figure 1, Section 4.3",
-        paper,
-        cpu_addition(method, scratchpad),
-        seeds=4,
+def entry(
+    name: str, claim: str, place: str, paper: Spec, cpu: Spec | None, seeds: int, absent: str = "", extra: str = ""
+) -> Experiment:
+    """An experiment with its published setting and its cpu size, or the reason why it has none or is left out."""
+    return Experiment(
+        name=f"coupling/{name}",
+        claim=claim,
+        place=place,
+        specs={"smoke": smoke(paper), "paper": paper} | ({} if cpu is None else {"cpu": cpu}),
+        absent={"cpu": absent} if cpu is None else {},
+        extra={"cpu": extra} if extra else {},
+        seeds=seeds,
     )
 
 
-FIG1 = tuple(_fig1(method, scratchpad) for scratchpad in (True, False) for method in ("coupling", "nope", "fire"))
+def variant(name: str, scratchpad: bool) -> str:
+    """The last part of an experiment's name, where methods are compared."""
+    return f"{name}-{'scratchpad' if scratchpad else 'plain'}"
+
+
+def written(name: str, scratchpad: bool) -> tuple[Spec, Spec]:
+    """Addition by one method, with a scratchpad or without: published, and at the cpu profile."""
+    change = method(PAPER_ADDITION, name, scratchpad)
+    return overlay(PAPER_ADDITION, change), cpu_addition(method(cpu_addition(), name, scratchpad))
+
+
+COMPARED = tuple((name, scratchpad) for scratchpad in (True, False) for name in ("coupling", "nope", "fire"))
+"""The six methods of Figures 1 and 9."""
+
+# ------------------------------------------------------------------ Figure 1: addition, six methods
+
+FIG1_CLAIMS = {
+    (True, True): "generalises far beyond the trained lengths and counts, above every other method",
+    (True, False): "with a scratchpad, generalises a little: fails at 13 operands of 13 digits",
+    (False, False): "without a scratchpad, only in distribution",
+}
+"""By whether there is a scratchpad, and whether it is the paper's method."""
+FIG1 = tuple(
+    entry(
+        f"fig1/{variant(name, scratchpad)}",
+        f"{name}: {FIG1_CLAIMS[scratchpad, name == 'coupling' and scratchpad]}",
+        "Figure 1, Section 4.3",
+        *written(name, scratchpad),
+        seeds=4,
+    )
+    for name, scratchpad in COMPARED
+)
 
 # ------------------------------------------------------------------ Figure 3: parity, eight settings
 
 
-def _fig3(method: str, scratchpad: bool) -> Experiment:
+def _fig3(name: str, scratchpad: bool) -> Experiment:
     claim = (
-        "perfect to 100 bits" if method == "coupling" and scratchpad else "not perfect far outside the trained lengths"
+        "perfect to 100 bits" if name == "coupling" and scratchpad else "not perfect far outside the trained lengths"
     )
     return entry(
-        f"fig3/{method}-{written(scratchpad)}",
-        f"{method}: {claim}",
+        f"fig3/{variant(name, scratchpad)}",
+        f"{name}: {claim}",
         "Figure 3, Section 3.2",
-        paper_parity(method, scratchpad),
-        cpu("parity", method, scratchpad, **PARITY, **PARITY_TEST),
+        overlay(PAPER_PARITY, method(PAPER_PARITY, name, scratchpad)),
+        overlay(CPU_PARITY, method(CPU_PARITY, name, scratchpad)),
         seeds=4,
     )
 
 
-FIG3 = tuple(_fig3(method, scratchpad) for scratchpad in (True, False) for method in METHODS)
+FIG3 = tuple(_fig3(name, scratchpad) for scratchpad in (True, False) for name in METHODS)
 
 # ------------------------------------------------------------------ Figures 5 and 6: trained lengths, no padding
 
 
-def _fig5(length: int, small: int) -> Experiment:
-    batch = 400 if length == 10 else 200  # D11
+def _fig5(digits: int, small: int) -> Experiment:
+    batch = 400 if digits == 10 else 200  # D11
     return entry(
-        f"fig5/trained-{length}",
+        f"fig5/trained-{digits}",
         "a wider trained range reaches further",
         "Figure 5, Section 4.3",
-        paper_addition("coupling", True, length=length, train_changes={"batch": batch}),
-        cpu_addition("coupling", True, length=small, count=small),
+        overlay(PAPER_ADDITION, {"data.task": Addition(digits=digits, operands=digits), "train.batch": batch}),
+        cpu_addition({"data.task": Addition(digits=small, operands=small)}),
         seeds=4,
     )
 
 
 FIG5 = (_fig5(7, 3), _fig5(10, 4), _fig5(13, 5))
 
+NO_PADDING: Changes = {"data.format": {"pad_query": False, "pad_response": False}}
 FIG6 = (
     entry(
         "fig6/no-padding",
         "moderate degradation without zero-padding; reasonable below 25 digits",
         "Figure 6, Section 4.3",
-        paper_addition("coupling", True, data_changes={"pad": False}),
-        cpu_addition("coupling", True, data_changes={"pad": False}, free_running=True),
-        4,
+        overlay(PAPER_ADDITION, NO_PADDING),
+        cpu_addition(NO_PADDING, {"test.free_running": True}),
+        seeds=4,
         extra=EXTRA,
     ),
 )
 
 # ------------------------------------------------------------------ Figure 7 (and 16-21): attention
 
-
-def _attention(name: str, claim: str, place: str, paper: Spec, small: Spec) -> Experiment:
-    return entry(name, claim, place, paper, small, seeds=1)
-
-
 FIG7 = (
-    _attention(
+    entry(
         "fig7/coupling-scratchpad",
         "each head looks at a fixed number of keys however many the operands",
         "Figure 7a, Section 4.4",
-        paper_addition("coupling", True, layers=1, heads=4),
-        cpu_addition("coupling", True),
+        overlay(PAPER_ADDITION, heads(4, 1024, layers=1)),
+        cpu_addition(),
+        seeds=1,
     ),
-    _attention(
+    entry(
         "fig7/fire-plain",
         "without a scratchpad the keys looked at grow with the operands",
         "Figure 7b, Section 4.4",
-        paper_addition("fire", False),
-        cpu_addition("fire", False),
+        *written("fire", False),
+        seeds=1,
     ),
 )
 FIG16_21 = tuple(
-    _attention(
-        f"fig{number}/{method}-{written(scratchpad)}",
+    entry(
+        f"fig{number}/{variant(name, scratchpad)}",
         "attention patterns of the models of Figure 1",
         f"Figure {number}, Appendix E",
-        paper_addition(method, scratchpad),
-        cpu_addition(method, scratchpad),
+        *written(name, scratchpad),
+        seeds=1,
     )
-    for number, (method, scratchpad) in enumerate(
+    for number, (name, scratchpad) in enumerate(
         [("nope", True), ("fire", True), ("coupling", True), ("nope", False), ("fire", False), ("coupling", False)], 16
     )
 )
@@ -192,20 +221,123 @@ FIG16_21 = tuple(
 # ------------------------------------------------------------------ Figure 9: multiplication, six methods
 
 
-def _fig9(method: str, scratchpad: bool) -> Experiment:
-    both = method == "coupling" and scratchpad
+def _fig9(name: str, scratchpad: bool) -> Experiment:
+    both = name == "coupling" and scratchpad
     claim = "generalises in both operands" if both else "does not generalise in both operands"
     return entry(
-        f"fig9/{method}-{written(scratchpad)}",
-        f"{method}: {claim}",
+        f"fig9/{variant(name, scratchpad)}",
+        f"{name}: {claim}",
         "Figure 9, Section 5.3",
-        paper_multiplication(method, scratchpad),
-        cpu("multiplication", method, scratchpad, **MULTIPLICATION, **MULTIPLICATION_TEST),
+        overlay(PAPER_MULTIPLICATION, method(PAPER_MULTIPLICATION, name, scratchpad)),
+        overlay(CPU_MULTIPLICATION, method(CPU_MULTIPLICATION, name, scratchpad)),
         seeds=4,
     )
 
 
-FIG9 = tuple(_fig9(method, scratchpad) for scratchpad in (True, False) for method in ("coupling", "nope", "fire"))
+FIG9 = tuple(_fig9(name, scratchpad) for name, scratchpad in COMPARED)
+
+# ------------------------------------------------------------------ Figures 10-12: architecture
+
+CPU_ARCHITECTURES = {(1, 2): "", (1, 4): "", (2, 2): "", (1, 8): EXTRA, (2, 4): EXTRA}
+"""What Figure 10 has at the cpu profile: the worst, both with four heads in total, and as extras two larger ones."""
+
+
+def _fig10(layers: int, count: int) -> Experiment:
+    small = (layers, count) in CPU_ARCHITECTURES
+    return entry(
+        f"fig10/{layers}L{count}H",
+        "1 layer with 2 heads is worst; four heads in total suffice",
+        "Figure 10, Section 4.3, Appendix C",
+        overlay(PAPER_ADDITION, heads(count, 1024, layers=layers)),
+        cpu_addition(heads(count, 128, layers=layers)) if small else None,
+        seeds=6,
+        absent="the claims need 1L2H, 1L4H and 2L2H; deeper models take longer than the rest together",
+        extra=CPU_ARCHITECTURES.get((layers, count), ""),
+    )
+
+
+FIG10 = tuple(_fig10(layers, count) for layers in (1, 2, 4, 6) for count in (2, 4, 8))
+FIG11 = tuple(
+    entry(
+        f"fig11/1L{count}H-{head_dim}",
+        "a larger dimension per head helps shallow models",
+        "Figure 11, Appendix C",
+        overlay(PAPER_ADDITION, {"model": {"layers": 1, "heads": count, "head_dim": head_dim}}),
+        cpu_addition({"model": {"heads": count, "head_dim": head_dim // 8}}),  # width 128 for 1024
+        seeds=8,
+        extra=EXTRA,
+    )
+    for count in (4, 8)
+    for head_dim in (128, 256)
+)
+FIG12 = tuple(
+    entry(
+        f"fig12/d{width}",
+        "narrow models are worse",
+        "Figure 12, Appendix C",
+        overlay(PAPER_ADDITION, heads(4, width, layers=1, ff_width=4 * width)),
+        cpu_addition(heads(4, small, ff_width=2 * small)) if small else None,
+        seeds=8,
+        absent="three widths (32, 64, 128) decide the claim at the cpu profile",
+    )
+    for width, small in ((64, 32), (128, 64), (256, 128), (512, None))
+)
+
+# ------------------------------------------------------------------ Figures 13-15: data and formats
+
+FIG13 = tuple(
+    entry(
+        f"fig13/{name}",
+        "the size of the training set has no significant impact",
+        "Figure 13, Appendix C",
+        overlay(PAPER_ADDITION, {"data.examples": examples}),
+        cpu_addition({"data.examples": small}) if small else None,
+        seeds=8,
+        absent="three sizes (2,000, 10,000 and 50,000) decide the claim at the cpu profile",
+        extra=EXTRA if small else "",
+    )
+    for name, examples, small in (
+        ("20k", 20_000, 2_000),
+        ("100k", 100_000, 10_000),
+        ("500k", 500_000, 50_000),
+        ("2M", 2_000_000, None),
+        ("10M", 10_000_000, None),
+    )
+)
+
+ORDERS = {"plain-reversed": (False, True), "reversed-reversed": (True, True), "plain-plain": (False, False)}
+"""Query and response: reversed or not (Figure 14, left to right)."""
+
+
+def _format(figure: str, claim: str, pad: bool, order: str) -> Experiment:
+    reverse_query, reverse_response = ORDERS[order]
+    change: Changes = {
+        "data.format": {
+            "pad_query": pad,
+            "pad_response": pad,
+            "reverse_query": reverse_query,
+            "reverse_response": reverse_response,
+        },
+        "test.free_running": True,
+    }
+    return entry(
+        f"{figure}/{'pad' if pad else 'nopad'}-{order}",
+        claim,
+        f"Figure {figure[3:]}, Appendix C",
+        overlay(PAPER_ADDITION, change),
+        cpu_addition(change),
+        seeds=8,
+        extra=EXTRA,
+    )
+
+
+FIG14, FIG15 = (
+    tuple(_format(figure, claim, pad, order) for pad in (True, False) for order in ORDERS)
+    for figure, claim in (
+        ("fig14", "the format decides how far a model generalises"),
+        ("fig15", "scored on the final answer only, accuracy is significantly higher"),
+    )
+)
 
 # ------------------------------------------------------------------ Theorem 4.1: nothing is trained
 
@@ -223,7 +355,7 @@ THM41 = (
         "construction",
         "a 1-layer 4-head transformer set by hand adds any numbers it is made for",
         theorem(3, 3, **TINY, attention=((2, 2), (2, 3)), attention_examples=4),
-        theorem(100, 100, **BEYOND, examples=5, attention=ADDITION_TEST["attention"], attention_examples=50),
+        theorem(100, 100, **BEYOND, examples=5, attention=CPU_ATTENTION, attention_examples=50),
         theorem(100, 100, **BEYOND, examples=1000, attention=ATTENTION),
     ),
     *(

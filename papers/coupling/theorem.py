@@ -9,11 +9,21 @@ stands in ERRATA.md beside this file.
 import json
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lengen.config.sections import NUMBER_FORMATS
-from lengen.config.spec import DataSpec, ModelSpec, Spec, SpecError, TestSpec, TrainSpec
+import msgspec
+
+from lengen.config.model import ModelSpec
+from lengen.config.part import Part, SettingError
+from lengen.config.position_ids import Coupled
+from lengen.config.sections import NUMBER_FORMATS, DataSpec, TestSpec, TrainSpec
+from lengen.config.spec import Spec
+from lengen.config.tasks import Addition
 from lengen.subspaces import Subspaces
+from papers.coupling.profiles import SCRATCHPAD
+
+if TYPE_CHECKING:
+    from lengen.models import Transformer
 
 DIGIT_HINGES = 21
 """Sums of a column, the carry into it included, are 0 to 19; every one begins at a hinge and ends at the next."""
@@ -91,35 +101,47 @@ class Sizes:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class TheoremSpec(Spec):
-    """A specification of the constructed transformer: ``data.count`` operands of ``data.length`` digits at most."""
+class TheoremSpec(Spec, frozen=True, kw_only=True):
+    """A specification of the constructed transformer, for at most as many and as long operands as its task says."""
 
-    CONSTRUCT = "papers.coupling.construction:construct"
+    @property
+    def constructed(self) -> bool:
+        return True
+
+    def construct(self, model: "Transformer") -> None:
+        from papers.coupling.construction import construct
+
+        construct(model, self)
 
     def check(self) -> None:
-        """Raise `SpecError` where the model is not as large as its operands ask, or its numbers too coarse."""
+        """Raise `SettingError` where the model is not as large as its operands ask, or its numbers too coarse."""
+        task = self.data.task
+        if not isinstance(task, Addition):
+            assert isinstance(task, Part)
+            raise SettingError(f"data.task={task.kind}: the construction adds; set data.task=addition")
         sizes = sizes_of(self)
         made = f"{sizes.operands} operands of {sizes.digits} digits"
+        needed = shape(sizes)
+        names = [item.name for item in msgspec.structs.fields(ModelSpec)]
         for path, found, wanted in (
-            ("data.task", self.data.task, "addition"),
-            ("data.position_ids", self.data.position_ids, "coupled"),
-            ("data.max_position", self.data.max_position, tuple(2**bits for bits in sizes.bits)),
-            *((f"model.{name}", getattr(self.model, name), value) for name, value in shape(sizes).items()),
+            ("data.position_ids", self.data.position_ids, position_ids(sizes)),
+            *((f"model.{name}", getattr(self.model, name), getattr(needed, name)) for name in names),
         ):
             if found != wanted:
-                shown = json.dumps(wanted) if not isinstance(wanted, str) else wanted
-                raise SpecError(f"{path}={found}: the construction for {made} needs {shown}; set {path}={shown}")
-        if not (self.data.scratchpad and self.data.pad and self.data.reverse_response) or self.data.reverse_query:
-            raise SpecError(
-                "data: the construction reads plain zero-padded operands and writes a reversed scratchpad; leave "
-                "data.scratchpad, data.pad, data.reverse_query and data.reverse_response as they are"
+                raise SettingError(
+                    f"{path}={_shown(found)}: the construction for {made} needs {_shown(wanted)}; set "
+                    f"{path}={_shown(wanted)}"
+                )
+        if self.data.format != SCRATCHPAD:
+            raise SettingError(
+                f"data.format={_shown(self.data.format)}: the construction reads plain zero-padded operands and writes "
+                f"a reversed scratchpad; leave data.format as it is"
             )
         longest, most = max(self.test.lengths), max(self.test.counts)
         if longest > sizes.digits or most > sizes.operands:
-            raise SpecError(
+            raise SettingError(
                 f"test.lengths, test.counts: {most} operands of {longest} digits are more than the {made} that the "
-                f"construction is made for; raise data.count and data.length"
+                f"construction is made for; raise data.task.operands and data.task.digits"
             )
         self._check_precision(sizes)
 
@@ -127,55 +149,68 @@ class TheoremSpec(Spec):
         """Scores are sums of alpha times P signs: all partial sums have to be exact integers for matches to tie."""
         precision = self.train.precision
         if precision not in NUMBER_FORMATS:
-            raise SpecError(
+            raise SettingError(
                 f"train.precision={precision}: weights and sums in two formats; expected {', '.join(NUMBER_FORMATS)}"
             )
         score, exact = sizes.sharpness * sum(sizes.bits), 2 ** NUMBER_FORMATS[precision].bits
         if score > exact:
-            raise SpecError(
+            raise SettingError(
                 f"train.precision={precision}: {sizes.operands} operands of {sizes.digits} digits need scores of "
                 f"{score}, and integers are exact up to {exact}; choose a finer number format"
             )
 
     def admit(self, lengths: tuple[int, ...]) -> None:
-        """Raise `SpecError` for more or longer operands than the construction is made for."""
-        if len(lengths) > self.data.count or max(lengths) > self.data.length:
-            raise SpecError(
+        """Raise `SettingError` for more or longer operands than the construction is made for."""
+        sizes = sizes_of(self)
+        if len(lengths) > sizes.operands or max(lengths) > sizes.digits:
+            raise SettingError(
                 f"{len(lengths)} operands of up to {max(lengths)} digits: this model is constructed for at most "
-                f"{self.data.count} operands of {self.data.length} digits; give fewer or shorter ones"
+                f"{sizes.operands} operands of {sizes.digits} digits; give fewer or shorter ones"
             )
+
+
+def _shown(value: object) -> str:
+    """A value or a part as ``--set`` takes it."""
+    found = msgspec.to_builtins(value)
+    if isinstance(found, dict) and set(found) == {"kind"}:
+        found = found["kind"]
+    return found if isinstance(found, str) else json.dumps(found)
 
 
 def sizes_of(spec: Spec) -> Sizes:
     """The sizes that a specification states."""
-    return Sizes(operands=spec.data.count, digits=spec.data.length)
+    return Sizes(operands=spec.data.task.most, digits=spec.data.task.longest)
 
 
-def shape(sizes: Sizes) -> dict[str, Any]:
-    """Fields of the model section: one layer, four heads, no normalisation, ReLU (Theorem 4.1, D.2)."""
-    return {
-        "layers": 1,
-        "heads": 4,
-        "width": sizes.width,
-        "head_dim": sum(sizes.bits) + 1,
-        "ff_width": HIDDEN,
-        "encoding": "learned",
-        "activation": "relu",
-        "norm": "none",
-        "final_norm": "none",
-        "tied": False,
-        "scale_attention": False,
-    }
+def position_ids(sizes: Sizes) -> Coupled:
+    """Ids 1 to 2^P_1 and 1 to 2^P_2; id 0 is that of '$'."""
+    first, second = sizes.bits
+    return Coupled((2**first, 2**second))
 
 
-def theorem(operands: int, digits: int, *, precision: str = "32-true", **test: Any) -> TheoremSpec:
+def shape(sizes: Sizes) -> ModelSpec:
+    """One layer, four heads, learned ids, no normalisation, ReLU (Theorem 4.1, D.2)."""
+    return ModelSpec(
+        layers=1,
+        heads=4,
+        width=sizes.width,
+        head_dim=sum(sizes.bits) + 1,
+        ff_width=HIDDEN,
+        activation="relu",
+        norm="none",
+        final_norm="none",
+        tied=False,
+    )
+
+
+def theorem(operands: int, digits: int, *, precision: Any = "32-true", **test: Any) -> TheoremSpec:
     """The construction for up to ``operands`` numbers of ``digits`` digits; ``test`` are fields of the test section."""
     sizes = Sizes(operands=operands, digits=digits)
     return TheoremSpec(
         data=DataSpec(
-            task="addition", length=digits, count=operands, max_position=tuple(2**bits for bits in sizes.bits)
+            task=Addition(digits=digits, operands=operands), format=SCRATCHPAD, position_ids=position_ids(sizes)
         ),
-        model=ModelSpec(**shape(sizes)),
+        model=shape(sizes),
         train=TrainSpec(steps=0, batch=1, lr=0.0, evaluations=0, precision=precision),
         test=TestSpec(**test),
     )

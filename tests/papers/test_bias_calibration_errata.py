@@ -13,13 +13,13 @@ import torch
 from torch import Tensor
 
 import papers.bias_calibration as package
-from lengen.config.spec import DataSpec
+from lengen.config.tasks import ListOpsMax, ListOpsMin, ListOpsSum, PairAddition, RunningXor, Successor
 from lengen.data.datamodule import ArithmeticData
 from lengen.models.fixed_bias import closed
-from lengen.tasks import build_task
 from lengen.training.run import build_model
 from papers.bias_calibration import calibrated, settings
 from papers.bias_calibration.calibration import calibrate_bias, line_values
+from papers.bias_calibration.profiles import profile
 from reproduce.comparison.published import load
 from reproduce.comparison.regions import REGIONS, Trained
 from reproduce.runs import catalogue as registry
@@ -215,7 +215,7 @@ def test_beyond_the_input_the_bias_is_closed_and_not_that_of_the_last_line():
 
 @torch.no_grad()
 def test_scores_are_scaled_and_those_of_cross_attention_have_keys_of_the_source():
-    first = settings.calibrated("addition", "smoke").first()
+    first = settings.calibrated(profile("smoke", PairAddition)).first()
     model, data = build_model(first, 0).eval(), ArithmeticData(first, 0)
     batch = data.writer.write(data.test(2, 2, 5))
     (weights,), (scores,) = model.attention(batch), model.attention(batch, softmax=False)
@@ -227,7 +227,7 @@ def test_scores_are_scaled_and_those_of_cross_attention_have_keys_of_the_source(
 
 
 def test_the_second_training_starts_from_new_weights(tmp_path, monkeypatch):
-    spec, seen = settings.calibrated("successor", "smoke"), []
+    spec, seen = settings.calibrated(profile("smoke", Successor)), []
     train = calibrated.lengen.execute
 
     def watched(trained, seed, folder, report, prepare=lambda model: None):
@@ -248,26 +248,26 @@ def test_the_second_training_starts_from_new_weights(tmp_path, monkeypatch):
 
 def test_the_training_numbers_have_seven_digits_too():
     """L_int, "the maximum number of digits", is 7 for [0, 2^20]; 6 is what most numbers have, in binary 20."""
-    largest = settings.plain("addition", "vanilla", "paper").data
-    assert len(str(largest.limit)) == 7 and largest.length == 6
+    largest = settings.plain(profile("paper", PairAddition)).data.task
+    assert len(str(largest.limit)) == 7 and largest.digits == 6
     assert 0.04 < (largest.limit + 1 - 10**6) / (largest.limit + 1) < NUMBERS["seven-digits"]
     assert [n for n in range(1, 13) if REGIONS["just_beyond"](Trained(6, 1), (n,))] == [8, 9, 10]
-    assert settings.plain("running_xor", "vanilla", "paper").data.length == 20
+    assert settings.plain(profile("paper", RunningXor)).data.task.digits == 20
 
 
 def test_the_printed_example_of_figure_9_gets_operands_of_one_length():
-    ((first, second),) = settings.PROBES["addition"]
+    ((first, second),) = settings.PROBES[PairAddition]
     assert (len(first), len(second)) == (9, 10)
-    data = ArithmeticData(settings.plain("addition", "vanilla", "paper"), 0)
+    data = ArithmeticData(settings.plain(profile("paper", PairAddition)), 0)
     batch = data.writer.write(data.task.parse([first, second]))
-    query = data.format.vocab.decode(batch.source.tokens[0])
+    query = data.vocab.decode(batch.source.tokens[0])
     assert query == f"${first.zfill(61)}+{second.zfill(61)}$"
 
 
 @torch.no_grad()
 def test_a_window_around_the_digit_itself_cannot_tell_the_first_two_digits_apart():
     """Without positions: 12 and 21 look alike to the first place, whose answers are 3 and 2."""
-    spec = settings.scaffolded("successor", "nope", "smoke")
+    spec = settings.scaffolded(profile("smoke", Successor), "nope")
     model, data = build_model(spec, 0).eval(), ArithmeticData(spec, 0)
     batches = [data.writer.write(data.task.parse([text])) for text in ("12", "21")]
 
@@ -284,11 +284,10 @@ def test_a_window_around_the_digit_itself_cannot_tell_the_first_two_digits_apart
 def test_running_results_need_an_order_that_does_not_matter_and_not_only_associativity():
     """From the right, y = y + x: for "the first of two", which is associative, that is the last and not the first."""
     arguments = [7, 3, 8, 4]
-    operators = {"sm": lambda a, b: (a + b) % 10, "max": max, "min": min}
-    for name, operator in operators.items():
-        spec = DataSpec(task=f"listops_{name}", length=4, count=1, scratchpad=False, fixed_length=4)
-        task = build_task(spec)
-        assert task.answer(task.parse(["7384"])) == [str(functools.reduce(operator, arguments))]
+    operators = {ListOpsSum: lambda a, b: (a + b) % 10, ListOpsMax: max, ListOpsMin: min}
+    for part, operator in operators.items():
+        task = part(digits=4).build()
+        assert task.text(task.parse(["7384"])) == [str(functools.reduce(operator, arguments))]
 
     def first(a: int, b: int) -> int:
         return a

@@ -7,9 +7,11 @@ import pytest
 import torch
 
 import papers.bias_calibration as package
-from lengen.callbacks.probes import Probes
+from lengen.config import model as config
 from lengen.config.experiment import PROFILES
+from lengen.config.formats import Aligned
 from lengen.config.spec import Spec, check
+from lengen.config.tasks import NByOne, PairAddition, Successor
 from lengen.data.datamodule import ArithmeticData
 from lengen.inspection.problem import encode
 from lengen.models import Encoder, EncoderDecoder
@@ -17,24 +19,14 @@ from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from papers.bias_calibration import figures, settings
 from papers.bias_calibration.experiments import DEVIATIONS, EXPERIMENTS, FIGURES
+from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.spec import CalibratedSpec, RelativeSpec
 from reproduce.comparison import compare, published
 from reproduce.runs import catalogue as registry
 
 NAMES = {experiment.name.partition("/")[2]: experiment for experiment in EXPERIMENTS}
 TASKS = ("successor", "addition", "n-by-one")
-ALL = (
-    {f"table1/{task}-{kind}" for task in TASKS for kind in ("vanilla", "alibi", "rope", "abc", "rpe")}
-    | {f"fig1/{task}-{kind}" for task in TASKS[:2] for kind in ("vanilla", "alibi", "rope", "abc", "rpe")}
-    | {f"table2/{task}" for task in (*TASKS, "parity")}
-    | {f"table3/{task}-{kind}" for task in (*TASKS, "parity") for kind in ("vanilla", "window", "cyclic", "nope")}
-    | {"fig2/successor", "fig2/addition", "fig8/successor", "fig9/addition"}
-    | {"fig4/addition", "fig5/n-by-one", "fig6/rpe", "fig6/abc"}
-    | {f"listops/{operator}" for operator in ("sm", "max", "min")}
-    | {f"bases/addition-{base}" for base in (4, 8, 16)}
-    | {f"calibration/{task}-{choice}" for task in TASKS[:2] for choice in ("text", "code", "sinusoidal")}
-)
-SHARED = {f"fig1/{name}": f"table1/{name}" for name in (name.partition("/")[2] for name in ALL if "fig1/" in name)} | {
+SHARED = {name: name.replace("fig1/", "table1/") for name in NAMES if name.startswith("fig1/")} | {
     "table2/successor": "table1/successor-vanilla",
     "table2/addition": "table1/addition-vanilla",
     "table2/n-by-one": "table1/n-by-one-vanilla",
@@ -58,51 +50,52 @@ ALSO = {
 PUBLISHED = published.load(Path(package.__file__).with_name("published.toml"))
 
 
-def distinct(*profiles: str) -> list[tuple[str, str]]:
+def distinct(*sizes: str) -> list[tuple[str, str]]:
     """(profile, experiment) of every distinct specification."""
     seen: dict[str, tuple[str, str]] = {}
     for name, experiment in NAMES.items():
-        for profile in profiles:
-            seen.setdefault(experiment.specs[profile].hash(), (profile, name))
+        for size in sizes:
+            seen.setdefault(experiment.specs[size].hash(), (size, name))
     return list(seen.values())
 
 
 def test_every_experiment_is_there_at_every_profile():
-    assert set(NAMES) == ALL and len(NAMES) == len(EXPERIMENTS)
+    assert len(NAMES) == len(EXPERIMENTS)
     for experiment in EXPERIMENTS:
         assert set(experiment.specs) == set(PROFILES) and not experiment.absent
         assert experiment.claim and experiment.place and experiment.seeds == 1
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_equal_specifications_are_one_run_under_the_first_name(profile):
-    expected = {name: name for name in ALL} | SHARED | ALSO[profile]
-    homes = {name: registry.home(experiment, profile).name for name, experiment in NAMES.items()}
+@pytest.mark.parametrize("size", PROFILES)
+def test_equal_specifications_are_one_run_under_the_first_name(size):
+    expected = {name: name for name in NAMES} | SHARED | ALSO[size]
+    homes = {name: registry.home(experiment, size).name for name, experiment in NAMES.items()}
     assert homes == {name: f"bias_calibration/{home}" for name, home in expected.items()}
 
 
-@pytest.mark.parametrize(("profile", "name"), distinct("cpu", "paper"))
-def test_every_setting_makes_sense_and_writes_its_largest_cell(profile, name):
-    spec = NAMES[name].specs[profile]
+@pytest.mark.parametrize(("size", "name"), distinct("cpu", "paper"))
+def test_every_setting_makes_sense_and_writes_its_largest_cell(size, name):
+    spec = NAMES[name].specs[size]
     if isinstance(spec, CalibratedSpec):
         spec.check()
-        assert spec.calibration.rows == spec.data.length
+        assert spec.calibration.rows == spec.data.task.digits
     for part in spec.trainings():
         check(part)
         data = ArithmeticData(part, 0)
         (count,) = part.test.counts
         batch = data.writer.write(data.test(max(part.test.lengths), count, 2))
-        assert batch.tokens.shape[1] >= part.data.fixed_length
-        assert (batch.source is None) == (spec.model.architecture == "encoder")
+        assert batch.tokens.shape[1] >= part.data.format.width
+        assert (batch.source is None) == (isinstance(spec.model.architecture, config.Encoder))
         for operands in part.test.probes:
             assert data.writer.write(data.task.parse(list(operands))).tokens.shape[1] == batch.tokens.shape[1]
 
 
-@pytest.mark.parametrize(("profile", "name"), distinct("smoke"))
-def test_every_kind_is_built_and_stepped_twice(profile, name):
-    for spec in NAMES[name].specs[profile].trainings():
+@pytest.mark.parametrize(("size", "name"), distinct("smoke"))
+def test_every_kind_is_built_and_stepped_twice(size, name):
+    for spec in NAMES[name].specs[size].trainings():
         module = SequenceModule(spec, build_model(spec, 0))
-        assert isinstance(module.model, Encoder if spec.model.architecture == "encoder" else EncoderDecoder)
+        encoder = isinstance(spec.model.architecture, config.Encoder)
+        assert isinstance(module.model, Encoder if encoder else EncoderDecoder)
         optimizer = torch.optim.SGD(module.parameters(), lr=0.01)
         before = [parameter.clone() for parameter in module.parameters()]
         data = ArithmeticData(spec, 0)
@@ -126,27 +119,28 @@ def test_the_published_model_has_the_layers_that_are_printed():
 
 
 def test_vocabularies_are_those_that_deviation_4_counts():
-    sizes = {task: len(ArithmeticData(settings.plain(task, "vanilla", "cpu"), 0).format.vocab) for task in
-             ("successor", "addition", "n_by_one")}  # fmt: skip
-    assert sizes == {"successor": 12, "addition": 13, "n_by_one": 13}
+    sizes = [
+        len(ArithmeticData(settings.plain(profile("cpu", task)), 0).vocab) for task in (Successor, PairAddition, NByOne)
+    ]
+    assert sizes == [12, 13, 13]
 
 
 def test_runs_that_record_something_of_their_own_say_which_function_makes_them():
     for name, experiment in NAMES.items():
-        for profile, spec in experiment.specs.items():
+        for size, spec in experiment.specs.items():
             kind = CalibratedSpec if name.endswith("abc") or name in ("fig4/addition", "fig5/n-by-one") else Spec
             kind = CalibratedSpec if name.startswith("calibration/") else RelativeSpec if name.endswith("rpe") else kind
-            assert type(spec) is kind, f"{name} at {profile}"
+            assert type(spec) is kind, f"{name} at {size}"
     for task, operands in settings.PROBES.items():
-        spec = NAMES[f"table1/{task}-vanilla"].specs["cpu"]
-        assert Probes(spec).probes == operands
-        assert spec.data.fixed_length > max(len(text) for problem in operands for text in problem)
+        spec = NAMES[f"table1/{'successor' if task is Successor else 'addition'}-vanilla"].specs["cpu"]
+        assert spec.test.probes == operands
+        assert spec.data.format.width > max(len(text) for problem in operands for text in problem)
 
 
 def test_aligned_input_is_for_scaffolded_binary_tasks_only():
-    aligned = {name for name, experiment in NAMES.items() if experiment.specs["cpu"].data.aligned}
+    aligned = {name for name, experiment in NAMES.items() if isinstance(experiment.specs["cpu"].data.format, Aligned)}
     binary = {f"table3/{t}-{kind}" for t in TASKS[1:] for kind in settings.CONFIGURATIONS}
-    assert aligned == binary | {name for name in ALL if name.startswith("bases/")}
+    assert aligned == binary | {name for name in NAMES if name.startswith("bases/")}
     shown = encode(NAMES["table3/addition-cyclic"].specs["cpu"], ["123", "748"])
     assert "".join(shown["source"]["tokens"]) == "$+" + "00" * 10 + "172438$"
     assert "".join(shown["target"]["tokens"]) == "$178" + "0" * 10 + "$"
@@ -156,11 +150,11 @@ def test_aligned_input_is_for_scaffolded_binary_tasks_only():
 
 
 def test_figures_read_their_own_experiments_and_have_a_function():
-    assert {figure.name for figure in FIGURES} == {name.partition("/")[0] for name in ALL} | {"fig10_11"}
+    assert {figure.name for figure in FIGURES} == {name.partition("/")[0] for name in NAMES} | {"fig10_11"}
     for figure in FIGURES:
         read = {name.partition("/")[2] for name in figure.reads}
         assert len(read) == len(figure.reads)
-        own = {name for name in ALL if name.startswith(f"{figure.name}/")}
+        own = {name for name in NAMES if name.startswith(f"{figure.name}/")}
         beside = {"table1/successor-abc", "table1/addition-abc"} if figure.name == "calibration" else set()
         assert read == own | beside
         assert figure.title and figure.draw in figures.__all__ and callable(getattr(figures, figure.draw))

@@ -94,7 +94,7 @@ def asked():
 
 def test_every_experiment_of_a_claim_tests_lengths_in_its_region():
     for claim, name, spec in asked():
-        span = Trained(spec.data.length, spec.data.count)
+        span = Trained(spec.data.task.longest, spec.data.task.most)
         assert any(REGIONS[claim.region](span, (length,)) for length in spec.test.lengths), f"{claim.id}: {name}"
 
 

@@ -2,7 +2,6 @@
 
 import csv
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,10 @@ from safetensors.torch import load_file
 
 from lengen.callbacks import CHECKPOINT, METRICS
 from lengen.callbacks.accuracy_grid import score_cell
-from lengen.config.spec import change, from_dict
+from lengen.config.model import Given, Window
+from lengen.config.overlay import overlay
+from lengen.config.spec import change, from_dict, replace
+from lengen.config.tasks import NByOne, PairAddition, RunningXor, Successor
 from lengen.data.datamodule import ArithmeticData
 from lengen.encodings import RelativeKeys
 from lengen.models.blocks import Context
@@ -22,9 +24,10 @@ from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS
 from papers.bias_calibration import calibrated, relative, settings
 from papers.bias_calibration.calibrated import average_attention, calibrate, converged
+from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.spec import CalibratedSpec
 
-SPEC = settings.calibrated("addition", "smoke")
+SPEC = settings.calibrated(profile("smoke", PairAddition))
 """Interpolates in 8 steps, evaluated after 4 and 8; retrains in 6, evaluated after 3 and 6."""
 HEADS, ROWS, COLUMNS = 2, 6, 13
 """Heads, response places and source places at a fixed length of 5."""
@@ -117,7 +120,7 @@ def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished
     counted = []
 
     def step(self, batch, index):
-        which, at = "second" if self.spec.model.bias == "given" else "first", self.trainer.global_step
+        which, at = "second" if self.spec.model.attention_bias == Given() else "first", self.trainer.global_step
         if place == which and at == 5 and killing:
             raise Killed
         counted.append(which)
@@ -171,27 +174,27 @@ def test_averaged_attention_is_the_mean_over_examples_one_by_one(kind, monkeypat
     assert bool(beyond.isneginf().all()) if kind == "scores" else not beyond.any()
 
 
-@pytest.mark.parametrize("task", ["successor", "addition", "n_by_one", "running_xor"])
-@pytest.mark.parametrize("profile", ["cpu", "paper"])
-def test_attention_is_averaged_over_operands_of_the_trained_length(task, profile):
-    spec = settings.plain(task, "vanilla", profile)
+@pytest.mark.parametrize("task", [Successor, PairAddition, NByOne, RunningXor])
+@pytest.mark.parametrize("size", ["cpu", "paper"])
+def test_attention_is_averaged_over_operands_of_the_trained_length(task, size):
+    spec = settings.plain(profile(size, task))
     problems = calibrated._longest(ArithmeticData(spec, 0), 40, 0)
-    operands = 2 if task in settings.BINARY else 1
+    operands = task.OPERANDS
     assert problems.operands.shape[:2] == (40, operands)
-    assert (problems.lengths[:, 0] == spec.data.length).all()
+    assert (problems.lengths[:, 0] == spec.data.task.digits).all()
     if operands == 2:
-        assert (problems.lengths[:, 1] == (1 if task == "n_by_one" else spec.data.length)).all()
+        assert (problems.lengths[:, 1] == (1 if task is NByOne else spec.data.task.digits)).all()
     assert len(torch.unique(problems.operands[:, 0], dim=0)) > 30, "different problems"
 
 
-@pytest.mark.parametrize("task", ["successor", "addition", "n_by_one"])
+@pytest.mark.parametrize("task", [Successor, PairAddition, NByOne])
 def test_a_planted_pattern_gives_the_planted_bias(task):
     """A window of w = 0 attends to one diagonal and one anti-diagonal, whatever the weights: so does its calibration.
 
     Looked at are two rows of six: the rest is continued.
     """
-    spec = settings.calibrated(task, "smoke")
-    planted = change(spec.first(), model={"bias": "window", "window": 0})
+    spec = settings.calibrated(profile("smoke", task))
+    planted = overlay(spec.first(), {"model.architecture.attention_bias": Window(0)})
     model = build_model(planted, 0).eval()
     attention = average_attention(model, ArithmeticData(planted, 0), spec.calibration, 0)
     own, cross = calibrate(attention, spec)
@@ -202,7 +205,7 @@ def test_a_planted_pattern_gives_the_planted_bias(task):
 def test_masks_of_the_code_leave_order_to_the_bias(tmp_path):
     spec = settings.with_code_masks(SPEC)
     assert not spec.model.causal and spec.first().model.causal
-    assert replace(spec, model=replace(spec.model, causal=True)) == SPEC
+    assert overlay(spec, {"model.architecture.causal": True}) == SPEC
     outcome = run(tmp_path, spec)
     assert {mode for modes in outcome.grid.scores.values() for mode in modes} == {"teacher_forced", "free_running"}
     model = load(spec.retrained(), tmp_path / WEIGHTS)
@@ -236,7 +239,7 @@ def test_ratios_need_two_trainings_that_converged(first, second, tmp_path):
 
 
 def test_relative_keys_are_recorded_as_computed_pair_by_pair(tmp_path):
-    spec = settings.plain("addition", "rpe", "smoke")
+    spec = settings.relative(profile("smoke", PairAddition))
     outcome = relative.execute(spec, 0, tmp_path, [].append)
     model, batch = load(spec, tmp_path / WEIGHTS), ArithmeticData(spec, 0).validation()
     encoding = model.encoding

@@ -5,10 +5,12 @@ import json
 import pytest
 
 from lengen.config.spec import SpecError, check, from_dict
-from papers.bias_calibration import settings
+from lengen.config.tasks import PairAddition
+from papers.bias_calibration.profiles import profile
+from papers.bias_calibration.settings import calibrated
 from papers.bias_calibration.spec import CalibratedSpec
 
-SPEC = settings.calibrated("addition", "smoke")
+SPEC = calibrated(profile("smoke", PairAddition))
 
 
 def test_the_hash_depends_on_both_sections():
@@ -47,8 +49,8 @@ def test_overrides_reach_both_sections():
         "calibration.slopes_self=[]",
         "interpolation.steps=0",
         "train.steps=0",
-        "model.bias=none",
-        "data.limit=9",
+        "model.architecture.attention_bias=none",
+        "data.task.limit=9",
     ],
 )
 def test_values_that_mean_nothing_are_refused_in_one_sentence_before_anything_runs(text):
@@ -59,4 +61,4 @@ def test_values_that_mean_nothing_are_refused_in_one_sentence_before_anything_ru
 
 def test_the_first_model_is_judged_by_validation_and_tested_on_one_problem():
     check(SPEC.override("test.lengths=5").first())
-    assert SPEC.first().test.lengths == (SPEC.data.length,) and SPEC.first().test.examples == 1
+    assert SPEC.first().test.lengths == (SPEC.data.task.longest,) and SPEC.first().test.examples == 1

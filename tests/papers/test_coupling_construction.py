@@ -7,25 +7,23 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lengen.config.spec import SpecError
+from lengen.config.spec import SpecError, replace
+from lengen.config.tasks import padded_length
+from lengen.data.reading import final_answer
 from lengen.data.task_data import TaskData
-from lengen.data.writer import Writer
 from lengen.decoding import verify, write
-from lengen.formats import AdditionFormat, final_answer
-from lengen.formats.addition import padded_length
 from lengen.inspection import problem as show
 from lengen.models import Decoder
-from lengen.position_ids import Coupled
 from lengen.tasks import Problems
-from lengen.tasks.addition import Addition
 from lengen.training.build import build_model, load
 from papers.coupling.construction import set_feed_forward, vertices
+from papers.coupling.profiles import SCRATCHPAD
 from papers.coupling.theorem import HIDDEN, TOLERANCE, Sizes, sizes_of, theorem
-from tests.papers.theorem import EXAMPLE, Printed, constructed, problem, writer
+from tests.papers.theorem import ADDITION, EXAMPLE, FORMAT, VOCAB, Printed, constructed, problem, writer
 
 
 def text(response: torch.Tensor) -> str:
-    return AdditionFormat().vocab.decode(response)
+    return VOCAB.decode(response)
 
 
 def expected(*operands: int) -> str:
@@ -65,14 +63,14 @@ def test_every_offset_is_right(operands, digits, seed):
     """Training-time offsets: any ids that fit, up to the one whose NEXT wraps round."""
     sizes = Sizes(operands=operands, digits=digits)
     stream = torch.Generator().manual_seed(seed)
-    problems = Addition().test(8, digits, operands, stream)
+    problems = ADDITION.test(8, digits, operands, stream)
     assert bool(verify(constructed(sizes), writer(sizes).write(problems, stream)).correct.all())
 
 
 @pytest.mark.parametrize(("operands", "digits"), [(2, 1), (3, 1), (2, 2)])
 def test_small_sizes_exhaustively(operands, digits):
     every = torch.cartesian_prod(*[torch.arange(10)] * (operands * digits)).view(-1, operands, digits)
-    problems = Addition().test(len(every), digits, operands, torch.Generator())._replace(operands=every)
+    problems = ADDITION.test(len(every), digits, operands, torch.Generator())._replace(operands=every)
     sizes = Sizes(operands=operands, digits=digits)
     assert bool(verify(constructed(sizes), writer(sizes).write(problems)).correct.all())
 
@@ -90,7 +88,7 @@ def test_padded_length_is_that_of_the_format(operands, digits):
 @pytest.mark.parametrize("digits", [1, 2, 3])
 def test_where_the_padded_length_steps(operands, digits):
     sizes = Sizes(operands=operands, digits=digits)
-    problems = Addition().test(4, digits, operands, torch.Generator().manual_seed(1))
+    problems = ADDITION.test(4, digits, operands, torch.Generator().manual_seed(1))
     problems.operands[0] = 9
     problems.operands[1] = 0
     assert bool(verify(constructed(sizes), writer(sizes).write(problems)).correct.all())
@@ -110,7 +108,7 @@ def test_one_model_serves_every_smaller_problem_in_every_format(precision):
 def test_free_running_at_20_operands_of_20_digits(dtype):
     sizes = Sizes(operands=20, digits=20)
     model, writes = constructed(sizes, dtype=dtype), writer(sizes)
-    problems = Addition().test(2, 20, 20, torch.Generator().manual_seed(3))
+    problems = ADDITION.test(2, 20, 20, torch.Generator().manual_seed(3))
     assert torch.equal(write(model, writes, problems), verify(model, writes.write(problems)).reference)
 
 
@@ -122,7 +120,7 @@ def test_free_running_at_20_operands_of_20_digits(dtype):
 def test_the_bound_keeps_what_the_heads_read_within_the_tolerance(operands, digits, seed):
     sizes = Sizes(operands=operands, digits=digits)
     at, model = sizes.subspaces(), constructed(sizes)
-    batch = writer(sizes).write(Addition().test(1, digits, operands, torch.Generator().manual_seed(seed)))
+    batch = writer(sizes).write(ADDITION.test(1, digits, operands, torch.Generator().manual_seed(seed)))
     with torch.no_grad():
         attended = model.residuals(batch)[0][0][0]
         exact = constructed(sizes, 40.0).residuals(batch)[0][0][0]
@@ -134,7 +132,7 @@ def test_the_bound_keeps_what_the_heads_read_within_the_tolerance(operands, digi
 def test_the_gap_between_scores_does_not_depend_on_the_number_of_ids():
     for operands, digits in ((2, 1), (10, 10), (30, 30)):
         sizes = Sizes(operands=operands, digits=digits)
-        batch = writer(sizes).write(Addition().test(1, digits, operands, torch.Generator()))
+        batch = writer(sizes).write(ADDITION.test(1, digits, operands, torch.Generator()))
         with torch.no_grad():
             scores = constructed(sizes).attention(batch, softmax=False)[0]["self"][0]
         for head, bits in enumerate((sum(sizes.bits), sum(sizes.bits), sizes.bits[0], sum(sizes.bits))):
@@ -145,7 +143,7 @@ def test_the_gap_between_scores_does_not_depend_on_the_number_of_ids():
 
 def test_too_soft_attention_fails():
     sizes = Sizes(operands=10, digits=10)
-    problems = Addition().test(20, 10, 10, torch.Generator().manual_seed(0))
+    problems = ADDITION.test(20, 10, 10, torch.Generator().manual_seed(0))
     batch = writer(sizes).write(problems)
     assert not bool(verify(constructed(sizes, 1.0), batch).correct.any())
     assert bool(verify(constructed(sizes), batch).correct.all())
@@ -215,7 +213,7 @@ def test_printed_square_roots_do_not_tie_in_bfloat16():
             attention.key.weight[first : first + bits] *= root
             attention.query.weight[first + bits] /= root * bits**0.5
             attention.key.weight[first + bits] *= root * bits**0.5
-    batch = writer(sizes).write(Addition().test(5, 20, 20, torch.Generator().manual_seed(0)))
+    batch = writer(sizes).write(ADDITION.test(5, 20, 20, torch.Generator().manual_seed(0)))
     assert bool(verify(model, batch).correct.all())
     assert bool(verify(constructed(sizes, dtype=torch.bfloat16), batch).correct.all())
     assert not bool(verify(model.to(torch.bfloat16), batch).correct.any())
@@ -250,9 +248,10 @@ def test_the_printed_length_is_a_digit_too_long_for_powers_of_ten():
     too_long = [m for m in range(1, 120) if Sizes(operands=m, digits=2).padded < 3 + int(math.log10(m))]
     assert too_long == [1, 10, 100, 101]
     assert Sizes(operands=11, digits=1).padded == 2 < 1 + 1 + int(math.log10(11))
-    longer = Writer(AdditionFormat(pad_to=4), Coupled((8, 16)))
-    model = constructed(Printed(operands=10, digits=2, first=3, second=4))
-    problems = Addition().test(10, 2, 10, torch.Generator().manual_seed(0))
+    ten = Printed(operands=10, digits=2, first=3, second=4)
+    longer = writer(ten, replace(SCRATCHPAD, pad_to=4))
+    model = constructed(ten)
+    problems = ADDITION.test(10, 2, 10, torch.Generator().manual_seed(0))
     assert longer.write(problems).tokens.shape[1] == 21 * 5 + 1
     assert torch.equal(write(model, longer, problems), verify(model, longer.write(problems)).reference)
 
@@ -276,7 +275,7 @@ def test_solve_needs_no_weights():
     found = show.solve(spec, None, ["9999999999"] * 10)
     assert found["correct"]
     assert found["read"] == str(10 * 9999999999)
-    assert final_answer(AdditionFormat(), AdditionFormat().vocab.encode(str(found["output"]))[None]).shape[1] > 0
+    assert final_answer(FORMAT, VOCAB, VOCAB.encode(str(found["output"]))[None]).shape[1] > 0
 
 
 @pytest.mark.parametrize("operands", [["1"] * 4, ["123", "4"]])
@@ -291,9 +290,13 @@ def test_more_or_longer_operands_than_it_is_made_for_are_one_sentence(operands):
     ("change", "sentence"),
     [
         ("model.width=40", r"model.width=40: the construction for 3 operands of 2 digits needs 29"),
-        ("data.count=9", r"data.max_position=\(8, 4\): the construction for 9 operands of 2 digits needs \[8, 16\]"),
-        ("data.scratchpad=false", "the construction reads plain zero-padded operands"),
-        ("data.task=parity", "data.task=parity: the construction"),
+        (
+            "data.task.operands=9",
+            r'data.position_ids=\{"kind": "coupled", "max_position": \[8, 4\]\}: the construction for 9 operands of 2 '
+            r'digits needs \{"kind": "coupled", "max_position": \[8, 16\]\}',
+        ),
+        ("data.format.scratchpad=false", "the construction reads plain zero-padded operands"),
+        ("data.task=parity", "data.task"),
         ("test.counts=2,4", "4 operands of 2 digits are more than the 3 operands of 2 digits"),
         ("train.precision=bf16-mixed", "train.precision=bf16-mixed: weights and sums in two formats"),
     ],

@@ -1,12 +1,12 @@
 """Every experiment of the position-coupling paper: declared whole, built, and stepped twice."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 
 from lengen.config.experiment import PROFILES, Experiment
-from lengen.config.spec import Spec
+from lengen.config.overlay import overlay
+from lengen.config.spec import Spec, check
+from lengen.config.tasks import Addition
 from lengen.data.datamodule import ArithmeticData
 from lengen.inspection.problem import encode
 from lengen.training.build import build_model
@@ -21,20 +21,19 @@ NAMES = {experiment.name: experiment for experiment in EXPERIMENTS}
 
 def narrow(spec: Spec) -> Spec:
     """The same setting in every respect but its width, its batch and the size of its training set."""
-    return replace(
+    return overlay(
         spec,
-        model=replace(spec.model, width=16, head_dim=4, ff_width=16),
-        data=replace(spec.data, examples=min(spec.data.examples, 32)),
-        train=replace(spec.train, batch=4, bucket=2, steps=2),
+        {"model": {"width": 16, "head_dim": 4, "ff_width": 16}, "data.examples": min(spec.data.examples, 32)},
+        {"train": {"batch": 4, "bucket": 2, "steps": 2}},
     )
 
 
 def distinct() -> list[tuple[str, str]]:
     """(experiment, profile) of every distinct specification."""
-    seen = {}
+    seen: dict[str, tuple[str, str]] = {}
     for experiment in EXPERIMENTS:
         for profile, spec in experiment.specs.items():
-            if spec.CONSTRUCT:
+            if spec.constructed:
                 continue  # nothing is trained: tests/papers/test_coupling_construction.py
             seen.setdefault(spec.hash(), (experiment.name, profile))
     return list(seen.values())
@@ -82,23 +81,24 @@ def test_the_published_grids_and_sizes_are_those_of_the_tables() -> None:
         NAMES[f"coupling/{name}/coupling-scratchpad"].specs["paper"] for name in ("fig1", "fig3", "fig9")
     )
     assert (len(addition.test.lengths), len(addition.test.counts), addition.test.examples) == (30, 29, 1000)
-    assert (addition.data.length, addition.data.count, addition.data.examples) == (10, 10, 500_000)
+    assert (addition.data.task, addition.data.examples) == (Addition(digits=10, operands=10), 500_000)
     assert (parity.test.lengths, parity.test.examples, parity.data.examples) == (
         tuple(range(5, 101, 5)),
         10_000,
         10_000,
     )
     assert (len(product.test.lengths), len(product.test.counts)) == (30, 30)
-    assert [spec.data.max_position for spec in (parity, addition, product)] == [(101,), (40, 40), (64, 32, 64)]
+    assert [spec.data.position_ids.sizes for spec in (parity, addition, product)] == [(101,), (40, 40), (64, 32, 64)]
 
 
 def test_the_largest_test_cells_fit_the_maximum_position_ids() -> None:
     for experiment in EXPERIMENTS:
         for spec in experiment.specs.values():
+            check(spec)
             data = ArithmeticData(spec, seed=0)
             cell = (max(spec.test.lengths), max(spec.test.counts))
             batch = data.writer.write(data.test(*cell, 1))
-            for row, largest in zip(batch.ids, spec.data.max_position, strict=False):
+            for row, largest in zip(batch.ids, spec.data.position_ids.sizes, strict=False):
                 assert int(row.max()) <= largest
 
 

@@ -11,16 +11,14 @@ from hypothesis import strategies as st
 
 from lengen import plotting
 from lengen.callbacks.attention_maps import measure_attention
-from lengen.formats import AdditionFormat
 from lengen.records import AttentionMap
-from lengen.tasks.addition import Addition
 from papers.coupling import figures, overlap
 from papers.coupling.experiments import EXPERIMENTS, FIGURES
 from papers.coupling.theorem import Sizes
 from reproduce.comparison.families import measure_of
 from reproduce.comparison.measures import Missing
 from tests.papers.made import texts
-from tests.papers.theorem import P_1, P_2, TOKENS, constructed, writer
+from tests.papers.theorem import ADDITION, P_1, P_2, TOKENS, VOCAB, constructed, writer
 from tests.reproduce.drawn import run
 
 NAMES = {experiment.name: experiment for experiment in EXPERIMENTS}
@@ -38,8 +36,8 @@ def test_coordinates_are_the_ids_of_table_4():
 @settings(max_examples=25, deadline=None)
 def test_closed_form_is_what_the_constructed_model_attends_to(operands, digits):
     sizes = Sizes(operands=operands, digits=digits)
-    batch = writer(sizes).write(Addition().test(1, digits, operands, torch.Generator().manual_seed(0)))
-    tokens = [AdditionFormat().vocab.decode([token]) for token in batch.tokens[0, :-1]]
+    batch = writer(sizes).write(ADDITION.test(1, digits, operands, torch.Generator().manual_seed(0)))
+    tokens = [VOCAB.decode([token]) for token in batch.tokens[0, :-1]]
     mean, _, _ = measure_attention(constructed(sizes, 20.0), batch)
     np.testing.assert_allclose(mean[0].detach().numpy(), overlap.predicted(tokens), atol=1e-5)
 

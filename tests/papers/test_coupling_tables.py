@@ -7,10 +7,9 @@ import pytest
 import torch
 
 from lengen.data.batch import Batch
-from lengen.formats import AdditionFormat
 from papers.coupling.construction import vertices
 from tests.papers import theorem
-from tests.papers.theorem import Printed, example
+from tests.papers.theorem import VOCAB, Printed, example
 
 AT = Printed(operands=3, digits=2, first=4, second=3).subspaces()
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +38,7 @@ def stages(second_plus: int = 0):
 
 def test_table_4_tokens_ids_and_token_embedding():
     _, batch = example()
-    assert AdditionFormat().vocab.decode(batch.tokens[0]) == theorem.TOKENS
+    assert VOCAB.decode(batch.tokens[0]) == theorem.TOKENS
     assert batch.ids[:, 0].tolist() == [list(theorem.P_1), list(theorem.P_2)]
     embedded, *_ = stages()
     assert embedded[:, AT["NUM"]].flatten().tolist() == list(theorem.NUM)
@@ -124,12 +123,12 @@ def test_vector_rows_of_table_4_give_what_tables_22_and_23_print():
     _, attended, out, logits = stages(second_plus=1)
     near(attended[12:, AT["PRE_EOS"]].flatten(), theorem.PRINTED_PRE_EOS)
     near(out[12:, AT["EOS"]].flatten(), theorem.PRINTED_EOS)
-    assert AdditionFormat().vocab.decode(logits[12:].argmax(dim=1)) == theorem.OUTPUT
+    assert VOCAB.decode(logits[12:].argmax(dim=1)) == theorem.OUTPUT
 
 
 def test_table_24_read_out():
     model, _ = example()
-    vocab = AdditionFormat().vocab
+    vocab = VOCAB
     weight = model.head.weight
     expected = torch.zeros_like(weight)
     for digit in range(10):
@@ -141,7 +140,7 @@ def test_table_24_read_out():
 
 def test_table_25_logits():
     *_, logits = stages()
-    vocab = AdditionFormat().vocab
+    vocab = VOCAB
     rows = {symbol: logits[12:, vocab.id(symbol)] for symbol in "0>$+="}
     near(rows[">"], [10 * value for value in theorem.ARROW])
     near(rows["$"] / 100, theorem.EOS)
@@ -152,7 +151,7 @@ def test_table_25_logits():
 
 def test_table_25_has_one_zero_that_must_be_one():
     *_, logits = stages()
-    zero = logits[12:, AdditionFormat().vocab.id("0")].round()
+    zero = logits[12:, VOCAB.id("0")].round()
     differ = (zero != exact(theorem.PRINTED_ZERO)).nonzero().flatten().tolist()
     assert differ == [11]
     assert theorem.TOKENS[12 + 8 : 12 + 12] == ">501"
@@ -160,7 +159,7 @@ def test_table_25_has_one_zero_that_must_be_one():
 
 def test_table_26_output():
     *_, logits = stages()
-    assert AdditionFormat().vocab.decode(logits[12:].argmax(dim=1)) == theorem.OUTPUT
+    assert VOCAB.decode(logits[12:].argmax(dim=1)) == theorem.OUTPUT
 
 
 # ------------------------------------------------------------------ the section of README.md
@@ -184,7 +183,7 @@ def steps() -> list[str]:
             str(Fraction(attended[place, AT[name]].item()).limit_denominator(9)) for name in ("PRE_ARROW", "PRE_EOS")
         ]
         carry = round((sums[1] - theorem.NUM[place]) / 10)
-        written = AdditionFormat().vocab.decode([logits[place].argmax()])
+        written = VOCAB.decode([logits[place].argmax()])
         result = f"{sums[0]} + {carry} carried: digit {written}"
         assert written == "$" or int(written) == (sums[0] + carry) % 10
         result = "the number is full, and it is the last: $" if written == "$" else result

@@ -4,17 +4,23 @@ from dataclasses import dataclass
 
 import torch
 
-from lengen.config.spec import ModelSpec
-from lengen.data.batch import Batch
-from lengen.data.writer import Writer
-from lengen.formats import AdditionFormat
+from lengen.config.formats import Linear
+from lengen.config.tasks import Addition
+from lengen.data.writer import Batch, Writer
 from lengen.models import Decoder
 from lengen.position_ids import Coupled
 from lengen.tasks import Problems
-from lengen.tasks.addition import Addition
 from lengen.training.build import set_by_hand
+from lengen.vocab import Vocab
 from papers.coupling.construction import set_weights
-from papers.coupling.theorem import Sizes, shape
+from papers.coupling.profiles import SCRATCHPAD
+from papers.coupling.theorem import Sizes, position_ids, shape
+
+PART = Addition(digits=2, operands=3)
+ADDITION = PART.build()
+"""Draws and reads problems; nothing is trained, so its range does not matter."""
+FORMAT = SCRATCHPAD.build(PART)
+VOCAB = Vocab(FORMAT.symbols)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,19 +37,18 @@ class Printed(Sizes):
 
 def constructed(sizes: Sizes, sharpness: float | None = None, dtype: torch.dtype = torch.float32) -> Decoder:
     """The model for these sizes, with another sharpness than the bound's where one is given."""
-    format = AdditionFormat()
-    model = Decoder(ModelSpec(**shape(sizes)), len(format.vocab), tuple(2**bits for bits in sizes.bits))
-    set_by_hand(model, lambda model: set_weights(model, sizes, sharpness or sizes.sharpness, format.vocab.id(">")))
+    model = Decoder(shape(sizes), len(VOCAB), position_ids(sizes).sizes)
+    set_by_hand(model, lambda model: set_weights(model, sizes, sharpness or sizes.sharpness, VOCAB.id(">")))
     return model.to(dtype).eval()
 
 
-def writer(sizes: Sizes) -> Writer:
+def writer(sizes: Sizes, format: Linear = SCRATCHPAD) -> Writer:
     """Writes problems with coupled ids of these sizes."""
-    return Writer(AdditionFormat(), Coupled(tuple(2**bits for bits in sizes.bits)))
+    return Writer(ADDITION, format.build(PART), VOCAB, Coupled(position_ids(sizes).sizes))
 
 
 def problem(*operands: int) -> Problems:
-    return Addition().parse([str(operand) for operand in operands])
+    return ADDITION.parse([str(operand) for operand in operands])
 
 
 EXAMPLE = Sizes(operands=3, digits=2)
@@ -62,7 +67,7 @@ def example(second_plus: int = 0) -> tuple[Decoder, Batch]:
     tokens, ids = batch.tokens[:, :-1], batch.ids[:, :, :-1].clone()
     ids[0][ids[0] > 0] += 3
     ids[1][ids[1] > 0] += 1
-    ids[1][tokens == AdditionFormat().vocab.id("+")] += second_plus
+    ids[1][tokens == VOCAB.id("+")] += second_plus
     return constructed(sizes, SHARP), Batch(tokens, ids, batch.loss[:, :-1])
 
 

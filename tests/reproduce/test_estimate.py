@@ -2,23 +2,24 @@
 
 import pytest
 
-from lengen.config import TwoOperandAddition
 from lengen.config.overlay import overlay
 from lengen.config.spec import change
+from lengen.config.tasks import ListOpsMax, ListOpsMin, NByOne, PairAddition, RunningXor, Successor, TwoOperandAddition
 from lengen.data.datamodule import ArithmeticData
 from lengen.vocab import PAD
-from papers.bias_calibration.settings import calibrated, plain, scaffolded, with_code_masks
+from papers.bias_calibration.profiles import profile
+from papers.bias_calibration.settings import calibrated, plain, relative, scaffolded, with_code_masks
 from papers.random_spaces.experiments import WRITTEN, swept
 from reproduce.runs import estimate
 
 MEASURED = {
-    "addition": (plain("addition", "vanilla", "cpu"), 0.073),
-    "successor": (plain("successor", "vanilla", "cpu"), 0.057),
-    "n by one": (plain("n_by_one", "vanilla", "cpu"), 0.132),
-    "ListOps in a window": (scaffolded("listops_max", "cyclic", "cpu"), 0.101),
-    "addition in a window": (scaffolded("addition", "cyclic", "cpu"), 0.078),
-    "relative keys, shared layers": (plain("addition", "rpe", "cpu"), 0.323),
-    "one encoder layer": (change(plain("successor", "vanilla", "cpu"), model={"encoder_layers": 1}), 0.087),
+    "addition": (plain(profile("cpu", PairAddition)), 0.073),
+    "successor": (plain(profile("cpu", Successor)), 0.057),
+    "n by one": (plain(profile("cpu", NByOne)), 0.132),
+    "ListOps in a window": (scaffolded(profile("cpu", ListOpsMax), "cyclic"), 0.101),
+    "addition in a window": (scaffolded(profile("cpu", PairAddition), "cyclic"), 0.078),
+    "relative keys, shared layers": (relative(profile("cpu", PairAddition)), 0.323),
+    "one encoder layer": (overlay(plain(profile("cpu", Successor)), {"model.architecture.encoder_layers": 1}), 0.087),
 }
 """Specification, seconds of a training step on one core (``seconds_per_step`` of stored runs)."""
 
@@ -31,13 +32,13 @@ def test_a_step_takes_what_was_measured_within_thirty_percent(name):
     assert estimated == pytest.approx(seconds, rel=0.3)
 
 
-@pytest.mark.parametrize("task", ["successor", "addition", "n_by_one", "running_xor", "listops_min"])
+@pytest.mark.parametrize("task", [Successor, PairAddition, NByOne, RunningXor, ListOpsMin])
 @pytest.mark.parametrize("configuration", ["vanilla", "cyclic"])
 def test_tokens_of_a_fixed_length_are_those_written(task, configuration):
-    spec = scaffolded(task, configuration, "cpu")
+    spec = scaffolded(profile("cpu", task), configuration)
     data = ArithmeticData(spec, 0)
-    batch = data.writer.write(data.test(2, spec.data.count, 1))
-    prompt, response = estimate.tokens(spec.data, 2, spec.data.count)
+    batch = data.writer.write(data.test(2, spec.data.task.most, 1))
+    prompt, response = estimate.tokens(spec.data, 2, spec.data.task.most)
     assert abs(prompt - batch.source.tokens.shape[1]) <= 1
     assert response == batch.tokens.shape[1] - 1  # the last token predicts nothing
 
@@ -58,13 +59,13 @@ def test_tokens_of_two_operands_are_those_trained_on_within_a_tenth(spec):
 
 def test_a_response_that_sees_itself_whole_is_written_token_by_token():
     """Measured for the successor of 22 digits: 14 times the time of one pass."""
-    spec = with_code_masks(calibrated("successor", "cpu", positions=True))
+    spec = with_code_masks(calibrated(profile("cpu", Successor), positions=True))
     pair = estimate.tokens(spec.data, 1, 1)
     ratio = estimate.verify(spec.model, *pair) / estimate.forward(spec.model, *pair)
     assert ratio == pytest.approx(14, rel=0.3)
 
 
 def test_two_trainings_take_the_time_of_both():
-    spec = calibrated("addition", "cpu")
+    spec = calibrated(profile("cpu", PairAddition))
     first, second = (estimate.cost(part, "cpu") for part in spec.trainings())
     assert estimate.cost(spec, "cpu") == (first.train + second.train, second.measure)

@@ -18,8 +18,8 @@ from tests.lengen import thesis
 from tests.lengen.beside import made
 from tests.lengen.greedy import show
 from tests.lengen.helpers import problems, spec, two_operands
-from tests.lengen.test_spaces import abacus
-from tests.lengen.test_tasks import chi_square
+from tests.lengen.data.test_random_spaces import abacus
+from tests.lengen.tasks.test_base import chi_square
 
 FORMATS = {
     "plain": {},

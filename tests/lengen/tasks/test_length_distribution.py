@@ -15,7 +15,7 @@ from lengen.randomness import generator
 from lengen.tasks import OperandError, Skew, build_task
 from tests.lengen.helpers import TRAIN
 from tests.lengen.sequences import next_in_order, rows, sequences, sized
-from tests.lengen.test_tasks import chi_square
+from tests.lengen.tasks.test_base import chi_square
 
 
 def paper(task: str, **options: object) -> DataSpec:

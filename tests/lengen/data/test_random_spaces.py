@@ -20,7 +20,7 @@ from lengen.randomness import generator
 from lengen.tasks import Problems, build_task
 from lengen.vocab import PAD
 from tests.lengen.helpers import data_spec, problems, spec, two_operands
-from tests.lengen.test_tasks import chi_square
+from tests.lengen.tasks.test_base import chi_square
 
 FRESH, KEPT = Spaces(0.5, 7, True, 0), Spaces(0.5, 7, False, 0)
 

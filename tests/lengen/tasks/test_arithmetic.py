@@ -9,7 +9,7 @@ from lengen.config.spec import SpecError
 from lengen.randomness import generator
 from lengen.tasks import OPERATIONS, Arithmetic, OperandError, Problems, build_task
 from tests.lengen.helpers import data_spec, fixed_data
-from tests.lengen.test_tasks import chi_square
+from tests.lengen.tasks.test_base import chi_square
 
 LETTERS = "0123456789abcdef"
 NUMERIC = {"successor": lambda a: a + 1, "addition": lambda a, b: a + b, "n_by_one": lambda a, b: a * b}

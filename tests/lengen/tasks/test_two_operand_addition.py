@@ -15,7 +15,7 @@ from lengen.tasks import NByN, OperandError, Problems
 from lengen.tasks.base import keys
 from lengen.tasks.n_by_n import TESTED, VALIDATED, first_of_each, quotas
 from tests.lengen.helpers import TEST, spec, strings, two_operands
-from tests.lengen.test_tasks import chi_square
+from tests.lengen.tasks.test_base import chi_square
 
 SEVEN, MINI, LONGER = tuple(range(1, 8)), (1, 2, 3, 4, 5, 6, 7, 9), (*range(1, 18), 19)
 EVERY = 10**6
