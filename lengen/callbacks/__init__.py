@@ -1,32 +1,42 @@
-"""Callbacks measure; they neither draw nor decide where results are kept."""
+"""Callbacks for any Trainer: they measure and keep what they found; where it is stored is not theirs.
 
-from lengen.callbacks.accuracy_grid import Scores, score_cell
-from lengen.callbacks.attention_maps import AttentionRecord, keys_holding, measure_attention
-from lengen.callbacks.learning_curve import Losses, Track, digit_losses, response_losses
+They find the data through the Trainer's datamodule (`lengen.data.datamodule.ArithmeticData`) and the model through its
+module (`lengen.training.module.SequenceModule`).
+"""
+
+from lengen.callbacks.accuracy_grid import AccuracyGrid
+from lengen.callbacks.attention_maps import AttentionMaps, keys_holding, measure_attention
+from lengen.callbacks.checkpoint import CHECKPOINT, DivergedError, ResumePoint
+from lengen.callbacks.clock import Clock
+from lengen.callbacks.early_stopping import StopWhenGood
+from lengen.callbacks.edit_distance_curve import EditDistanceCurve
+from lengen.callbacks.learning_curves import LearningCurves, Losses, digit_losses, response_losses
+from lengen.callbacks.measurement import Measurement, in_parts
+from lengen.callbacks.metrics_logger import METRICS, VALIDATION, MetricsLogger, extra_loggers, read_metrics
 from lengen.callbacks.probes import Probes
-from lengen.callbacks.training import (
-    CHECKPOINT,
-    METRICS,
-    DivergedError,
-    EarlyStop,
-    MetricsFile,
-    ResumePoint,
-    read_metrics,
-)
+from lengen.callbacks.scoring import score_cell
+from lengen.callbacks.training_loss import TrainingLoss
 
 __all__ = [
     "CHECKPOINT",
     "METRICS",
-    "AttentionRecord",
+    "VALIDATION",
+    "AccuracyGrid",
+    "AttentionMaps",
+    "Clock",
     "DivergedError",
-    "EarlyStop",
+    "EditDistanceCurve",
+    "LearningCurves",
     "Losses",
-    "MetricsFile",
+    "Measurement",
+    "MetricsLogger",
     "Probes",
     "ResumePoint",
-    "Scores",
-    "Track",
+    "StopWhenGood",
+    "TrainingLoss",
     "digit_losses",
+    "extra_loggers",
+    "in_parts",
     "keys_holding",
     "measure_attention",
     "read_metrics",

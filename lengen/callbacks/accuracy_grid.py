@@ -1,119 +1,81 @@
-"""The accuracy grid (two axes) and the accuracy and edit-distance curve (one axis): counts per test cell."""
+"""The accuracy grid (two axes), or curve (one axis): counts of exact matches, final answers and edits per test cell."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from lightning import Callback, LightningModule, Trainer
-from torch import Tensor
 
-from lengen.callbacks.training import write_whole
-from lengen.config.spec import Spec
-from lengen.data.datamodule import ArithmeticData
+from lengen.callbacks.measurement import Measurement, Report
+from lengen.callbacks.metrics_logger import write_whole
+from lengen.callbacks.scoring import score_cell, score_sampled
 from lengen.data.reading import can_run_free
-from lengen.data.writer import Writer
-from lengen.decoding import sampled, verify, write
-from lengen.metrics import AnswerMatch, EditDistance, ExactMatch
+from lengen.data.task_data import TaskData
 from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.randomness import generator
-from lengen.records import Grid, RecordError, Score
-from lengen.tasks import Problems
-from lengen.vocab import PAD
+from lengen.records import Grid, RecordError
 
 PARTIAL = "scores.partial.csv"
 WORTH_KEEPING = 200_000
 """Response tokens scored before partial scores are written: where starting over would cost seconds."""
-TOKENS_AT_ONCE = 40_000
-"""Tokens of one evaluation batch: bounds memory at any length."""
 
 
-class Scores(Callback):
-    """Scores every test cell once training has ended; cells done before a kill are not done again."""
+class AccuracyGrid(Measurement):
+    """Scores every cell of lengths and counts; ``grid`` holds what was counted.
 
-    def __init__(self, spec: Spec, folder: Path, report: Callable[[Progress], None]) -> None:
-        counts = spec.test.counts
-        self.cells = [(length, count) for length in spec.test.lengths for count in counts]
-        self.axes = ("length", "count") if len(counts) > 1 else ("length",)
-        self.grid = Grid(self.axes)
-        self.partial = folder / PARTIAL
-        self.examples = spec.test.examples
-        self.sampled = spec.test.sampled
-        self.report = report
+    Args:
+        lengths: Tested operand lengths (first axis).
+        counts: Tested values of the second axis; a single one gives a curve over the lengths.
+        examples: Examples per cell; every model sees the same ones.
+        free_running: Also let the model write its own text where it errs, to score the final answer and edit distance.
+        sampled: Examples per cell whose responses are also sampled at temperature 1.
+        folder: Where scores are kept while they are taken: cells scored before a kill are then not scored again.
+    """
 
-    def on_fit_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        data: ArithmeticData = trainer.datamodule  # type: ignore[attr-defined]
-        model: Transformer = pl_module.model  # type: ignore[assignment]
-        free = data.spec.test.free_running and can_run_free(data.spec.data)
-        model.eval()
-        self.grid = self._resume()
-        for done, cell in enumerate(self.cells):
-            key = cell[: len(self.axes)]
-            if key not in self.grid.scores:
-                problems = data.test(*cell, self.examples)
-                for mode, score in score_cell(model, data.writer, problems, free).items():
-                    self.grid.add(key, mode, score)
-                if self.sampled:
-                    stream = generator("sampled", data.seed, *cell)
-                    chosen = problems.select(torch.arange(min(self.sampled, len(problems.lengths))))
-                    self.grid.add(key, "sampled", score_sampled(model, data.writer, chosen, stream))
-                if self.grid.total(self.grid.scores, "teacher_forced").reference_tokens > WORTH_KEEPING:
-                    write_whole(self.partial, self.grid.to_csv())
-            self.report(Progress("measure", done + 1, len(self.cells), None, None))
+    def __init__(
+        self,
+        lengths: Sequence[int],
+        counts: Sequence[int] = (1,),
+        examples: int = 1000,
+        *,
+        free_running: bool = True,
+        sampled: int = 0,
+        folder: Path | None = None,
+    ) -> None:
+        super().__init__()
+        self.cells = [(length, count) for length in lengths for count in counts]
+        self.grid = Grid(("length", "count") if len(counts) > 1 else ("length",))
+        self.examples = examples
+        self.free_running = free_running
+        self.sampled = sampled
+        self.partial = None if folder is None else Path(folder) / PARTIAL
 
-    def _resume(self) -> Grid:
-        if self.partial.exists():
+    def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
+        self.grid = self._resumed()
+        for done, cell in enumerate(self.cells, start=1):
+            self._score(model, data, cell)
+            report(Progress("measure", done, len(self.cells), None, None))
+
+    def _score(self, model: Transformer, data: TaskData, cell: tuple[int, int]) -> None:
+        key = cell[: len(self.grid.axes)]
+        if key in self.grid.scores:
+            return
+        problems = data.test(*cell, self.examples)
+        free = self.free_running and can_run_free(data.spec.data)
+        for mode, score in score_cell(model, data.writer, problems, free).items():
+            self.grid.add(key, mode, score)
+        if self.sampled:
+            stream = generator("sampled", data.seed, *cell)
+            chosen = problems.select(torch.arange(min(self.sampled, len(problems.lengths))))
+            self.grid.add(key, "sampled", score_sampled(model, data.writer, chosen, stream))
+        taken = self.grid.total(self.grid.scores, "teacher_forced").reference_tokens
+        if self.partial is not None and taken > WORTH_KEEPING:
+            write_whole(self.partial, self.grid.to_csv())
+
+    def _resumed(self) -> Grid:
+        if self.partial is not None and self.partial.exists():
             try:
                 return Grid.from_csv(self.partial.read_text())
             except RecordError:  # damaged: measure again
                 pass
-        return Grid(self.axes)
-
-
-def score_cell(model: Transformer, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Score]:
-    """Counts of one test cell, by mode.
-
-    Exact match is the same in both modes (see `lengen.decoding`). The final answer is not: teacher-forced, the
-    true scratchpad stands in the context; free-running, the model's own does. Only examples that fail are decoded.
-    """
-    totals: dict[str, Score] = {}
-    size = max(1, TOKENS_AT_ONCE // int(writer.lengths(problems).max()))
-    for index in torch.split(torch.arange(len(problems.lengths)), size):
-        for mode, score in _score(model, writer, problems.select(index), free_running).items():
-            totals[mode] = totals[mode] + score if mode in totals else score
-    return totals
-
-
-def score_sampled(model: Transformer, writer: Writer, problems: Problems, stream: torch.Generator) -> Score:
-    """Counts of one test cell whose responses are sampled at temperature 1.
-
-    Table 4.3 of "Length Generalization on Multi-Digit Integer Addition with Transformers" was measured so. The expected
-    share of exact matches is the mean of exp(-loss of the whole response).
-    """
-    written = write(model, writer, problems, choose=sampled(stream))
-    return _counts(writer, written, verify(model, writer.write(problems)).reference, torch.arange(len(written)))
-
-
-def _score(model: Transformer, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Score]:
-    verified = verify(model, writer.write(problems))
-    scores = {"teacher_forced": _counts(writer, verified.predicted, verified.reference, None)}
-    if free_running:
-        failed = (~verified.correct).nonzero()[:, 0]
-        written = verified.reference.clone()
-        if len(failed):
-            own = write(model, writer, problems.select(failed), verified.agreed[failed], verified.reference[failed])
-            written = torch.nn.functional.pad(written, (0, max(0, own.shape[1] - written.shape[1])))
-            written[failed] = torch.nn.functional.pad(own, (0, written.shape[1] - own.shape[1]))
-        scores["free_running"] = _counts(writer, written, verified.reference, failed)
-    return scores
-
-
-def _counts(writer: Writer, written: Tensor, reference: Tensor, edited: Tensor | None) -> Score:
-    """Counts of responses against their references; edit distance only over the ``edited`` rows (0 elsewhere)."""
-    exact, answer, edits = ExactMatch(), AnswerMatch(writer.format, writer.vocab), EditDistance()
-    exact.update(written, reference)
-    answer.update(written, reference)
-    if edited is not None:
-        edits.update(written[edited], reference[edited])
-    tokens = int((reference != PAD).sum())
-    return Score(int(exact.total), int(exact.correct), int(answer.correct), int(edits.edits), tokens)
+        return Grid(self.grid.axes)

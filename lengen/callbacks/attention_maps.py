@@ -5,16 +5,15 @@ Figure 7 of "Arithmetic Transformers Can Length-Generalize in Both Operand Lengt
 grows with the operands. A picture cannot be tested; the number of keys that hold 90 % of the softmax can.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 import torch
-from lightning import Callback, LightningModule, Trainer
 from torch import Tensor
 
-from lengen.config.spec import Spec
+from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.batch import Batch, response_start
-from lengen.data.datamodule import ArithmeticData
+from lengen.data.task_data import TaskData
 from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.records import AttentionMap, KeyCount
@@ -34,31 +33,35 @@ def keys_holding(weights: Tensor, mass: float = MASS) -> Tensor:
     return (largest_first.cumsum(dim=-1) < mass).sum(dim=-1) + 1
 
 
-class AttentionRecord(Callback):
-    """Measures the cells of ``spec.test.attention`` once training has ended; the first gives the map."""
+class AttentionMaps(Measurement):
+    """Measures the attention in cells; ``map`` is the averaged one of the first, ``key_counts`` those of all.
 
-    def __init__(self, spec: Spec, report: Callable[[Progress], None]) -> None:
-        self.test = spec.test
-        self.report = report
+    Args:
+        cells: Pairs (length, count).
+        examples: Examples averaged in each.
+    """
+
+    def __init__(self, cells: Sequence[tuple[int, int]], examples: int = 1000) -> None:
+        super().__init__()
+        self.cells = cells
+        self.examples = examples
         self.map: AttentionMap | None = None
         self.key_counts: list[KeyCount] = []
 
-    def on_fit_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        data: ArithmeticData = trainer.datamodule  # type: ignore[attr-defined]
-        model: Transformer = pl_module.model  # type: ignore[assignment]
-        model.eval()
-        for done, (length, count) in enumerate(self.test.attention):
-            batch = data.writer.write(data.test(length, count, self.test.attention_examples))
+    def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
+        self.map, self.key_counts = None, []
+        for done, (length, count) in enumerate(self.cells, start=1):
+            batch = data.writer.write(data.test(length, count, self.examples))
             mean, keys, steps = measure_attention(model, batch)
             self.key_counts += [
                 KeyCount(length, count, layer, head, steps, int(keys[layer, head]))
                 for layer in range(len(keys))
                 for head in range(len(keys[0]))
             ]
-            if done == 0:
+            if self.map is None:
                 tokens = tuple(data.vocab.decode([token]) for token in batch.tokens[0, :-1])
                 self.map = AttentionMap(tokens, mean.numpy().astype(np.float32), len(batch.tokens))
-            self.report(Progress("attention", done + 1, len(self.test.attention), None, None))
+            report(Progress("attention", done, len(self.cells), None, None))
 
 
 @torch.no_grad()

@@ -1,8 +1,8 @@
 """What every setting is made of: a part, which is a frozen record with a kind, bounds on its fields, and words.
 
 A part is plain data: no torch. Parts of one axis (tasks, formats, position ids, encodings, ...) share a base class;
-their ``kind`` says which one a JSON object stands for, so a setting prints as nested JSON and is read back, checked field
-by field. A part that a program defines for itself is found like those of `lengen`: by being a subclass.
+their ``kind`` says which one a JSON object stands for, so a setting prints as nested JSON and is read back, checked
+field by field. A part that a program defines for itself is found like those of `lengen`: by being a subclass.
 """
 
 import difflib

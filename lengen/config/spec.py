@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from lengen.callbacks.measurement import Measurement
     from lengen.models import Transformer
     from lengen.progress import Progress
     from lengen.training.run import Outcome
@@ -55,8 +56,8 @@ class Spec(Section, frozen=True):
 
         return execute(self, seed, folder, report)
 
-    def callbacks(self) -> list[Any]:
-        """Measurements of its own, as Lightning callbacks."""
+    def callbacks(self) -> "list[Measurement]":
+        """Measurements of its own; they are imported when this is called, so that planning needs no torch."""
         return []
 
     def trainings(self) -> "tuple[Spec, ...]":

@@ -14,9 +14,12 @@ from lengen.models import Decoder, Encoder, EncoderDecoder, Transformer
 from lengen.randomness import generator
 
 
-def build_model(spec: Spec, seed: int) -> Transformer:
-    """The untrained model of a specification, or the one it constructs; equal seeds give equal weights."""
-    model = _untrained(spec, seed)
+def build_model(spec: Spec, seed: int, data: TaskData | None = None) -> Transformer:
+    """The untrained model of a specification, or the one it constructs; equal seeds give equal weights.
+
+    ``data``, which says how many tokens and places there are, is that of the specification; it is made where absent.
+    """
+    model = _untrained(spec, seed, data or TaskData(spec, seed))
     if spec.constructed:
         set_by_hand(model, spec.construct)
     return model
@@ -30,8 +33,7 @@ def set_by_hand(model: Transformer, set_weights: Callable[[Transformer], None]) 
         set_weights(model)
 
 
-def _untrained(spec: Spec, seed: int) -> Transformer:
-    data = TaskData(spec, seed)
+def _untrained(spec: Spec, seed: int, data: TaskData) -> Transformer:
     tokens, sizes = len(data.vocab), spec.data.position_ids.sizes
     with torch.random.fork_rng():
         torch.manual_seed(generator("initialisation", seed).initial_seed())

@@ -1,18 +1,25 @@
 """The LightningModule of every experiment: prediction of the response's tokens."""
 
+from functools import cached_property
+from typing import Any
+
 import torch
 from lightning import LightningModule
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from lengen.config.spec import Spec
+from lengen.callbacks.metrics_logger import LEARNING_RATE, TRAIN_LOSS, VALIDATION
+from lengen.config.spec import Spec, from_dict
 from lengen.data.batch import Batch, TrainBatch
-from lengen.decoding import verify
+from lengen.data.task_data import TaskData
+from lengen.decoding import verify, write
 from lengen.metrics import ExactMatch
 from lengen.models import Transformer
 from lengen.randomness import generator
-from lengen.training.optimizer import build_optimizer
+from lengen.tasks import Problems
+from lengen.training.build import build_model
+from lengen.training.optimizer import build_optimizer, learning_rate_factor
 
 
 def response_loss(logits: Tensor, tokens: Tensor, loss: Tensor) -> Tensor:
@@ -28,25 +35,71 @@ def response_loss(logits: Tensor, tokens: Tensor, loss: Tensor) -> Tensor:
 
 
 class SequenceModule(LightningModule):
-    """Trains a model with the specification's optimizer; validates by in-distribution exact match."""
+    """Trains a model with the specification's optimizer; validates by in-distribution exact match.
 
-    def __init__(self, spec: Spec, model: Transformer, seed: int = 0) -> None:
+    Logged are ``train_loss`` (nats per target token; ``train_loss.<name>`` for an auxiliary task), ``learning_rate``,
+    ``val_exact_match`` and, for each cell, ``test_exact_match``. Checkpoints hold the specification and the seed, so
+    `load_from_checkpoint` needs a path alone.
+
+    Args:
+        spec: The specification, or what its `to_dict` gives.
+        model: The model to train; None builds that of the specification.
+        seed: Decides initial weights, and what dropout drops.
+    """
+
+    def __init__(self, spec: Spec | dict[str, Any], model: Transformer | None = None, seed: int = 0) -> None:
         super().__init__()
-        self.spec = spec
+        self.spec = spec if isinstance(spec, Spec) else from_dict(spec)
         self.seed = seed
-        self.model = model
+        self.model = build_model(self.spec, seed) if model is None else model
         self.exact_match = ExactMatch()
+        self.save_hyperparameters({"spec": self.spec.to_dict(), "seed": seed})
+
+    @cached_property
+    def data(self) -> TaskData:
+        """What writes and reads the problems of the specification."""
+        return TaskData(self.spec, self.seed)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Logits (B, T - 1, V) of every token of the batch but the first."""
+        return self.model.predict(batch)
 
     def training_step(self, batch: TrainBatch, index: int) -> Tensor:
         """Loss per target token, weighted as `lengen.data.training_batches` says."""
         if self.spec.model.dropout:  # what is dropped is a function of (seed, step), as the batch is: resuming is exact
             torch.manual_seed(generator("dropout", self.seed, self.global_step).initial_seed())
-        logits = self.model.predict(Batch(batch.tokens, batch.ids, batch.loss, batch.source, batch.output))
+        logits = self(Batch(batch.tokens, batch.ids, batch.loss, batch.source, batch.output))
         return response_loss(logits, batch.tokens, batch.loss) / batch.scale
+
+    def on_train_batch_end(self, outputs: Any, batch: TrainBatch, batch_idx: int) -> None:
+        """Log the loss and the learning rate of the step that is over, where loggers or an evaluation will look.
+
+        Not at every step: two values take 0.6 ms, a fifth of a small model's step.
+        """
+        if self.trainer._logger_connector.should_update_logs or self.trainer.is_last_batch:
+            name = ".".join([TRAIN_LOSS, *self.spec.data.hints[batch.output - 1 : batch.output]])
+            self.log(name, outputs["loss"], prog_bar=True, batch_size=1)
+            rate = self.spec.train.lr * learning_rate_factor(self.global_step - 1, self.spec.train)
+            self.log(LEARNING_RATE, rate, batch_size=1)
 
     def validation_step(self, batch: Batch, index: int) -> None:
         verified = verify(self.model, batch)
         self.exact_match.update(verified.predicted, verified.reference)
+        self.log(VALIDATION, self.exact_match, prog_bar=True, batch_size=len(batch.tokens))
+
+    def test_step(self, batch: Batch, index: int, dataloader_idx: int = 0) -> None:
+        share = verify(self.model, batch).correct.float().mean()
+        self.log("test_exact_match", share, batch_size=len(batch.tokens))
+
+    def predict_step(self, batch: Problems, index: int, dataloader_idx: int = 0) -> list[str]:
+        """Greedy responses to problems, as text."""
+        return [self.data.format.vocab.decode(row) for row in write(self.model, self.data.writer, batch)]
+
+    def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:
+        """Move training batches only: what is verified or written moves there and back by itself, once."""
+        if isinstance(batch, TrainBatch):
+            return super().transfer_batch_to_device(batch, device, dataloader_idx)
+        return batch
 
     def configure_gradient_clipping(
         self,

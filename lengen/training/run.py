@@ -5,9 +5,8 @@ last.ckpt, partial scores, and at the end the weights. Records are returned; the
 """
 
 import logging
-import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,28 @@ from typing import Any
 import numpy as np
 import torch
 from lightning import Callback, Trainer
+from lightning.pytorch.loggers.logger import Logger
 from safetensors.torch import save_model
 
-from lengen.callbacks import CHECKPOINT, AttentionRecord, EarlyStop, MetricsFile, Probes, ResumePoint, Scores, Track
-from lengen.callbacks.training import VALIDATION
+from lengen.callbacks import (
+    CHECKPOINT,
+    METRICS,
+    VALIDATION,
+    AccuracyGrid,
+    AttentionMaps,
+    Clock,
+    LearningCurves,
+    Measurement,
+    MetricsLogger,
+    Probes,
+    ResumePoint,
+    StopWhenGood,
+    TrainingLoss,
+    read_metrics,
+)
 from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
+from lengen.data.task_data import TaskData
 from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.records import AttentionMap, Grid, KeyCount
@@ -49,66 +64,77 @@ def execute(
     folder: Path,
     report: Callable[[Progress], None],
     prepare: Callable[[Transformer], None] = lambda model: None,
+    loggers: Sequence[Logger] = (),
 ) -> Outcome:
     """Train and measure one specification; call again after a kill and it goes on from the last checkpoint.
 
-    ``prepare`` is given the untrained model, to set what is not trained (a fixed bias).
+    ``prepare`` is given the untrained model, to set what is not trained (a fixed bias); ``loggers`` get what
+    metrics.csv gets, and the learning rate.
 
     Resumed or not, a run ends with bit-equal weights on the same machine and number of threads: batches are a
     function of (seed, step), and checkpoints lie at evaluation boundaries only.
     """
     data = ArithmeticData(spec, seed)
-    # Cells beyond the largest position id, and results without room for a carry, are refused now, not after training.
-    data.writer.write(data.test(max(spec.test.lengths), max(spec.test.counts), spec.test.examples))
-    for count in spec.test.counts:  # the more repeats, the fewer numbers an alphabet has to have
-        data.test(max(spec.test.lengths), count, 1)
-    model = build_model(spec, seed)
-    prepare(model)
-    module = SequenceModule(spec, model, seed)
-    clock = _Clock()
-    scores = Scores(spec, folder, report)
-    attention = AttentionRecord(spec, report)
-    every = max(1, spec.train.steps // 100)
-    metrics = MetricsFile(folder, every, report, [hint.name for hint in spec.data.hints])
-    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)  # no banners: hardware found, tips
-    probes = Probes(spec)
-    stop = EarlyStop(spec.train, folder)
-    track = Track(spec, folder)
-    trainer = build_trainer(spec, [metrics, track, stop, ResumePoint(folder), clock, scores, attention, probes])
-    checkpoint = folder / CHECKPOINT
-    if spec.train.compile:
-        module.model.compile()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module="lightning")
-        trainer.fit(module, data, ckpt_path=checkpoint if checkpoint.exists() else None, weights_only=True)
+    refuse_early(data.data)
+    module = SequenceModule(spec, build_model(spec, seed, data.data), seed)
+    prepare(module.model)
+    clock, measured = Clock(), Measured(spec, folder)
+    callbacks = [*training_callbacks(spec, folder, report), clock, *measured.callbacks]
+    trainer = build_trainer(spec, callbacks, [MetricsLogger(folder), *loggers])
+    train(trainer, module, data, folder / CHECKPOINT)
     save_model(module.model, str(folder / WEIGHTS))
-    return Outcome(
-        scores.grid,
-        attention.key_counts,
-        attention.map,
-        {
-            "device": trainer.accelerator.__class__.__name__.removesuffix("Accelerator").lower(),
-            "dtype": spec.train.precision,
-            "threads": torch.get_num_threads(),
-            "parameters": sum(parameter.numel() for parameter in module.model.parameters()),
-            "seconds_training": round(clock.training, 1),
-            "seconds_measuring": round(time.monotonic() - clock.trained_at, 1),
-            "seconds_per_step": clock.training / clock.steps if clock.steps else 0.0,
-            "tokens_per_second": round(clock.tokens / clock.training) if clock.training else 0,
-            "scalars": {} if metrics.accuracy is None else _scalars(data, metrics.accuracy, trainer.global_step),
-        },
-        probes.arrays,
-    )
+    scalars = {**validated(data.data, folder, trainer.global_step), **measured.scalars}
+    return measured.outcome({**costs(spec, trainer, module.model, clock), "scalars": scalars})
 
 
-def _scalars(data: ArithmeticData, accuracy: float, steps: int) -> dict[str, float]:
-    """Validation exact match and steps, with auxiliary tasks also the steps of the main one."""
-    scalars = {VALIDATION: accuracy, "steps": steps}
-    return {**scalars, "main_steps": data.main_steps(steps)} if data.spec.data.hints else scalars
+def refuse_early(data: TaskData) -> None:
+    """Raise now, not after training, for cells beyond the largest position id and results without room for a carry."""
+    test = data.spec.test
+    data.writer.write(data.test(max(test.lengths), max(test.counts), test.examples))
+    for count in test.counts:  # the more repeats, the fewer numbers an alphabet has to have
+        data.test(max(test.lengths), count, 1)
 
 
-def build_trainer(spec: Spec, callbacks: list[Callback]) -> Trainer:
-    """The Trainer of every run: only what our callbacks do is on."""
+def training_callbacks(spec: Spec, folder: Path, report: Callable[[Progress], None]) -> list[Callback]:
+    """What accompanies the training: losses, curves, an early end, and the checkpoint, which has all their states."""
+    test, train = spec.test, spec.train
+    return [
+        TrainingLoss(max(1, train.steps // 100), report, [hint.name for hint in spec.data.hints], folder / CHECKPOINT),
+        LearningCurves(test.lengths, max(test.counts), test.track),
+        StopWhenGood(train.stop_at, train.patience),
+        ResumePoint(folder),
+    ]
+
+
+class Measured:
+    """What is asked of the trained model: what the specification's test section names, and what is its own."""
+
+    def __init__(self, spec: Spec, folder: Path) -> None:
+        test = spec.test
+        self.scores = AccuracyGrid(
+            test.lengths,
+            test.counts,
+            test.examples,
+            free_running=test.free_running,
+            sampled=test.sampled,
+            folder=folder,
+        )
+        self.attention = AttentionMaps(test.attention, test.attention_examples)
+        self.callbacks: list[Measurement] = [self.scores, self.attention, Probes(test.probes), *spec.callbacks()]
+
+    @property
+    def scalars(self) -> dict[str, float]:
+        return {name: value for callback in self.callbacks for name, value in callback.scalars.items()}
+
+    def outcome(self, info: dict[str, Any]) -> Outcome:
+        """The records of all of them, with what is known of the run."""
+        arrays = {name: array for callback in self.callbacks for name, array in callback.arrays.items()}
+        return Outcome(self.scores.grid, self.attention.key_counts, self.attention.map, info, arrays)
+
+
+def build_trainer(spec: Spec, callbacks: Sequence[Callback], loggers: Sequence[Logger] = ()) -> Trainer:
+    """The Trainer of every run: only what our callbacks and loggers do is on."""
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)  # no banners: hardware found, tips
     gpu = torch.cuda.is_available()
     return Trainer(
         accelerator="gpu" if gpu else "cpu",
@@ -118,36 +144,46 @@ def build_trainer(spec: Spec, callbacks: list[Callback]) -> Trainer:
         max_epochs=-1,
         gradient_clip_val=spec.train.clip,
         reload_dataloaders_every_n_epochs=1,
-        callbacks=callbacks,
-        # Everything Lightning would print, log or save by itself is off: our callbacks do it once.
+        callbacks=list(callbacks),
+        logger=list(loggers),
+        log_every_n_steps=0,  # TrainingLoss decides
+        # Everything Lightning would print or save by itself is off: our callbacks do it once.
         enable_progress_bar=False,
         enable_model_summary=False,
         enable_checkpointing=False,
-        logger=False,
         num_sanity_val_steps=0,
         barebones=False,
         deterministic="warn" if gpu else True,
     )
 
 
-class _Clock(Callback):
-    """Seconds of training in this process, and the tokens they trained on."""
+def train(trainer: Trainer, module: SequenceModule, data: ArithmeticData, checkpoint: Path) -> None:
+    """Train from the checkpoint on, if there is one, and let the callbacks measure."""
+    if module.spec.train.compile:
+        module.model.compile()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module="lightning")
+        trainer.fit(module, data, ckpt_path=checkpoint if checkpoint.exists() else None, weights_only=True)
 
-    def __init__(self) -> None:
-        self.training = 0.0
-        self.tokens = 0
-        self.steps = 0
-        self.trained_at = time.monotonic()
 
-    def on_train_start(self, trainer: Trainer, pl_module: object) -> None:
-        self._started = time.monotonic()
+def validated(data: TaskData, folder: Path, steps: int) -> dict[str, float]:
+    """Newest validation exact match and steps, with auxiliary tasks also the steps of the main one."""
+    values = [value for _, name, value in read_metrics(folder / METRICS) if name == VALIDATION]
+    if not values:
+        return {}
+    scalars = {VALIDATION: values[-1], "steps": steps}
+    return {**scalars, "main_steps": data.main_steps(steps)} if data.spec.data.hints else scalars
 
-    def on_train_batch_end(
-        self, trainer: Trainer, pl_module: object, outputs: object, batch: object, batch_idx: int
-    ) -> None:
-        self.tokens += batch.tokens.numel()  # type: ignore[attr-defined]
-        self.steps += 1
 
-    def on_train_end(self, trainer: Trainer, pl_module: object) -> None:
-        self.trained_at = time.monotonic()
-        self.training = self.trained_at - self._started
+def costs(spec: Spec, trainer: Trainer, model: Transformer, clock: Clock) -> dict[str, Any]:
+    """What a run took, on what."""
+    return {
+        "device": trainer.accelerator.__class__.__name__.removesuffix("Accelerator").lower(),
+        "dtype": spec.train.precision,
+        "threads": torch.get_num_threads(),
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "seconds_training": round(clock.training, 1),
+        "seconds_measuring": round(clock.since_training, 1),
+        "seconds_per_step": clock.training / clock.steps if clock.steps else 0.0,
+        "tokens_per_second": round(clock.tokens / clock.training) if clock.training else 0,
+    }

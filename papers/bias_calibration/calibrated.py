@@ -15,12 +15,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengen.callbacks import METRICS, read_metrics
-from lengen.callbacks.training import VALIDATION, write_whole
+from lengen.callbacks import METRICS, VALIDATION, in_parts, read_metrics
+from lengen.callbacks.metrics_logger import write_metrics, write_whole
 from lengen.config.formats import Linear
 from lengen.config.spec import Spec
 from lengen.config.tasks import NByOne, PairAddition
-from lengen.data.datamodule import ArithmeticData
+from lengen.data.task_data import TaskData
 from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.randomness import generator
@@ -35,7 +35,6 @@ INTERPOLATED = 0.99
 """Validation exact match from which a model interpolates; also what both trainings are timed to."""
 FIRST = "interpolation"
 """Folder of the first training, and prefix of its rows in metrics.csv."""
-AT_ONCE = 100
 
 
 def execute(spec: CalibratedSpec, seed: int, folder: Path, report: Callable[[Progress], None]) -> lengen.Outcome:
@@ -45,7 +44,7 @@ def execute(spec: CalibratedSpec, seed: int, folder: Path, report: Callable[[Pro
     told = _Told(report, first.train.steps + retrained.train.steps)
     began = _interpolate(first, seed, folder / FIRST, told)
     model = load(first, folder / FIRST / lengen.WEIGHTS)
-    attention = average_attention(model, ArithmeticData(first, seed), spec.calibration, seed)
+    attention = average_attention(model, TaskData(first, seed), spec.calibration, seed)
     own, cross = calibrate(attention, spec)
 
     def give(model: Transformer) -> None:
@@ -91,9 +90,7 @@ def _interpolate(first: Spec, seed: int, folder: Path, told: _Told) -> dict[str,
 
 
 @torch.no_grad()
-def average_attention(
-    model: Transformer, data: ArithmeticData, calibration: CalibrationSpec, seed: int
-) -> dict[str, Tensor]:
+def average_attention(model: Transformer, data: TaskData, calibration: CalibrationSpec, seed: int) -> dict[str, Tensor]:
     """Attention of the last layer averaged over training problems: "self" (H, M, M), "cross" (H, M, N).
 
     Problems have operands of the trained length (Step 1 says a random subset of the training samples: shorter ones
@@ -103,8 +100,8 @@ def average_attention(
     problems = _longest(data, calibration.examples, seed)
     softmax = calibration.attention == "probabilities"
     total: dict[str, Tensor] = {}
-    for index in torch.split(torch.arange(len(problems.lengths)), AT_ONCE):
-        batch = data.writer.write(problems.select(index)).to(model.device)
+    for part in in_parts(problems):
+        batch = data.writer.write(part).to(model.device)
         for name, weights in model.attention(batch, softmax)[-1].items():
             summed = weights.double().sum(dim=0).cpu()
             total[name] = total[name] + summed if name in total else summed
@@ -115,7 +112,7 @@ def average_attention(
     return mean
 
 
-def _longest(data: ArithmeticData, wanted: int, seed: int) -> Problems:
+def _longest(data: TaskData, wanted: int, seed: int) -> Problems:
     """Training problems whose operands have the trained length, the single digit of N x 1 aside."""
     task, stream = data.spec.data.task, generator("calibration", seed)
     found: list[Problems] = []
@@ -214,5 +211,4 @@ def _append_metrics(folder: Path) -> None:
     """Rows of the first training behind those of the second, under names of their own."""
     rows = [row for row in read_metrics(folder / METRICS) if not row[1].startswith(FIRST)]
     rows += [(step, f"{FIRST}_{name}", value) for step, name, value in read_metrics(folder / FIRST / METRICS)]
-    lines = [f"{step},{name},{value:.6g}\n" for step, name, value in rows]
-    write_whole(folder / METRICS, "".join(["step,name,value\n", *lines]))
+    write_metrics(folder / METRICS, rows)

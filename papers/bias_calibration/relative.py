@@ -1,35 +1,24 @@
-"""What relative keys add to attention scores, by distance: the left matrix of Figure 6, measured.
-
-A `RelativeSpec` enters; what leaves is an ordinary run with two arrays more.
-"""
-
-from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
+"""What relative keys add to attention scores, by distance: the left matrix of Figure 6, measured."""
 
 import torch
 from torch import Tensor
 
-from lengen.config.spec import Spec
-from lengen.data.datamodule import ArithmeticData
+from lengen.callbacks.measurement import Measurement, Report
+from lengen.data.task_data import TaskData
 from lengen.encodings import RelativeKeys
 from lengen.models import Record, Transformer
-from lengen.progress import Progress
-from lengen.training import run as lengen
-from lengen.training.build import load
 
 
-def execute(spec: Spec, seed: int, folder: Path, report: Callable[[Progress], None]) -> lengen.Outcome:
-    """Train and measure as always, then record ``relative.distance`` (2k + 1,) and ``relative.score`` (H, 2k + 1)."""
-    outcome = lengen.execute(spec, seed, folder, report)
-    model = load(spec, folder / lengen.WEIGHTS)
-    distance, score = relative_scores(model, ArithmeticData(spec, seed))
-    arrays = {"relative.distance": distance.numpy(), "relative.score": score.float().numpy()}
-    return replace(outcome, arrays=outcome.arrays | arrays)
+class RelativeScores(Measurement):
+    """Records the arrays ``relative.distance`` (2k + 1,) and ``relative.score`` (H, 2k + 1)."""
+
+    def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
+        distance, score = relative_scores(model, data)
+        self.arrays = {"relative.distance": distance.numpy(), "relative.score": score.float().numpy()}
 
 
 @torch.no_grad()
-def relative_scores(model: Transformer, data: ArithmeticData) -> tuple[Tensor, Tensor]:
+def relative_scores(model: Transformer, data: TaskData) -> tuple[Tensor, Tensor]:
     """Distances -k to k, and the mean that the keys of each distance add to a score, per head (H, 2k + 1).
 
     The mean is over validation problems, layers and query places: query . w[distance] x scale.

@@ -19,6 +19,7 @@ from lengen.config.sections import Section, TestSpec
 from lengen.config.spec import Spec, replace
 
 if TYPE_CHECKING:
+    from lengen.callbacks import Measurement
     from lengen.progress import Progress
     from lengen.training.run import Outcome
 
@@ -138,7 +139,7 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
 class RelativeSpec(Spec, frozen=True, kw_only=True):
     """A model with relative keys whose contribution to the scores is recorded by distance (Figure 6)."""
 
-    def run(self, seed: int, folder: Path, report: "Callable[[Progress], None]") -> "Outcome":
-        from papers.bias_calibration.relative import execute
+    def callbacks(self) -> "list[Measurement]":
+        from papers.bias_calibration.relative import RelativeScores
 
-        return execute(self, seed, folder, report)
+        return [RelativeScores()]

@@ -1,16 +1,13 @@
 """What decides a run of this paper: a specification, and what is measured beyond exact match; no torch."""
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lengen.config.part import Size
 from lengen.config.sections import Section
 from lengen.config.spec import Spec
-from lengen.progress import Progress
 
 if TYPE_CHECKING:
-    from lengen.training.run import Outcome
+    from lengen.callbacks import Measurement
 
 
 class MeasureSpec(Section, frozen=True):
@@ -29,7 +26,11 @@ class MeasuredSpec(Spec, frozen=True):
 
     measure: MeasureSpec
 
-    def run(self, seed: int, folder: Path, report: Callable[[Progress], None]) -> "Outcome":
-        from papers.random_spaces.measured import execute
+    def callbacks(self) -> "list[Measurement]":
+        from papers.random_spaces.measured import Answers, Uncertainties
 
-        return execute(self, seed, folder, report)
+        count, measure = max(self.test.counts), self.measure
+        return [
+            Answers(self.test.lengths, count, measure.examples),
+            Uncertainties(measure.uncertainty, count, measure.prompts),
+        ]

@@ -1,17 +1,14 @@
 """What decides a run of this paper: a specification, and what is asked of the trained model; no torch."""
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lengen.config.part import Count, SettingError
 from lengen.config.sections import Section
 from lengen.config.spec import Spec
 from lengen.config.tasks import Sorting
-from lengen.progress import Progress
 
 if TYPE_CHECKING:
-    from lengen.training.run import Outcome
+    from lengen.callbacks import Measurement
 
 
 class ProbeSpec(Section, frozen=True):
@@ -28,10 +25,11 @@ class ProbedSpec(Spec, frozen=True):
 
     probe: ProbeSpec
 
-    def run(self, seed: int, folder: Path, report: Callable[[Progress], None]) -> "Outcome":
-        from papers.task_hinting.probed import execute
+    def callbacks(self) -> "list[Measurement]":
+        from papers.task_hinting.probed import Mechanisms
 
-        return execute(self, seed, folder, report)
+        asked = self.probe.examples or self.probe.sequences
+        return [Mechanisms(self.test.lengths, self.probe.examples, self.probe.sequences)] if asked else []
 
     def check(self) -> None:
         """Raise `SettingError` for values that would end a run after its training."""

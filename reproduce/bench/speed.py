@@ -18,8 +18,8 @@ from torch import Tensor
 
 from lengen.config.overlay import overlay
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
-from lengen.data.datamodule import ArithmeticData
 from lengen.data.batch import response_start
+from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.metrics import edit_distances
 from lengen.models import Transformer

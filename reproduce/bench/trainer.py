@@ -11,10 +11,9 @@ from lightning import Callback
 from lightning.fabric.utilities.apply_func import move_data_to_device
 from torch.nn.utils import clip_grad_norm_
 
-from lengen.callbacks import MetricsFile, ResumePoint
+from lengen.callbacks import MetricsLogger, ResumePoint, TrainingLoss
 from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
-from lengen.progress import Progress
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from lengen.training.optimizer import build_optimizer
@@ -77,8 +76,8 @@ def in_turns(spec: Spec, sizes: Sizes) -> Segments:
     spec = spec.override(f"train.steps={sizes.segments * spec.train.bucket}")
     segments = Segments(spec)
     with tempfile.TemporaryDirectory() as folder:
-        metrics = MetricsFile(Path(folder), 25, _silent)  # as often as in a run of 2,500 steps
-        trainer = build_trainer(spec, [metrics, ResumePoint(Path(folder)), segments])
+        loss = TrainingLoss(25)  # as often as in a run of 2,500 steps
+        trainer = build_trainer(spec, [loss, ResumePoint(Path(folder)), segments], [MetricsLogger(Path(folder))])
         trainer.fit(SequenceModule(spec, build_model(spec, 0)), ArithmeticData(spec, 0))
     return segments
 
@@ -125,7 +124,3 @@ def _described(spec: Spec) -> str:
     if data.fixed_length:
         problems += f" padded to {data.fixed_length}, encoder-decoder"
     return f"{model.layers} layer, {model.heads} heads, width {model.width}, batch {spec.train.batch}, {problems}"
-
-
-def _silent(progress: Progress) -> None:
-    """Nobody watches."""

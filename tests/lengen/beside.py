@@ -5,8 +5,8 @@ import functools
 import torch
 
 from lengen.config.spec import DataSpec, Spec, TestSpec, TrainSpec
-from lengen.data.datamodule import ArithmeticData
 from lengen.data.batch import Batch
+from lengen.data.datamodule import ArithmeticData
 from lengen.models import Transformer
 from lengen.tasks import Problems
 from lengen.training.build import build_model

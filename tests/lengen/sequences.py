@@ -6,8 +6,8 @@ import dataclasses
 import torch
 
 from lengen.config.spec import DataSpec, Spec, TestSpec, TrainSpec
-from lengen.data.datamodule import ArithmeticData
 from lengen.data.batch import Batch
+from lengen.data.datamodule import ArithmeticData
 from lengen.models import Decoder
 from lengen.tasks import Problems
 from lengen.training.build import build_model

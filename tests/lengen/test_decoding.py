@@ -8,8 +8,8 @@ import torch
 
 from lengen.callbacks import score_cell
 from lengen.config.spec import TrainSpec
-from lengen.data.datamodule import ArithmeticData
 from lengen.data.batch import response_start
+from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.models import Decoder
 from lengen.records import Score
@@ -136,7 +136,7 @@ def test_cells_larger_than_one_batch_are_summed(monkeypatch):
     model, data = trained("parity")
     problems = data.test(5, 1, 30)
     whole = score_cell(model, data.writer, problems, True)
-    monkeypatch.setattr("lengen.callbacks.accuracy_grid.TOKENS_AT_ONCE", 50)
+    monkeypatch.setattr("lengen.callbacks.scoring.TOKENS_AT_ONCE", 50)
     assert score_cell(model, data.writer, problems, True) == whole
 
 

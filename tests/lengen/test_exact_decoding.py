@@ -8,8 +8,8 @@ from rapidfuzz.distance import Levenshtein
 
 from lengen.callbacks import score_cell
 from lengen.callbacks.attention_maps import measure_attention
-from lengen.data.datamodule import ArithmeticData
 from lengen.data.batch import Batch
+from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.inspection.problem import solve
 from lengen.models import Decoder

@@ -12,6 +12,7 @@ from lengen.callbacks import CHECKPOINT, METRICS, DivergedError, read_metrics
 from lengen.callbacks.accuracy_grid import PARTIAL
 from lengen.config.spec import change
 from lengen.data.datamodule import ArithmeticData
+from lengen.data.task_data import TaskData
 from lengen.progress import Progress
 from lengen.records import Grid, Score
 from lengen.tasks import OperandError
@@ -76,8 +77,8 @@ def test_a_run_leaves_its_records(finished):
 
 
 def test_every_step_trains_on_its_own_batch(tmp_path, monkeypatch):
-    asked, batch = [], ArithmeticData.batch
-    monkeypatch.setattr(ArithmeticData, "batch", lambda self, step: asked.append(step) or batch(self, step))
+    asked, batch = [], TaskData.batch
+    monkeypatch.setattr(TaskData, "batch", lambda self, step: asked.append(step) or batch(self, step))
     run(tmp_path)
     assert asked == list(range(10))
 
@@ -104,8 +105,8 @@ def test_a_run_killed_while_training_ends_as_if_it_had_not_been(step, finished, 
         kill_at(step, monkeypatch, run, tmp_path)
     with (tmp_path / METRICS).open("a") as file:
         file.write(f"{step + 1},train_lo")  # and in the middle of a line
-    asked, batch = [], ArithmeticData.batch
-    monkeypatch.setattr(ArithmeticData, "batch", lambda self, step: asked.append(step) or batch(self, step))
+    asked, batch = [], TaskData.batch
+    monkeypatch.setattr(TaskData, "batch", lambda self, step: asked.append(step) or batch(self, step))
     assert same(run(tmp_path), outcome)
     assert asked == list(range(step - step % 3, 10)), "resumed at the last checkpoint, not at the beginning"
     assert traces(tmp_path) == traces(folder)
@@ -139,16 +140,19 @@ def test_a_run_killed_elsewhere_ends_as_if_it_had_not_been(place, finished, tmp_
 
 
 def test_metrics_survive_a_kill_while_they_are_rewritten(finished, tmp_path, monkeypatch):
+    """Which is when a resumed run first logs."""
     folder, outcome, _ = finished
-    run(tmp_path)
+    kill_at(4, monkeypatch, run, tmp_path)
+    before = (tmp_path / METRICS).read_bytes()
 
     def killed(*arguments):
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr("lengen.callbacks.training._row", killed)
+        patch.setattr("lengen.callbacks.metrics_logger._row", killed)
         with pytest.raises(Killed):
             run(tmp_path)
+    assert (tmp_path / METRICS).read_bytes() == before
     assert same(run(tmp_path), outcome)
     assert traces(tmp_path) == traces(folder)
 

@@ -8,8 +8,9 @@ from safetensors.torch import load_file
 
 from lengen.callbacks import METRICS, read_metrics
 from lengen.config.spec import change
-from lengen.data.datamodule import ArithmeticData
 from lengen.data.batch import Batch
+from lengen.data.datamodule import ArithmeticData
+from lengen.data.task_data import TaskData
 from lengen.decoding import verify, write
 from lengen.randomness import generator
 from lengen.tasks import OperandError
@@ -163,8 +164,8 @@ def test_a_run_without_hints_has_one_loss_and_no_main_steps(tmp_path):
 def test_a_killed_run_with_hints_ends_as_if_it_had_not_been(step, finished, tmp_path, monkeypatch):
     folder, outcome = finished
     kill_at(step, monkeypatch, run, tmp_path)
-    asked, batch = [], ArithmeticData.batch
-    monkeypatch.setattr(ArithmeticData, "batch", lambda self, step: asked.append(step) or batch(self, step))
+    asked, batch = [], TaskData.batch
+    monkeypatch.setattr(TaskData, "batch", lambda self, step: asked.append(step) or batch(self, step))
     again = run(tmp_path)
     assert asked == list(range(step - step % 4, 11)), "resumed at the last checkpoint, not at the beginning"
     assert again.grid == outcome.grid and again.info["scalars"] == outcome.info["scalars"]

@@ -1,13 +1,15 @@
 """Runs beside an encoder: dropout and early stopping survive kills; printed examples leave their attention."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from lightning.pytorch.trainer.states import TrainerFn
 from safetensors.torch import load_file
 
-from lengen.callbacks import CHECKPOINT, METRICS, EarlyStop, read_metrics
+from lengen.callbacks import CHECKPOINT, METRICS, VALIDATION, StopWhenGood, read_metrics
 from lengen.config.spec import TestSpec, change
 from lengen.data.datamodule import ArithmeticData
 from lengen.tasks import OperandError
@@ -79,7 +81,7 @@ def test_nothing_is_dropped_when_a_model_is_asked(finished, monkeypatch):
     assert torch.equal(without.train().predict(batch), without.predict(batch))
     asked = []
     monkeypatch.setattr(SequenceModule, "validation_step", lambda self, batch, index: asked.append(self.model.training))
-    monkeypatch.setattr("lengen.callbacks.training.MetricsFile.on_validation_end", lambda *_: None)
+    monkeypatch.setattr(StopWhenGood, "on_validation_end", lambda *_: None)
     (folder / "asked").mkdir()
     execute(change(SPEC, train={"steps": 2, "evaluations": 2}), 0, folder / "asked", lambda _: None)
     assert asked == [False, False]
@@ -128,6 +130,7 @@ def told(monkeypatch):
     def validation_step(self, batch, index):
         good = GOOD[self.trainer.global_step // 2 - 1]
         self.exact_match.update(torch.tensor([[1], [int(good)], [0]]), torch.ones(3, 1))
+        self.log(VALIDATION, self.exact_match)
 
     monkeypatch.setattr(SequenceModule, "validation_step", validation_step)
 
@@ -179,10 +182,6 @@ def test_a_run_that_is_never_good_enough_or_need_not_be_trains_to_its_end(stop_a
     assert run(tmp_path, sized).info["scalars"]["steps"] == 16
 
 
-class Trainer:
-    should_stop = False
-
-
 @pytest.mark.parametrize(
     ("values", "stops"),
     [
@@ -195,13 +194,31 @@ class Trainer:
         ([1.0, 1.0, 1.0, 0.0], False),
     ],
 )
-def test_only_the_newest_evaluations_count(values, stops, tmp_path):
-    rows = [f"{step},val_exact_match,{value}\n{step},train_loss,9\n" for step, value in enumerate(values)]
-    (tmp_path / METRICS).write_text("".join(["step,name,value\n", *rows]))
+def test_only_the_newest_evaluations_count(values, stops):
+    """Whatever process made them: a state that is loaded goes on."""
     for at, expected in ((0.9, stops), (0.0, False)):
-        trainer = Trainer()
-        EarlyStop(dataclasses.replace(TRAIN, stop_at=at, patience=3), tmp_path).on_validation_end(trainer, None)
-        assert trainer.should_stop == expected, "0 never stops"
+        state = {"in_a_row": 0}
+        for value in values:
+            trainer = at_evaluation({VALIDATION: torch.tensor(value)})
+            stop = StopWhenGood(at, patience=3)
+            stop.load_state_dict(state)
+            stop.on_validation_end(trainer, None)
+            state = stop.state_dict()
+        resumed = at_evaluation({})
+        stop = StopWhenGood(at, patience=3)
+        stop.load_state_dict(state)
+        stop.on_fit_start(resumed, None)
+        assert resumed.should_stop == expected, "0 never stops"
+
+
+def at_evaluation(logged):
+    state = SimpleNamespace(fn=TrainerFn.FITTING)
+    return SimpleNamespace(should_stop=False, sanity_checking=False, callback_metrics=logged, state=state)
+
+
+def test_a_value_that_nothing_logs_cannot_end_a_training():
+    with pytest.raises(ValueError, match="no such value is logged; logged are val_loss"):
+        StopWhenGood(0.9, 3).on_validation_end(at_evaluation({"val_loss": torch.tensor(1.0)}), None)
 
 
 # ------------------------------------------------------------------ printed examples, and what is refused early

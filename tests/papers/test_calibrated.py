@@ -9,8 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from lengen.callbacks import CHECKPOINT, METRICS
-from lengen.callbacks.accuracy_grid import score_cell
+from lengen.callbacks import CHECKPOINT, METRICS, score_cell
 from lengen.config.model import Given, Window
 from lengen.config.overlay import overlay
 from lengen.config.spec import change, from_dict, replace
@@ -22,7 +21,7 @@ from lengen.randomness import generator
 from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS
-from papers.bias_calibration import calibrated, relative, settings
+from papers.bias_calibration import calibrated, settings
 from papers.bias_calibration.calibrated import average_attention, calibrate, converged
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.spec import CalibratedSpec
@@ -116,7 +115,7 @@ def test_the_weights_hold_the_bias_and_are_all_that_is_needed(finished):
 def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished, tmp_path, monkeypatch):
     """``again``: steps of the first training that are still to be made, or made again."""
     folder, outcome, _ = finished
-    train, written = SequenceModule.training_step, calibrated.write_whole
+    train, written, rows_written = SequenceModule.training_step, calibrated.write_whole, calibrated.write_metrics
     counted = []
 
     def step(self, batch, index):
@@ -127,9 +126,14 @@ def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished
         return train(self, batch, index)
 
     def whole(path, text):
-        if killing and path.name == {"first info": "info.json", "metrics": METRICS}.get(place):
+        if killing and place == "first info":
             raise Killed
         written(path, text)
+
+    def rows(path, kept):
+        if killing and place == "metrics":
+            raise Killed
+        rows_written(path, kept)
 
     def between(*arguments):
         raise Killed
@@ -137,6 +141,7 @@ def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished
     killing = True
     monkeypatch.setattr(SequenceModule, "training_step", step)
     monkeypatch.setattr(calibrated, "write_whole", whole)
+    monkeypatch.setattr(calibrated, "write_metrics", rows)
     with monkeypatch.context() as patch:
         if place == "between":
             patch.setattr(calibrated, "average_attention", between)
@@ -156,7 +161,7 @@ def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished
 
 @pytest.mark.parametrize("kind", ["probabilities", "scores"])
 def test_averaged_attention_is_the_mean_over_examples_one_by_one(kind, monkeypatch):
-    monkeypatch.setattr(calibrated, "AT_ONCE", 3)
+    monkeypatch.setattr("lengen.callbacks.measurement.AT_ONCE", 3)
     first = SPEC.first()
     model, data = build_model(change(first, model={"layers": 2}), 0).eval(), ArithmeticData(first, 0)
     chosen = replace(SPEC.calibration, attention=kind, examples=8)
@@ -240,7 +245,7 @@ def test_ratios_need_two_trainings_that_converged(first, second, tmp_path):
 
 def test_relative_keys_are_recorded_as_computed_pair_by_pair(tmp_path):
     spec = settings.relative(profile("smoke", PairAddition))
-    outcome = relative.execute(spec, 0, tmp_path, [].append)
+    outcome = spec.run(0, tmp_path, [].append)
     model, batch = load(spec, tmp_path / WEIGHTS), ArithmeticData(spec, 0).validation()
     encoding = model.encoding
     assert isinstance(encoding, RelativeKeys)

@@ -124,9 +124,10 @@ def test_losses_and_sub_tasks_are_those_of_the_stored_weights(name, runs, monkey
                 if family != "answer_loss" and asked:
                     right = bool((logits[places - 1].argmax(dim=-1) == batch.tokens[0, places]).all())
                     assert right == bool(outcome.arrays[f"hits.subtask.{asked[kind][0][5:]}.{length}"][row])
-    before = measured.measure(model, data, 2, spec)
-    monkeypatch.setattr(measured, "AT_ONCE", 3)
-    after = measured.measure(model, data, 2, spec)
+    problems = data.test(2, 2, spec.measure.examples)
+    before = measured.answers(model, data, 2, problems)
+    monkeypatch.setattr("lengen.callbacks.measurement.AT_ONCE", 3)
+    after = measured.answers(model, data, 2, problems)
     assert all(np.allclose(before[key], after[key], atol=1e-5) for key in before)
 
 
@@ -254,11 +255,12 @@ def test_measurements_that_cannot_be_made_are_refused_before_training(fields, me
     assert not list(tmp_path.iterdir()), "nothing was trained"
 
 
-def test_specifications_of_this_paper_survive_json():
+def test_specifications_of_this_paper_survive_json_and_bring_their_measurements():
     for experiment in EXPERIMENTS:
         for profile in PROFILES:
             if profile in experiment.specs:
                 spec = experiment.specs[profile]
                 assert from_dict(spec.to_dict(), MeasuredSpec) == spec
                 assert type(from_dict(spec.to_dict())) is Spec
+                assert [type(callback).__name__ for callback in spec.callbacks()] == ["Answers", "Uncertainties"]
                 assert max(spec.measure.uncertainty, default=1) <= max(spec.test.lengths)

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure as Drawing
 
 from lengen.config.experiment import PROFILES
-from lengen.data.datamodule import ArithmeticData
+from lengen.data.task_data import TaskData
 from lengen.training.build import build_model
 from papers.task_hinting import figures
 from papers.task_hinting.experiments import EXPERIMENTS, FIGURES
@@ -23,7 +23,7 @@ def spec(name: str, profile: str = "paper"):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_setting_builds_data_and_model_at_its_smallest_size(name):
     chosen = NAMES[name].specs["smoke"]
-    data = ArithmeticData(chosen, 0)
+    data = TaskData(chosen, 0)
     batch = data.batch(0)
     assert len(batch.tokens) == chosen.train.batch
     model = build_model(chosen, 0)
@@ -83,7 +83,7 @@ def test_pairs_differ_in_what_they_are_about_only(profile):
 @pytest.mark.parametrize("profile", PROFILES)
 def test_equal_main_task_steps(profile):
     plain, equal = spec("fig3.6/none", profile), spec("fig3.6/successor-equal", profile)
-    assert ArithmeticData(equal, 0).main_steps(equal.train.steps) == plain.train.steps
+    assert TaskData(equal, 0).main_steps(equal.train.steps) == plain.train.steps
 
 
 def test_smaller_training_sets_keep_the_published_number_of_epochs():
@@ -101,7 +101,7 @@ def test_smaller_training_sets_keep_the_published_number_of_epochs():
 
 def test_published_vocabularies():
     for name, tokens in (("fig3.2/1m", 103), ("table3/standard", 14)):
-        assert len(ArithmeticData(spec(name), 0).vocab) == tokens
+        assert len(TaskData(spec(name), 0).vocab) == tokens
 
 
 def test_every_figure_draws_runs_of_the_smallest_profile():

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from lengen.config.spec import Spec, SpecError, change, check
-from lengen.data.datamodule import ArithmeticData
 from lengen.data.batch import TrainBatch
+from lengen.data.task_data import TaskData
 from lengen.vocab import PAD
 from tests.lengen.helpers import MODEL, TRAIN, data_spec, spec
 from tests.lengen.sequences import ONE_LENGTH, TASKS, sequences, sized
@@ -16,7 +16,7 @@ from tests.lengen.sequences import ONE_LENGTH, TASKS, sequences, sized
 HINTS = ("successor", "count", "fill")
 
 
-def text(data: ArithmeticData, batch: TrainBatch) -> list[str]:
+def text(data: TaskData, batch: TrainBatch) -> list[str]:
     return [data.format.vocab.decode(row) for row in batch.tokens]
 
 
@@ -32,7 +32,7 @@ def equal(one: TrainBatch, other: TrainBatch) -> bool:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_batch_shares_one_length(task):
-    data = ArithmeticData(sized(sequences(task, short=3, skew=0.8), dataclasses.replace(ONE_LENGTH, batch=40)), 0)
+    data = TaskData(sized(sequences(task, short=3, skew=0.8), dataclasses.replace(ONE_LENGTH, batch=40)), 0)
     lengths = collections.Counter()
     for step in range(60):
         batch = data.batch(step)
@@ -48,7 +48,7 @@ def test_a_batch_shares_one_length(task):
 
 
 def test_without_it_lengths_are_mixed():
-    data = ArithmeticData(sized(train=dataclasses.replace(TRAIN, batch=40, bucket=1)), 0)
+    data = TaskData(sized(train=dataclasses.replace(TRAIN, batch=40, bucket=1)), 0)
     assert len({row.index("⊥") for row in text(data, data.batch(0))}) == 5
 
 
@@ -64,17 +64,17 @@ def test_without_it_lengths_are_mixed():
 )
 def test_batches_are_the_same_in_any_order_of_asking(spec):
     steps = 50
-    data = ArithmeticData(spec, 3)
+    data = TaskData(spec, 3)
     in_order = [data.batch(step) for step in range(steps)]
-    again = ArithmeticData(spec, 3)
+    again = TaskData(spec, 3)
     for step in torch.randperm(steps, generator=torch.Generator().manual_seed(0)).tolist():
         assert equal(again.batch(step), in_order[step])
-    other = ArithmeticData(spec, 4)
+    other = TaskData(spec, 4)
     assert not any(equal(other.batch(step), in_order[step]) for step in range(steps))
 
 
 def test_heads_take_turns_and_the_main_one_comes_first():
-    data = ArithmeticData(sized(sequences(hints=HINTS)), 0)
+    data = TaskData(sized(sequences(hints=HINTS)), 0)
     assert [data.batch(step).output for step in range(9)] == [0, 1, 2, 3, 0, 1, 2, 3, 0]
     for step in range(40):
         for row in text(data, data.batch(step)):
@@ -86,12 +86,12 @@ def test_heads_take_turns_and_the_main_one_comes_first():
                 "⊥" in right and right.replace("⊥", "") == left,
             ][step % 4], row
     assert [data.main_steps(steps) for steps in range(10)] == [sum(s % 4 == 0 for s in range(n)) for n in range(10)]
-    assert ArithmeticData(sized(), 0).main_steps(7) == 7
+    assert TaskData(sized(), 0).main_steps(7) == 7
 
 
 def test_a_main_task_without_hints_has_the_same_stream():
     """What it is trained on does not depend on what takes turns with it."""
-    alone, hinted, more = (ArithmeticData(sized(sequences(hints=h)), 0) for h in ((), ("successor",), HINTS))
+    alone, hinted, more = (TaskData(sized(sequences(hints=h)), 0) for h in ((), ("successor",), HINTS))
     for number in range(12):
         assert equal(alone.batch(number), hinted.batch(2 * number)) and equal(
             alone.batch(number), more.batch(4 * number)
@@ -101,7 +101,7 @@ def test_a_main_task_without_hints_has_the_same_stream():
 
 def test_streams_of_tasks_differ():
     """Even of the same task, and of two that are the same but for their padding."""
-    data = ArithmeticData(sized(sequences(hints=("sorting", "fill", "fill_as_drawn"))), 0)
+    data = TaskData(sized(sequences(hints=("sorting", "fill", "fill_as_drawn"))), 0)
     for start in range(0, 40, 4):
         main, again, fill, drawn = (text(data, data.batch(start + k)) for k in range(4))
         assert main != again and fill != drawn
@@ -111,7 +111,7 @@ def test_streams_of_tasks_differ():
 def test_a_streamed_set_is_drawn_again_in_another_order_in_every_epoch(hints):
     parts, window = 1 + len(hints), 8 * 5
     # Room for 3 windows of each task, and something over, which is left out.
-    data = ArithmeticData(sized(sequences(examples=parts * (3 * window + 7), hints=hints)), 0)
+    data = TaskData(sized(sequences(examples=parts * (3 * window + 7), hints=hints)), 0)
     for which in range(parts):
         epochs = []
         for epoch in range(6):
@@ -125,7 +125,7 @@ def test_a_streamed_set_is_drawn_again_in_another_order_in_every_epoch(hints):
 
 
 def test_sets_of_auxiliary_tasks_have_examples_and_orders_of_their_own():
-    data = ArithmeticData(sized(sequences(examples=2 * 6 * 40, hints=("sorting",))), 0)
+    data = TaskData(sized(sequences(examples=2 * 6 * 40, hints=("sorting",))), 0)
     orders = []
     for which in (0, 1):
         windows = [frozenset(as_key(data.batch(2 * (5 * w + n) + which)) for n in range(5)) for w in range(30)]
@@ -136,21 +136,21 @@ def test_sets_of_auxiliary_tasks_have_examples_and_orders_of_their_own():
 
 
 def test_a_set_of_one_window_is_seen_in_every_epoch():
-    data = ArithmeticData(sized(sequences(examples=40)), 0)
+    data = TaskData(sized(sequences(examples=40)), 0)
     first = {as_key(data.batch(step)) for step in range(5)}
     assert {as_key(data.batch(step)) for step in range(5, 50)} == first
 
 
 def test_every_task_has_an_equal_part_of_the_examples():
     for hints in ((), ("successor",), HINTS):
-        data = ArithmeticData(sized(sequences(examples=999, hints=hints)), 0)
+        data = TaskData(sized(sequences(examples=999, hints=hints)), 0)
         assert [stream.examples for stream in data.streams] == [999 // (1 + len(hints))] * (1 + len(hints))
         assert [stream.writer.output for stream in data.streams] == list(range(1 + len(hints)))
 
 
 @pytest.mark.parametrize("hints", [(), HINTS])
 def test_a_loss_is_weighted_by_the_mean_number_of_targets(hints):
-    data = ArithmeticData(sized(sequences(hints=hints)), 0)
+    data = TaskData(sized(sequences(hints=hints)), 0)
     for which in range(1 + len(hints)):
         batches = [data.batch((1 + len(hints)) * number + which) for number in range(5)]
         mean = sum(int(batch.loss.sum()) for batch in batches) / 5
@@ -197,7 +197,7 @@ REFUSED = {
 @pytest.mark.parametrize("message", REFUSED)
 def test_specifications_that_make_no_sense_get_one_sentence(message):
     with pytest.raises(SpecError) as caught:
-        ArithmeticData(REFUSED[message], 0)
+        TaskData(REFUSED[message], 0)
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -214,7 +214,7 @@ def test_what_borders_on_the_refused_is_fine():
         sized(sequences("increment", hints=("carries",))),
         sized(train=dataclasses.replace(ONE_LENGTH, loss="all"), temperature="log"),
     ):
-        assert len(ArithmeticData(fine, 0).batch(0).tokens) == 8
+        assert len(TaskData(fine, 0).batch(0).tokens) == 8
 
 
 def test_new_fields_at_their_defaults_leave_hashes_as_they_were():

@@ -10,9 +10,9 @@ from lengen.training.build import build_model
 from lengen.vocab import PAD
 from tests.lengen.beside import beside, data_for, made
 from tests.lengen.helpers import ENCODINGS, data_spec, decoder, problems, spec
+from tests.lengen.models.test_encoder_decoder import SIZE, copied
 from tests.lengen.test_decoding import check
 from tests.lengen.test_decoding_beside import check as check_text
-from tests.lengen.models.test_encoder_decoder import SIZE, copied
 
 ENCODER = {"architecture": "encoder"}
 

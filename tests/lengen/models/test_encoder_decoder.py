@@ -5,8 +5,8 @@ import torch
 from torch import nn
 
 from lengen.config.spec import TestSpec
-from lengen.data.datamodule import ArithmeticData
 from lengen.data.batch import Batch, Source
+from lengen.data.datamodule import ArithmeticData
 from lengen.training.build import build_model
 from lengen.vocab import PAD
 from tests.lengen.beside import MODEL, beside, data_for, made

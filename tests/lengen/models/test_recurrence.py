@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from lengen.config.spec import Spec, SpecError, check
-from lengen.data.datamodule import ArithmeticData
 from lengen.data.batch import Batch
+from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.models import Record
 from lengen.models.attention import causal_mask

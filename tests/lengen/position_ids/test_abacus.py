@@ -16,9 +16,9 @@ from lengen.tasks import OperandError
 from lengen.vocab import END, FIRST, PAD
 from tests.lengen import thesis
 from tests.lengen.beside import made
+from tests.lengen.data.test_random_spaces import abacus
 from tests.lengen.greedy import show
 from tests.lengen.helpers import problems, spec, two_operands
-from tests.lengen.data.test_random_spaces import abacus
 from tests.lengen.tasks.test_base import chi_square
 
 FORMATS = {

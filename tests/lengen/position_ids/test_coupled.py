@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from lengen.position_ids import Consecutive, Coupled, NoPositionIds
 from lengen.tasks import OperandError
-from tests.lengen.helpers import data_spec
 from tests.lengen.formats.test_linear import problems, writer
+from tests.lengen.helpers import data_spec
 from tests.lengen.tasks.test_base import chi_square
 
 UNUSED = -1

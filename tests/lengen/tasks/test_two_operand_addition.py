@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen.config.spec import SpecError, TrainSpec
-from lengen.data.datamodule import ArithmeticData
+from lengen.data.task_data import TaskData
 from lengen.randomness import generator, mix
 from lengen.tasks import NByN, OperandError, Problems
 from lengen.tasks.base import keys
@@ -125,9 +125,9 @@ def test_reserves_have_their_sizes_and_what_validates_does_not_test(length, most
     assert len(validates) == (185 if length == 2 else VALIDATED) and not validates & set(tests)
 
 
-def made(seed: int, **options) -> ArithmeticData:
+def made(seed: int, **options) -> TaskData:
     train = TrainSpec(steps=9, batch=32, bucket=4, lr=1e-3)
-    return ArithmeticData(spec(two_operands(*MINI, **options), train, TEST, encoding="sinusoidal"), seed)
+    return TaskData(spec(two_operands(*MINI, **options), train, TEST, encoding="sinusoidal"), seed)
 
 
 def test_test_problems_are_the_same_for_every_seed_and_model_and_training_sets_are_not():
@@ -143,7 +143,7 @@ def test_validation_takes_all_trained_lengths_in_turn_and_all_sub_tasks():
     drawn = task.validation(256, 4, 2, generator("v"))
     assert collections.Counter(drawn.lengths[:, 0].tolist()) == {1: 86, 3: 85, 4: 85}
     assert set(drawn.kinds.tolist()) == set(range(5))
-    assert made(0).validation().tokens.shape[0] == ArithmeticData.VALIDATION
+    assert made(0).validation().tokens.shape[0] == TaskData.VALIDATION
 
 
 def test_sub_tasks_of_a_fixed_set_are_equal_parts_and_tests_ask_for_the_first():

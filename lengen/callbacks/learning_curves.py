@@ -1,12 +1,12 @@
 """Exact match and answer loss by operand length while a model trains, and the loss of each digit of the answer.
 
-Figures 4.1, 4.2 and B.1 of "Length Generalization on Multi-Digit Integer Addition with Transformers". Rows in
-metrics.csv, one of each at every evaluation: ``exact_match.<length>``; ``answer_loss.<length>`` in nats per response
+Figures 4.1, 4.2 and B.1 of "Length Generalization on Multi-Digit Integer Addition with Transformers". Logged
+at every evaluation: ``exact_match.<length>``; ``answer_loss.<length>`` in nats per response
 token; and at the longest trained length ``digit_loss.<place>``, place 1 being the units, where the response is the
 answer alone.
 """
 
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -14,10 +14,10 @@ from lightning import Callback, LightningModule, Trainer
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from lengen.callbacks.training import METRICS, append_metric
-from lengen.config.spec import Spec
+from lengen.callbacks.measurement import model_of
 from lengen.data.batch import Batch, response_start
-from lengen.data.datamodule import ArithmeticData
+from lengen.data.datamodule import data_of
+from lengen.data.task_data import TaskData
 from lengen.models import Transformer
 
 
@@ -62,29 +62,32 @@ def digit_losses(losses: Losses, reverse: bool) -> list[float]:
     return [float(value) for value in values.sum(dim=0) / inside.sum(dim=0)]
 
 
-class Track(Callback):
-    """Scores ``spec.test.track`` examples of every tested length at every evaluation."""
+class LearningCurves(Callback):
+    """Scores test examples of every length whenever the training is evaluated.
 
-    def __init__(self, spec: Spec, folder: Path) -> None:
-        self.spec = spec
-        self.path = folder / METRICS
+    Args:
+        lengths: Tested operand lengths.
+        count: The second axis.
+        examples: Examples per length; 0 scores none.
+    """
+
+    def __init__(self, lengths: Sequence[int], count: int = 1, examples: int = 100) -> None:
+        self.lengths = lengths if examples else ()
+        self.count = count
+        self.examples = examples
         self._batches: dict[int, Batch] = {}
 
-    def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        test, data = self.spec.test, self.spec.data
-        if not test.track:
-            return
-        module: ArithmeticData = trainer.datamodule  # type: ignore[attr-defined]
-        model: Transformer = pl_module.model  # type: ignore[assignment]
-        rows: list[tuple[str, float]] = []
-        for length in test.lengths:
+    def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        data, model = data_of(trainer), model_of(pl_module)
+        for length in self.lengths:
             if length not in self._batches:
-                self._batches[length] = module.writer.write(module.test(length, max(test.counts), test.track))
-            losses = response_losses(model, self._batches[length])
-            rows.append((f"exact_match.{length}", float(losses.correct.float().mean())))
-            rows.append((f"answer_loss.{length}", float(losses.loss.sum() / losses.sizes.sum())))
-            if length == data.task.longest and module.format.ends and not module.format.separators:
-                by_place = digit_losses(losses, module.format.reversed_answer)
-                rows += [(f"digit_loss.{place}", value) for place, value in enumerate(by_place, start=1)]
-        for name, value in rows:
-            append_metric(self.path, trainer.global_step, name, value)
+                self._batches[length] = data.writer.write(data.test(length, self.count, self.examples))
+            for name, value in self._found(response_losses(model, self._batches[length]), length, data):
+                pl_module.log(name, value, batch_size=1)
+
+    def _found(self, losses: Losses, length: int, data: TaskData) -> Iterator[tuple[str, float]]:
+        yield f"exact_match.{length}", float(losses.correct.float().mean())
+        yield f"answer_loss.{length}", float(losses.loss.sum() / losses.sizes.sum())
+        if length == data.task.part.longest and data.format.ends and not data.format.separators:
+            for place, value in enumerate(digit_losses(losses, data.format.reversed_answer), start=1):
+                yield f"digit_loss.{place}", value

@@ -1,0 +1,39 @@
+"""The checkpoint a killed run goes on from, and the end of a training whose numbers are none any more."""
+
+import os
+from pathlib import Path
+
+from lightning import Callback, LightningModule, Trainer
+
+CHECKPOINT = "last.ckpt"
+
+
+class DivergedError(ValueError):
+    """The loss is not a number any more; the message names the step, the run and the last good checkpoint."""
+
+
+class ResumePoint(Callback):
+    """Writes ``last.ckpt`` into a folder after every evaluation, atomically: a kill leaves the old one or the new one.
+
+    Weights that are not finite are never written, so the checkpoint that is there is good. Lightning's
+    `ModelCheckpoint` promises neither; it works beside this one where more than the last checkpoint is wanted.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = Path(folder) / CHECKPOINT
+
+    def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if not all(bool(parameter.isfinite().all()) for parameter in pl_module.parameters()):
+            raise diverged(f"weights at step {trainer.global_step} are not finite", self.path)
+        temporary = self.path.with_suffix(".tmp")
+        trainer.save_checkpoint(temporary)
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, self.path)
+
+
+def diverged(what: str, checkpoint: Path | None) -> DivergedError:
+    """The error of a training that diverged: what was seen, what to change, where to go on from."""
+    good = checkpoint is not None and checkpoint.exists()
+    last = f"the last good checkpoint is {checkpoint}" if good else "there is no checkpoint yet"
+    return DivergedError(f"training diverged: {what}; lower train.lr; {last}")

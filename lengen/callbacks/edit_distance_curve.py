@@ -1,0 +1,41 @@
+"""How far from right: edit distance over the operand length."""
+
+from collections.abc import Sequence
+
+from lengen.callbacks.accuracy_grid import AccuracyGrid
+from lengen.callbacks.measurement import Measurement, Report
+from lengen.data.task_data import TaskData
+from lengen.models import Transformer
+
+
+class EditDistanceCurve(Measurement):
+    """``curve``: operand length -> edits per token of the true response, where the model writes its own text.
+
+    It is empty where text cannot be written freely (`lengen.formats.can_run_free`).
+
+    Args:
+        lengths: Tested operand lengths.
+        count: The second axis.
+        examples: Examples per length.
+        scored: An `AccuracyGrid` of the same Trainer, before this callback: then its counts at ``count`` are used,
+            because both come from one pass, and ``lengths`` and ``examples`` have no say.
+    """
+
+    def __init__(
+        self, lengths: Sequence[int] = (), count: int = 1, examples: int = 1000, *, scored: AccuracyGrid | None = None
+    ) -> None:
+        super().__init__()
+        self.scored = scored
+        self.alone = AccuracyGrid(lengths, (count,), examples)
+        self.count = count
+        self.curve: dict[int, float] = {}
+
+    def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
+        if self.scored is None:
+            self.alone.measure(model, data, report)
+        grid = (self.scored or self.alone).grid
+        self.curve = {}
+        for cell in sorted(grid.scores):
+            if cell[1:] in ((), (self.count,)) and "free_running" in grid.scores[cell]:
+                score = grid.total([cell], "free_running")
+                self.curve[cell[0]] = score.edit_sum / score.reference_tokens

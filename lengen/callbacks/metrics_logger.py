@@ -1,0 +1,155 @@
+"""The Logger of every run: rows ``step,name,value`` in metrics.csv; and loggers of other packages beside it."""
+
+import csv
+import importlib
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import lightning.pytorch.loggers
+from lightning import LightningModule, Trainer
+from lightning.fabric.utilities.rank_zero import rank_zero_only
+from lightning.pytorch.loggers.logger import Logger
+from lightning.pytorch.trainer.states import TrainerFn
+
+METRICS = "metrics.csv"
+VALIDATION = "val_exact_match"
+"""Name of the in-distribution exact match."""
+TRAIN_LOSS = "train_loss"
+"""Name of the training loss in nats per target token; an auxiliary task adds its own name behind a dot."""
+LEARNING_RATE = "learning_rate"
+HEADER = "step,name,value\n"
+
+
+class MetricsLogger(Logger):
+    """Appends what is logged to ``metrics.csv`` in a folder, one row a value; steps are those done, from 1.
+
+    A training that starts anew starts the file anew. One that is resumed, by whatever checkpoint, drops the rows from
+    the first step that it logs again, so a killed and resumed run ends with the bytes of an uninterrupted one. Rows are
+    written when they are logged: a kill loses at most the line it hits, and `read_metrics` leaves that one out.
+
+    Why not Lightning's CSVLogger: resumed into the same folder it deletes what was logged before (or begins
+    ``version_1`` beside it), it has a column per name, so a name that comes late rewrites the file, which a kill then
+    leaves in parts, and its rows would be wrong by one step after a resume (see `log_metrics`). Speed is no reason: a
+    row takes 0.02 ms here, and no more there.
+
+    Args:
+        folder: Where the file is; it has to exist.
+        leave_out: Names that are not written: Lightning's epoch, which is an evaluation here, and the learning rate,
+            which is a formula of the step (`lengen.training.optimizer.learning_rate_factor`).
+    """
+
+    def __init__(self, folder: Path, leave_out: Collection[str] = ("epoch", LEARNING_RATE)) -> None:
+        super().__init__()
+        self.path = Path(folder) / METRICS
+        self.leave_out = frozenset(leave_out)
+        self._trainer: Trainer | None = None
+        self._resumed = False
+
+    @property
+    def name(self) -> str:
+        return "metrics"
+
+    @property
+    def version(self) -> str:
+        return ""
+
+    @property
+    def save_dir(self) -> str:
+        return str(self.path.parent)
+
+    def log_hyperparams(self, params: Any, *args: Any, **kwargs: Any) -> None:
+        """Nothing: the specification has a file of its own."""
+
+    @rank_zero_only
+    def log_graph(self, model: Any, input_array: Any = None) -> None:
+        """Begin the file, or find out that it goes on.
+
+        This is where Lightning shows a logger the module, before anything is logged: so no callback has to tell it.
+        """
+        assert isinstance(model, LightningModule)
+        self._trainer = trainer = model.trainer
+        fits = trainer.state.fn == TrainerFn.FITTING
+        self._resumed = fits and trainer.ckpt_path is not None
+        if not self.path.exists() or (fits and not self._resumed):
+            write_whole(self.path, HEADER)
+
+    @rank_zero_only
+    def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
+        """Append a row for each value, at the steps that the Trainer has done.
+
+        ``step`` counts from 0 and matters without a Trainer only: Lightning 2.6 passes one that lags by one after a
+        resume from a checkpoint that was written when an epoch ended.
+        """
+        done = (step or 0) + 1 if self._trainer is None else self._trainer.global_step
+        if self._resumed:
+            self._resumed = False
+            keep_before(self.path, done)
+        for name, value in metrics.items():
+            if name not in self.leave_out:
+                append_metric(self.path, done, name, value)
+
+
+def extra_loggers(names: Sequence[str], folder: Path) -> list[Logger]:
+    """Loggers beside metrics.csv, by name (tensorboard, wandb); what they write lies in ``folder``.
+
+    Raises `ValueError` for an unknown name or a package that is not installed.
+    """
+    return [_extra(name, folder) for name in names]
+
+
+def _extra(name: str, folder: Path) -> Logger:
+    if name not in EXTRAS:
+        raise ValueError(f"logger {name}: expected one of {', '.join(EXTRAS)}")
+    package, kind = EXTRAS[name]
+    try:
+        importlib.import_module(package)
+    except ImportError:
+        raise ValueError(f"logger {name}: the package is not installed; pip install '.[{name}]' adds it") from None
+    made: Logger = getattr(lightning.pytorch.loggers, kind)(save_dir=str(folder), name=name)
+    return made
+
+
+EXTRAS = {"tensorboard": ("tensorboard", "TensorBoardLogger"), "wandb": ("wandb", "WandbLogger")}
+"""Name, which is also the extra of this project that installs it -> package, and Lightning's logger that needs it."""
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a small file so that a kill leaves the old content or the new, never a part."""
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(text)
+    temporary.replace(path)
+
+
+def keep_before(path: Path, step: int) -> None:
+    """Drop the rows of a metrics.csv from a step on, and a last line cut short by a kill."""
+    write_metrics(path, [row for row in read_metrics(path) if row[0] < step])
+
+
+def write_metrics(path: Path, rows: Sequence[tuple[int, str, float]]) -> None:
+    """Write a whole metrics.csv; a kill leaves the old one or the new."""
+    write_whole(path, HEADER + "".join(",".join(map(str, _row(row))) + "\n" for row in rows))
+
+
+def append_metric(path: Path, step: int, name: str, value: float) -> None:
+    """Append a row to a metrics.csv."""
+    with path.open("a", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerow(_row((step, name, value)))
+
+
+def read_metrics(path: Path) -> list[tuple[int, str, float]]:
+    """Rows of a metrics.csv; a last line cut short by a kill is left out; no file, no rows."""
+    if not path.exists():
+        return []
+    rows = []
+    for row in list(csv.reader(path.read_text().splitlines()))[1:]:
+        try:
+            step, name, value = row
+            rows.append((int(step), name, float(value)))
+        except ValueError:
+            break
+    return rows
+
+
+def _row(row: tuple[int, str, float]) -> tuple[int, str, str]:
+    return row[0], row[1], f"{row[2]:.6g}"
