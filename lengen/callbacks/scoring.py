@@ -60,7 +60,7 @@ def _score(model: Transformer, writer: Writer, problems: Problems, free_running:
 
 def _counts(writer: Writer, written: Tensor, reference: Tensor, edited: Tensor | None) -> Score:
     """Counts of responses against their references; edit distance only over the ``edited`` rows (0 elsewhere)."""
-    exact, answer, edits = ExactMatch(), AnswerMatch(writer.format), EditDistance()
+    exact, answer, edits = ExactMatch(), AnswerMatch(writer.format, writer.vocab), EditDistance()
     exact.update(written, reference)
     answer.update(written, reference)
     if edited is not None:

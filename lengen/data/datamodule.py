@@ -32,6 +32,7 @@ class ArithmeticData(LightningDataModule):
         self.task = self.data.task
         self.writer = self.data.writer
         self.format = self.data.format
+        self.vocab = self.data.vocab
         self.cells = [(length, count) for length in spec.test.lengths for count in spec.test.counts]
 
     def train_dataloader(self) -> DataLoader[TrainBatch]:

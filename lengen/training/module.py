@@ -77,7 +77,7 @@ class SequenceModule(LightningModule):
         Not at every step: two values take 0.6 ms, a fifth of a small model's step.
         """
         if self.trainer._logger_connector.should_update_logs or self.trainer.is_last_batch:
-            name = ".".join([TRAIN_LOSS, *self.spec.data.hints[batch.output - 1 : batch.output]])
+            name = ".".join([TRAIN_LOSS, *(hint.name for hint in self.spec.data.hints[batch.output - 1 : batch.output])])
             self.log(name, outputs["loss"], prog_bar=True, batch_size=1)
             rate = self.spec.train.lr * learning_rate_factor(self.global_step - 1, self.spec.train)
             self.log(LEARNING_RATE, rate, batch_size=1)
@@ -93,7 +93,7 @@ class SequenceModule(LightningModule):
 
     def predict_step(self, batch: Problems, index: int, dataloader_idx: int = 0) -> list[str]:
         """Greedy responses to problems, as text."""
-        return [self.data.format.vocab.decode(row) for row in write(self.model, self.data.writer, batch)]
+        return [self.data.vocab.decode(row) for row in write(self.model, self.data.writer, batch)]
 
     def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:
         """Move training batches only: what is verified or written moves there and back by itself, once."""

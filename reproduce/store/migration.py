@@ -1,7 +1,7 @@
 """Settings of schema 1, one flat section each for data and model, as the typed parts that took their place.
 
-``python -m reproduce.store.migration [RESULTS]`` rewrites ``spec``, ``spec_hash`` and ``schema_version`` in every run.json
-below a results folder; no other file of a run is touched, and nothing that was measured changes.
+``python -m reproduce.store.migration [RESULTS]`` rewrites ``spec``, ``spec_hash`` and ``schema_version`` in every
+run.json below a results folder; no other file of a run is touched, and nothing that was measured changes.
 """
 
 from typing import Any
