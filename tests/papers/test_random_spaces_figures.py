@@ -193,7 +193,11 @@ def test_settings_show_the_trained_lengths_together_and_the_others_alone():
 
 def test_settings_of_several_seeds_show_median_and_range():
     gaps = (0.5, 0.9, 0.6)
-    runs = {"random_spaces/fig4.5/spaces": [run("fig4.5/spaces", k, spaces=0.5, gap=gap) for k, gap in enumerate(gaps)]}
+    runs = {
+        "random_spaces/fig4.5/spaces": [
+            run("fig4.5/spaces", k, changes=made.SPACES, gap=gap) for k, gap in enumerate(gaps)
+        ]
+    }
     axes = draw("fig4_5", runs).axes[0]
     assert [text.get_text() for text in axes.texts] == ["100.0", "60.0\n(50.0–90.0)", "0.0", "0.0"]
 
@@ -241,12 +245,11 @@ def test_looped_decoders_are_told_apart_by_their_input_injection():
 def test_lengths_and_sizes_in_words():
     assert titles.spans((1, 2, 3, 4, 6)) == "1–4, 6" and titles.spans((1, 2, 4)) == "1, 2, 4"
     assert [titles.examples(count) for count in (10_000, 10_000_000, 1_500, 0)] == ["10K", "10M", "1,500", "fresh"]
-    every = run("x", lengths=(1, 2, 3), tested=(2, 4))
-    every.info["spec"]["data"]["lengths"] = ()
+    every = run("x", changes={"data.task.lengths": (1, 2, 3)}, tested=(2, 4))
     assert titles.trained(every) == (1, 2, 3) and titles.groups(every) == [(2,), (4,)]
     known = run("x")
     assert [titles.role(known, length) for length in (4, 5, 6, 7)] == ["trained", "gap", "trained", "longer"]
-    assert titles.label(run("x", position_ids="abacus", reverse_response=True)) == "Abacus, reversed answer"
+    assert titles.label(run("x", changes=made.ABACUS | made.REVERSED)) == "Abacus, reversed answer"
     assert [panels.plain(value) for value in (0.01, 20.0)] == ["0.01", "20"]
 
 

@@ -10,6 +10,7 @@ import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 
+from lengen.config import Carries, Filling
 from lengen.config.experiment import Figure
 from lengen.intervals import wilson
 from papers.task_hinting import figures, panels, titles
@@ -157,8 +158,8 @@ def test_accuracy_and_edit_distance_are_of_uniform_sequences():
 
 def test_updates_of_the_main_task_are_those_that_were_made():
     made_up = {"steps": 300, "main_steps": 151}
-    assert titles.updates([run("x", hints=("count",), scalars=made_up)]) == "151 updates of sorting"
-    assert titles.updates([run("x", steps=301, hints=("count",))]) == "151 updates of sorting"
+    assert titles.updates([run("x", hints=(made.PARTS["count"],), scalars=made_up)]) == "151 updates of sorting"
+    assert titles.updates([run("x", steps=301, hints=(made.PARTS["count"],))]) == "151 updates of sorting"
     assert titles.updates([run("x", scalars={"steps": 250})]) == "250 updates of sorting"
 
 
@@ -188,7 +189,8 @@ def test_every_hint_has_a_line_and_all_at_once_too():
     assert [list(line.get_ydata()) for line in drawing.axes[0].lines] == [shares(x) for x in (30, 60, 20, 21, 12)]
     base, *others = drawing.axes[0].lines
     assert base.get_linestyle() == "--" and {line.get_linestyle() for line in others} == {"-"}
-    assert titles.hints(run("x", hints=("fill_as_drawn", "carries"))) == "fill (mask as drawn) and carry hints"
+    hints = (Filling(longest=10, padding=2), Carries(longest=10))
+    assert titles.hints(run("x", hints=hints)) == "fill (mask as drawn) and carry hints"
 
 
 def test_training_has_validation_above_and_the_loss_of_every_task_below():

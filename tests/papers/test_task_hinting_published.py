@@ -171,7 +171,7 @@ def accuracy(value: dict[str, float], reach: float, furthest: float) -> float:
 def made(world: World, name: str, profile: str, seed: int) -> Run:
     experiment = EXPERIMENTS[name]
     spec, value = experiment.specs[profile], scored(world, CATALOGUE.home(experiment, profile).name)
-    trained, n = spec.data.length, spec.test.examples
+    trained, n = spec.data.task.longest, spec.test.examples
     grid = Grid(("length", "count") if len(spec.test.counts) > 1 else ("length",))
     arrays = {}
     for length in spec.test.lengths:

@@ -21,7 +21,7 @@ from papers.task_hinting.theorem import (
 @pytest.mark.parametrize(
     ("override", "words"),
     [
-        ("theorem.variant=literal", "invalid enum value 'literal'"),
+        ("theorem.variant=literal", "expected one of repaired, printed"),
         ("theorem.variant=printed", "set model.ff_width=15"),
         ("data.task.alphabet=6", "set model.width=42"),
         ("model.width=12", "set model.width=36"),

@@ -4,12 +4,12 @@ import pytest
 
 from lengen.config.overlay import overlay
 from lengen.config.spec import change
-from lengen.config.tasks import ListOpsMax, ListOpsMin, NByOne, PairAddition, RunningXor, Successor
+from lengen.config.tasks import ListOpsMax, ListOpsMin, NByOne, PairAddition, RunningXor, Successor, TwoOperandAddition
 from lengen.data.task_data import TaskData
 from lengen.vocab import PAD
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.settings import calibrated, plain, relative, scaffolded, with_code_masks
-from papers.random_spaces.settings import STEPS, fig45, table43
+from papers.random_spaces.experiments import WRITTEN, swept
 from reproduce.runs import estimate
 
 MEASURED = {
@@ -45,13 +45,14 @@ def test_tokens_of_a_fixed_length_are_those_written(task, configuration):
 
 @pytest.mark.parametrize(
     "spec",
-    [*(fig45(kind, "cpu") for kind in STEPS), table43("10k", "mix", 64, "cpu")],
-    ids=[*STEPS, "sub-tasks"],
+    [*(specs["cpu"] for specs in WRITTEN.values()), swept("10k", "mix", 64)["cpu"]],
+    ids=[*WRITTEN, "sub-tasks"],
 )
 def test_tokens_of_two_operands_are_those_trained_on_within_a_tenth(spec):
     """Spaces are random, so the mean over a window is compared."""
-    length = spec.data.length
-    data = TaskData(change(spec, data={"lengths": (length,), "examples": 0}, train={"batch": 64}), 0)
+    length = spec.data.task.longest
+    alone = {"data": {"task": TwoOperandAddition((length,)), "examples": 0}, "train.batch": 64}
+    data = TaskData(overlay(spec, alone), 0)
     written = sum(float((data.batch(step).tokens != PAD).sum()) for step in range(8)) / (8 * 64)
     assert sum(spec.data.tokens(length, 2)) == pytest.approx(written, rel=0.1)
 
