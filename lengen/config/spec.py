@@ -8,16 +8,20 @@ A published setting is a composition: task x format x position ids x encoding x 
 import dataclasses
 import difflib
 import hashlib
-import importlib
 import json
 import types
 import typing
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from lengen.config.sections import DataSpec, ModelSpec, TestSpec, TrainSpec
+from lengen.progress import Progress
 
 if typing.TYPE_CHECKING:
     from lengen.callbacks.measurement import Measurement
+    from lengen.models import Transformer
+    from lengen.training.run import Outcome
 
 __all__ = ["DataSpec", "ModelSpec", "Spec", "SpecError", "TestSpec", "TrainSpec", "change", "check", "from_dict"]
 
@@ -30,21 +34,31 @@ class SpecError(ValueError):
 class Spec:
     """Everything that decides the outcome of a run but its seed.
 
-    A paper whose runs have stages of their own makes a subclass, with sections of its own and another `EXECUTE`.
+    A paper whose runs have stages of their own makes a subclass, with sections of its own and methods that say what
+    is done; they import what they need when they are called, so that planning needs no torch.
     """
-
-    EXECUTE = "lengen.training.run:execute"
-    """The function that makes a run of it, as ``module:name``, so that planning needs no torch."""
-    CONSTRUCT = ""
-    """The function ``(model, spec)`` that sets all weights by hand, as ``module:name``; empty: they are trained."""
 
     data: DataSpec
     model: ModelSpec
     train: TrainSpec
     test: TestSpec
 
+    def run(self, seed: int, folder: Path, report: Callable[[Progress], None]) -> "Outcome":
+        """Make a run in ``folder``: train and measure, going on from what a killed process left there."""
+        from lengen.training.run import execute
+
+        return execute(self, seed, folder, report)
+
+    @property
+    def constructed(self) -> bool:
+        """Whether `construct` sets all weights, so that nothing is trained."""
+        return False
+
+    def construct(self, model: "Transformer") -> None:
+        """Set the weights, all zero so far, of a model that is not trained."""
+
     def callbacks(self) -> "list[Measurement]":
-        """Measurements of its own; they are imported when this is called, so that planning needs no torch."""
+        """Measurements of its own in its run."""
         return []
 
     def trainings(self) -> "tuple[Spec, ...]":
@@ -223,13 +237,6 @@ def _check_sequences(spec: Spec) -> None:
             "data.hints: every task has an output head and batches of its own; set model.tied=false and "
             "train.one_length=true"
         )
-
-
-def function_named(name: str) -> typing.Callable[..., typing.Any]:
-    """The function of ``module:name``: what a specification names, so that planning needs no torch."""
-    module, _, function = name.partition(":")
-    found: typing.Callable[..., typing.Any] = getattr(importlib.import_module(module), function)
-    return found
 
 
 Kind = typing.TypeVar("Kind", bound=Spec)

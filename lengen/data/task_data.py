@@ -3,6 +3,7 @@
 import dataclasses
 
 from lengen.config.spec import DataSpec, Spec, SpecError, check, nearest
+from lengen.config.token_counts import VALIDATION
 from lengen.data.random_spaces import Spaces
 from lengen.data.training_batches import Stream, TrainBatch
 from lengen.data.writer import Batch, Writer
@@ -19,9 +20,6 @@ class TaskData:
     an equal part of the training set (Section 3.1 of "Improving Length-Generalization in Transformers via Task
     Hinting").
     """
-
-    VALIDATION = 256
-    """In-distribution examples that validate during training; drawn from a stream of their own."""
 
     def __init__(self, spec: Spec, seed: int) -> None:
         check(spec)
@@ -65,10 +63,10 @@ class TaskData:
         return -(-steps // len(self.streams))
 
     def validation(self) -> Batch:
-        """In-distribution examples with the test-time offset."""
+        """In-distribution examples with the test-time offset, from a stream of their own."""
         data = self.spec.data
         stream = generator("validation", self.seed)
-        return self.writer.write(self.task.validation(self.VALIDATION, data.length, data.count, stream))
+        return self.writer.write(self.task.validation(VALIDATION, data.length, data.count, stream))
 
     def test(self, length: int, count: int, examples: int) -> Problems:
         """Test problems of one cell; the same for every model and every seed of a task."""

@@ -1,14 +1,13 @@
 """The model of a specification: untrained, set by hand, or with the weights of a finished run; no Lightning."""
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import torch
 from safetensors.torch import load_model
 
 from lengen.config.sections import NUMBER_FORMATS
-from lengen.config.spec import Spec, function_named
+from lengen.config.spec import Spec
 from lengen.data.task_data import TaskData
 from lengen.encodings import check_levels
 from lengen.models import Decoder, Encoder, EncoderDecoder, Transformer
@@ -21,8 +20,8 @@ def build_model(spec: Spec, seed: int, data: TaskData | None = None) -> Transfor
     ``data``, which says how many tokens and places there are, is that of the specification; it is made where absent.
     """
     model = _untrained(spec, seed, data or TaskData(spec, seed))
-    if spec.CONSTRUCT:
-        set_by_hand(model, partial(function_named(spec.CONSTRUCT), spec=spec))
+    if spec.constructed:
+        set_by_hand(model, spec.construct)
     return model
 
 

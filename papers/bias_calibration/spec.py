@@ -5,13 +5,17 @@ and how its attention becomes a bias.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lengen.config.spec import Spec, SpecError, TestSpec
+from lengen.progress import Progress
 
 if TYPE_CHECKING:
     from lengen.callbacks import Measurement
+    from lengen.training.run import Outcome
 
 LINES = ("mean", "sum")
 ATTENTION = ("scores", "probabilities")
@@ -65,10 +69,13 @@ class CalibrationSpec:
 class CalibratedSpec(Spec):
     """A model retrained with the calibrated bias of another: two trainings in one run."""
 
-    EXECUTE = "papers.bias_calibration.calibrated:execute"
-
     interpolation: InterpolationSpec
     calibration: CalibrationSpec
+
+    def run(self, seed: int, folder: Path, report: Callable[[Progress], None]) -> "Outcome":
+        from papers.bias_calibration.calibrated import execute
+
+        return execute(self, seed, folder, report)
 
     def first(self) -> Spec:
         """The interpolating model's specification; its validation says whether it interpolates, so it is not tested."""

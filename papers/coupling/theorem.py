@@ -9,11 +9,14 @@ stands in ERRATA.md beside this file.
 import json
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lengen.config.sections import NUMBER_FORMATS
 from lengen.config.spec import DataSpec, ModelSpec, Spec, SpecError, TestSpec, TrainSpec
 from lengen.subspaces import Subspaces
+
+if TYPE_CHECKING:
+    from lengen.models import Transformer
 
 DIGIT_HINGES = 21
 """Sums of a column, the carry into it included, are 0 to 19; every one begins at a hinge and ends at the next."""
@@ -95,7 +98,14 @@ class Sizes:
 class TheoremSpec(Spec):
     """A specification of the constructed transformer: ``data.count`` operands of ``data.length`` digits at most."""
 
-    CONSTRUCT = "papers.coupling.construction:construct"
+    @property
+    def constructed(self) -> bool:
+        return True
+
+    def construct(self, model: "Transformer") -> None:
+        from papers.coupling.construction import construct
+
+        construct(model, self)
 
     def check(self) -> None:
         """Raise `SpecError` where the model is not as large as its operands ask, or its numbers too coarse."""

@@ -6,11 +6,14 @@ numbers in the alphabet, n of them in an input, N the longest input that the wei
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lengen.config.sections import NUMBER_FORMATS
 from lengen.config.spec import DataSpec, ModelSpec, SpecError, TestSpec, TrainSpec
 from papers.task_hinting.spec import ProbedSpec, ProbeSpec
+
+if TYPE_CHECKING:
+    from lengen.models import Transformer
 
 VARIANTS = ("repaired", "printed")
 ACCUMULATED = 24
@@ -31,9 +34,18 @@ class TheoremSection:
 class TheoremSpec(ProbedSpec):
     """A model that Theorem 5.1 constructs for an alphabet of ``data.alphabet`` and up to ``data.length`` numbers."""
 
-    CONSTRUCT = "papers.task_hinting.construction:construct"
-
     theorem: TheoremSection
+
+    @property
+    def constructed(self) -> bool:
+        return True
+
+    def construct(self, model: "Transformer") -> None:
+        from lengen.models import Decoder
+        from papers.task_hinting.construction import construct
+
+        assert isinstance(model, Decoder)
+        construct(model, self)
 
     def check(self) -> None:
         """Raise `SpecError` for what the construction cannot have: another model, or sizes beyond its precision.

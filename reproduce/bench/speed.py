@@ -1,15 +1,10 @@
 """Speed as ratios: drawing data, deciding exact match, edit distance.
 
-`reproduce.bench.trainer` adds training, `reproduce.bench.calibration` attention bias calibration.
-
-What enters is how much to measure; what leaves are entries. Whatever is compared runs in turns in one process, timed by
-the processor time it took, and a ratio is the median over the turns: so a busy machine slows both sides alike. Models
-are untrained: weights do not change the time.
+`reproduce.bench.trainer` adds training, papers add what they offer as `Paper.benchmarks`. What enters is how much to
+measure; what leaves are entries. Models are untrained: weights do not change the time.
 """
 
-import itertools
-from collections.abc import Callable, Sequence
-from time import process_time as clock
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -22,20 +17,9 @@ from lengen.data.writer import response_start
 from lengen.decoding import verify, write
 from lengen.metrics import edit_distances
 from lengen.models import Transformer
+from lengen.timing import Entry, turns
 from lengen.training.build import build_model
 from lengen.vocab import END, FIRST, PAD
-from papers.random_spaces import settings
-
-
-class Entry(NamedTuple):
-    """One measurement."""
-
-    name: str
-    what: str
-    value: float
-    unit: str
-    against: str
-    """What it is measured against, with the aim where there is one."""
 
 
 class Sizes(NamedTuple):
@@ -51,8 +35,6 @@ class Sizes(NamedTuple):
     segments: int = 25
     response: int = 200
     pairs: int = 4
-    bias: tuple[int, int, int, int] = (8, 30, 62, 125)
-    """Heads, rows of the attention, rows and columns of its calibrated bias."""
 
 
 FULL = Sizes()
@@ -67,7 +49,6 @@ TINY = Sizes(
     segments=2,
     response=10,
     pairs=1,
-    bias=(2, 3, 5, 6),
 )
 
 SPEC = Spec(
@@ -90,30 +71,8 @@ ENCODER_DECODER = change(
     model={"encoding": "sinusoidal", "architecture": "encoder_decoder", "encoder_layers": 1},
 )
 """The same model beside an encoder of one layer, at the lengths of attention bias calibration at the cpu profile."""
-WRITTEN: dict[str, Spec] = {
-    **{kind: settings.fig45(kind, "paper") for kind in settings.STEPS},
-    "scratchpad with spaces": settings.setting(
-        "paper",
-        settings.SETS[settings.MINI]["paper"],
-        settings.written("scratchpad", "paper"),
-        settings.written("spaces", "paper"),
-    ),
-    "sub-tasks with spaces": settings.table43("10k", "mix", 64, "paper"),
-}
-"""Every way in which "Length Generalization on Multi-Digit Integer Addition with Transformers" writes a problem."""
 PUBLISHED_LENGTH = 61
-"""Digits that its numbers are padded to at the paper profile."""
-
-
-def turns(actions: Sequence[Callable[[], object]], repeats: int) -> np.ndarray:
-    """Seconds (repeats, actions), the actions taken in turns after one unmeasured round."""
-    seconds = np.empty((repeats + 1, len(actions)))
-    for row in seconds:
-        for i, action in enumerate(actions):
-            start = clock()
-            action()
-            row[i] = clock() - start
-    return seconds[1:]
+"""Digits that numbers are padded to at the published size."""
 
 
 def data_speed(sizes: Sizes) -> list[Entry]:
@@ -128,21 +87,7 @@ def data_speed(sizes: Sizes) -> list[Entry]:
     # The shortest time is the code's own; longer ones are other processes'.
     value = sizes.batch / float(turns([draw], 5 * sizes.repeats).min())
     what = f"S_A({sizes.cell},{sizes.cell}) with scratchpad: numbers, tokens, random ids, mask; one core, best run"
-    return [Entry("data_examples_per_second", what, value, "examples/s", "aim 100,000"), written_speed(sizes)]
-
-
-def written_speed(sizes: Sizes) -> Entry:
-    """The slowest way of writing two operands of 1 to 7 or 9 digits, in training batches of the published settings."""
-    found = {}
-    for name, spec in WRITTEN.items():
-        data = ArithmeticData(change(spec, data={"examples": 0}, train={"batch": sizes.batch // 4, "bucket": 4}), 0)
-        windows = itertools.count()
-        turns([lambda data=data, windows=windows: data.batch(4 * next(windows))], sizes.repeats)  # type: ignore[misc]
-        seconds = turns([lambda data=data, windows=windows: data.batch(4 * next(windows))], sizes.repeats)  # type: ignore[misc]
-        found[name] = sizes.batch / float(seconds.min())
-    slowest = min(found, key=lambda name: found[name])
-    what = f"{slowest}, the slowest of {', '.join(found)}: problems that are not tested, tokens, spaces, ids, mask"
-    return Entry("data_examples_per_second_thesis", what, found[slowest], "examples/s", "aim 50,000")
+    return [Entry("data_examples_per_second", what, value, "examples/s", "aim 100,000")]
 
 
 def endless(spec: Spec) -> Transformer:

@@ -14,12 +14,13 @@ from torch.nn.utils import clip_grad_norm_
 from lengen.callbacks import MetricsLogger, ResumePoint, TrainingLoss
 from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
+from lengen.timing import Entry
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from lengen.training.optimizer import build_optimizer
 from lengen.training.run import build_trainer
 from reproduce.bench import speed
-from reproduce.bench.speed import Entry, Sizes
+from reproduce.bench.speed import Sizes
 
 
 class BareLoop:

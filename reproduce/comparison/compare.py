@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-import papers as papers_package
 from lengen.records import Run
 from reproduce.comparison import checks as claims
 from reproduce.comparison import numbers
@@ -29,7 +28,7 @@ from reproduce.comparison.published import PublishedError, load
 from reproduce.comparison.regions import REGION_WORDS
 from reproduce.comparison.samples import same_spec
 from reproduce.comparison.tables import COLUMNS, Row, to_csv, to_json, to_markdown, to_rich_table
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store, write_text
 
 __all__ = ["COLUMNS", "Row", "compare", "rows", "save", "to_csv", "to_json", "to_markdown", "to_rich_table"]
@@ -46,17 +45,17 @@ def compare(paper: str, stores: Sequence[Store]) -> list[Row]:
     entries: list[Number | Claim] = [*published.numbers, *published.claims]
     used = {name for entry in entries for name in entry.deviations}
     used |= {name for names in published.deviations.values() for name in names}
-    unknown = used - set(registry.deviations(paper))
+    unknown = used - set(CATALOGUE.deviations(paper))
     if unknown:
         raise PublishedError(f"papers/{paper}/published.toml: there is no deviation {sorted(unknown)[0]}")
 
     @cache
     def declared(name: str, profile: str) -> Sequence[Run]:
         experiment = experiments[name]
-        found = (registry.declared_runs(store, experiment, profile) for store in stores)
+        found = (CATALOGUE.declared_runs(store, experiment, profile) for store in stores)
         return next((runs for runs in found if runs), [])
 
-    experiments = {item.name: item for item in registry.experiments(paper)}
+    experiments = {item.name: item for item in CATALOGUE.experiments(paper)}
     return rows(
         published,
         {profile: Evidence(profile, experiments, lambda e, p: declared(e.name, p)) for profile in ("cpu", "paper")},
@@ -72,7 +71,7 @@ def save(paper: str, stores: Sequence[Store]) -> list[Path]:
     found = [compare(paper, [store]) for store in stores]
     for store, mine in zip(stores, found, strict=True):
         others = mine if store is not stores[0] else []
-        text = to_markdown(paper, found[0], others, registry.deviations(paper))
+        text = to_markdown(paper, found[0], others, CATALOGUE.deviations(paper))
         for name, content in (("comparison.csv", to_csv(mine)), ("comparison.md", text)):
             path = store.path / paper / name
             if not path.is_file() or path.read_text(encoding="utf-8") != content:
@@ -91,8 +90,7 @@ def rows(published: Published, evidence: Mapping[str, Evidence]) -> list[Row]:
 
 @cache
 def _published(paper: str) -> Published:
-    registry.experiments(paper)  # an unknown paper gets the registry's sentence
-    return load(Path(next(iter(papers_package.__path__))) / paper / "published.toml")
+    return load(CATALOGUE.paper(paper).published)
 
 
 def _number(number: Number, evidence: Mapping[str, Evidence], published: Published) -> Row:
@@ -167,7 +165,7 @@ def _claim(claim: Claim, evidence: Mapping[str, Evidence], published: Published)
 
 def _trained(at: Evidence, names: Sequence[str]) -> bool:
     """Whether any of these was trained, so that deviations of training concern it."""
-    return not names or any(not at.experiments[name].specs[at.profile].CONSTRUCT for name in names)
+    return not names or any(not at.experiments[name].specs[at.profile].constructed for name in names)
 
 
 def _existing(claim: Claim, at: Evidence) -> list[str]:
@@ -252,6 +250,6 @@ def _command(verb: str, names: Sequence[str], options: str) -> str:
 
 
 def experiment_names(published: Published) -> set[str]:
-    """Every name or wildcard that the entries use, for checking them against the registry."""
+    """Every name or wildcard that the entries use, for checking them against the CATALOGUE."""
     names = {name for number in published.numbers for name in number.experiments}
     return names | {name for claim in published.claims for name in (*claim.left, *claim.right)}

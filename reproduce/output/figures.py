@@ -5,8 +5,8 @@ machine with the locked versions: settings come from the library's defaults (nev
 is written as outlines, ids have a fixed salt, and neither date nor version is stored.
 """
 
-import importlib
 import io
+import itertools
 import re
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from lengen.config.experiment import PROFILES, Figure
 from lengen.config.spec import nearest
 from lengen.records import Run
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store import atomic_files as files
 from reproduce.store.store import Store
 
@@ -48,24 +48,47 @@ def draw(paper: str, source: Store, names: Collection[str] | None = None) -> lis
         for figure in chosen:
             runs = {name: found[profile].get(name, []) for name in figure.reads}
             if any(runs.values()) or not runs:
-                paths += _write(source.path / paper / "figures" / f"{figure.name}-{profile}", paper, figure, runs)
+                paths += _write(source.path / paper / "figures" / f"{figure.name}-{profile}", figure, runs)
     return sorted(paths)
 
 
-def render(paper: str, figure: Figure, runs: Mapping[str, Sequence[Run]]) -> dict[str, bytes]:
+def draw_overridden(paper: str, source: Store, names: Collection[str] | None = None) -> list[Path]:
+    """Draw figures once more for every setting that runs were made in with ``--set``, beside the declared ones; paths.
+
+    Experiments with such runs show them, and the title says what was set; the others show their declared runs.
+    """
+    paths = []
+    headers = source.headers(paper)
+    for figure, profile in itertools.product(_chosen(paper, names), PROFILES):
+        made: dict[tuple[str, ...], dict[str, list[Run]]] = {}
+        for experiment in CATALOGUE.experiments(paper):
+            for run in headers if experiment.name in figure.reads else ():
+                if CATALOGUE.overridden(run, experiment, profile):
+                    overrides = tuple(str(item) for item in run.info["overrides"])  # type: ignore[attr-defined]
+                    made.setdefault(overrides, {}).setdefault(experiment.name, []).append(source.load(run))
+        for overrides, changed in made.items():
+            declared = _runs(paper, source, profile)
+            runs = {name: changed.get(name, declared.get(name, [])) for name in figure.reads}
+            slug = re.sub(r"[^A-Za-z0-9.]+", "-", " ".join(overrides)).strip("-")[:80]
+            variants = ", ".join(name.partition("/")[2] for name in changed)
+            remark = f"; {variants} with {' '.join(f'--set {item}' for item in overrides)}"
+            stem = source.path / paper / "figures" / f"{figure.name}-{profile}-with-{slug}"
+            paths += _write(stem, figure, runs, remark)
+    return sorted(paths)
+
+
+def render(figure: Figure, runs: Mapping[str, Sequence[Run]], remark: str = "") -> dict[str, bytes]:
     """One figure as ``{"svg": ..., "png": ...}``; ``runs`` maps every experiment it reads to its runs.
 
     A figure with a table has it under ``csv``. The title is the published caption in one line with the profile,
-    because profiles differ in size; without the profile where no run is read.
+    because profiles differ in size, and the ``remark``; without the profile where no run is read.
     """
     from lengen import plotting
 
-    module = importlib.import_module(f"papers.{paper}.figures")
-    function = getattr(module, figure.draw)
-    table = {"csv": getattr(module, figure.table)(runs).encode()} if figure.table else {}
-    profile = next((f" ({run.profile} profile)" for some in runs.values() for run in some), "")
+    table = {"csv": figure.table(runs).encode()} if figure.table else {}
+    profile = next((f" ({run.profile} profile{remark})" for some in runs.values() for run in some), "")
     with plotting.style():
-        drawing: Drawing = function(runs)
+        drawing: Drawing = figure.draw(runs)
         title = f"{_published(figure.name)}{figure.title}{profile}"
         lines = -(-len(title) // int(drawing.get_figwidth() * 12))  # characters that fit a line
         drawing.suptitle(textwrap.fill(title, len(title) // lines + 8))
@@ -125,9 +148,9 @@ def _numbered(svg: bytes) -> bytes:
     return re.sub(rb'(?<=[#"])([hmp])[0-9a-f]{10}(?=[")])', name, svg)
 
 
-def _write(stem: Path, paper: str, figure: Figure, runs: Mapping[str, Sequence[Run]]) -> list[Path]:
+def _write(stem: Path, figure: Figure, runs: Mapping[str, Sequence[Run]], remark: str = "") -> list[Path]:
     paths = []
-    for kind, content in render(paper, figure, runs).items():
+    for kind, content in render(figure, runs, remark).items():
         path = stem.with_name(f"{stem.name}.{kind}")
         if not path.exists() or path.read_bytes() != content:
             files.write_bytes(path, content)
@@ -136,12 +159,11 @@ def _write(stem: Path, paper: str, figure: Figure, runs: Mapping[str, Sequence[R
 
 
 def _runs(paper: str, source: Store, profile: str) -> dict[str, list[Run]]:
-    experiments = registry.experiments(paper)
-    return {experiment.name: registry.declared_runs(source, experiment, profile) for experiment in experiments}
+    return {item.name: CATALOGUE.declared_runs(source, item, profile) for item in CATALOGUE.experiments(paper)}
 
 
 def _chosen(paper: str, names: Collection[str] | None) -> list[Figure]:
-    figures = list(registry.figures(paper))
+    figures = list(CATALOGUE.figures(paper))
     known = [figure.name for figure in figures]
     for name in names or ():
         if name not in known:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lengen.config.spec import DataSpec, ModelSpec, Spec
+from lengen.config.token_counts import VALIDATION, tokens
 
 CORE_RATE = {"geglu": 3.5e10, "gelu": 4.5e10, "relu": 4.5e10}
 """Operations per second of one core on models of this size (single precision), by activation: a gate costs time that
@@ -24,8 +25,6 @@ START = {"core": 1.0, "gpu": 20.0}
 """Seconds to build data and model (and, on a GPU, to load kernels)."""
 PADDING = 1.15
 """Tokens computed per token of the data: examples of a batch share the longest length."""
-VALIDATED = 256
-"""Examples of one validation."""
 DECODING = 1.5
 """Time to let the model write its own text, per time to verify it, where both are measured."""
 
@@ -42,7 +41,7 @@ class Cost(NamedTuple):
 
 
 def cost(spec: Spec, profile: str) -> Cost:
-    """Estimated seconds of one run of ``spec``: on a GPU at the paper profile, else on one core."""
+    """Estimated seconds of one run of ``spec``: on a GPU where ``profile`` is paper, else on one core."""
     parts = [_cost(part, profile) for part in spec.trainings()]
     return Cost(sum(part.train for part in parts), parts[-1].measure)
 
@@ -60,10 +59,10 @@ def _cost(spec: Spec, profile: str) -> Cost:
     trained = [tokens(spec.data, length, count) for length in lengths for count in counts]
     padding = 1.0 if spec.data.fixed_length or train.one_length else PADDING
     training = 3 * statistics.fmean(forward(spec.model, *pair) for pair in trained) * train.steps * train.batch
-    validating = statistics.fmean(verify(spec.model, *pair) for pair in trained) * train.evaluations * VALIDATED
+    validating = statistics.fmean(verify(spec.model, *pair) for pair in trained) * train.evaluations * VALIDATION
     cells = [tokens(spec.data, length, count) for length in test.lengths for count in test.counts]
     testing = sum(verify(spec.model, *pair) for pair in cells) * test.examples
-    testing *= 1 + DECODING * (test.free_running and spec.model.causal and not spec.CONSTRUCT)  # hardly errs
+    testing *= 1 + DECODING * (test.free_running and spec.model.causal and not spec.constructed)  # hardly errs
     testing += sum(verify(spec.model, *pair) for pair in cells) * (test.track * train.evaluations + 2 * test.sampled)
     averaged = [tokens(spec.data, length, count) for length, count in test.attention]
     testing += sum(forward(spec.model, *pair) for pair in averaged) * test.attention_examples
@@ -106,33 +105,17 @@ def stack(model: ModelSpec, layers: int, length: float) -> float:
     return layers * model.loops * length * (2 * weights + 4 * inner * length)
 
 
-def tokens(data: DataSpec, length: int, count: int) -> tuple[float, float]:
-    """Tokens of prompt and response of one example, special ones included; good to some ten percent for any task."""
-    if data.fixed_length:
-        return data.fixed_length * (2 if data.aligned else count) + 3, data.fixed_length + 1
-    if data.task == "n_by_n":
-        shown = max(length, data.pad_to)
-        prompt = (2 * shown + 3) * (1 + data.spaces / 2) + 3 * bool(data.subtasks)
-        return prompt, shown + 2 + (16 * length + 8 if data.scratchpad else 0) + 0.4 * length * len(data.subtasks) / 5
-    if data.task in ("increment", "carries") or data.alphabet:
-        return length + 1, length * (3 if data.task == "carries" else 1)
-    if data.task == "parity":
-        return length + 2, length + 2 if data.scratchpad else 2
-    if data.task == "multiplication":
-        products = 2 * count * (length + count + 1) if data.scratchpad else 0
-        return length + count + 3, products + length + count
-    return count * (length + 2) + 3, (count + 1) * (length + 2) if data.scratchpad else length + 1
-
-
 def in_words(seconds: float) -> str:
-    """A duration as people say it: 40 s, 12 min, 3.5 h.
+    """A duration as people say it: 40 s, 12 min, 3.5 h, 60 days.
 
-    >>> [in_words(value) for value in (0.2, 40, 130, 750, 12600)]
-    ['1 s', '40 s', '2 min', '12 min', '3.5 h']
+    >>> [in_words(value) for value in (0.2, 40, 130, 750, 12600, 5184000)]
+    ['1 s', '40 s', '2 min', '12 min', '3.5 h', '60 days']
     """
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    if seconds < 5400:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 1000 * 3600 else f"{round(seconds / 86400):,} days"
 
 
 def makespan(seconds: Sequence[float], workers: int) -> float:

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from lengen.config.spec import TrainSpec
+from lengen.config.token_counts import VALIDATION
 from lengen.data.datamodule import ArithmeticData
-from lengen.data.task_data import TaskData
 from lengen.randomness import generator
 from lengen.vocab import PAD
 from tests.lengen.helpers import TRAIN, data_spec, spec
@@ -121,7 +121,7 @@ def test_validation_has_the_test_time_offset_and_stays_the_same():
     data = made()
     batch = data.validation()
     assert equal(batch, made().validation())
-    assert len(batch.tokens) == TaskData.VALIDATION
+    assert len(batch.tokens) == VALIDATION
     smallest = torch.where(batch.ids > 0, batch.ids, 99).amin(dim=2)
     assert bool((smallest == 1).all())
     assert not equal(batch, made(seed=1).validation())

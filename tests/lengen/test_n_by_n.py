@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen.config.spec import SpecError, TrainSpec
+from lengen.config.token_counts import VALIDATION
 from lengen.data.task_data import TaskData
 from lengen.randomness import generator, mix
 from lengen.tasks import NByN, OperandError, Problems
@@ -143,7 +144,7 @@ def test_validation_takes_all_trained_lengths_in_turn_and_all_sub_tasks():
     drawn = task.validation(256, 4, 2, generator("v"))
     assert collections.Counter(drawn.lengths[:, 0].tolist()) == {1: 86, 3: 85, 4: 85}
     assert set(drawn.kinds.tolist()) == set(range(5))
-    assert made(0).validation().tokens.shape[0] == TaskData.VALIDATION
+    assert made(0).validation().tokens.shape[0] == VALIDATION
 
 
 def test_sub_tasks_of_a_fixed_set_are_equal_parts_and_tests_ask_for_the_first():

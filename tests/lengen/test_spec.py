@@ -139,7 +139,6 @@ LONGER = Longer(**{field.name: getattr(SPEC, field.name) for field in dataclasse
 def test_trainings_are_the_specification_itself_and_what_a_subclass_trains_before():
     assert SPEC.trainings() == (SPEC,)
     assert [spec.train.steps for spec in LONGER.trainings()] == [1, SPEC.train.steps]
-    assert Spec.EXECUTE == "lengen.training.run:execute"
 
 
 def test_a_section_of_a_subclass_is_read_by_it_alone():

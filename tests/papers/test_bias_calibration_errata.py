@@ -22,7 +22,7 @@ from papers.bias_calibration import calibrated, settings
 from papers.bias_calibration.calibration import calibrate_bias, line_values
 from reproduce.comparison.published import load
 from reproduce.comparison.regions import REGIONS, Trained
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 
 CLOSED = -math.inf
 ANTI, VERTICAL, DIAGONAL = (1, -1), (1, 0), (1, 1)
@@ -307,7 +307,7 @@ def test_the_tables_contradict_what_is_said_of_relative_encoding_and_of_perfecti
 
 def test_what_is_said_of_all_tasks_is_asked_of_each_whether_the_tables_have_it_or_not():
     """Parity, which Table 2 says is not learned, apart; ALiBi on N x 1, of which no table has a row, as the others."""
-    every = [item.name for item in registry.experiments("bias_calibration")]
+    every = [item.name for item in CATALOGUE.experiments("bias_calibration")]
     asked = {
         name: {found.rpartition("/")[2] for pattern in CLAIMS[name].left for found in fnmatch.filter(every, pattern)}
         for name in ("fig1-interpolate", "fig1-alibi-interpolate", "table2-parity")

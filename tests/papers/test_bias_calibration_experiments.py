@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from matplotlib.figure import Figure as Drawing
 
 import papers.bias_calibration as package
 from lengen.config.experiment import PROFILES
@@ -14,11 +15,12 @@ from lengen.inspection.problem import encode
 from lengen.models import Encoder, EncoderDecoder
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
-from papers.bias_calibration import figures, settings
-from papers.bias_calibration.experiments import DEVIATIONS, EXPERIMENTS, FIGURES
+from papers.bias_calibration import settings
+from papers.bias_calibration.deviations import DEVIATIONS
+from papers.bias_calibration.experiments import EXPERIMENTS, FIGURES
 from papers.bias_calibration.spec import CalibratedSpec, RelativeSpec
 from reproduce.comparison import compare, published
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 
 NAMES = {experiment.name.partition("/")[2]: experiment for experiment in EXPERIMENTS}
 TASKS = ("successor", "addition", "n-by-one")
@@ -76,7 +78,7 @@ def test_every_experiment_is_there_at_every_profile():
 @pytest.mark.parametrize("profile", PROFILES)
 def test_equal_specifications_are_one_run_under_the_first_name(profile):
     expected = {name: name for name in ALL} | SHARED | ALSO[profile]
-    homes = {name: registry.home(experiment, profile).name for name, experiment in NAMES.items()}
+    homes = {name: CATALOGUE.home(experiment, profile).name for name, experiment in NAMES.items()}
     assert homes == {name: f"bias_calibration/{home}" for name, home in expected.items()}
 
 
@@ -162,7 +164,7 @@ def test_figures_read_their_own_experiments_and_have_a_function():
         own = {name for name in ALL if name.startswith(f"{figure.name}/")}
         beside = {"table1/successor-abc", "table1/addition-abc"} if figure.name == "calibration" else set()
         assert read == own | beside
-        assert figure.title and figure.draw in figures.__all__ and callable(getattr(figures, figure.draw))
+        assert figure.title and isinstance(figure.draw({name: [] for name in figure.reads}), Drawing)
 
 
 def test_deviations_are_numbered_in_order_and_each_is_named_by_an_entry_or_a_profile():

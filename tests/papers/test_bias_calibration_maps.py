@@ -14,7 +14,7 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
 from lengen.config.experiment import Figure
-from papers.bias_calibration import attention_figures, bias_figures
+from papers.bias_calibration import attention_figures, bias_figures, figures
 from papers.bias_calibration.window_figures import open_cross, open_self
 from reproduce.output.figures import render
 from tests.papers.made import (
@@ -227,6 +227,6 @@ def test_another_process_draws_the_same_bytes_without_torch(tmp_path):
 def digests() -> list[str]:
     found = []
     for name, runs in everything().items():
-        files = render(PAPER, Figure(name="fig1", title="t", reads=tuple(runs), draw=name), runs)
+        files = render(Figure(name="fig1", title="t", reads=tuple(runs), draw=getattr(figures, name)), runs)
         found += [hashlib.sha256(content).hexdigest() for content in files.values()]
     return found

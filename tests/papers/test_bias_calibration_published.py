@@ -10,7 +10,7 @@ from lengen.intervals import wilson
 from reproduce.comparison.families import measure_of
 from reproduce.comparison.published import load
 from reproduce.comparison.regions import REGIONS, Trained
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 
 PUBLISHED = load(Path(package.__file__).with_name("published.toml"))
 NUMBERS = {number.id: number for number in PUBLISHED.numbers}
@@ -81,7 +81,7 @@ def test_rows_of_parity_that_the_paper_cites_are_remarks():
 
 def asked():
     """(claim, experiment, specification, region) of everything a claim measures by cell, at every profile but smoke."""
-    experiments = {item.name: item for item in registry.experiments("bias_calibration")}
+    experiments = {item.name: item for item in CATALOGUE.experiments("bias_calibration")}
     for claim in PUBLISHED.claims:
         if not measure_of(claim.measure).by_cell:
             continue
@@ -107,7 +107,7 @@ def test_a_perfect_model_can_reproduce_a_claim_of_near_perfection_with_the_examp
 
 def test_a_claim_needs_experiments_of_one_profile():
     """Else it could be judged nowhere: a side that exists at paper size only against one at cpu size only."""
-    experiments = {item.name: item for item in registry.experiments("bias_calibration")}
+    experiments = {item.name: item for item in CATALOGUE.experiments("bias_calibration")}
     for claim in PUBLISHED.claims:
         sides = [
             {

@@ -12,9 +12,10 @@ from lengen.inspection.problem import encode
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule, response_loss
 from lengen.training.optimizer import build_optimizer
-from papers.coupling.experiments import DEVIATIONS, EXPERIMENTS, FIGURES
+from papers.coupling.deviations import DEVIATIONS
+from papers.coupling.experiments import EXPERIMENTS, FIGURES
 from reproduce.commands.run import suite
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 
 NAMES = {experiment.name: experiment for experiment in EXPERIMENTS}
 
@@ -34,7 +35,7 @@ def distinct() -> list[tuple[str, str]]:
     seen = {}
     for experiment in EXPERIMENTS:
         for profile, spec in experiment.specs.items():
-            if spec.CONSTRUCT:
+            if spec.constructed:
                 continue  # nothing is trained: tests/papers/test_coupling_construction.py
             seen.setdefault(spec.hash(), (experiment.name, profile))
     return list(seen.values())
@@ -119,10 +120,10 @@ def test_deviations_are_numbered_in_order() -> None:
 
 
 def test_a_run_of_the_whole_paper_leaves_out_what_is_extra_there_and_naming_it_runs_it() -> None:
-    chosen = registry.select("coupling")
+    chosen = CATALOGUE.select("coupling")
     kept, left_out = suite(chosen, "coupling", "cpu")
     assert "coupling/fig1/coupling-scratchpad" in [item.name for item in kept]
     assert "coupling/fig13/20k" in [item.name for item in left_out]
     assert suite(chosen, "coupling", "smoke") == (list(chosen), [])
-    named = registry.select("coupling/fig13")
+    named = CATALOGUE.select("coupling/fig13")
     assert suite(named, "coupling/fig13", "cpu") == (list(named), [])

@@ -18,7 +18,7 @@ from lengen.config.experiment import Figure
 from lengen.intervals import wilson
 from papers.random_spaces import figures, panels, titles, uncertainty_figures
 from reproduce.output.figures import render
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 from tests.papers import made_random_spaces as made
 from tests.papers.made import flat, texts
 from tests.papers.made_random_spaces import FIGURES, LENGTHS, PAPER, TRAINED, draw, run
@@ -31,13 +31,14 @@ def test_every_published_figure_is_exported():
 
 
 def test_every_declared_figure_can_be_drawn_from_runs_of_its_smallest_profile():
-    declared = {experiment.name: experiment for experiment in registry.experiments(PAPER)}
-    for figure in registry.figures(PAPER):
+    declared = {experiment.name: experiment for experiment in CATALOGUE.experiments(PAPER)}
+    for figure in CATALOGUE.figures(PAPER):
         runs = {}
         for name in figure.reads:
             known = declared[name].specs.get("smoke")
             runs[name] = [dataclasses.replace(run("x"), info={"spec": known.to_dict()})] if known else []
-        assert isinstance(draw(figure.draw, runs), Drawing), figure.name
+        with plotting.style():
+            assert isinstance(figure.draw(runs), Drawing), figure.name
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -257,9 +258,10 @@ def digests() -> list[str]:
     found = []
     for name in ("figB_1", "fig4_6", "table4_3"):
         runs = FIGURES[name]
-        table = "table4_3_csv" if name == "table4_3" else ""
-        figure = Figure(name=name, title=f"title of {name}", reads=tuple(runs), draw=name, table=table)
-        for kind, content in render("random_spaces", figure, runs).items():
+        table = figures.table4_3_csv if name == "table4_3" else None
+        drawing = getattr(figures, name)
+        figure = Figure(name=name, title=f"title of {name}", reads=tuple(runs), draw=drawing, table=table)
+        for kind, content in render(figure, runs).items():
             found.append(f"{name}.{kind} {hashlib.sha256(content).hexdigest()}")
     return found
 

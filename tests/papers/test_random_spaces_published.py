@@ -11,12 +11,12 @@ from reproduce.comparison.entries import Claim
 from reproduce.comparison.families import measure_of
 from reproduce.comparison.published import load
 from reproduce.comparison.regions import REGIONS, trained_range
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 
 PUBLISHED = load(Path(package.__file__).with_name("published.toml"))
 NUMBERS = {number.id: number for number in PUBLISHED.numbers}
 CLAIMS = {claim.id: claim for claim in PUBLISHED.claims}
-EXPERIMENTS = {item.name: item for item in registry.experiments("random_spaces")}
+EXPERIMENTS = {item.name: item for item in CATALOGUE.experiments("random_spaces")}
 BY_PLACE = ("values.entropy", "hits.early_end", "uncertainty.")
 """Measures that only the lengths of ``measure.uncertainty`` have."""
 

@@ -243,9 +243,10 @@ def digests() -> list[str]:
     found = []
     for name in ("fig3_2", "fig3_9", "fig4_13", "table1"):
         runs = FIGURES[name]
-        table = "table_csv" if name == "table1" else ""
-        figure = Figure(name=name, title=f"title of {name}", reads=tuple(runs), draw=name, table=table)
-        for kind, content in render(PAPER, figure, runs).items():
+        table = figures.table_csv if name == "table1" else None
+        drawing = getattr(figures, name)
+        figure = Figure(name=name, title=f"title of {name}", reads=tuple(runs), draw=drawing, table=table)
+        for kind, content in render(figure, runs).items():
             found.append(f"{name}.{kind} {hashlib.sha256(content).hexdigest()}")
     return found
 

@@ -18,12 +18,12 @@ from reproduce.comparison.evidence import DIFFERS, REPRODUCED, Evidence, Finding
 from reproduce.comparison.measures import MEASURES, Missing
 from reproduce.comparison.published import load
 from reproduce.comparison.regions import cells_of
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 
 PUBLISHED = load(Path(package.__file__).with_name("published.toml"))
 NUMBERS = {number.id: number for number in PUBLISHED.numbers}
 CLAIMS = {claim.id: claim for claim in PUBLISHED.claims}
-EXPERIMENTS = {item.name: item for item in registry.experiments("task_hinting")}
+EXPERIMENTS = {item.name: item for item in CATALOGUE.experiments("task_hinting")}
 
 TABLES = """
 table1-standard    50 89   100 0.0
@@ -171,7 +171,7 @@ def accuracy(value: dict[str, float], reach: float, furthest: float) -> float:
 
 def made(world: World, name: str, profile: str, seed: int) -> Run:
     experiment = EXPERIMENTS[name]
-    spec, value = experiment.specs[profile], scored(world, registry.home(experiment, profile).name)
+    spec, value = experiment.specs[profile], scored(world, CATALOGUE.home(experiment, profile).name)
     trained, n = spec.data.length, spec.test.examples
     grid = Grid(("length", "count") if len(spec.test.counts) > 1 else ("length",))
     arrays = {}

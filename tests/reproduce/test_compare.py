@@ -12,7 +12,7 @@ import pytest
 from reproduce.comparison import compare, numbers
 from reproduce.comparison.entries import Published
 from reproduce.comparison.published import PublishedError
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
 from tests.reproduce.made import N, both, claim, experiment, number, outside, run, spec
 
@@ -227,14 +227,14 @@ def test_the_terminal_table_hides_settings_that_hold():
 
 @pytest.fixture
 def made_paper(monkeypatch):
-    """A registry with one paper whose runs are looked up by the name of the store."""
+    """A catalogue with one paper whose runs are looked up by the name of the store."""
     runs = {"reference": [run(A, 1.0)], "local": [run(A, 0.0)], "empty": []}
     published = Published((), (claim(threshold=0.9),), {"cpu": ("D1",)})
     monkeypatch.setattr(compare, "_published", lambda paper: published)
-    monkeypatch.setattr(registry, "experiments", lambda paper: (A,))
-    monkeypatch.setattr(registry, "deviations", lambda paper: {"D1": "smaller"})
+    monkeypatch.setattr(CATALOGUE, "experiments", lambda paper: (A,))
+    monkeypatch.setattr(CATALOGUE, "deviations", lambda paper: {"D1": "smaller"})
     monkeypatch.setattr(
-        registry, "declared_runs", lambda store, of, at: [r for r in runs[store.name] if r.profile == at]
+        CATALOGUE, "declared_runs", lambda store, of, at: [r for r in runs[store.name] if r.profile == at]
     )
     return runs
 
@@ -264,7 +264,7 @@ def test_save_writes_both_files_once(made_paper, tmp_path):
 
 
 def test_a_deviation_that_is_not_listed_gets_one_sentence(made_paper, monkeypatch, tmp_path):
-    monkeypatch.setattr(registry, "deviations", lambda paper: {})
+    monkeypatch.setattr(CATALOGUE, "deviations", lambda paper: {})
     with pytest.raises(PublishedError, match="there is no deviation D1"):
         compare.compare("p", [Store(tmp_path, "reference")])
 

@@ -3,6 +3,7 @@
 import pytest
 
 from lengen.config.spec import change
+from lengen.config.token_counts import tokens
 from lengen.data.datamodule import ArithmeticData
 from lengen.vocab import PAD
 from papers.bias_calibration.settings import calibrated, plain, scaffolded, with_code_masks
@@ -35,7 +36,7 @@ def test_tokens_of_a_fixed_length_are_those_written(task, configuration):
     spec = scaffolded(task, configuration, "cpu")
     data = ArithmeticData(spec, 0)
     batch = data.writer.write(data.test(2, spec.data.count, 1))
-    prompt, response = estimate.tokens(spec.data, 2, spec.data.count)
+    prompt, response = tokens(spec.data, 2, spec.data.count)
     assert abs(prompt - batch.source.tokens.shape[1]) <= 1
     assert response == batch.tokens.shape[1] - 1  # the last token predicts nothing
 
@@ -50,13 +51,13 @@ def test_tokens_of_two_operands_are_those_trained_on_within_a_tenth(spec):
     length = spec.data.length
     data = ArithmeticData(change(spec, data={"lengths": (length,), "examples": 0}, train={"batch": 64}), 0)
     written = sum(float((data.batch(step).tokens != PAD).sum()) for step in range(8)) / (8 * 64)
-    assert sum(estimate.tokens(spec.data, length, 2)) == pytest.approx(written, rel=0.1)
+    assert sum(tokens(spec.data, length, 2)) == pytest.approx(written, rel=0.1)
 
 
 def test_a_response_that_sees_itself_whole_is_written_token_by_token():
     """Measured for the successor of 22 digits: 14 times the time of one pass."""
     spec = with_code_masks(calibrated("successor", "cpu", positions=True))
-    pair = estimate.tokens(spec.data, 1, 1)
+    pair = tokens(spec.data, 1, 1)
     ratio = estimate.verify(spec.model, *pair) / estimate.forward(spec.model, *pair)
     assert ratio == pytest.approx(14, rel=0.3)
 

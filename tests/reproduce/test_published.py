@@ -14,7 +14,7 @@ from reproduce.comparison.entries import CHECKS
 from reproduce.comparison.families import measure_of
 from reproduce.comparison.published import PublishedError, load, parse
 from reproduce.comparison.regions import REGIONS
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 
 SHIPPED = sorted(Path(next(iter(papers.__path__))).glob("*/published.toml"))
 CLAIM = {"id": "c", "place": "p", "statement": "s", "check": "level", "relation": ">=", "left": ["a/b/c"]}
@@ -32,7 +32,7 @@ def test_there_is_something_shipped():
 
 def test_every_experiment_named_in_it_exists(shipped):
     paper, published = shipped
-    known = [item.name for item in registry.experiments(paper)]
+    known = [item.name for item in CATALOGUE.experiments(paper)]
     assert {name for name in experiment_names(published) if not fnmatch.filter(known, name)} == set()
 
 
@@ -48,13 +48,13 @@ def test_every_deviation_named_in_it_is_listed(shipped):
     paper, published = shipped
     used = {name for entry in (*published.numbers, *published.claims) for name in entry.deviations}
     used |= {name for names in published.deviations.values() for name in names}
-    assert used <= set(registry.deviations(paper))
+    assert used <= set(CATALOGUE.deviations(paper))
     assert set(published.deviations) <= set(PROFILES)
 
 
 def test_every_setting_can_be_read_from_the_specifications(shipped):
     paper, published = shipped
-    experiments = {item.name: item for item in registry.experiments(paper)}
+    experiments = {item.name: item for item in CATALOGUE.experiments(paper)}
     for number in (entry for entry in published.numbers if entry.kind == "setting"):
         names = [name for pattern in number.experiments for name in fnmatch.filter(experiments, pattern)]
         with_paper = [name for name in names if "paper" in experiments[name].specs]
