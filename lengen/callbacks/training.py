@@ -1,6 +1,5 @@
 """Callbacks of training: metrics on disk, progress for a person, checkpoints to resume from, NaN stops the run."""
 
-import csv
 import math
 import os
 import time
@@ -12,6 +11,7 @@ from lightning import Callback, LightningModule, Trainer
 
 from lengen.config.spec import TrainSpec
 from lengen.progress import Progress
+from lengen.records import metrics_from_csv
 
 METRICS = "metrics.csv"
 CHECKPOINT = "last.ckpt"
@@ -136,7 +136,7 @@ def append_metric(path: Path, step: int, name: str, value: float) -> float:
     """Append a row to a metrics.csv; the value as it was written, which is what a resumed run reads."""
     row = _row((step, name, value))
     with path.open("a", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerow(row)
+        file.write(",".join(map(str, row)) + "\n")
     return float(row[2])
 
 
@@ -144,14 +144,7 @@ def read_metrics(path: Path) -> list[tuple[int, str, float]]:
     """Rows of a metrics.csv; a last line cut short by a kill is left out; no file, no rows."""
     if not path.exists():
         return []
-    rows = []
-    for row in list(csv.reader(path.read_text().splitlines()))[1:]:
-        try:
-            step, name, value = row
-            rows.append((int(step), name, float(value)))
-        except ValueError:
-            break
-    return rows
+    return list(metrics_from_csv(path.read_text(), cut_short=True))
 
 
 def _row(row: tuple[int, str, float]) -> tuple[int, str, str]:

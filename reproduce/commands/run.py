@@ -1,11 +1,13 @@
 """The command ``run``: options go in; runs, figures, the comparison and a closing summary come out."""
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from lengen.config.experiment import Experiment
+from lengen.metrics import EXACT_MATCH
 from lengen.records import Run
 from reproduce.runs import catalogue as registry
 from reproduce.runs import perform as runner
@@ -112,7 +114,8 @@ def accuracies(done: Run) -> tuple[str, str]:
     trained = [cell for cell in cells if cell[0] in lengths and (len(cell) == 1 or cell[1] <= data["count"])]
     beyond = [cell for cell in cells if cell not in set(trained)]
     totals = [done.grid.total(some, "teacher_forced") for some in (trained, beyond)]
-    inside, outside = (f"{100 * total.correct / total.n:.1f} %" if total.n else "not tested" for total in totals)
+    rates = [total.rate(EXACT_MATCH.numerator) for total in totals]
+    inside, outside = ("not tested" if math.isnan(rate) else f"{100 * rate:.1f} %" for rate in rates)
     return inside, outside
 
 

@@ -17,17 +17,17 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lengen.records import Grid, Run, key_counts_to_csv
+from lengen.records import METRIC_COLUMNS, Grid, Run, key_counts_to_csv, to_table
 from reproduce.store.atomic_files import StoreError, locked, readable, sync, write_bytes, write_text, writing
 from reproduce.store.run_folder import (
     RECORDS,
     SCHEMA,
+    SCORES,
     arrays_to_bytes,
     attention_to_bytes,
     damaged,
     load_info,
     load_records,
-    metrics_to_csv,
 )
 
 __all__ = ["Store", "StoreError", "Workspace", "readable", "results_root", "write_bytes", "write_text"]
@@ -68,8 +68,8 @@ class Workspace:
             with writing(folder / name):
                 (folder / name).unlink(missing_ok=True)
         if not (folder / "metrics.csv").exists():
-            write_text(folder / "metrics.csv", metrics_to_csv(()))
-        write_text(folder / ("curve.csv" if len(outcome.grid.axes) == 1 else "grid.csv"), outcome.grid.to_csv())
+            write_text(folder / "metrics.csv", to_table(METRIC_COLUMNS, ()))
+        write_text(folder / SCORES[0], outcome.grid.to_csv())
         if outcome.key_counts:
             write_text(folder / "keys.csv", key_counts_to_csv(outcome.key_counts))
         if outcome.attention is not None:
@@ -126,14 +126,6 @@ class Store:
             if load_info(folder).get("spec_hash") == spec_hash:
                 return self._load(folder)
         return None
-
-    def newest(self, experiment: str, profile: str | None = None, seed: int | None = None) -> Run | None:
-        """The run of this experiment that finished last, of whatever specification, or None."""
-        pattern = f"{experiment}/{profile or '*'}/seed-{'*' if seed is None else seed}"
-        folders = self._versions(pattern)
-        if not folders:
-            return None
-        return self._load(max(folders, key=lambda folder: (str(load_info(folder).get("finished")), _number(folder))))
 
     def folder(self, run: Run) -> Path:
         """Where a run of this store lies."""

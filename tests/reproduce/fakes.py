@@ -9,9 +9,10 @@ from types import SimpleNamespace
 import papers
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
 from lengen.progress import Progress
-from lengen.records import Grid, Score
+from lengen.records import Grid
 from reproduce.runs import catalogue as registry
 from reproduce.runs import perform as runner
+from tests.counted import counted
 
 SPEC = Spec(
     data=DataSpec(task="addition", length=2, count=2),
@@ -75,7 +76,7 @@ def outcome(correct: int = 7):
     for length in SPEC.test.lengths:
         for count in SPEC.test.counts:
             inside = (length, count) == (2, 2)
-            grid.add((length, count), "teacher_forced", Score(10, 10 if inside else correct, 10, 0, 90))
+            grid.add((length, count), "teacher_forced", counted(10, 10 if inside else correct, 10, 0, 90))
     return SimpleNamespace(grid=grid, key_counts=[], attention=None, arrays={}, info={"device": "cpu", "scalars": {}})
 
 
