@@ -23,7 +23,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from lengen.intervals import median, wilson
-from lengen.records import AttentionMap, Grid, KeyCount, Score
+from lengen.metrics import METRICS
+from lengen.records import AttentionMap, Counts, Grid, KeyCount
 
 Range = tuple[int, int]
 """Smallest and largest trained value of an axis, both included."""
@@ -74,11 +75,11 @@ def style() -> Iterator[None]:
         yield
 
 
-def rate(score: Score, metric: str) -> float:
-    """A score as a rate: ``correct`` and ``answer_correct`` per example, ``edit`` per reference token."""
-    if metric == "edit":
-        return score.edit_sum / score.reference_tokens if score.reference_tokens else float("nan")
-    return float(getattr(score, metric)) / score.n if score.n else float("nan")
+def rate(counts: Counts, metric: str) -> float:
+    """Counts as the rate that a metric (`lengen.metrics`) is, or that a count per example is; nan where not counted."""
+    if metric in METRICS:
+        return counts.rate(METRICS[metric].numerator, METRICS[metric].denominator)
+    return counts.rate(metric)
 
 
 def rates(grids: Sequence[Grid], mode: str, metric: str) -> dict[tuple[int, ...], list[float]]:
@@ -86,7 +87,7 @@ def rates(grids: Sequence[Grid], mode: str, metric: str) -> dict[tuple[int, ...]
     found: dict[tuple[int, ...], list[float]] = defaultdict(list)
     for grid in grids:
         for cell, modes in grid.scores.items():
-            if mode in modes and modes[mode].n:
+            if mode in modes and modes[mode].get("n"):
                 found[cell].append(rate(modes[mode], metric))
     return dict(found)
 
@@ -178,7 +179,7 @@ def curve(
         axes.fill_between(xs, low, high, color=colour, alpha=0.15, linewidth=0)
     elif metric != "edit":
         scores = [grids[0].scores[(x,)][mode] for x in xs]
-        bounds = [wilson(getattr(score, metric), score.n) for score in scores]
+        bounds = [wilson(int(score[metric]), int(score["n"])) for score in scores]
         axes.fill_between(
             xs, [low for low, _ in bounds], [high for _, high in bounds], color=colour, alpha=0.15, linewidth=0
         )

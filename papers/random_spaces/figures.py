@@ -100,7 +100,7 @@ def _lines(runs: Sequence[Run]) -> list[Line]:
 def _rates(line: Line, group: Sequence[int]) -> list[float]:
     """One rate per seed that scored the lengths."""
     totals = [run.grid.total([(length,) for length in group], line.mode) for run in line.runs]
-    return [plotting.rate(total, line.metric) for total in totals if total.n]
+    return [plotting.rate(total, line.metric) for total in totals if total.get("n")]
 
 
 def _cell(rates: Sequence[float]) -> str:

@@ -96,8 +96,8 @@ def _scores(runs: Sequence[Run], count: int, mode: str, field: str) -> Points:
     for run in runs:
         for cell, modes in run.grid.scores.items():
             length, repetitions = _cell(run, cell)
-            if repetitions == count and mode in modes and modes[mode].n:
-                found[length].append(Share(int(getattr(modes[mode], field)), modes[mode].n))
+            if repetitions == count and mode in modes and modes[mode].get("n"):
+                found[length].append(Share(int(modes[mode].get(field, 0)), int(modes[mode]["n"])))
     return dict(found)
 
 

@@ -45,10 +45,10 @@ def _sum(name: str, per: str) -> Counts:
         top = bottom = 0
         for cell in cells:
             score = run.grid.scores[cell].get(mode)
-            if score is None:
+            if score is None or name not in score:
                 raise Missing(f"{short(run.experiment)} was not scored {mode.replace('_', '-')} at {cell}")
-            top += getattr(score, name)
-            bottom += getattr(score, per)
+            top += int(score[name])
+            bottom += int(score[per])
         return top, bottom
 
     return counts

@@ -1,5 +1,8 @@
 """How well a run did, in two figures: exact match in and outside the range it was trained on."""
 
+import math
+
+from lengen.metrics import EXACT_MATCH
 from lengen.records import Run
 
 
@@ -11,5 +14,6 @@ def accuracies(done: Run) -> tuple[str, str]:
     trained = [cell for cell in cells if cell[0] in lengths and (len(cell) == 1 or cell[1] <= data["count"])]
     beyond = [cell for cell in cells if cell not in set(trained)]
     totals = [done.grid.total(some, "teacher_forced") for some in (trained, beyond)]
-    inside, outside = (f"{100 * total.correct / total.n:.1f} %" if total.n else "not tested" for total in totals)
+    rates = [total.rate(EXACT_MATCH.numerator) for total in totals]
+    inside, outside = ("not tested" if math.isnan(rate) else f"{100 * rate:.1f} %" for rate in rates)
     return inside, outside

@@ -17,18 +17,18 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lengen.records import Grid, Run, key_counts_to_csv
+from lengen.records import METRIC_COLUMNS, Grid, Run, key_counts_to_csv, to_table
 from reproduce.store.atomic_files import StoreError, locked, readable, sync, write_bytes, write_text, writing
 from reproduce.store.provenance import checkout
 from reproduce.store.run_folder import (
     RECORDS,
     SCHEMA,
+    SCORES,
     arrays_to_bytes,
     attention_to_bytes,
     damaged,
     load_info,
     load_records,
-    metrics_to_csv,
 )
 
 __all__ = ["Store", "StoreError", "Workspace", "readable", "results_root", "write_bytes", "write_text"]
@@ -78,8 +78,8 @@ class Workspace:
             with writing(folder / name):
                 (folder / name).unlink(missing_ok=True)
         if not (folder / "metrics.csv").exists():
-            write_text(folder / "metrics.csv", metrics_to_csv(()))
-        write_text(folder / ("curve.csv" if len(outcome.grid.axes) == 1 else "grid.csv"), outcome.grid.to_csv())
+            write_text(folder / "metrics.csv", to_table(METRIC_COLUMNS, ()))
+        write_text(folder / SCORES[0], outcome.grid.to_csv())
         if outcome.key_counts:
             write_text(folder / "keys.csv", key_counts_to_csv(outcome.key_counts))
         if outcome.attention is not None:

@@ -9,7 +9,8 @@ from matplotlib.patches import Rectangle
 
 from lengen import plotting
 from lengen.intervals import wilson
-from lengen.records import AttentionMap, Grid, KeyCount, Score
+from lengen.records import AttentionMap, Grid, KeyCount
+from tests.counted import counted
 
 TRAINED = {"length": (1, 5), "count": (2, 4)}
 
@@ -24,14 +25,14 @@ def grid(rate=0.5, lengths=(1, 3, 5, 9), counts=(2, 3, 4, 8), leave=()) -> Grid:
     found = Grid(("length", "count"))
     for cell in [(length, count) for length in lengths for count in counts]:
         if cell not in leave:
-            found.add(cell, "teacher_forced", Score(100, round(100 * rate), 100, 0, 10))
+            found.add(cell, "teacher_forced", counted(100, round(100 * rate), 100, 0, 10))
     return found
 
 
 def curve(rates, edit=0) -> Grid:
     found = Grid(("length",))
     for length, rate in rates.items():
-        found.add((length,), "teacher_forced", Score(100, round(100 * rate), 100, edit, 1000))
+        found.add((length,), "teacher_forced", counted(100, round(100 * rate), 100, edit, 1000))
     return found
 
 

@@ -5,8 +5,9 @@ from matplotlib.figure import Figure as Drawing
 
 from lengen import plotting
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
-from lengen.records import AttentionMap, Grid, Run, Score
+from lengen.records import AttentionMap, Grid, Run
 from papers.random_spaces import figures
+from tests.counted import counted
 
 PAPER = "random_spaces"
 LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8)
@@ -43,7 +44,7 @@ def curve(of: dict, rate: float = 0.0, gap: float = 0.0) -> Grid:
         share = 1.0 if length in known else gap if length < max(known) else rate
         for mode, factor in (("teacher_forced", 1.0), ("free_running", 1.0), ("sampled", 0.9)):
             right = round(200 * share * factor)
-            grid.add((length,), mode, Score(200, right, right, 0, 200 * length))
+            grid.add((length,), mode, counted(200, right, right, 0, 200 * length))
     return grid
 
 

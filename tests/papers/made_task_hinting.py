@@ -5,8 +5,9 @@ from matplotlib.figure import Figure as Drawing
 
 from lengen import plotting
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
-from lengen.records import Grid, Run, Score
+from lengen.records import Grid, Run
 from papers.task_hinting import figures
+from tests.counted import counted
 
 PAPER = "task_hinting"
 LENGTHS = (5, 10, 15, 20, 25, 30, 40, 50)
@@ -52,9 +53,9 @@ def measured(of: dict, reach: float, seed: int, edits: bool) -> Grid:
         for count in counts:
             good = right(length, reach - 2 * (count - 1), seed, of["data"]["length"])
             cell = (length, count) if len(counts) > 1 else (length,)
-            grid.add(cell, "teacher_forced", Score(N, good, good, 0, N * length))
+            grid.add(cell, "teacher_forced", counted(N, good, good, 0, N * length))
             if edits:
-                grid.add(cell, "free_running", Score(N, good, good, 2 * (N - good), N * length))
+                grid.add(cell, "free_running", counted(N, good, good, 2 * (N - good), N * length))
     return grid
 
 

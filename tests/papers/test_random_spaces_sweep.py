@@ -30,7 +30,7 @@ def frame(runs) -> pd.DataFrame:
                         "training": "mix" if spec["data"]["subtasks"] else "add",
                         "lengths": group,
                         "mode": written,
-                        "accuracy": sum(s.correct for s in scores) / sum(s.n for s in scores),
+                        "accuracy": sum(s["correct"] for s in scores) / sum(s["n"] for s in scores),
                         "width": spec["model"]["width"],
                     }
                 )

@@ -9,7 +9,7 @@ import pytest
 
 import papers.task_hinting as package
 from lengen.intervals import wilson
-from lengen.records import Grid, Run, Score
+from lengen.records import Grid, Run
 from papers.task_hinting.deviations import DEVIATIONS
 from reproduce.comparison import checks as claims
 from reproduce.comparison import numbers
@@ -19,6 +19,7 @@ from reproduce.comparison.measures import MEASURES, Missing
 from reproduce.comparison.published import load
 from reproduce.comparison.regions import cells_of
 from reproduce.runs.catalogue import CATALOGUE
+from tests.counted import counted
 
 PUBLISHED = load(Path(package.__file__).with_name("published.toml"))
 NUMBERS = {number.id: number for number in PUBLISHED.numbers}
@@ -181,7 +182,7 @@ def made(world: World, name: str, profile: str, seed: int) -> Run:
         edits = 0 if inside else round(value["edits"] * n * length)
         for count in spec.test.counts:
             for mode, wrong in (("teacher_forced", 0), ("free_running", edits)):
-                grid.add((length, count)[: len(grid.axes)], mode, Score(n, right, right, wrong, n * length))
+                grid.add((length, count)[: len(grid.axes)], mode, counted(n, right, right, wrong, n * length))
         for mechanism in ("minimum", "successor"):
             share = value[f"{mechanism}_in"] if inside else value[mechanism]
             key = "minimum" if mechanism == "minimum" else "identity_successor"

@@ -99,7 +99,7 @@ def test_a_run_trains_nothing_and_measures_all(tmp_path):
     spec = theorem(5, 10, (1, 2, 5, 10), examples=20, probe=ProbeSpec(examples=20, sequences=(("3", "1", "2"),)))
     outcome = execute(spec, 0, tmp_path, lambda progress: None)
     for length in (1, 2, 5, 10):
-        assert {score.correct for score in outcome.grid.scores[(length,)].values()} == {20}
+        assert {score["correct"] for score in outcome.grid.scores[(length,)].values()} == {20}
         assert outcome.arrays[f"hits.minimum.{length}"].all()
         assert outcome.arrays[f"hits.identity_successor.{length}"].all()
     scalars = outcome.info["scalars"]

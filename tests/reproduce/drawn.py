@@ -10,8 +10,9 @@ import numpy as np
 
 from lengen.config.experiment import Figure
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
-from lengen.records import MODES, AttentionMap, Grid, KeyCount, Run, Score
+from lengen.records import MODES, AttentionMap, Grid, KeyCount, Run
 from papers.coupling import figures as coupling
+from tests.counted import counted
 
 TOKENS = tuple("$05+17=50>22$")
 
@@ -33,7 +34,7 @@ def grid(of: Spec, rate=0.5) -> Grid:
         for count in of.test.counts:
             for mode in MODES:
                 cell = (length,) if curve else (length, count)
-                found.add(cell, mode, Score(100, round(100 * rate), round(90 * rate), 50, 1000))
+                found.add(cell, mode, counted(100, round(100 * rate), round(90 * rate), 50, 1000))
     return found
 
 

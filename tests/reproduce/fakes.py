@@ -12,8 +12,9 @@ from lengen.config.experiment import Experiment, Figure
 from lengen.config.paper import Paper
 from lengen.config.spec import DataSpec, ModelSpec, Spec, SpecError, TestSpec, TrainSpec, change
 from lengen.progress import Progress
-from lengen.records import Grid, Score
+from lengen.records import Grid
 from reproduce.runs.catalogue import CATALOGUE
+from tests.counted import counted
 
 
 class Instant(Spec):
@@ -139,7 +140,7 @@ def outcome(correct: int = 7):
     for length in SPEC.test.lengths:
         for count in SPEC.test.counts:
             inside = (length, count) == (2, 2)
-            grid.add((length, count), "teacher_forced", Score(10, 10 if inside else correct, 10, 0, 90))
+            grid.add((length, count), "teacher_forced", counted(10, 10 if inside else correct, 10, 0, 90))
     return SimpleNamespace(grid=grid, key_counts=[], attention=None, arrays={}, info={"device": "cpu", "scalars": {}})
 
 

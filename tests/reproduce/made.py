@@ -4,9 +4,10 @@ import dataclasses
 
 from lengen.config.experiment import Experiment
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
-from lengen.records import Grid, KeyCount, Run, Score
+from lengen.records import Grid, KeyCount, Run
 from reproduce.comparison.evidence import Evidence
 from reproduce.comparison.published import parse
+from tests.counted import counted
 
 MODES = ("teacher_forced", "free_running")
 N = 400
@@ -38,7 +39,7 @@ def run(of: Experiment, rate, profile="cpu", seed=0, store="reference", answer=N
             correct = round(value * N)
             for mode in modes:
                 right = round((answer or {}).get(mode, value) * N)
-                grid.add((length, count), mode, Score(N, correct, right, N - correct, N * 10))
+                grid.add((length, count), mode, counted(N, correct, right, N - correct, N * 10))
     info = {"spec": dataclasses.asdict(made), "spec_hash": made.hash(), "overrides": [], "parameters": 1000}
     return Run(of.name, profile, seed, 1, store, info, grid, tuple(keys))
 

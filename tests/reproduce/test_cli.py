@@ -111,7 +111,7 @@ def test_bad_input_gets_one_sentence(arguments, said, capsys):
     assert said in refused(capsys, *arguments)
 
 
-@pytest.mark.parametrize("name", ["run.json", "grid.csv"])
+@pytest.mark.parametrize("name", ["run.json", "scores.csv"])
 @pytest.mark.parametrize("command", [["compare", "toy"], ["run", "toy/fig1/alpha"], ["promote", "toy"]])
 def test_a_damaged_result_is_named(results, name, command, capsys):
     assert main(["run", "toy/fig1/alpha"]) == 0

@@ -85,7 +85,7 @@ def test_finished_runs_are_skipped_and_fresh_ones_are_new_versions(results):
     assert checkpoint.read_text() == "step\n"  # fresh work did not resume
     info = report.runs[0].info
     assert info["overrides"] == [] and info["spec"]["train"]["steps"] == 4 and info["commit"] == "none"
-    assert info["files"].keys() == {"grid.csv", "metrics.csv", "last.ckpt", "model.safetensors"}
+    assert info["files"].keys() == {"scores.csv", "metrics.csv", "last.ckpt", "model.safetensors"}
 
 
 def test_a_failure_is_collected_and_the_others_go_on(results):
