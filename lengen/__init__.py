@@ -8,14 +8,17 @@ from typing import Any
 
 EXPORTS = {
     "lengen.callbacks": (
-        "AttentionRecord",
-        "EarlyStop",
-        "Losses",
-        "MetricsFile",
+        "AccuracyGrid",
+        "AttentionMaps",
+        "EditDistanceCurve",
+        "LearningCurves",
+        "Measurement",
+        "MetricsLogger",
         "Probes",
         "ResumePoint",
-        "Scores",
-        "Track",
+        "StopWhenGood",
+        "TrainingLoss",
+        "extra_loggers",
     ),
     "lengen.data.datamodule": ("ArithmeticData",),
     "lengen.data.task_data": ("TaskData",),

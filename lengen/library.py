@@ -1,8 +1,8 @@
 """A trained or constructed model as an object of a script: it solves problems, shows its attention, and is scored.
 
-    import lengen
-    model = lengen.load("coupling/fig1/coupling-scratchpad")
-    model.solve([57, 48, 96])["read"]
+import lengen
+model = lengen.load("coupling/fig1/coupling-scratchpad")
+model.solve([57, 48, 96])["read"]
 """
 
 import json
