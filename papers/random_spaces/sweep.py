@@ -15,7 +15,7 @@ import numpy as np
 
 from lengen import plotting
 from lengen.records import Run
-from papers.random_spaces import titles
+from papers.random_spaces import lengths as titles
 
 Runs = Mapping[str, Sequence[Run]]
 MODES = {"teacher_forced": "greedy", "sampled": "sampled"}

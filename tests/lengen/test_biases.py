@@ -17,7 +17,7 @@ from lengen.models.encoder_decoder import _biased
 from lengen.models.fixed_bias import FixedBias, build_bias, closed, window_cross, window_self
 from lengen.tasks import OperandError
 from lengen.training.build import build_model
-from papers.bias_calibration.window_figures import open_cross, open_self
+from papers.bias_calibration.figures.windows import open_cross, open_self
 from tests.lengen.helpers import MODEL, data_spec, fixed_data, spec
 
 SIZES = st.integers(1, 12)

@@ -4,7 +4,7 @@ import pytest
 from matplotlib.patches import Rectangle
 
 from lengen.intervals import wilson
-from papers.bias_calibration import titles
+from papers.bias_calibration.figures import words as titles
 from tests.papers.made import LENGTHS, PAPER, TRAINED, draw, flat, several, texts
 
 MODELS = ("vanilla", "alibi", "rope", "abc", "rpe")

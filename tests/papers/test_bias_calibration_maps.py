@@ -14,8 +14,9 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
 from lengen.config.experiment import Figure
-from papers.bias_calibration import attention_figures, bias_figures
-from papers.bias_calibration.window_figures import open_cross, open_self
+from papers.bias_calibration.figures import attention as attention_figures
+from papers.bias_calibration.figures import biases as bias_figures
+from papers.bias_calibration.figures.windows import open_cross, open_self
 from reproduce.output.figures import render
 from tests.papers.made import (
     ADDITION,

@@ -16,7 +16,10 @@ from matplotlib.patches import Rectangle
 from lengen import plotting
 from lengen.config.experiment import Figure
 from lengen.intervals import wilson
-from papers.random_spaces import figures, panels, titles, uncertainty_figures
+from papers.random_spaces import figures
+from papers.random_spaces import lengths as titles
+from papers.random_spaces.figures import panels
+from papers.random_spaces.figures import uncertainty as uncertainty_figures
 from reproduce.output.figures import render
 from reproduce.runs import catalogue as registry
 from tests.papers import made_random_spaces as made

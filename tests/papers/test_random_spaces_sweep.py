@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from papers.random_spaces import sweep, titles
+from papers.random_spaces import lengths as titles
+from papers.random_spaces import sweep
 from papers.random_spaces.figures import table4_3_csv
 from tests.papers import made_random_spaces as made
 

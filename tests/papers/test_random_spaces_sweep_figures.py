@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lengen import plotting
-from papers.random_spaces import titles
+from papers.random_spaces import lengths as titles
 from tests.papers import made_random_spaces as made
 from tests.papers.made import texts
 from tests.papers.made_random_spaces import draw

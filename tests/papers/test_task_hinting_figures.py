@@ -12,7 +12,9 @@ from matplotlib.patches import Rectangle
 
 from lengen.config.experiment import Figure
 from lengen.intervals import wilson
-from papers.task_hinting import figures, panels, titles
+from papers.task_hinting import figures
+from papers.task_hinting.figures import panels
+from papers.task_hinting.figures import words as titles
 from reproduce.output.figures import render
 from tests.papers import made_task_hinting as made
 from tests.papers.made import flat, texts

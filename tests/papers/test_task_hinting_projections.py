@@ -7,7 +7,7 @@ import pytest
 from matplotlib.colors import to_rgba
 
 from lengen import plotting
-from papers.task_hinting import projection_figures
+from papers.task_hinting.figures import projections as projection_figures
 from tests.papers import made_task_hinting as made
 from tests.papers.made import texts
 from tests.papers.made_task_hinting import FIGURES, PAPER, draw, legend, run

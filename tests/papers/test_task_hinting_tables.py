@@ -5,7 +5,9 @@ import io
 
 import pytest
 
-from papers.task_hinting import figures, panels, table_figures
+from papers.task_hinting import figures
+from papers.task_hinting.figures import panels
+from papers.task_hinting.figures import tables as table_figures
 from tests.papers.made import texts
 from tests.papers.made_task_hinting import PAPER, complete, draw, legend, several, shares
 

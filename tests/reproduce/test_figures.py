@@ -13,7 +13,7 @@ from matplotlib.text import Text
 from lengen import plotting
 from lengen.config.experiment import Experiment, Figure
 from papers.coupling import figures as coupling
-from papers.coupling.attention_figures import structured_heads
+from papers.coupling.figures.attention import structured_heads
 from reproduce.output import figures
 from reproduce.runs import catalogue as registry
 from reproduce.store.store import Store

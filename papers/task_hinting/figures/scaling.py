@@ -5,8 +5,9 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from lengen import plotting
-from papers.task_hinting import panels, titles
-from papers.task_hinting.panels import Look, Runs
+from papers.task_hinting.figures import panels
+from papers.task_hinting.figures import words as titles
+from papers.task_hinting.figures.panels import Look, Runs
 
 ORDERED = mpl.colormaps["viridis"]
 """Sizes and depths have an order: from dark to light."""

@@ -15,8 +15,9 @@ from matplotlib.lines import Line2D
 
 from lengen import plotting
 from lengen.records import Run
-from papers.task_hinting import panels, titles
-from papers.task_hinting.panels import Runs
+from papers.task_hinting.figures import panels
+from papers.task_hinting.figures import words as titles
+from papers.task_hinting.figures.panels import Runs
 
 DELIMITER = "⊥"
 COLUMNS = (("encoder", 0), ("encoder", 1), ("decoder", 0), ("decoder", 1))

@@ -15,9 +15,9 @@ from matplotlib.figure import Figure
 from lengen import plotting
 from lengen.config.spec import Spec
 from lengen.records import Run
-from papers.coupling import titles
-from papers.coupling.attention_figures import fig7, fig16_21
-from papers.coupling.theorem_figures import overlap_csv, thm4_1_attention
+from papers.coupling.figures import words as titles
+from papers.coupling.figures.attention import fig7, fig16_21
+from papers.coupling.figures.theorem import overlap_csv, thm4_1_attention
 
 __all__ = [
     "fig1",

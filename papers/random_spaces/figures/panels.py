@@ -8,7 +8,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from lengen import plotting
 from lengen.intervals import median
 from lengen.records import Run
-from papers.random_spaces import titles
+from papers.random_spaces import lengths as titles
 
 Runs = Mapping[str, Sequence[Run]]
 

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from lengen import plotting
 from lengen.intervals import median, wilson
 from lengen.records import Run
-from papers.task_hinting import titles
+from papers.task_hinting.figures import words as titles
 
 Runs = Mapping[str, Sequence[Run]]
 EXACT = "Exact match"

@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lengen.intervals import median
-from papers.task_hinting import panels, titles
-from papers.task_hinting.panels import EXACT, Runs
+from papers.task_hinting.figures import panels
+from papers.task_hinting.figures import words as titles
+from papers.task_hinting.figures.panels import EXACT, Runs
 
 HEADER = ("variant", "length", "median_percent", "lowest_percent", "highest_percent", "seeds")
 PRINTED = (2.5, 5.0)

@@ -10,8 +10,9 @@ from matplotlib.figure import Figure
 from lengen import plotting
 from lengen.config.sections import NUMBER_FORMATS
 from lengen.records import Run
-from papers.task_hinting import panels, titles
-from papers.task_hinting.panels import EXACT, Points, Runs
+from papers.task_hinting.figures import panels
+from papers.task_hinting.figures import words as titles
+from papers.task_hinting.figures.panels import EXACT, Points, Runs
 
 
 def thm5_1(runs: Runs) -> Figure:

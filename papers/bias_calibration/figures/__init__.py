@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 from lengen import plotting
 from lengen.intervals import median
 from lengen.records import Run
-from papers.bias_calibration import titles
-from papers.bias_calibration.attention_figures import fig2, fig8, fig9
-from papers.bias_calibration.bias_figures import bias_matrices, fig6
-from papers.bias_calibration.window_figures import windows
+from papers.bias_calibration.figures import words as titles
+from papers.bias_calibration.figures.attention import fig2, fig8, fig9
+from papers.bias_calibration.figures.biases import bias_matrices, fig6
+from papers.bias_calibration.figures.windows import windows
 
 __all__ = [
     "bases",

@@ -15,8 +15,8 @@ from matplotlib.ticker import MaxNLocator
 
 from lengen import plotting
 from lengen.records import Run
-from papers.random_spaces import titles
-from papers.random_spaces.panels import Runs
+from papers.random_spaces import lengths as titles
+from papers.random_spaces.figures.panels import Runs
 
 QUANTITIES = (
     ("Entropy (nats)", plotting.COLOURS[0], "-", "o"),

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure, SubFigure
 
 from lengen import plotting
 from lengen.records import AttentionMap, Run
-from papers.coupling import titles
+from papers.coupling.figures import words as titles
 
 Runs = Mapping[str, Sequence[Run]]
 

@@ -18,8 +18,10 @@ from matplotlib.ticker import NullFormatter, NullLocator, PercentFormatter
 from lengen import plotting
 from lengen.intervals import median
 from lengen.records import Run
-from papers.random_spaces import panels, sweep, titles
-from papers.random_spaces.panels import Runs
+from papers.random_spaces import lengths as titles
+from papers.random_spaces import sweep
+from papers.random_spaces.figures import panels
+from papers.random_spaces.figures.panels import Runs
 
 LOOKS = {"add": (plotting.COLOURS[3], "o", "-"), "mix": (plotting.COLOURS[2], "^", "--")}
 """Colours as published, red and green, of shades that colour-blind eyes tell apart; markers and lines as well."""

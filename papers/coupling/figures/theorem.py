@@ -11,7 +11,7 @@ from matplotlib.figure import Figure, SubFigure
 
 from lengen import plotting
 from lengen.records import AttentionMap, Run
-from papers.coupling import titles
+from papers.coupling.figures import words as titles
 from papers.coupling.overlap import HEADS, nearest, of_map, uniform
 
 Runs = Mapping[str, Sequence[Run]]

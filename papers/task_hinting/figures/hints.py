@@ -11,8 +11,9 @@ from matplotlib.ticker import EngFormatter, MaxNLocator
 from lengen import plotting
 from lengen.intervals import median
 from lengen.records import Run
-from papers.task_hinting import panels, titles
-from papers.task_hinting.panels import BLACK, EDITS, EXACT, PALETTE, Points, Runs
+from papers.task_hinting.figures import panels
+from papers.task_hinting.figures import words as titles
+from papers.task_hinting.figures.panels import BLACK, EDITS, EXACT, PALETTE, Points, Runs
 
 GREEDY = "Greedy decoding, compared with the sorted sequence."
 

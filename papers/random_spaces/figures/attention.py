@@ -6,8 +6,8 @@ from matplotlib.figure import Figure
 
 from lengen import plotting
 from lengen.records import AttentionMap, Run
-from papers.random_spaces import titles
-from papers.random_spaces.panels import Runs
+from papers.random_spaces import lengths as titles
+from papers.random_spaces.figures.panels import Runs
 
 NOTE = (
     "Maximum over the heads of a layer, after softmax. A row reads the token at its left and predicts the next one; "

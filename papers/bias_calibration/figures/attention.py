@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from lengen import plotting
 from lengen.records import Run
-from papers.bias_calibration import titles
+from papers.bias_calibration.figures import words as titles
 
 Runs = Mapping[str, Sequence[Run]]
 NOTE = (

@@ -15,13 +15,14 @@ from matplotlib.figure import Figure
 from lengen import plotting
 from lengen.intervals import median
 from lengen.records import Run
-from papers.random_spaces import panels, titles
-from papers.random_spaces.attention_figures import fig4_4
-from papers.random_spaces.panels import Runs
-from papers.random_spaces.part_figures import fig4_6, fig4_9
-from papers.random_spaces.sweep_figures import fig4_7, fig4_8, table4_3, table4_3_csv, widths
-from papers.random_spaces.training_figures import fig4_1, fig4_2, figB_1
-from papers.random_spaces.uncertainty_figures import fig4_3
+from papers.random_spaces import lengths as titles
+from papers.random_spaces.figures import panels
+from papers.random_spaces.figures.attention import fig4_4
+from papers.random_spaces.figures.panels import Runs
+from papers.random_spaces.figures.parts import fig4_6, fig4_9
+from papers.random_spaces.figures.sweep import fig4_7, fig4_8, table4_3, table4_3_csv, widths
+from papers.random_spaces.figures.training import fig4_1, fig4_2, figB_1
+from papers.random_spaces.figures.uncertainty import fig4_3
 
 __all__ = [
     "fig4_1",

@@ -3,8 +3,9 @@ leaves."""
 
 from matplotlib.figure import Figure
 
-from papers.task_hinting import panels, titles
-from papers.task_hinting.panels import Runs
+from papers.task_hinting.figures import panels
+from papers.task_hinting.figures import words as titles
+from papers.task_hinting.figures.panels import Runs
 
 
 def fig4_15(runs: Runs) -> Figure:

@@ -16,8 +16,10 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
 from lengen import plotting
 from lengen.intervals import median, wilson
 from lengen.records import Run
-from papers.random_spaces import panels, sweep, titles
-from papers.random_spaces.panels import Runs
+from papers.random_spaces import lengths as titles
+from papers.random_spaces import sweep
+from papers.random_spaces.figures import panels
+from papers.random_spaces.figures.panels import Runs
 
 PARTS = {
     "reversed": "Reversed operands",

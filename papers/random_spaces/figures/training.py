@@ -15,8 +15,9 @@ from matplotlib.ticker import EngFormatter, MaxNLocator, PercentFormatter
 
 from lengen import plotting
 from lengen.records import Run
-from papers.random_spaces import panels, titles
-from papers.random_spaces.panels import Runs
+from papers.random_spaces import lengths as titles
+from papers.random_spaces.figures import panels
+from papers.random_spaces.figures.panels import Runs
 
 UNTRAINED = (plotting.COLOURS[3], (0.0, 0.0, 0.0), plotting.COLOURS[4], plotting.COLOURS[1], plotting.COLOURS[5])
 """Colours of lengths that were not trained, in their order; trained ones share a scale from dark to light."""

@@ -4,12 +4,12 @@ Every function takes a mapping from the name of an experiment to its runs, one p
 mechanisms and the tables have files of their own. Experiments without a run are named below the figure.
 """
 
-from papers.task_hinting.hint_figures import fig3_6, fig3_7, fig3_8, fig3_9, fig3_11, training
-from papers.task_hinting.mechanism_figures import fig4_15, fig4_16
-from papers.task_hinting.projection_figures import fig4_12, fig4_13, fig4_14
-from papers.task_hinting.scaling_figures import fig3_2, fig3_3, fig3_5
-from papers.task_hinting.table_figures import table1, table2, table3, table_csv
-from papers.task_hinting.theorem_figures import thm5_1, thm5_1_formats, thm5_1_repeats
+from papers.task_hinting.figures.hints import fig3_6, fig3_7, fig3_8, fig3_9, fig3_11, training
+from papers.task_hinting.figures.mechanisms import fig4_15, fig4_16
+from papers.task_hinting.figures.projections import fig4_12, fig4_13, fig4_14
+from papers.task_hinting.figures.scaling import fig3_2, fig3_3, fig3_5
+from papers.task_hinting.figures.tables import table1, table2, table3, table_csv
+from papers.task_hinting.figures.theorem import thm5_1, thm5_1_formats, thm5_1_repeats
 
 __all__ = [
     "fig3_2",

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure, SubFigure
 
 from lengen import plotting
 from lengen.records import Run
-from papers.bias_calibration import titles
+from papers.bias_calibration.figures import words as titles
 
 Runs = Mapping[str, Sequence[Run]]
 CLOSED = "0.88"
