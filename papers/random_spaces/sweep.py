@@ -15,7 +15,7 @@ import numpy as np
 
 from lengen import plotting
 from lengen.records import Run
-from papers.random_spaces import lengths as titles
+from papers.random_spaces import lengths as by_length
 
 Runs = Mapping[str, Sequence[Run]]
 MODES = {"teacher_forced": "greedy", "sampled": "sampled"}
@@ -48,29 +48,22 @@ class Row(NamedTuple):
 
 def kind(run: Run) -> str:
     """Whether a run was trained on additions only or on the mixture of sub-tasks."""
-    return KINDS[len(titles.setting(run, "data", "subtasks", ())) > 1]
+    return KINDS[len(plotting.setting(run, "subtasks")) > 1]
 
 
 def examples(run: Run) -> int:
     """Size of a run's training set."""
-    return int(titles.setting(run, "data", "examples", 0))
+    return int(plotting.setting(run, "examples"))
 
 
 def width(run: Run) -> int:
     """Width of a run's model."""
-    return int(titles.setting(run, "model", "width", 0))
+    return int(plotting.setting(run, "width"))
 
 
 def accuracy(run: Run, lengths: Sequence[int], mode: str) -> float:
     """Exact match over all examples of these lengths, ``mode`` a key of `MODES`; nan where none was scored so."""
-    return plotting.rate(run.grid.total([(length,) for length in lengths], mode), "correct")
-
-
-def values(run: Run, name: str, lengths: Sequence[int]) -> float:
-    """Mean over the examples of these lengths of the array ``<name>.<length>``; nan where none was recorded."""
-    found = [run.arrays[f"{name}.{length}"] for length in lengths if f"{name}.{length}" in run.arrays]
-    every = np.concatenate([array.astype(np.float64) for array in found]) if found else np.empty(0)
-    return float(every.mean()) if every.size else float("nan")
+    return plotting.total_rate(run.grid, lengths, mode)
 
 
 def spread(found: Sequence[float]) -> tuple[float, float]:
@@ -87,12 +80,12 @@ def spread(found: Sequence[float]) -> tuple[float, float]:
 def rows(runs: Runs) -> list[Row]:
     """Every cell that has a run, by data size, add before mix, trained lengths together, greedy before sampled."""
     cells: dict[tuple[int, str, tuple[int, ...], str, str], list[tuple[float, int]]] = defaultdict(list)
-    for run in titles.distinct(runs):
-        for group in titles.groups(run):
+    for run in plotting.distinct(runs):
+        for group in by_length.groups(run):
             for mode in MODES:
                 measured = accuracy(run, group, mode)
                 if not math.isnan(measured):
-                    key = (examples(run), kind(run), group, titles.role(run, group[0]), mode)
+                    key = (examples(run), kind(run), group, by_length.role(run, group[0]), mode)
                     cells[key].append((measured, width(run)))
     found = []
     for key in sorted(cells, key=_order):
@@ -156,7 +149,7 @@ def to_markdown(found: Sequence[Row]) -> str:
     """Table 4.3, once for each way of writing responses that was measured."""
     shown = columns(found)
     sizes = sorted({row.examples for row in found})
-    titled = [f"{titles.spans(lengths)} digits, {training}" for lengths in shown for training in KINDS]
+    titled = [f"{plotting.spans(lengths)} digits, {training}" for lengths in shown for training in KINDS]
     parts = []
     for mode in MODES.values():
         if not any(row.mode == mode for row in found):
@@ -164,7 +157,7 @@ def to_markdown(found: Sequence[Row]) -> str:
         lines = [f"| {mode} | {' | '.join(titled)} |", "|---" * (len(titled) + 1) + "|"]
         for size in sizes:
             cells = [cell(found, size, training, lengths, mode) for lengths in shown for training in KINDS]
-            lines.append(f"| {titles.examples(size)} | {' | '.join(text(row) if row else '–' for row in cells)} |")
+            lines.append(f"| {by_length.examples(size)} | {' | '.join(text(row) if row else '–' for row in cells)} |")
         gains = [improvement(found, lengths, mode) for lengths in shown]
         ends = " | ".join("| –" if math.isnan(gain) else f"| **{100 * gain:+.1f}**" for gain in gains)
         parts.append("\n".join([*lines, f"| Improvement | {ends} |"]))

@@ -6,7 +6,7 @@ are the heads with the sharpest line over the trained outputs: whether the line 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lengen import plotting
+from lengen.plotting import Runs
 from lengen.records import Run
-from papers.bias_calibration.figures import words as titles
+from papers.bias_calibration.figures import words
 
-Runs = Mapping[str, Sequence[Run]]
 NOTE = (
     "Red: outputs and inputs of the trained length. A row reads the token at its left and predicts the next one, least "
     "significant digit first. Of all heads of the last decoder layer those with the sharpest anti-diagonal "
@@ -81,7 +81,7 @@ def operands(tokens: Sequence[str]) -> list[tuple[int, int]]:
 def cross_lines(run: Run) -> list[Line]:
     """Every head with its heaviest anti-diagonal over the trained rows, the sharpest head first."""
     weights = run.arrays["probe0.cross"].astype(np.float64)
-    rows = min(titles.trained(run), weights.shape[1])
+    rows = min(words.trained(run), weights.shape[1])
     places = np.arange(rows - 1, weights.shape[2])
     along = weights[:, np.arange(rows)[:, None], places - np.arange(rows)[:, None]].mean(axis=1)  # heads, places
     return _sorted(along, places)
@@ -93,7 +93,7 @@ def self_lines(run: Run) -> list[Line]:
     Row 0 is left out, because it has one key; so are diagonals that cross less than half of the trained rows.
     """
     weights = run.arrays["probe0.self"].astype(np.float64)
-    rows = min(titles.trained(run), weights.shape[1])
+    rows = min(words.trained(run), weights.shape[1])
     places = np.arange(max(rows // 2, 1))
     along = [weights[:, max(d, 1) : max(rows, 2), :].diagonal(max(d, 1) - d, 1, 2).mean(axis=1) for d in places]
     return _sorted(np.stack(along, axis=1), places)
@@ -125,9 +125,7 @@ def _recorded(runs: Runs) -> list[Run]:
 
 def _maps(runs: Runs, layout: Sequence[Sequence[Panel]]) -> Figure:
     if not layout or not layout[0]:
-        figure = Figure(figsize=(5.0, 2.0), layout="constrained")
-        plotting.missing(figure.subplots(), "\n".join(runs), "no attention recorded at this profile")
-        return figure
+        return plotting.empty(runs, "no attention recorded at this profile")
     widths = [panel.run.arrays[f"probe0.{panel.kind}"].shape[2] for panel in layout[0]]
     tallest = max(panel.run.arrays[f"probe0.{panel.kind}"].shape[1] for panel in layout[0])
     cell = min(0.17, 9.0 / sum(widths))  # inches
@@ -139,23 +137,23 @@ def _maps(runs: Runs, layout: Sequence[Sequence[Panel]]) -> Figure:
     scale = figure.colorbar(plotting.attention_scale(), ax=grid, shrink=0.9, aspect=30)
     scale.set_label(f"Attention (< {plotting.CLIP}: black)")
     seeds = ", ".join(dict.fromkeys(str(panel.run.seed) for row in layout for panel in row))
-    missing = [name for name, some in runs.items() if some and not any("probe0.cross" in run.arrays for run in some)]
-    without = "Attention not recorded: " + ", ".join(missing) if missing else ""
-    plotting.footnote(figure, f"{NOTE} Seed {seeds}.", without, titles.absent(runs))
+    recorded = [name for name, some in runs.items() if any("probe0.cross" in run.arrays for run in some)]
+    without = plotting.not_recorded(runs, recorded, "Attention not recorded")
+    plotting.footnote(figure, f"{NOTE} Seed {seeds}.", without, *plotting.absent(runs))
     return figure
 
 
 def _map(axes: Axes, panel: Panel, labelled: bool) -> None:
     run, kind, head = panel
     source, target = ([str(token) for token in run.arrays[f"probe0.{name}"]] for name in ("source", "target"))
-    task = titles.TASKS.get(titles.named(run.experiment).task, "")
+    task = words.TASKS.get(words.named(run.experiment).task, "")
     weights = run.arrays[f"probe0.{kind}"][head]
     columns = source if kind == "cross" else target
     title = f"{task}: {kind}-attention, head {head + 1}"
     most = len(columns) + len(target) if labelled else 0
     plotting.token_map(axes, weights, target, columns, title=title, most=most)
     axes.set(xlabel={"cross": "Input", "self": "Output so far"}[kind], ylabel="Output so far")
-    height = min(titles.trained(run), len(target))
+    height = min(words.trained(run), len(target))
     for start, stop in operands(source) if kind == "cross" else [(0, height)]:
         left = max(start, stop - height)
         plotting.outline(axes, left, 0, stop - left, height)

@@ -5,7 +5,6 @@ A run of ABC brings ``bias.cross`` (heads, M, N) and ``bias.self`` (heads, M, M)
 distances), the mean contribution of its relative keys, by ``relative.distance`` (key place minus query place).
 """
 
-from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
 import numpy as np
@@ -15,10 +14,10 @@ from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure, SubFigure
 
 from lengen import plotting
+from lengen.plotting import Runs, setting
 from lengen.records import Run
-from papers.bias_calibration.figures import words as titles
+from papers.bias_calibration.figures import words
 
-Runs = Mapping[str, Sequence[Run]]
 CLOSED = "0.88"
 """Cells that are closed: a light grey, which the scale does not contain."""
 BIAS = ListedColormap(mpl.colormaps["viridis_r"](np.linspace(0.2, 1, 64)), name="bias").with_extremes(bad=CLOSED)
@@ -36,9 +35,7 @@ def bias_matrices(runs: Runs) -> Figure:
     """Figures 4 and 5: cross-attention bias of every head, with the self-attention biases small below."""
     run = next((run for some in runs.values() for run in some if "bias.cross" in run.arrays), None)
     if run is None:
-        figure = Figure(figsize=(5.0, 2.0), layout="constrained")
-        plotting.missing(figure.subplots(), "\n".join(runs), "no bias recorded at this profile")
-        return figure
+        return plotting.empty(runs, "no bias recorded at this profile")
     cross, own = run.arrays["bias.cross"], run.arrays["bias.self"]
     heads, high, wide = cross.shape
     columns = min(4, heads)
@@ -52,18 +49,18 @@ def bias_matrices(runs: Runs) -> Figure:
     for head, axes in enumerate(grid.flat):
         if head < heads:
             _bias(axes, cross[head], np.ones(cross[head].shape, bool), head)
-            _operands(axes, titles.named(run.experiment).task, wide)
+            _operands(axes, words.named(run.experiment).task, wide)
             _outputs(axes, high, head % columns == 0)
         else:
             axes.set_axis_off()
-    above.suptitle(f"Cross-attention of {titles.TASKS[titles.named(run.experiment).task]}, seed {run.seed}", fontsize=8)
+    above.suptitle(f"Cross-attention of {words.TASKS[words.named(run.experiment).task]}, seed {run.seed}", fontsize=8)
     _scale(above, grid)
     _self(below, own)
     note = (
         "Each head has its own scale, from its least to its greatest open value; light grey is closed. Transparent: "
         "calibration picked nothing, the bias is 0 everywhere (black). Output digits: least significant first."
     )
-    plotting.footnote(figure, note, titles.absent(runs))
+    plotting.footnote(figure, note, *plotting.absent(runs))
     return figure
 
 
@@ -159,7 +156,7 @@ def fig6(runs: Runs) -> Figure:
         "Entries of one diagonal share one value: learned vectors in RPE, averages along lines in ABC. Shown is the "
         "decoder's self-attention head whose values spread most; light grey: hidden by the causal mask."
     )
-    plotting.footnote(figure, note, titles.absent(runs))
+    plotting.footnote(figure, note, *plotting.absent(runs))
     return figure
 
 
@@ -181,7 +178,7 @@ def _toeplitz(axes: Axes, run: Run, lines: np.ndarray, name: str, letter: str, u
     size = (lines.shape[1] + 1) // 2
     places = np.arange(size)
     distance = places - places[:, None]
-    causal = titles.setting(run, "model", "architecture", "") != "encoder"
+    causal = setting(run, "architecture") != "encoder"
     used = lines[:, :size] if causal else lines
     head = int((used.max(axis=1) - used.min(axis=1)).argmax())
     matrix = np.where((distance <= 0) | (not causal), lines[head][distance + size - 1], np.nan)

@@ -1,10 +1,6 @@
-"""Figures 10 and 11: which keys a window leaves open for unary and binary operations; a Figure leaves.
+"""Figures 10 and 11: which keys a window leaves open for unary and binary operations; a Figure leaves."""
 
-The windows are defined in `lengen.models.fixed_bias` (`window_self`, `window_cross`). Figures import no torch, so
-the same two formulas stand here in numpy, and a test holds both equal.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,7 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from lengen import plotting
-from lengen.records import Run
+from lengen.plotting import Runs
+from lengen.windows import window_cross, window_self
 
 DIGITS = 6
 WIDTH = 1
@@ -21,30 +18,7 @@ COLOURS = ("0.88", "#0b4a8f")
 """Closed, open."""
 
 
-def open_self(rows: int, width: int) -> np.ndarray:
-    """Open cells (rows, rows) of the decoder's self-attention: the main diagonal and ``width`` below (Appendix A.4).
-
-    >>> open_self(3, 1).astype(int).tolist()
-    [[1, 0, 0], [1, 1, 0], [0, 1, 1]]
-    """
-    back = np.arange(rows)[:, None] - np.arange(rows)
-    return (back >= 0) & (back <= width)
-
-
-def open_cross(rows: int, columns: int, width: int, stride: int) -> np.ndarray:
-    """Open cells (rows, columns) of the cross-attention, as `lengen.models.fixed_bias.window_cross` has them in torch.
-
-    ``columns`` count the source with both of its "$"; ``stride`` places make one step: 1 for unary operations, 2 for
-    two interleaved operands (Appendix A.4, "Windowed Attention Biasing").
-
-    >>> open_cross(2, 4, 0, 1).astype(int).tolist()
-    [[0, 0, 0, 1], [0, 0, 1, 0]]
-    """
-    from_right = columns - 1 - np.arange(columns) - stride * np.arange(rows)[:, None]
-    return (from_right >= -width) & (from_right < stride + width)
-
-
-def windows(runs: Mapping[str, Sequence[Run]]) -> Figure:
+def windows(runs: Runs) -> Figure:
     """Figure 11: the bias matrices of unary and binary operations for w = 1; reads no run."""
     rows = DIGITS + 1
     output = [r"\$", *(f"$y_{{{k}}}$" for k in range(1, rows))]
@@ -54,10 +28,10 @@ def windows(runs: Mapping[str, Sequence[Run]]) -> Figure:
     widths = [len(output), len(unary), len(binary)]
     figure = Figure(figsize=(0.22 * sum(widths) + 1.9, 0.2 * rows + 1.4), layout="constrained")
     panels = figure.subplots(1, 3, width_ratios=widths)
-    _window(panels[0], open_self(rows, WIDTH), output, output, "Self-attention,\nunary and binary operations")
-    cross = open_cross(rows, len(unary), WIDTH, 1)
+    _window(panels[0], window_self(rows, WIDTH), output, output, "Self-attention,\nunary and binary operations")
+    cross = window_cross(rows, len(unary), WIDTH, 1)
     _window(panels[1], cross, output, unary, "Cross-attention,\nunary operations")
-    cross = open_cross(rows, len(binary), WIDTH, 2)
+    cross = window_cross(rows, len(binary), WIDTH, 2)
     _window(panels[2], cross, output, binary, "Cross-attention,\nbinary operations, digits interleaved")
     panels[0].set_ylabel("Output so far")
     patches = [Patch(facecolor=colour, edgecolor="0.4") for colour in COLOURS]

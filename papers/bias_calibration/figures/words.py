@@ -1,23 +1,16 @@
-"""Words in figures: the name of an experiment and its specification go in, labels leave.
+"""Which task and which kind of model an experiment is; every size is read from the specification of its runs."""
 
-Which task and which setting an experiment is stands in its name; every size is read from the specification,
-because smaller profiles train other sizes under the same names.
-"""
+from typing import NamedTuple
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
-
-from lengen import plotting
+from lengen.plotting import METHODS, setting
 from lengen.records import Run
 
 TASKS = {"successor": "Successor", "addition": "Addition", "parity": "Parity", "n-by-one": "N × 1"}
-LENGTHS = {"parity": "Length (bits)", "n-by-one": "Length of the first operand (digits)", "listops": "Arguments"}
+METHOD = {"vanilla": "sinusoidal", "nope": "none"}
+"""Kinds whose method in `lengen.plotting.METHODS` has another name."""
 KINDS = {
     "vanilla": "Vanilla (sinusoidal)",
-    "alibi": "ALiBi",
-    "rope": "RoPE",
-    "rpe": "RPE",
-    "abc": "ABC",
+    **{kind: METHODS[kind].name for kind in ("alibi", "rope", "rpe", "abc")},
     "text": "The text: pre-softmax scores,\nline means, 2 $\\sigma$",
     "code": "The authors' code: probabilities,\nline sums, 4.5 and 0.87 $\\sigma$",
     "sinusoidal": "Sinusoidal positions\nkept in retraining",
@@ -25,7 +18,7 @@ KINDS = {
     "max": "MAX",
     "min": "MIN",
 }
-"""Labels of settings that have no size in them."""
+"""Labels of kinds that have no size in them."""
 
 
 class Named(NamedTuple):
@@ -46,39 +39,28 @@ def named(experiment: str) -> Named:
     return Named("listops", variant)
 
 
-def setting(run: Run, section: str, name: str, default: Any) -> Any:
-    """A field of a run's specification; the default where it is older than the field."""
-    spec: Mapping[str, Mapping[str, Any]] = run.info["spec"]  # type: ignore[assignment]
-    return spec[section].get(name, default)
-
-
 def trained(run: Run) -> int:
     """Longest operand in training, in digits."""
-    return int(setting(run, "data", "length", 1))
+    return int(setting(run, "length"))
 
 
 def task_title(task: str, run: Run) -> str:
     """Title of a panel: the task with its sizes."""
     unit = {"parity": "bits", "listops": "arguments"}.get(task, "digits")
-    fixed = setting(run, "data", "fixed_length", 0)
+    fixed = setting(run, "fixed_length")
     padded = f", padded to {fixed}" if fixed else ""
     return f"{TASKS.get(task, 'ListOps, one operator')}\ntrained on 1 to {trained(run)} {unit}{padded}"
 
 
 def kind_label(kind: str, run: Run) -> str:
     """Label of a curve."""
-    width = setting(run, "model", "window", 0) or 1
+    width = setting(run, "window") or 1
     if kind == "window":
         return f"+ w = {width}"
     if kind == "cyclic":
-        return f"+ T = {setting(run, 'data', 'period', 0) or 3}"
+        return f"+ T = {setting(run, 'period') or 3}"
     if kind == "nope":
         return f"NoPE + w = {width}"
     if kind.isdecimal():
-        return f"Base {setting(run, 'data', 'base', int(kind))}"
+        return f"Base {setting(run, 'base') or kind}"
     return KINDS.get(kind, kind)
-
-
-def absent(runs: Mapping[str, Sequence[Run]]) -> str:
-    """The footnote that names experiments without a run; empty where all ran."""
-    return plotting.not_run([name for name, some in runs.items() if not some])

@@ -1,18 +1,14 @@
-"""The paper's attention figures: Figure 7 and Figures 16 to 21; runs go in, a matplotlib Figure leaves.
+"""Figures 7 and 16 to 21: maps of averaged attention, and how many keys a step needs."""
 
-Maps show averaged attention; how many keys a step needs is measured, and drawn below the maps of Figure 7.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure, SubFigure
 
 from lengen import plotting
+from lengen.plotting import METHODS, Runs, setting
 from lengen.records import AttentionMap, Run
-from papers.coupling.figures import words as titles
-
-Runs = Mapping[str, Sequence[Run]]
+from papers.coupling.figures import words
 
 
 def fig7(runs: Runs) -> Figure:
@@ -22,8 +18,8 @@ def fig7(runs: Runs) -> Figure:
     """
     distinct = _distinct(runs)
     recorded = [some for some in distinct if any(run.attention is not None for run in some)]
-    with_pad = [some for some in recorded if titles.of(some[0]).data.scratchpad]
-    without = [some for some in recorded if not titles.of(some[0]).data.scratchpad]
+    with_pad = [some for some in recorded if setting(some[0], "scratchpad")]
+    without = [some for some in recorded if not setting(some[0], "scratchpad")]
     shown = with_pad[:1] + without[:1]
     heights = [2.75] * max(len(shown), 1) + [2.9]
     figure = Figure(figsize=(10.0, sum(heights)), layout="constrained")
@@ -33,8 +29,7 @@ def fig7(runs: Runs) -> Figure:
     if not shown:
         plotting.missing(maps[0].subplots(1, 1), "\n".join(runs), "no attention recorded at this profile")
     _keys(keys, [some for some in distinct if any(run.key_counts for run in some)])
-    absent = [name for name in runs if not runs[name]]
-    plotting.footnote(figure, plotting.not_run(absent))
+    plotting.footnote(figure, *plotting.absent(runs))
     return figure
 
 
@@ -66,15 +61,13 @@ def _attention_maps(part: SubFigure, runs: Sequence[Run], rows: int, columns: in
     run = next(run for run in runs if run.attention is not None)
     record = run.attention
     assert record is not None
-    spec = titles.of(run)
     grid = part.subplots(rows, columns, squeeze=False)
     heads = structured_heads(record, rows * columns)
     for axes, (layer, head) in zip(grid.flat, heads, strict=False):
         plotting.attention_map(axes, record, layer, head, title=f"layer {layer + 1}, head {head + 1}")
     for axes in grid.flat[len(heads) :]:
         axes.set_axis_off()
-    what = f"{titles.method(spec)} {titles.scratchpad(spec)}, {titles.size(spec)}, {titles.trained(spec)}"
-    part.suptitle(f"{what}: mean over {record.n:,} examples, seed {run.seed}", fontsize=8)
+    part.suptitle(f"{words.model(run)}: mean over {record.n:,} examples, seed {run.seed}", fontsize=8)
     part.colorbar(plotting.attention_scale(), ax=grid, aspect=30, label="Attention (< 0.01: black)")
 
 
@@ -95,14 +88,12 @@ def structured_heads(record: AttentionMap, most: int) -> list[tuple[int, int]]:
 def _keys(part: SubFigure, settings: Sequence[Sequence[Run]]) -> None:
     """Keys per step with the scratchpad on the left, without on the right, on one scale."""
     panels = part.subplots(1, 2, sharey=True)
-    methods = list(dict.fromkeys(titles.method_family(titles.of(some[0])) for some in settings))
     for some in settings:
-        spec = titles.of(some[0])
-        number = methods.index(titles.method_family(spec))
-        label = f"{titles.method(spec)}\n{titles.size(spec)}, {titles.plural(len(some), 'seed')}"
-        colour, marker = plotting.COLOURS[number], plotting.MARKERS[number]
-        axes = panels[0 if spec.data.scratchpad else 1]
-        plotting.keys_per_step(axes, [run.key_counts for run in some], label=label, colour=colour, marker=marker)
+        run = some[0]
+        label = f"{words.method(run)}\n{words.size(run)}, {plotting.plural(len(some), 'seed')}"
+        axes = panels[0 if setting(run, "scratchpad") else 1]
+        look = METHODS[plotting.position_scheme(run)].look
+        plotting.keys_per_step(axes, [one.key_counts for one in some], look, label)
     for axes, name in zip(panels, ("with scratchpad", "without scratchpad"), strict=True):
         axes.set_title(f"Keys per prediction step, {name}")
         if axes.lines:
@@ -113,4 +104,4 @@ def _keys(part: SubFigure, settings: Sequence[Sequence[Run]]) -> None:
     panels[1].set_ylabel("")
     tallest = max((float(np.nanmax(line.get_ydata())) for axes in panels for line in axes.lines), default=1.0)
     panels[0].set_ylim(0, 1.35 * tallest)  # room for the legends
-    part.suptitle("Solid: mean over heads; dashed: over the more focused half of them; thin: each head", fontsize=8)
+    part.suptitle("Solid: mean over heads; dashed: over the more focused half of them; faint: each head", fontsize=8)

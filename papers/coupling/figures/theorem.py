@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from lengen import plotting
+from lengen.plotting import METHODS, Runs
 from lengen.records import AttentionMap, Run
-from papers.coupling.figures import words as titles
+from papers.coupling.figures import words
 from papers.coupling.overlap import HEADS, nearest, of_map, uniform
-
-Runs = Mapping[str, Sequence[Run]]
 
 
 class _Recorded(NamedTuple):
@@ -67,8 +66,7 @@ def thm4_1_attention(runs: Runs) -> Figure:
     else:
         plotting.missing(between.subplots(1, 1), "trained model", "no attention recorded at this profile")
     _overlaps(below.subplots(1, 1), [item for item in recorded if not item.run.constructed])
-    absent = [name for name, some in runs.items() if not some]
-    plotting.footnote(figure, plotting.not_run(absent))
+    plotting.footnote(figure, *plotting.absent(runs))
     return figure
 
 
@@ -77,31 +75,29 @@ def _maps(part: SubFigure, item: _Recorded | None, places: Sequence[tuple[int, i
     if item is None:
         plotting.missing(part.subplots(1, 1), "construction", "not run at this profile")
         return
-    spec = titles.of(item.run)
     grid = part.subplots(1, 4)
     for axes, (layer, head), title in zip(grid, places, heads, strict=True):
         plotting.attention_map(axes, item.map, layer, head, title=title)
-    if item.run.constructed:
-        what = f"Constructed, {titles.size(spec)}"
-    else:
-        what = f"Trained: {titles.method(spec)} {titles.scratchpad(spec)}, {titles.size(spec)}, {titles.trained(spec)}"
+    run = item.run
+    what = f"Constructed, {words.size(run)}" if run.constructed else f"Trained: {words.model(run)}"
     part.suptitle(f"{what}: mean over {item.map.n:,} examples", fontsize=8)
     part.colorbar(plotting.attention_scale(), ax=grid, aspect=30, label="Attention (< 0.01: black)")
 
 
 def _overlaps(axes: Axes, trained: Sequence[_Recorded]) -> None:
     """Every trained head's overlap with each head of the construction; attention spread evenly as a line."""
-    methods = list(dict.fromkeys(titles.method_family(titles.of(item.run)) for item in trained))
+    methods = list(dict.fromkeys(plotting.position_scheme(item.run) for item in trained))
     for item in trained:
-        spec = titles.of(item.run)
-        number = methods.index(titles.method_family(spec))
+        method = plotting.position_scheme(item.run)
         found = of_map(item.map, start=False).reshape(-1, 4)
-        shift = 0.14 * (number - (len(methods) - 1) / 2)
+        shift = 0.14 * (methods.index(method) - (len(methods) - 1) / 2)
         places = np.tile(np.arange(4) + shift, len(found))
-        label = f"{titles.method(spec)}, {titles.size(spec)}"
+        label = f"{words.method(item.run)}, {words.size(item.run)}"
         known = label in axes.get_legend_handles_labels()[1]
-        style = {"color": plotting.COLOURS[number], "marker": plotting.MARKERS[number], "alpha": 0.75}
-        axes.plot(places, found.ravel(), linestyle="", label=None if known else label, **style)  # type: ignore[arg-type]
+        colour, marker, _ = METHODS[method].look
+        axes.plot(
+            places, found.ravel(), linestyle="", color=colour, marker=marker, alpha=0.75, label=None if known else label
+        )
     if trained:
         even = uniform(trained[0].map, start=False)
         axes.hlines(even, np.arange(4) - 0.4, np.arange(4) + 0.4, color="0.4", linestyle="--", label="spread evenly")

@@ -1,103 +1,95 @@
-"""Words in figures: a specification goes in, the title of a panel leaves.
-
-Sizes are always read from the specification, because smaller profiles train other sizes under the same names.
-"""
+"""Titles of panels: a run goes in, what tells it from its neighbours leaves."""
 
 from lengen.config.sections import NUMBER_FORMATS
-from lengen.config.spec import Spec, from_dict
+from lengen.plotting import METHODS, plural, position_scheme, setting
 from lengen.records import Run
 
-ENCODINGS = {"none": "NoPE", "rope": "RoPE", "fire": "FIRE", "fire_ratio": "FIRE (ratio)", "alibi": "ALiBi"}
 
-
-def of(run: Run) -> Spec:
-    """The specification a run was made from."""
-    return from_dict(run.info["spec"])  # type: ignore[arg-type]
-
-
-def method(spec: Spec) -> str:
+def method(run: Run) -> str:
     """The position scheme."""
-    if spec.data.position_ids == "coupled":
-        return {2: "bi-level ", 3: "tri-level "}.get(len(spec.data.max_position), "") + "Position Coupling"
-    return ENCODINGS.get(spec.model.encoding, f"{spec.model.encoding} positions")
+    scheme = position_scheme(run)
+    if scheme == "coupled":
+        levels = {2: "bi-level ", 3: "tri-level "}.get(len(setting(run, "max_position")), "")
+        return levels + METHODS[scheme].name
+    return METHODS[scheme].name if scheme in METHODS else f"{scheme} positions"
 
 
-def method_family(spec: Spec) -> str:
-    """The position scheme without its number of levels, for what has one colour."""
-    return method(spec).rpartition("-level ")[2].strip()
-
-
-def plural(count: int, noun: str) -> str:
-    """A number with its noun."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def size(spec: Spec) -> str:
+def size(run: Run) -> str:
     """Layers and heads."""
-    return f"{plural(spec.model.layers, 'layer')}, {plural(spec.model.heads, 'head')}"
+    return f"{plural(setting(run, 'layers'), 'layer')}, {plural(setting(run, 'heads'), 'head')}"
 
 
-def by_construction(spec: Spec) -> str:
-    """Title where a construction stands beside trained models."""
-    if spec.train.steps:
-        return by_method(spec)
-    return f"Constructed (Theorem 4.1)\nfor {spec.data.count} operands of {spec.data.length} digits\n{size(spec)}"
-
-
-def by_precision(spec: Spec) -> str:
-    """Title where number formats are compared."""
-    name = NUMBER_FORMATS[spec.train.precision].name
-    return f"{name}, constructed\nfor {spec.data.count} operands of {spec.data.length} digits"
-
-
-def trained(spec: Spec) -> str:
+def trained(run: Run) -> str:
     """The training distribution."""
-    if spec.data.task == "parity":
-        return f"1 to {spec.data.length} bits"
-    letter = {"addition": "A", "multiplication": "M"}[spec.data.task]
-    return f"$S_{letter}({spec.data.length},{spec.data.count})$"
+    task, length = setting(run, "task"), setting(run, "length")
+    if task == "parity":
+        return f"1 to {length} bits"
+    letter = {"addition": "A", "multiplication": "M"}[task]
+    return f"$S_{letter}({length},{setting(run, 'count')})$"
 
 
-def scratchpad(spec: Spec) -> str:
+def scratchpad(run: Run) -> str:
     """With or without."""
-    return "with scratchpad" if spec.data.scratchpad else "without scratchpad"
+    return "with scratchpad" if setting(run, "scratchpad") else "without scratchpad"
 
 
-def by_method(spec: Spec) -> str:
+def model(run: Run) -> str:
+    """Method, scratchpad, size and training in one line."""
+    return f"{method(run)} {scratchpad(run)}, {size(run)}, {trained(run)}"
+
+
+# -- titles: what is compared stands first -----------------------------------------------------------------
+
+
+def by_construction(run: Run) -> str:
+    """Title where a construction stands beside trained models."""
+    return f"Constructed (Theorem 4.1)\n{_operands(run)}\n{size(run)}" if run.constructed else by_method(run)
+
+
+def by_precision(run: Run) -> str:
+    """Title where number formats are compared."""
+    return f"{NUMBER_FORMATS[setting(run, 'precision')].name}, constructed\n{_operands(run)}"
+
+
+def _operands(run: Run) -> str:
+    return f"for {setting(run, 'count')} operands of {setting(run, 'length')} digits"
+
+
+def by_method(run: Run) -> str:
     """Title where methods are compared."""
-    name = method(spec)
-    return f"{name[0].upper()}{name[1:]}\n{scratchpad(spec)}, {trained(spec)}\n{size(spec)}"
+    name = method(run)
+    return f"{name[0].upper()}{name[1:]}\n{scratchpad(run)}, {trained(run)}\n{size(run)}"
 
 
-def by_range(spec: Spec) -> str:
+def by_range(run: Run) -> str:
     """Title where trained ranges are compared."""
-    return f"Trained on {trained(spec)}\n{size(spec)}"
+    return f"Trained on {trained(run)}\n{size(run)}"
 
 
-def by_size(spec: Spec) -> str:
+def by_size(run: Run) -> str:
     """Title where architectures are compared."""
-    return f"{size(spec)}\n{trained(spec)}"
+    return f"{size(run)}\n{trained(run)}"
 
 
-def by_head(spec: Spec) -> str:
+def by_head(run: Run) -> str:
     """Title where head dimensions are compared."""
-    return f"{size(spec)} of {spec.model.head_dim} dimensions\nwidth {spec.model.width}\n{trained(spec)}"
+    return f"{size(run)} of {setting(run, 'head_dim')} dimensions\nwidth {setting(run, 'width')}\n{trained(run)}"
 
 
-def by_width(spec: Spec) -> str:
+def by_width(run: Run) -> str:
     """Title where widths are compared."""
-    return f"Width {spec.model.width}, {size(spec)}\n{trained(spec)}"
+    return f"Width {setting(run, 'width')}, {size(run)}\n{trained(run)}"
 
 
-def by_examples(spec: Spec) -> str:
+def by_examples(run: Run) -> str:
     """Title where training-set sizes are compared."""
-    examples = plural(spec.data.examples, "training example") if spec.data.examples else "Fresh examples every step"
-    return f"{examples}\n{size(spec)}\n{trained(spec)}"
+    count = setting(run, "examples")
+    examples = plural(count, "training example") if count else "Fresh examples every step"
+    return f"{examples}\n{size(run)}\n{trained(run)}"
 
 
-def by_format(spec: Spec) -> str:
+def by_format(run: Run) -> str:
     """Title where input formats are compared."""
-    order = {True: "reversed", False: "plain"}
-    padding = "zero-padded" if spec.data.pad else "no zero-padding"
-    query, response = order[spec.data.reverse_query], order[spec.data.reverse_response]
-    return f"{query.capitalize()} query, {response} response\n{padding}, {size(spec)}\n{trained(spec)}"
+    query, response = ("reversed" if setting(run, f"reverse_{part}") else "plain" for part in ("query", "response"))
+    padding = "zero-padded" if setting(run, "pad") else "no zero-padding"
+    return f"{query.capitalize()} query, {response} response\n{padding}, {size(run)}\n{trained(run)}"

@@ -1,13 +1,14 @@
-"""Figure 4.4: attention maps, a column a layer, the maximum over its heads; runs go in, a Figure leaves."""
+"""Figure 4.4: attention maps, a column a layer, the maximum over its heads."""
 
 import dataclasses
 
 from matplotlib.figure import Figure
 
 from lengen import plotting
+from lengen.plotting import Runs
 from lengen.records import AttentionMap, Run
-from papers.random_spaces import lengths as titles
-from papers.random_spaces.figures.panels import Runs
+from papers.random_spaces.figures import words
+from papers.random_spaces.lengths import trained_on
 
 NOTE = (
     "Maximum over the heads of a layer, after softmax. A row reads the token at its left and predicts the next one; "
@@ -40,16 +41,15 @@ def fig4_4(runs: Runs) -> Figure:
                 axes.set_axis_off()
                 continue
             plotting.attention_map(axes, record, layer, 0, title=f"Layer {layer + 1}", most=LABELLED)
-            named = titles.label(run).replace(", ", ",\n", 1)
+            named = words.label(run).replace(", ", ",\n", 1)
             axes.set_ylabel("" if layer else f"{named}\n{axes.get_ylabel()}")
             if line is not grid[-1]:
                 axes.set_xlabel("")
     scale = figure.colorbar(plotting.attention_scale(), ax=grid, shrink=0.6, aspect=30)
     scale.set_label(f"Largest attention of a head (< {plotting.CLIP}: black)")
-    kinds = "; ".join(f"{titles.label(run)}: {titles.trained_on(run)}, seed {run.seed}" for run, _ in shown.values())
-    bare = [name for name, some in runs.items() if some and name not in shown]
-    without = "Attention not recorded: " + ", ".join(bare) if bare else ""
-    plotting.footnote(figure, NOTE, f"{kinds}.", without, *titles.absent(runs))
+    kinds = "; ".join(f"{words.label(run)}: {trained_on(run)}, seed {run.seed}" for run, _ in shown.values())
+    without = plotting.not_recorded(runs, shown, "Attention not recorded")
+    plotting.footnote(figure, NOTE, f"{kinds}.", without, *plotting.absent(runs))
     return figure
 
 

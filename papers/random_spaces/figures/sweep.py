@@ -1,35 +1,33 @@
-"""Table 4.3 and Figures 4.7 and 4.8: widths, data sizes, additions only against sub-tasks; runs go in, a Figure leaves.
+"""Table 4.3 and Figures 4.7 and 4.8: widths, data sizes, additions only against sub-tasks.
 
 The runs of the sweep differ in width, size of the training set, mixture and seed, all read from their
 specifications; losses are means over examples of ``values.answer_loss.<length>`` (nats per answer token).
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import NullFormatter, NullLocator, PercentFormatter
+from matplotlib.ticker import NullFormatter, NullLocator
 
 from lengen import plotting
-from lengen.intervals import median
+from lengen.plotting import METHODS, Runs
 from lengen.records import Run
-from papers.random_spaces import lengths as titles
-from papers.random_spaces import sweep
-from papers.random_spaces.figures import panels
-from papers.random_spaces.figures.panels import Runs
+from papers.random_spaces import lengths, sweep
+from papers.random_spaces.figures import words
 
-LOOKS = {"add": (plotting.COLOURS[3], "o", "-"), "mix": (plotting.COLOURS[2], "^", "--")}
-"""Colours as published, red and green, of shades that colour-blind eyes tell apart; markers and lines as well."""
-WORDS = {"add": "additions only\n(add)", "mix": "with sub-tasks\n(mix)"}
 WRITTEN = {
     "greedy": "Greedy: the most probable token (exact match of every tested problem)",
     "sampled": "Sampled at temperature 1, as the published numbers were",
 }
+ROLES = {"gap": "left out of training", "longer": "longer than trained"}
+Measure = Callable[[Sequence[Run], Sequence[int]], list[float]]
+"""Runs and the lengths that count together -> a value for each run, nan where it was not measured."""
 SIZES = mpl.colormaps["viridis"]
 
 
@@ -62,40 +60,39 @@ def table4_3(runs: Runs) -> Figure:
         "add: additions only; mix: a fifth of each sub-task; improvement: mean over data sizes of mix - add. "
         "A cell of one run has no deviation; – : no run."
     )
-    plotting.footnote(figure, note, *titles.absent(runs))
+    plotting.footnote(figure, note, *plotting.absent(runs))
     return figure
 
 
 def _block(
     axes: Axes, found: Sequence[sweep.Row], mode: str, sizes: Sequence[int], shown: Sequence[tuple[int, ...]]
 ) -> None:
-    columns = [(lengths, training) for lengths in shown for training in sweep.KINDS]
-    means = np.full((len(sizes) + 1, len(columns)), np.nan)
-    for down, size in enumerate(sizes):
-        for right, (lengths, training) in enumerate(columns):
-            row = sweep.cell(found, size, training, lengths, mode)
-            if row is None:
-                axes.text(right, down, "–", ha="center", va="center")
-                continue
-            means[down, right] = row.mean
-            value = sweep.text(row).partition(" (")[0]
-            words = f"{value}\nn = {row.runs}, {row.widths} width{'s' * (row.widths > 1)}"
-            axes.text(right, down, words, ha="center", va="center", size=7, color="w" if row.mean > 0.55 else "k")
-    axes.imshow(means, cmap=plotting.HEAT, vmin=0, vmax=1, aspect="auto", interpolation="none")
-    for number, lengths in enumerate(shown):
-        gain = sweep.improvement(found, lengths, mode)
-        words = "–" if math.isnan(gain) else f"{100 * gain:+.1f}"
-        axes.text(2 * number + 1, len(sizes), words, ha="center", va="center", weight="bold")
+    columns = [(group, training) for group in shown for training in sweep.KINDS]
+    rows = [[sweep.cell(found, size, training, group, mode) for group, training in columns] for size in sizes]
+    means = [[np.nan if row is None else row.mean for row in line] for line in rows]
+    roles = {row.lengths: ROLES[row.role] for row in found if row.lengths in shown}
+    plotting.heat_table(
+        axes,
+        np.array([*means, [np.nan] * len(columns)]),
+        [*([_cell(row) for row in line] for line in rows), [""] * len(columns)],
+        rows=[*map(lengths.examples, sizes), "Improvement"],
+        columns=[f"{plotting.spans(group)} digits ({roles[group]})\n{training}" for group, training in columns],
+        size=7,
+    )
+    for number, group in enumerate(shown):
+        gain = sweep.improvement(found, group, mode)
+        text = "–" if math.isnan(gain) else f"{100 * gain:+.1f}"
+        axes.text(2 * number + 1, len(sizes), text, ha="center", va="center", weight="bold")
         if number:
             axes.axvline(2 * number - 0.5, color="0.3", linewidth=0.8)
     axes.axhline(len(sizes) - 0.5, color="0.3", linewidth=0.8)
-    kinds = {"gap": "left out of training", "longer": "longer than trained"}
-    roles = {row.lengths: kinds[row.role] for row in found if row.lengths in shown}
-    labels = [f"{titles.spans(lengths)} digits ({roles[lengths]})\n{training}" for lengths, training in columns]
-    axes.set_xticks(range(len(columns)), labels=labels)
-    axes.set_yticks(range(len(sizes) + 1), labels=[*(titles.examples(size) for size in sizes), "Improvement"])
     axes.set_ylabel("Training examples")
-    axes.tick_params(length=0)
+
+
+def _cell(row: sweep.Row | None) -> str:
+    if row is None:
+        return "–"
+    return f"{sweep.text(row).partition(' (')[0]}\nn = {row.runs}, {plotting.plural(row.widths, 'width')}"
 
 
 # -- Figure 4.7, and accuracy in the same way --------------------------------------------------------------
@@ -104,8 +101,8 @@ def _block(
 def fig4_7(runs: Runs) -> Figure:
     """Figure 4.7: answer loss against width, a column a data size, in distribution above and every other length
     below; read along a curve it is the view on double descent over widths."""
-    words = "Double descent would show as a loss that rises with the width and falls again."
-    return _over_widths(runs, _loss, "Answer loss\n(nats per token)", words, logarithmic=True)
+    note = "Double descent would show as a loss that rises with the width and falls again."
+    return _over_widths(runs, _losses, "Answer loss\n(nats per token)", note, logarithmic=True)
 
 
 def widths(runs: Runs) -> Figure:
@@ -113,40 +110,47 @@ def widths(runs: Runs) -> Figure:
     return _over_widths(runs, _exact, "Exact match", "Greedy, every tested problem.", logarithmic=False)
 
 
-def _loss(run: Run, group: Sequence[int]) -> float:
-    return sweep.values(run, "values.answer_loss", group)
+def _losses(runs: Sequence[Run], group: Sequence[int]) -> list[float]:
+    return plotting.arrays(runs, "values.answer_loss", group)
 
 
-def _exact(run: Run, group: Sequence[int]) -> float:
-    return sweep.accuracy(run, group, "teacher_forced")
+def _exact(runs: Sequence[Run], group: Sequence[int]) -> list[float]:
+    return [plotting.total_rate(run.grid, group) for run in runs]
+
+
+def _settings(runs: Sequence[Run]) -> pd.DataFrame:
+    """``examples``, ``kind`` and ``width`` of every run."""
+    rows = [(sweep.examples(run), sweep.kind(run), sweep.width(run)) for run in runs]
+    return pd.DataFrame(rows, columns=["examples", "kind", "width"])
+
+
+def _groups(runs: Sequence[Run]) -> list[tuple[int, ...]]:
+    return list(dict.fromkeys(group for run in runs for group in lengths.groups(run)))
 
 
 def _over_widths(
-    runs: Runs, measure: Callable[[Run, Sequence[int]], float], label: str, words: str, *, logarithmic: bool
+    runs: Runs, measure: Measure, label: str, note: str, *, logarithmic: bool
 ) -> Figure:
-    every = titles.distinct(runs)
+    every = plotting.distinct(runs)
     if not every:
         return plotting.empty(runs)
-    sizes = sorted({sweep.examples(run) for run in every})
-    groups = list(dict.fromkeys(group for run in every for group in titles.groups(run)))
-    shape = (len(groups), len(sizes))
+    frame, groups = _settings(every), _groups(every)
+    sizes, ticks = (sorted(frame[name].unique()) for name in ("examples", "width"))
     figure = Figure(figsize=(1.75 * len(sizes) + 3.0, 1.5 * len(groups) + 1.3), layout="constrained")
-    grid = figure.subplots(*shape, squeeze=False, sharex=True, sharey="row")
+    grid = figure.subplots(len(groups), len(sizes), squeeze=False, sharex=True, sharey="row")
     for line, group in zip(grid, groups, strict=True):
+        measured = frame.assign(value=measure(every, group)).dropna()
         for axes, size in zip(line, sizes, strict=True):
             for kind in sweep.KINDS:
-                some = [run for run in every if (sweep.examples(run), sweep.kind(run)) == (size, kind)]
-                _widths(axes, some, kind, lambda run, group=group: measure(run, group))  # type: ignore[misc]
+                _widths(axes, measured[(measured["examples"] == size) & (measured["kind"] == kind)], kind)
             if not axes.lines:
                 axes.text(0.5, 0.5, "not measured", ha="center", va="center", color="0.4", transform=axes.transAxes)
-        line[0].set_ylabel(f"{titles.group_label(every[0], group)}\n{label}")
-        drawn = [value for axes in line for curve in axes.lines for value in np.asarray(curve.get_ydata(), dtype=float)]
+        line[0].set_ylabel(f"{lengths.group_label(every[0], group)}\n{label}")
         if logarithmic:
-            panels.logarithmic(line[0], drawn)
+            medians = [value for axes in line for drawn in axes.lines for value in drawn.get_ydata()]
+            plotting.logarithmic(line[0], medians)
         else:
-            line[0].set_ylim(-0.04, 1.04)
-            line[0].yaxis.set_major_formatter(PercentFormatter(1.0))
-    ticks = sorted({sweep.width(run) for run in every})
+            plotting.percent(line[0], -0.04, 1.04)
     for axes in grid[-1]:
         axes.set_xlabel("Width of the model")
     grid[0, 0].set_xscale("log", base=2)
@@ -156,36 +160,27 @@ def _over_widths(
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_minor_formatter(NullFormatter())
     for axes, size in zip(grid[0], sizes, strict=True):
-        axes.set_title(f"{titles.examples(size)} training examples")
-    figure.legend(handles=[_handle(kind) for kind in sweep.KINDS], loc="outside right center", frameon=False)
+        axes.set_title(f"{lengths.examples(size)} training examples")
+    plotting.legend(figure, [_handle(kind) for kind in sweep.KINDS])
     axis = "Both axes logarithmic" if logarithmic else "Widths on a logarithmic axis"
-    plotting.footnote(
-        figure,
-        f"{words} {axis}. Points: runs; lines: medians over seeds. {titles.size_of_sweep(every)}",
-        *titles.absent(runs),
-    )
+    note = f"{note} {axis}. Points: runs; lines: medians over seeds. {words.sweep(every)}"
+    plotting.footnote(figure, note, *plotting.absent(runs))
     return figure
 
 
 def _handle(kind: str) -> Line2D:
-    colour, marker, line = LOOKS[kind]
-    return Line2D([], [], color=colour, marker=marker, ls=line, label=WORDS[kind])
+    name, (colour, marker, line) = METHODS[kind]
+    return Line2D([], [], color=colour, marker=marker, ls=line, label=name)  # type: ignore[arg-type]
 
 
-def _widths(axes: Axes, runs: Sequence[Run], kind: str, measure: Callable[[Run], float]) -> None:
+def _widths(axes: Axes, measured: pd.DataFrame, kind: str) -> None:
     """Every run as a point, a line through the medians over seeds."""
-    colour, marker, line = LOOKS[kind]
-    found: dict[int, list[float]] = defaultdict(list)
-    for run in runs:
-        value = measure(run)
-        if not math.isnan(value):
-            found[sweep.width(run)].append(value)
-    xs = sorted(found)
-    if not xs:
-        return
-    axes.plot(xs, [median(found[x]) for x in xs], line, color=colour, marker=marker, label=WORDS[kind])
-    across, up = zip(*((x, value) for x in xs for value in found[x]), strict=True)
-    axes.scatter(across, up, color=colour, marker=marker, s=7, alpha=0.5, linewidths=0)
+    name, (colour, marker, line) = METHODS[kind]
+    medians = measured.groupby("width")["value"].median()
+    if len(medians):
+        axes.plot(medians.index, medians.to_numpy(), line, color=colour, marker=marker, label=name)
+        runs = measured.sort_values("width", kind="stable")
+        axes.scatter(runs["width"], runs["value"], color=colour, marker=marker, s=7, alpha=0.5, linewidths=0)
 
 
 # -- Figure 4.8 --------------------------------------------------------------------------------------------
@@ -193,28 +188,27 @@ def _widths(axes: Axes, runs: Sequence[Run], kind: str, measure: Callable[[Run],
 
 def fig4_8(runs: Runs) -> Figure:
     """Figure 4.8: loss in distribution against loss at every length out of it, a panel a length."""
-    every = titles.distinct(runs)
-    groups = list(dict.fromkeys(group for run in every for group in titles.groups(run)))
-    roles = {group: titles.role(every[0], group[0]) for group in groups}
-    inside, others = ([g for g in groups if (roles[g] == "trained") is wanted] for wanted in (True, False))
-    if not every or not inside or not others:
+    every = plotting.distinct(runs)
+    roles = {group: lengths.role(every[0], group[0]) for group in _groups(every)}
+    inside, others = ([group for group in roles if (roles[group] == "trained") is wanted] for wanted in (True, False))
+    if not inside or not others:
         return plotting.empty(runs)
-    sizes = sorted({sweep.examples(run) for run in every})
+    frame = _settings(every).assign(inside=_losses(every, inside[0]))
+    sizes = sorted(frame["examples"].unique())
     colours = {size: SIZES(0.9 * number / max(len(sizes) - 1, 1)) for number, size in enumerate(sizes)}
     figure = Figure(figsize=(2.5 * len(others) + 1.5, 3.8), layout="constrained")
     grid = figure.subplots(1, len(others), squeeze=False, sharex=True, sharey=True)[0]
     drawn: list[float] = []
     for axes, group in zip(grid, others, strict=True):
-        for run in every:
-            point = [sweep.values(run, "values.answer_loss", lengths) for lengths in (inside[0], group)]
-            if all(value > 0 for value in point):
-                area = 4 + 6 * math.log2(max(sweep.width(run) / 32, 1))
-                colour, marker = colours[sweep.examples(run)], LOOKS[sweep.kind(run)][1]
-                axes.scatter(*point, s=area, color=colour, marker=marker, alpha=0.8, ec="k", linewidths=0.3)
-                drawn += point
+        measured = frame.assign(outside=_losses(every, group))
+        for row in measured[(measured["inside"] > 0) & (measured["outside"] > 0)].itertuples():
+            area = 4 + 6 * math.log2(max(row.width / 32, 1))
+            look = {"color": colours[row.examples], "marker": METHODS[row.kind].look.marker, "alpha": 0.8}
+            axes.scatter(row.inside, row.outside, s=area, ec="k", linewidths=0.3, **look)
+            drawn += [row.inside, row.outside]
         axes.set(
-            title=titles.group_label(every[0], group),
-            xlabel=f"Loss at {titles.spans(inside[0])} digits (nats per token)",
+            title=lengths.group_label(every[0], group),
+            xlabel=f"Loss at {plotting.spans(inside[0])} digits (nats per token)",
         )
     grid[0].set_ylabel("Loss at the panel's length (nats per token)")
     if not drawn:
@@ -224,12 +218,13 @@ def fig4_8(runs: Runs) -> Figure:
     for axes in grid:
         axes.plot(edges, edges, "--", color="0.5", linewidth=0.9, zorder=0)
         axes.set_box_aspect(1)  # both axes have the same limits
+    kinds = [METHODS[kind] for kind in sweep.KINDS]
     handles = [
-        *(Line2D([], [], color=colours[s], marker="s", ls="", label=f"{titles.examples(s)} examples") for s in sizes),
-        *(Line2D([], [], color="0.4", marker=LOOKS[kind][1], linestyle="", label=WORDS[kind]) for kind in sweep.KINDS),
+        *(Line2D([], [], color=colours[s], marker="s", ls="", label=f"{lengths.examples(s)} examples") for s in sizes),
+        *(Line2D([], [], color="0.4", marker=kind.look.marker, ls="", label=kind.name) for kind in kinds),
         Line2D([], [], color="0.5", linestyle="--", linewidth=0.9, label="as good as in distribution"),
     ]  # fmt: skip
-    figure.legend(handles=handles, loc="outside right center", frameon=False)
-    note = f"Both axes logarithmic. A point is a run, larger for wider models. {titles.size_of_sweep(every)}"
-    plotting.footnote(figure, note, *titles.absent(runs))
+    plotting.legend(figure, handles)
+    note = f"Both axes logarithmic. A point is a run, larger for wider models. {words.sweep(every)}"
+    plotting.footnote(figure, note, *plotting.absent(runs))
     return figure

@@ -1,4 +1,4 @@
-"""Figure 4.3: how sure a model is of its next token, place by place of the answer; runs go in, a Figure leaves.
+"""Figure 4.3: how sure a model is of its next token, place by place of the answer.
 
 A run brings, per tested length, ``uncertainty.<length>`` (2 [end allowed, end suppressed], 3 [entropy, probability
 of the end, probability of the correct token], 2 [mean, deviation over prompts], places) and
@@ -14,9 +14,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from lengen import plotting
+from lengen.plotting import Runs, plural
 from lengen.records import Run
-from papers.random_spaces import lengths as titles
-from papers.random_spaces.figures.panels import Runs
+from papers.random_spaces import lengths
+from papers.random_spaces.figures import words
 
 QUANTITIES = (
     ("Entropy (nats)", plotting.COLOURS[0], "-", "o"),
@@ -44,8 +45,8 @@ def fig4_3(runs: Runs) -> Figure:
     some = next((some for some in runs.values() if some), None)
     if some is None:
         return plotting.empty(runs)
-    measured = sorted(length for length in titles.lengths(some[0]) if f"uncertainty.{length}" in some[0].arrays)
-    known = [length for length in measured if titles.role(some[0], length) == "trained"]
+    measured = sorted(length for length in lengths.tested(some[0]) if f"uncertainty.{length}" in some[0].arrays)
+    known = [length for length in measured if lengths.role(some[0], length) == "trained"]
     rows = list(dict.fromkeys((*known[-1:], *measured[-1:])))
     if not rows:
         return plotting.empty(runs, "no uncertainty recorded at this profile")
@@ -63,16 +64,15 @@ def fig4_3(runs: Runs) -> Figure:
         axes.set_xlabel("Place in the answer, as written")
     for axes in grid[:, 0]:
         axes.set_ylabel("Probability, or entropy (nats)")
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center", frameon=False)
+    plotting.legend(figure, [grid[0, 0]])
     prompts = max(int(found.prompts.max()) for found in every)
     note = (
-        f"{titles.label(some[0])}, {titles.trained_on(some[0])}, {titles.size(some[0])}. Bands: deviation over at most "
-        f"{prompts} prompts of {len(some)} seed{'s' * (len(some) > 1)}. Grey: places that answers have in "
+        f"{words.model(some[0])}. Bands: deviation over at most "
+        f"{prompts} prompts of {plural(len(some), 'seed')}. Grey: places that answers have in "
         "training, end token included. A place counts the prompts still writing whose "
         "true answer has a token there: the dotted line is their share."
     )
-    plotting.footnote(figure, note, *titles.absent(runs))
+    plotting.footnote(figure, note, *plotting.absent(runs))
     return figure
 
 
@@ -104,8 +104,8 @@ def _panel(axes: Axes, runs: Sequence[Run], length: int, column: int) -> None:
         axes.fill_between(places, np.maximum(mean - deviation, 0.0), high, color=colour, alpha=0.15, linewidth=0)
     share = found.prompts / max(found.prompts.max(), 1)
     axes.plot(places, share, ":", color="0.25", linewidth=1.2, label="Share of prompts\nthat count")
-    longest = titles.trained(runs[0])[-1]
+    longest = lengths.trained(runs[0])[-1]
     plotting.trained_band(axes, (0.5, longest + 2.5))  # a carry and the end token
     kind = {"trained": "trained", "gap": "left out of training", "longer": "longer than trained"}
-    role = kind[titles.role(runs[0], length)]
+    role = kind[lengths.role(runs[0], length)]
     axes.set_title(f"{length} digits ({role}), {COLUMNS[column]}")

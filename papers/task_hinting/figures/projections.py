@@ -1,4 +1,4 @@
-"""Figures 4.12 to 4.14: one position of a sorted sequence, projected on the two bases; runs go in, a Figure leaves.
+"""Figures 4.12 to 4.14: one position of a sorted sequence, projected on the two bases.
 
 A run's arrays hold ``probe0.tokens`` (the text of the prompt and of the sorted output), ``probe0.vocabulary``, and
 ``probe0.encoder`` and ``probe0.decoder`` (layers, 2, tokens, vocabulary): dot products of the residual stream before
@@ -14,10 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from lengen import plotting
+from lengen.plotting import Runs
 from lengen.records import Run
-from papers.task_hinting.figures import panels
-from papers.task_hinting.figures import words as titles
-from papers.task_hinting.figures.panels import Runs
+from papers.task_hinting.figures import panels, words
 
 DELIMITER = "⊥"
 COLUMNS = (("encoder", 0), ("encoder", 1), ("decoder", 0), ("decoder", 1))
@@ -144,9 +143,9 @@ def _projections(runs: Runs, look: Callable[[Probe], View]) -> Figure:
     note = (
         f"Token {token} at position {view.position} of {' '.join(probe.tokens)}. Red frame: where the paper reads "
         f"{view.operation}. Right of the numbers: ⊥ and symbols that are no numbers. Seed {run.seed}, the first that "
-        f"was recorded. Model: {titles.model({'': [run]})}. The plots before and after an MLP share their scale."
+        f"was recorded. Model: {words.model({'': [run]})}. The plots before and after an MLP share their scale."
     )
-    plotting.footnote(figure, note, titles.absent(runs))
+    plotting.footnote(figure, note, *plotting.absent(runs))
     return figure
 
 
@@ -197,4 +196,4 @@ def _legend(figure: Figure, probe: Probe, view: View) -> None:
     handles.append(
         Line2D([], [], color="0.35", marker="o", markerfacecolor="white", markersize=3, ls="", label="other inputs")
     )
-    figure.legend(handles=handles, loc="outside right center", frameon=False)
+    plotting.legend(figure, handles)

@@ -1,13 +1,10 @@
-"""Figures 3.2, 3.3 and 3.5: exact match by length, a line a training-set size or a depth; runs go in, a Figure
-leaves."""
+"""Figures 3.2, 3.3 and 3.5: exact match by length, a line a training-set size or a depth."""
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from lengen import plotting
-from papers.task_hinting.figures import panels
-from papers.task_hinting.figures import words as titles
-from papers.task_hinting.figures.panels import Look, Runs
+from lengen.plotting import MARKERS, Look, Runs
+from papers.task_hinting.figures import panels, words
 
 ORDERED = mpl.colormaps["viridis"]
 """Sizes and depths have an order: from dark to light."""
@@ -20,33 +17,18 @@ def fig3_2(runs: Runs) -> Figure:
 
 def fig3_3(runs: Runs) -> Figure:
     """Figure 3.3: a line a depth, without hints."""
-    return _scaling(runs, "depth", _shared_size(runs))
+    sizes = dict.fromkeys(words.examples(some[0]) for some in runs.values() if some)
+    return _scaling(runs, "depth", f"Training set (1M in the paper): {' or '.join(sizes)}.")
 
 
 def fig3_5(runs: Runs) -> Figure:
     """Figure 3.5: a line a training-set size, with successor hints."""
-    words = "Training sets by the paper's names, split equally among the tasks."
-    return _scaling(runs, "size", words)
+    return _scaling(runs, "size", "Training sets by the paper's names, split equally among the tasks.")
 
 
-def _scaling(runs: Runs, fact: str, words: str) -> Figure:
-    points = {name: panels.exact(some) for name, some in runs.items()}
-    looks = {name: _look(number, len(runs)) for number, name in enumerate(runs)}
-    note = f"{_told(runs)} {words}"
-    return panels.by_length(runs, points, titles.labels(runs, fact), panels.EXACT, note, looks=looks)
-
-
-def _look(number: int, of: int) -> Look:
-    colour = ORDERED(0.85 * number / max(of - 1, 1))
-    return Look(colour, plotting.MARKERS[number % len(plotting.MARKERS)])
-
-
-def _told(runs: Runs) -> str:
-    """The hints that the runs have."""
-    words = dict.fromkeys(titles.hints(some[0]) for some in runs.values() if some)
-    return f"{' or '.join(words).capitalize()}."
-
-
-def _shared_size(runs: Runs) -> str:
-    words = dict.fromkeys(titles.examples(some[0]) for some in runs.values() if some)
-    return f"Training set (1M in the paper): {' or '.join(words)}."
+def _scaling(runs: Runs, fact: str, note: str) -> Figure:
+    last = max(len(runs) - 1, 1)
+    looks = {name: Look(ORDERED(0.85 * k / last), MARKERS[k % len(MARKERS)]) for k, name in enumerate(runs)}
+    hints = f"{words.said_once(runs, 'hints').capitalize()}."
+    labels = words.labels(runs, fact)
+    return panels.by_length(runs, panels.exact, labels, panels.EXACT, hints, note, looks=looks)
