@@ -20,6 +20,7 @@ from reproduce.store.store import Store
 from tests.reproduce.drawn import attention, attentive, run, spec
 from tests.reproduce.drawn import figures as constructed
 
+PAPERS = ("coupling", "bias_calibration", "random_spaces", "task_hinting")
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = [f"{method}-{response}" for method in ("coupling", "nope", "fire") for response in ("scratchpad", "plain")]
 FORMATS = [f"{p}-{f}" for p in ("pad", "nopad") for f in ("plain-reversed", "reversed-reversed", "plain-plain")]
@@ -276,3 +277,10 @@ def test_every_declared_figure_draws_all_the_experiments_it_reads():
         with plotting.style():
             shown = texts(getattr(coupling, figure.draw)(runs)).replace("\n", "").replace(" ", "")
         assert all(name in shown for name in rest), figure.name
+
+
+def test_every_setting_that_figures_read_has_its_place_in_a_specification():
+    specs = [spec.to_dict() for paper in PAPERS for item in registry.experiments(paper) for spec in item.specs.values()]
+    for name, (path, _) in plotting.SETTINGS.items():
+        section, field = path.split(".")
+        assert any(field in known.get(section, {}) for known in specs), f"{name}: no specification has {path}"
