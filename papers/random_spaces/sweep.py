@@ -14,7 +14,7 @@ import pandas as pd
 from lengen import plotting
 from lengen.frames import IDENTITY, counts
 from lengen.records import Run
-from papers.random_spaces import titles
+from papers.random_spaces import lengths as by_length
 
 Runs = Mapping[str, Sequence[Run]]
 MODES = {"teacher_forced": "greedy", "sampled": "sampled"}
@@ -47,29 +47,22 @@ class Row(NamedTuple):
 
 def kind(run: Run) -> str:
     """Whether a run was trained on additions only or on the mixture of sub-tasks."""
-    return KINDS[len(titles.setting(run, "data", "subtasks", ())) > 1]
+    return KINDS[len(plotting.setting(run, "subtasks")) > 1]
 
 
 def examples(run: Run) -> int:
     """Size of a run's training set."""
-    return int(titles.setting(run, "data", "examples", 0))
+    return int(plotting.setting(run, "examples"))
 
 
 def width(run: Run) -> int:
     """Width of a run's model."""
-    return int(titles.setting(run, "model", "width", 0))
+    return int(plotting.setting(run, "width"))
 
 
 def accuracy(run: Run, lengths: Sequence[int], mode: str) -> float:
     """Exact match over all examples of these lengths, ``mode`` a key of `MODES`; nan where none was scored so."""
-    return plotting.rate(run.grid.total([(length,) for length in lengths], mode), "correct")
-
-
-def values(run: Run, name: str, lengths: Sequence[int]) -> float:
-    """Mean over the examples of these lengths of the array ``<name>.<length>``; nan where none was recorded."""
-    found = [run.arrays[f"{name}.{length}"] for length in lengths if f"{name}.{length}" in run.arrays]
-    every = np.concatenate([array.astype(np.float64) for array in found]) if found else np.empty(0)
-    return float(every.mean()) if every.size else float("nan")
+    return plotting.total_rate(run.grid, lengths, mode)
 
 
 def spread(found: Sequence[float]) -> tuple[float, float]:
@@ -85,7 +78,7 @@ def spread(found: Sequence[float]) -> tuple[float, float]:
 
 def rows(runs: Runs) -> list[Row]:
     """Every cell that has a run, by data size, add before mix, trained lengths together, greedy before sampled."""
-    if not (every := titles.distinct(runs)):
+    if not (every := plotting.distinct(runs)):
         return []
     frame = pd.concat(map(_tested, every))
     sums = frame.groupby([*CELL, *IDENTITY, "width"], observed=True)[["correct", "n"]].sum()
@@ -103,14 +96,14 @@ CELL = ["examples", "training", "lengths", "role", "mode"]
 
 def _tested(run: Run) -> pd.DataFrame:
     """The counts of one run with the columns of `CELL`: whose lengths are shown together, and how they were written."""
-    group = {length: lengths for lengths in titles.groups(run) for length in lengths}
+    group = {length: lengths for lengths in by_length.groups(run) for length in lengths}
     frame = counts([run])
     return frame.assign(
         examples=examples(run),
         training=pd.Categorical([kind(run)] * len(frame), KINDS),
         width=width(run),
         lengths=frame["length"].map(group),
-        role=frame["length"].map(lambda length: titles.role(run, length)),
+        role=frame["length"].map(lambda length: by_length.role(run, length)),
         mode=frame["mode"].cat.rename_categories(MODES).cat.set_categories(MODES.values()),
     )
 

@@ -1,11 +1,9 @@
 """Draw every published figure from a store: finished runs go in, SVG and PNG files leave, and CSV where declared.
 
-Drawing reads the store and nothing else and needs no torch. The same runs give the same bytes on every
-machine with the locked versions: settings come from the library's defaults (never from a matplotlibrc), text
-is written as outlines, ids have a fixed salt, and neither date nor version is stored.
+Drawing reads the store and nothing else and needs no torch. The same runs give the same bytes on every machine with the
+locked versions (`lengen.plotting.style`).
 """
 
-import io
 import itertools
 import re
 import textwrap
@@ -23,8 +21,6 @@ from reproduce.store.store import Store
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-DPI = 120
-"""Dots per inch of the PNG files."""
 NUMBER = r"(?:[A-Z]\.)?\d[^\W_]*(?:\.\d[^\W_]*)?"
 """How papers number figures: 1, 7a, 4.1 or B.1."""
 
@@ -92,13 +88,7 @@ def render(figure: Figure, runs: Mapping[str, Sequence[Run]], remark: str = "") 
         title = f"{_published(figure.name)}{figure.title}{profile}"
         lines = -(-len(title) // int(drawing.get_figwidth() * 12))  # characters that fit a line
         drawing.suptitle(textwrap.fill(title, len(title) // lines + 8))
-        drawing.set_dpi(DPI)
-        engine = drawing.get_layout_engine()
-        if engine is not None:
-            engine.execute(drawing)
-            drawing.set_layout_engine("none")  # placed once: placing costs as much as drawing
-        png = _png(drawing)  # first, because the SVG canvas sets another resolution
-        return {"svg": _svg(drawing), "png": png, **table}
+        return {**plotting.pictures(drawing), **table}
 
 
 def _published(name: str) -> str:
@@ -109,43 +99,6 @@ def _published(name: str) -> str:
         return ""
     word, first, second = {"fig": "Figure", "table": "Table"}[match[1]], match[2], match[3]
     return f"{word}s {first} and {second}: " if second else f"{word} {first}: "
-
-
-# The canvases are used directly because `Figure.savefig` draws everything twice.
-
-
-def _svg(drawing: "Drawing") -> bytes:
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-    out = io.BytesIO()
-    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))  # would name a date and a version
-    FigureCanvasSVG(drawing).print_svg(out, metadata=nothing)
-    return _compact(out.getvalue())
-
-
-def _png(drawing: "Drawing") -> bytes:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    out = io.BytesIO()
-    FigureCanvasAgg(drawing).print_png(out, metadata={"Software": None})
-    return out.getvalue()
-
-
-def _compact(svg: bytes) -> bytes:
-    """An SVG without indentation, comments and long glyph names: a third smaller, drawn the same."""
-    text = re.sub(rb"<!-- .*? -->\n?", b"", svg, flags=re.DOTALL).replace(b"DejaVuSans-", b"g")
-    return b"\n".join(line.strip() for line in _numbered(text).splitlines() if line.strip()) + b"\n"
-
-
-def _numbered(svg: bytes) -> bytes:
-    """Markers, clips and hatches numbered as they appear: their names are hashes of coordinates, to the last bit, which
-    differs between processors where the printed coordinates do not."""
-    numbers: dict[bytes, bytes] = {}
-
-    def name(match: re.Match[bytes]) -> bytes:
-        return numbers.setdefault(match[0], match[1] + str(len(numbers)).encode())
-
-    return re.sub(rb'(?<=[#"])([hmp])[0-9a-f]{10}(?=[")])', name, svg)
 
 
 def _write(stem: Path, figure: Figure, runs: Mapping[str, Sequence[Run]], remark: str = "") -> list[Path]:

@@ -41,7 +41,12 @@ def curve(name: str, seed=0) -> Grid:
     return grid
 
 
+TASKS = {"parity": "running_xor", "listops": "listops_sm", "n-by-one": "n_by_one"}
+"""Task of an experiment whose name begins with the key; of others addition."""
+
+
 def run(name: str, seed=0, arrays=None, **fields) -> Run:
+    fields = {"task": next((TASKS[key] for key in TASKS if key in name), "addition")} | fields
     info = {"spec": spec(**fields), "spec_hash": "x", "overrides": []}
     return Run(f"{PAPER}/{name}", "cpu", seed, 1, "reference", info, curve(name, seed), arrays=arrays or {})
 

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Rectangle
 
 from lengen import plotting
 from lengen.config.experiment import Figure
 from lengen.intervals import wilson
-from papers.random_spaces import figures, panels, titles, uncertainty_figures
+from papers.random_spaces import figures, lengths
+from papers.random_spaces.figures import uncertainty, words
 from reproduce.output.figures import render
 from reproduce.runs.catalogue import CATALOGUE
 from tests.papers import made_random_spaces as made
@@ -47,29 +46,6 @@ def test_a_complete_figure_misses_nothing_and_every_missing_experiment_is_named(
     first, *rest = FIGURES[name]
     shown = flat(draw(name, {first: FIGURES[name][first]} | {other: [] for other in rest[:8]}))
     assert "Notrunatthisprofile" in shown and all(other in shown for other in rest[:8])
-
-
-NAMES = [f"p/t/{size}-{kind}-w{width}" for size in ("1m", "10m") for kind in ("add", "mix") for width in (64, 128)]
-
-
-@given(st.lists(st.sampled_from([*NAMES, "p/t/one", "p/u/one"]), unique=True))
-def test_names_in_braces_stand_for_the_same_names(names):
-    assert sorted(name for short in titles.braces(names) for name in expand(short)) == sorted(names)
-
-
-def expand(short: str) -> list[str]:
-    head, brace, rest = short.partition("{")
-    if not brace:
-        return [short]
-    inside, _, tail = rest.partition("}")
-    return [name for part in inside.split(",") for name in expand(f"{head}{part}{tail}")]
-
-
-def test_many_missing_experiments_are_named_in_braces():
-    shown = titles.absent({name: [] for name in ("p/fig4.9/add", *NAMES)})
-    assert shown == ["Not run at this profile: fig4.9/add", "t/{1m,10m}-{add,mix}-{w64,w128}"]
-    few = titles.absent({name: [] for name in NAMES[:2]})
-    assert few == ["Not run at this profile: p/t/1m-add-w64, p/t/1m-add-w128"]
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -123,7 +99,7 @@ def test_seeds_over_training_give_the_median_and_their_range():
     assert list(line.get_ydata()) == [0.01] * len(made.STEPS)
     bands = [path.vertices[:, 1] for band in drawing.axes[0].collections for path in band.get_paths()]
     assert any((band.min(), band.max()) == (0.0, 0.02) for band in bands)
-    assert "Seeds of a setting: 3. Line: median, band: range." in texts(drawing).replace("\n", " ")
+    assert "Seeds of a setting: 3. Lines: medians; bands: ranges over seeds." in texts(drawing).replace("\n", " ")
 
 
 # -- Figure 4.3 --------------------------------------------------------------------------------------------
@@ -157,7 +133,7 @@ def test_seeds_of_uncertainty_are_pooled_over_prompts():
         array[:, :, 0], array[:, :, 1] = values.mean(), values.std()
         arrays = {"uncertainty.8": array, "uncertainty_prompts.8": np.full((2, 1), len(values))}
         runs.append(run("fig4.3/spaces", arrays=arrays))
-    found = uncertainty_figures.pool(runs, 8, 0)
+    found = uncertainty.pool(runs, 8, 0)
     assert found.mean[0, 0] == pytest.approx(np.concatenate(samples).mean())
     assert found.deviation[0, 0] == pytest.approx(np.concatenate(samples).std())
     assert found.prompts[0] == 50
@@ -243,14 +219,13 @@ def test_looped_decoders_are_told_apart_by_their_input_injection():
 
 
 def test_lengths_and_sizes_in_words():
-    assert titles.spans((1, 2, 3, 4, 6)) == "1–4, 6" and titles.spans((1, 2, 4)) == "1, 2, 4"
-    assert [titles.examples(count) for count in (10_000, 10_000_000, 1_500, 0)] == ["10K", "10M", "1,500", "fresh"]
+    assert [lengths.examples(count) for count in (10_000, 10_000_000, 1_500, 0)] == ["10K", "10M", "1,500", "fresh"]
     every = run("x", changes={"data.task.lengths": (1, 2, 3)}, tested=(2, 4))
-    assert titles.trained(every) == (1, 2, 3) and titles.groups(every) == [(2,), (4,)]
+    assert lengths.trained(every) == (1, 2, 3) and lengths.groups(every) == [(2,), (4,)]
     known = run("x")
-    assert [titles.role(known, length) for length in (4, 5, 6, 7)] == ["trained", "gap", "trained", "longer"]
-    assert titles.label(run("x", changes=made.ABACUS | made.REVERSED)) == "Abacus, reversed answer"
-    assert [panels.plain(value) for value in (0.01, 20.0)] == ["0.01", "20"]
+    assert [lengths.role(known, length) for length in (4, 5, 6, 7)] == ["trained", "gap", "trained", "longer"]
+    assert words.label(run("x", changes=made.ABACUS | made.REVERSED)) == "Abacus, reversed answer"
+    assert plotting.size(run("x", changes={"model.loops": 4})) == "2 layers × 4 loops, width 64, 4 heads"
 
 
 # -- files -------------------------------------------------------------------------------------------------

@@ -13,13 +13,14 @@ from matplotlib.text import Text
 from lengen import plotting
 from lengen.config.experiment import Experiment, Figure
 from papers.coupling import figures as coupling
-from papers.coupling.attention_figures import structured_heads
+from papers.coupling.figures.attention import structured_heads
 from reproduce.output import figures
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
 from tests.reproduce.drawn import attention, attentive, run, spec
 from tests.reproduce.drawn import figures as constructed
 
+PAPERS = ("coupling", "bias_calibration", "random_spaces", "task_hinting")
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = [f"{method}-{response}" for method in ("coupling", "nope", "fire") for response in ("scratchpad", "plain")]
 FORMATS = [f"{p}-{f}" for p in ("pad", "nopad") for f in ("plain-reversed", "reversed-reversed", "plain-plain")]
@@ -280,9 +281,8 @@ def test_every_declared_figure_draws_all_the_experiments_it_reads():
         assert all(name in shown for name in rest), figure.name
 
 
-def test_names_of_markers_and_clips_are_numbers_in_the_order_they_appear():
-    """Matplotlib's are hashes of coordinates to the last bit, which is not the same on every processor."""
-    one = b'<use xlink:href="#m0123456789"/><g clip-path="url(#pabcdefabcd)"/><clipPath id="pabcdefabcd"/>'
-    other = one.replace(b"pabcdefabcd", b"p9999999999").replace(b"m0123456789", b"mffffffffff")
-    expected = b'<use xlink:href="#m0"/><g clip-path="url(#p1)"/><clipPath id="p1"/>'
-    assert figures._numbered(one) == figures._numbered(other) == expected
+def test_every_setting_that_figures_read_has_its_place_in_a_specification():
+    specs = [spec.to_dict() for paper in PAPERS for item in registry.experiments(paper) for spec in item.specs.values()]
+    for name, (path, _) in plotting.SETTINGS.items():
+        section, field = path.split(".")
+        assert any(field in known.get(section, {}) for known in specs), f"{name}: no specification has {path}"
