@@ -22,7 +22,7 @@ def answer_match(format: "Format", vocab: "Vocab", written: "Tensor", reference:
 def _counts(responses: Responses) -> dict[str, float]:
     written, reference, format, vocab = responses
     if format is None or vocab is None:
-        raise ValueError("answer: expected format and vocabulary of the responses, which tell where final answers stand")
+        raise ValueError("answer: expected format and vocabulary of the responses: they tell where answers stand")
     return {"answer_correct": int(answer_match(format, vocab, written, reference).sum())}
 
 

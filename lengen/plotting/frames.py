@@ -9,21 +9,20 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from lengen.records import Grid, Run, Score
-
-METRICS = {
-    "correct": ("correct", "n"),
-    "answer_correct": ("answer_correct", "n"),
-    "edit": ("edit_sum", "reference_tokens"),
-    "edits": ("edit_sum", "n"),
-}
-"""What is counted and what it is divided by: exact match, final answer, edit distance per token and per response."""
+from lengen.metrics import METRICS
+from lengen.records import Counts, Grid, Run
 
 
-def rate(score: Score, metric: str) -> float:
-    """A score as a rate, by a key of `METRICS`; nan where nothing was counted."""
-    total, n = (getattr(score, name) for name in METRICS[metric])
-    return float(total) / n if n else float("nan")
+def counted(metric: str) -> tuple[str, str]:
+    """What is counted and what it is divided by: of a metric of `lengen.metrics`, or of any count per response."""
+    if metric in METRICS:
+        return METRICS[metric].numerator, METRICS[metric].denominator
+    return metric, "n"
+
+
+def rate(counts: Counts, metric: str) -> float:
+    """Counts as the rate that a metric is (see `counted`); nan where nothing was counted."""
+    return counts.rate(*counted(metric))
 
 
 def total_rate(grid: Grid, lengths: Sequence[int], mode: str = "teacher_forced", metric: str = "correct") -> float:
@@ -34,12 +33,12 @@ def total_rate(grid: Grid, lengths: Sequence[int], mode: str = "teacher_forced",
 def scores(grids: Sequence[Grid], mode: str = "teacher_forced", metric: str = "correct") -> pd.DataFrame:
     """The axes of the grids, ``run``, ``total``, ``n``, ``value``: every cell that was scored in that mode."""
     axes = grids[0].axes if grids else ("length",)
-    top, bottom = METRICS[metric]
+    top, bottom = counted(metric)
     rows = [
-        (*cell, run, getattr(score, top), getattr(score, bottom), rate(score, metric))
+        (*cell, run, score.get(top, 0), score.get(bottom, 0), rate(score, metric))
         for run, grid in enumerate(grids)
         for cell, modes in grid.scores.items()
-        if (score := modes.get(mode)) is not None and score.n
+        if (score := modes.get(mode)) is not None and score.get("n")
     ]
     return pd.DataFrame(rows, columns=[*axes, "run", "total", "n", "value"])
 

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lengen.config import Addition, Consecutive, Coupled, EncoderDecoder, Linear, PairAddition, Sinusoidal
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
 from lengen.data.batch import response_start
 from lengen.data.datamodule import ArithmeticData
@@ -52,7 +53,11 @@ TINY = Sizes(
 )
 
 SPEC = Spec(
-    data=DataSpec(task="addition", length=5, count=5, max_position=(40, 40)),
+    data=DataSpec(
+        task=Addition(digits=5, operands=5),
+        format=Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_response=True),
+        position_ids=Coupled((40, 40)),
+    ),
     model=ModelSpec(layers=1, heads=4, width=128, head_dim=32, ff_width=256),
     train=TrainSpec(steps=100, batch=64, lr=1e-3, bucket=8, evaluations=1),
     test=TestSpec(lengths=(2,), examples=1, free_running=False),
@@ -61,14 +66,11 @@ SPEC = Spec(
 ENCODER_DECODER = change(
     SPEC,
     data={
-        "length": 4,
-        "count": 2,
-        "scratchpad": False,
-        "position_ids": "consecutive",
-        "max_position": (),
-        "fixed_length": 12,
+        "task": PairAddition(digits=4),
+        "format": Linear(separator="$", width=12, reverse_response=True),
+        "position_ids": Consecutive(),
     },
-    model={"encoding": "sinusoidal", "architecture": "encoder_decoder", "encoder_layers": 1},
+    model={"encoding": Sinusoidal(), "architecture": EncoderDecoder(1)},
 )
 """The same model beside an encoder of one layer, at the lengths of attention bias calibration at the cpu profile."""
 PUBLISHED_LENGTH = 61
@@ -77,11 +79,12 @@ PUBLISHED_LENGTH = 61
 
 def data_speed(sizes: Sizes) -> list[Entry]:
     """Whole batches from random numbers to tokens, ids and loss mask."""
-    data = ArithmeticData(SPEC, 0)
+    task = Addition(digits=sizes.cell, operands=sizes.cell)
+    data = ArithmeticData(change(SPEC, data={"task": task}), 0)
     stream = torch.Generator().manual_seed(0)
 
     def draw() -> None:
-        data.writer.write(data.task.train(sizes.batch, sizes.cell, sizes.cell, stream), stream)
+        data.writer.write(data.task.train(sizes.batch, stream), stream)
 
     turns([draw], sizes.repeats)  # every layout has been seen once
     # The shortest time is the code's own; longer ones are other processes'.
@@ -106,8 +109,8 @@ def verify_vs_cached(name: str, model: Transformer, data: ArithmeticData, cell: 
     """Deciding exact match of problems of ``cell`` (length, count) by one forward pass and by cached decoding."""
     seconds = turns(ways(model, data, cell, sizes.verified), sizes.turns)
     what = f"exact match of {cell[1]} operands of {cell[0]} digits, {sizes.verified} examples at once"
-    if data.spec.data.fixed_length:
-        what += f", padded to {data.spec.data.fixed_length}, encoder-decoder"
+    if width := getattr(data.spec.data.format, "width", 0):
+        what += f", padded to {width}, encoder-decoder"
     value = float(np.median(seconds[:, 1] / seconds[:, 0]))
     return Entry(name, what, value, "times faster", "greedy decoding with a key-value cache (aim 2)")
 

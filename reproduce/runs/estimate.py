@@ -56,7 +56,8 @@ def _cost(spec: Spec, profile: str) -> Cost:
     )
     train, test = spec.train, spec.test
     task, tokens = spec.data.task, spec.data.tokens
-    trained = [tokens(length, count) for length in task.trained_lengths for count in range(min(2, task.most), task.most + 1)]
+    counts = range(min(2, task.most), task.most + 1)
+    trained = [tokens(length, count) for length in task.trained_lengths for count in counts]
     padding = 1.0 if getattr(spec.data.format, "width", 0) or train.one_length else PADDING
     training = 3 * statistics.fmean(forward(spec.model, *pair) for pair in trained) * train.steps * train.batch
     validating = statistics.fmean(verify(spec.model, *pair) for pair in trained) * train.evaluations * VALIDATION

@@ -15,6 +15,7 @@ from matplotlib.patches import Rectangle
 
 from lengen.config.experiment import Figure
 from lengen.windows import window_cross, window_self
+from papers.bias_calibration import figures
 from papers.bias_calibration.figures import attention as attention_figures
 from papers.bias_calibration.figures import biases as bias_figures
 from reproduce.output.figures import render

@@ -24,7 +24,6 @@ from papers.random_spaces.measures import REGIONS
 from papers.random_spaces.parts import PARTS, score_parts
 from papers.random_spaces.profiles import BASE, up_to
 from reproduce.comparison.published import load
-from tests.lengen.helpers import two_operands
 
 NUMBERS = {number.id: number.value for number in load(Path(package.__file__).with_name("published.toml")).numbers}
 SPECS = {item.name.removeprefix("random_spaces/"): item.specs["paper"] for item in EXPERIMENTS}

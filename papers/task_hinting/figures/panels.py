@@ -40,7 +40,7 @@ def exact(runs: Sequence[Run], count: int = 1) -> pd.DataFrame:
 
 def edits(runs: Sequence[Run], count: int = 1) -> pd.DataFrame:
     """Edit distance in tokens between what the model writes and the truth, by length."""
-    return _scores(runs, count, "free_running", "edits")
+    return _scores(runs, count, "free_running", "edit_sum")
 
 
 def _scores(runs: Sequence[Run], count: int, mode: str, metric: str) -> pd.DataFrame:

@@ -24,7 +24,7 @@ def trained(run: Run) -> Range:
 def method(run: Run) -> str:
     """What a run has that the plainest one has not, a key of `lengen.plotting.METHODS`."""
     if run.constructed:
-        return "printed" if setting(run, "construction") == "printed" else "constructed"
+        return "printed" if setting(run, "theorem.variant") == "printed" else "constructed"
     hints = setting(run, "hints")
     if setting(run, "temperature") != "none":
         return str(setting(run, "temperature"))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lengen.config.encodings import Encoding as EncodingPart
 from lengen.config.part import kinds
-from lengen.config.spec import SpecError, check
+from lengen.config.spec import SpecError, check, replace
 from lengen.encodings import (
     ALiBi,
     Encoding,
@@ -181,8 +181,9 @@ def test_relative_keys_are_scaled_with_the_scores():
 
 
 def test_as_many_relative_keys_as_a_specification_asks_for():
-    model = spec(data_spec("parity"), encoding="rpe").model
-    assert build_encoding(model, ()).clip == 16 and build_encoding(model, (70,)).clip == 70
+    model = spec(data_spec("parity", position_ids="consecutive"), encoding="rpe").model
+    assert model.encoding.build(model, ()).clip == 16
+    assert replace(model.encoding, clip=70).build(model, ()).clip == 70
     assert RelativeKeys(64, 500).table.std().item() == pytest.approx(64**-0.5, rel=0.02)
 
 
@@ -253,7 +254,7 @@ def test_an_encoding_of_one_level_is_refused_beside_ids_of_more(name):
     )
     assert kinds(EncodingPart)[name].LEVELS == 1
     check(spec(data_spec("parity", position_ids="consecutive"), encoding=name))
-    with pytest.raises(SpecError, match="it reads position ids, and data.position_ids=none gives none"):
+    with pytest.raises(SpecError, match=r"it reads position ids, and data\.position_ids=none gives none"):
         check(spec(data_spec("parity", position_ids="none"), encoding=name))
     for levels, task in ((2, "addition"), (3, "multiplication")):
         with pytest.raises(SpecError, match=message.format(levels)):
@@ -263,7 +264,7 @@ def test_an_encoding_of_one_level_is_refused_beside_ids_of_more(name):
 
 @pytest.mark.parametrize("name", ["none", "learned"])
 def test_all_levels_are_read_by_learned_tables_and_none_where_there_is_no_encoding(name):
-    assert kinds(EncodingPart)[name].LEVELS == {"none": 0, "learned": None}[name]
+    assert {"none": 0, "learned": None}[name] == kinds(EncodingPart)[name].LEVELS
     for task in ("parity", "addition"):
         check(spec(data_spec(task), encoding=name))
     build_model(spec(data_spec("multiplication"), encoding=name), 0)
