@@ -7,7 +7,6 @@ lie in the region of both trained ranges.
 """
 
 import itertools
-import operator
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, get_args
@@ -15,7 +14,10 @@ from typing import Any, Literal, NamedTuple, get_args
 import msgspec
 
 from lengen.config.experiment import Experiment
-from lengen.config.spec import ModelSpec, Spec, nearest
+from lengen.config.model import ModelSpec
+from lengen.config.part import SettingError
+from lengen.config.paths import read
+from lengen.config.spec import Spec
 from lengen.intervals import Interval, median, seed_interval, wilson
 from lengen.measures import Missing, OfRun, Scored, short
 from reproduce.comparison.evidence import (
@@ -378,7 +380,7 @@ def _two(tested: Sequence[Tested]) -> None:
 
 
 def _field(spec: Spec, path: str) -> Any:
-    return operator.attrgetter(path)(spec)
+    return read(spec, path)
 
 
 def _size(model: ModelSpec) -> tuple[int, int]:
@@ -533,21 +535,10 @@ class Setting(_Number, frozen=True, kw_only=True, tag="setting"):
             return experiment.seeds
         if self.field == "parameters":
             return block_parameters(spec.model)
-        values: dict[str, Any] = spec.to_dict()
-        section, _, rest = self.field.partition(".")
-        name, _, part = rest.partition(".")
-        if section not in values or name not in values[section]:
-            known = [f"{key}.{item}" for key, fields in values.items() for item in fields]
-            raise EntryError(f"there is no specification field '{self.field}'{nearest(self.field, known)}")
-        value = values[section][name]
-        if not part:
-            return _plain(value)
-        if not isinstance(value, tuple) or not (part in ("len", "last") or part.isdecimal()):
-            raise EntryError(f"'{self.field}' ends in '{part}'; expected an index, last or len")
-        if part == "len":
-            return len(value)
-        index = len(value) - 1 if part == "last" else int(part)
-        return _plain(value[index]) if 0 <= index < len(value) else "absent"
+        try:
+            return read(spec, self.field)
+        except SettingError as error:
+            raise EntryError(str(error)) from None
 
 
 class Remark(_Number, frozen=True, kw_only=True, tag="remark"):
@@ -579,10 +570,6 @@ def block_parameters(model: ModelSpec) -> int:
     gated = 3 if "glu" in model.activation else 2
     attention = 4 * model.width * model.heads * model.head_dim
     return model.layers * (attention + gated * model.width * model.ff_width)
-
-
-def _plain(value: object) -> object:
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 CLAIMS: dict[str, type[Any]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Claim)}

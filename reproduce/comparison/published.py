@@ -6,7 +6,6 @@ each) and tables (measured numbers by length or region, one row per experiment).
 sentence that names the file, the entry and the field.
 """
 
-import dataclasses
 import re
 import tomllib
 import typing
@@ -200,9 +199,10 @@ def _choice(where: str, name: str, value: typing.Any, allowed: Mapping[str, obje
 
 
 def _settable() -> list[str]:
-    """Every ``section.field`` of a specification."""
+    """Every ``section.field`` of a specification, and how far its task is trained."""
     sections = typing.get_type_hints(Spec)
-    return [f"{name}.{item.name}" for name, kind in sections.items() for item in dataclasses.fields(kind)]
+    fields = [f"{name}.{item.name}" for name, kind in sections.items() for item in msgspec.structs.fields(kind)]
+    return [*fields, "data.task.longest", "data.task.most"]
 
 
 def _known(where: str, what: str, row: Mapping[str, typing.Any], allowed: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from lengen.records import AttentionMap, Grid, KeyCount, RecordError, key_counts
 from reproduce.store.atomic_files import StoreError, readable
 
 SCHEMA = 2
-"""Version of the layout of run.json and of the files beside it; `load_info` reads all up to it."""
+"""Version of run.json: from 2 on its setting is made of parts. Other files of version 1 are read as they are."""
 SCORES = ("scores.csv", "grid.csv", "curve.csv")
 """Names under which the counts of a run may stand: the first since version 2, the others before."""
 RECORDS = ("metrics.csv", *SCORES, "keys.csv", "attention.npz", "arrays.npz")
@@ -41,12 +41,12 @@ def load_info(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise StoreError(f"{readable(path)}: expected JSON ({reason}){repair}") from None
-    if (
-        not isinstance(info, dict)
-        or info.get("schema_version") not in range(1, SCHEMA + 1)
-        or info.get("status") != "finished"
-    ):
-        raise StoreError(f"{readable(path)}: expected schema_version 1 to {SCHEMA} and status finished{repair}")
+    if isinstance(info, dict) and info.get("schema_version") == 1:
+        raise StoreError(
+            f"{readable(path)}: its setting is of schema_version 1; python -m reproduce.store.migration rewrites it"
+        )
+    if not isinstance(info, dict) or info.get("schema_version") != SCHEMA or info.get("status") != "finished":
+        raise StoreError(f"{readable(path)}: expected schema_version {SCHEMA} and status finished{repair}")
     for name, kind in (("spec", dict), ("spec_hash", str), ("files", dict), ("overrides", list)):
         if not isinstance(info.get(name), kind):
             raise StoreError(f"{readable(path)}: expected '{name}' to be a JSON {kind.__name__}{repair}")
