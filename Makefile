@@ -9,13 +9,14 @@ RUN     := $(PY) -m reproduce
 PYTEST  ?= -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce reproduce-paper1 reproduce-paper2 reproduce-paper3 reproduce-paper4 figures compare report bench test lint
+.PHONY: help setup reproduce figures compare report bench test lint
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 20
+	@$(PYTHON) -m papers | awk -F '\t' '{ printf "reproduce-paper%s\t%s\n", $$1, $$3 }' | expand -t 20
 	@echo "PROFILE=smoke|cpu|paper (now $(PROFILE)), PYTHON=$(PYTHON) (3.11 or newer)"
 
-setup: $(STAMP)  ## create .venv with the locked versions
+setup: $(STAMP)  ## create .venv with the locked versions and this project
 
 # The stamp holds a sum of what was installed: .venv is built only when it is missing or the lock changed, so a
 # .venv that is a link to another checkout's serves as well.
@@ -28,22 +29,19 @@ $(STAMP):
 	@test -x $(PY) || $(PYTHON) -m venv .venv
 	$(PY) -m pip install --quiet --no-compile --disable-pip-version-check $(TORCH)
 	$(PY) -m pip install --quiet --no-compile --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	$(PY) -m pip install --quiet --no-compile --disable-pip-version-check --no-deps --no-index --no-build-isolation --editable .
 	@$(PY) -m compileall -q -j 0 .venv/lib lengen papers reproduce >/dev/null 2>&1 || true
 	@echo '$(WANTED)' > $(STAMP)
 
-reproduce: reproduce-paper1 reproduce-paper2 reproduce-paper3 reproduce-paper4  ## every paper: train, draw, compare
+# The papers are the folders of papers/ that offer one: python -m papers prints number, name and title.
+reproduce: setup  ## every paper: train, draw, compare
+	@for paper in $$($(PY) -m papers | cut -f 2); do \
+	  echo "$(RUN) run $$paper --profile $(PROFILE)"; $(RUN) run $$paper --profile $(PROFILE) || exit; done
 
-reproduce-paper1: setup  ## Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count
-	$(RUN) run coupling --profile $(PROFILE)
-
-reproduce-paper2: setup  ## From Interpolation to Extrapolation: attention bias calibration
-	$(RUN) run bias_calibration --profile $(PROFILE)
-
-reproduce-paper3: setup  ## Length Generalization on Multi-Digit Integer Addition with Transformers
-	$(RUN) run random_spaces --profile $(PROFILE)
-
-reproduce-paper4: setup  ## Improving Length-Generalization in Transformers via Task Hinting
-	$(RUN) run task_hinting --profile $(PROFILE)
+reproduce-paper%: setup
+	@paper=$$($(PY) -m papers | awk -F '\t' '$$1 == "$*" { print $$2 }'); \
+	test -n "$$paper" || { echo "there is no paper $*; make help lists them" >&2; exit 2; }; \
+	echo "$(RUN) run $$paper --profile $(PROFILE)"; $(RUN) run $$paper --profile $(PROFILE)
 
 figures: setup  ## redraw every figure from the stored runs
 	$(RUN) figures
@@ -55,7 +53,7 @@ report: setup  ## one page with everything
 	$(RUN) report
 
 bench: setup  ## measure speed, as ratios on this machine
-	$(PY) -m reproduce.bench
+	$(PY) -m reproduce.bench --out results/bench/
 
 test: setup  ## all tests
 	$(PY) -m pytest -q $(PYTEST)

@@ -5,13 +5,11 @@ examples were tested (binomial: Wilson, Newcombe), and which seed was trained (o
 """
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import NamedTuple
 
 Z95 = 1.96
 """Standard normal quantile of a two-sided 95 % interval, rounded as every textbook rounds it."""
-
-Cell = TypeVar("Cell", bound=Hashable)
 
 
 class Interval(NamedTuple):
@@ -98,17 +96,6 @@ def median(values: Sequence[float]) -> float:
     if len(ordered) % 2:
         return float(ordered[middle])
     return float(ordered[middle - 1] + ordered[middle]) / 2
-
-
-def median_by_cell(seeds: Sequence[Mapping[Cell, float]]) -> dict[Cell, float]:
-    """Median over seeds, cell by cell, over the cells that every seed has.
-
-    >>> median_by_cell([{(1, 2): 0.0}, {(1, 2): 1.0}, {(1, 2): 0.8}])
-    {(1, 2): 0.8}
-    """
-    if not seeds:
-        return {}
-    return {cell: median([seed[cell] for seed in seeds]) for cell in seeds[0] if all(cell in seed for seed in seeds)}
 
 
 def seed_interval(values: Sequence[float], confidence: float = 0.95) -> SeedInterval:

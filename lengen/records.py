@@ -1,14 +1,16 @@
 """What a run measured, as counts: grids, curves, attention, arrays; no torch.
 
 Counts before rates: a cell keeps how many examples were tested and how many were right, so intervals,
-merging over seeds and re-weighting need no new run. CSV text is the exchange format; `numpy` holds maps.
+merging over seeds and re-weighting need no new run. CSV text is the exchange format; `numpy` holds maps. As tables they
+are read in `reproduce.store.frames`.
 """
 
 import csv
 import io
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,36 +22,35 @@ class RecordError(ValueError):
     """A results file that is not what it should be; the message names the line and what was expected."""
 
 
-class Score(NamedTuple):
-    """Counts of one test cell in one mode; sums over its ``n`` examples."""
+class Counts(dict[str, float]):
+    """What was counted over the examples of one test cell in one mode, by name: ``n`` examples, ``correct``, ...
 
-    n: int
-    correct: int
-    """Whole response right, scratchpad and end token included (exact match; the same in both modes)."""
-    answer_correct: int
-    """Final answer right, whatever the scratchpad says."""
-    edit_sum: int
-    """Edit distance between written and true response in tokens, summed (0 where it was not decoded)."""
-    reference_tokens: int
-    """Tokens of the true responses, summed: the scale of ``edit_sum``."""
+    A metric adds counts of its own (`lengen.metrics`), so two runs need not have the same names.
+    """
 
-    def __add__(self, other: "Score") -> "Score":  # type: ignore[override]
-        return Score(*(a + b for a, b in zip(self, other, strict=True)))
+    def __add__(self, other: "Counts") -> "Counts":
+        """Sums of the counts that both have: a sum over some of the examples counts nothing."""
+        return Counts({name: self[name] + other[name] for name in self if name in other})
+
+    def rate(self, numerator: str, denominator: str = "n") -> float:
+        """One count per another; nan where either was not counted, or nothing was."""
+        scale = self.get(denominator, 0)
+        return self.get(numerator, math.nan) / scale if scale else math.nan
 
 
 @dataclass
 class Grid:
-    """Scores over one axis (a curve) or two (a grid)."""
+    """Counts over one axis (a curve) or two (a grid)."""
 
     axes: tuple[str, ...]
     """Names of the axes: ("length",) or ("length", "count")."""
-    scores: dict[tuple[int, ...], dict[str, Score]] = field(default_factory=dict)
+    scores: dict[tuple[int, ...], dict[str, Counts]] = field(default_factory=dict)
     """cell -> mode -> counts."""
 
-    def add(self, cell: Sequence[int], mode: str, score: Score) -> None:
+    def add(self, cell: Sequence[int], mode: str, counts: Counts) -> None:
         """Add counts to a cell; a second call for the same cell and mode adds up."""
         modes = self.scores.setdefault(tuple(cell), {})
-        modes[mode] = modes[mode] + score if mode in modes else score
+        modes[mode] = modes[mode] + counts if mode in modes else counts
 
     def merge(self, other: "Grid") -> "Grid":
         """Cell-wise sum of two grids over the same axes."""
@@ -58,48 +59,110 @@ class Grid:
         merged = Grid(self.axes)
         for grid in (self, other):
             for cell, modes in grid.scores.items():
-                for mode, score in modes.items():
-                    merged.add(cell, mode, score)
+                for mode, counts in modes.items():
+                    merged.add(cell, mode, counts)
         return merged
 
-    def total(self, cells: Iterable[tuple[int, ...]], mode: str) -> Score:
-        """Counts summed over the given cells; cells without that mode are left out."""
-        total = Score(0, 0, 0, 0, 0)
-        for cell in cells:
-            if mode in self.scores.get(cell, {}):
-                total = total + self.scores[cell][mode]
-        return total
+    def total(self, cells: Iterable[tuple[int, ...]], mode: str) -> Counts:
+        """Counts summed over the given cells; cells without that mode are left out, without any there is no count."""
+        found = [self.scores[cell][mode] for cell in cells if mode in self.scores.get(cell, {})]
+        return sum(found[1:], found[0]) if found else Counts()
 
     def to_csv(self) -> str:
-        """Rows sorted by cell and mode: ``length,count,mode,n,correct,answer_correct,edit_sum,reference_tokens``."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([*self.axes, "mode", *Score._fields])
-        for cell in sorted(self.scores):
-            for mode in sorted(self.scores[cell]):
-                writer.writerow([*cell, mode, *self.scores[cell][mode]])
-        return out.getvalue()
+        """``length,count,mode,name,value``, sorted: one row per count; the second column of a curve is empty."""
+        return to_table(
+            SCORE_COLUMNS,
+            (
+                (*(*cell, "")[:2], mode, name, counts[name])
+                for cell, modes in sorted(self.scores.items())
+                for mode, counts in sorted(modes.items())
+                for name in sorted(counts)
+            ),
+        )
 
     @classmethod
     def from_csv(cls, text: str) -> "Grid":
-        """The inverse of `to_csv`; raises `RecordError` with the line number of the first bad row."""
-        rows = _rows(text)
-        width = len(Score._fields)
-        if not rows or tuple(rows[0][-width:]) != Score._fields or "mode" not in rows[0]:
-            raise RecordError(f"line 1: expected columns <axes>,mode,{','.join(Score._fields)}")
-        axes = tuple(rows[0][: rows[0].index("mode")])
-        grid = cls(axes)
-        for number, row in enumerate(rows[1:], start=2):
+        """The inverse of `to_csv`, for files of version 1 too; raises `RecordError` with the line of the first bad row.
+
+        A file without any cell is that of a grid.
+        """
+        header, *rows = _rows(text) or [[]]
+        if tuple(header) == SCORE_COLUMNS:
+            return cls._from_long(rows)
+        if tuple(header) in (("length", "mode", *VERSION_1), ("length", "count", "mode", *VERSION_1)):
+            return cls._from_version_1(tuple(header[: header.index("mode")]), rows)
+        raise RecordError(f"line 1: expected columns {','.join(SCORE_COLUMNS)}")
+
+    @classmethod
+    def _from_long(cls, rows: Sequence[Sequence[str]]) -> "Grid":
+        curve = bool(rows) and len(rows[0]) == len(SCORE_COLUMNS) and not rows[0][1]
+        grid = cls(("length",) if curve else ("length", "count"))
+        for number, row in enumerate(rows, start=2):
             try:
-                if len(row) != len(axes) + 1 + width or row[len(axes)] not in MODES:
+                length, count, mode, name, value = row
+                if mode not in MODES or not name or bool(count) is curve:
                     raise ValueError
-                score = Score(*map(int, row[len(axes) + 1 :]))
-                if not 0 <= score.correct <= score.n or not 0 <= score.answer_correct <= score.n:
+                cell = (int(length),) if curve else (int(length), int(count))
+                counts = grid.scores.setdefault(cell, {}).setdefault(mode, Counts())
+                if name in counts:
                     raise ValueError
-                grid.add(tuple(map(int, row[: len(axes)])), row[len(axes)], score)
+                counts[name] = _number(value)
+            except ValueError:
+                axes = "a length" if curve else "a length, a count"
+                raise RecordError(f"line {number}: expected {axes}, a mode, a new name and a number") from None
+        return grid
+
+    @classmethod
+    def _from_version_1(cls, axes: tuple[str, ...], rows: Sequence[Sequence[str]]) -> "Grid":
+        """Runs stored before counts had rows of their own: five counts, always the same ones, side by side."""
+        grid = cls(axes)
+        for number, row in enumerate(rows, start=2):
+            try:
+                counts = Counts(zip(VERSION_1, map(int, row[len(axes) + 1 :]), strict=True))
+                right = max(counts["correct"], counts["answer_correct"])
+                if row[len(axes)] not in MODES or min(counts.values()) < 0 or right > counts["n"]:
+                    raise ValueError
+                grid.add(tuple(map(int, row[: len(axes)])), row[len(axes)], counts)
             except ValueError:
                 raise RecordError(f"line {number}: expected {len(axes)} axis values, a mode and counts") from None
         return grid
+
+
+SCORE_COLUMNS = ("length", "count", "mode", "name", "value")
+"""Columns of the scores of a run."""
+VERSION_1 = ("n", "correct", "answer_correct", "edit_sum", "reference_tokens")
+"""The counts that stood side by side in the files of version 1."""
+METRIC_COLUMNS = ("step", "name", "value")
+"""Columns of metrics.csv."""
+
+
+def to_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Comma-separated values with a header and line feeds."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def metrics_from_csv(text: str, cut_short: bool = False) -> tuple[tuple[int, str, float], ...]:
+    """Rows of a metrics.csv; raises `RecordError` with the line of the first bad row.
+
+    Of a file that a killed run left, ``cut_short``, the rows before the first bad one are given instead.
+    """
+    header, *rows = _rows(text) or [[]]
+    if tuple(header) != METRIC_COLUMNS and not cut_short:
+        raise RecordError(f"line 1: expected columns {','.join(METRIC_COLUMNS)}")
+    parsed = []
+    for number, row in enumerate(rows, start=2):
+        try:
+            step, name, value = row
+            parsed.append((int(step), name, float(value)))
+        except ValueError:
+            if cut_short:
+                break
+            raise RecordError(f"line {number}: expected a step, a name and a number") from None
+    return tuple(parsed)
 
 
 def _rows(text: str) -> list[list[str]]:
@@ -107,6 +170,15 @@ def _rows(text: str) -> list[list[str]]:
         return list(csv.reader(io.StringIO(text)))
     except csv.Error as error:  # a stray quote swallows the rest of a file
         raise RecordError(f"expected comma-separated values: {error}") from None
+
+
+def _number(text: str) -> float:
+    """A count as it was written: whole where it is, and never nan or infinite."""
+    if text.lstrip("-").isdecimal():
+        return int(text)
+    if not math.isfinite(value := float(text)):
+        raise ValueError
+    return value
 
 
 @dataclass(frozen=True)
@@ -136,11 +208,7 @@ class KeyCount(NamedTuple):
 
 def key_counts_to_csv(rows: Sequence[KeyCount]) -> str:
     """``length,count,layer,head,steps,keys_sum``, one row per cell, layer and head."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(KeyCount._fields)
-    writer.writerows(sorted(rows))
-    return out.getvalue()
+    return to_table(KeyCount._fields, sorted(rows))
 
 
 def key_counts_from_csv(text: str) -> list[KeyCount]:
@@ -168,7 +236,7 @@ class Run:
     info: Mapping[str, object]
     """The whole run.json: spec, hash, status, commit, versions, device, times, scalars, checksums."""
     grid: Grid
-    """Scores over the tested cells; one axis for curves."""
+    """Counts over the tested cells; one axis for curves."""
     key_counts: Sequence[KeyCount] = ()
     attention: AttentionMap | None = None
     metrics: Sequence[tuple[int, str, float]] = ()

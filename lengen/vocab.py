@@ -2,9 +2,10 @@
 
 import string
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
 
 PAD = 0
 """Token id that fills a row on the right; no target of a task."""
@@ -39,11 +40,13 @@ class Vocab:
         """Token id of a symbol, or of ``PAD``; KeyError for what is not in the vocabulary."""
         return self._ids[character]
 
-    def encode(self, text: str) -> Tensor:
+    def encode(self, text: str) -> "Tensor":
         """(T,) int64 token ids of a text."""
+        import torch  # who only asks what PAD is waits for nothing
+
         return torch.tensor([self._ids[symbol] for symbol in (text.split() if self.separator else text)])
 
-    def decode(self, ids: Iterable[int] | Tensor) -> str:
+    def decode(self, ids: "Iterable[int] | Tensor") -> str:
         """The text of token ids; padding leaves no trace."""
         return self.separator.join(self._characters[int(i)] for i in ids if i != PAD)
 

@@ -1,1 +1,19 @@
-"""One folder per paper: its experiments, its published numbers, its figures. Papers never import each other."""
+"""One folder per paper: its experiments, its published numbers, its figures. Papers never import each other.
+
+A folder whose ``__init__.py`` offers a `Paper` as ``PAPER`` is a paper; nothing else has to name it.
+``python -m papers`` lists them without any library.
+"""
+
+import importlib
+import pkgutil
+
+from lengen.config.paper import Paper
+
+
+def found() -> tuple[Paper, ...]:
+    """The papers of this folder, by their number."""
+    modules = [
+        importlib.import_module(f"{__name__}.{entry.name}") for entry in pkgutil.iter_modules(__path__) if entry.ispkg
+    ]
+    offered = [getattr(module, "PAPER", None) for module in modules]
+    return tuple(sorted((paper for paper in offered if isinstance(paper, Paper)), key=lambda paper: paper.number))

@@ -1,5 +1,5 @@
 """The conductor: lists, plans, runs, stores, draws and compares experiments; no model in it.
 
-The way of a run: `cli` -> `registry` (which experiments) -> `runner` (which jobs) -> `executors` (where they run)
--> `lengen.training.run` -> `store` (what they leave) -> `figures`, `compare` (what is read from it).
+The way of a run: `cli` -> `runs.catalogue` (which experiments) -> `runs.perform` (which jobs) -> `runs.executors`
+(where they run) -> `Spec.run` -> `store` (what they leave) -> `output.figures`, `comparison` (what is read from it).
 """

@@ -1,7 +1,7 @@
 """The command line: arguments go in, an exit code comes out; every expected error ends here as one sentence.
 
 Exit codes: 0 done, 1 some runs failed, 2 bad input or a folder that cannot be used, 130 interrupted. Nothing
-here imports torch; the commands themselves are in `reproduce.commands.results` and `reproduce.commands.run`.
+here imports torch; the commands themselves are in `reproduce.commands`.
 """
 
 import argparse
@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 from typing import NoReturn
 
 from lengen.config.experiment import PROFILES
@@ -72,19 +73,52 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def _results() -> ModuleType:
+    """The commands that read, loaded when one is given."""
+    from reproduce.commands import results
+
+    return results
+
+
+def _problem() -> ModuleType:
+    """The commands that put a problem to a model, loaded when one is given."""
+    from reproduce.commands import problem
+
+    return problem
+
+
+def _run(options: argparse.Namespace) -> int:
+    """The command run, with handlers for signals while it runs."""
+    from reproduce.commands import run
+
+    handlers = {number: signal.signal(number, _interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        return run.run_command(options)
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(number: int, _: object) -> None:
+    raise Interrupted(number)
+
+
 def parser() -> argparse.ArgumentParser:
-    """The whole command line; each command names the function that answers it."""
+    """The whole command line; each command names the function that answers it as ``answer``."""
     top = Parser(prog="python -m reproduce", description="Reproduce papers on length generalization, claim by claim.")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     selector = "paper, paper/figure or paper/figure/variant; wildcards * ? [] allowed"
 
     command = commands.add_parser("list", help="what exists: figure, claim, runs, estimated time")
+    command.set_defaults(answer=lambda options: _results().list_command(options))
     command.add_argument("selector", nargs="?", metavar="PAPER", help=selector)
 
     command = commands.add_parser("show", help="the resolved specification, published numbers and command")
+    command.set_defaults(answer=lambda options: _results().show_command(options))
     command.add_argument("selector", metavar="SELECTOR", help=selector)
 
     command = commands.add_parser("run", help="train, measure and store; resumes and skips what is finished")
+    command.set_defaults(answer=_run)
     command.add_argument("selector", metavar="SELECTOR", help=selector)
     command.add_argument("--profile", choices=PROFILES, default="cpu", help="size of the experiments (default cpu)")
     command.add_argument("--seeds", type=seeds, metavar="0..2", help="5, 0..2 or 0,2")
@@ -95,29 +129,45 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--fresh", action="store_true", help="run finished and unfinished ones anew")
     command.add_argument("--jobs", type=positive, metavar="N", help="runs side by side (default: cores; 1 on a GPU)")
     command.add_argument("--executor", choices=("local", "sbatch"), default="local", help="run here, or write a script")
+    command.add_argument(
+        "--without-gpu", action="store_true", help="start the paper profile on a machine that has no GPU, too"
+    )
 
-    for name, text in (
-        ("figures", "draw the figures of stored runs"),
-        ("compare", "published numbers and claims against stored runs"),
-        ("report", "one page with everything"),
+    beside = "also what was made with --set, beside the rest; it decides no verdict"
+    for name, text, answer in (
+        ("figures", "draw the figures of stored runs", lambda options: _results().figures_command(options)),
+        (
+            "compare",
+            "published numbers and claims against stored runs",
+            lambda options: _results().compare_command(options),
+        ),
+        ("report", "one page with everything", lambda options: _results().report_command(options)),
     ):
         command = commands.add_parser(name, help=text)
+        command.set_defaults(answer=answer)
         command.add_argument("selector", nargs="?", metavar="SELECTOR", help=selector)
         command.add_argument("--format", choices=FORMATS, default="table", help="how to print (default table)")
+        if name != "report":
+            command.add_argument("--with-overrides", action="store_true", help=beside)
 
     command = commands.add_parser("promote", help="copy finished local runs into results/reference")
+    command.set_defaults(answer=lambda options: _results().promote_command(options))
     command.add_argument("selector", metavar="SELECTOR", help=selector)
     command.add_argument("--profile", choices=PROFILES, help="default: cpu and paper")
     command.add_argument("--weights", action="store_true", help="with model.safetensors, where it is below 4 MB")
     command.add_argument("--overridden", action="store_true", help="also runs made with --set")
 
-    asked = (
-        ("encode", "how a problem looks to the model"),
-        ("probe", "what a trained model's residual stream shows, layer by layer"),
-        ("solve", "let a trained model answer"),
-    )
-    for name, text in asked:
+    for name, text, answer in (
+        ("encode", "how a problem looks to the model", lambda options: _problem().encode_command(options)),
+        (
+            "probe",
+            "what a trained model's residual stream shows, layer by layer",
+            lambda options: _problem().probe_command(options),
+        ),
+        ("solve", "let a trained model answer", lambda options: _problem().solve_command(options)),
+    ):
         command = commands.add_parser(name, help=text)
+        command.set_defaults(answer=answer)
         command.add_argument("selector", metavar="SELECTOR", help=selector)
         command.add_argument("operands", nargs="+", metavar="OPERAND")
         command.add_argument("--json", action="store_true", help="one line of JSON")
@@ -131,6 +181,9 @@ def parser() -> argparse.ArgumentParser:
         if name != "encode":
             command.add_argument("--profile", choices=PROFILES, help="of the run to take (default: any)")
             command.add_argument("--seed", type=seed, metavar="K", help="of the run to take (default: any)")
+            command.add_argument(
+                "--with-overrides", action="store_true", help="the newest run, even if it was made with --set"
+            )
     return top
 
 
@@ -143,7 +196,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(end.code or 0)
     options.arguments = arguments
     try:
-        return _answer(options)
+        code: int = options.answer(options)
+        sys.stdout.flush()
+        return code
     except (Interrupted, KeyboardInterrupt) as stop:
         number = stop.number if isinstance(stop, Interrupted) else signal.SIGINT
         resumes = ": the same command will resume where it stopped" if options.command == "run" else ""
@@ -168,30 +223,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _refuse(sentence: str) -> int:
     print(f"python -m reproduce: {sentence}", file=sys.stderr)
     return 2
-
-
-def _answer(options: argparse.Namespace) -> int:
-    """Call the command; run's handlers for signals are installed only while it runs."""
-    if options.command != "run":
-        from reproduce.commands import problem as problems
-        from reproduce.commands import results as commands
-
-        module = problems if options.command in ("encode", "probe", "solve") else commands
-        answer: int = getattr(module, f"{options.command}_command")(options)
-        sys.stdout.flush()
-        return answer
-    from reproduce.commands import run as run_command
-
-    handlers = {number: signal.signal(number, _interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        return run_command.run(options)
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-
-
-def _interrupt(number: int, _: object) -> None:
-    raise Interrupted(number)
 
 
 def entry() -> NoReturn:

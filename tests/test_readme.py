@@ -10,10 +10,9 @@ import pytest
 from lengen.inspection.problem import encode
 from reproduce.cli import parser
 from reproduce.comparison.compare import compare
-from reproduce.comparison.readme import MARKERS, claims_block, refresh
-from reproduce.comparison.tables import Row
+from reproduce.comparison.tables import MARKERS, Row, claims_block, refresh
 from reproduce.output import terminal
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
 
 ROOT = Path(__file__).parent.parent
@@ -32,12 +31,16 @@ def commands() -> list[str]:
 def test_every_command_of_the_readmes_is_one(arguments: str) -> None:
     options = parser().parse_args(shlex.split(arguments))
     selector = getattr(options, "selector", None)
-    assert selector is None or registry.select(selector)
+    chosen = () if selector is None else CATALOGUE.select(selector)
+    assert selector is None or chosen
+    if selector is not None and "/" in selector:
+        assert len({item.figure for item in chosen}) == 1, f"{selector} names {len(chosen)} experiments"
 
 
 def test_the_readmes_have_commands_and_make_targets_that_exist() -> None:
     assert len(commands()) >= 8
     targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    targets |= {f"reproduce-paper{CATALOGUE.paper(name).number}" for name in CATALOGUE.papers()}
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
     named = set(re.findall(r"(?:`| {4})make ([a-z0-9-]+)", text))
     assert {"reproduce-paper1", "test", "figures", "compare"} <= named <= targets
@@ -50,21 +53,24 @@ def test_links_and_pictures_are_there() -> None:
 
 
 def test_the_printed_encoding_is_what_encode_prints() -> None:
-    experiment = registry.select_one("coupling/fig1/coupling-scratchpad")
+    experiment = CATALOGUE.select_one("coupling/fig1/coupling-scratchpad")
     printed = terminal.aligned(encode(experiment.specs["paper"], ["57", "48", "96"]))
     assert all(f"    {line.rstrip()}" in README for line in printed.splitlines())
 
 
-@pytest.mark.parametrize("paper", registry.papers())
+@pytest.mark.parametrize("paper", CATALOGUE.papers())
 def test_the_tables_of_claims_are_what_the_reference_runs_say(paper: str) -> None:
+    """In the front page, or in the paper's own."""
     begin, end = (marker.format(paper=paper) for marker in MARKERS)
-    block = README[README.index(begin) + len(begin) : README.index(end)].strip()
+    own = CATALOGUE.paper(paper).published.with_name("README.md").read_text(encoding="utf-8")
+    (page,) = (text for text in (README, own) if begin in text)
+    block = page[page.index(begin) + len(begin) : page.index(end)].strip()
     rows = compare(paper, [Store(ROOT / "results", "reference")])
     assert block == claims_block(rows)
     assert block.count("\n") == 1 + sum(row.kind == "claim" for row in rows)
 
 
-@pytest.mark.parametrize("paper", registry.papers())
+@pytest.mark.parametrize("paper", CATALOGUE.papers())
 def test_committed_runs_name_their_commit_and_their_specification_is_the_declared_one(paper: str) -> None:
     store = Store(ROOT / "results", "reference")
     runs = store.runs(paper)
@@ -73,7 +79,7 @@ def test_committed_runs_name_their_commit_and_their_specification_is_the_declare
         info = json.loads((store.folder(run) / "run.json").read_text())
         assert info["status"] == "finished" and info["overrides"] == [] and info["dirty"] is False
         assert re.fullmatch(r"[0-9a-f]{40}", info["commit"])
-        declared = registry.select_one(run.experiment).specs[run.profile]
+        declared = CATALOGUE.select_one(run.experiment).specs[run.profile]
         assert info["spec_hash"] == declared.hash(), f"{run.experiment} {run.profile} has another specification"
 
 

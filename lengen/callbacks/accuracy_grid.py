@@ -68,7 +68,7 @@ class AccuracyGrid(Measurement):
             stream = generator("sampled", data.seed, *cell)
             chosen = problems.select(torch.arange(min(self.sampled, len(problems.lengths))))
             self.grid.add(key, "sampled", score_sampled(model, data.writer, chosen, stream))
-        taken = self.grid.total(self.grid.scores, "teacher_forced").reference_tokens
+        taken = self.grid.total(self.grid.scores, "teacher_forced")["reference_tokens"]
         if self.partial is not None and taken > WORTH_KEEPING:
             write_whole(self.partial, self.grid.to_csv())
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from lengen.callbacks.accuracy_grid import AccuracyGrid
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.task_data import TaskData
+from lengen.metrics.edit_distance import EDIT_DISTANCE
 from lengen.models import Transformer
 
 
@@ -37,5 +38,5 @@ class EditDistanceCurve(Measurement):
         self.curve = {}
         for cell in sorted(grid.scores):
             if cell[1:] in ((), (self.count,)) and "free_running" in grid.scores[cell]:
-                score = grid.total([cell], "free_running")
-                self.curve[cell[0]] = score.edit_sum / score.reference_tokens
+                counts = grid.scores[cell]["free_running"]
+                self.curve[cell[0]] = counts.rate(EDIT_DISTANCE.numerator, EDIT_DISTANCE.denominator)

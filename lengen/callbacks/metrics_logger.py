@@ -1,6 +1,5 @@
 """The Logger of every run: rows ``step,name,value`` in metrics.csv; and loggers of other packages beside it."""
 
-import csv
 import importlib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -12,13 +11,15 @@ from lightning.fabric.utilities.rank_zero import rank_zero_only
 from lightning.pytorch.loggers.logger import Logger
 from lightning.pytorch.trainer.states import TrainerFn
 
+from lengen.records import METRIC_COLUMNS, metrics_from_csv
+
 METRICS = "metrics.csv"
 VALIDATION = "val_exact_match"
 """Name of the in-distribution exact match."""
 TRAIN_LOSS = "train_loss"
 """Name of the training loss in nats per target token; an auxiliary task adds its own name behind a dot."""
 LEARNING_RATE = "learning_rate"
-HEADER = "step,name,value\n"
+HEADER = ",".join(METRIC_COLUMNS) + "\n"
 
 
 class MetricsLogger(Logger):
@@ -128,28 +129,19 @@ def keep_before(path: Path, step: int) -> None:
 
 def write_metrics(path: Path, rows: Sequence[tuple[int, str, float]]) -> None:
     """Write a whole metrics.csv; a kill leaves the old one or the new."""
-    write_whole(path, HEADER + "".join(",".join(map(str, _row(row))) + "\n" for row in rows))
+    write_whole(path, HEADER + "".join(_row(*row) for row in rows))
 
 
 def append_metric(path: Path, step: int, name: str, value: float) -> None:
     """Append a row to a metrics.csv."""
     with path.open("a", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerow(_row((step, name, value)))
+        file.write(_row(step, name, value))
 
 
 def read_metrics(path: Path) -> list[tuple[int, str, float]]:
     """Rows of a metrics.csv; a last line cut short by a kill is left out; no file, no rows."""
-    if not path.exists():
-        return []
-    rows = []
-    for row in list(csv.reader(path.read_text().splitlines()))[1:]:
-        try:
-            step, name, value = row
-            rows.append((int(step), name, float(value)))
-        except ValueError:
-            break
-    return rows
+    return list(metrics_from_csv(path.read_text(), cut_short=True)) if path.exists() else []
 
 
-def _row(row: tuple[int, str, float]) -> tuple[int, str, str]:
-    return row[0], row[1], f"{row[2]:.6g}"
+def _row(step: int, name: str, value: float) -> str:
+    return f"{step},{name},{value:.6g}\n"

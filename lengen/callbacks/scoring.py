@@ -1,28 +1,26 @@
 """Counts of one test cell: how a model's responses are scored, teacher-forced, free-running or sampled."""
 
 import torch
-from torch import Tensor
 
 from lengen.callbacks.measurement import in_parts
 from lengen.data.writer import Writer
 from lengen.decoding import sampled, verify, write
-from lengen.metrics import AnswerMatch, EditDistance, ExactMatch
+from lengen.metrics import count
 from lengen.models import Transformer
-from lengen.records import Score
+from lengen.records import Counts
 from lengen.tasks import Problems
-from lengen.vocab import PAD
 
 TOKENS_AT_ONCE = 40_000
 """Tokens of one evaluation batch: bounds memory at any length."""
 
 
-def score_cell(model: Transformer, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Score]:
+def score_cell(model: Transformer, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Counts]:
     """Counts of one test cell, by mode.
 
     Exact match is the same in both modes (see `lengen.decoding`). The final answer is not: teacher-forced, the
     true scratchpad stands in the context; free-running, the model's own does. Only examples that fail are decoded.
     """
-    totals: dict[str, Score] = {}
+    totals: dict[str, Counts] = {}
     for part in in_parts(problems, at_once(writer, problems)):
         for mode, score in _score(model, writer, part, free_running).items():
             totals[mode] = totals[mode] + score if mode in totals else score
@@ -34,19 +32,20 @@ def at_once(writer: Writer, problems: Problems) -> int:
     return max(1, TOKENS_AT_ONCE // int(writer.lengths(problems).max()))
 
 
-def score_sampled(model: Transformer, writer: Writer, problems: Problems, stream: torch.Generator) -> Score:
+def score_sampled(model: Transformer, writer: Writer, problems: Problems, stream: torch.Generator) -> Counts:
     """Counts of one test cell whose responses are sampled at temperature 1.
 
     Table 4.3 of "Length Generalization on Multi-Digit Integer Addition with Transformers" was measured so. The expected
     share of exact matches is the mean of exp(-loss of the whole response).
     """
     written = write(model, writer, problems, choose=sampled(stream))
-    return _counts(writer, written, verify(model, writer.write(problems)).reference, torch.arange(len(written)))
+    reference = verify(model, writer.write(problems)).reference
+    return count(written, reference, writer.format, writer.vocab, own_text=True)
 
 
-def _score(model: Transformer, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Score]:
-    verified = verify(model, writer.write(problems))
-    scores = {"teacher_forced": _counts(writer, verified.predicted, verified.reference, None)}
+def _score(model: Transformer, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Counts]:
+    verified, way = verify(model, writer.write(problems)), (writer.format, writer.vocab)
+    scores = {"teacher_forced": count(verified.predicted, verified.reference, *way, own_text=False)}
     if free_running:
         failed = (~verified.correct).nonzero()[:, 0]
         written = verified.reference.clone()
@@ -54,16 +53,5 @@ def _score(model: Transformer, writer: Writer, problems: Problems, free_running:
             own = write(model, writer, problems.select(failed), verified.agreed[failed], verified.reference[failed])
             written = torch.nn.functional.pad(written, (0, max(0, own.shape[1] - written.shape[1])))
             written[failed] = torch.nn.functional.pad(own, (0, written.shape[1] - own.shape[1]))
-        scores["free_running"] = _counts(writer, written, verified.reference, failed)
+        scores["free_running"] = count(written, verified.reference, *way, own_text=True)
     return scores
-
-
-def _counts(writer: Writer, written: Tensor, reference: Tensor, edited: Tensor | None) -> Score:
-    """Counts of responses against their references; edit distance only over the ``edited`` rows (0 elsewhere)."""
-    exact, answer, edits = ExactMatch(), AnswerMatch(writer.format, writer.vocab), EditDistance()
-    exact.update(written, reference)
-    answer.update(written, reference)
-    if edited is not None:
-        edits.update(written[edited], reference[edited])
-    tokens = int((reference != PAD).sum())
-    return Score(int(exact.total), int(exact.correct), int(answer.correct), int(edits.edits), tokens)

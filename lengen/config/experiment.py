@@ -4,10 +4,17 @@ Papers list their experiments as plain data (`papers/<paper>/experiments.py`). T
 list to show, plan, run, draw and compare; nothing here knows how a run is made.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from lengen.config.spec import Spec
+
+if TYPE_CHECKING:
+    from lengen.records import Run
+
+Runs = Mapping[str, Sequence["Run"]]
+"""Name of an experiment -> its finished runs, one per seed."""
 
 PROFILES = ("smoke", "cpu", "paper")
 """The sizes of an experiment: minutes of CI, minutes on two cores, the published hyper-parameters."""
@@ -62,16 +69,21 @@ class Figure:
     """Caption in one line."""
     reads: tuple[str, ...]
     """Names of the experiments it draws, in drawing order."""
-    draw: str
-    """Name of the drawing function in ``papers/<paper>/figures.py``."""
-    table: str = ""
-    """Name of a function there that takes the same runs and returns what is drawn as CSV text; empty: no file."""
+    draw: Callable[[Runs], Any]
+    """``draw(runs)`` gives a matplotlib Figure; it imports what draws when it is called."""
+    table: Callable[[Runs], str] | None = None
+    """``table(runs)`` gives what is drawn as CSV text, for a file beside the picture."""
     probes: bool = False
     """It draws the projections of one problem, so ``probe`` can draw it for any other."""
 
 
 def figure_of(
-    name: str, title: str, draw: str, *experiments: tuple[Experiment, ...], table: str = "", probes: bool = False
+    name: str,
+    title: str,
+    draw: Callable[[Runs], Any],
+    *experiments: tuple[Experiment, ...],
+    table: Callable[[Runs], str] | None = None,
+    probes: bool = False,
 ) -> Figure:
     """A figure that draws these groups of experiments, in their order."""
     reads = tuple(item.name for group in experiments for item in group)

@@ -28,6 +28,31 @@ class Format(Axis):
     LEVELS: ClassVar[int] = 2
     """Levels of coordinates."""
 
+    @property
+    def scratchpad(self) -> bool:
+        """Intermediate results stand before the answer."""
+        return False
+
+    @property
+    def reverse_query(self) -> bool:
+        """Operands stand least significant digit first."""
+        return False
+
+    @property
+    def reverse_response(self) -> bool:
+        """Numbers of the response stand least significant digit first."""
+        return False
+
+    @property
+    def aligned(self) -> bool:
+        """Digits of one significance stand side by side."""
+        return False
+
+    @property
+    def padded(self) -> bool:
+        """Operands are padded with zeros to one length."""
+        return False
+
     def build(self, task: Task) -> "Written":
         """The format of a task."""
         raise NotImplementedError
@@ -64,6 +89,10 @@ class Linear(Part, Format, tag="linear", frozen=True):
     """What stands between query and response."""
     end: bool = True
     """A response ends with ``$``; else exactly as many tokens are written as the answer has."""
+
+    @property
+    def padded(self) -> bool:
+        return bool(self.pad_query or self.width)
 
     def build(self, task: Task) -> "Written":
         from lengen.formats.linear import LinearFormat
@@ -124,10 +153,18 @@ class Linear(Part, Format, tag="linear", frozen=True):
 class Aligned(Part, Format, tag="aligned", frozen=True):
     """``$+00172438$1780$``: the digits of two operands pairwise, those of one significance side by side."""
 
+    @property
+    def aligned(self) -> bool:
+        return True
+
     width: Count
     """Digits of every number."""
     reverse_response: bool = True
     """Write the result least significant digit first."""
+
+    @property
+    def padded(self) -> bool:
+        return True
 
     def build(self, task: Task) -> "Written":
         from lengen.formats.aligned import AlignedFormat
@@ -148,6 +185,10 @@ class MultiplicationStages(Part, Format, tag="multiplication_stages", frozen=Tru
     """``$37*925=581+470+333=58100>52900>52243$``: both stages of long multiplication as a scratchpad."""
 
     LEVELS = 3
+
+    @property
+    def scratchpad(self) -> bool:
+        return True
 
     reverse_query: bool = False
     """Write operands least significant digit first."""
@@ -171,6 +212,10 @@ class DigitSteps(Part, Format, tag="digit_steps", frozen=True):
     """``$12+45=2 1 + 5 4;c=0,2+5+0=7,c=0;1+4+0=5,c=0|57$``: one step for each digit of the longer operand."""
 
     COORDINATES = False
+
+    @property
+    def scratchpad(self) -> bool:
+        return True
 
     reverse_response: bool = False
     """Write the answer least significant digit first."""

@@ -39,6 +39,12 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="k
         return str(type(self).__struct_config__.tag)
 
 
+def kind_of(part: object) -> str:
+    """The kind of a part that is known by its axis only."""
+    assert isinstance(part, Part)
+    return part.kind
+
+
 class Axis:
     """What a part is for; the fields of a setting that hold any part of an axis are typed with its base class."""
 

@@ -62,6 +62,16 @@ class DataSpec(Section, frozen=True):
     hints: tuple[Task, ...] = ()
     """Auxiliary tasks: training alternates between ``task`` and these, each with an output head of its own."""
 
+    @property
+    def share_of_spaces(self) -> float:
+        """Largest number of random spaces, as a share of a query's tokens; 0 without them."""
+        return self.spaces.ratio if self.spaces else 0.0
+
+    def tokens(self, length: int, count: int) -> tuple[float, float]:
+        """Tokens of prompt and response of an example with operands of ``length`` digits, leading zeros included."""
+        prompt, response = self.format.build(self.task).tokens(length, count)
+        return prompt * (1 + (self.spaces.ratio / 2 if self.spaces else 0)), response
+
     def check(self) -> None:
         """Raise `SettingError` for parts that do not go together."""
         assert isinstance(self.task, Part)

@@ -38,6 +38,9 @@ class AlignedFormat(Format):
         layout.symbol("$")
         return layout
 
+    def tokens(self, length: int, count: int) -> tuple[float, float]:
+        return 2 * self.width + 3, self.width + 1
+
     @staticmethod
     def _beside(place: int, order: int) -> Callable[[int], tuple[int, int]]:
         """The place that a pair of digits stands for, whichever digits they are."""

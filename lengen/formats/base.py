@@ -62,7 +62,7 @@ class Format(ABC):
             return [(kind, *(length,) * count) for kind in range(max(1, self.kinds))]
         return self.task.longest_shapes(length, count)
 
-    def tokens(self, length: int, count: int) -> tuple[int, int]:
-        """Tokens of prompt and response of a test problem, special ones and leading zeros included."""
-        layout = self.layout((0, *(length,) * count) if self.exact else self.task.shape(length, count))
-        return layout.response, len(layout.symbols) - layout.response
+    @abstractmethod
+    def tokens(self, length: int, count: int) -> tuple[float, float]:
+        """Tokens of prompt and response of a test problem, special ones and leading zeros included; of sub-tasks the
+        mean. The same as counting the slots of a layout, which takes longer."""

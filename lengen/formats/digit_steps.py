@@ -62,3 +62,7 @@ class DigitStepsFormat(Format):
         layout.number(ANSWER, 0, places(longest + 1, reverse=self.reversed_answer))
         layout.text("$")
         return layout
+
+    def tokens(self, length: int, count: int) -> tuple[float, float]:
+        reversed_operands, steps, answer = 2 * (2 * length - 1) + 3, 4 + 12 * length, length + 3
+        return 2 * length + 3, reversed_operands + steps + answer

@@ -107,6 +107,25 @@ class LinearFormat(Format):
             layout.symbol("$")
         return layout
 
+    def tokens(self, length: int, count: int) -> tuple[float, float]:
+        task, options = self.task, self.options
+        extent = task.extent(task.shape(length, count))
+
+        def wide(size: int) -> int:
+            return options.width or max(size, options.pad_to)
+
+        padded = options.pad_query or OPERANDS in self.dropped
+        operands = [wide(extent.answer if padded else size) for size in extent.operands]
+        if task.SINGLE:
+            operands[1] = extent.operands[1]
+        operators = len(task.OPERATOR) * (len(operands) - 1 + task.PREFIX)
+        prompt = options.begin + sum(operands) + operators + task.SEPARATED
+        stages = [wide(size) for size in extent.stages] if options.scratchpad else []
+        response = sum(stages) + max(0, len(stages) - 1) + options.end + task.trailing
+        if not self.replaced:
+            response += wide(extent.answer) + bool(stages)
+        return prompt, response
+
     def _order(self, size: int, reverse: bool) -> range:
         """Places in writing order: numbers most significant digit first unless reversed, sequences as they are."""
         forward = reverse or not self.task.NUMBERS

@@ -50,6 +50,10 @@ class MultiplicationStagesFormat(Format):
         layout.symbol("$")
         return layout
 
+    def tokens(self, length: int, count: int) -> tuple[float, float]:
+        products, sums = count * (length + 2), count * (length + count + 1)
+        return length + count + 3, products + sums  # "=" before the products belongs to the prompt, "$" ends all
+
 
 def _product(order: int) -> Callable[[int], tuple[int, int, int]]:
     return lambda place: (place, order, order + place)

@@ -79,3 +79,8 @@ class SubtasksFormat(Format):
                 layout.number(TRAILING, 0, [0])
         layout.symbol("$")
         return layout
+
+    def tokens(self, length: int, count: int) -> tuple[float, float]:
+        written = {"add": length + 1, "rev": 2 * length + 1, "ali": 4 * length - 1, "mad": length, "car": length}
+        extra = self.trailing / self.kinds if "car" in self.names else 0.0
+        return 2 * length + 6, sum(written[name] for name in self.names) / self.kinds + extra + 1

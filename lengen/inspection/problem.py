@@ -13,6 +13,7 @@ from lengen.data.reading import can_run_free, final_answer
 from lengen.data.task_data import TaskData
 from lengen.data.training_batches import targets
 from lengen.decoding import most_likely, verify, write
+from lengen.models import Transformer
 from lengen.tasks import Problems, Task
 from lengen.training.build import load
 
@@ -49,10 +50,21 @@ def _parsed(spec: Spec, task: Task, operands: list[str]) -> Problems:
     return problems
 
 
-@torch.no_grad()
 def solve(
     spec: Spec,
     weights: Path | None,
+    operands: list[str],
+    task: str = "",
+    report: Callable[[int, int], None] = lambda done, most: None,
+) -> dict[str, object]:
+    """`answer` of the model with these weights, or of the one that the specification constructs."""
+    return answer(TaskData(spec, seed=0), load(spec, weights), operands, task, report)
+
+
+@torch.no_grad()
+def answer(
+    data: TaskData,
+    model: Transformer,
     operands: list[str],
     task: str = "",
     report: Callable[[int, int], None] = lambda done, most: None,
@@ -64,7 +76,7 @@ def solve(
     written. ``task`` names an auxiliary task; without it the main one is asked. ``report`` is told of every token: how
     many are written, and how many there are at most.
     """
-    data = TaskData(spec, seed=0)
+    spec = data.spec
     if not can_run_free(spec.data):
         raise SpecError(
             "this format cannot be solved free-running: without padding and most significant digit first, the id of "
@@ -74,7 +86,7 @@ def solve(
     problems = _parsed(spec, asked, operands)
     batch = writer.write(problems)
     prompt = batch.tokens[:, : int(response_start(batch)[0])] if batch.source is None else batch.source.tokens
-    model, vocab = load(spec, weights), data.vocab
+    vocab = data.vocab
     most = int(writer.plan(problems)[1].max())
 
     def told(logits: Tensor, rows: Tensor, slots: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lengen.config import model as config
 from lengen.config.spec import Spec, SpecError
 from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
@@ -79,10 +80,10 @@ def probe(model: Decoder, data: TaskData, operands: list[str]) -> dict[str, np.n
 
 def probe_trained(spec: Spec, weights: Path | None, operands: list[str]) -> dict[str, np.ndarray]:
     """`probe` of a stored or constructed model; raises `SpecError` where there is nothing to project on."""
-    if spec.model.architecture != "decoder" or spec.model.tied:
+    if not isinstance(spec.model.architecture, config.Decoder) or spec.model.tied:
         raise SpecError(
-            f"model.architecture={spec.model.architecture}, model.tied={spec.model.tied}: probes need a decoder with "
-            f"an output head of its own"
+            f"model.tied={str(spec.model.tied).lower()}: probes need model.architecture=decoder with an output head of "
+            f"its own, model.tied=false"
         )
     model = load(spec, weights)
     assert isinstance(model, Decoder)

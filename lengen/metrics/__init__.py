@@ -1,6 +1,59 @@
-"""Metrics: a pure function each, and a torchmetrics class that keeps its counts."""
+"""Metrics: each one file with a pure function and what it counts, and its place in the table below.
 
-from lengen.metrics.edit_distance import EditDistance, edit_distances
-from lengen.metrics.exact_match import AnswerMatch, ExactMatch, answer_match, exact_match
+What a metric counts is stored under its name, so a new one is a file and an entry of `METRICS`: the accuracy grid keeps
+it from then on, and claims and figures can name it. Loading this loads no torch; the torchmetrics classes do.
+"""
 
-__all__ = ["AnswerMatch", "EditDistance", "ExactMatch", "answer_match", "edit_distances", "exact_match"]
+from typing import TYPE_CHECKING, Any
+
+from lengen.metrics.answer_match import ANSWER_MATCH, answer_match
+from lengen.metrics.edit_distance import EDIT_DISTANCE, edit_distances
+from lengen.metrics.exact_match import EXACT_MATCH, exact_match
+from lengen.metrics.metric import Metric, Responses
+from lengen.records import Counts
+from lengen.vocab import PAD, Vocab
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from lengen.formats import Format
+    from lengen.metrics.counted import AnswerMatch, Counted, EditDistance, ExactMatch
+
+METRICS: dict[str, Metric] = {metric.name: metric for metric in (EXACT_MATCH, ANSWER_MATCH, EDIT_DISTANCE)}
+"""Every metric by its name; scores are stored by it, claims and figures ask for it."""
+
+__all__ = [
+    "EXACT_MATCH",
+    "METRICS",
+    "AnswerMatch",
+    "Counted",
+    "EditDistance",
+    "ExactMatch",
+    "Metric",
+    "Responses",
+    "answer_match",
+    "count",
+    "edit_distances",
+    "exact_match",
+]
+
+
+def count(written: "Tensor", reference: "Tensor", format: "Format", vocab: "Vocab", *, own_text: bool) -> Counts:
+    """Counts of all metrics over the responses of a test cell; see `Responses` for shapes.
+
+    Args:
+        own_text: whether the model wrote the responses itself; metrics that ask for that are left out otherwise.
+    """
+    counts = Counts(n=len(reference), reference_tokens=int((reference != PAD).sum()))
+    for metric in METRICS.values():
+        if own_text or not metric.own_text:
+            counts.update(metric.counts(Responses(written, reference, format, vocab)))
+    return counts
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("AnswerMatch", "Counted", "EditDistance", "ExactMatch"):
+        from lengen.metrics import counted
+
+        return getattr(counted, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

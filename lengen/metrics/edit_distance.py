@@ -1,47 +1,47 @@
 """Levenshtein distance between token sequences: exact for any length."""
 
-import torch
-from rapidfuzz.distance import Levenshtein
-from torch import Tensor
-from torchmetrics import Metric
+from typing import TYPE_CHECKING
 
+from lengen.metrics.exact_match import exact_match
+from lengen.metrics.metric import Metric, Responses
 from lengen.vocab import PAD
 
+if TYPE_CHECKING:
+    from torch import Tensor
 
-def edit_distances(written: Tensor, reference: Tensor) -> Tensor:
+
+def edit_distances(written: "Tensor", reference: "Tensor") -> "Tensor":
     """(B,) insertions, deletions and substitutions that turn each written response into its reference.
 
     Padding does not count. Exact, where torchmetrics 1.9's own edit distance is a beam search of width 25 that is
     wrong for longer sequences.
 
+    >>> import torch
     >>> edit_distances(torch.tensor([[5, 6, 7, 1]]), torch.tensor([[5, 7, 1, 0]])).tolist()
     [1]
     """
+    from rapidfuzz.distance import Levenshtein  # what only reads metrics by name needs none
+
     pairs = zip(_rows(written), _rows(reference), strict=True)
-    return torch.tensor([Levenshtein.distance(a, b) for a, b in pairs], dtype=torch.long)
+    return written.new_tensor([Levenshtein.distance(a, b) for a, b in pairs])
 
 
-def _rows(tokens: Tensor) -> list[list[int]]:
+def _rows(tokens: "Tensor") -> list[list[int]]:
     return [[token for token in row if token != PAD] for row in tokens.tolist()]
 
 
-class EditDistance(Metric):
-    """Edit distance per reference token: 0 is perfect."""
+def _counts(responses: Responses) -> dict[str, float]:
+    wrong = ~exact_match(responses.written, responses.reference)  # all others are no edit away
+    return {"edit_sum": int(edit_distances(responses.written[wrong], responses.reference[wrong]).sum())}
 
-    higher_is_better = False
-    full_state_update = False
-    edits: Tensor
-    tokens: Tensor
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.add_state("edits", torch.tensor(0), dist_reduce_fx="sum")
-        self.add_state("tokens", torch.tensor(0), dist_reduce_fx="sum")
-
-    def update(self, written: Tensor, reference: Tensor) -> None:
-        """Count a batch; see `edit_distances` for shapes."""
-        self.edits += edit_distances(written, reference).sum()
-        self.tokens += (reference != PAD).sum()
-
-    def compute(self) -> Tensor:
-        return self.edits / self.tokens
+EDIT_DISTANCE = Metric(
+    "edit",
+    "edits per token",
+    _counts,
+    "edit_sum",
+    denominator="reference_tokens",
+    proportion=False,
+    higher_is_better=False,
+    own_text=True,
+)

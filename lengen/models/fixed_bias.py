@@ -4,40 +4,19 @@ Axes: H heads, M response places (place 0 is the beginning ``$``; place i predic
 places, both ``$`` included. A closed key is -inf.
 """
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from lengen.config.spec import SpecError
 from lengen.tasks.base import OperandError
+from lengen.windows import window_cross, window_self
 
 
-def window_self(rows: int, width: int) -> Tensor:
-    """(rows, rows) bool: a place sees itself and the ``width`` places before it.
-
-    Appendix A.4 of "From Interpolation to Extrapolation": the main diagonal and w diagonals below.
-    """
-    behind = torch.arange(rows)[:, None] - torch.arange(rows)
-    return (behind >= 0) & (behind <= width)
-
-
-def window_cross(rows: int, columns: int, width: int, stride: int) -> Tensor:
-    """(rows, columns) bool: ``stride`` places along the anti-diagonal, and ``width`` places to both sides of them.
-
-    Appendix A.4 and Figures 10 and 11 of "From Interpolation to Extrapolation": the window spans and steps over one
-    place for unary and two for binary operations. The anti-diagonal is that of the whole matrix: row 0 stands against
-    the final ``$`` of the source, and responses begin with the least significant digit, which stands before it. So with
-    w = 1 the row that writes digit k sees digits k, k - 1 and k - 2 of one operand, or digits k and k - 1 of two.
-    Anchored on digit k itself, the first row would see two digits alike, and nothing could tell them apart without
-    positions, where the text reports 100 %.
-    """
-    from_right = columns - 1 - torch.arange(columns) - stride * torch.arange(rows)[:, None]
-    return (from_right >= -width) & (from_right < stride + width)
-
-
-def closed(window: Tensor) -> Tensor:
+def closed(window: np.ndarray) -> Tensor:
     """0 where a bool window is open and -inf where it is closed."""
-    return torch.zeros(window.shape).masked_fill(~window, float("-inf"))
+    return torch.zeros(window.shape).masked_fill(torch.from_numpy(~window), float("-inf"))
 
 
 class FixedBias(nn.Module):

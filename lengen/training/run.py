@@ -139,7 +139,7 @@ def build_trainer(spec: Spec, callbacks: Sequence[Callback], loggers: Sequence[L
     return Trainer(
         accelerator="gpu" if gpu else "cpu",
         devices=1,
-        precision=spec.train.precision,  # type: ignore[arg-type]
+        precision=spec.train.precision,
         max_steps=spec.train.steps,
         max_epochs=-1,
         gradient_clip_val=spec.train.clip,

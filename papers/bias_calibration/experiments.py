@@ -6,6 +6,7 @@ the text and the authors' code do differently. Equal specifications are one run,
 """
 
 from collections.abc import Callable
+from types import ModuleType
 
 from lengen.config.experiment import PROFILES, Experiment, Figure, figure_of
 from lengen.config.spec import Spec
@@ -18,7 +19,6 @@ from lengen.config.tasks import (
     RunningXor,
     Successor,
 )
-from papers.bias_calibration.deviations import DEVIATIONS
 from papers.bias_calibration.profiles import Kind, Profile, profile
 from papers.bias_calibration.settings import (
     CODE,
@@ -30,8 +30,6 @@ from papers.bias_calibration.settings import (
     scaffolded,
     with_code_masks,
 )
-
-__all__ = ["DEVIATIONS", "EXPERIMENTS", "FIGURES"]
 
 TASKS: dict[str, Kind] = {
     "successor": Successor,
@@ -250,21 +248,47 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 
 ABC = tuple(item for item in TABLE1 if item.variant.endswith("-abc") and not item.variant.startswith("n-by-one"))
 
+
+def _figures() -> ModuleType:
+    """The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
+    from papers.bias_calibration import figures
+
+    return figures
+
+
 FIGURES: tuple[Figure, ...] = (
     figure_of(
-        "table1", "Exact match by length: sinusoids, ALiBi, RoPE, relative keys, calibrated bias", "fig1", TABLE1
+        "table1",
+        "Exact match by length: sinusoids, ALiBi, RoPE, relative keys, calibrated bias",
+        lambda runs: _figures().fig1(runs),
+        TABLE1,
     ),
-    figure_of("fig1", "Exact match by length on successor and addition", "fig1", FIG1),
-    figure_of("table2", "Interpolation and extrapolation of the vanilla model", "table2", TABLE2),
-    figure_of("fig2", "Attention of the vanilla models on printed examples", "fig2", FIG2),
-    figure_of("fig4", "Calibrated biases for addition", "bias_matrices", FIG4),
-    figure_of("fig5", "Calibrated biases for N x 1", "bias_matrices", FIG5),
-    figure_of("fig6", "Relative keys and calibrated bias as functions of distance", "fig6", FIG6),
-    figure_of("fig8", "Attention of the vanilla model on a successor problem", "fig8", FIG8),
-    figure_of("fig9", "Attention of the vanilla model on an addition problem", "fig9", FIG9),
-    figure_of("fig10_11", "Windowed attention biases, w = 1", "windows"),
-    figure_of("table3", "Attention bias scaffolding by length", "table3", TABLE3),
-    figure_of("listops", "ListOps with window and cyclic positions", "listops", LISTOPS),
-    figure_of("bases", "Addition with window and cyclic positions in bases 4, 8, 16", "bases", BASES),
-    figure_of("calibration", "What calibration depends on", "calibration", ABC, CALIBRATION),
+    figure_of("fig1", "Exact match by length on successor and addition", lambda runs: _figures().fig1(runs), FIG1),
+    figure_of(
+        "table2", "Interpolation and extrapolation of the vanilla model", lambda runs: _figures().table2(runs), TABLE2
+    ),
+    figure_of("fig2", "Attention of the vanilla models on printed examples", lambda runs: _figures().fig2(runs), FIG2),
+    figure_of("fig4", "Calibrated biases for addition", lambda runs: _figures().bias_matrices(runs), FIG4),
+    figure_of("fig5", "Calibrated biases for N x 1", lambda runs: _figures().bias_matrices(runs), FIG5),
+    figure_of(
+        "fig6", "Relative keys and calibrated bias as functions of distance", lambda runs: _figures().fig6(runs), FIG6
+    ),
+    figure_of(
+        "fig8", "Attention of the vanilla model on a successor problem", lambda runs: _figures().fig8(runs), FIG8
+    ),
+    figure_of(
+        "fig9", "Attention of the vanilla model on an addition problem", lambda runs: _figures().fig9(runs), FIG9
+    ),
+    figure_of("fig10_11", "Windowed attention biases, w = 1", lambda runs: _figures().windows(runs)),
+    figure_of("table3", "Attention bias scaffolding by length", lambda runs: _figures().table3(runs), TABLE3),
+    figure_of("listops", "ListOps with window and cyclic positions", lambda runs: _figures().listops(runs), LISTOPS),
+    figure_of(
+        "bases",
+        "Addition with window and cyclic positions in bases 4, 8, 16",
+        lambda runs: _figures().bases(runs),
+        BASES,
+    ),
+    figure_of(
+        "calibration", "What calibration depends on", lambda runs: _figures().calibration(runs), ABC, CALIBRATION
+    ),
 )

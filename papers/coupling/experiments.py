@@ -5,6 +5,7 @@ setting is too large for two cores the entry says why. Equal specifications are 
 their names, so Figure 10's 1-layer 4-head model and Figure 1's are trained once where they coincide.
 """
 
+from types import ModuleType
 from typing import Any
 
 from lengen.config.experiment import Experiment, Figure, constructed, figure_of
@@ -27,63 +28,6 @@ from papers.coupling.profiles import (
     smoke,
 )
 from papers.coupling.theorem import theorem
-
-DEVIATIONS = {
-    "D1": (
-        "AdamW with betas (0.9, 0.95), no weight decay and gradient clipping at 1.0, as in the authors' code; the "
-        "paper says Adam and gives none of these."
-    ),
-    "D2": (
-        "The final normalisation is RMSNorm everywhere, as the paper says; the authors' published baselines ran "
-        "with LayerNorm there (--set model.final_norm=layernorm)."
-    ),
-    "D3": (
-        "FIRE is defined as in its own paper; the authors' code had two other variants, and which one a figure "
-        "used cannot be settled (--set model.encoding=fire_ratio or fire_clamped). One bias serves all layers, as "
-        "there."
-    ),
-    "D4": (
-        "Batches are drawn in windows sorted by length to save padding; the loss is weighted so that every "
-        "example of the published distribution keeps its weight (--set train.bucket=1 keeps batches unsorted)."
-    ),
-    "D5": (
-        "Exactly half of a draw has one common length and half independent ones, as the paper says; the authors' "
-        "code tosses a coin per example."
-    ),
-    "D6": (
-        "Offsets of multiplication are bounded by the ids that occur; the authors' code bounds the first level by "
-        "the second operand's length too, which no id of that level needs."
-    ),
-    "D7": (
-        "At the cpu profile models have one or two layers, width 128 and shorter operands, and train for minutes "
-        "on endless data with larger learning rates: claims are tested, numbers are not compared."
-    ),
-    "D8": (
-        "The starting point of the cpu settings was found with the accuracy on test lengths in view; since then steps, "
-        "learning rate and the untied head were chosen by accuracy in the trained range alone."
-    ),
-    "D9": (
-        "Formats without padding and with the most significant digit first are scored teacher-forced only: "
-        "coupled ids there depend on the length of a number not yet written."
-    ),
-    "D10": (
-        "Multiplication without a scratchpad trains as Table 3 says; the paper gives no setting of its own for it."
-    ),
-    "D11": "S_A(7, 7) and S_A(13, 13) train with batch 200, as in the authors' script; Table 2 gives 400.",
-    "D12": (
-        "At the cpu profile the output head is not tied to the token embedding: at width 128 a tied head needs about "
-        "twice the steps to learn the trained range. The paper does not say; the authors' code ties it."
-    ),
-    "D13": (
-        "At the cpu profile the six methods of Figure 1 share one layer, as they share six in the paper. NoPE and FIRE "
-        "do not learn the trained range at this size and time; the comparison says so wherever it uses them."
-    ),
-    "D14": (
-        "The construction of Theorem 4.1 has 2^P_1 >= l + 2, since the printed bound fails on the paper's own example; "
-        "its SUM network and its sharpness, which the text leaves open, are derived here (ERRATA.md, E1, E4, E5)."
-    ),
-}
-"""Numbered deviations from the published settings, each with its reason."""
 
 EXTRA = "an ablation that none of the main claims needs: minutes more, run when named"
 """Why a run of the whole paper leaves an experiment out at the cpu profile."""
@@ -389,38 +333,67 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 )
 
 
+def _figures() -> ModuleType:
+    """The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
+    from papers.coupling import figures
+
+    return figures
+
+
 FIGURES: tuple[Figure, ...] = (
     figure_of(
-        "fig1", "Multi-operand addition: position coupling, NoPE and FIRE, without and with a scratchpad", "fig1", FIG1
+        "fig1",
+        "Multi-operand addition: position coupling, NoPE and FIRE, without and with a scratchpad",
+        lambda runs: _figures().fig1(runs),
+        FIG1,
     ),
-    figure_of("fig3", "Parity: accuracy of the answer token, teacher-forced and free-running", "fig3", FIG3),
-    figure_of("fig5", "Addition: trained lengths", "fig5", FIG5),
-    figure_of("fig6", "Addition without zero-padding", "fig6", FIG6),
-    figure_of("fig7", "Attention with and without a scratchpad, and the keys a step needs", "fig7", FIG7, FIG1),
-    figure_of("fig9", "Multiplication: position coupling, NoPE and FIRE, without and with a scratchpad", "fig9", FIG9),
-    figure_of("fig10", "Addition: layers and heads", "fig10", FIG10),
-    figure_of("fig11", "Addition: dimension per head", "fig11", FIG11),
-    figure_of("fig12", "Addition: width", "fig12", FIG12),
-    figure_of("fig13", "Addition: size of the training set", "fig13", FIG13),
-    figure_of("fig14", "Addition: input formats, exact match", "fig14", FIG14),
-    figure_of("fig15", "Addition: input formats, final answer only", "fig15", FIG15),
+    figure_of(
+        "fig3",
+        "Parity: accuracy of the answer token, teacher-forced and free-running",
+        lambda runs: _figures().fig3(runs),
+        FIG3,
+    ),
+    figure_of("fig5", "Addition: trained lengths", lambda runs: _figures().fig5(runs), FIG5),
+    figure_of("fig6", "Addition without zero-padding", lambda runs: _figures().fig6(runs), FIG6),
+    figure_of(
+        "fig7",
+        "Attention with and without a scratchpad, and the keys a step needs",
+        lambda runs: _figures().fig7(runs),
+        FIG7,
+        FIG1,
+    ),
+    figure_of(
+        "fig9",
+        "Multiplication: position coupling, NoPE and FIRE, without and with a scratchpad",
+        lambda runs: _figures().fig9(runs),
+        FIG9,
+    ),
+    figure_of("fig10", "Addition: layers and heads", lambda runs: _figures().fig10(runs), FIG10),
+    figure_of("fig11", "Addition: dimension per head", lambda runs: _figures().fig11(runs), FIG11),
+    figure_of("fig12", "Addition: width", lambda runs: _figures().fig12(runs), FIG12),
+    figure_of("fig13", "Addition: size of the training set", lambda runs: _figures().fig13(runs), FIG13),
+    figure_of("fig14", "Addition: input formats, exact match", lambda runs: _figures().fig14(runs), FIG14),
+    figure_of("fig15", "Addition: input formats, final answer only", lambda runs: _figures().fig15(runs), FIG15),
     figure_of(
         "thm4.1",
         "Theorem 4.1: the construction beside trained models",
-        "thm4_1",
+        lambda runs: _figures().thm4_1(runs),
         THM41[:1],
         tuple(item for item in FIG10 if item.variant == "1L4H"),
         WITH_SCRATCHPAD[:1],
     ),
-    figure_of("thm4.1-formats", "Theorem 4.1: number formats", "thm4_1_formats", THM41[1:]),
+    figure_of("thm4.1-formats", "Theorem 4.1: number formats", lambda runs: _figures().thm4_1_formats(runs), THM41[1:]),
     figure_of(
         "thm4.1-attention",
         "Theorem 4.1: attention of the construction and of trained models",
-        "thm4_1_attention",
+        lambda runs: _figures().thm4_1_attention(runs),
         THM41[:1],
         FIG7[:1],
         WITH_SCRATCHPAD,
-        table="overlap_csv",
+        table=lambda runs: _figures().overlap_csv(runs),
     ),
-    *(figure_of(item.figure, f"Attention: {item.variant}", "fig16_21", (item,)) for item in FIG16_21),
+    *(
+        figure_of(item.figure, f"Attention: {item.variant}", lambda runs: _figures().fig16_21(runs), (item,))
+        for item in FIG16_21
+    ),
 )

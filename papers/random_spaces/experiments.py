@@ -7,13 +7,13 @@ under the first of their names.
 """
 
 from collections.abc import Mapping
+from types import ModuleType
 
 from lengen.config import SUBTASKS, Abacus, DigitSteps, EncoderDecoder, Learned, Linear, RandomSpaces, Subtasks
 from lengen.config.experiment import PROFILES, Experiment, Figure, figure_of
 from lengen.config.overlay import Changes
 from lengen.config.profiles import ByProfile, at_profiles
 from lengen.config.spec import Spec
-from papers.random_spaces.deviations import DEVIATIONS
 from papers.random_spaces.profiles import (
     ATTENTION,
     BASE,
@@ -28,8 +28,6 @@ from papers.random_spaces.profiles import (
     up_to,
 )
 from papers.random_spaces.spec import MeasuredSpec
-
-__all__ = ["DEVIATIONS", "EXPERIMENTS", "FIGURES"]
 
 MINUTES = "minutes more than a run of the whole paper has on two cores: runs when named"
 TOO_LARGE = "too large for two cores: tens of minutes to hours a run"
@@ -279,18 +277,43 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 
 MIXES = tuple(item for item in TABLE43 if "-mix-" in item.name)
 
+
+def _figures() -> ModuleType:
+    """The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
+    from papers.random_spaces import figures
+
+    return figures
+
+
 FIGURES: tuple[Figure, ...] = (
-    figure_of("fig4.1", "Exact match and loss by length while a decoder trains", "fig4_1", FIG41),
-    figure_of("fig4.2", "Exact match and loss by length while a Universal Transformer trains", "fig4_2", FIG42),
-    figure_of("fig4.3", "Next-token entropy and probabilities by answer place", "fig4_3", FIG43),
-    figure_of("fig4.4", "Attention, largest over the heads of each layer", "fig4_4", FIG44),
-    figure_of("fig4.5", "Exact match by length: positions and formats", "fig4_5", FIG45),
-    figure_of("fig4.6", "Mistakes by part of the scratchpad", "fig4_6", FIG46),
-    figure_of("table4.3", "Addition alone and with sub-tasks", "table4_3", TABLE43, table="table4_3_csv"),
-    figure_of("fig4.7", "Answer loss by width", "fig4_7", TABLE43),
-    figure_of("fig4.8", "Loss in and out of distribution", "fig4_8", TABLE43),
-    figure_of("widths", "Exact match by width, data size and sub-tasks", "widths", TABLE43),
-    figure_of("fig4.9", "Loss and exact match of the sub-tasks", "fig4_9", MIXES),
-    figure_of("figB.1", "Loss of each answer digit while a decoder trains", "figB_1", FIGB1),
-    figure_of("looped", "Exact match by length of a looped decoder", "looped", LOOPED),
+    figure_of(
+        "fig4.1", "Exact match and loss by length while a decoder trains", lambda runs: _figures().fig4_1(runs), FIG41
+    ),
+    figure_of(
+        "fig4.2",
+        "Exact match and loss by length while a Universal Transformer trains",
+        lambda runs: _figures().fig4_2(runs),
+        FIG42,
+    ),
+    figure_of(
+        "fig4.3", "Next-token entropy and probabilities by answer place", lambda runs: _figures().fig4_3(runs), FIG43
+    ),
+    figure_of("fig4.4", "Attention, largest over the heads of each layer", lambda runs: _figures().fig4_4(runs), FIG44),
+    figure_of("fig4.5", "Exact match by length: positions and formats", lambda runs: _figures().fig4_5(runs), FIG45),
+    figure_of("fig4.6", "Mistakes by part of the scratchpad", lambda runs: _figures().fig4_6(runs), FIG46),
+    figure_of(
+        "table4.3",
+        "Addition alone and with sub-tasks",
+        lambda runs: _figures().table4_3(runs),
+        TABLE43,
+        table=lambda runs: _figures().table4_3_csv(runs),
+    ),
+    figure_of("fig4.7", "Answer loss by width", lambda runs: _figures().fig4_7(runs), TABLE43),
+    figure_of("fig4.8", "Loss in and out of distribution", lambda runs: _figures().fig4_8(runs), TABLE43),
+    figure_of("widths", "Exact match by width, data size and sub-tasks", lambda runs: _figures().widths(runs), TABLE43),
+    figure_of("fig4.9", "Loss and exact match of the sub-tasks", lambda runs: _figures().fig4_9(runs), MIXES),
+    figure_of(
+        "figB.1", "Loss of each answer digit while a decoder trains", lambda runs: _figures().figB_1(runs), FIGB1
+    ),
+    figure_of("looped", "Exact match by length of a looped decoder", lambda runs: _figures().looped(runs), LOOPED),
 )

@@ -1,21 +1,20 @@
-"""Table 4.3 as numbers: runs of every width, data size and mixture go in; rows, CSV and Markdown leave. No torch.
+"""Table 4.3 as numbers: runs of every width, data size and mixture go in; rows and CSV leave. No torch.
 
 A cell of the table is the mean and the sample deviation of the accuracies of all its runs (widths x seeds), with
 their number: the published grid is not balanced, so neither says much without it.
 """
 
-import csv
-import io
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from lengen import plotting
+from lengen.frames import IDENTITY, counts
 from lengen.records import Run
-from papers.random_spaces import titles
+from papers.random_spaces import lengths as by_length
 
 Runs = Mapping[str, Sequence[Run]]
 MODES = {"teacher_forced": "greedy", "sampled": "sampled"}
@@ -48,29 +47,22 @@ class Row(NamedTuple):
 
 def kind(run: Run) -> str:
     """Whether a run was trained on additions only or on the mixture of sub-tasks."""
-    return KINDS[len(titles.setting(run, "data", "subtasks", ())) > 1]
+    return KINDS[len(plotting.setting(run, "subtasks")) > 1]
 
 
 def examples(run: Run) -> int:
     """Size of a run's training set."""
-    return int(titles.setting(run, "data", "examples", 0))
+    return int(plotting.setting(run, "examples"))
 
 
 def width(run: Run) -> int:
     """Width of a run's model."""
-    return int(titles.setting(run, "model", "width", 0))
+    return int(plotting.setting(run, "width"))
 
 
 def accuracy(run: Run, lengths: Sequence[int], mode: str) -> float:
     """Exact match over all examples of these lengths, ``mode`` a key of `MODES`; nan where none was scored so."""
-    return plotting.rate(run.grid.total([(length,) for length in lengths], mode), "correct")
-
-
-def values(run: Run, name: str, lengths: Sequence[int]) -> float:
-    """Mean over the examples of these lengths of the array ``<name>.<length>``; nan where none was recorded."""
-    found = [run.arrays[f"{name}.{length}"] for length in lengths if f"{name}.{length}" in run.arrays]
-    every = np.concatenate([array.astype(np.float64) for array in found]) if found else np.empty(0)
-    return float(every.mean()) if every.size else float("nan")
+    return plotting.total_rate(run.grid, lengths, mode)
 
 
 def spread(found: Sequence[float]) -> tuple[float, float]:
@@ -86,26 +78,34 @@ def spread(found: Sequence[float]) -> tuple[float, float]:
 
 def rows(runs: Runs) -> list[Row]:
     """Every cell that has a run, by data size, add before mix, trained lengths together, greedy before sampled."""
-    cells: dict[tuple[int, str, tuple[int, ...], str, str], list[tuple[float, int]]] = defaultdict(list)
-    for run in titles.distinct(runs):
-        for group in titles.groups(run):
-            for mode in MODES:
-                measured = accuracy(run, group, mode)
-                if not math.isnan(measured):
-                    key = (examples(run), kind(run), group, titles.role(run, group[0]), mode)
-                    cells[key].append((measured, width(run)))
-    found = []
-    for key in sorted(cells, key=_order):
-        accuracies, widths = zip(*cells[key], strict=True)
-        size, training, group, role, mode = key
-        mean, deviation = spread(accuracies)
-        found.append(Row(size, training, group, role, MODES[mode], mean, deviation, len(accuracies), len(set(widths))))
-    return found
+    if not (every := plotting.distinct(runs)):
+        return []
+    frame = pd.concat(map(_tested, every))
+    sums = frame.groupby([*CELL, *IDENTITY, "width"], observed=True)[["correct", "n"]].sum()
+    accuracy = (sums["correct"] / sums["n"]).dropna().reset_index(name="accuracy")
+    cells = accuracy.groupby(CELL, observed=True)["accuracy"].agg(["mean", "std", "size"])
+    cells["widths"] = accuracy.groupby(CELL, observed=True)["width"].nunique()
+    cells = cells.reset_index().assign(other=lambda found: found["role"] != "trained")
+    cells = cells.sort_values(["examples", "training", "other", "lengths", "mode"]).drop(columns="other")
+    return [Row(*cell) for cell in cells.itertuples(index=False)]
 
 
-def _order(key: tuple[int, str, tuple[int, ...], str, str]) -> tuple[object, ...]:
-    size, training, group, role, mode = key
-    return size, KINDS.index(training), role != "trained", group, list(MODES).index(mode)
+CELL = ["examples", "training", "lengths", "role", "mode"]
+"""What a cell of the table is told by."""
+
+
+def _tested(run: Run) -> pd.DataFrame:
+    """The counts of one run with the columns of `CELL`: whose lengths are shown together, and how they were written."""
+    group = {length: lengths for lengths in by_length.groups(run) for length in lengths}
+    frame = counts([run])
+    return frame.assign(
+        examples=examples(run),
+        training=pd.Categorical([kind(run)] * len(frame), KINDS),
+        width=width(run),
+        lengths=frame["length"].map(group),
+        role=frame["length"].map(lambda length: by_length.role(run, length)),
+        mode=frame["mode"].cat.rename_categories(MODES).cat.set_categories(MODES.values()),
+    )
 
 
 def columns(found: Sequence[Row]) -> list[tuple[int, ...]]:
@@ -141,31 +141,7 @@ def text(row: Row) -> str:
 
 def to_csv(found: Sequence[Row]) -> str:
     """Rows under `HEADER`; per cent with three decimals, lengths separated by spaces, no deviation for one run."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(HEADER)
-    for row in found:
-        deviation = "" if math.isnan(row.deviation) else f"{100 * row.deviation:.3f}"
-        lengths = " ".join(map(str, row.lengths))
-        start, end = (row.examples, row.training, lengths, row.role, row.mode), (row.runs, row.widths)
-        writer.writerow([*start, f"{100 * row.mean:.3f}", deviation, *end])
-    return out.getvalue()
-
-
-def to_markdown(found: Sequence[Row]) -> str:
-    """Table 4.3, once for each way of writing responses that was measured."""
-    shown = columns(found)
-    sizes = sorted({row.examples for row in found})
-    titled = [f"{titles.spans(lengths)} digits, {training}" for lengths in shown for training in KINDS]
-    parts = []
-    for mode in MODES.values():
-        if not any(row.mode == mode for row in found):
-            continue
-        lines = [f"| {mode} | {' | '.join(titled)} |", "|---" * (len(titled) + 1) + "|"]
-        for size in sizes:
-            cells = [cell(found, size, training, lengths, mode) for lengths in shown for training in KINDS]
-            lines.append(f"| {titles.examples(size)} | {' | '.join(text(row) if row else '–' for row in cells)} |")
-        gains = [improvement(found, lengths, mode) for lengths in shown]
-        ends = " | ".join("| –" if math.isnan(gain) else f"| **{100 * gain:+.1f}**" for gain in gains)
-        parts.append("\n".join([*lines, f"| Improvement | {ends} |"]))
-    return "\n\n".join(parts) + "\n" if parts else ""
+    frame = pd.DataFrame(found, columns=HEADER)
+    frame["lengths"] = [" ".join(map(str, row.lengths)) for row in found]
+    frame[["mean_percent", "deviation_percent"]] *= 100
+    return frame.to_csv(index=False, float_format="%.3f", lineterminator="\n")

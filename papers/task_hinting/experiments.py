@@ -6,6 +6,7 @@ and 2), adding one (Table 3). Equal specifications are one run, stored under the
 """
 
 from collections.abc import Mapping
+from types import ModuleType
 
 import msgspec
 
@@ -16,12 +17,9 @@ from lengen.config.part import Part
 from lengen.config.profiles import ByProfile, at_profiles
 from lengen.config.sections import NUMBER_FORMATS
 from lengen.config.spec import Spec
-from papers.task_hinting.deviations import DEVIATIONS
 from papers.task_hinting.profiles import ADDING_ONE, BASE, LONG, PROBED, SIZED, SIZES, TWICE
 from papers.task_hinting.spec import ProbedSpec, ProbeSpec
 from papers.task_hinting.theorem import theorem
-
-__all__ = ["DEVIATIONS", "EXPERIMENTS", "FIGURES"]
 
 MINUTES = "minutes more than a run of the whole paper has on two cores: runs when named"
 OURS = "not in the paper: runs when named"
@@ -296,25 +294,72 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *THM51,
 )
 
+
+def _figures() -> ModuleType:
+    """The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
+    from papers.task_hinting import figures
+
+    return figures
+
+
 FIGURES: tuple[Figure, ...] = (
-    figure_of("fig3.2", "Accuracy by length: size of the training set", "fig3_2", FIG32),
-    figure_of("fig3.3", "Accuracy by length: depth", "fig3_3", FIG33),
-    figure_of("fig3.5", "Accuracy by length with successor hints: size of the training set", "fig3_5", FIG35),
-    figure_of("fig3.6", "Accuracy by length, with and without hints", "fig3_6", FIG36),
-    figure_of("fig3.7", "Edit distance by length, with and without hints", "fig3_7", FIG36),
-    figure_of("fig3.8", "Accuracy on repeated numbers", "fig3_8", FIG38),
-    figure_of("fig3.9", "Edit distance on repeated numbers", "fig3_9", FIG38),
-    figure_of("fig3.11", "Accuracy by length: kinds of hints", "fig3_11", FIG311),
-    figure_of("fig4.12", "Projections of an input token", "fig4_12", FIG412, probes=True),
-    figure_of("fig4.13", "Projections of an output token", "fig4_13", FIG413, probes=True),
-    figure_of("fig4.14", "Projections of the delimiter", "fig4_14", FIG414, probes=True),
-    figure_of("fig4.15", "How often the delimiter finds the minimum", "fig4_15", FIG415),
-    figure_of("fig4.16", "How often output tokens show identity and successor", "fig4_16", FIG416),
-    figure_of("table1", "Tempered softmax without hints", "table1", TABLE1, table="table_csv"),
-    figure_of("table2", "Tempered softmax with successor hints", "table2", TABLE2, table="table_csv"),
-    figure_of("table3", "Adding one", "table3", TABLE3, table="table_csv"),
-    figure_of("thm5.1", "Theorem 5.1: the construction beside trained models", "thm5_1", THM51[:2], TRAINED),
-    figure_of("thm5.1-formats", "Theorem 5.1: number formats", "thm5_1_formats", THM51[3:]),
-    figure_of("thm5.1-repeats", "Theorem 5.1: repeated numbers", "thm5_1_repeats", THM51[2:3], FIG38[:1]),
-    figure_of("training", "Loss of main and auxiliary tasks while training", "training", FIG311),
+    figure_of("fig3.2", "Accuracy by length: size of the training set", lambda runs: _figures().fig3_2(runs), FIG32),
+    figure_of("fig3.3", "Accuracy by length: depth", lambda runs: _figures().fig3_3(runs), FIG33),
+    figure_of(
+        "fig3.5",
+        "Accuracy by length with successor hints: size of the training set",
+        lambda runs: _figures().fig3_5(runs),
+        FIG35,
+    ),
+    figure_of("fig3.6", "Accuracy by length, with and without hints", lambda runs: _figures().fig3_6(runs), FIG36),
+    figure_of("fig3.7", "Edit distance by length, with and without hints", lambda runs: _figures().fig3_7(runs), FIG36),
+    figure_of("fig3.8", "Accuracy on repeated numbers", lambda runs: _figures().fig3_8(runs), FIG38),
+    figure_of("fig3.9", "Edit distance on repeated numbers", lambda runs: _figures().fig3_9(runs), FIG38),
+    figure_of("fig3.11", "Accuracy by length: kinds of hints", lambda runs: _figures().fig3_11(runs), FIG311),
+    figure_of("fig4.12", "Projections of an input token", lambda runs: _figures().fig4_12(runs), FIG412, probes=True),
+    figure_of("fig4.13", "Projections of an output token", lambda runs: _figures().fig4_13(runs), FIG413, probes=True),
+    figure_of("fig4.14", "Projections of the delimiter", lambda runs: _figures().fig4_14(runs), FIG414, probes=True),
+    figure_of("fig4.15", "How often the delimiter finds the minimum", lambda runs: _figures().fig4_15(runs), FIG415),
+    figure_of(
+        "fig4.16", "How often output tokens show identity and successor", lambda runs: _figures().fig4_16(runs), FIG416
+    ),
+    figure_of(
+        "table1",
+        "Tempered softmax without hints",
+        lambda runs: _figures().table1(runs),
+        TABLE1,
+        table=lambda runs: _figures().table_csv(runs),
+    ),
+    figure_of(
+        "table2",
+        "Tempered softmax with successor hints",
+        lambda runs: _figures().table2(runs),
+        TABLE2,
+        table=lambda runs: _figures().table_csv(runs),
+    ),
+    figure_of(
+        "table3",
+        "Adding one",
+        lambda runs: _figures().table3(runs),
+        TABLE3,
+        table=lambda runs: _figures().table_csv(runs),
+    ),
+    figure_of(
+        "thm5.1",
+        "Theorem 5.1: the construction beside trained models",
+        lambda runs: _figures().thm5_1(runs),
+        THM51[:2],
+        TRAINED,
+    ),
+    figure_of("thm5.1-formats", "Theorem 5.1: number formats", lambda runs: _figures().thm5_1_formats(runs), THM51[3:]),
+    figure_of(
+        "thm5.1-repeats",
+        "Theorem 5.1: repeated numbers",
+        lambda runs: _figures().thm5_1_repeats(runs),
+        THM51[2:3],
+        FIG38[:1],
+    ),
+    figure_of(
+        "training", "Loss of main and auxiliary tasks while training", lambda runs: _figures().training(runs), FIG311
+    ),
 )

@@ -1,42 +1,26 @@
 """Speed as ratios: drawing data, deciding exact match, edit distance.
 
-`reproduce.bench.trainer` adds training, `reproduce.bench.calibration` attention bias calibration.
-
-What enters is how much to measure; what leaves are entries. Whatever is compared runs in turns in one process, timed by
-the processor time it took, and a ratio is the median over the turns: so a busy machine slows both sides alike. Models
-are untrained: weights do not change the time.
+`reproduce.bench.trainer` adds training, papers add what they offer as `Paper.benchmarks`. What enters is how much to
+measure; what leaves are entries. Models are untrained: weights do not change the time.
 """
 
-import itertools
-from collections.abc import Callable, Sequence
-from time import process_time as clock
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from lengen.config.overlay import overlay
+from lengen.config import Addition, Consecutive, Coupled, EncoderDecoder, Linear, PairAddition, Sinusoidal
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
 from lengen.data.batch import response_start
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.metrics import edit_distances
 from lengen.models import Transformer
+from lengen.timing import Entry, turns
 from lengen.training.build import build_model
 from lengen.vocab import END, FIRST, PAD
-from papers.random_spaces import experiments as thesis
-
-
-class Entry(NamedTuple):
-    """One measurement."""
-
-    name: str
-    what: str
-    value: float
-    unit: str
-    against: str
-    """What it is measured against, with the aim where there is one."""
 
 
 class Sizes(NamedTuple):
@@ -52,8 +36,6 @@ class Sizes(NamedTuple):
     segments: int = 25
     response: int = 200
     pairs: int = 4
-    bias: tuple[int, int, int, int] = (8, 30, 62, 125)
-    """Heads, rows of the attention, rows and columns of its calibrated bias."""
 
 
 FULL = Sizes()
@@ -68,11 +50,14 @@ TINY = Sizes(
     segments=2,
     response=10,
     pairs=1,
-    bias=(2, 3, 5, 6),
 )
 
 SPEC = Spec(
-    data=DataSpec(task="addition", length=5, count=5, max_position=(40, 40)),
+    data=DataSpec(
+        task=Addition(digits=5, operands=5),
+        format=Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_response=True),
+        position_ids=Coupled((40, 40)),
+    ),
     model=ModelSpec(layers=1, heads=4, width=128, head_dim=32, ff_width=256),
     train=TrainSpec(steps=100, batch=64, lr=1e-3, bucket=8, evaluations=1),
     test=TestSpec(lengths=(2,), examples=1, free_running=False),
@@ -81,64 +66,31 @@ SPEC = Spec(
 ENCODER_DECODER = change(
     SPEC,
     data={
-        "length": 4,
-        "count": 2,
-        "scratchpad": False,
-        "position_ids": "consecutive",
-        "max_position": (),
-        "fixed_length": 12,
+        "task": PairAddition(digits=4),
+        "format": Linear(separator="$", width=12, reverse_response=True),
+        "position_ids": Consecutive(),
     },
-    model={"encoding": "sinusoidal", "architecture": "encoder_decoder", "encoder_layers": 1},
+    model={"encoding": Sinusoidal(), "architecture": EncoderDecoder(1)},
 )
 """The same model beside an encoder of one layer, at the lengths of attention bias calibration at the cpu profile."""
-WRITTEN: dict[str, Spec] = {
-    **{kind: specs["paper"] for kind, specs in thesis.WRITTEN.items()},
-    "scratchpad with spaces": overlay(thesis.WRITTEN["scratchpad"]["paper"], thesis.SPACES),
-    "sub-tasks with spaces": thesis.swept("10k", "mix", 64)["paper"],
-}
-"""Every way in which "Length Generalization on Multi-Digit Integer Addition with Transformers" writes a problem."""
 PUBLISHED_LENGTH = 61
-"""Digits that its numbers are padded to at the paper profile."""
-
-
-def turns(actions: Sequence[Callable[[], object]], repeats: int) -> np.ndarray:
-    """Seconds (repeats, actions), the actions taken in turns after one unmeasured round."""
-    seconds = np.empty((repeats + 1, len(actions)))
-    for row in seconds:
-        for i, action in enumerate(actions):
-            start = clock()
-            action()
-            row[i] = clock() - start
-    return seconds[1:]
+"""Digits that numbers are padded to at the published size."""
 
 
 def data_speed(sizes: Sizes) -> list[Entry]:
     """Whole batches from random numbers to tokens, ids and loss mask."""
-    data = ArithmeticData(SPEC, 0)
+    task = Addition(digits=sizes.cell, operands=sizes.cell)
+    data = ArithmeticData(change(SPEC, data={"task": task}), 0)
     stream = torch.Generator().manual_seed(0)
 
     def draw() -> None:
-        data.writer.write(data.task.train(sizes.batch, sizes.cell, sizes.cell, stream), stream)
+        data.writer.write(data.task.train(sizes.batch, stream), stream)
 
     turns([draw], sizes.repeats)  # every layout has been seen once
     # The shortest time is the code's own; longer ones are other processes'.
     value = sizes.batch / float(turns([draw], 5 * sizes.repeats).min())
     what = f"S_A({sizes.cell},{sizes.cell}) with scratchpad: numbers, tokens, random ids, mask; one core, best run"
-    return [Entry("data_examples_per_second", what, value, "examples/s", "aim 100,000"), written_speed(sizes)]
-
-
-def written_speed(sizes: Sizes) -> Entry:
-    """The slowest way of writing two operands of 1 to 7 or 9 digits, in training batches of the published settings."""
-    found = {}
-    for name, spec in WRITTEN.items():
-        data = ArithmeticData(change(spec, data={"examples": 0}, train={"batch": sizes.batch // 4, "bucket": 4}), 0)
-        windows = itertools.count()
-        turns([lambda data=data, windows=windows: data.batch(4 * next(windows))], sizes.repeats)  # type: ignore[misc]
-        seconds = turns([lambda data=data, windows=windows: data.batch(4 * next(windows))], sizes.repeats)  # type: ignore[misc]
-        found[name] = sizes.batch / float(seconds.min())
-    slowest = min(found, key=lambda name: found[name])
-    what = f"{slowest}, the slowest of {', '.join(found)}: problems that are not tested, tokens, spaces, ids, mask"
-    return Entry("data_examples_per_second_thesis", what, found[slowest], "examples/s", "aim 50,000")
+    return [Entry("data_examples_per_second", what, value, "examples/s", "aim 100,000")]
 
 
 def endless(spec: Spec) -> Transformer:
@@ -157,8 +109,8 @@ def verify_vs_cached(name: str, model: Transformer, data: ArithmeticData, cell: 
     """Deciding exact match of problems of ``cell`` (length, count) by one forward pass and by cached decoding."""
     seconds = turns(ways(model, data, cell, sizes.verified), sizes.turns)
     what = f"exact match of {cell[1]} operands of {cell[0]} digits, {sizes.verified} examples at once"
-    if data.spec.data.fixed_length:
-        what += f", padded to {data.spec.data.fixed_length}, encoder-decoder"
+    if width := getattr(data.spec.data.format, "width", 0):
+        what += f", padded to {width}, encoder-decoder"
     value = float(np.median(seconds[:, 1] / seconds[:, 0]))
     return Entry(name, what, value, "times faster", "greedy decoding with a key-value cache (aim 2)")
 

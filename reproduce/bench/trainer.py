@@ -14,12 +14,13 @@ from torch.nn.utils import clip_grad_norm_
 from lengen.callbacks import MetricsLogger, ResumePoint, TrainingLoss
 from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
+from lengen.timing import Entry
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from lengen.training.optimizer import build_optimizer
 from lengen.training.run import build_trainer
 from reproduce.bench import speed
-from reproduce.bench.speed import Entry, Sizes
+from reproduce.bench.speed import Sizes
 
 
 class BareLoop:
@@ -120,7 +121,7 @@ def training(sizes: Sizes) -> list[Entry]:
 
 def _described(spec: Spec) -> str:
     model, data = spec.model, spec.data
-    problems = f"S_A({data.length},{data.count})"
-    if data.fixed_length:
-        problems += f" padded to {data.fixed_length}, encoder-decoder"
+    problems = f"S_A({data.task.longest},{data.task.most})"
+    if width := getattr(data.format, "width", 0):
+        problems += f" padded to {width}, encoder-decoder"
     return f"{model.layers} layer, {model.heads} heads, width {model.width}, batch {spec.train.batch}, {problems}"

@@ -9,23 +9,25 @@ import dataclasses
 import json
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lengen.config.experiment import PROFILES, Experiment, Figure
 from lengen.config.spec import Spec, from_dict
 from lengen.records import Run
 from reproduce.commands.results import stores
 from reproduce.output import terminal
-from reproduce.runs import catalogue as registry
-from reproduce.runs.catalogue import SelectorError
+from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import counter
 from reproduce.store.atomic_files import readable
 from reproduce.store.store import WEIGHTS, StoreError
 
+if TYPE_CHECKING:
+    from lengen.library import Found
+
 
 def encode_command(options: argparse.Namespace) -> int:
     """How one problem looks to the model of the published setting."""
-    experiment = registry.select_one(options.selector)
+    experiment = CATALOGUE.select_one(options.selector)
     from lengen.inspection import problem as show
 
     encoded = show.encode(_spec(experiment).override(*experiment.shown), options.operands, options.task)
@@ -35,12 +37,12 @@ def encode_command(options: argparse.Namespace) -> int:
 
 def solve_command(options: argparse.Namespace) -> int:
     """Greedy decoding with the newest finished run that kept its weights; smoke runs only where there is no other."""
-    experiment = registry.select_one(options.selector)
+    experiment = CATALOGUE.select_one(options.selector)
     from lengen.inspection import problem as show
 
     # Bad operands are told before a run is looked for.
     show.encode(_spec(experiment).override(*experiment.shown), options.operands, options.task)
-    model = _model(experiment, options.profile, options.seed)
+    model = find(experiment, options.profile, options.seed, options.with_overrides)
     spec = model.spec.override(*experiment.shown)
     solved: dict[str, Any] = show.solve(
         spec, model.weights, options.operands, options.task, counter("tokens written", sys.stderr)
@@ -60,13 +62,13 @@ def solve_command(options: argparse.Namespace) -> int:
 
 def probe_command(options: argparse.Namespace) -> int:
     """The residual stream of a trained model on one problem, projected on its embedding and on its output head."""
-    experiment = registry.select_one(options.selector)
+    experiment = CATALOGUE.select_one(options.selector)
     figure = _picture(experiment, options.out) if options.out else None
     from lengen.inspection import problem as show
     from lengen.inspection import projections
 
     show.encode(_spec(experiment), options.operands)
-    model = _model(experiment, options.profile, options.seed)
+    model = find(experiment, options.profile, options.seed, options.with_overrides)
     found = projections.probe_trained(model.spec, model.weights, options.operands)
     if options.json:
         print(json.dumps({name: value.tolist() for name, value in found.items()}, ensure_ascii=False))
@@ -79,7 +81,7 @@ def probe_command(options: argparse.Namespace) -> int:
         target = Path(options.out)
         assert model.run is not None
         shown = dataclasses.replace(model.run, arrays={f"probe0.{name}": value for name, value in found.items()})
-        target.write_bytes(render(experiment.paper, figure, {experiment.name: [shown]})[target.suffix[1:]])
+        target.write_bytes(render(figure, {experiment.name: [shown]})[target.suffix[1:]])
         if not options.json:
             print(readable(target))
     return 0
@@ -89,7 +91,7 @@ def _picture(experiment: Experiment, out: str) -> Figure:
     """The figure that ``probe`` draws into the file ``out``; raises `SelectorError`."""
     if Path(out).suffix not in (".png", ".svg"):
         raise SelectorError(f"--out {out}: expected a name that ends in .png or .svg")
-    known = {figure.name: figure for figure in registry.figures(experiment.paper) if figure.probes}
+    known = {figure.name: figure for figure in CATALOGUE.figures(experiment.paper) if figure.probes}
     if experiment.figure not in known:
         names = " or ".join(f"{experiment.paper}/{name}" for name in known) or "another paper"
         raise SelectorError(f"--out {out}: {experiment.name} has no picture of a probe; expected {names}")
@@ -101,7 +103,7 @@ def _spec(experiment: Experiment) -> Spec:
     return experiment.specs[next(profile for profile in reversed(PROFILES) if profile in experiment.specs)]
 
 
-class _Model(NamedTuple):
+class Model(NamedTuple):
     """What answers a problem."""
 
     spec: Spec
@@ -111,36 +113,66 @@ class _Model(NamedTuple):
     run: Run | None
 
 
-def _model(experiment: Experiment, profile: str | None, seed: int | None) -> _Model:
-    """The newest finished run of an experiment, or the model that it constructs, which needs no run."""
-    if not _spec(experiment).CONSTRUCT:
-        run, folder = _trained(experiment, profile, seed)
-        name = f"{run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store})"
+def find(
+    experiment: Experiment, profile: str | None = None, seed: int | None = None, with_overrides: bool = False
+) -> Model:
+    """The newest finished run of an experiment's declared setting, or the model that it constructs, which needs no run.
+
+    ``with_overrides``: the newest run, even if it was made with ``--set``. Smoke runs answer where there is no other.
+    Raises `StoreError` with the run to make where there is none.
+    """
+    if profile is not None and profile not in experiment.specs:
+        reason = experiment.absent.get(profile, "not declared")
+        raise SelectorError(
+            f"--profile {profile}: {experiment.name} has no such size ({reason}); it has {', '.join(experiment.specs)}"
+        )
+    if not _spec(experiment).constructed:
+        run, folder = _trained(experiment, profile, seed, with_overrides)
+        made = "".join(f" --set {override}" for override in run.info["overrides"])  # type: ignore[attr-defined]
+        name = f"{run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store}){made}"
         # As a plain specification, without the sections of its paper.
-        return _Model(from_dict(run.info["spec"]), folder / WEIGHTS, name, run)  # type: ignore[arg-type]
+        return Model(from_dict(run.info["spec"]), folder / WEIGHTS, name, run)  # type: ignore[arg-type]
     if profile is None:
-        return _Model(_spec(experiment), None, f"{experiment.name}, constructed: nothing to train", None)
-    if profile not in experiment.specs:
-        raise SelectorError(f"--profile {profile}: {experiment.name} has no such size")
-    return _Model(experiment.specs[profile], None, f"{experiment.name} {profile}, constructed", None)
+        return Model(_spec(experiment), None, f"{experiment.name}, constructed: nothing to train", None)
+    return Model(experiment.specs[profile], None, f"{experiment.name} {profile}, constructed", None)
 
 
-def _trained(experiment: Experiment, profile: str | None, seed: int | None) -> tuple[Run, Path]:
+def named(name: str) -> "Found":
+    """What the model of an experiment is made of, for `lengen.load`."""
+    from lengen.library import Found
+
+    experiment = CATALOGUE.select_one(name)
+    model = find(experiment)
+    return Found(model.spec.override(*experiment.shown), model.weights, model.name)
+
+
+def _trained(experiment: Experiment, profile: str | None, seed: int | None, with_overrides: bool) -> tuple[Run, Path]:
     """The run that answers, and its folder."""
-    homes = {(registry.home(experiment, at).name, at) for at in experiment.specs if profile in (None, at)}
-    found = [
-        (run.profile != "smoke", str(run.info.get("finished")), run.version, run, store.folder(run))
+    held = [
+        (run, store.folder(run), at)
         for store in stores()
         for run in store.headers(experiment.paper)
-        if (run.experiment, run.profile) in homes
-        and seed in (None, run.seed)
-        and (store.folder(run) / WEIGHTS).is_file()
+        for at in experiment.specs
+        if profile in (None, at) and seed in (None, run.seed) and (store.folder(run) / WEIGHTS).is_file()
     ]
+    found = [(run, folder) for run, folder, at in held if CATALOGUE.counts(run, experiment, at)]
+    changed = [(run, folder) for run, folder, at in held if CATALOGUE.overridden(run, experiment, at)]
+    if with_overrides:
+        found += changed
     if not found:
-        wanted = f" --profile {profile}" * (profile is not None) + f" --seeds {seed}" * (seed is not None)
+        hint = f", or take one of {len(changed)} made with --set by --with-overrides" if changed else ""
         raise StoreError(
-            f"{experiment.name} has no finished run with weights here: make one with "
-            f"python -m reproduce run {experiment.name}{wanted}"
+            f"{experiment.name} has no finished run with weights here: {_advice(experiment, profile, seed)}{hint}"
         )
-    *_, run, folder = max(found, key=lambda item: item[:3])
-    return run, folder
+    return max(found, key=lambda item: (item[0].profile != "smoke", str(item[0].info.get("finished")), item[0].version))
+
+
+def _advice(experiment: Experiment, profile: str | None, seed: int | None) -> str:
+    """How to make the run that is missing, at a size that there is: cpu, which is the default, or else the largest."""
+    chosen = profile or ("cpu" if "cpu" in experiment.specs else next(reversed(list(experiment.specs))))
+    wanted = f" --profile {chosen}" * (chosen != "cpu" or profile is not None)
+    wanted += f" --seeds {seed}" * (seed is not None)
+    said = f"make one with python -m reproduce run {experiment.name}{wanted}"
+    if profile is None and chosen != "cpu":
+        said += f" (it has no cpu size: {experiment.absent.get('cpu', 'not declared')})"
+    return said

@@ -6,46 +6,50 @@ commands that put a problem to a model stand in `reproduce.commands.problem`.
 
 import argparse
 import fnmatch
-import importlib.util
 import json
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import papers
 from lengen.config.experiment import Experiment
 from lengen.records import Run
 from reproduce.output import terminal
-from reproduce.runs import catalogue as registry
-from reproduce.runs.catalogue import SelectorError
+from reproduce.runs.accuracy import accuracies
+from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.store.atomic_files import readable
-from reproduce.store.store import REPOSITORY, Store, StoreError, results_root
+from reproduce.store.provenance import checkout
+from reproduce.store.store import Store, StoreError, no_reference, results_root
 
 if TYPE_CHECKING:
     from reproduce.comparison.compare import Row
 
 
 def stores() -> tuple[Store, Store]:
-    """The reference and the local store."""
+    """The reference and the local store; says so where only the program is here."""
+    absent = no_reference()
+    if absent:
+        print(absent, file=sys.stderr)
     root = results_root()
     return Store(root, "reference"), Store(root, "local")
 
 
 def list_command(options: argparse.Namespace) -> int:
     """One line per experiment; reads run.json files, no records."""
-    chosen = registry.select(options.selector or "*")
+    chosen = CATALOGUE.select(options.selector or "*")
     counts = [_finished(store, chosen) for store in stores()]
     print(terminal.listing(chosen, counts))
     return 0
 
 
-def _finished(store: Store, chosen: Sequence[Experiment]) -> dict[str, int]:
-    """Finished runs that count, per experiment, all profiles together; of shared runs each reader has its count."""
+def _finished(store: Store, chosen: Sequence[Experiment]) -> dict[str, terminal.Finished]:
+    """Finished runs per experiment, all profiles together; of shared runs each reader has its count."""
     headers = [run for paper in dict.fromkeys(item.paper for item in chosen) for run in store.headers(paper)]
     return {
-        item.name: sum(
-            len({run.seed for run in headers if registry.counts(run, item, profile)}) for profile in item.specs
+        item.name: terminal.Finished(
+            sum(len({run.seed for run in headers if CATALOGUE.counts(run, item, profile)}) for profile in item.specs),
+            sum(CATALOGUE.overridden(run, item, profile) for run in headers for profile in item.specs),
         )
         for item in chosen
     }
@@ -53,32 +57,29 @@ def _finished(store: Store, chosen: Sequence[Experiment]) -> dict[str, int]:
 
 def show_command(options: argparse.Namespace) -> int:
     """Specification at each profile, published entries, commands."""
-    for number, experiment in enumerate(registry.select(options.selector)):
+    for number, experiment in enumerate(CATALOGUE.select(options.selector)):
         print("\n" * bool(number) + terminal.description(experiment, _published(experiment)))
     return 0
 
 
 def _published(experiment: Experiment) -> list[tuple[str, str]]:
     """(id, sentence) of the published numbers and claims that name this experiment."""
+    from reproduce.comparison.checks import Setting
     from reproduce.comparison.published import load
 
-    path = Path(next(iter(papers.__path__))) / experiment.paper / "published.toml"
+    path = CATALOGUE.paper(experiment.paper).published
     if not path.exists():
         return []
     published = load(path)
     entries: list[tuple[str, str]] = []
     for number in published.numbers:
-        if number.kind != "setting" and _names(number.experiments, experiment):
+        if not isinstance(number, Setting) and any(fnmatch.fnmatchcase(experiment.name, p) for p in number.names):
             said = "" if number.value is None else f" ({number.relation} {number.value})"
             entries.append((number.id, f"{number.statement}{said}, {number.place}"))
     for claim in published.claims:
-        if _names((*claim.left, *claim.right), experiment):
+        if experiment.name in claim.names:
             entries.append((claim.id, f"claim: {claim.statement}, {claim.place}"))
     return entries
-
-
-def _names(patterns: Sequence[str], experiment: Experiment) -> bool:
-    return any(fnmatch.fnmatchcase(experiment.name, pattern) for pattern in patterns)
 
 
 def figures_command(options: argparse.Namespace) -> int:
@@ -89,6 +90,8 @@ def figures_command(options: argparse.Namespace) -> int:
     for paper, names in _papers_and_figures(options.selector):
         for store in _with_runs(paper):
             drawn += [readable(path) for path in figures.draw(paper, store, names)]
+            if options.with_overrides:
+                drawn += [readable(path) for path in figures.draw_overridden(paper, store, names)]
     if options.format == "json":
         print(json.dumps(drawn))
     else:
@@ -97,22 +100,49 @@ def figures_command(options: argparse.Namespace) -> int:
 
 
 def compare_command(options: argparse.Namespace) -> int:
-    """Write comparison.csv and comparison.md and print the comparison."""
+    """Write comparison.csv and comparison.md and print the comparison.
+
+    Runs made with ``--set`` are listed below it where asked for; they are in no file and decide no verdict.
+    """
+    if options.with_overrides and options.format in ("csv", "json"):
+        raise SelectorError(
+            f"--with-overrides --format {options.format}: what was made with --set is listed apart from the judged "
+            "rows; choose --format table or md"
+        )
     for paper, names in _papers_and_figures(options.selector):
         reference, yours, _ = write_comparison(paper, _with_runs(paper))
         if names is not None:
             place = re.compile(rf" {paper}/({'|'.join(map(re.escape, names))})(/| |$)")
             reference, yours = ([row for row in rows if place.search(row.command)] for rows in (reference, yours))
         print_comparison(paper, reference, yours, options.format)
+        if options.with_overrides:
+            print(terminal.beside(_beside(paper, names), options.format))
     return 0
+
+
+def _beside(paper: str, names: Sequence[str] | None) -> list[tuple[str, ...]]:
+    """Experiment, profile, seed, what it was made with, exact match in and outside the trained range: a row for each
+    run made with ``--set``, after those of the declared setting; of the experiments that these figures read, or all."""
+    read = {name for item in CATALOGUE.figures(paper) if item.name in (names or ()) for name in item.reads}
+    chosen = [item for item in CATALOGUE.experiments(paper) if names is None or item.name in read]
+    places = [(item, profile) for item in chosen for profile in item.specs]
+    rows: list[tuple[str, ...]] = []
+    for store in _with_runs(paper):
+        headers = store.headers(paper)
+        for item, profile in places:
+            changed = [run for run in headers if CATALOGUE.overridden(run, item, profile)]
+            declared = CATALOGUE.declared_runs(store, item, profile) if changed else []
+            for run in (*declared, *(store.load(header) for header in changed)):
+                made = " ".join(f"--set {override}" for override in run.info["overrides"])  # type: ignore[attr-defined]
+                rows.append((item.name, profile, str(run.seed), made or "as declared", *accuracies(run)))
+    return rows
 
 
 def write_comparison(paper: str, where: Sequence[Store]) -> tuple[list["Row"], list["Row"], list[Path]]:
     """Rows of the reference store, rows of the local one (none where it is not in ``where``), files written."""
     from reproduce.comparison import compare
 
-    paths = compare.save(paper, where)
-    reference, *others = (compare.compare(paper, [store]) for store in where)
+    (reference, *others), paths = compare.save(paper, where)
     return reference, others[0] if others else [], paths
 
 
@@ -124,17 +154,15 @@ def print_comparison(paper: str, reference: Sequence["Row"], yours: Sequence["Ro
         terminal.print_wide(terminal.comparison(reference, yours))
         print(terminal.tally(reference, yours))
     elif form == "md":
-        print(compare.to_markdown(paper, reference, yours, registry.deviations(paper)), end="")
+        print(compare.to_markdown(paper, reference, yours, CATALOGUE.deviations(paper)), end="")
     else:
         print({"csv": compare.to_csv, "json": compare.to_json}[form](yours or reference), end="")
 
 
 def report_command(options: argparse.Namespace) -> int:
-    """One page per paper with everything, where the report writer is installed."""
-    if importlib.util.find_spec("reproduce.output.report") is None:
-        options.format = "md" if options.format == "table" else options.format
-        return compare_command(options)
-    report = importlib.import_module("reproduce.output.report")
+    """One page per paper with everything."""
+    from reproduce.output import report
+
     for paper, _ in _papers_and_figures(options.selector):
         print(readable(report.write(paper, _with_runs(paper))))
     return 0
@@ -149,13 +177,13 @@ def _with_runs(paper: str) -> list[Store]:
 def _papers_and_figures(selector: str | None) -> list[tuple[str, list[str] | None]]:
     """Papers that a selector names, each with the figures it names (None for all)."""
     paper, _, rest = (selector or "*").strip("/").partition("/")
-    chosen = list(dict.fromkeys(item.paper for item in registry.select(paper)))
+    chosen = list(dict.fromkeys(item.paper for item in CATALOGUE.select(paper)))
     if not rest:
         return [(name, None) for name in chosen]
     figure = rest.partition("/")[0]
-    drawn = {name: [f.name for f in registry.figures(name) if fnmatch.fnmatchcase(f.name, figure)] for name in chosen}
+    drawn = {name: [f.name for f in CATALOGUE.figures(name) if fnmatch.fnmatchcase(f.name, figure)] for name in chosen}
     if not any(drawn.values()):
-        registry.select(f"{paper}/{figure}")  # names the nearest where there is none
+        CATALOGUE.select(f"{paper}/{figure}")  # names the nearest where there is none
         raise SelectorError(f"selector '{selector}': {figure} is not drawn")
     return [(name, names) for name, names in drawn.items() if names]
 
@@ -165,9 +193,9 @@ def promote_command(options: argparse.Namespace) -> int:
     reference, local = stores()
     profiles = (options.profile,) if options.profile else ("cpu", "paper")
     runs: list[Run] = []
-    chosen = registry.select(options.selector)
+    chosen = CATALOGUE.select(options.selector)
     for profile in profiles:
-        for name in dict.fromkeys(registry.home(item, profile).name for item in chosen if profile in item.specs):
+        for name in dict.fromkeys(CATALOGUE.home(item, profile).name for item in chosen if profile in item.specs):
             runs += [run for run in local.of(name, profile) if options.overridden or run.info["overrides"] == []]
     if not runs:
         raise StoreError(
@@ -183,11 +211,14 @@ def promote_command(options: argparse.Namespace) -> int:
 
 
 def _refresh_reference(paper: str, reference: Store) -> None:
-    """Figures, comparison and the README's table follow the promoted runs."""
-    from reproduce.comparison import compare, readme
+    """Figures, comparison and the table of claims, in whichever README has its markers, follow the promoted runs."""
+    from reproduce.comparison import compare, tables
     from reproduce.output import figures
 
-    for path in (*figures.draw(paper, reference), *compare.save(paper, [reference])):
+    (rows,), paths = compare.save(paper, [reference])
+    for path in (*figures.draw(paper, reference), *paths):
         print(readable(path))
-    if reference.path.parent == REPOSITORY / "results":
-        readme.refresh(REPOSITORY / "README.md", paper, compare.compare(paper, [reference]))
+    repository = checkout()
+    if repository is not None and reference.path.parent == repository / "results":
+        for page in (repository / "README.md", CATALOGUE.paper(paper).published.with_name("README.md")):
+            tables.refresh(page, paper, rows)

@@ -7,29 +7,35 @@ from pathlib import Path
 
 from lengen.config.experiment import Experiment
 from lengen.records import Run
-from reproduce.runs import catalogue as registry
 from reproduce.runs import perform as runner
+from reproduce.runs.accuracy import accuracies
+from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.display import Display
 from reproduce.runs.estimate import cost, in_words, makespan
 from reproduce.runs.executors import Local, Sbatch, usable_cores
-from reproduce.runs.perform import Job, Order, Plan, Report
+from reproduce.runs.perform import Job, Order, Plan, PlanError, Report
 from reproduce.store.atomic_files import readable
 from reproduce.store.provenance import provenance
 from reproduce.store.store import Store, results_root
 
 
-def run(options: argparse.Namespace) -> int:
-    """Plan, run what is missing, show what came out; 1 if a run failed."""
-    chosen, left_out = suite(registry.select(options.selector), options.selector, options.profile)
+def run_command(options: argparse.Namespace) -> int:
+    """Plan, run what is missing, show what came out; 1 if a run failed.
+
+    At the paper profile a machine without a GPU has to be chosen: the same takes many times as long.
+    """
+    chosen, left_out = suite(CATALOGUE.select(options.selector), options.selector, options.profile)
     plan = runner.plan(chosen, options.profile, options.seeds, options.overrides)
     local = Store(results_root(), "local")
     done = {} if options.fresh else runner.finished(plan.jobs, local)
     todo = [job for job in plan.jobs if job not in done]
     workers = options.jobs or (1 if options.profile == "paper" else usable_cores())
     if options.dry_run:
+        if options.overrides:
+            _build(plan, options.overrides)
         _dry_run(plan, done, workers, options.profile)
         return 0
-    order = Order(local.root, provenance(options.arguments), options.fresh, runner.EXECUTE)
+    order = Order(local.root, provenance(options.arguments), options.fresh)
     if options.executor == "sbatch":
         if todo:
             Sbatch(local, options.jobs, options.fresh)(todo, runner.Performer(order), Display({}, 1))
@@ -45,7 +51,15 @@ def run(options: argparse.Namespace) -> int:
             f"{len(left_out)} experiments are extra at the {options.profile} profile and run when named: see list",
             file=sys.stderr,
         )
-    with Display({job: cost(job.spec, job.profile) for job in todo}, min(workers, len(todo)), len(done)) as display:
+    device = options.profile
+    if todo and options.profile == "paper" and not _has_gpu():
+        if not options.without_gpu:
+            raise PlanError(
+                f"there is no GPU here, which --profile paper is made for; {_on_cores(todo)}: add --without-gpu to "
+                "start all the same, or choose --profile cpu"
+            )
+        device = "cpu"
+    with Display({job: cost(job.spec, device) for job in todo}, min(workers, len(todo)), len(done)) as display:
         report = runner.run(plan.jobs, order, Local(workers), display)
     if "/" in options.selector.strip("/") or options.overrides:
         _summary(report, Store(local.root, "local"))
@@ -76,6 +90,31 @@ def conclude(paper: str, root: Path) -> None:
         print(readable(path))
 
 
+def _build(plan: Plan, overrides: Sequence[str]) -> None:
+    """Build what every job would build first, so that ``--set`` is checked as running checks it; raises `SpecError`."""
+    from lengen.data.task_data import TaskData
+    from lengen.training.build import build_model
+
+    specs = {job.spec.hash(): job.spec for job in plan.jobs}
+    for spec in specs.values():
+        TaskData(spec, 0)
+        if any(override.startswith("model.") for override in overrides):
+            build_model(spec, 0)
+
+
+def _has_gpu() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
+
+
+def _on_cores(jobs: Sequence[Job]) -> str:
+    """How long jobs of the paper profile would take without a GPU."""
+    cores = usable_cores()
+    words = in_words(makespan([cost(job.spec, "cpu").total for job in jobs], cores))
+    return f"about {words} on {cores} core{'s' * (cores > 1)}"
+
+
 def _dry_run(plan: Plan, done: dict[Job, Run], workers: int, profile: str) -> None:
     """What would run, what is finished, what this profile leaves out, and the time it would take."""
     for job in plan.jobs:
@@ -88,6 +127,8 @@ def _dry_run(plan: Plan, done: dict[Job, Run], workers: int, profile: str) -> No
         "one GPU" if profile == "paper" and workers == 1 else f"{workers} {'GPU' if profile == 'paper' else 'core'}s"
     )
     left = f", about {in_words(makespan(seconds, workers))} on {where}" if seconds else ""
+    if seconds and profile == "paper":
+        left += f" ({_on_cores([job for job in plan.jobs if job not in done])})"
     print(f"{len(seconds)} to run, {len(done)} finished{left}")
 
 
@@ -102,18 +143,6 @@ def _summary(report: Report, store: Store) -> None:
         for note in done.info.get("notes", []):  # type: ignore[attr-defined]
             print(f"  {note}")
         print(f"  {readable(store.folder(done))}")
-
-
-def accuracies(done: Run) -> tuple[str, str]:
-    """Exact match in and outside the trained range over all examples of the tested cells, as percentages."""
-    data = done.info["spec"]["data"]  # type: ignore[index]
-    cells = list(done.grid.scores)
-    lengths = data.get("lengths") or range(1, data["length"] + 1)
-    trained = [cell for cell in cells if cell[0] in lengths and (len(cell) == 1 or cell[1] <= data["count"])]
-    beyond = [cell for cell in cells if cell not in set(trained)]
-    totals = [done.grid.total(some, "teacher_forced") for some in (trained, beyond)]
-    inside, outside = (f"{100 * total.correct / total.n:.1f} %" if total.n else "not tested" for total in totals)
-    return inside, outside
 
 
 def _failures(report: Report) -> int:

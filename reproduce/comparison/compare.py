@@ -12,27 +12,22 @@ No torch, no training: what is not there is "not run". The rules:
 - Teacher-forced is compared with teacher-forced, free-running with free-running: the mode belongs to the entry.
 """
 
+import fnmatch
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-import papers as papers_package
+from lengen.measures import Missing, OfRun, Scored
 from lengen.records import Run
-from reproduce.comparison import checks as claims
-from reproduce.comparison import numbers
-from reproduce.comparison.across import ACROSS
-from reproduce.comparison.entries import Claim, Number, Published
-from reproduce.comparison.evidence import Evidence, Finding
-from reproduce.comparison.families import measure_of
-from reproduce.comparison.measures import Missing
-from reproduce.comparison.published import PublishedError, load
-from reproduce.comparison.regions import REGION_WORDS
-from reproduce.comparison.samples import same_spec
-from reproduce.comparison.tables import COLUMNS, Row, to_csv, to_json, to_markdown, to_rich_table
-from reproduce.runs import catalogue as registry
+from reproduce.comparison.checks import Claim, EntryError, Measured, Number, Remark, Setting, Varied, judge
+from reproduce.comparison.evidence import ACROSS, Evidence, Finding, Side, Tested
+from reproduce.comparison.measures import Vocabulary
+from reproduce.comparison.published import Published, PublishedError, load
+from reproduce.comparison.tables import COLUMNS, SETTING, Row, to_csv, to_json, to_markdown
+from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store, write_text
 
-__all__ = ["COLUMNS", "Row", "compare", "rows", "save", "to_csv", "to_json", "to_markdown", "to_rich_table"]
+__all__ = ["COLUMNS", "Row", "compare", "rows", "save", "to_csv", "to_json", "to_markdown"]
 
 NOT_RUN, NOT_COMPARABLE = "not run", "not comparable"
 
@@ -46,25 +41,28 @@ def compare(paper: str, stores: Sequence[Store]) -> list[Row]:
     entries: list[Number | Claim] = [*published.numbers, *published.claims]
     used = {name for entry in entries for name in entry.deviations}
     used |= {name for names in published.deviations.values() for name in names}
-    unknown = used - set(registry.deviations(paper))
+    unknown = used - set(CATALOGUE.deviations(paper))
     if unknown:
         raise PublishedError(f"papers/{paper}/published.toml: there is no deviation {sorted(unknown)[0]}")
 
     @cache
     def declared(name: str, profile: str) -> Sequence[Run]:
         experiment = experiments[name]
-        found = (registry.declared_runs(store, experiment, profile) for store in stores)
+        found = (CATALOGUE.declared_runs(store, experiment, profile) for store in stores)
         return next((runs for runs in found if runs), [])
 
-    experiments = {item.name: item for item in registry.experiments(paper)}
+    experiments = {item.name: item for item in CATALOGUE.experiments(paper)}
     return rows(
         published,
-        {profile: Evidence(profile, experiments, lambda e, p: declared(e.name, p)) for profile in ("cpu", "paper")},
+        {
+            profile: Evidence(profile, experiments, lambda e, p: declared(e.name, p), published.vocabulary)
+            for profile in ("cpu", "paper")
+        },
     )
 
 
-def save(paper: str, stores: Sequence[Store]) -> list[Path]:
-    """Write comparison.csv and comparison.md below each store; the files written, unchanged ones left alone.
+def save(paper: str, stores: Sequence[Store]) -> tuple[list[list[Row]], list[Path]]:
+    """Write comparison.csv and comparison.md below each store; the rows of each and the files, equal ones left alone.
 
     The first store is the reference: the others' comparison.md shows published | reference | yours.
     """
@@ -72,13 +70,13 @@ def save(paper: str, stores: Sequence[Store]) -> list[Path]:
     found = [compare(paper, [store]) for store in stores]
     for store, mine in zip(stores, found, strict=True):
         others = mine if store is not stores[0] else []
-        text = to_markdown(paper, found[0], others, registry.deviations(paper))
+        text = to_markdown(paper, found[0], others, CATALOGUE.deviations(paper))
         for name, content in (("comparison.csv", to_csv(mine)), ("comparison.md", text)):
             path = store.path / paper / name
             if not path.is_file() or path.read_text(encoding="utf-8") != content:
                 write_text(path, content)
             paths.append(path)
-    return paths
+    return found, paths
 
 
 def rows(published: Published, evidence: Mapping[str, Evidence]) -> list[Row]:
@@ -91,90 +89,87 @@ def rows(published: Published, evidence: Mapping[str, Evidence]) -> list[Row]:
 
 @cache
 def _published(paper: str) -> Published:
-    registry.experiments(paper)  # an unknown paper gets the registry's sentence
-    return load(Path(next(iter(papers_package.__path__))) / paper / "published.toml")
+    return load(CATALOGUE.paper(paper).published)
 
 
 def _number(number: Number, evidence: Mapping[str, Evidence], published: Published) -> Row:
-    if number.kind == "remark":
-        return _row(number, published, "paper", NOT_COMPARABLE, notes=[number.remark])
     paper = evidence["paper"]
-    if number.kind == "setting":
-        try:
-            names = paper.names(number.experiments)
-        except Missing as missing:
-            return _row(number, published, "paper", NOT_RUN, notes=[str(missing)])
-        verdict, ours, notes = numbers.setting(number, paper.experiments, names)
-        return _row(number, published, "paper", verdict, ours=ours, notes=notes, names=names)
+    match number:
+        case Remark():
+            return _row(number, published, "paper", NOT_COMPARABLE, notes=[number.remark])
+        case Setting():
+            return _setting(number, paper, published)
     reasons = []
     for profile, at in (("paper", paper), ("cpu", evidence["cpu"])):
         try:
-            names = at.names(number.experiments)
-            runs = [run for name in names for run in at.runs(name)]
+            tested = at.tested(_expand(number, at))
+            runs = [run for each in tested for run in each.runs]
         except Missing as missing:
             reasons.append(str(missing))
             continue
-        published_setting = profile == "paper" and _as_declared(at, names)
+        published_setting = profile == "paper" and all(each.as_declared for each in tested)
         try:
-            finding = numbers.measure(number, at)
+            finding = number.find(tested)
         except Missing as missing:
             verdict = NOT_RUN if published_setting else NOT_COMPARABLE
-            return _row(number, published, profile, verdict, notes=[str(missing)], names=names)
+            return _row(number, published, profile, verdict, notes=[str(missing)], tested=tested)
         if published_setting:
-            return _row(number, published, profile, finding.verdict, finding, names=names)
+            return _row(number, published, profile, finding.verdict, finding, tested=tested)
         remark = f"not the published setting: {profile} size, {len(runs)} run{'s' if len(runs) > 1 else ''}"
         finding = finding._replace(notes=(remark, *finding.notes))
-        return _row(number, published, profile, NOT_COMPARABLE, finding, names=names)
-    return _row(number, published, "paper", NOT_RUN, notes=reasons[:1], names=_declared_names(number, paper))
-
-
-def _as_declared(at: Evidence, names: Sequence[str]) -> bool:
-    """Whether every run was made with exactly the declared specification of this profile."""
-    return all(same_spec(run, at.experiments[name].specs[at.profile]) for name in names for run in at.runs(name))
-
-
-def _declared_names(entry: Number, at: Evidence) -> list[str]:
+        return _row(number, published, profile, NOT_COMPARABLE, finding, tested=tested)
     try:
-        return at.names(entry.experiments)
+        tested = paper.tested(_expand(number, paper))
     except Missing:
-        return []
+        tested = []
+    return _row(number, published, "paper", NOT_RUN, notes=reasons[:1], tested=tested)
 
 
-def _claim(claim: Claim, evidence: Mapping[str, Evidence], published: Published) -> list[Row]:
-    found, lacking = [], []
-    for profile, at in evidence.items():
-        try:
-            finding, names = claims.judge(claim, at), claims.involved(claim, at)
-        except Missing as missing:
-            lacking.append((missing.absent, profile, str(missing)))
-            continue
-        if not _as_declared(at, names):
-            finding = finding._replace(notes=(*finding.notes, "measured with an earlier specification"))
-        trained = _trained(at, names)
-        found.append(_row(claim, published, profile, finding.verdict, finding, names=names, trained=trained))
-    # A claim that can be run at cpu size but was not says so; one that cannot is asked of the paper profile.
-    possible = [(profile, reason) for absent, profile, reason in lacking if not absent]
-    wanted = [item for item in possible if item[0] == "cpu"] or ([] if found else possible)
-    if not found and not wanted:
-        wanted = [(lacking[-1][1], lacking[-1][2])]
-    for profile, reason in wanted[:1]:
-        at = evidence[profile]
-        names = _existing(claim, at)
-        trained = _trained(at, names)
-        found.insert(0, _row(claim, published, profile, NOT_RUN, notes=[reason], names=names, trained=trained))
+def _setting(number: Setting, paper: Evidence, published: Published) -> Row:
+    try:
+        tested = paper.tested(_expand(number, paper))
+    except Missing as missing:
+        return _row(number, published, "paper", NOT_RUN, notes=[str(missing)])
+    try:
+        verdict, ours, notes = number.find([paper.experiments[each.name] for each in tested])
+    except EntryError as error:
+        raise PublishedError(f"published.toml: number '{number.id}': {error}") from None
+    return _row(number, published, "paper", verdict, ours=ours, notes=notes, tested=tested)
+
+
+def _expand(number: Measured | Setting, at: Evidence) -> list[str]:
+    """Names of the experiments that the wildcards of a number stand for."""
+    found: list[str] = []
+    for pattern in number.experiments:
+        if not (matches := fnmatch.filter(at.experiments, pattern)):
+            raise Missing(f"there is no experiment {pattern}", absent=True)
+        found += matches
     return found
 
 
-def _trained(at: Evidence, names: Sequence[str]) -> bool:
-    """Whether any of these was trained, so that deviations of training concern it."""
-    return not names or any(not at.experiments[name].specs[at.profile].CONSTRUCT for name in names)
-
-
-def _existing(claim: Claim, at: Evidence) -> list[str]:
-    try:
-        return claims.involved(claim, at)
-    except Missing:
-        return []
+def _claim(claim: Claim, evidence: Mapping[str, Evidence], published: Published) -> list[Row]:
+    found: list[Row] = []
+    lacking: list[tuple[Missing, str, list[Tested]]] = []
+    for profile, at in evidence.items():
+        tested: list[Tested] = []
+        try:
+            sides = claim.sides(at)
+            tested = sides.all()
+            finding = judge(claim, sides)
+        except Missing as missing:
+            lacking.append((missing, profile, tested))
+            continue
+        if not all(each.as_declared for each in tested):
+            finding = finding._replace(notes=(*finding.notes, "measured with an earlier specification"))
+        found.append(_row(claim, published, profile, finding.verdict, finding, tested=tested))
+    # A claim that can be run at cpu size but was not says so; one that cannot is asked of the paper profile.
+    possible = [item for item in lacking if not item[0].absent]
+    wanted = [item for item in possible if item[1] == "cpu"] or ([] if found else possible)
+    if not found and not wanted:
+        wanted = lacking[-1:]
+    for lack, profile, tested in wanted[:1]:
+        found.insert(0, _row(claim, published, profile, NOT_RUN, notes=[str(lack)], tested=tested))
+    return found
 
 
 def _row(
@@ -186,15 +181,14 @@ def _row(
     *,
     ours: object = None,
     notes: Sequence[str] = (),
-    names: Sequence[str] = (),
-    trained: bool = True,
+    tested: Sequence[Tested] = (),
 ) -> Row:
-    measured = not isinstance(entry, Number) or entry.kind == "measured"
-    shared = published.deviations.get(profile, ()) if measured and trained else ()
+    # deviations of training concern what was measured on a model that was trained
+    trained = not tested or any(not each.spec.constructed for each in tested)
+    shared = published.deviations.get(profile, ()) if trained and not isinstance(entry, Setting | Remark) else ()
     numbered = dict.fromkeys((*shared, *entry.deviations))
     remarks = [*(finding.notes if finding else ()), *notes]
-    setting = isinstance(entry, Number) and entry.kind == "setting"
-    verb = "show" if setting else "run"
+    verb, options = ("show", "") if isinstance(entry, Setting) else ("run", f" --profile {profile}")
     return Row(
         kind="number" if isinstance(entry, Number) else "claim",
         id=entry.id,
@@ -202,7 +196,7 @@ def _row(
         statement=entry.statement,
         relation=entry.relation,
         published=_target(entry),
-        aggregation=_aggregation(entry),
+        aggregation=_aggregation(entry, published.vocabulary),
         ours=finding.ours if finding else ours,
         ci_low=finding.interval.low if finding else None,
         ci_high=finding.interval.high if finding else None,
@@ -211,35 +205,41 @@ def _row(
         profile=profile,
         verdict=verdict,
         deviations="; ".join(filter(None, [" ".join(numbered), *remarks])),
-        command=_command(verb, names, "" if setting else f" --profile {profile}"),
+        command=_command(verb, [each.name for each in tested], options),
     )
 
 
 def _target(entry: Number | Claim) -> object:
-    if entry.low is not None and entry.high is not None:
-        return f"{entry.low:g} to {entry.high:g}"
+    low, high = getattr(entry, "low", None), getattr(entry, "high", None)
+    if low is not None and high is not None:
+        return f"{low:g} to {high:g}"
     return entry.value if isinstance(entry, Number) else entry.threshold
 
 
-def _aggregation(entry: Number | Claim) -> str:
-    if isinstance(entry, Number):
-        if entry.kind == "measured":
+def _aggregation(entry: Number | Claim, vocabulary: Vocabulary) -> str:
+    match entry:
+        case Setting():
+            return SETTING
+        case Remark():
+            return entry.aggregation
+        case Measured():
             words = f"{entry.statistic} over cells of the median over {entry.seeds} seeds"
             if entry.across:
                 words = f"{ACROSS[entry.across].words} over runs of all experiments"
             return f"{entry.aggregation or words} ({entry.how_read})"
-        return "hyper-parameter" if entry.kind == "setting" else entry.aggregation
-    one, other = claims.sides(entry)
-    words = _side(one) + (f" against {_side(other)}" if other != one and entry.right else "")
-    return f"{entry.check}: {words}, {'over runs' if entry.check == 'varied' else 'pooled over examples and seeds'}"
+    words = _side(entry.one, vocabulary)
+    if entry.other != entry.one:
+        words += f" against {_side(entry.other, vocabulary)}"
+    over = "over runs" if isinstance(entry, Varied) else "pooled over examples and seeds"
+    return f"{entry.kind}: {words}, {over}"
 
 
-def _side(side: claims.Side) -> str:
-    measure = measure_of(side.measure)
-    if not measure.by_cell:
+def _side(side: Side, vocabulary: Vocabulary) -> str:
+    measure = vocabulary.measure(side.measure)
+    if isinstance(measure, OfRun):
         return measure.words
-    mode = f", {side.mode.replace('_', '-')}" if measure.by_mode else ""
-    return f"{measure.words}{mode}, {REGION_WORDS[side.region]}"
+    mode = f", {side.mode.replace('_', '-')}" if isinstance(measure, Scored) else ""
+    return f"{measure.words}{mode}, {vocabulary.regions[side.region].words}"
 
 
 def _command(verb: str, names: Sequence[str], options: str) -> str:
@@ -249,9 +249,3 @@ def _command(verb: str, names: Sequence[str], options: str) -> str:
         figures.setdefault(name.rsplit("/", 1)[0], []).append(name)
     selectors = [some[0] if len(some) == 1 else figure for figure, some in figures.items()]
     return " && ".join(f"python -m reproduce {verb} {selector}{options}" for selector in selectors)
-
-
-def experiment_names(published: Published) -> set[str]:
-    """Every name or wildcard that the entries use, for checking them against the registry."""
-    names = {name for number in published.numbers for name in number.experiments}
-    return names | {name for claim in published.claims for name in (*claim.left, *claim.right)}

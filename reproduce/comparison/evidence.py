@@ -1,25 +1,236 @@
-"""What verdicts rest on: the runs that count at one profile, and the one rule that turns intervals into a verdict.
+"""What verdicts rest on: the runs that count at one profile, samples of them, and the one rule that gives a verdict.
 
-Experiments and a way to their runs enter; samples come from `comparison.samples`. A relation is *reproduced* when it
-holds with the 95 % intervals apart and with every seed on the same side, *differs* when its opposite holds in the same
-sense, and is *undecided* otherwise.
+Experiments and a way to their runs enter, samples and verdicts leave. A relation is *reproduced* when it holds with the
+95 % intervals apart and with every seed on the same side, *differs* when its opposite holds in the same sense, and is
+*undecided* otherwise.
 """
 
-import fnmatch
+import functools
 import itertools
+import math
+import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from lengen.config.experiment import Experiment
 from lengen.config.spec import Spec
-from lengen.intervals import Interval
+from lengen.intervals import Z95, Interval, newcombe, wilson
+from lengen.measures import Missing, OfRun, short, trained
 from lengen.records import Run
-from reproduce.comparison.measures import Missing, short
-from reproduce.comparison.regions import Cell, cells_of
-from reproduce.comparison.samples import Sample, same_spec
+from reproduce.comparison.measures import Vocabulary, table
+from reproduce.comparison.regions import Bounds, inside
+
+if TYPE_CHECKING:  # reading what a paper says waits for no pandas
+    import pandas as pd
 
 REPRODUCED, DIFFERS, UNDECIDED = "reproduced", "differs", "undecided"
+
+
+# -- what is measured --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Side:
+    """How one side of a comparison is measured."""
+
+    measure: str
+    mode: str
+    region: str
+    lengths: Bounds = None
+    counts: Bounds = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One measure of one experiment: a value per seed, and pooled counts where it is a proportion."""
+
+    name: str
+    seeds: tuple[float, ...]
+    top: float
+    n: int
+    proportion: bool
+
+    @property
+    def value(self) -> float:
+        """Pooled over seeds: they have equal test cells, so this is also the mean over seeds."""
+        return self.top / self.n if self.n else math.nan
+
+    @property
+    def interval(self) -> Interval:
+        """Wilson over the pooled examples; for other measures the smallest and largest seed."""
+        if self.proportion:
+            return wilson(int(self.top), self.n)
+        return Interval(min(self.seeds), max(self.seeds))
+
+    def words(self) -> str:
+        """``name 0.931 (seeds 0.900 to 0.950)``."""
+        spread = f" (seeds {min(self.seeds):.3f} to {max(self.seeds):.3f})" if len(self.seeds) > 1 else ""
+        return f"{self.name} {self.value:.3f}{spread}"
+
+    def named(self, name: str) -> "Sample":
+        """The same under another name."""
+        return replace(self, name=name)
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """One experiment at one profile: its specification, the runs that count, and what they measured."""
+
+    name: str
+    profile: str
+    spec: Spec
+    """As declared."""
+    found: Sequence[Run]
+    """Runs that count, one per seed, of whatever specification."""
+    vocabulary: Vocabulary
+
+    @functools.cached_property
+    def runs(self) -> Sequence[Run]:
+        """Those of one specification: of the declared one where there is any; raises `Missing` without a run."""
+        if not self.found:
+            raise Missing(f"no {self.profile} run of {short(self.name)}")
+        exact = [run for run in self.found if same_spec(run, self.spec)]
+        hashes = [run.info.get("spec_hash") for run in self.found]
+        common = max(hashes, key=hashes.count)
+        return exact or [run for run in self.found if run.info.get("spec_hash") == common]
+
+    @property
+    def as_declared(self) -> bool:
+        """Whether every run was made with exactly the declared specification."""
+        return all(same_spec(run, self.spec) for run in self.runs)
+
+    @property
+    def curve(self) -> bool:
+        """Tested over lengths alone."""
+        return all(len(run.grid.axes) == 1 for run in self.runs)
+
+    @functools.cached_property
+    def scores(self) -> "pd.DataFrame":
+        """`lengen.frames.counts` of the runs."""
+        from lengen.frames import counts
+
+        return counts(self.runs)
+
+    @functools.cached_property
+    def _tested(self) -> "pd.DataFrame":
+        """Length and count of the cells that every run tested, sorted."""
+        import pandas as pd
+
+        first, *others = (run.grid.scores for run in self.runs)
+        cells = [(*cell, 1)[:2] for cell in sorted(first) if all(cell in scores for scores in others)]
+        return pd.DataFrame(cells, columns=["length", "count"], dtype=int)
+
+    @functools.cached_property
+    def alone(self) -> "list[Tested]":
+        """Each run by itself, as if it were the only seed."""
+        return [replace(self, found=[run]) for run in self.runs]
+
+    @functools.cached_property
+    def _measured(self) -> dict[object, Sample]:
+        return {}
+
+    def cells(self, region: str, lengths: Bounds = None, counts: Bounds = None) -> "pd.DataFrame":
+        """Length and count of the cells that every run tested, in a region of the trained range and within bounds."""
+        return inside(self._tested, trained(self.runs[0]), self.vocabulary.regions[region], lengths, counts)
+
+    def rows(self, side: Side, cells: "pd.DataFrame | None" = None) -> "pd.DataFrame":
+        """`reproduce.comparison.measures.table` of the measure of a side, over its region or the cells given."""
+        if cells is None:
+            cells = self.cells(side.region, side.lengths, side.counts)
+        return table(self.vocabulary.measure(side.measure), self.runs, self.scores, cells, side.mode)
+
+    def sample(self, side: Side, cells: "pd.DataFrame | None" = None) -> Sample:
+        """The measure of a side over its region, or over the cells given; `Missing` where the runs lack something."""
+        if cells is None:
+            if side not in self._measured:
+                self._measured[side] = self._sample(side, self.cells(side.region, side.lengths, side.counts))
+            return self._measured[side]
+        return self._sample(side, cells)
+
+    def _sample(self, side: Side, cells: "pd.DataFrame") -> Sample:
+        measure = self.vocabulary.measure(side.measure)
+        if cells.empty and not isinstance(measure, OfRun):
+            raise Missing(f"{short(self.name)} tested no cell there: {self.vocabulary.regions[side.region].words}")
+        sums = self.rows(side, cells).groupby("seed", sort=False)[["top", "bottom"]].sum()
+        if not (n := int(sums["bottom"].sum())):
+            raise Missing(f"{short(self.name)} was tested on no example there")
+        seeds = (sums["top"] / sums["bottom"]).tolist()
+        return Sample(short(self.name), tuple(seeds), float(sums["top"].sum()), n, measure.proportion)
+
+
+def same_spec(run: Run, spec: Spec) -> bool:
+    """Whether a run was made with exactly this specification."""
+    return run.info.get("spec_hash") == _hash(spec)
+
+
+@functools.cache
+def _hash(spec: Spec) -> str:
+    return spec.hash()  # a walk over the whole specification: asked for thousands of times in one comparison
+
+
+def pooled(samples: Sequence[Sample]) -> Sample:
+    """Pool experiments: counts add up; the k-th seed's value is the mean over experiments of their k-th seeds."""
+    count = min(len(sample.seeds) for sample in samples)
+    seeds = tuple(sum(sample.seeds[k] for sample in samples) / len(samples) for k in range(count))
+    top, n = sum(sample.top for sample in samples), sum(sample.n for sample in samples)
+    return Sample(f"{len(samples)} experiments", seeds, top, n, all(sample.proportion for sample in samples))
+
+
+def between(left: Sample, right: Sample) -> Interval:
+    """Interval of left - right: Newcombe's for proportions, else from the ends of both."""
+    if left.proportion and right.proportion:
+        return newcombe((int(left.top), left.n), (int(right.top), right.n))
+    return Interval(left.interval.low - right.interval.high, left.interval.high - right.interval.low)
+
+
+# -- which runs count --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The runs of one store at one profile, as claims and numbers ask for them."""
+
+    profile: str
+    experiments: Mapping[str, Experiment]
+    declared: Callable[[Experiment, str], Sequence[Run]]
+    """Runs that count for an experiment at a profile, one per seed."""
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    _known: dict[str, Tested] = field(default_factory=dict)
+
+    def tested(self, names: Sequence[str]) -> list[Tested]:
+        """The experiments of these names: a single one has to have this profile, of several those that do.
+
+        Of several, an extra that has not been run is left out: a suite without its extras still gets a verdict.
+        Raises `Missing` where none is left.
+        """
+        for name in names:
+            if name not in self.experiments:
+                raise Missing(f"there is no experiment {name}", absent=True)
+        there = [name for name in dict.fromkeys(names) if self.profile in self.experiments[name].specs]
+        if not there:
+            shown = " ".join(map(short, names[:3])) + f" and {len(names) - 3} more" * (len(names) > 3)
+            raise Missing(f"{shown} has no {self.profile} size", absent=True)
+        found = [self._of(name) for name in there if len(names) == 1 or not self.left_out(name)]
+        if not found:
+            raise Missing(f"no {self.profile} run of {short(there[0])}, an extra like all others here", absent=True)
+        return found
+
+    def _of(self, name: str) -> Tested:
+        if name not in self._known:
+            experiment = self.experiments[name]
+            found = self.declared(experiment, self.profile)
+            self._known[name] = Tested(name, self.profile, experiment.specs[self.profile], found, self.vocabulary)
+        return self._known[name]
+
+    def left_out(self, name: str) -> bool:
+        """Whether an experiment is extra at this profile and has not been run."""
+        experiment = self.experiments[name]
+        possible = self.profile in experiment.specs and self.profile in experiment.extra
+        return possible and not self.declared(experiment, self.profile)
+
+
+# -- what follows ------------------------------------------------------------------------------------------
 
 
 class Quantity(NamedTuple):
@@ -45,71 +256,6 @@ class Finding(NamedTuple):
     n: int
     seeds: int
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """The runs of one store at one profile, as claims ask for them."""
-
-    profile: str
-    experiments: Mapping[str, Experiment]
-    declared: Callable[[Experiment, str], Sequence[Run]]
-    """Runs that count for an experiment at a profile, one per seed."""
-    _runs: dict[str, Sequence[Run]] = field(default_factory=dict)
-    _cells: dict[tuple[object, ...], frozenset[Cell]] = field(default_factory=dict)
-
-    def names(self, patterns: Sequence[str]) -> list[str]:
-        """Experiments meant by names and wildcards; wildcards mean those that have this profile.
-
-        An extra that has not been run is not meant by a wildcard: a suite without its extras still gets a verdict.
-        """
-        found: list[str] = []
-        for pattern in patterns:
-            matches = fnmatch.filter(self.experiments, pattern)
-            if not matches:
-                raise Missing(f"there is no experiment {pattern}", absent=True)
-            if matches == [pattern] and self.profile not in self.experiments[pattern].specs:
-                raise Missing(f"{short(pattern)} has no {self.profile} size", absent=True)
-            there = [name for name in matches if self.profile in self.experiments[name].specs]
-            found += [name for name in there if name not in found and (matches == [pattern] or not self.left_out(name))]
-        if not found:
-            raise Missing(f"{' '.join(short(pattern) for pattern in patterns)} has no {self.profile} size", absent=True)
-        return found
-
-    def left_out(self, name: str) -> bool:
-        """Whether an experiment is extra at this profile and has not been run."""
-        experiment = self.experiments[name]
-        possible = self.profile in experiment.specs and self.profile in experiment.extra
-        return possible and not self.declared(experiment, self.profile)
-
-    def runs(self, name: str) -> Sequence[Run]:
-        """Runs of one experiment, all of one specification: the declared one where there is any; else `Missing`."""
-        if name not in self._runs:
-            self._runs[name] = self._choose(name)
-        return self._runs[name]
-
-    def cells(
-        self, name: str, region: str, lengths: tuple[int, ...] = (), counts: tuple[int, ...] = ()
-    ) -> frozenset[Cell]:
-        """Cells that every run of an experiment tested, in a region of its trained range and within bounds."""
-        key = (name, region, lengths, counts)
-        if key not in self._cells:
-            self._cells[key] = cells_of(self.runs(name), region, lengths, counts)
-        return self._cells[key]
-
-    def _choose(self, name: str) -> Sequence[Run]:
-        experiment = self.experiments[name]
-        runs = self.declared(experiment, self.profile)
-        if not runs:
-            raise Missing(f"no {self.profile} run of {short(name)}")
-        exact = [run for run in runs if same_spec(run, experiment.specs[self.profile])]
-        hashes = [run.info.get("spec_hash") for run in runs]
-        common = max(hashes, key=hashes.count)
-        return exact or [run for run in runs if run.info.get("spec_hash") == common]
-
-    def spec(self, name: str) -> Spec:
-        """The declared specification at this profile."""
-        return self.experiments[name].specs[self.profile]
 
 
 def level(interval: Interval, seeds: Sequence[float], relation: str, low: float, high: float) -> str:
@@ -152,3 +298,34 @@ def together(verdicts: Iterable[str]) -> str:
     """Reproduced when all are, differs when one does, else undecided."""
     found = set(verdicts)
     return DIFFERS if DIFFERS in found else REPRODUCED if found == {REPRODUCED} else UNDECIDED
+
+
+@dataclass(frozen=True)
+class Across:
+    """One value for many runs, experiments x seeds, each once."""
+
+    words: str
+    statistic: Callable[[Sequence[float]], float]
+    least: int
+    """Runs that the jackknife needs: with one run left out, the statistic must still exist."""
+
+    def of(self, values: Sequence[float]) -> tuple[float, Interval]:
+        """The statistic and its 95 % jackknife interval; `Missing` where there are too few runs.
+
+        The standard error is sqrt((n - 1) / n * sum((t_i - mean t)^2)) over the statistics t_i with one run left out
+        (Efron and Stein 1981); for the mean that is exactly the deviation over sqrt(n). No distribution is assumed:
+        accuracies outside the trained range lie mostly near 0 and 1.
+        """
+        n = len(values)
+        if n < self.least:
+            raise Missing(f"{n} run{'' if n == 1 else 's'}; the {self.words} over runs needs {self.least}")
+        value = self.statistic(values)
+        left_out = [self.statistic([*values[:k], *values[k + 1 :]]) for k in range(n)]
+        centre = statistics.fmean(left_out)
+        half = Z95 * math.sqrt((n - 1) / n * sum((one - centre) ** 2 for one in left_out))
+        return value, Interval(value - half, value + half)
+
+
+MEAN = Across("mean", statistics.fmean, 2)
+DEVIATION = Across("sample deviation", statistics.stdev, 3)
+ACROSS: Mapping[str, Across] = {"mean": MEAN, "deviation": DEVIATION}

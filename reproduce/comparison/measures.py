@@ -1,151 +1,150 @@
-"""What is measured on a finished run: measures with names of their own.
+"""What is measured on finished runs: the measures that every paper can name, and how any measure becomes a table.
 
-A run and test cells enter, a numerator and a denominator leave; their ratio is the value. Measures that read what a run
-stored under a name of its own stand in `comparison.families`; what becomes of the counts, in `comparison.samples`.
+Runs and test cells enter, a table with a numerator and a denominator per run and cell leaves: everything after it is a
+group-by. Measures that one paper needs stand in its ``measures.py``.
 """
 
-import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lengen.records import KeyCount, Run
-from reproduce.comparison.regions import Cell
+from lengen.measures import ByLength, Family, Measure, Missing, OfRun, Region, Scored, short, stored
+from lengen.metrics import METRICS
+from lengen.records import Run
+from reproduce.comparison.regions import REGIONS, keys
+from reproduce.runs.catalogue import CATALOGUE
 
-Counts = Callable[[Run, Iterable[Cell], str], tuple[float, int]]
-
-
-class Missing(Exception):
-    """A measure that the runs at hand cannot give; the message says what is not there."""
-
-    def __init__(self, reason: str, absent: bool = False) -> None:
-        super().__init__(reason)
-        self.absent = absent
-        """The experiment has no size at this profile at all, so nothing can be run."""
+if TYPE_CHECKING:  # reading what a paper says waits for no pandas
+    import pandas as pd
 
 
-@dataclass(frozen=True)
-class Measure:
-    """``counts`` gives (numerator, denominator) of a run over cells; their ratio is the value."""
+def scalar(name: str) -> Measure:
+    """A number of run.json that the run wrote there itself."""
 
-    words: str
-    counts: Counts
-    proportion: bool = True
-    """The numerator counts successes among the denominator, so Wilson intervals hold."""
-    by_cell: bool = True
-    """Depends on the region; other measures see the whole run."""
-    by_mode: bool = True
-    """Read from scores, so that the mode matters."""
+    def value(run: Run) -> tuple[float, int]:
+        scalars: Any = run.info.get("scalars", {})
+        if (found := scalars.get(name)) is None:
+            raise Missing(
+                f"run.json of {short(run.experiment)}, seed {run.seed}, holds no scalar {name}: "
+                "left out where it has no meaning, as after a training that never converged"
+            )
+        return float(found), 1
 
-
-def _sum(name: str, per: str) -> Counts:
-    def counts(run: Run, cells: Iterable[Cell], mode: str) -> tuple[int, int]:
-        top = bottom = 0
-        for cell in cells:
-            score = run.grid.scores[cell].get(mode)
-            if score is None:
-                raise Missing(f"{short(run.experiment)} was not scored {mode.replace('_', '-')} at {cell}")
-            top += getattr(score, name)
-            bottom += getattr(score, per)
-        return top, bottom
-
-    return counts
+    return OfRun(name.replace("_", " "), value)
 
 
-def _mean_keys(rows: Sequence[KeyCount]) -> float:
-    return sum(row.keys_sum for row in rows) / max(1, sum(row.steps for row in rows))
+def hits(name: str) -> Measure:
+    """An array ``hits.<name>.<length>`` of one 0 or 1 per test example."""
+    return _array(f"hits.{name}", name, proportion=True)
 
 
-def keys_growth(rows: Sequence[KeyCount], focused: bool = False) -> tuple[float, int]:
-    """Growth exponent of the keys a step attends to, as operands are added, and the steps it rests on.
-
-    ``keys(m)`` is the number of keys that hold 90 % of the attention of a prediction step, averaged over steps and
-    heads of all layers at operand count m. The exponent is log(keys(M) / keys(m)) / log(M / m) between the smallest
-    count m and the largest M measured at one operand length (the length with the widest span of counts, then the
-    smallest): 0 when the number of keys is constant, 1 when it grows in proportion to the operands.
-    ``focused`` keeps the half of the heads (rounded up) that need the fewest keys at M.
-    """
-    cells: dict[int, dict[int, list[KeyCount]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        cells[row.length][row.count].append(row)
-    spans = [(max(counts) / min(counts), -length) for length, counts in cells.items() if len(counts) > 1]
-    if not spans:
-        raise Missing("keys were not counted at two operand counts of one length")
-    counts = cells[-max(spans)[1]]
-    few, many = counts[min(counts)], counts[max(counts)]
-    if focused:
-        by_head = sorted(many, key=lambda row: (row.keys_sum / max(1, row.steps), row.layer, row.head))
-        kept = {(row.layer, row.head) for row in by_head[: (len(by_head) + 1) // 2]}
-        few, many = ([row for row in side if (row.layer, row.head) in kept] for side in (few, many))
-    if not _mean_keys(few) or not _mean_keys(many):
-        raise Missing("keys were counted over no step")
-    exponent = math.log(_mean_keys(many) / _mean_keys(few)) / math.log(max(counts) / min(counts))
-    return exponent, sum(row.steps for row in [*few, *many])
+def values(name: str) -> Measure:
+    """An array ``values.<name>.<length>`` of one number per test example; nan belongs to no example."""
+    return _array(f"values.{name}", name, proportion=False)
 
 
-def _keys(focused: bool) -> Counts:
-    def counts(run: Run, cells: Iterable[Cell], mode: str) -> tuple[float, int]:
-        try:
-            exponent, steps = keys_growth(run.key_counts, focused)
-        except Missing as missing:
-            raise Missing(f"{short(run.experiment)}: {missing}") from None
-        return exponent * steps, steps
+def _array(prefix: str, name: str, proportion: bool) -> Measure:
+    def value(run: Run, length: int) -> tuple[float, int]:
+        found = stored(run, f"{prefix}.{length}")
+        kept = found[~np.isnan(found)]
+        return float(kept.sum(dtype=float)), len(kept)
 
-    return counts
+    return ByLength(name.replace("_", " ").replace(".", ", "), value, proportion)
 
 
-def _info(name: str, unit: float) -> Counts:
-    def counts(run: Run, cells: Iterable[Cell], mode: str) -> tuple[float, int]:
-        value = run.info.get(name)
-        if not isinstance(value, (int, float)):
+def _info(name: str, unit: float, words: str) -> Measure:
+    def value(run: Run) -> tuple[float, int]:
+        found = run.info.get(name)
+        if not isinstance(found, (int, float)):
             raise Missing(f"run.json of {short(run.experiment)} holds no {name}")
-        return value / unit, 1
+        return found / unit, 1
 
-    return counts
-
-
-def _attention_entropy(run: Run, cells: Iterable[Cell], mode: str) -> tuple[float, int]:
-    """Entropy (nats) of softmax rows from "=" on, summed over layers, heads and rows, and their number.
-
-    The rows before "=" are left out: in the last layer nothing reads them, so no loss has shaped them.
-    """
-    if run.attention is None:
-        raise Missing(f"{short(run.experiment)} recorded no attention")
-    tokens, weights = run.attention.tokens, run.attention.weights.astype(float)
-    rows = weights[:, :, tokens.index("=") if "=" in tokens else 0 :]
-    entropy = -(rows * np.log(np.where(rows > 0, rows, 1))).sum(axis=-1)
-    return float(entropy.sum()), entropy.size
-
-
-def _construction_overlap(run: Run, cells: Iterable[Cell], mode: str) -> tuple[float, int]:
-    """`papers.coupling.overlap.digit_heads` of the recorded map."""
-    from papers.coupling.overlap import digit_heads  # of one paper: nothing else needs it
-
-    if run.attention is None:
-        raise Missing(f"{short(run.experiment)} recorded no attention")
-    return digit_heads(run.attention), 1
+    return OfRun(words, value)
 
 
 MEASURES: Mapping[str, Measure] = {
-    "exact": Measure("whole response right", _sum("correct", "n")),
-    "answer": Measure("final answer right", _sum("answer_correct", "n")),
-    "edit": Measure("edits per token", _sum("edit_sum", "reference_tokens"), proportion=False),
-    "response_tokens": Measure("tokens of a true response", _sum("reference_tokens", "n"), proportion=False),
-    "keys_growth": Measure("growth exponent of keys per step", _keys(False), proportion=False, by_cell=False),
-    "focused_keys_growth": Measure(
-        "growth exponent of keys per step, focused half of the heads", _keys(True), proportion=False, by_cell=False
-    ),
-    "attention_entropy": Measure("entropy of attention, nats", _attention_entropy, proportion=False, by_cell=False),
-    "construction_overlap": Measure(
-        "overlap of attention with Theorem 4.1", _construction_overlap, proportion=False, by_cell=False
-    ),
-    "parameters": Measure("trainable parameters", _info("parameters", 1), proportion=False, by_cell=False),
-    "training_hours": Measure("hours of training", _info("seconds_training", 3600), False, False),
+    "response_tokens": Scored("tokens of a true response", "reference_tokens", proportion=False),
+    "parameters": _info("parameters", 1, "trainable parameters"),
+    "training_hours": _info("seconds_training", 3600, "hours of training"),
 }
+"""Beside them every metric of `lengen.metrics` is a measure, under its name."""
+FAMILIES: Mapping[str, Family] = {"scalar": scalar, "hits": hits, "values": values}
 
 
-def short(experiment: str) -> str:
-    """``figure/variant`` of ``paper/figure/variant``."""
-    return experiment.split("/", 1)[-1]
+@dataclass(frozen=True)
+class Vocabulary:
+    """Measures and regions that the claims of one paper may name: the general ones and its own."""
+
+    own: Mapping[str, Measure | Family] = field(default_factory=dict)
+    own_regions: Mapping[str, Region] = field(default_factory=dict)
+
+    def names(self) -> list[str]:
+        """Names of measures, and of families without the dot."""
+        return [*METRICS, *MEASURES, *FAMILIES, *self.own]
+
+    def measure(self, name: str) -> Measure:
+        """The measure of that name, ``family.rest`` for one of a family; KeyError where there is none."""
+        if name in METRICS:
+            metric = METRICS[name]
+            return Scored(metric.words, metric.numerator, metric.denominator, metric.proportion)
+        family, dot, rest = name.partition(".")
+        found = {**MEASURES, **FAMILIES, **self.own}[family]
+        if isinstance(found, Measure) is bool(dot):
+            raise KeyError(name)
+        return found if isinstance(found, Measure) else found(rest)
+
+    @property
+    def regions(self) -> Mapping[str, Region]:
+        """Every region by its name."""
+        return {**REGIONS, **self.own_regions}
+
+
+def paper_measures(name: str) -> Vocabulary:
+    """What the claims of a paper may name; the general measures and regions alone where there is no such paper."""
+    if name not in CATALOGUE.papers():
+        return Vocabulary()
+    paper = CATALOGUE.paper(name)
+    return Vocabulary(paper.measures(), paper.regions())
+
+
+def table(
+    measure: Measure, runs: Sequence[Run], scores: "pd.DataFrame", cells: "pd.DataFrame", mode: str
+) -> "pd.DataFrame":
+    """Columns seed, length, count, top, bottom: one row per run and cell, or per run for a measure of whole runs.
+
+    Args:
+        runs: one per seed, of one experiment.
+        scores: `lengen.frames.counts` of these runs.
+        cells: columns length and count, of cells that every run tested.
+
+    Raises:
+        Missing: where a run lacks what is measured.
+    """
+    import pandas as pd
+
+    if isinstance(measure, Scored):
+        return _scored(measure, runs, scores, cells, mode)
+    rows: list[tuple[int, int, int, float, int]] = []
+    for run in runs:
+        if isinstance(measure, OfRun):
+            rows.append((run.seed, 0, 0, *measure.value(run)))
+        else:
+            rows += [(run.seed, n, m, *measure.value(run, n)) for n, m in cells.itertuples(index=False)]
+    return pd.DataFrame(rows, columns=["seed", "length", "count", "top", "bottom"])
+
+
+def _scored(
+    measure: Scored, runs: Sequence[Run], scores: "pd.DataFrame", cells: "pd.DataFrame", mode: str
+) -> "pd.DataFrame":
+    names = {"top": measure.numerator, "bottom": measure.denominator}
+    found = scores[(scores["mode"] == mode).to_numpy() & np.isin(keys(scores), keys(cells))]
+    found = found.assign(**{column: found.get(name, np.nan) for column, name in names.items()})
+    found = found[["seed", "length", "count", *names]].dropna()
+    if len(found) < len(runs) * len(cells):
+        there = {*zip(found["seed"], found["length"], found["count"], strict=True)}
+        wanted = ((run.seed, n, m) for n, m in sorted(cells.itertuples(index=False)) for run in runs)
+        _, n, m = next(key for key in wanted if key not in there)
+        raise Missing(f"{short(runs[0].experiment)} was not scored {mode.replace('_', '-')} at {n} x {m}")
+    return found

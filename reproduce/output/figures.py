@@ -1,12 +1,10 @@
 """Draw every published figure from a store: finished runs go in, SVG and PNG files leave, and CSV where declared.
 
-Drawing reads the store and nothing else and needs no torch. The same runs give the same bytes on every
-machine with the locked versions: settings come from the library's defaults (never from a matplotlibrc), text
-is written as outlines, ids have a fixed salt, and neither date nor version is stored.
+Drawing reads the store and nothing else and needs no torch. The same runs give the same bytes on every machine with the
+locked versions (`lengen.plotting.style`).
 """
 
-import importlib
-import io
+import itertools
 import re
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
@@ -16,15 +14,13 @@ from typing import TYPE_CHECKING
 from lengen.config.experiment import PROFILES, Figure
 from lengen.config.spec import nearest
 from lengen.records import Run
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store import atomic_files as files
 from reproduce.store.store import Store
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-DPI = 120
-"""Dots per inch of the PNG files."""
 NUMBER = r"(?:[A-Z]\.)?\d[^\W_]*(?:\.\d[^\W_]*)?"
 """How papers number figures: 1, 7a, 4.1 or B.1."""
 
@@ -48,34 +44,51 @@ def draw(paper: str, source: Store, names: Collection[str] | None = None) -> lis
         for figure in chosen:
             runs = {name: found[profile].get(name, []) for name in figure.reads}
             if any(runs.values()) or not runs:
-                paths += _write(source.path / paper / "figures" / f"{figure.name}-{profile}", paper, figure, runs)
+                paths += _write(source.path / paper / "figures" / f"{figure.name}-{profile}", figure, runs)
     return sorted(paths)
 
 
-def render(paper: str, figure: Figure, runs: Mapping[str, Sequence[Run]]) -> dict[str, bytes]:
+def draw_overridden(paper: str, source: Store, names: Collection[str] | None = None) -> list[Path]:
+    """Draw figures once more for every setting that runs were made in with ``--set``, beside the declared ones; paths.
+
+    Experiments with such runs show them, and the title says what was set; the others show their declared runs.
+    """
+    paths = []
+    headers = source.headers(paper)
+    for figure, profile in itertools.product(_chosen(paper, names), PROFILES):
+        made: dict[tuple[str, ...], dict[str, list[Run]]] = {}
+        for experiment in CATALOGUE.experiments(paper):
+            for run in headers if experiment.name in figure.reads else ():
+                if CATALOGUE.overridden(run, experiment, profile):
+                    overrides = tuple(str(item) for item in run.info["overrides"])  # type: ignore[attr-defined]
+                    made.setdefault(overrides, {}).setdefault(experiment.name, []).append(source.load(run))
+        for overrides, changed in made.items():
+            declared = _runs(paper, source, profile)
+            runs = {name: changed.get(name, declared.get(name, [])) for name in figure.reads}
+            slug = re.sub(r"[^A-Za-z0-9.]+", "-", " ".join(overrides)).strip("-")[:80]
+            variants = ", ".join(name.partition("/")[2] for name in changed)
+            remark = f"; {variants} with {' '.join(f'--set {item}' for item in overrides)}"
+            stem = source.path / paper / "figures" / f"{figure.name}-{profile}-with-{slug}"
+            paths += _write(stem, figure, runs, remark)
+    return sorted(paths)
+
+
+def render(figure: Figure, runs: Mapping[str, Sequence[Run]], remark: str = "") -> dict[str, bytes]:
     """One figure as ``{"svg": ..., "png": ...}``; ``runs`` maps every experiment it reads to its runs.
 
     A figure with a table has it under ``csv``. The title is the published caption in one line with the profile,
-    because profiles differ in size; without the profile where no run is read.
+    because profiles differ in size, and the ``remark``; without the profile where no run is read.
     """
     from lengen import plotting
 
-    module = importlib.import_module(f"papers.{paper}.figures")
-    function = getattr(module, figure.draw)
-    table = {"csv": getattr(module, figure.table)(runs).encode()} if figure.table else {}
-    profile = next((f" ({run.profile} profile)" for some in runs.values() for run in some), "")
+    table = {"csv": figure.table(runs).encode()} if figure.table else {}
+    profile = next((f" ({run.profile} profile{remark})" for some in runs.values() for run in some), "")
     with plotting.style():
-        drawing: Drawing = function(runs)
+        drawing: Drawing = figure.draw(runs)
         title = f"{_published(figure.name)}{figure.title}{profile}"
         lines = -(-len(title) // int(drawing.get_figwidth() * 12))  # characters that fit a line
         drawing.suptitle(textwrap.fill(title, len(title) // lines + 8))
-        drawing.set_dpi(DPI)
-        engine = drawing.get_layout_engine()
-        if engine is not None:
-            engine.execute(drawing)
-            drawing.set_layout_engine("none")  # placed once: placing costs as much as drawing
-        png = _png(drawing)  # first, because the SVG canvas sets another resolution
-        return {"svg": _svg(drawing), "png": png, **table}
+        return {**plotting.pictures(drawing), **table}
 
 
 def _published(name: str) -> str:
@@ -88,46 +101,9 @@ def _published(name: str) -> str:
     return f"{word}s {first} and {second}: " if second else f"{word} {first}: "
 
 
-# The canvases are used directly because `Figure.savefig` draws everything twice.
-
-
-def _svg(drawing: "Drawing") -> bytes:
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-    out = io.BytesIO()
-    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))  # would name a date and a version
-    FigureCanvasSVG(drawing).print_svg(out, metadata=nothing)
-    return _compact(out.getvalue())
-
-
-def _png(drawing: "Drawing") -> bytes:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    out = io.BytesIO()
-    FigureCanvasAgg(drawing).print_png(out, metadata={"Software": None})
-    return out.getvalue()
-
-
-def _compact(svg: bytes) -> bytes:
-    """An SVG without indentation, comments and long glyph names: a third smaller, drawn the same."""
-    text = re.sub(rb"<!-- .*? -->\n?", b"", svg, flags=re.DOTALL).replace(b"DejaVuSans-", b"g")
-    return b"\n".join(line.strip() for line in _numbered(text).splitlines() if line.strip()) + b"\n"
-
-
-def _numbered(svg: bytes) -> bytes:
-    """Markers, clips and hatches numbered as they appear: their names are hashes of coordinates, to the last bit, which
-    differs between processors where the printed coordinates do not."""
-    numbers: dict[bytes, bytes] = {}
-
-    def name(match: re.Match[bytes]) -> bytes:
-        return numbers.setdefault(match[0], match[1] + str(len(numbers)).encode())
-
-    return re.sub(rb'(?<=[#"])([hmp])[0-9a-f]{10}(?=[")])', name, svg)
-
-
-def _write(stem: Path, paper: str, figure: Figure, runs: Mapping[str, Sequence[Run]]) -> list[Path]:
+def _write(stem: Path, figure: Figure, runs: Mapping[str, Sequence[Run]], remark: str = "") -> list[Path]:
     paths = []
-    for kind, content in render(paper, figure, runs).items():
+    for kind, content in render(figure, runs, remark).items():
         path = stem.with_name(f"{stem.name}.{kind}")
         if not path.exists() or path.read_bytes() != content:
             files.write_bytes(path, content)
@@ -136,12 +112,11 @@ def _write(stem: Path, paper: str, figure: Figure, runs: Mapping[str, Sequence[R
 
 
 def _runs(paper: str, source: Store, profile: str) -> dict[str, list[Run]]:
-    experiments = registry.experiments(paper)
-    return {experiment.name: registry.declared_runs(source, experiment, profile) for experiment in experiments}
+    return {item.name: CATALOGUE.declared_runs(source, item, profile) for item in CATALOGUE.experiments(paper)}
 
 
 def _chosen(paper: str, names: Collection[str] | None) -> list[Figure]:
-    figures = list(registry.figures(paper))
+    figures = list(CATALOGUE.figures(paper))
     known = [figure.name for figure in figures]
     for name in names or ():
         if name not in known:

@@ -5,7 +5,6 @@ comes from files is escaped, and pictures are embedded as images, in which nothi
 """
 
 import base64
-import importlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from lengen.records import Run
 from reproduce.comparison import compare
 from reproduce.comparison.tables import SETTING, Row, show
 from reproduce.output import figures
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store import atomic_files as files
 from reproduce.store.store import Store
 
@@ -52,7 +51,8 @@ def write(paper: str, stores: Sequence[Store]) -> Path:
     pictures = [picture for item in stores for picture in _pictures(paper, item)]
     runs = [run for item in stores for run in item.headers(paper)]
     path = stores[0].root / "local" / paper / "report.html"
-    files.write_text(path, render(paper, rows, pictures, runs, registry.deviations(paper)))
+    about = CATALOGUE.paper(paper)
+    files.write_text(path, render(paper, rows, pictures, runs, about.deviations(), about.title))
     return path
 
 
@@ -62,8 +62,12 @@ def render(
     pictures: Sequence[Picture],
     runs: Sequence[Run],
     deviations: Mapping[str, str],
+    about: str = "",
 ) -> str:
-    """The page as text; ``rows`` maps the name of a store to its comparison, the reference first."""
+    """The page as text; ``rows`` maps the name of a store to its comparison, the reference first.
+
+    ``about`` is the title of the publication.
+    """
     import jinja2
 
     folder = Path(__file__).resolve().parent
@@ -76,7 +80,7 @@ def render(
     ]
     return environment.get_template("report.html").render(
         paper=paper,
-        about=(importlib.import_module(f"papers.{paper}").__doc__ or "").strip(),
+        about=about,
         lines=lines,
         verdicts=sorted({line.verdict for line in lines}),
         kinds=sorted({line.kind for line in lines}),  # "claim" comes first and is chosen
@@ -117,7 +121,7 @@ def _tally(lines: Sequence[Line]) -> list[tuple[str, str]]:
 
 
 def _pictures(paper: str, source: Store) -> list[Picture]:
-    titles = {figure.name: figure.title for figure in registry.figures(paper)}
+    titles = {figure.name: figure.title for figure in CATALOGUE.figures(paper)}
     order = list(titles)
     paths = [path for path in figures.draw(paper, source) if path.suffix == ".svg"]
     paths.sort(key=lambda path: order.index(path.stem.rpartition("-")[0]))

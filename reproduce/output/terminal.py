@@ -10,11 +10,11 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lengen.config.experiment import PROFILES, Experiment
 from lengen.config.spec import Spec
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.estimate import cost, in_words
 
 if TYPE_CHECKING:
@@ -28,16 +28,28 @@ PIPED_WIDTH = 180
 """Characters of a table where there is no terminal."""
 
 
-def listing(chosen: Sequence[Experiment], counts: Sequence[Mapping[str, int]]) -> str:
+class Finished(NamedTuple):
+    """Finished runs of one experiment in one store."""
+
+    declared: int
+    """Those that count."""
+    overridden: int
+    """Those made with ``--set``, which do not."""
+
+    def __str__(self) -> str:
+        return f"{self.declared} +{self.overridden} with --set" if self.overridden else str(self.declared)
+
+
+def listing(chosen: Sequence[Experiment], counts: Sequence[Mapping[str, Finished]]) -> str:
     """A line per experiment: name, profiles, time at cpu size, finished runs, place with claim or reason.
 
-    ``counts`` are finished runs per experiment, reference and local. Lines are cut to the width of a terminal,
+    ``counts`` are for the reference and for the local store. Lines are cut to the width of a terminal,
     and whole where there is none.
     """
     rows: list[tuple[str, ...]] = [("experiment", "profiles", "cpu time", "reference", "local", "published claim")]
     for item in chosen:
         time = in_words(cost(item.specs["cpu"], "cpu").total) if "cpu" in item.specs else "-"
-        finished = [str(count.get(item.name, 0)) for count in counts]
+        finished = [str(count[item.name]) for count in counts]
         profiles = " ".join(profile for profile in PROFILES if profile in item.specs)
         rows.append((item.name, profiles, time, *finished, f"{item.place}:{_remark(item)} {item.claim}"))
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
@@ -52,7 +64,7 @@ def _remark(item: Experiment) -> str:
     """Why an experiment has no cpu size, whose run it shares there, or why a run of the paper leaves it out."""
     if "cpu" not in item.specs:
         return f" [not at cpu size: {item.absent.get('cpu', 'not declared')}]"
-    shared = registry.home(item, "cpu")
+    shared = CATALOGUE.home(item, "cpu")
     if shared.name != item.name:
         return f" [at cpu size the run of {shared.name}]"
     return f" [{item.extra['cpu']}]" if "cpu" in item.extra else ""
@@ -130,6 +142,20 @@ def comparison(reference: Sequence["Row"], yours: Sequence["Row"]) -> "Table":
             cells = [Text(text) for text in (row.id, row.statement, row.profile, f"{row.relation} {row.published}")]
             table.add_row(*cells, *(Text(*_verdict(side)) for side in sides))
     return table
+
+
+def beside(rows: Sequence[tuple[str, ...]], form: str) -> str:
+    """Runs made with ``--set`` and the declared ones, as a table or, where ``form`` is md, as one of Markdown."""
+    if not rows:
+        return "no run was made with --set"
+    names = ("experiment", "profile", "seed", "made with", "in the trained range", "outside")
+    said = "Runs made with --set beside those of the declared setting; they decide no verdict:"
+    if form == "md":
+        lines = [f"| {' | '.join(row)} |" for row in (names, ["---"] * len(names), *rows)]
+        return "\n".join([said, "", *lines])
+    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    padded = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (names, *rows))
+    return "\n".join([said, *(f"  {line.rstrip()}" for line in padded)])
 
 
 def tally(reference: Sequence["Row"], yours: Sequence["Row"]) -> str:

@@ -1,17 +1,16 @@
 """Which experiments exist: papers found, selectors resolved, shared specifications traced to their home.
 
-What enters are the lists in ``papers/<paper>/experiments.py``; what leaves are `Experiment` and `Figure` objects.
-Two experiments of a paper whose specifications are equal at a profile are one run, stored under the first of them.
+What enters are papers (`lengen.config.paper.Paper`), found in the folder ``papers``; what leaves are `Experiment` and
+`Figure` objects. Two experiments of a paper whose specifications are equal at a profile are one run, stored under the
+first of them. This is the only module of `reproduce` that knows where papers come from.
 """
 
 import fnmatch
-import importlib
-from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
-import papers as papers_package
 from lengen.config.experiment import Experiment, Figure
+from lengen.config.paper import Paper
 from lengen.config.spec import nearest
 from lengen.records import Run
 from reproduce.store.store import Store
@@ -23,118 +22,146 @@ class SelectorError(ValueError):
     """A selector that names nothing; the message gives the nearest names."""
 
 
-@cache
-def papers() -> tuple[str, ...]:
-    """Names of the papers that declare experiments, sorted."""
-    folders = [Path(place) for place in papers_package.__path__]
-    return tuple(sorted(path.parent.name for folder in folders for path in folder.glob("*/experiments.py")))
+class Catalogue:
+    """The papers and what they declare; without ``papers`` those of the folder, found when first asked for."""
+
+    def __init__(self, papers: Sequence[Paper] | None = None) -> None:
+        self._given = papers
+        self._home: dict[tuple[str, str], dict[str, Experiment]] = {}
+
+    def fill(self, *papers: Paper) -> None:
+        """Hold these papers instead; none: those of the folder again."""
+        self._given = papers or None
+        self._home.clear()
+        self.__dict__.pop("_papers", None)
+
+    @cached_property
+    def _papers(self) -> dict[str, Paper]:
+        if self._given is None:
+            from papers import found
+
+            return {paper.name: paper for paper in found()}
+        return {paper.name: paper for paper in self._given}
+
+    def papers(self) -> tuple[str, ...]:
+        """Names of the papers, in their order."""
+        return tuple(self._papers)
+
+    def paper(self, name: str) -> Paper:
+        """The paper of this name; raises `SelectorError` with the nearest names."""
+        if name not in self._papers:
+            raise SelectorError(f"there is no paper '{name}'{nearest(name, self.papers())}")
+        return self._papers[name]
+
+    def experiments(self, paper: str | None = None) -> tuple[Experiment, ...]:
+        """Experiments of one paper, or of all, in the order of declaration."""
+        names = self.papers() if paper is None else (paper,)
+        return tuple(item for name in names for item in self.paper(name).experiments())
+
+    def figures(self, paper: str) -> tuple[Figure, ...]:
+        """Figures of one paper in the order of declaration."""
+        return tuple(self.paper(paper).figures())
+
+    def deviations(self, paper: str) -> Mapping[str, str]:
+        """Numbered deviations of one paper: number -> sentence with its reason."""
+        return dict(self.paper(paper).deviations())
+
+    def select(self, selector: str) -> tuple[Experiment, ...]:
+        """Experiments that a selector names: ``paper``, ``paper/figure`` or ``paper/figure/variant``, with wildcards.
+
+        Raises `SelectorError` with the nearest names where it names none.
+        """
+        parts = selector.strip("/").split("/")
+        if len(parts) == 2 and parts[0] in self.papers() and parts[1] not in self._children((parts[0],)):
+            drawn = {name for figure in self.figures(parts[0]) if figure.name == parts[1] for name in figure.reads}
+            if drawn:  # a figure of experiments whose home is elsewhere
+                return tuple(item for item in self.experiments(parts[0]) if item.name in drawn)
+        if len(parts) > 3:
+            raise SelectorError(f"selector '{selector}': expected paper, paper/figure or paper/figure/variant")
+        found: list[tuple[str, ...]] = [()]
+        for level, part in enumerate(parts):
+            choices = [(*head, name) for head in found for name in self._children(head)]
+            found = [names for names in choices if fnmatch.fnmatchcase(names[-1], part)]
+            if not found:
+                kind = ("paper", "figure or table", "variant")[level]
+                where = f" in {'/'.join(parts[:level])}" if level else ""
+                known = list(dict.fromkeys(names[-1] for names in choices))
+                hint = "; one of: " + ", ".join(known) if WILDCARDS & set(part) else nearest(part, known)
+                raise SelectorError(f"selector '{selector}': there is no {kind} '{part}'{where}{hint}")
+        chosen = set(found)
+        return tuple(
+            item
+            for paper in dict.fromkeys(names[0] for names in found)
+            for item in self.experiments(paper)
+            if tuple(item.name.split("/"))[: len(parts)] in chosen
+        )
+
+    def select_one(self, selector: str) -> Experiment:
+        """The single experiment that a selector names; `SelectorError` where it names several."""
+        found = self.select(selector)
+        if len(found) > 1:
+            examples = ", ".join(item.name for item in found[:3])
+            raise SelectorError(f"selector '{selector}' names {len(found)} experiments: name one, such as {examples}")
+        return found[0]
+
+    def home(self, experiment: Experiment, profile: str) -> Experiment:
+        """The first experiment of the paper with the same specification at this profile; itself where it has none."""
+        key = (experiment.paper, profile)
+        if key not in self._home:
+            first: dict[str, Experiment] = {}
+            self._home[key] = {
+                item.name: first.setdefault(item.specs[profile].hash(), item)
+                for item in self.experiments(experiment.paper)
+                if profile in item.specs
+            }
+        return self._home[key].get(experiment.name, experiment)
+
+    def declared_runs(self, store: Store, experiment: Experiment, profile: str) -> list[Run]:
+        """The runs that count for a figure or a comparison: at most one per seed, sorted by seed.
+
+        Per seed the newest version made from the declared specification; in the reference store, where there is none,
+        the newest version made without overrides.
+        """
+        if profile not in experiment.specs:
+            return []
+        declared = experiment.specs[profile].hash()
+        chosen: dict[int, Run] = {}
+        runs = [
+            run
+            for run in store.of(self.home(experiment, profile).name, profile)
+            if self.counts(run, experiment, profile)
+        ]
+        for run in sorted(runs, key=lambda run: (run.info["spec_hash"] == declared, run.version)):
+            chosen[run.seed] = run
+        return [chosen[seed] for seed in sorted(chosen)]
+
+    def counts(self, run: Run, experiment: Experiment, profile: str) -> bool:
+        """Whether a run may stand for an experiment at a profile: its specification is the declared one, or it lies in
+        the reference store and was made without overrides."""
+        if not self._of(run, experiment, profile):
+            return False
+        as_declared = run.info["spec_hash"] == experiment.specs[profile].hash()
+        return as_declared or (run.store == "reference" and run.info["overrides"] == [])
+
+    def overridden(self, run: Run, experiment: Experiment, profile: str) -> bool:
+        """Whether a run was made for an experiment at a profile with ``--set``, and so does not stand for it."""
+        changed = run.info["overrides"] != []
+        return changed and self._of(run, experiment, profile) and not self.counts(run, experiment, profile)
+
+    def _of(self, run: Run, experiment: Experiment, profile: str) -> bool:
+        """Whether a run lies where runs of an experiment at a profile do."""
+        return profile in experiment.specs and (run.experiment, run.profile) == (
+            self.home(experiment, profile).name,
+            profile,
+        )
+
+    def _children(self, head: tuple[str, ...]) -> list[str]:
+        """Names one level below: papers, figures of a paper, variants of a figure."""
+        if not head:
+            return list(self.papers())
+        names = [item.name.split("/") for item in self.experiments(head[0])]
+        return list(dict.fromkeys(name[len(head)] for name in names if tuple(name[: len(head)]) == head))
 
 
-def experiments(paper: str | None = None) -> tuple[Experiment, ...]:
-    """Experiments of one paper, or of all, in the order of declaration."""
-    names = papers() if paper is None else (paper,)
-    return tuple(item for name in names for item in _module(name).EXPERIMENTS)
-
-
-def figures(paper: str) -> tuple[Figure, ...]:
-    """Figures of one paper in the order of declaration."""
-    return tuple(_module(paper).FIGURES)
-
-
-def deviations(paper: str) -> Mapping[str, str]:
-    """Numbered deviations of one paper: number -> sentence with its reason."""
-    return dict(_module(paper).DEVIATIONS)
-
-
-def select(selector: str) -> tuple[Experiment, ...]:
-    """Experiments that a selector names: ``paper``, ``paper/figure`` or ``paper/figure/variant``, with wildcards.
-
-    Raises `SelectorError` with the nearest names where it names none.
-    """
-    parts = selector.strip("/").split("/")
-    if len(parts) == 2 and parts[0] in papers() and parts[1] not in _children((parts[0],)):
-        drawn = {name for figure in figures(parts[0]) if figure.name == parts[1] for name in figure.reads}
-        if drawn:  # a figure of experiments whose home is elsewhere
-            return tuple(item for item in experiments(parts[0]) if item.name in drawn)
-    if len(parts) > 3:
-        raise SelectorError(f"selector '{selector}': expected paper, paper/figure or paper/figure/variant")
-    found: list[tuple[str, ...]] = [()]
-    for level, part in enumerate(parts):
-        choices = [(*head, name) for head in found for name in _children(head)]
-        found = [names for names in choices if fnmatch.fnmatchcase(names[-1], part)]
-        if not found:
-            kind = ("paper", "figure or table", "variant")[level]
-            where = f" in {'/'.join(parts[:level])}" if level else ""
-            known = list(dict.fromkeys(names[-1] for names in choices))
-            hint = "; one of: " + ", ".join(known) if WILDCARDS & set(part) else nearest(part, known)
-            raise SelectorError(f"selector '{selector}': there is no {kind} '{part}'{where}{hint}")
-    chosen = set(found)
-    return tuple(
-        item
-        for paper in dict.fromkeys(names[0] for names in found)
-        for item in experiments(paper)
-        if tuple(item.name.split("/"))[: len(parts)] in chosen
-    )
-
-
-def select_one(selector: str) -> Experiment:
-    """The single experiment that a selector names; `SelectorError` where it names several."""
-    found = select(selector)
-    if len(found) > 1:
-        examples = ", ".join(item.name for item in found[:3])
-        raise SelectorError(f"selector '{selector}' names {len(found)} experiments: name one, such as {examples}")
-    return found[0]
-
-
-def home(experiment: Experiment, profile: str) -> Experiment:
-    """The first experiment of the paper with the same specification at this profile; itself where it has none."""
-    return _homes(experiment.paper, profile).get(experiment.name, experiment)
-
-
-def declared_runs(store: Store, experiment: Experiment, profile: str) -> list[Run]:
-    """The runs that count for a figure or a comparison: at most one per seed, sorted by seed.
-
-    Per seed the newest version made from the declared specification; in the reference store, where there is none,
-    the newest version made without overrides.
-    """
-    if profile not in experiment.specs:
-        return []
-    declared = experiment.specs[profile].hash()
-    chosen: dict[int, Run] = {}
-    runs = [run for run in store.of(home(experiment, profile).name, profile) if counts(run, experiment, profile)]
-    for run in sorted(runs, key=lambda run: (run.info["spec_hash"] == declared, run.version)):
-        chosen[run.seed] = run
-    return [chosen[seed] for seed in sorted(chosen)]
-
-
-def counts(run: Run, experiment: Experiment, profile: str) -> bool:
-    """Whether a run may stand for an experiment at a profile: its specification is the declared one, or it lies in
-    the reference store and was made without overrides."""
-    if (run.experiment, run.profile) != (home(experiment, profile).name, profile):
-        return False
-    as_declared = run.info["spec_hash"] == experiment.specs[profile].hash()
-    return as_declared or (run.store == "reference" and run.info["overrides"] == [])
-
-
-@cache
-def _homes(paper: str, profile: str) -> dict[str, Experiment]:
-    first: dict[str, Experiment] = {}
-    homes = {}
-    for item in experiments(paper):
-        if profile in item.specs:
-            homes[item.name] = first.setdefault(item.specs[profile].hash(), item)
-    return homes
-
-
-def _module(paper: str):
-    if paper not in papers():
-        raise SelectorError(f"there is no paper '{paper}'{nearest(paper, papers())}")
-    return importlib.import_module(f"papers.{paper}.experiments")
-
-
-def _children(head: tuple[str, ...]) -> list[str]:
-    """Names one level below: papers, figures of a paper, variants of a figure."""
-    if not head:
-        return list(papers())
-    names = [item.name.split("/") for item in experiments(head[0])]
-    return list(dict.fromkeys(name[len(head)] for name in names if tuple(name[: len(head)]) == head))
+CATALOGUE = Catalogue()
+"""The catalogue that every command asks."""

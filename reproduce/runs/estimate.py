@@ -9,7 +9,9 @@ import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lengen.config.spec import DataSpec, ModelSpec, Spec
+from lengen.config.model import EncoderDecoder, ModelSpec
+from lengen.config.sections import VALIDATION
+from lengen.config.spec import Spec
 
 CORE_RATE = {"geglu": 3.5e10, "gelu": 4.5e10, "relu": 4.5e10}
 """Operations per second of one core on models of this size (single precision), by activation: a gate costs time that
@@ -24,8 +26,6 @@ START = {"core": 1.0, "gpu": 20.0}
 """Seconds to build data and model (and, on a GPU, to load kernels)."""
 PADDING = 1.15
 """Tokens computed per token of the data: examples of a batch share the longest length."""
-VALIDATED = 256
-"""Examples of one validation."""
 DECODING = 1.5
 """Time to let the model write its own text, per time to verify it, where both are measured."""
 
@@ -42,7 +42,7 @@ class Cost(NamedTuple):
 
 
 def cost(spec: Spec, profile: str) -> Cost:
-    """Estimated seconds of one run of ``spec``: on a GPU at the paper profile, else on one core."""
+    """Estimated seconds of one run of ``spec``: on a GPU where ``profile`` is paper, else on one core."""
     parts = [_cost(part, profile) for part in spec.trainings()]
     return Cost(sum(part.train for part in parts), parts[-1].measure)
 
@@ -55,31 +55,22 @@ def _cost(spec: Spec, profile: str) -> Cost:
         else CORE_RATE[spec.model.activation] * (NARROW if spec.model.width < 128 else 1.0)
     )
     train, test = spec.train, spec.test
-    counts = range(min(2, spec.data.count), spec.data.count + 1)
-    lengths = trained_lengths(spec.data)
-    trained = [tokens(spec.data, length, count) for length in lengths for count in counts]
-    padding = 1.0 if spec.data.fixed_length or train.one_length else PADDING
+    task, tokens = spec.data.task, spec.data.tokens
+    counts = range(min(2, task.most), task.most + 1)
+    trained = [tokens(length, count) for length in task.trained_lengths for count in counts]
+    padding = 1.0 if getattr(spec.data.format, "width", 0) or train.one_length else PADDING
     training = 3 * statistics.fmean(forward(spec.model, *pair) for pair in trained) * train.steps * train.batch
-    validating = statistics.fmean(verify(spec.model, *pair) for pair in trained) * train.evaluations * VALIDATED
-    cells = [tokens(spec.data, length, count) for length in test.lengths for count in test.counts]
+    validating = statistics.fmean(verify(spec.model, *pair) for pair in trained) * train.evaluations * VALIDATION
+    cells = [tokens(length, count) for length in test.lengths for count in test.counts]
     testing = sum(verify(spec.model, *pair) for pair in cells) * test.examples
-    testing *= 1 + DECODING * (test.free_running and spec.model.causal and not spec.CONSTRUCT)  # hardly errs
+    testing *= 1 + DECODING * (test.free_running and spec.model.causal and not spec.constructed)  # hardly errs
     testing += sum(verify(spec.model, *pair) for pair in cells) * (test.track * train.evaluations + 2 * test.sampled)
-    averaged = [tokens(spec.data, length, count) for length, count in test.attention]
+    averaged = [tokens(length, count) for length, count in test.attention]
     testing += sum(forward(spec.model, *pair) for pair in averaged) * test.attention_examples
     return Cost(
         START[device] + padding * (training + validating) / rate + train.steps * STEP_OVERHEAD[device],
         testing / rate + len(cells) * STEP_OVERHEAD[device],
     )
-
-
-def trained_lengths(data: DataSpec) -> list[int]:
-    """Trained lengths, each as often as its share says, to one in ten where lengths are skewed."""
-    if not data.skew:
-        return list(data.lengths or range(1, data.length + 1))
-    short, long = range(2, data.short + 1), range(data.short + 1, data.length + 1)
-    shares = ((short, data.skew, long), (long, 1 - data.skew, short))
-    return [length for part, share, other in shares for length in part for _ in range(round(10 * share * len(other)))]
 
 
 def verify(model: ModelSpec, prompt: float, response: float) -> float:
@@ -92,7 +83,7 @@ def forward(model: ModelSpec, prompt: float, response: float) -> float:
 
     A decoder beside an encoder projects queries and outputs of the response, keys and values of the prompt.
     """
-    if model.architecture != "encoder_decoder":
+    if not isinstance(model.architecture, EncoderDecoder):
         return stack(model, model.layers, prompt + response)
     inner = model.heads * model.head_dim
     crossing = 4 * model.width * inner * (prompt + response) + 4 * inner * prompt * response
@@ -106,33 +97,17 @@ def stack(model: ModelSpec, layers: int, length: float) -> float:
     return layers * model.loops * length * (2 * weights + 4 * inner * length)
 
 
-def tokens(data: DataSpec, length: int, count: int) -> tuple[float, float]:
-    """Tokens of prompt and response of one example, special ones included; good to some ten percent for any task."""
-    if data.fixed_length:
-        return data.fixed_length * (2 if data.aligned else count) + 3, data.fixed_length + 1
-    if data.task == "n_by_n":
-        shown = max(length, data.pad_to)
-        prompt = (2 * shown + 3) * (1 + data.spaces / 2) + 3 * bool(data.subtasks)
-        return prompt, shown + 2 + (16 * length + 8 if data.scratchpad else 0) + 0.4 * length * len(data.subtasks) / 5
-    if data.task in ("increment", "carries") or data.alphabet:
-        return length + 1, length * (3 if data.task == "carries" else 1)
-    if data.task == "parity":
-        return length + 2, length + 2 if data.scratchpad else 2
-    if data.task == "multiplication":
-        products = 2 * count * (length + count + 1) if data.scratchpad else 0
-        return length + count + 3, products + length + count
-    return count * (length + 2) + 3, (count + 1) * (length + 2) if data.scratchpad else length + 1
-
-
 def in_words(seconds: float) -> str:
-    """A duration as people say it: 40 s, 12 min, 3.5 h.
+    """A duration as people say it: 40 s, 12 min, 3.5 h, 60 days.
 
-    >>> [in_words(value) for value in (0.2, 40, 130, 750, 12600)]
-    ['1 s', '40 s', '2 min', '12 min', '3.5 h']
+    >>> [in_words(value) for value in (0.2, 40, 130, 750, 12600, 5184000)]
+    ['1 s', '40 s', '2 min', '12 min', '3.5 h', '60 days']
     """
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    if seconds < 5400:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 1000 * 3600 else f"{round(seconds / 86400):,} days"
 
 
 def makespan(seconds: Sequence[float], workers: int) -> float:

@@ -20,6 +20,7 @@ from lengen.progress import Progress
 from reproduce.runs.estimate import cost
 from reproduce.runs.perform import FatalError, Job, JobError, Perform, Watch
 from reproduce.store.atomic_files import write_text
+from reproduce.store.provenance import checkout
 from reproduce.store.store import Store
 
 REPORTS_PER_SECOND = 4
@@ -201,8 +202,9 @@ def sbatch_script(jobs: Sequence[Job], limit: int | None = None, fresh: bool = F
         'cd "${SLURM_SUBMIT_DIR:-.}" || exit 1',
         'case "$SLURM_ARRAY_TASK_ID" in',
     ]
+    python = "python" if checkout() is None else ".venv/bin/python"
     for number, job in enumerate(jobs):
         words = ["run", job.experiment, "--profile", job.profile, "--seeds", str(job.seed)]
         words += [word for override in job.overrides for word in ("--set", override)] + ["--fresh"] * fresh
-        lines.append(f'{number}) exec "${{PYTHON:-.venv/bin/python}}" -m reproduce {shlex.join(words)} ;;')
+        lines.append(f'{number}) exec "${{PYTHON:-{python}}}" -m reproduce {shlex.join(words)} ;;')
     return "\n".join([*lines, "esac", ""])

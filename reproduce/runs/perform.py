@@ -15,15 +15,13 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from lengen.config.experiment import Experiment
-from lengen.config.spec import Spec, SpecError, function_named
+from lengen.config.spec import Spec, SpecError
 from lengen.progress import Progress
 from lengen.records import Run
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import StoreError, readable, write_text
 from reproduce.store.store import Store
 
-EXECUTE = ""
-"""A function that stands for the one every specification names (`Spec.EXECUTE`), as ``module:name``."""
 ERRORS = "error.txt"
 """Where the traceback of an unexpected error is kept, in the work folder of the run."""
 FULL = 4 * 2**20
@@ -73,7 +71,6 @@ class Order:
     root: Path
     provenance: Mapping[str, object]
     fresh: bool = False
-    execute: str = EXECUTE
 
 
 class Result(NamedTuple):
@@ -122,7 +119,7 @@ def plan(
             absent[experiment.name] = experiment.absent.get(profile, "not declared")
             continue
         spec = experiment.specs[profile].override(*overrides)
-        place = registry.home(experiment, profile).name
+        place = CATALOGUE.home(experiment, profile).name
         default = range(experiment.seeds) if profile == "paper" else (0,)
         for seed in default if seeds is None else seeds:
             job = Job(place, profile, seed, spec, tuple(overrides))
@@ -177,8 +174,9 @@ def perform(order: Order, job: Job, report: Callable[[Progress], None], tell: Ca
             made = None if order.fresh else store.find(*key)  # by a process that held the lock before
             if made is None:
                 work = space.folder
-                execute = _executor_of_runs(order.execute or job.spec.EXECUTE, job.profile)
-                outcome = execute(job.spec, job.seed, space.folder, report)
+                if job.profile != "paper":
+                    _use_one_thread()
+                outcome = job.spec.run(job.seed, space.folder, report)
                 info = {"spec": job.spec.to_dict(), "overrides": list(job.overrides), **order.provenance}
                 made = space.publish({**info, "seconds": round(time.monotonic() - began, 1)}, outcome)
             return Result(made.version, time.monotonic() - began)
@@ -186,18 +184,12 @@ def perform(order: Order, job: Job, report: Callable[[Progress], None], tell: Ca
         raise _explained(error, work, order.root) from error
 
 
-def _executor_of_runs(name: str, profile: str):
-    """Import the function that makes runs; one thread at the small profiles.
-
-    With one thread a sum has one order, so results do not depend on how many runs share the machine.
-    """
-    if profile != "paper":
-        os.environ["OMP_NUM_THREADS"] = "1"
-    execute = function_named(name)
+def _use_one_thread() -> None:
+    """With one thread a sum has one order, so results do not depend on how many runs share the machine."""
+    os.environ["OMP_NUM_THREADS"] = "1"  # for a torch that is not loaded yet
     torch = sys.modules.get("torch")
-    if profile != "paper" and torch is not None:
+    if torch is not None:
         torch.set_num_threads(1)
-    return execute
 
 
 def _explained(error: Exception, work: Path | None, root: Path) -> Exception:

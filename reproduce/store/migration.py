@@ -1,11 +1,33 @@
 """Settings of schema 1, one flat section each for data and model, as the typed parts that took their place.
 
-``python -m reproduce.store.migration [RESULTS]`` rewrites ``spec``, ``spec_hash`` and ``schema_version`` in every run.json
-below a results folder; no other file of a run is touched, and nothing that was measured changes.
+``python -m reproduce.store.migration [RESULTS]`` rewrites ``spec``, ``spec_hash`` and ``schema_version`` in every
+run.json below a results folder; no other file of a run is touched, and nothing that was measured changes.
 """
 
+import json
+import sys
+from pathlib import Path
 from typing import Any
 
+from lengen.config.spec import Spec, from_dict
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.atomic_files import readable, write_text
+from reproduce.store.run_folder import SCHEMA
+from reproduce.store.store import results_root
+
+LATER: dict[str, dict[str, Any]] = {
+    "data": {
+        "fixed_length": 0, "base": 10, "aligned": False, "limit": 0, "period": 0, "lengths": [], "pad_to": 0,
+        "subtasks": [], "carries": "pairs", "vocabulary": "task", "spaces": 0.0, "fresh_spaces": True, "max_offset": 0,
+        "alphabet": 0, "short": 0, "skew": 0.0, "repeats": 0.0, "hints": [],
+    },
+    "model": {
+        "architecture": "decoder", "encoder_layers": 0, "shared": False, "dropout": 0.0, "biases": False,
+        "scale_embedding": False, "bias": "none", "window": 0, "stride": 1, "causal": True, "loops": 1,
+        "inject": "none", "head_bias": False, "temperature": "none", "temperature_of": "position", "temperature_start": 0.0,
+    },
+}  # fmt: skip
+"""Fields that came after some runs were stored, with what those runs had."""
 PAIRS = {"addition": "pair_addition"}
 """Tasks at a fixed length whose name another task has, too."""
 SEQUENCES = {
@@ -23,7 +45,7 @@ OF_NUMBERS = ("increment", "carries")
 
 def typed(flat: dict[str, Any]) -> dict[str, Any]:
     """The nested plain data of a setting of schema 1, sections of papers included."""
-    data, model = flat["data"], flat["model"]
+    data, model = LATER["data"] | flat["data"], LATER["model"] | flat["model"]
     sections = {name: dict(section) for name, section in flat.items() if name not in ("data", "model")}
     if "interpolation" in sections:
         sections["interpolation"]["encoding"] = {"kind": sections["interpolation"]["encoding"]}
@@ -129,3 +151,30 @@ def _model(data: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
         "output_bias": model["head_bias"],
         "tempered": None if model["temperature"] == "none" else tempered,
     }
+
+
+def migrated(info: dict[str, Any]) -> dict[str, Any]:
+    """A run.json of schema 1 as one of the present schema."""
+    experiment, profile = str(info["experiment"]), str(info["profile"])
+    values = typed(info["spec"])
+    declared = {item.name: item.specs for item in CATALOGUE.experiments(experiment.split("/")[0])}.get(experiment, {})
+    sections = set(values) - {"data", "model", "train", "test"}
+    sort = type(declared[profile]) if sections and profile in declared else Spec
+    spec = from_dict(values, sort)
+    return {**info, "schema_version": SCHEMA, "spec": spec.to_dict(), "spec_hash": spec.hash()}
+
+
+def main(root: Path) -> int:
+    """Rewrite every run.json of schema 1 below a results folder; how many there were."""
+    count = 0
+    for path in sorted(root.rglob("run.json")):
+        info = json.loads(path.read_text())
+        if info.get("schema_version") == 1:
+            write_text(path, json.dumps(migrated(info), indent=1, sort_keys=True) + "\n")
+            count += 1
+    print(f"{count} runs of schema 1 rewritten below {readable(root)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]) if len(sys.argv) > 1 else results_root()))

@@ -15,7 +15,12 @@ PACKAGES = ("torch", "lightning", "torchmetrics", "numpy", "safetensors")
 """Packages whose version can change a result."""
 CODE = ("lengen", "papers", "reproduce")
 """Folders whose uncommitted changes make a run ``dirty``."""
-CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def checkout() -> Path | None:
+    """The repository that this program runs from; None where it is installed without one."""
+    root = Path(__file__).resolve().parents[2]
+    return root if (root / "pyproject.toml").is_file() else None
 
 
 def provenance(arguments: Sequence[str]) -> dict[str, object]:
@@ -42,7 +47,10 @@ def _commit() -> tuple[str, bool]:
 
 
 def _git(*arguments: str) -> str:
-    command = ["git", "-C", str(CHECKOUT), *arguments]
+    root = checkout()
+    if root is None:
+        raise FileNotFoundError("no repository")
+    command = ["git", "-C", str(root), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout.strip()
 
 

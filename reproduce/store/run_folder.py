@@ -4,23 +4,24 @@ What enters is a finished version folder; what leaves is its run.json and its re
 sha256 that run.json holds, or a `StoreError` that names the file and what was expected of it.
 """
 
-import csv
 import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lengen.records import AttentionMap, Grid, KeyCount, RecordError, key_counts_from_csv
+from lengen.records import AttentionMap, Grid, KeyCount, RecordError, key_counts_from_csv, metrics_from_csv
 from reproduce.store.atomic_files import StoreError, readable
 
-SCHEMA = 1
-"""Version of the layout of run.json and of the files beside it."""
-RECORDS = ("metrics.csv", "grid.csv", "curve.csv", "keys.csv", "attention.npz", "arrays.npz")
+SCHEMA = 2
+"""Version of run.json: from 2 on its setting is made of parts. Other files of version 1 are read as they are."""
+SCORES = ("scores.csv", "grid.csv", "curve.csv")
+"""Names under which the counts of a run may stand: the first since version 2, the others before."""
+RECORDS = ("metrics.csv", *SCORES, "keys.csv", "attention.npz", "arrays.npz")
 """What a run measured; each is checked against its sha256 when read."""
 
 
@@ -40,6 +41,10 @@ def load_info(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise StoreError(f"{readable(path)}: expected JSON ({reason}){repair}") from None
+    if isinstance(info, dict) and info.get("schema_version") == 1:
+        raise StoreError(
+            f"{readable(path)}: its setting is of schema_version 1; python -m reproduce.store.migration rewrites it"
+        )
     if not isinstance(info, dict) or info.get("schema_version") != SCHEMA or info.get("status") != "finished":
         raise StoreError(f"{readable(path)}: expected schema_version {SCHEMA} and status finished{repair}")
     for name, kind in (("spec", dict), ("spec_hash", str), ("files", dict), ("overrides", list)):
@@ -63,9 +68,9 @@ def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
             ) from None
         if hashlib.sha256(texts[name]).hexdigest() != info["files"][name]:
             raise StoreError(damaged(path))
-    name = "grid.csv" if "grid.csv" in texts else "curve.csv"
-    if name not in texts:
-        raise StoreError(f"{readable(folder)}: expected grid.csv or curve.csv; restore it, or delete this folder")
+    name = next((name for name in SCORES if name in texts), "")
+    if not name:
+        raise StoreError(f"{readable(folder)}: expected {SCORES[0]}; restore it, or delete this folder")
     try:
         grid = Grid.from_csv(texts[name].decode())
         name = "metrics.csv"
@@ -127,27 +132,3 @@ def _archive(arrays: Mapping[str, np.ndarray]) -> bytes:
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, np.asarray(array, order="C"), allow_pickle=False)
     return out.getvalue()
-
-
-def metrics_to_csv(rows: Iterable[tuple[int, str, float]]) -> str:
-    """``step,name,value``, one row per logged number, in the order given."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("step", "name", "value"))
-    writer.writerows((step, name, repr(float(value))) for step, name, value in rows)
-    return out.getvalue()
-
-
-def metrics_from_csv(text: str) -> tuple[tuple[int, str, float], ...]:
-    """The inverse of `metrics_to_csv`; raises `RecordError` with the line of the first bad row."""
-    rows = list(csv.reader(io.StringIO(text)))
-    if not rows or rows[0] != ["step", "name", "value"]:
-        raise RecordError("line 1: expected columns step,name,value")
-    parsed = []
-    for number, row in enumerate(rows[1:], start=2):
-        try:
-            step, name, value = row
-            parsed.append((int(step), name, float(value)))
-        except ValueError:
-            raise RecordError(f"line {number}: expected a step, a name and a number") from None
-    return tuple(parsed)

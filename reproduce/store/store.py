@@ -17,17 +17,18 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lengen.records import Grid, Run, key_counts_to_csv
+from lengen.records import METRIC_COLUMNS, Grid, Run, key_counts_to_csv, to_table
 from reproduce.store.atomic_files import StoreError, locked, readable, sync, write_bytes, write_text, writing
+from reproduce.store.provenance import checkout
 from reproduce.store.run_folder import (
     RECORDS,
     SCHEMA,
+    SCORES,
     arrays_to_bytes,
     attention_to_bytes,
     damaged,
     load_info,
     load_records,
-    metrics_to_csv,
 )
 
 __all__ = ["Store", "StoreError", "Workspace", "readable", "results_root", "write_bytes", "write_text"]
@@ -39,13 +40,22 @@ _MARK = ".spec"
 """File in ``.work`` which holds the hash of the specification that is running there."""
 
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-
-
 def results_root() -> Path:
-    """``$LENGEN_RESULTS`` where it is set, else ``results`` of this checkout."""
+    """``$LENGEN_RESULTS`` where it is set; else ``results`` of this checkout, or of the current folder where the
+    program was installed without its repository."""
     chosen = os.environ.get("LENGEN_RESULTS")
-    return Path(chosen).absolute() if chosen else REPOSITORY / "results"
+    return Path(chosen).absolute() if chosen else (checkout() or Path.cwd()) / "results"
+
+
+def no_reference() -> str:
+    """One sentence where the committed results cannot be here, because only the program was installed; else nothing."""
+    place = results_root() / "reference"
+    if checkout() is not None or "LENGEN_RESULTS" in os.environ or any(place.glob("**/run.json")):
+        return ""
+    return (
+        f"{readable(place)} is not there: the committed results are part of the repository, not of the installed "
+        "package; run in a clone of it, or set LENGEN_RESULTS to its folder results"
+    )
 
 
 class Workspace:
@@ -68,8 +78,8 @@ class Workspace:
             with writing(folder / name):
                 (folder / name).unlink(missing_ok=True)
         if not (folder / "metrics.csv").exists():
-            write_text(folder / "metrics.csv", metrics_to_csv(()))
-        write_text(folder / ("curve.csv" if len(outcome.grid.axes) == 1 else "grid.csv"), outcome.grid.to_csv())
+            write_text(folder / "metrics.csv", to_table(METRIC_COLUMNS, ()))
+        write_text(folder / SCORES[0], outcome.grid.to_csv())
         if outcome.key_counts:
             write_text(folder / "keys.csv", key_counts_to_csv(outcome.key_counts))
         if outcome.attention is not None:
@@ -112,7 +122,11 @@ class Store:
 
     def runs(self, paper: str | None = None, profile: str | None = None) -> list[Run]:
         """Finished runs, the newest version of each (experiment, profile, seed, spec hash), sorted."""
-        return [self._load(self.folder(run)) for run in self.headers(paper, profile)]
+        return [self.load(run) for run in self.headers(paper, profile)]
+
+    def load(self, header: Run) -> Run:
+        """A run of `headers` with its records."""
+        return self._load(self.folder(header))
 
     def of(self, experiment: str, profile: str) -> list[Run]:
         """`runs` of one experiment at one profile; reads nothing else."""
@@ -126,14 +140,6 @@ class Store:
             if load_info(folder).get("spec_hash") == spec_hash:
                 return self._load(folder)
         return None
-
-    def newest(self, experiment: str, profile: str | None = None, seed: int | None = None) -> Run | None:
-        """The run of this experiment that finished last, of whatever specification, or None."""
-        pattern = f"{experiment}/{profile or '*'}/seed-{'*' if seed is None else seed}"
-        folders = self._versions(pattern)
-        if not folders:
-            return None
-        return self._load(max(folders, key=lambda folder: (str(load_info(folder).get("finished")), _number(folder))))
 
     def folder(self, run: Run) -> Path:
         """Where a run of this store lies."""

@@ -230,8 +230,8 @@ def strings(task: Task, problems: Problems) -> list[list[str]]:
     """The inverse of `problems`."""
     flip = 1 if forwards(task) else -1
     return [
-        ["".join("0123456789abcdef"[d] for d in digits[:size][::flip]) for digits, size in zip(row, sizes, strict=True) if size]
-        for row, sizes in zip(problems.operands.tolist(), problems.lengths.tolist(), strict=True)
+        ["".join("0123456789abcdef"[d] for d in digits[:size][::flip]) for digits, size in zip(row, sizes,
+        strict=True) if size] for row, sizes in zip(problems.operands.tolist(), problems.lengths.tolist(), strict=True)
     ]  # fmt: skip
 
 

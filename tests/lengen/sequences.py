@@ -60,8 +60,8 @@ def sequences(
     task: str = "sorting", length: int = 6, alphabet: int = 9, hints: tuple[str, ...] = (), examples: int = 0,
     position_ids: PositionIds = NoPositionIds(), reverse_response: bool | None = None, **options: float,
 ) -> DataSpec:  # fmt: skip
-    """A task on sequences as "Improving Length-Generalization in Transformers via Task Hinting" writes it, and hints that
-    share its fields."""
+    """A task on sequences as "Improving Length-Generalization in Transformers via Task Hinting" writes it, and hints
+    that share its fields."""
     reverse = task in OF_NUMBERS if reverse_response is None else reverse_response
     return DataSpec(
         task=part(task, length, alphabet, **options),

@@ -11,8 +11,8 @@ from lengen.config import Encoder, Given, TrainSpec, Window
 from lengen.config.spec import replace
 from lengen.data.batch import Batch
 from lengen.decoding import verify, write
-from lengen.records import Score
 from lengen.vocab import END, PAD
+from tests.counted import counted
 from tests.lengen.beside import beside, data_for, made, plain_greedy, trained
 from tests.lengen.helpers import data_spec
 
@@ -167,4 +167,4 @@ def test_cell_scores_count_what_plain_decoding_writes(name):
     edits = sum(Levenshtein.distance(ended(a), b) for a, b in pairs)
     answers = sum(body(a) == body(b) for a, b in pairs)
     correct = sum(a == b for a, b in pairs)
-    assert found == Score(20, correct, answers, edits, sum(map(len, truths)))
+    assert found == counted(20, correct, answers, edits, sum(map(len, truths)))

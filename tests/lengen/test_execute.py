@@ -14,11 +14,12 @@ from lengen.config.spec import change
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.progress import Progress
-from lengen.records import Grid, Score
+from lengen.records import Grid
 from lengen.tasks import OperandError
 from lengen.training.build import load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute
+from tests.counted import counted
 from tests.lengen.helpers import MODEL, TEST, TRAIN, Killed, data_spec, kill_at, spec
 
 SPEC = spec(
@@ -61,7 +62,7 @@ def test_a_run_leaves_its_records(finished):
     folder, outcome, reports = finished
     assert outcome.grid.axes == ("length", "count")
     assert sorted(outcome.grid.scores) == [(1, 2), (1, 3), (2, 2), (2, 3)]
-    assert all(score.n == 8 for modes in outcome.grid.scores.values() for score in modes.values())
+    assert all(score["n"] == 8 for modes in outcome.grid.scores.values() for score in modes.values())
     assert {mode for modes in outcome.grid.scores.values() for mode in modes} == {"teacher_forced", "free_running"}
     assert len(outcome.key_counts) == MODEL.heads * 2
     size = len("".join(outcome.attention.tokens))
@@ -161,7 +162,7 @@ def test_cells_scored_before_a_kill_are_not_scored_again(finished):
     folder, outcome, _ = finished
     scored = Grid(("length", "count"))
     for mode in ("teacher_forced", "free_running"):
-        scored.add((1, 2), mode, Score(8, 3, 4, 5, 77))
+        scored.add((1, 2), mode, counted(8, 3, 4, 5, 77))
     (folder / PARTIAL).write_text(scored.to_csv())
     try:
         again = run(folder).grid

@@ -1,5 +1,8 @@
 """Exact match, final answers and edit distance against loops, dynamic programming and torchmetrics."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 import torchmetrics
@@ -7,7 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen.formats import build_format
-from lengen.metrics import AnswerMatch, EditDistance, ExactMatch, answer_match, edit_distances, exact_match
+from lengen.metrics import (
+    METRICS,
+    AnswerMatch,
+    Counted,
+    EditDistance,
+    ExactMatch,
+    Metric,
+    answer_match,
+    count,
+    edit_distances,
+    exact_match,
+)
 from lengen.vocab import PAD
 from tests.cases import CASES
 
@@ -48,9 +62,9 @@ def test_classes_keep_counts_over_batches(several):
     tokens = sum(len(b) for _, b in everything)
     if tokens:
         assert float(edits.compute()) == pytest.approx(sum(table(a, b) for a, b in everything) / tokens)
-    assert int(edits.edits) == sum(table(a, b) for a, b in everything)
+    assert int(edits.counted) == sum(table(a, b) for a, b in everything)
     exact.reset()
-    assert int(exact.total) == 0
+    assert int(exact.per) == 0
 
 
 @given(batches)
@@ -100,3 +114,32 @@ def test_padding_that_a_model_writes_counts_for_nothing_but_keeps_an_answer_wron
 
 def test_metrics_declare_which_way_is_better():
     assert ExactMatch.higher_is_better and not EditDistance.higher_is_better
+
+
+@given(batches)
+def test_counts_are_those_of_loops_and_a_metric_of_ones_own_is_among_them(pairs):
+    format = build_format(CASES[0].data)
+    written, reference = padded([a for a, _ in pairs]), padded([b for _, b in pairs])
+    first = Metric(
+        "first", "first token right", lambda r: {"first": int((r.written[:, 0] == r.reference[:, 0]).sum())}, "first"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(METRICS, "first", first)
+        own = count(written, reference, format, own_text=True)
+        forced = count(written, reference, format, own_text=False)
+    assert own["n"] == len(pairs) and own["reference_tokens"] == sum(len(b) for _, b in pairs)
+    assert own["correct"] == sum(a == b for a, b in pairs)
+    assert own["edit_sum"] == sum(table(a, b) for a, b in pairs)
+    assert own["first"] == sum((a or [PAD])[0] == (b or [PAD])[0] for a, b in pairs)
+    assert forced == {name: value for name, value in own.items() if name != "edit_sum"}
+
+
+def test_names_and_words_of_metrics_load_no_torch():
+    code = "import sys, lengen.metrics; print(*sorted({'torch', 'torchmetrics', 'rapidfuzz'} & {*sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_an_answer_cannot_be_told_without_its_format():
+    with pytest.raises(ValueError, match="expected the format of the responses"):
+        Counted(METRICS["answer"]).update(padded([[1]]), padded([[1]]))

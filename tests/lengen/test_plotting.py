@@ -3,13 +3,16 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from lengen import plotting
 from lengen.intervals import wilson
-from lengen.records import AttentionMap, Grid, KeyCount, Score
+from lengen.records import AttentionMap, Grid, KeyCount, Run
+from tests.counted import counted
 
 TRAINED = {"length": (1, 5), "count": (2, 4)}
 
@@ -24,14 +27,14 @@ def grid(rate=0.5, lengths=(1, 3, 5, 9), counts=(2, 3, 4, 8), leave=()) -> Grid:
     found = Grid(("length", "count"))
     for cell in [(length, count) for length in lengths for count in counts]:
         if cell not in leave:
-            found.add(cell, "teacher_forced", Score(100, round(100 * rate), 100, 0, 10))
+            found.add(cell, "teacher_forced", counted(100, round(100 * rate), 100, 0, 10))
     return found
 
 
 def curve(rates, edit=0) -> Grid:
     found = Grid(("length",))
     for length, rate in rates.items():
-        found.add((length,), "teacher_forced", Score(100, round(100 * rate), 100, edit, 1000))
+        found.add((length,), "teacher_forced", counted(100, round(100 * rate), 100, edit, 1000))
     return found
 
 
@@ -81,20 +84,137 @@ def test_large_grids_carry_no_numbers_and_few_ticks(axes):
     assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "5", "10", "15", "20", "25", "30"]
 
 
+LOOK = plotting.Look("C0")
+
+
 def test_one_seed_has_its_wilson_band_and_several_their_range(axes):
-    plotting.curve(axes, [curve({1: 1.0, 2: 0.5})], label="a", colour="C0")
+    plotting.line(axes, plotting.scores([curve({1: 1.0, 2: 0.5})]), LOOK, "a")
     heights = axes.collections[0].get_paths()[0].vertices[:, 1]
     assert min(heights) == pytest.approx(wilson(50, 100).low) and max(heights) == 1.0
-    plotting.curve(axes, [curve({1: 0.2}), curve({1: 0.6}), curve({1: 0.5})], label="b", colour="C1")
+    plotting.line(axes, plotting.scores([curve({1: 0.2}), curve({1: 0.6}), curve({1: 0.5})]), LOOK, "b")
     heights = axes.collections[1].get_paths()[0].vertices[:, 1]
     assert (min(heights), max(heights)) == (0.2, 0.6)
     assert axes.lines[1].get_ydata() == [0.5]
-    assert axes.get_ylabel() == "Accuracy" and axes.get_xlabel() == "Operand length (digits)"
 
 
-def test_edit_distance_is_per_reference_token(axes):
-    plotting.curve(axes, [curve({1: 0.5}, edit=250)], label="a", colour="C0", metric="edit")
-    assert axes.lines[0].get_ydata() == [0.25] and axes.get_ylabel() == "Edit distance per token"
+def test_edit_distance_is_per_reference_token_or_per_response_and_one_seed_has_no_band(axes):
+    grids = [curve({1: 0.5}, edit=250)]
+    plotting.line(axes, plotting.scores(grids, metric="edit"), LOOK, interval=False)
+    assert axes.lines[0].get_ydata() == [0.25] and not axes.collections
+    assert plotting.scores(grids, metric="edits")["value"].tolist() == [2.5]
+    assert plotting.scores(grids, mode="sampled").empty
+
+
+def test_lines_that_coincide_stand_side_by_side_and_are_equally_wide(axes):
+    points = {name: plotting.scores([curve({1: 1.0, 9: 1.0})]) for name in "abcdefg"}
+    plotting.lines(axes, points, plotting.in_order(points), dict(zip(points, points, strict=True)))
+    assert {tuple(line.get_ydata()) for line in axes.lines} == {(1.0, 1.0)}  # the values stay
+    assert {line.get_linewidth() for line in axes.lines} == {1.4}
+    heights = [72 / axes.get_figure().dpi * line.get_transform().transform((1, 1))[1] for line in axes.lines]
+    true = 72 / axes.get_figure().dpi * axes.transData.transform((1, 1))[1]
+    assert np.diff(heights) == pytest.approx(-0.5) and np.mean(heights) == pytest.approx(true)
+
+
+def test_long_lines_have_few_markers_each_beginning_elsewhere(axes):
+    steps = plotting.metrics([run(metrics=[(step, "loss", 1.0) for step in range(80)])], "loss")
+    plotting.line(axes, steps, LOOK, interval=False, sparse=3)
+    assert axes.lines[0].get_markevery() == (3, 10)
+
+
+def run(spec=None, **records) -> Run:
+    return Run("p/f/v", "cpu", 0, 1, "reference", {"spec": spec or {}}, Grid(("length",)), **records)
+
+
+def test_metrics_leave_out_what_is_not_finite_and_smooth_by_medians():
+    rows = [(step, "loss", value) for step, value in enumerate((1.0, float("nan"), 9.0, 2.0))] + [(7, "other", 5.0)]
+    found = plotting.metrics([run(metrics=rows), run(metrics=rows[:1])], "loss")
+    assert found.to_numpy().tolist() == [[0, 0, 1], [2, 0, 9], [3, 0, 2], [0, 1, 1]]
+    assert plotting.metrics([run(metrics=rows)], "loss", 3)["value"].tolist() == [5, 2, 5.5]
+
+
+def test_arrays_are_means_over_all_examples_and_nan_where_nothing_was_recorded():
+    some = run(arrays={"loss.1": np.array([1.0, 2.0, 3.0]), "loss.2": np.array([6.0])})
+    assert plotting.arrays([some], "loss", (1, 2, 5)) == [3.0] and np.isnan(plotting.arrays([some], "loss", (5,))).all()
+
+
+# -- labels ------------------------------------------------------------------------------------------------
+
+
+def test_settings_are_read_by_name_and_older_runs_have_the_default():
+    known = run({"data": {"length": 7}})
+    assert plotting.setting(known, "length") == 7 and plotting.setting(known, "spaces") == 0.0
+    assert plotting.setting(known, "layers") == 1  # not even the section
+
+
+def test_no_two_methods_share_colour_and_marker_within_a_family_and_all_are_legible():
+    looks = [(method.look.colour, method.look.marker) for method in plotting.METHODS.values()]
+    families = [["none", "sinusoidal", "rope", "alibi", "rpe", "abc"], ["none", "sinusoidal", "window", "cyclic"]]
+    families += [["none", "rope", "fire", "coupled"], ["unhinted", "successor", "count", "fill", "hints", "log"]]
+    for family in families:
+        assert len({plotting.METHODS[key].look.colour for key in family}) == len(family)
+        assert len({plotting.METHODS[key].look.marker for key in family}) == len(family)
+    pale = {plotting.COLOURS[6], plotting.COLOURS[8]}  # pink and yellow vanish in print
+    assert not pale & {colour for colour, _ in looks}
+
+
+def test_a_method_that_a_figure_has_twice_keeps_its_colour_and_gets_another_marker_and_line():
+    known = plotting.looks({"a": "log", "b": "unhinted", "c": "log", "d": "log"})
+    assert known["a"] == plotting.METHODS["log"].look and known["b"] == plotting.METHODS["unhinted"].look
+    assert {known[name].colour for name in "acd"} == {known["a"].colour}
+    assert len({look.marker for look in known.values()}) == 4 and len({known[name].line for name in "acd"}) == 3
+
+
+def test_lengths_in_words():
+    assert plotting.spans((1, 2, 3, 4, 6)) == "1–4, 6" and plotting.spans((1, 2, 4)) == "1, 2, 4"
+
+
+# -- page --------------------------------------------------------------------------------------------------
+
+NAMES = [f"p/t/{size}-{kind}-w{width}" for size in ("1m", "10m") for kind in ("add", "mix") for width in (64, 128)]
+
+
+@given(st.lists(st.sampled_from([*NAMES, "p/t/one", "p/u/one"]), unique=True))
+def test_names_in_braces_stand_for_the_same_names(names):
+    assert sorted(name for short in plotting.braces(names) for name in expand(short)) == sorted(names)
+
+
+def expand(short: str) -> list[str]:
+    head, brace, rest = short.partition("{")
+    if not brace:
+        return [short]
+    inside, _, tail = rest.partition("}")
+    return [name for part in inside.split(",") for name in expand(f"{head}{part}{tail}")]
+
+
+def test_many_missing_experiments_are_named_in_braces():
+    shown = plotting.absent({name: [] for name in ("p/fig4.9/add", *NAMES)})
+    assert shown == ["Not run at this profile: fig4.9/add", "t/{1m,10m}-{add,mix}-{w64,w128}"]
+    few = plotting.absent({name: [] for name in NAMES[:2]})
+    assert few == ["Not run at this profile: p/t/1m-add-w64, p/t/1m-add-w128"]
+
+
+def test_a_legend_has_every_label_once_and_axes_are_labelled_at_the_edge_only():
+    figure = Figure()
+    grid = figure.subplots(2, 2)
+    for axes in grid.flat[:3]:
+        axes.plot([1], [1], label="a line with a long name")
+        axes.set(xlabel="x", ylabel="y")
+    plotting.legend(figure, grid.flat, wrap=12)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a line with\na long name"]
+    plotting.outer_labels(grid)
+    assert [axes.get_xlabel() for axes in grid.flat[:3]] == ["", "x", "x"]  # the fourth is empty
+    assert [axes.get_ylabel() for axes in grid.flat[:3]] == ["y", "", "y"]
+
+
+def test_a_table_writes_every_word_in_ink_that_can_be_read(axes):
+    plotting.heat_table(axes, np.array([[0.9, np.nan]]), [["dark", "none"]], rows=["r"], columns=["a", "b"])
+    assert [(text.get_text(), text.get_color()) for text in axes.texts] == [("dark", "white"), ("none", "black")]
+    plotting.heat_table(hatched := Figure().subplots(), np.array([[0.1, np.nan]]), [["x", "y"]], rows=["r"],
+                        columns=["a", "b"], hatched=True)  # fmt: skip
+    assert [text.get_text() for text in hatched.texts] == ["x"]
+
+
+# -- attention ---------------------------------------------------------------------------------------------
 
 
 def attention(tokens: str) -> AttentionMap:
@@ -142,7 +262,7 @@ def test_a_footnote_is_wrapped_and_leaves_out_empty_notes():
 def test_keys_per_step_draws_means_of_all_heads_and_of_the_focused_half(axes):
     rows = [KeyCount(4, m, 0, head, 10, 10 * (2 + head * m)) for m in (2, 6) for head in (0, 1)]
     rows.append(KeyCount(9, 2, 0, 0, 10, 990))  # a length with one count cannot show growth
-    plotting.keys_per_step(axes, [rows], label="a", colour="C0", marker="o")
+    plotting.keys_per_step(axes, [rows], LOOK, "a")
     *_, focused, mean = axes.lines
     assert list(mean.get_xdata()) == [2, 6] and list(mean.get_ydata()) == [3, 5]
     assert list(focused.get_ydata()) == [2, 2]
@@ -165,3 +285,11 @@ def test_the_style_comes_from_the_defaults_and_leaves_nothing_behind():
             assert mpl.rcParams["font.size"] == 8 and mpl.rcParams["axes.facecolor"] == "white"
             assert mpl.rcParams["image.interpolation"] == mpl.rcParamsDefault["image.interpolation"]
         assert mpl.rcParams["font.size"] == 31
+
+
+def test_names_of_markers_and_clips_are_numbers_in_the_order_they_appear():
+    """Matplotlib's are hashes of coordinates to the last bit, which is not the same on every processor."""
+    one = b'<use xlink:href="#m0123456789"/><g clip-path="url(#pabcdefabcd)"/><clipPath id="pabcdefabcd"/>'
+    other = one.replace(b"pabcdefabcd", b"p9999999999").replace(b"m0123456789", b"mffffffffff")
+    expected = b'<use xlink:href="#m0"/><g clip-path="url(#p1)"/><clipPath id="p1"/>'
+    assert plotting.numbered(one) == plotting.numbered(other) == expected

@@ -1,26 +1,53 @@
 """Counts, their CSV text, and what is refused when read back."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.records import MODES, Grid, KeyCount, RecordError, Score, key_counts_from_csv, key_counts_to_csv
+from lengen.records import (
+    METRIC_COLUMNS,
+    MODES,
+    VERSION_1,
+    Counts,
+    Grid,
+    KeyCount,
+    RecordError,
+    key_counts_from_csv,
+    key_counts_to_csv,
+    metrics_from_csv,
+    to_table,
+)
+from tests.counted import counted
 
 whole = st.integers(0, 10**12)
-score = st.tuples(whole, whole, whole, whole, whole).map(
-    lambda v: Score(v[0], min(v[0], v[1]), min(v[0], v[2]), v[3], v[4])
+five = st.tuples(whole, whole, whole, whole, whole).map(
+    lambda v: counted(v[0], min(v[0], v[1]), min(v[0], v[2]), v[3], v[4])
 )
+names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
+any_counts = st.dictionaries(names, whole | st.floats(allow_nan=False, allow_infinity=False), min_size=1).map(Counts)
 
 
 @st.composite
-def grids(draw, axes=None):
+def grids(draw, axes=None, score=any_counts):
     axes = axes or draw(st.sampled_from([("length",), ("length", "count")]))
     grid = Grid(axes)
-    cells = draw(st.lists(st.tuples(*[st.integers(1, 40)] * len(axes)), max_size=6, unique=True))
+    cells = draw(st.lists(st.tuples(*[st.integers(1, 40)] * len(axes)), min_size=1, max_size=6, unique=True))
     for cell in cells:
         for mode in draw(st.sets(st.sampled_from(MODES), min_size=1)):
             grid.add(cell, mode, draw(score))
     return grid
+
+
+def version_1(grid):
+    """The text of a grid as it was stored before counts had rows of their own."""
+    rows = [
+        (*cell, mode, *(grid.scores[cell][mode][name] for name in VERSION_1))
+        for cell in sorted(grid.scores)
+        for mode in sorted(grid.scores[cell])
+    ]
+    return to_table((*grid.axes, "mode", *VERSION_1), rows)
 
 
 @given(grids())
@@ -30,34 +57,57 @@ def test_a_grid_survives_its_csv(grid):
     assert "\r" not in text
 
 
-@given(grids(("length",)), grids(("length",)), grids(("length",)))
+@given(grids(score=five))
+def test_both_versions_of_the_same_counts_read_equal(grid):
+    assert Grid.from_csv(version_1(grid)) == Grid.from_csv(grid.to_csv()) == grid
+
+
+@given(*[grids(("length",), five)] * 3)
 def test_merging_is_addition(a, b, c):
     assert a.merge(b) == b.merge(a)
     assert a.merge(b).merge(c) == a.merge(b.merge(c))
     assert a.merge(Grid(("length",))) == a
     cells = set(a.scores) | set(b.scores)
     for mode in MODES:
-        assert a.merge(b).total(cells, mode) == a.total(cells, mode) + b.total(cells, mode)
+        parts = [total for grid in (a, b) if (total := grid.total(cells, mode))]
+        assert a.merge(b).total(cells, mode) == (sum(parts[1:], parts[0]) if parts else {})
 
 
 def test_rows_are_sorted_and_named():
     grid = Grid(("length", "count"))
     for cell in [(10, 2), (2, 10), (2, 3)]:
         for mode in MODES:
-            grid.add(cell, mode, Score(5, 1, 2, 3, 4))
+            grid.add(cell, mode, Counts(n=5, correct=1, hops=2.5))
     lines = grid.to_csv().splitlines()
-    assert lines[0] == "length,count,mode,n,correct,answer_correct,edit_sum,reference_tokens"
-    assert lines[1] == "2,3,free_running,5,1,2,3,4" and lines[-1] == "10,2,teacher_forced,5,1,2,3,4"
+    assert lines[:3] == ["length,count,mode,name,value", "2,3,free_running,correct,1", "2,3,free_running,hops,2.5"]
+    assert lines[3] == "2,3,free_running,n,5" and lines[-1] == "10,2,teacher_forced,n,5"
+
+
+def test_a_curve_has_no_second_axis():
+    grid = Grid(("length",))
+    grid.add((7,), "sampled", Counts(n=5))
+    assert grid.to_csv() == "length,count,mode,name,value\n7,,sampled,n,5\n"
 
 
 def test_a_total_leaves_out_what_was_not_measured():
     grid = Grid(("length",))
-    grid.add((3,), "teacher_forced", Score(5, 1, 2, 3, 4))
-    assert grid.total([(3,), (4,)], "teacher_forced") == Score(5, 1, 2, 3, 4)
-    assert grid.total([(3,)], "free_running") == Score(0, 0, 0, 0, 0)
+    grid.add((3,), "teacher_forced", counted(5, 1, 2, 3, 4))
+    assert grid.total([(3,), (4,)], "teacher_forced") == counted(5, 1, 2, 3, 4)
+    assert grid.total([(3,)], "free_running") == {}
+
+
+def test_a_sum_of_counts_holds_what_both_counted():
+    assert Counts(n=5, correct=1) + Counts(n=3, hops=2) == Counts(n=8)
+
+
+def test_a_rate_of_what_was_not_counted_is_no_number():
+    assert Counts(n=4, correct=1).rate("correct") == 0.25
+    assert math.isnan(Counts(n=4).rate("correct")) and math.isnan(Counts(n=0, correct=0).rate("correct"))
+    assert math.isnan(Counts().rate("correct"))
 
 
 HEAD = "length,mode,n,correct,answer_correct,edit_sum,reference_tokens\n"
+LONG = "length,count,mode,name,value\n"
 
 
 @pytest.mark.parametrize(
@@ -74,13 +124,32 @@ HEAD = "length,mode,n,correct,answer_correct,edit_sum,reference_tokens\n"
         (HEAD + "3,teacher_forced,5,1,2,3,4.5\n", "line 2"),
         (HEAD + "\n", "line 2"),
         (HEAD + '3,"' + "x" * 200_000, "expected"),
+        (LONG + "3,4,teacher_forced,n\n", "line 2: expected a length, a count, a mode, a new name and a number"),
+        (LONG + "3,,teacher_forced,n,x\n", "line 2: expected a length, a mode, a new name and a number"),
+        (LONG + "3,4,teacher_forced,n,5\n3,,teacher_forced,n,5\n", "line 3"),
+        (LONG + "3,4,teacher_forced,n,5\n3,4,teacher_forced,n,5\n", "line 3"),
+        (LONG + "3,4,guessed,n,5\n", "line 2"),
+        (LONG + "3,4,teacher_forced,n,nan\n", "line 2"),
+        (LONG + "3,4,teacher_forced,,5\n", "line 2"),
     ],
-    ids=range(11),
+    ids=range(18),
 )
 def test_a_corrupted_grid_gets_one_sentence(text, message):
     with pytest.raises(RecordError) as caught:
         Grid.from_csv(text)
     assert message in str(caught.value) and "\n" not in str(caught.value) and isinstance(caught.value, ValueError)
+
+
+@given(st.lists(st.tuples(whole, names, st.floats(allow_nan=False)), max_size=4))
+def test_metrics_survive_and_a_file_cut_short_keeps_its_whole_lines(rows):
+    text = to_table(METRIC_COLUMNS, rows)
+    assert list(metrics_from_csv(text)) == rows
+    cut = text + "12,train_lo"
+    assert list(metrics_from_csv(cut, cut_short=True)) == rows
+    with pytest.raises(RecordError, match=f"line {len(rows) + 2}: expected a step, a name and a number"):
+        metrics_from_csv(cut)
+    with pytest.raises(RecordError, match="line 1: expected columns step,name,value"):
+        metrics_from_csv("")
 
 
 def test_grids_over_different_axes_do_not_merge():

@@ -15,10 +15,11 @@ from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import most_likely, sampled, verify, write
 from lengen.models import Transformer
 from lengen.randomness import generator
-from lengen.records import Grid, Score
+from lengen.records import Grid
 from lengen.tasks import Problems
 from lengen.training.run import execute
 from lengen.vocab import END, PAD
+from tests.counted import counted
 from tests.lengen.beside import beside, made, trained
 from tests.lengen.helpers import TEST, TRAIN, spec, two_operands
 
@@ -128,12 +129,12 @@ def test_sampled_scores_count_what_was_sampled():
     written = write(model, data.writer, problems, choose=sampled(generator("c")))
     reference = verify(model, data.writer.write(problems)).reference
     texts = [[data.vocab.decode(row) for row in side] for side in (written, reference)]
-    assert found.n == 100 and found.correct == sum(a == b for a, b in zip(*texts, strict=True))
+    assert found["n"] == 100 and found["correct"] == sum(a == b for a, b in zip(*texts, strict=True))
     finals = [[text.split("$")[0] for text in side] for side in texts]
-    assert found.answer_correct == sum(a == b for a, b in zip(*finals, strict=True))
-    assert found.reference_tokens == sum(map(len, texts[1])) and found.edit_sum > 0
+    assert found["answer_correct"] == sum(a == b for a, b in zip(*finals, strict=True))
+    assert found["reference_tokens"] == sum(map(len, texts[1])) and found["edit_sum"] > 0
     expected = sum(chances(model, data, problems))
-    assert abs(found.correct - expected) < 4.5 * math.sqrt(expected) + 1
+    assert abs(found["correct"] - expected) < 4.5 * math.sqrt(expected) + 1
     assert "sampled" not in score_cell(model, data.writer, problems, True)
 
 
@@ -152,19 +153,19 @@ def test_runs_have_a_mode_of_their_own_for_sampled_text_and_cells_done_are_not_r
 
     whole = run()
     assert {mode for modes in whole.scores.values() for mode in modes} == {"teacher_forced", "free_running", "sampled"}
-    assert [modes["sampled"].n for modes in whole.scores.values()] == [5, 5, 5]
-    assert [modes["teacher_forced"].n for modes in whole.scores.values()] == [12, 12, 12]
+    assert [modes["sampled"]["n"] for modes in whole.scores.values()] == [5, 5, 5]
+    assert [modes["teacher_forced"]["n"] for modes in whole.scores.values()] == [12, 12, 12]
     assert run() == whole, "a run measured again samples the same"
     assert Grid.from_csv(whole.to_csv()) == whole
     done = Grid(("length",))
     for mode, score in whole.scores[(2,)].items():
-        done.add((2,), mode, score._replace(correct=1, answer_correct=2))
-    done.add((1,), "sampled", Score(5, 5, 5, 0, 20))
+        done.add((2,), mode, score | {"correct": 1, "answer_correct": 2})
+    done.add((1,), "sampled", counted(5, 5, 5, 0, 20))
     (tmp_path / PARTIAL).write_text(done.to_csv())
     drawn = []
     monkeypatch.setattr(
         "lengen.callbacks.accuracy_grid.score_sampled",
-        lambda model, writer, problems, stream: drawn.append(int(problems.lengths[0, 0])) or Score(5, 0, 0, 9, 20),
+        lambda model, writer, problems, stream: drawn.append(int(problems.lengths[0, 0])) or counted(5, 0, 0, 9, 20),
     )
     again = run()
     assert drawn == [3] and again.scores[(2,)] == done.scores[(2,)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.intervals import SeedInterval, median, median_by_cell, newcombe, seed_interval, wilson
+from lengen.intervals import SeedInterval, median, newcombe, seed_interval, wilson
 
 counts = st.integers(0, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 tested = st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -94,12 +94,6 @@ def test_seed_interval_holds_the_median_in_any_order(values, random):
     assert seed_interval(values) == (low, high, coverage)
     assert min(values) <= low <= median(values) <= high <= max(values)
     assert 0 <= coverage < 1
-
-
-def test_median_by_cell_takes_each_cell_over_the_seeds_that_all_have_it():
-    seeds = [{(1, 2): 0.1, (2, 2): 1.0}, {(1, 2): 0.3}, {(1, 2): 0.2, (2, 2): 0.0}]
-    assert median_by_cell(seeds) == {(1, 2): 0.2}
-    assert median_by_cell([]) == {}
 
 
 def test_one_seed_says_nothing_about_the_spread():

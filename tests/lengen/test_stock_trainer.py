@@ -90,9 +90,7 @@ def test_twelve_lines_train_validate_test_predict_and_resume(finished, tmp_path)
     assert grid.grid == outcome.grid and (maps.map.weights == outcome.attention.weights).all()
     assert maps.key_counts == outcome.key_counts
     assert validated == [{"val_exact_match": pytest.approx(outcome.info["scalars"]["val_exact_match"], abs=1e-6)}]
-    shares = [
-        score["teacher_forced"].correct / score["teacher_forced"].n for _, score in sorted(grid.grid.scores.items())
-    ]
+    shares = [score["teacher_forced"].rate("correct") for _, score in sorted(grid.grid.scores.items())]
     assert [value for cell in tested for value in cell.values()] == pytest.approx(shares)
     assert len(tested) == len(data.cells) == 4
     for row, (text,) in zip([["5", "4"], ["9", "9", "1"]], answers, strict=True):
@@ -164,7 +162,7 @@ def test_the_edit_distance_curve_is_the_same_alone_and_beside_a_grid(tmp_path):
     stock(tmp_path, grid, beside, alone, teacher.scored, teacher).fit(SequenceModule(SPEC), ArithmeticData(SPEC))
     assert beside.curve == alone.curve and list(alone.curve) == [1, 2] and teacher.curve == {}
     score = grid.grid.scores[1, 2]["free_running"]
-    assert beside.curve[1] == score.edit_sum / score.reference_tokens > 0
+    assert beside.curve[1] == score["edit_sum"] / score["reference_tokens"] > 0
 
 
 def test_curves_while_training_reach_every_logger_and_callback(tmp_path):

@@ -6,8 +6,9 @@ from matplotlib.text import Text
 
 from lengen import plotting
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
-from lengen.records import MODES, Grid, Run, Score
+from lengen.records import MODES, Grid, Run
 from papers.bias_calibration import figures
+from tests.counted import counted
 
 PAPER = "bias_calibration"
 TRAINED = 4
@@ -36,11 +37,16 @@ def curve(name: str, seed=0) -> Grid:
         right = 400 - seed - length if holds else 400 if length <= TRAINED else 0
         for mode in MODES:
             edit = 0 if right > 300 else 100 * length
-            grid.add((length,), mode, Score(400, right, right, edit, 400 * length))
+            grid.add((length,), mode, counted(400, right, right, edit, 400 * length))
     return grid
 
 
+TASKS = {"parity": "running_xor", "listops": "listops_sm", "n-by-one": "n_by_one"}
+"""Task of an experiment whose name begins with the key; of others addition."""
+
+
 def run(name: str, seed=0, arrays=None, **fields) -> Run:
+    fields = {"task": next((TASKS[key] for key in TASKS if key in name), "addition")} | fields
     info = {"spec": spec(**fields), "spec_hash": "x", "overrides": []}
     return Run(f"{PAPER}/{name}", "cpu", seed, 1, "reference", info, curve(name, seed), arrays=arrays or {})
 

@@ -4,51 +4,60 @@ import numpy as np
 from matplotlib.figure import Figure as Drawing
 
 from lengen import plotting
-from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
-from lengen.records import AttentionMap, Grid, Run, Score
+from lengen.config import (
+    SUBTASKS,
+    Abacus,
+    DataSpec,
+    DigitSteps,
+    Linear,
+    ModelSpec,
+    RandomSpaces,
+    Sinusoidal,
+    Spec,
+    Subtasks,
+    TestSpec,
+    TrainSpec,
+    TwoOperandAddition,
+)
+from lengen.config.overlay import overlay
+from lengen.records import AttentionMap, Grid, Run
 from papers.random_spaces import figures
+from tests.counted import counted
 
 PAPER = "random_spaces"
 LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8)
 TRAINED = (1, 2, 3, 4, 6)
 STEPS = (0, 100, 200, 300, 400)
-SUBTASKS = ("add", "rev", "ali", "mad", "car")
 PARTS = ("reversed", "partials", "answer", "answer_of_partials", "partials_imply_answer")
-SECTIONS = {"lengths": "data", "width": "model", "shared": "model", "loops": "model", "inject": "model"}
-"""Section of a field that is not of the data."""
+MIXED = Subtasks()
+SPEC = Spec(
+    data=DataSpec(task=TwoOperandAddition(TRAINED), format=Linear(), examples=10_000),
+    model=ModelSpec(layers=2, heads=4, width=64, head_dim=16, ff_width=256, encoding=Sinusoidal()),
+    train=TrainSpec(steps=400, batch=2, lr=1e-3),
+    test=TestSpec(lengths=LENGTHS),
+)
 
 
-def spec(tested=LENGTHS, **fields) -> dict:
-    """A specification as run.json holds it; ``fields`` of the data or the model change it."""
-    known = Spec(
-        data=DataSpec(
-            task="n_by_n", length=6, count=2, lengths=TRAINED, scratchpad=False, pad=False, reverse_response=False,
-            position_ids="consecutive", examples=10_000,
-        ),
-        model=ModelSpec(layers=2, heads=4, width=64, head_dim=16, ff_width=256, encoding="sinusoidal"),
-        train=TrainSpec(steps=400, batch=2, lr=1e-3),
-        test=TestSpec(lengths=tested),
-    ).to_dict()  # fmt: skip
-    for name, value in fields.items():
-        known[SECTIONS.get(name, "data")][name] = value
-    if fields.get("lengths"):
-        known["data"]["length"] = max(fields["lengths"])
-    return known
+def spec(tested=LENGTHS, changes=None) -> dict:
+    """A specification as run.json holds it."""
+    return overlay(SPEC, {"test.lengths": tested}, changes or {}).to_dict()
 
 
 def curve(of: dict, rate: float = 0.0, gap: float = 0.0) -> Grid:
     """Every trained length right, ``gap`` of those left out, ``rate`` of the longer ones; sampled a little worse."""
-    grid, known = Grid(("length",)), of["data"]["lengths"]
+    grid, known = Grid(("length",)), of["data"]["task"]["lengths"]
     for length in of["test"]["lengths"]:
         share = 1.0 if length in known else gap if length < max(known) else rate
         for mode, factor in (("teacher_forced", 1.0), ("free_running", 1.0), ("sampled", 0.9)):
             right = round(200 * share * factor)
-            grid.add((length,), mode, Score(200, right, right, 0, 200 * length))
+            grid.add((length,), mode, counted(200, right, right, 0, 200 * length))
     return grid
 
 
-def run(name: str, seed=0, *, rate=0.0, gap=0.0, arrays=None, metrics=(), attention=None, tested=LENGTHS, **fields):
-    of = spec(tested, **fields)
+def run(
+    name: str, seed=0, *, rate=0.0, gap=0.0, arrays=None, metrics=(), attention=None, tested=LENGTHS, changes=None
+) -> Run:
+    of = spec(tested, changes)
     info = {"spec": of, "spec_hash": "x", "overrides": []}
     return Run(
         f"{PAPER}/{name}", "cpu", seed, 1, "reference", info, curve(of, rate, gap),
@@ -108,9 +117,9 @@ def losses(of: dict, inside: float, outside: float, problems=20) -> dict[str, np
     """Answer loss of every example and, for mixtures, loss and accuracy by sub-task."""
     found = {}
     for length in of["test"]["lengths"]:
-        level = inside if length in of["data"]["lengths"] else outside
+        level = inside if length in of["data"]["task"]["lengths"] else outside
         found[f"values.answer_loss.{length}"] = np.full(problems, level, np.float32)
-        for number, task in enumerate(of["data"]["subtasks"]):
+        for number, task in enumerate(of["data"]["format"].get("names", ())):
             hits = np.arange(problems) < (problems if level == inside else problems // (number + 2))
             found[f"hits.subtask.{task}.{length}"] = hits.astype(np.uint8)
             found[f"values.loss.{task}.{length}"] = np.full(problems, level * (number + 1), np.float32)
@@ -124,25 +133,32 @@ def sweep(sizes=(10_000, 100_000), widths=(64, 128), seeds=2) -> dict[str, list[
         for kind in ("add", "mix"):
             for wide, width in enumerate(widths):
                 name = f"table4.3/{size // 1000}k-{kind}-w{width}"
-                fields = {"examples": size, "width": width, "subtasks": SUBTASKS if kind == "mix" else ()}
+                changes = {"data.examples": size, "model.width": width}
+                if kind == "mix":
+                    changes["data.format"] = MIXED
                 gap = 0.1 + 0.2 * (kind == "mix") + 0.1 * big + 0.05 * wide
-                arrays = losses(spec(**fields), 0.01 * (1 + wide), 1.0 + big + 2 * (kind == "add") + wide)
+                arrays = losses(spec(changes=changes), 0.01 * (1 + wide), 1.0 + big + 2 * (kind == "add") + wide)
                 runs[f"{PAPER}/{name}"] = [
-                    run(name, seed, gap=gap + 0.02 * seed, rate=0.01 * (seed + wide), arrays=arrays, **fields)
+                    run(name, seed, gap=gap + 0.02 * seed, rate=0.01 * (seed + wide), arrays=arrays, changes=changes)
                     for seed in range(seeds)
                 ]
     return runs
 
 
+REVERSED = {"data.format.reverse_response": True}
+SCRATCHPAD = {"data.format": DigitSteps()}
+SPACES = {"data.spaces": RandomSpaces(ratio=0.5)}
+ABACUS = {"data.position_ids": Abacus(128)}
+LOOPED = {"model.loops": 4}
 SETTINGS = {
     "ape": {},
-    "reversed": {"reverse_response": True},
-    "scratchpad": {"scratchpad": True},
-    "zero-pad": {"pad_to": 9},
-    "spaces": {"spaces": 0.5},
-    "abacus": {"position_ids": "abacus", "gap": 1.0, "rate": 1.0},
+    "reversed": {"changes": REVERSED},
+    "scratchpad": {"changes": SCRATCHPAD},
+    "zero-pad": {"changes": {"data.format.pad_to": 9}},
+    "spaces": {"changes": SPACES},
+    "abacus": {"changes": ABACUS, "gap": 1.0, "rate": 1.0},
 }
-SHORT = {"lengths": (1, 3), "tested": (1, 2, 3, 4)}
+SHORT = {"changes": {"data.task.lengths": (1, 3)}, "tested": (1, 2, 3, 4)}
 
 
 def complete() -> dict[str, dict]:
@@ -154,19 +170,20 @@ def complete() -> dict[str, dict]:
     mix = {name: some for name, some in table.items() if "mix" in name}
     return {
         "fig4_1": {short.experiment: [short], **wide},
-        "fig4_2": several("fig4.2/1-7_digit", "fig4.2/1-3_digit", shared=True, metrics=tracked()),
-        "fig4_3": several("fig4.3/spaces", spaces=0.5, arrays=entropy) | several("fig4.3/other", arrays=entropy),
+        "fig4_2": several("fig4.2/1-7_digit", "fig4.2/1-3_digit", changes={"model.shared": True}, metrics=tracked()),
+        "fig4_3": several("fig4.3/spaces", changes=SPACES, arrays=entropy) | several("fig4.3/other", arrays=entropy),
         "fig4_4": several("fig4.4/ape", "fig4.4/ape-spaces", "fig4.4/abacus", attention=attention()),
         "fig4_5": {f"{PAPER}/fig4.5/{name}": [run(f"fig4.5/{name}", **known)] for name, known in SETTINGS.items()},
-        "fig4_6": several("fig4.6/scratchpad", "fig4.6/other", scratchpad=True, spaces=0.5, arrays=scratchpads()),
+        "fig4_6": several("fig4.6/scratchpad", "fig4.6/other", changes=SCRATCHPAD | SPACES, arrays=scratchpads()),
         "table4_3": table,
         "fig4_7": table,
         "widths": table,
         "fig4_8": table,
         "fig4_9": {f"{PAPER}/fig4.9/{task}": next(iter(mix.values())) for task in SUBTASKS} | mix,
         "figB_1": several("figB.1/ape", metrics=tracked())
-        | several("figB.1/reversed", metrics=tracked(), reverse_response=True),
-        "looped": several("looped/injected", loops=4, inject="input", gap=0.5) | several("looped/plain", loops=4),
+        | several("figB.1/reversed", metrics=tracked(), changes=REVERSED),
+        "looped": several("looped/injected", changes=LOOPED | {"model.inject": "input"}, gap=0.5)
+        | several("looped/plain", changes=LOOPED),
     }
 
 

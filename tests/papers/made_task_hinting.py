@@ -4,9 +4,26 @@ import numpy as np
 from matplotlib.figure import Figure as Drawing
 
 from lengen import plotting
-from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
-from lengen.records import Grid, Run, Score
+from lengen.config import (
+    Carries,
+    Counting,
+    DataSpec,
+    Filling,
+    Increment,
+    ModelSpec,
+    NextLarger,
+    NoEncoding,
+    Sorting,
+    Spec,
+    Tempered,
+    TestSpec,
+    TrainSpec,
+)
+from lengen.config.overlay import overlay
+from lengen.records import Grid, Run
 from papers.task_hinting import figures
+from papers.task_hinting.profiles import FORMAT
+from tests.counted import counted
 
 PAPER = "task_hinting"
 LENGTHS = (5, 10, 15, 20, 25, 30, 40, 50)
@@ -15,26 +32,26 @@ COUNTS = (1, 2, 3, 4, 5)
 N = 400
 """Examples of a cell."""
 STEPS = tuple(range(0, 401, 20))
-SECTIONS = {
-    "temperature": "model", "temperature_of": "model", "layers": "model", "steps": "train", "lengths": "test",
-    "counts": "test",
-}  # fmt: skip
-"""Section of a field that is not of the data."""
 INPUTS = ("5", "17", "43", "78", "92")
 ALPHABET = 100
 
 
+SPEC = Spec(
+    data=DataSpec(task=Sorting(longest=TRAINED, alphabet=ALPHABET), format=FORMAT, examples=4096),
+    model=ModelSpec(layers=2, heads=4, width=64, head_dim=16, ff_width=128, encoding=NoEncoding()),
+    train=TrainSpec(steps=400, batch=64, lr=1e-3),
+    test=TestSpec(lengths=LENGTHS),
+)
+PLACES = {
+    "task": "data.task", "hints": "data.hints", "examples": "data.examples", "tempered": "model.tempered",
+    "layers": "model.layers", "steps": "train.steps", "lengths": "test.lengths", "counts": "test.counts",
+}  # fmt: skip
+"""Where a field stands."""
+
+
 def spec(**fields) -> dict:
-    """A specification as run.json holds it; ``fields`` of any section change it."""
-    known = Spec(
-        data=DataSpec(task="sorting", length=TRAINED, count=1, alphabet=ALPHABET, examples=4096),
-        model=ModelSpec(layers=2, heads=4, width=64, head_dim=16, ff_width=128, encoding="none"),
-        train=TrainSpec(steps=400, batch=64, lr=1e-3),
-        test=TestSpec(lengths=LENGTHS),
-    ).to_dict()
-    for name, value in fields.items():
-        known[SECTIONS.get(name, "data")][name] = value
-    return known
+    """A specification as run.json holds it; ``fields`` of `PLACES` change it."""
+    return overlay(SPEC, {PLACES[name]: value for name, value in fields.items()}).to_dict()
 
 
 def right(length: int, reach: float, seed=0, trained=TRAINED) -> int:
@@ -50,11 +67,11 @@ def measured(of: dict, reach: float, seed: int, edits: bool) -> Grid:
     grid = Grid(("length", "count") if len(counts) > 1 else ("length",))
     for length in of["test"]["lengths"]:
         for count in counts:
-            good = right(length, reach - 2 * (count - 1), seed, of["data"]["length"])
+            good = right(length, reach - 2 * (count - 1), seed, of["data"]["task"]["longest"])
             cell = (length, count) if len(counts) > 1 else (length,)
-            grid.add(cell, "teacher_forced", Score(N, good, good, 0, N * length))
+            grid.add(cell, "teacher_forced", counted(N, good, good, 0, N * length))
             if edits:
-                grid.add(cell, "free_running", Score(N, good, good, 2 * (N - good), N * length))
+                grid.add(cell, "free_running", counted(N, good, good, 2 * (N - good), N * length))
     return grid
 
 
@@ -116,9 +133,15 @@ def projections(inputs=INPUTS, alphabet=ALPHABET, layers=2, seed=0) -> dict[str,
 
 
 SIZES = {"1m": 250, "10m": 2_500, "40m": 10_000, "160m": 40_000}
-SUCCESSOR = {"hints": ("successor",), "reach": 60.0}
-ALL = ("successor", "count", "fill")
-INCREMENT = {"task": "increment", "alphabet": 0, "lengths": tuple(range(5, 21)), "layers": 4}
+PARTS = {
+    "successor": NextLarger(longest=TRAINED, alphabet=ALPHABET),
+    "count": Counting(longest=TRAINED, alphabet=ALPHABET),
+    "fill": Filling(longest=TRAINED, alphabet=ALPHABET),
+}
+"""Auxiliary tasks by their names."""
+SUCCESSOR = {"hints": (PARTS["successor"],), "reach": 60.0}
+ALL = tuple(PARTS)
+INCREMENT = {"task": Increment(longest=TRAINED), "lengths": tuple(range(5, 21)), "layers": 4}
 
 
 def complete(seeds=1) -> dict[str, dict[str, list[Run]]]:
@@ -129,25 +152,25 @@ def complete(seeds=1) -> dict[str, dict[str, list[Run]]]:
 
     data = {f"fig3.2/{name}": {"examples": size, "reach": 15 + 3 * k} for k, (name, size) in enumerate(SIZES.items())}
     depths = {f"fig3.3/depth-{layers}": {"layers": layers, "examples": 250} for layers in (2, 4, 8, 12)}
-    hinted = {name.replace("3.2", "3.5"): known | {"hints": ("successor",)} for name, known in data.items()}
+    hinted = {name.replace("3.2", "3.5"): known | {"hints": SUCCESSOR["hints"]} for name, known in data.items()}
     main = some("fig3.6/none", counts=COUNTS, arrays=hits() | projections(), metrics=tracked())
     main |= some("fig3.6/successor", counts=COUNTS, arrays=hits(1, 60), metrics=tracked("successor"), **SUCCESSOR)
     equal = some("fig3.6/successor-equal", counts=COUNTS, steps=800, **SUCCESSOR | {"reach": 90.0})
-    others = {hint: {"hints": (hint,), "metrics": tracked(hint)} for hint in ("count", "fill")}
+    others = {hint: {"hints": (PARTS[hint],), "metrics": tracked(hint)} for hint in ("count", "fill")}
     kinds = [some(f"fig3.11/{hint}", reach=20 + k, **known) for k, (hint, known) in enumerate(others.items())]
-    kinds.append(some("fig3.11/all", hints=ALL, reach=12, metrics=tracked(*ALL)))
+    kinds.append(some("fig3.11/all", hints=tuple(PARTS.values()), reach=12, metrics=tracked(*ALL)))
     eleven = main | {name: runs for group in kinds for name, runs in group.items()}
     none = {name: runs for name, runs in main.items() if name.endswith("none")}
-    tempered = {"temperature": "log", "reach": 70.0, "examples": 40_000}
+    tempered = {"tempered": Tempered(), "reach": 70.0, "examples": 40_000}
     first = some("table1/standard", examples=40_000) | some("table1/tempered", **tempered)
     first |= some("table1/tempered-1m", **tempered | {"examples": 250, "reach": 50.0})
-    first |= some("table1/tempered-prompt", temperature_of="prompt", **tempered | {"reach": 60.0})
-    first |= some("table1/one-plus-log", **tempered | {"temperature": "one_plus_log", "reach": 40.0})
+    first |= some("table1/tempered-prompt", **tempered | {"tempered": Tempered(of="prompt"), "reach": 60.0})
+    first |= some("table1/one-plus-log", **tempered | {"tempered": Tempered(form="one_plus_log"), "reach": 40.0})
     second = some("table2/standard", **SUCCESSOR) | some("table2/tempered", **SUCCESSOR | tempered)
     third = some("table3/standard", **INCREMENT, reach=16) | some(
-        "table3/hinting", **INCREMENT, hints=("carries",), reach=18
+        "table3/hinting", **INCREMENT, hints=(Carries(longest=TRAINED),), reach=18
     )
-    third |= some("table3/tempered", **INCREMENT, temperature="log", reach=24)
+    third |= some("table3/tempered", **INCREMENT, tempered=Tempered(), reach=24)
 
     def group(of: dict) -> dict[str, list[Run]]:
         return {name: runs for key, known in of.items() for name, runs in some(key, **known).items()}

@@ -8,21 +8,23 @@ import functools
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 import papers.bias_calibration as package
 from lengen.config.tasks import ListOpsMax, ListOpsMin, ListOpsSum, PairAddition, RunningXor, Successor
-from lengen.data.datamodule import ArithmeticData
+from lengen.data.task_data import TaskData
+from lengen.measures import Trained
 from lengen.models.fixed_bias import closed
 from lengen.training.run import build_model
 from papers.bias_calibration import calibrated, settings
 from papers.bias_calibration.calibration import calibrate_bias, line_values
+from papers.bias_calibration.measures import REGIONS
 from papers.bias_calibration.profiles import profile
 from reproduce.comparison.published import load
-from reproduce.comparison.regions import REGIONS, Trained
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 
 CLOSED = -math.inf
 ANTI, VERTICAL, DIAGONAL = (1, -1), (1, 0), (1, 1)
@@ -216,7 +218,7 @@ def test_beyond_the_input_the_bias_is_closed_and_not_that_of_the_last_line():
 @torch.no_grad()
 def test_scores_are_scaled_and_those_of_cross_attention_have_keys_of_the_source():
     first = settings.calibrated(profile("smoke", PairAddition)).first()
-    model, data = build_model(first, 0).eval(), ArithmeticData(first, 0)
+    model, data = build_model(first, 0).eval(), TaskData(first, 0)
     batch = data.writer.write(data.test(2, 2, 5))
     (weights,), (scores,) = model.attention(batch), model.attention(batch, softmax=False)
     rows, columns = scores["cross"].shape[2:]
@@ -251,14 +253,14 @@ def test_the_training_numbers_have_seven_digits_too():
     largest = settings.plain(profile("paper", PairAddition)).data.task
     assert len(str(largest.limit)) == 7 and largest.digits == 6
     assert 0.04 < (largest.limit + 1 - 10**6) / (largest.limit + 1) < NUMBERS["seven-digits"]
-    assert [n for n in range(1, 13) if REGIONS["just_beyond"](Trained(6, 1), (n,))] == [8, 9, 10]
+    assert np.flatnonzero(REGIONS["just_beyond"].mask(Trained(6, 1), np.arange(13), np.ones(13))).tolist() == [8, 9, 10]
     assert settings.plain(profile("paper", RunningXor)).data.task.digits == 20
 
 
 def test_the_printed_example_of_figure_9_gets_operands_of_one_length():
     ((first, second),) = settings.PROBES[PairAddition]
     assert (len(first), len(second)) == (9, 10)
-    data = ArithmeticData(settings.plain(profile("paper", PairAddition)), 0)
+    data = TaskData(settings.plain(profile("paper", PairAddition)), 0)
     batch = data.writer.write(data.task.parse([first, second]))
     query = data.vocab.decode(batch.source.tokens[0])
     assert query == f"${first.zfill(61)}+{second.zfill(61)}$"
@@ -268,7 +270,7 @@ def test_the_printed_example_of_figure_9_gets_operands_of_one_length():
 def test_a_window_around_the_digit_itself_cannot_tell_the_first_two_digits_apart():
     """Without positions: 12 and 21 look alike to the first place, whose answers are 3 and 2."""
     spec = settings.scaffolded(profile("smoke", Successor), "nope")
-    model, data = build_model(spec, 0).eval(), ArithmeticData(spec, 0)
+    model, data = build_model(spec, 0).eval(), TaskData(spec, 0)
     batches = [data.writer.write(data.task.parse([text])) for text in ("12", "21")]
 
     def first_place() -> list[Tensor]:
@@ -306,7 +308,7 @@ def test_the_tables_contradict_what_is_said_of_relative_encoding_and_of_perfecti
 
 def test_what_is_said_of_all_tasks_is_asked_of_each_whether_the_tables_have_it_or_not():
     """Parity, which Table 2 says is not learned, apart; ALiBi on N x 1, of which no table has a row, as the others."""
-    every = [item.name for item in registry.experiments("bias_calibration")]
+    every = [item.name for item in CATALOGUE.experiments("bias_calibration")]
     asked = {
         name: {found.rpartition("/")[2] for pattern in CLAIMS[name].left for found in fnmatch.filter(every, pattern)}
         for name in ("fig1-interpolate", "fig1-alibi-interpolate", "table2-parity")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from matplotlib.figure import Figure as Drawing
 
 import papers.bias_calibration as package
 from lengen.config import model as config
@@ -12,17 +13,18 @@ from lengen.config.experiment import PROFILES
 from lengen.config.formats import Aligned
 from lengen.config.spec import Spec, check
 from lengen.config.tasks import NByOne, PairAddition, Successor
-from lengen.data.datamodule import ArithmeticData
+from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
 from lengen.models import Encoder, EncoderDecoder
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
-from papers.bias_calibration import figures, settings
-from papers.bias_calibration.experiments import DEVIATIONS, EXPERIMENTS, FIGURES
+from papers.bias_calibration import settings
+from papers.bias_calibration.deviations import DEVIATIONS
+from papers.bias_calibration.experiments import EXPERIMENTS, FIGURES
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.spec import CalibratedSpec, RelativeSpec
 from reproduce.comparison import compare, published
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 
 NAMES = {experiment.name.partition("/")[2]: experiment for experiment in EXPERIMENTS}
 TASKS = ("successor", "addition", "n-by-one")
@@ -69,7 +71,7 @@ def test_every_experiment_is_there_at_every_profile():
 @pytest.mark.parametrize("size", PROFILES)
 def test_equal_specifications_are_one_run_under_the_first_name(size):
     expected = {name: name for name in NAMES} | SHARED | ALSO[size]
-    homes = {name: registry.home(experiment, size).name for name, experiment in NAMES.items()}
+    homes = {name: CATALOGUE.home(experiment, size).name for name, experiment in NAMES.items()}
     assert homes == {name: f"bias_calibration/{home}" for name, home in expected.items()}
 
 
@@ -81,7 +83,7 @@ def test_every_setting_makes_sense_and_writes_its_largest_cell(size, name):
         assert spec.calibration.rows == spec.data.task.digits
     for part in spec.trainings():
         check(part)
-        data = ArithmeticData(part, 0)
+        data = TaskData(part, 0)
         (count,) = part.test.counts
         batch = data.writer.write(data.test(max(part.test.lengths), count, 2))
         assert batch.tokens.shape[1] >= part.data.format.width
@@ -98,7 +100,7 @@ def test_every_kind_is_built_and_stepped_twice(size, name):
         assert isinstance(module.model, Encoder if encoder else EncoderDecoder)
         optimizer = torch.optim.SGD(module.parameters(), lr=0.01)
         before = [parameter.clone() for parameter in module.parameters()]
-        data = ArithmeticData(spec, 0)
+        data = TaskData(spec, 0)
         for step in range(2):
             optimizer.zero_grad()
             module.training_step(data.batch(step), step).backward()
@@ -119,9 +121,7 @@ def test_the_published_model_has_the_layers_that_are_printed():
 
 
 def test_vocabularies_are_those_that_deviation_4_counts():
-    sizes = [
-        len(ArithmeticData(settings.plain(profile("cpu", task)), 0).vocab) for task in (Successor, PairAddition, NByOne)
-    ]
+    sizes = [len(TaskData(settings.plain(profile("cpu", task)), 0).vocab) for task in (Successor, PairAddition, NByOne)]
     assert sizes == [12, 13, 13]
 
 
@@ -157,7 +157,7 @@ def test_figures_read_their_own_experiments_and_have_a_function():
         own = {name for name in NAMES if name.startswith(f"{figure.name}/")}
         beside = {"table1/successor-abc", "table1/addition-abc"} if figure.name == "calibration" else set()
         assert read == own | beside
-        assert figure.title and figure.draw in figures.__all__ and callable(getattr(figures, figure.draw))
+        assert figure.title and isinstance(figure.draw({name: [] for name in figure.reads}), Drawing)
 
 
 def test_deviations_are_numbered_in_order_and_each_is_named_by_an_entry_or_a_profile():
@@ -170,8 +170,7 @@ def test_deviations_are_numbered_in_order_and_each_is_named_by_an_entry_or_a_pro
 
 def test_every_experiment_that_an_entry_names_exists():
     for entry in (*PUBLISHED.numbers, *PUBLISHED.claims):
-        patterns = (*entry.left, *entry.right) if hasattr(entry, "left") else entry.experiments
-        for pattern in patterns:
+        for pattern in entry.names:
             assert any(fnmatch.fnmatchcase(item.name, pattern) for item in EXPERIMENTS), f"{entry.id}: {pattern}"
 
 

@@ -14,8 +14,10 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
 from lengen.config.experiment import Figure
-from papers.bias_calibration import attention_figures, bias_figures
-from papers.bias_calibration.window_figures import open_cross, open_self
+from lengen.windows import window_cross, window_self
+from papers.bias_calibration import figures
+from papers.bias_calibration.figures import attention as attention_figures
+from papers.bias_calibration.figures import biases as bias_figures
 from reproduce.output.figures import render
 from tests.papers.made import (
     ADDITION,
@@ -185,21 +187,21 @@ def test_figure_6_names_what_did_not_run():
 
 
 def test_windows_open_what_the_text_says():
-    assert open_self(4, 1).tolist() == [[i - j in (0, 1) for j in range(4)] for i in range(4)]
+    assert window_self(4, 1).tolist() == [[i - j in (0, 1) for j in range(4)] for i in range(4)]
     # "$ + a2 b2 a1 b1 $": the first output digit sees a1, b1 and "$"; the second a2, b2, a1 and b1
-    assert np.flatnonzero(open_cross(2, 7, 1, 2)[0]).tolist() == [4, 5, 6]
-    assert np.flatnonzero(open_cross(2, 7, 1, 2)[1]).tolist() == [2, 3, 4, 5]
-    assert np.flatnonzero(open_cross(2, 7, 0, 2)[1]).tolist() == [3, 4]
+    assert np.flatnonzero(window_cross(2, 7, 1, 2)[0]).tolist() == [4, 5, 6]
+    assert np.flatnonzero(window_cross(2, 7, 1, 2)[1]).tolist() == [2, 3, 4, 5]
+    assert np.flatnonzero(window_cross(2, 7, 0, 2)[1]).tolist() == [3, 4]
     # "$ x3 x2 x1 $": the second output digit sees x2, x1 and "$"
-    assert np.flatnonzero(open_cross(2, 5, 1, 1)[1]).tolist() == [2, 3, 4]
+    assert np.flatnonzero(window_cross(2, 5, 1, 1)[1]).tolist() == [2, 3, 4]
 
 
 def test_figures_10_and_11_need_no_run():
     drawing = draw("windows", {})
     own, unary, binary = drawing.axes
-    np.testing.assert_array_equal(own.images[0].get_array(), open_self(7, 1))
-    np.testing.assert_array_equal(unary.images[0].get_array(), open_cross(7, 8, 1, 1))
-    np.testing.assert_array_equal(binary.images[0].get_array(), open_cross(7, 15, 1, 2))
+    np.testing.assert_array_equal(own.images[0].get_array(), window_self(7, 1))
+    np.testing.assert_array_equal(unary.images[0].get_array(), window_cross(7, 8, 1, 1))
+    np.testing.assert_array_equal(binary.images[0].get_array(), window_cross(7, 15, 1, 2))
     assert "w = 1" in texts(drawing) and [label.get_text() for label in binary.get_xticklabels()][2] == "$a_{6}$"
 
 
@@ -227,6 +229,6 @@ def test_another_process_draws_the_same_bytes_without_torch(tmp_path):
 def digests() -> list[str]:
     found = []
     for name, runs in everything().items():
-        files = render(PAPER, Figure(name="fig1", title="t", reads=tuple(runs), draw=name), runs)
+        files = render(Figure(name="fig1", title="t", reads=tuple(runs), draw=getattr(figures, name)), runs)
         found += [hashlib.sha256(content).hexdigest() for content in files.values()]
     return found

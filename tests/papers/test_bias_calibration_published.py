@@ -1,16 +1,16 @@
 """The published tables of attention bias calibration stand in published.toml, and its claims can be judged."""
 
-import fnmatch
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import papers.bias_calibration as package
 from lengen.intervals import wilson
-from reproduce.comparison.families import measure_of
+from lengen.measures import OfRun, Trained
+from reproduce.comparison.checks import Level, Measured
 from reproduce.comparison.published import load
-from reproduce.comparison.regions import REGIONS, Trained
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 
 PUBLISHED = load(Path(package.__file__).with_name("published.toml"))
 NUMBERS = {number.id: number for number in PUBLISHED.numbers}
@@ -70,7 +70,9 @@ def test_every_number_of_the_tables_is_there_in_shares_at_its_length(table, text
             assert (number.lengths, number.measure, number.kind) == ((length, length), "exact", "measured")
             assert number.experiments == (f"bias_calibration/{home}/{task}-{model}",)
             assert (number.place, "cited" in number.how_read) == (f"Table {table[-1]}", model == "rpe")
-    measured = {number.id for number in PUBLISHED.numbers if number.kind == "measured" and number.id.startswith(table)}
+    measured = {
+        number.id for number in PUBLISHED.numbers if isinstance(number, Measured) and number.id.startswith(table)
+    }
     assert measured == expected
 
 
@@ -81,41 +83,38 @@ def test_rows_of_parity_that_the_paper_cites_are_remarks():
 
 def asked():
     """(claim, experiment, specification, region) of everything a claim measures by cell, at every profile but smoke."""
-    experiments = {item.name: item for item in registry.experiments("bias_calibration")}
+    experiments = {item.name: item for item in CATALOGUE.experiments("bias_calibration")}
     for claim in PUBLISHED.claims:
-        if not measure_of(claim.measure).by_cell:
+        if isinstance(PUBLISHED.vocabulary.measure(claim.measure), OfRun):
             continue
-        for pattern in (*claim.left, *claim.right):
-            for name in fnmatch.filter(experiments, pattern):
-                for profile in ("cpu", "paper"):
-                    if profile in experiments[name].specs:
-                        yield claim, f"{name} at {profile}", experiments[name].specs[profile]
+        for name in claim.names:
+            for profile in ("cpu", "paper"):
+                if profile in experiments[name].specs:
+                    yield claim, f"{name} at {profile}", experiments[name].specs[profile]
 
 
 def test_every_experiment_of_a_claim_tests_lengths_in_its_region():
     for claim, name, spec in asked():
         span = Trained(spec.data.task.longest, spec.data.task.most)
-        assert any(REGIONS[claim.region](span, (length,)) for length in spec.test.lengths), f"{claim.id}: {name}"
+        lengths = np.array(spec.test.lengths)
+        assert PUBLISHED.vocabulary.regions[claim.region].mask(span, lengths, np.ones_like(lengths)).any(), (
+            f"{claim.id}: {name}"
+        )
 
 
 def test_a_perfect_model_can_reproduce_a_claim_of_near_perfection_with_the_examples_of_one_length():
     for claim, name, spec in asked():
-        if claim.check == "level" and claim.relation == ">=":
+        if isinstance(claim, Level) and claim.relation == ">=":
             n = spec.test.examples * (1 if claim.region in ("longest", "trained_length") else 2)
             assert wilson(n, n).low >= claim.threshold, f"{claim.id}: {name} tests too few examples"
 
 
 def test_a_claim_needs_experiments_of_one_profile():
     """Else it could be judged nowhere: a side that exists at paper size only against one at cpu size only."""
-    experiments = {item.name: item for item in registry.experiments("bias_calibration")}
+    experiments = {item.name: item for item in CATALOGUE.experiments("bias_calibration")}
     for claim in PUBLISHED.claims:
         sides = [
-            {
-                profile
-                for name in fnmatch.filter(experiments, pattern)
-                for profile in experiments[name].specs
-                if profile != "smoke"
-            }
-            for pattern in (*claim.left, *claim.right)
+            {profile for name in side for profile in experiments[name].specs if profile != "smoke"}
+            for side in (claim.left, getattr(claim, "right", claim.left))
         ]
         assert set.intersection(*sides), claim.id

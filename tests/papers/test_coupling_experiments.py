@@ -7,14 +7,15 @@ from lengen.config.experiment import PROFILES, Experiment
 from lengen.config.overlay import overlay
 from lengen.config.spec import Spec, check
 from lengen.config.tasks import Addition
-from lengen.data.datamodule import ArithmeticData
+from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule, response_loss
 from lengen.training.optimizer import build_optimizer
-from papers.coupling.experiments import DEVIATIONS, EXPERIMENTS, FIGURES
+from papers.coupling.deviations import DEVIATIONS
+from papers.coupling.experiments import EXPERIMENTS, FIGURES
 from reproduce.commands.run import suite
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 
 NAMES = {experiment.name: experiment for experiment in EXPERIMENTS}
 
@@ -42,7 +43,7 @@ def distinct() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("name", "profile"), distinct())
 def test_every_setting_is_built_and_stepped_twice(name: str, profile: str) -> None:
     spec = narrow(NAMES[name].specs[profile])
-    data = ArithmeticData(spec, seed=0)
+    data = TaskData(spec, seed=0)
     module = SequenceModule(spec, build_model(spec, seed=0))
     optimizer, schedule = build_optimizer(module.model, spec.train)
     before = [parameter.clone() for parameter in module.parameters()]
@@ -95,7 +96,7 @@ def test_the_largest_test_cells_fit_the_maximum_position_ids() -> None:
     for experiment in EXPERIMENTS:
         for spec in experiment.specs.values():
             check(spec)
-            data = ArithmeticData(spec, seed=0)
+            data = TaskData(spec, seed=0)
             cell = (max(spec.test.lengths), max(spec.test.counts))
             batch = data.writer.write(data.test(*cell, 1))
             for row, largest in zip(batch.ids, spec.data.position_ids.sizes, strict=False):
@@ -119,10 +120,10 @@ def test_deviations_are_numbered_in_order() -> None:
 
 
 def test_a_run_of_the_whole_paper_leaves_out_what_is_extra_there_and_naming_it_runs_it() -> None:
-    chosen = registry.select("coupling")
+    chosen = CATALOGUE.select("coupling")
     kept, left_out = suite(chosen, "coupling", "cpu")
     assert "coupling/fig1/coupling-scratchpad" in [item.name for item in kept]
     assert "coupling/fig13/20k" in [item.name for item in left_out]
     assert suite(chosen, "coupling", "smoke") == (list(chosen), [])
-    named = registry.select("coupling/fig13")
+    named = CATALOGUE.select("coupling/fig13")
     assert suite(named, "coupling/fig13", "cpu") == (list(named), [])

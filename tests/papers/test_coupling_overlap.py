@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from lengen import plotting
 from lengen.callbacks.attention_maps import measure_attention
+from lengen.measures import Missing
 from lengen.records import AttentionMap
 from papers.coupling import figures, overlap
 from papers.coupling.experiments import EXPERIMENTS, FIGURES
+from papers.coupling.measures import MEASURES
 from papers.coupling.theorem import Sizes
-from reproduce.comparison.families import measure_of
-from reproduce.comparison.measures import Missing
 from tests.papers.made import texts
 from tests.papers.theorem import ADDITION, P_1, P_2, TOKENS, VOCAB, constructed, writer
 from tests.reproduce.drawn import run
@@ -133,7 +133,7 @@ def test_the_picture_says_what_was_not_run(present):
 def test_the_measure_of_claims_reads_the_recorded_map():
     made = runs(*ATTENTION.reads)
     trained = made["coupling/fig7/coupling-scratchpad"][0]
-    counts = measure_of("construction_overlap").counts
-    assert counts(trained, [], "teacher_forced") == (pytest.approx(1), 1)
+    value = MEASURES["construction_overlap"].value
+    assert value(trained) == (pytest.approx(1), 1)
     with pytest.raises(Missing, match="recorded no attention"):
-        counts(run("x", NAMES["coupling/fig7/coupling-scratchpad"].specs["cpu"]), [], "teacher_forced")
+        value(run("x", NAMES["coupling/fig7/coupling-scratchpad"].specs["cpu"]))

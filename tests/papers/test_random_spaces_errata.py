@@ -4,6 +4,7 @@ import collections
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -12,16 +13,17 @@ from lengen.config import DigitSteps, Linear, ModelSpec, RandomSpaces, TwoOperan
 from lengen.config.overlay import overlay
 from lengen.data.task_data import TaskData
 from lengen.encodings import ALiBi
+from lengen.measures import trained_range
 from lengen.models import Record
 from lengen.models.blocks import Attention, Context
 from lengen.randomness import generator
 from lengen.tasks import Problems
 from lengen.vocab import PAD
 from papers.random_spaces.experiments import EXPERIMENTS, WIDTHS
+from papers.random_spaces.measures import REGIONS
 from papers.random_spaces.parts import PARTS, score_parts
 from papers.random_spaces.profiles import BASE, up_to
 from reproduce.comparison.published import load
-from reproduce.comparison.regions import REGIONS, trained_range
 
 NUMBERS = {number.id: number.value for number in load(Path(package.__file__).with_name("published.toml")).numbers}
 SPECS = {item.name.removeprefix("random_spaces/"): item.specs["paper"] for item in EXPERIMENTS}
@@ -87,7 +89,8 @@ def test_no_position_of_25_digits_is_untrained_beside_spaces():
 
 def test_ten_to_twelve_digits_lie_within_the_padding_of_figure_4_5_and_fail():
     padded = SPECS["fig4.5/zero-pad"]
-    inside = [n for n in padded.test.lengths if REGIONS["padded"](trained_range(padded.to_dict()["data"]), (n,))]
+    span, lengths = trained_range(padded.to_dict()["data"]), np.array(padded.test.lengths)
+    inside = lengths[REGIONS["padded"].mask(span, lengths, np.ones_like(lengths))].tolist()
     assert inside == [10, 11, 12] and padded.data.format.pad_to == 13
     printed = [NUMBERS[f"fig4.5-accuracy-zero-pad-{place}"] for place in ("gap", "next", "11", "longest")]
     assert printed[0] > 0.9 and max(printed[1:]) <= 0.05

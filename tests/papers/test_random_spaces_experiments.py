@@ -20,7 +20,7 @@ from papers.random_spaces.deviations import DEVIATIONS
 from papers.random_spaces.experiments import EXPERIMENTS, FIGURES, SIZES
 from reproduce.cli import main
 from reproduce.commands import problem as problems
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE, SelectorError
 
 PAPER = "random_spaces"
 NAMES = {experiment.name.removeprefix(f"{PAPER}/"): experiment for experiment in EXPERIMENTS}
@@ -62,7 +62,7 @@ def test_equal_specifications_are_one_run_under_the_first_name(profile):
     expected = SHARED | (SMALLER if profile == "cpu" else {})
     for name, experiment in NAMES.items():
         if profile in experiment.specs:
-            assert registry.home(experiment, profile).name == f"{PAPER}/{expected.get(name, name)}", name
+            assert CATALOGUE.home(experiment, profile).name == f"{PAPER}/{expected.get(name, name)}", name
 
 
 @pytest.mark.parametrize(("profile", "name"), distinct("cpu", "paper"))
@@ -183,9 +183,9 @@ def test_solve_asks_a_shared_run_what_its_experiment_looks_at(name, capsys, monk
     """One stored run answers five experiments, each with its own prefix; digits are read as they are written."""
     experiment = NAMES[f"fig4.9/{name}"]
     spec = experiment.specs["smoke"]
-    home = registry.home(experiment, "smoke").name
+    home = CATALOGUE.home(experiment, "smoke").name
     save_model(build_model(spec, 0), str(tmp_path / WEIGHTS))
-    run = Run(home, "smoke", 0, 1, "local", {"spec": spec.to_dict()}, None)
+    run = Run(home, "smoke", 0, 1, "local", {"spec": spec.to_dict(), "overrides": []}, None)
     monkeypatch.setattr(problems, "_trained", lambda *asked: (run, tmp_path))
     expected = {"add": "10656", "rev": "1505+5065", "ali": "5+5,0+6,5+0,1+5", "mad": "0656", "car": "c---"}[name]
     command = ["solve", f"{PAPER}/fig4.9/{name}", "5051", "5605", "--json"]
@@ -207,12 +207,12 @@ def test_solve_asks_a_shared_run_what_its_experiment_looks_at(name, capsys, monk
 
 def test_selectors_name_what_a_figure_reads():
     for figure in ("fig4.7", "fig4.8"):
-        found = {item.name.removeprefix(f"{PAPER}/") for item in registry.select(f"{PAPER}/{figure}")}
+        found = {item.name.removeprefix(f"{PAPER}/") for item in CATALOGUE.select(f"{PAPER}/{figure}")}
         assert found == SWEEP
-    own = {item.name.removeprefix(f"{PAPER}/") for item in registry.select(f"{PAPER}/fig4.9")}
+    own = {item.name.removeprefix(f"{PAPER}/") for item in CATALOGUE.select(f"{PAPER}/fig4.9")}
     assert own == {f"fig4.9/{name}" for name in SUBTASKS}
-    with pytest.raises(registry.SelectorError, match=r"there is no figure or table 'fig4\.10'"):
-        registry.select(f"{PAPER}/fig4.10")
+    with pytest.raises(SelectorError, match=r"there is no figure or table 'fig4\.10'"):
+        CATALOGUE.select(f"{PAPER}/fig4.10")
 
 
 def test_figures_read_experiments_that_exist():

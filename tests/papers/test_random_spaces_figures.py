@@ -8,17 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Rectangle
 
 from lengen import plotting
 from lengen.config.experiment import Figure
 from lengen.intervals import wilson
-from papers.random_spaces import figures, panels, titles, uncertainty_figures
+from papers.random_spaces import figures, lengths
+from papers.random_spaces.figures import uncertainty, words
 from reproduce.output.figures import render
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 from tests.papers import made_random_spaces as made
 from tests.papers.made import flat, texts
 from tests.papers.made_random_spaces import FIGURES, LENGTHS, PAPER, TRAINED, draw, run
@@ -31,13 +30,14 @@ def test_every_published_figure_is_exported():
 
 
 def test_every_declared_figure_can_be_drawn_from_runs_of_its_smallest_profile():
-    declared = {experiment.name: experiment for experiment in registry.experiments(PAPER)}
-    for figure in registry.figures(PAPER):
+    declared = {experiment.name: experiment for experiment in CATALOGUE.experiments(PAPER)}
+    for figure in CATALOGUE.figures(PAPER):
         runs = {}
         for name in figure.reads:
             known = declared[name].specs.get("smoke")
             runs[name] = [dataclasses.replace(run("x"), info={"spec": known.to_dict()})] if known else []
-        assert isinstance(draw(figure.draw, runs), Drawing), figure.name
+        with plotting.style():
+            assert isinstance(figure.draw(runs), Drawing), figure.name
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -46,29 +46,6 @@ def test_a_complete_figure_misses_nothing_and_every_missing_experiment_is_named(
     first, *rest = FIGURES[name]
     shown = flat(draw(name, {first: FIGURES[name][first]} | {other: [] for other in rest[:8]}))
     assert "Notrunatthisprofile" in shown and all(other in shown for other in rest[:8])
-
-
-NAMES = [f"p/t/{size}-{kind}-w{width}" for size in ("1m", "10m") for kind in ("add", "mix") for width in (64, 128)]
-
-
-@given(st.lists(st.sampled_from([*NAMES, "p/t/one", "p/u/one"]), unique=True))
-def test_names_in_braces_stand_for_the_same_names(names):
-    assert sorted(name for short in titles.braces(names) for name in expand(short)) == sorted(names)
-
-
-def expand(short: str) -> list[str]:
-    head, brace, rest = short.partition("{")
-    if not brace:
-        return [short]
-    inside, _, tail = rest.partition("}")
-    return [name for part in inside.split(",") for name in expand(f"{head}{part}{tail}")]
-
-
-def test_many_missing_experiments_are_named_in_braces():
-    shown = titles.absent({name: [] for name in ("p/fig4.9/add", *NAMES)})
-    assert shown == ["Not run at this profile: fig4.9/add", "t/{1m,10m}-{add,mix}-{w64,w128}"]
-    few = titles.absent({name: [] for name in NAMES[:2]})
-    assert few == ["Not run at this profile: p/t/1m-add-w64, p/t/1m-add-w128"]
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -122,7 +99,7 @@ def test_seeds_over_training_give_the_median_and_their_range():
     assert list(line.get_ydata()) == [0.01] * len(made.STEPS)
     bands = [path.vertices[:, 1] for band in drawing.axes[0].collections for path in band.get_paths()]
     assert any((band.min(), band.max()) == (0.0, 0.02) for band in bands)
-    assert "Seeds of a setting: 3. Line: median, band: range." in texts(drawing).replace("\n", " ")
+    assert "Seeds of a setting: 3. Lines: medians; bands: ranges over seeds." in texts(drawing).replace("\n", " ")
 
 
 # -- Figure 4.3 --------------------------------------------------------------------------------------------
@@ -156,7 +133,7 @@ def test_seeds_of_uncertainty_are_pooled_over_prompts():
         array[:, :, 0], array[:, :, 1] = values.mean(), values.std()
         arrays = {"uncertainty.8": array, "uncertainty_prompts.8": np.full((2, 1), len(values))}
         runs.append(run("fig4.3/spaces", arrays=arrays))
-    found = uncertainty_figures.pool(runs, 8, 0)
+    found = uncertainty.pool(runs, 8, 0)
     assert found.mean[0, 0] == pytest.approx(np.concatenate(samples).mean())
     assert found.deviation[0, 0] == pytest.approx(np.concatenate(samples).std())
     assert found.prompts[0] == 50
@@ -192,7 +169,11 @@ def test_settings_show_the_trained_lengths_together_and_the_others_alone():
 
 def test_settings_of_several_seeds_show_median_and_range():
     gaps = (0.5, 0.9, 0.6)
-    runs = {"random_spaces/fig4.5/spaces": [run("fig4.5/spaces", k, spaces=0.5, gap=gap) for k, gap in enumerate(gaps)]}
+    runs = {
+        "random_spaces/fig4.5/spaces": [
+            run("fig4.5/spaces", k, changes=made.SPACES, gap=gap) for k, gap in enumerate(gaps)
+        ]
+    }
     axes = draw("fig4_5", runs).axes[0]
     assert [text.get_text() for text in axes.texts] == ["100.0", "60.0\n(50.0–90.0)", "0.0", "0.0"]
 
@@ -238,15 +219,13 @@ def test_looped_decoders_are_told_apart_by_their_input_injection():
 
 
 def test_lengths_and_sizes_in_words():
-    assert titles.spans((1, 2, 3, 4, 6)) == "1–4, 6" and titles.spans((1, 2, 4)) == "1, 2, 4"
-    assert [titles.examples(count) for count in (10_000, 10_000_000, 1_500, 0)] == ["10K", "10M", "1,500", "fresh"]
-    every = run("x", lengths=(1, 2, 3), tested=(2, 4))
-    every.info["spec"]["data"]["lengths"] = ()
-    assert titles.trained(every) == (1, 2, 3) and titles.groups(every) == [(2,), (4,)]
+    assert [lengths.examples(count) for count in (10_000, 10_000_000, 1_500, 0)] == ["10K", "10M", "1,500", "fresh"]
+    every = run("x", changes={"data.task.lengths": (1, 2, 3)}, tested=(2, 4))
+    assert lengths.trained(every) == (1, 2, 3) and lengths.groups(every) == [(2,), (4,)]
     known = run("x")
-    assert [titles.role(known, length) for length in (4, 5, 6, 7)] == ["trained", "gap", "trained", "longer"]
-    assert titles.label(run("x", position_ids="abacus", reverse_response=True)) == "Abacus, reversed answer"
-    assert [panels.plain(value) for value in (0.01, 20.0)] == ["0.01", "20"]
+    assert [lengths.role(known, length) for length in (4, 5, 6, 7)] == ["trained", "gap", "trained", "longer"]
+    assert words.label(run("x", changes=made.ABACUS | made.REVERSED)) == "Abacus, reversed answer"
+    assert plotting.size(run("x", changes={"model.loops": 4})) == "2 layers × 4 loops, width 64, 4 heads"
 
 
 # -- files -------------------------------------------------------------------------------------------------
@@ -257,9 +236,10 @@ def digests() -> list[str]:
     found = []
     for name in ("figB_1", "fig4_6", "table4_3"):
         runs = FIGURES[name]
-        table = "table4_3_csv" if name == "table4_3" else ""
-        figure = Figure(name=name, title=f"title of {name}", reads=tuple(runs), draw=name, table=table)
-        for kind, content in render("random_spaces", figure, runs).items():
+        table = figures.table4_3_csv if name == "table4_3" else None
+        drawing = getattr(figures, name)
+        figure = Figure(name=name, title=f"title of {name}", reads=tuple(runs), draw=drawing, table=table)
+        for kind, content in render(figure, runs).items():
             found.append(f"{name}.{kind} {hashlib.sha256(content).hexdigest()}")
     return found
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from lengen.callbacks import METRICS, read_metrics
-from lengen.config import SUBTASKS
+from lengen.config import SUBTASKS, DataSpec, Decoder, Linear, RandomSpaces, Sinusoidal, TwoOperandAddition
 from lengen.config.experiment import PROFILES
 from lengen.config.overlay import overlay
 from lengen.config.spec import Spec, SpecError, TrainSpec, check, from_dict
@@ -24,7 +24,6 @@ from papers.random_spaces.parts import PARTS, score_parts
 from papers.random_spaces.spec import MeasuredSpec
 from papers.random_spaces.uncertainty import Uncertainty, summary, uncertainty
 from tests.lengen.beside import beside, trained
-from tests.lengen.helpers import two_operands
 
 NAMES = {
     "spaces": "fig4.5/spaces",
@@ -148,8 +147,8 @@ def test_parts_are_scored_as_the_model_writes_them(runs):
 
 def half_trained():
     train = TrainSpec(steps=40, batch=32, bucket=2, lr=1e-3)
-    small = beside(two_operands(1, 2, spaces=0.5), train, architecture="decoder", encoding="sinusoidal")
-    return trained(small, 150)
+    data = DataSpec(task=TwoOperandAddition((1, 2)), format=Linear(), spaces=RandomSpaces(ratio=0.5))
+    return trained(beside(data, train, architecture=Decoder(), encoding=Sinusoidal()), 150)
 
 
 def literal(model, data, length: int, prompts: int, suppress: bool):

@@ -1,22 +1,22 @@
 """What the thesis prints stands in published.toml, and its claims can be judged by the declared experiments."""
 
-import fnmatch
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import papers.random_spaces as package
 from lengen.intervals import wilson
-from reproduce.comparison.entries import Claim
-from reproduce.comparison.families import measure_of
+from lengen.measures import OfRun, trained_range
+from reproduce.comparison.checks import Claim, Level
 from reproduce.comparison.published import load
-from reproduce.comparison.regions import REGIONS, trained_range
-from reproduce.runs import catalogue as registry
+from reproduce.comparison.regions import inside
+from reproduce.runs.catalogue import CATALOGUE
 
 PUBLISHED = load(Path(package.__file__).with_name("published.toml"))
 NUMBERS = {number.id: number for number in PUBLISHED.numbers}
 CLAIMS = {claim.id: claim for claim in PUBLISHED.claims}
-EXPERIMENTS = {item.name: item for item in registry.experiments("random_spaces")}
+EXPERIMENTS = {item.name: item for item in CATALOGUE.experiments("random_spaces")}
 BY_PLACE = ("values.entropy", "hits.early_end", "uncertainty.")
 """Measures that only the lengths of ``measure.uncertainty`` have."""
 
@@ -64,26 +64,27 @@ def test_every_point_of_figure_4_5_is_there():
 
 
 def specs(claim: Claim):
-    for pattern in (*claim.left, *claim.right):
-        for name in fnmatch.filter(EXPERIMENTS, pattern):
-            for profile in ("cpu", "paper"):
-                if profile in EXPERIMENTS[name].specs:
-                    yield f"{name} at {profile}", profile, EXPERIMENTS[name].specs[profile]
+    for name in claim.names:
+        for profile in ("cpu", "paper"):
+            if profile in EXPERIMENTS[name].specs:
+                yield f"{name} at {profile}", profile, EXPERIMENTS[name].specs[profile]
 
 
 def lengths_in(region: str, spec) -> list[int]:
     span = trained_range(spec.to_dict()["data"])
-    inside = [length for length in spec.test.lengths if REGIONS[region](span, (length,))]
-    ends = {"next": inside[:1], "longest": inside[-1:]}
-    return ends.get(region, inside)
+    tested = pd.DataFrame({"length": spec.test.lengths, "count": 1})
+    return inside(tested, span, PUBLISHED.vocabulary.regions[region], None, None)["length"].tolist()
 
 
 def test_every_experiment_of_a_claim_tests_lengths_in_its_region():
     for claim in PUBLISHED.claims:
-        if not measure_of(claim.measure).by_cell or claim.region in ("padded", "beyond_padding"):
+        if isinstance(PUBLISHED.vocabulary.measure(claim.measure), OfRun) or claim.region in (
+            "padded",
+            "beyond_padding",
+        ):
             continue
         for name, _, spec in specs(claim):
-            for region in {claim.region, claim.right_region or claim.region}:
+            for region in {claim.region, claim.other.region}:
                 assert lengths_in(region, spec), f"{claim.id}: {name} tests nothing {region}"
 
 
@@ -97,14 +98,14 @@ def test_entropy_is_asked_of_lengths_at_which_it_is_recorded():
     assert len(asked) >= 6
     for claim in asked:
         for name, _, spec in specs(claim):
-            for region in {claim.region, claim.right_region or claim.region}:
+            for region in {claim.region, claim.other.region}:
                 assert {*lengths_in(region, spec)} <= {*spec.measure.uncertainty}, f"{claim.id}: {name}"
 
 
 def test_a_perfect_model_can_reproduce_a_claim_with_the_examples_of_one_length():
     for claim in PUBLISHED.claims:
-        proportion = measure_of(claim.measure).proportion
-        if proportion and (claim.check, claim.relation) == ("level", ">="):
+        proportion = PUBLISHED.vocabulary.measure(claim.measure).proportion
+        if proportion and isinstance(claim, Level) and claim.relation == ">=":
             for name, _, spec in specs(claim):
                 few = min(spec.test.examples, spec.measure.examples, spec.measure.prompts)
                 n = few if claim.measure.startswith("hits") else spec.test.examples
@@ -114,8 +115,8 @@ def test_a_perfect_model_can_reproduce_a_claim_with_the_examples_of_one_length()
 def test_a_claim_needs_experiments_of_one_profile():
     for claim in PUBLISHED.claims:
         sides = [
-            {profile for name in fnmatch.filter(EXPERIMENTS, pattern) for profile in EXPERIMENTS[name].specs}
-            for pattern in (*claim.left, *claim.right)
+            {profile for name in side for profile in EXPERIMENTS[name].specs}
+            for side in (claim.left, getattr(claim, "right", claim.left))
         ]
         assert set.intersection(*sides) - {"smoke"}, claim.id
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from papers.random_spaces import sweep, titles
+from lengen import plotting
+from papers.random_spaces import sweep
 from papers.random_spaces.figures import table4_3_csv
 from tests.papers import made_random_spaces as made
 
@@ -19,7 +20,7 @@ ROLES = {1: "trained", 5: "gap", 7: "longer", 8: "longer"}
 def frame(runs) -> pd.DataFrame:
     """One line per run, group of lengths and mode, straight from the counts."""
     lines = []
-    for run in titles.distinct(runs):
+    for run in plotting.distinct(runs):
         spec = run.info["spec"]
         for group in (made.TRAINED, (5,), (7,), (8,)):
             for mode, written in (("teacher_forced", "greedy"), ("sampled", "sampled")):
@@ -27,10 +28,10 @@ def frame(runs) -> pd.DataFrame:
                 lines.append(
                     {
                         "examples": spec["data"]["examples"],
-                        "training": "mix" if spec["data"]["subtasks"] else "add",
+                        "training": "mix" if spec["data"]["format"]["kind"] == "subtasks" else "add",
                         "lengths": group,
                         "mode": written,
-                        "accuracy": sum(s.correct for s in scores) / sum(s.n for s in scores),
+                        "accuracy": sum(s["correct"] for s in scores) / sum(s["n"] for s in scores),
                         "width": spec["model"]["width"],
                     }
                 )
@@ -65,8 +66,8 @@ def test_one_run_has_no_deviation_and_no_run_no_row():
     runs = made.sweep(sizes=(10_000,), widths=(64,), seeds=1) | {f"{made.PAPER}/table4.3/1m-add-w64": []}
     found = sweep.rows(runs)
     assert {row.examples for row in found} == {10_000} and all(math.isnan(row.deviation) for row in found)
-    assert ",,1,1\n" in sweep.to_csv(found) and "±" not in sweep.to_markdown(found)
-    assert sweep.rows({name: [] for name in runs}) == [] and sweep.to_markdown([]) == ""
+    assert ",,1,1\n" in sweep.to_csv(found)
+    assert sweep.rows({name: [] for name in runs}) == []
     assert all(math.isnan(value) for value in sweep.spread([]))
 
 
@@ -78,12 +79,11 @@ def test_a_run_that_two_experiments_share_counts_once():
 
 def test_a_mode_that_was_not_measured_has_no_rows():
     runs = made.sweep(seeds=1)
-    for run in titles.distinct(runs):
+    for run in plotting.distinct(runs):
         for modes in run.grid.scores.values():
             del modes["sampled"]
     found = sweep.rows(runs)
     assert {row.mode for row in found} == {"greedy"}
-    assert sweep.to_markdown(found).count("Improvement") == 1
 
 
 def test_the_columns_are_the_gap_and_the_next_tested_length():
@@ -123,15 +123,3 @@ def test_csv_holds_every_row_in_per_cent_and_does_not_depend_on_the_order_of_run
         assert (int(line["runs"]), int(line["widths"])) == (row.runs, row.widths)
     assert lines[0]["lengths"] == "1 2 3 4 6" and lines[0]["role"] == "trained"
     assert table4_3_csv(dict(reversed(runs.items()))) == table4_3_csv(runs)
-
-
-def test_markdown_is_table_4_3_with_the_number_of_runs():
-    found = sweep.rows(made.sweep())
-    greedy, sampled = sweep.to_markdown(found).split("\n\n")
-    head, _, first, _, last = greedy.splitlines()
-    assert head == "| greedy | 5 digits, add | 5 digits, mix | 7 digits, add | 7 digits, mix |"
-    # widths 64 and 128, two seeds each: 10, 12, 15 and 17 per cent of 200 problems
-    assert first.startswith("| 10K | 13.5 ± 3.1 (n = 4) | 33.5 ± 3.1 (n = 4) |")
-    assert last == "| Improvement | | **+20.0** | | **+0.0** |"
-    assert sampled.startswith("| sampled |")
-    assert len({line.count("|") for line in greedy.splitlines()}) == 1

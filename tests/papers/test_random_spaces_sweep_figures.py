@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from lengen import plotting
-from papers.random_spaces import titles
 from tests.papers import made_random_spaces as made
 from tests.papers.made import texts
 from tests.papers.made_random_spaces import draw
@@ -23,7 +22,7 @@ def test_the_table_has_mean_deviation_and_number_of_runs_greedy_and_sampled():
 
 def test_the_table_says_that_nothing_was_sampled():
     runs = made.sweep(seeds=1)
-    for one in titles.distinct(runs):
+    for one in plotting.distinct(runs):
         for modes in one.grid.scores.values():
             del modes["sampled"]
     assert "sampled: not measured at this profile" in texts(draw("table4_3", runs))

@@ -8,7 +8,6 @@ from matplotlib.figure import Figure as Drawing
 from lengen.config.experiment import PROFILES
 from lengen.data.task_data import TaskData
 from lengen.training.build import build_model
-from papers.task_hinting import figures
 from papers.task_hinting.experiments import EXPERIMENTS, FIGURES
 from papers.task_hinting.profiles import SIZES
 from tests.papers.made_task_hinting import run
@@ -110,6 +109,6 @@ def test_every_figure_draws_runs_of_the_smallest_profile():
             name: [dataclasses.replace(run("x"), info={"spec": NAMES[name].specs["smoke"].to_dict()})]
             for name in figure.reads
         }
-        assert isinstance(getattr(figures, figure.draw)(runs), Drawing), figure.name
+        assert isinstance(figure.draw(runs), Drawing), figure.name
         if figure.table:
-            assert getattr(figures, figure.table)(runs).startswith("variant,length"), figure.name
+            assert figure.table(runs).startswith("variant,length"), figure.name

@@ -10,9 +10,11 @@ import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 
+from lengen.config import Carries, Filling
 from lengen.config.experiment import Figure
 from lengen.intervals import wilson
-from papers.task_hinting import figures, panels, titles
+from papers.task_hinting import figures
+from papers.task_hinting.figures import mechanisms, panels, words
 from reproduce.output.figures import render
 from tests.papers import made_task_hinting as made
 from tests.papers.made import flat, texts
@@ -64,8 +66,10 @@ def test_lines_are_told_apart_in_colour_and_in_print_and_the_axes_say_what_they_
     axes, *more = draw(name).axes
     assert not more and len(axes.lines) - 2 * (name in ("table1", "table2")) == len(FIGURES[name])
     drawn = axes.lines[: len(FIGURES[name])]
-    for values in ([to_rgba(line.get_color()) for line in drawn], [line.get_marker() for line in drawn]):
-        assert len(set(values)) == len(drawn)
+    assert len({line.get_marker() for line in drawn}) == len(drawn)
+    looks = {(to_rgba(line.get_color()), line.get_linestyle()) for line in drawn}
+    assert len(looks) == len(drawn)  # a method that is drawn twice keeps its colour
+    assert len({line.get_linewidth() for line in drawn}) == 1
     assert axes.get_xlabel().startswith("Length of the ") and axes.get_ylabel()
     assert len(set(legend(draw(name)))) == len(FIGURES[name])
 
@@ -79,11 +83,21 @@ def test_the_trained_lengths_are_grey_and_named_in_every_panel(name):
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_an_experiment_keeps_its_look_where_others_are_missing(name):
+def test_an_experiment_keeps_its_colour_where_others_are_missing(name):
     last = list(FIGURES[name])[-1]
     alone = draw(name, {key: runs if key == last else [] for key, runs in FIGURES[name].items()}).axes[0].lines[0]
     among = draw(name).axes[0].lines[len(FIGURES[name]) - 1]
-    assert (to_rgba(alone.get_color()), alone.get_marker()) == (to_rgba(among.get_color()), among.get_marker())
+    assert to_rgba(alone.get_color()) == to_rgba(among.get_color())
+
+
+def test_a_method_has_one_colour_in_every_figure():
+    shown = {}
+    for name in ("fig3_6", "fig3_11", "fig4_15", "fig4_16", "table1", "table2", "table3"):
+        for line, runs in zip(draw(name).axes[0].lines, FIGURES[name].values(), strict=False):
+            shown.setdefault(words.method(runs[0]), set()).add(to_rgba(line.get_color()))
+    assert all(len(colours) == 1 for colours in shown.values())
+    hints = {line.get_label(): to_rgba(line.get_color()) for axes in draw("training").axes[5:] for line in axes.lines}
+    assert all({hints[hint]} == shown[hint] for hint in ("successor", "count", "fill"))
 
 
 @pytest.mark.parametrize("name", [name for name in LINES if name not in ("fig3_7", "fig4_16")])
@@ -93,11 +107,13 @@ def test_one_seed_has_its_wilson_interval_and_several_their_range(name):
         axes = drawing.axes[0]
         assert len(axes.collections) == len(runs)
         for line, band, some in zip(axes.lines, axes.collections, runs.values(), strict=False):
-            found = panels.hits(some, "minimum") if name == "fig4_15" else panels.exact(some)
+            found = (mechanisms.minimum if name == "fig4_15" else panels.exact)(some)
             edges = band.get_paths()[0].vertices
             for length, middle in zip(line.get_xdata(), line.get_ydata(), strict=True):
-                values = sorted(share.value for share in found[length])
-                low, high = wilson(*found[length][0]) if seeds == 1 else (values[0], values[-1])
+                rows = found[found["length"] == length]
+                values = sorted(rows["value"])
+                counted = (int(rows["total"].iloc[0]), int(rows["n"].iloc[0]))
+                low, high = wilson(*counted) if seeds == 1 else (values[0], values[-1])
                 assert middle == values[len(values) // 2] and len(values) == seeds
                 here = edges[edges[:, 0] == length][:, 1]
                 assert (here.min(), here.max()) == pytest.approx((low, high))
@@ -127,7 +143,7 @@ def test_sizes_at_the_paper_profile_and_endless_examples_are_named_as_they_are()
 
 def test_epochs_count_the_steps_that_were_made():
     stopped = [run("fig3.2/1m", seed, examples=640, scalars={"steps": steps}) for seed, steps in enumerate((90, 100))]
-    assert titles.epochs(stopped) == "9.5 epochs" and titles.epochs([run("x", examples=640)]) == "40 epochs"
+    assert words.epochs(stopped) == "9.5 epochs" and words.epochs([run("x", examples=640)]) == "40 epochs"
 
 
 def test_depths_are_layers_and_the_training_set_stands_below():
@@ -157,9 +173,9 @@ def test_accuracy_and_edit_distance_are_of_uniform_sequences():
 
 def test_updates_of_the_main_task_are_those_that_were_made():
     made_up = {"steps": 300, "main_steps": 151}
-    assert titles.updates([run("x", hints=("count",), scalars=made_up)]) == "151 updates of sorting"
-    assert titles.updates([run("x", steps=301, hints=("count",))]) == "151 updates of sorting"
-    assert titles.updates([run("x", scalars={"steps": 250})]) == "250 updates of sorting"
+    assert words.updates([run("x", hints=(made.PARTS["count"],), scalars=made_up)]) == "151 updates of sorting"
+    assert words.updates([run("x", steps=301, hints=(made.PARTS["count"],))]) == "151 updates of sorting"
+    assert words.updates([run("x", scalars={"steps": 250})]) == "250 updates of sorting"
 
 
 @pytest.mark.parametrize(("name", "per"), [("fig3_8", lambda x: x), ("fig3_9", lambda x: 2 * (1 - x))])
@@ -179,7 +195,8 @@ def test_runs_without_repetitions_leave_a_figure_of_repetitions_empty():
 
 def test_a_grid_over_lengths_only_is_of_the_count_that_was_tested():
     only = [run("x", counts=(3,))]
-    assert panels.counts(only) == (3,) and panels.exact(only) == {} and set(panels.exact(only, 3)) == set(LENGTHS)
+    assert panels.counts(only) == (3,) and panels.exact(only).empty
+    assert set(panels.exact(only, 3)["length"]) == set(LENGTHS)
 
 
 def test_every_hint_has_a_line_and_all_at_once_too():
@@ -188,7 +205,8 @@ def test_every_hint_has_a_line_and_all_at_once_too():
     assert [list(line.get_ydata()) for line in drawing.axes[0].lines] == [shares(x) for x in (30, 60, 20, 21, 12)]
     base, *others = drawing.axes[0].lines
     assert base.get_linestyle() == "--" and {line.get_linestyle() for line in others} == {"-"}
-    assert titles.hints(run("x", hints=("fill_as_drawn", "carries"))) == "fill (mask as drawn) and carry hints"
+    hints = (Filling(longest=10, padding=2), Carries(longest=10))
+    assert words.hints(run("x", hints=hints)) == "fill (mask as drawn) and carry hints"
 
 
 def test_training_has_validation_above_and_the_loss_of_every_task_below():
@@ -231,8 +249,8 @@ def test_mechanisms_are_shares_of_hits_by_length(name, part):
 def test_seeds_and_lengths_without_hits_are_left_out():
     arrays = made.hits()
     arrays["hits.identity_successor.50"] = np.zeros(0, np.uint8)
-    points = panels.hits([run("x", arrays=arrays), run("x", 1)], "identity_successor")
-    assert sorted(points) == list(LENGTHS[:-1]) and {len(found) for found in points.values()} == {1}
+    points = mechanisms.identity_successor([run("x", arrays=arrays), run("x", 1)])
+    assert sorted(points["length"]) == list(LENGTHS[:-1])
 
 
 # -- files -------------------------------------------------------------------------------------------------
@@ -243,9 +261,10 @@ def digests() -> list[str]:
     found = []
     for name in ("fig3_2", "fig3_9", "fig4_13", "table1"):
         runs = FIGURES[name]
-        table = "table_csv" if name == "table1" else ""
-        figure = Figure(name=name, title=f"title of {name}", reads=tuple(runs), draw=name, table=table)
-        for kind, content in render(PAPER, figure, runs).items():
+        table = figures.table_csv if name == "table1" else None
+        drawing = getattr(figures, name)
+        figure = Figure(name=name, title=f"title of {name}", reads=tuple(runs), draw=drawing, table=table)
+        for kind, content in render(figure, runs).items():
             found.append(f"{name}.{kind} {hashlib.sha256(content).hexdigest()}")
     return found
 

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.colors import to_rgba
 
 from lengen import plotting
-from papers.task_hinting import projection_figures
+from papers.task_hinting.figures import projections
 from tests.papers import made_task_hinting as made
 from tests.papers.made import texts
 from tests.papers.made_task_hinting import FIGURES, PAPER, draw, legend, run
@@ -102,6 +102,6 @@ def test_the_first_seed_that_recorded_projections_is_drawn_and_named():
 
 
 def test_a_probe_knows_its_tokens():
-    probe = projection_figures.probed(projected()[f"{PAPER}/x/none"][0])
+    probe = projections.probed(projected()[f"{PAPER}/x/none"][0])
     assert probe is not None and probe.length == 5 and probe.ordered == ["5", "17", "43", "78", "92"]
     assert (probe.written("43"), probe.successor("43"), probe.successor("92")) == (8, "78", "")

@@ -9,21 +9,20 @@ import pytest
 
 import papers.task_hinting as package
 from lengen.intervals import wilson
-from lengen.records import Grid, Run, Score
+from lengen.measures import Missing, Scored
+from lengen.records import Grid, Run
 from papers.task_hinting.deviations import DEVIATIONS
-from reproduce.comparison import checks as claims
-from reproduce.comparison import numbers
-from reproduce.comparison.entries import Claim
+from reproduce.comparison import evidence
+from reproduce.comparison.checks import Claim, Level, Measured, Setting, judge
 from reproduce.comparison.evidence import DIFFERS, REPRODUCED, Evidence, Finding
-from reproduce.comparison.measures import MEASURES, Missing
 from reproduce.comparison.published import load
-from reproduce.comparison.regions import cells_of
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
+from tests.counted import counted
 
 PUBLISHED = load(Path(package.__file__).with_name("published.toml"))
 NUMBERS = {number.id: number for number in PUBLISHED.numbers}
 CLAIMS = {claim.id: claim for claim in PUBLISHED.claims}
-EXPERIMENTS = {item.name: item for item in registry.experiments("task_hinting")}
+EXPERIMENTS = {item.name: item for item in CATALOGUE.experiments("task_hinting")}
 
 TABLES = """
 table1-standard    50 89   100 0.0
@@ -59,19 +58,19 @@ def test_rows_of_table_3_are_those_of_their_experiment():
         assert NUMBERS[f"table3-{kind}-20"].experiments == (f"task_hinting/table3/{kind}",)
 
 
-@pytest.mark.parametrize("number", [n for n in PUBLISHED.numbers if n.kind == "measured"], ids=lambda n: n.id)
+@pytest.mark.parametrize("number", [n for n in PUBLISHED.numbers if isinstance(n, Measured)], ids=lambda n: n.id)
 def test_published_lengths_are_tested_at_the_paper_profile(number):
     for pattern in number.experiments:
         for name in fnmatch.filter(EXPERIMENTS, pattern):
             test = EXPERIMENTS[name].specs["paper"].test
-            assert {*number.lengths} <= {*test.lengths}, name
+            assert {*(number.lengths or ())} <= {*test.lengths}, name
             assert not number.counts or len(test.counts) > 1, f"{name} has no second axis"
 
 
-@pytest.mark.parametrize("number", [n for n in PUBLISHED.numbers if n.kind == "setting"], ids=lambda n: n.id)
+@pytest.mark.parametrize("number", [n for n in PUBLISHED.numbers if isinstance(n, Setting)], ids=lambda n: n.id)
 def test_hyper_parameters_are_those_of_the_declared_setting(number):
     names = [name for pattern in number.experiments for name in fnmatch.filter(EXPERIMENTS, pattern)]
-    assert names and numbers.setting(number, EXPERIMENTS, names)[0] == REPRODUCED
+    assert names and number.find([EXPERIMENTS[name] for name in names])[0] == REPRODUCED
 
 
 def test_deviations_are_numbered_and_every_one_concerns_something():
@@ -171,8 +170,8 @@ def accuracy(value: dict[str, float], reach: float, furthest: float) -> float:
 
 def made(world: World, name: str, profile: str, seed: int) -> Run:
     experiment = EXPERIMENTS[name]
-    spec, value = experiment.specs[profile], scored(world, registry.home(experiment, profile).name)
-    trained, n = spec.data.length, spec.test.examples
+    spec, value = experiment.specs[profile], scored(world, CATALOGUE.home(experiment, profile).name)
+    trained, n = spec.data.task.longest, spec.test.examples
     grid = Grid(("length", "count") if len(spec.test.counts) > 1 else ("length",))
     arrays = {}
     for length in spec.test.lengths:
@@ -181,7 +180,7 @@ def made(world: World, name: str, profile: str, seed: int) -> Run:
         edits = 0 if inside else round(value["edits"] * n * length)
         for count in spec.test.counts:
             for mode, wrong in (("teacher_forced", 0), ("free_running", edits)):
-                grid.add((length, count)[: len(grid.axes)], mode, Score(n, right, right, wrong, n * length))
+                grid.add((length, count)[: len(grid.axes)], mode, counted(n, right, right, wrong, n * length))
         for mechanism in ("minimum", "successor"):
             share = value[f"{mechanism}_in"] if inside else value[mechanism]
             key = "minimum" if mechanism == "minimum" else "identity_successor"
@@ -204,7 +203,7 @@ def judged(claim: Claim, world: World, profile: str = "cpu", extras: bool = Fals
         seeds = 3 if experiment.name.endswith(SEVERAL) else 1
         return [made(world, experiment.name, at, seed) for seed in range(seeds)]
 
-    return claims.judge(claim, Evidence(profile, EXPERIMENTS, declared))
+    return judge(claim, claim.sides(Evidence(profile, EXPERIMENTS, declared, PUBLISHED.vocabulary)))
 
 
 LONG = {"table1-long-thrice", "table1-long-longest"}
@@ -295,22 +294,23 @@ def test_claims_of_uniform_sequences_leave_out_those_with_repeats_and_the_other_
     for claim in PUBLISHED.claims:
         if claim.measure.startswith("scalar"):
             continue
-        for pattern in (*claim.left, *claim.right):
-            for name in fnmatch.filter(EXPERIMENTS, pattern):
-                if len(EXPERIMENTS[name].specs["cpu"].test.counts) == 1:
-                    continue
-                run = made(PAPER, name, "cpu", 0)
-                for region in {claim.region, claim.right_region or claim.region}:
-                    counts = {cell[1] for cell in cells_of([run], region, claim.lengths, claim.counts)}
-                    repeats = claim.id.startswith(("fig3.8", "fig3.9", "thm5.1-repeats"))
-                    assert counts and (1 in counts) is not repeats and (repeats or counts == {1}), claim.id
-                    seen |= counts
+        for name in claim.names:
+            spec = EXPERIMENTS[name].specs["cpu"]
+            if len(spec.test.counts) == 1:
+                continue
+            tested = evidence.Tested(name, "cpu", spec, [made(PAPER, name, "cpu", 0)], PUBLISHED.vocabulary)
+            for side in {claim.one, claim.other}:
+                counts = {*tested.cells(side.region, side.lengths, side.counts)["count"]}
+                repeats = claim.id.startswith(("fig3.8", "fig3.9", "thm5.1-repeats"))
+                assert counts and (1 in counts) is not repeats and (repeats or counts == {1}), claim.id
+                seen |= counts
     assert seen == {1, 2, 3, 4, 5}
 
 
 def test_examples_of_one_length_are_enough_for_levels_near_nothing_and_everything():
     for claim in PUBLISHED.claims:
-        if claim.check == "level" and claim.measure in MEASURES and MEASURES[claim.measure].proportion:
+        measure = PUBLISHED.vocabulary.measure(claim.measure)
+        if isinstance(claim, Level) and isinstance(measure, Scored) and measure.proportion:
             for pattern in claim.left:
                 for name in fnmatch.filter(EXPERIMENTS, pattern):
                     test = EXPERIMENTS[name].specs["cpu"].test

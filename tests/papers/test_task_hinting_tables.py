@@ -5,7 +5,8 @@ import io
 
 import pytest
 
-from papers.task_hinting import figures, panels, table_figures
+from papers.task_hinting import figures
+from papers.task_hinting.figures import panels, tables
 from tests.papers.made import texts
 from tests.papers.made_task_hinting import PAPER, complete, draw, legend, several, shares
 
@@ -52,13 +53,13 @@ def test_increment_is_drawn_at_every_tested_length_with_a_tick_each():
 def test_tables_as_text_hold_median_and_range_over_seeds(name):
     text = figures.table_csv(SEVERAL[name])
     head, *rows = csv.reader(io.StringIO(text))
-    assert tuple(head) == table_figures.HEADER
-    tested = sorted(panels.exact(next(iter(SEVERAL[name].values()))))
+    assert tuple(head) == tables.HEADER
+    tested = sorted(set(panels.exact(next(iter(SEVERAL[name].values())))["length"]))
     variants = [key.rpartition("/")[2] for key in SEVERAL[name]]
     assert [row[:2] for row in rows] == [[variant, str(length)] for variant in variants for length in tested]
     for row in rows:
-        found = panels.exact(SEVERAL[name][f"{PAPER}/{name}/{row[0]}"])[int(row[1])]
-        low, middle, high = sorted(share.value for share in found)
+        found = panels.exact(SEVERAL[name][f"{PAPER}/{name}/{row[0]}"])
+        low, middle, high = sorted(found[found["length"] == int(row[1])]["value"])
         assert [float(value) for value in row[2:5]] == pytest.approx([100 * x for x in (middle, low, high)], abs=1e-3)
         assert row[5] == "3"
 

@@ -21,7 +21,7 @@ from papers.task_hinting.theorem import (
 @pytest.mark.parametrize(
     ("override", "words"),
     [
-        ("theorem.variant=literal", "invalid enum value 'literal'"),
+        ("theorem.variant=literal", "expected one of repaired, printed"),
         ("theorem.variant=printed", "set model.ff_width=15"),
         ("data.task.alphabet=6", "set model.width=42"),
         ("model.width=12", "set model.width=36"),
@@ -101,7 +101,7 @@ def test_a_run_trains_nothing_and_measures_all(tmp_path):
     spec = theorem(5, 10, (1, 2, 5, 10), examples=20, probe=ProbeSpec(examples=20, sequences=(("3", "1", "2"),)))
     outcome = spec.run(0, tmp_path, lambda progress: None)
     for length in (1, 2, 5, 10):
-        assert {score.correct for score in outcome.grid.scores[(length,)].values()} == {20}
+        assert {score["correct"] for score in outcome.grid.scores[(length,)].values()} == {20}
         assert outcome.arrays[f"hits.minimum.{length}"].all()
         assert outcome.arrays[f"hits.identity_successor.{length}"].all()
     scalars = outcome.info["scalars"]

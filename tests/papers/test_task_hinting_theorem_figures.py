@@ -8,7 +8,11 @@ from tests.papers.made import flat, texts
 from tests.papers.made_task_hinting import draw, hits, legend, run
 
 SPECS = {item.name: item.specs for item in EXPERIMENTS}
-READS = {figure.draw: figure.reads for figure in FIGURES if figure.draw.startswith("thm5_1")}
+READS = {
+    figure.name.replace(".", "_").replace("-", "_"): figure.reads
+    for figure in FIGURES
+    if figure.name.startswith("thm5.1")
+}
 
 
 def made(name: str, accuracy=30.0, profile="cpu", **known):

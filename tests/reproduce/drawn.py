@@ -10,7 +10,9 @@ import numpy as np
 
 from lengen.config.experiment import Figure
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
-from lengen.records import MODES, AttentionMap, Grid, KeyCount, Run, Score
+from lengen.records import MODES, AttentionMap, Grid, KeyCount, Run
+from papers.coupling import figures as coupling
+from tests.counted import counted
 
 TOKENS = tuple("$05+17=50>22$")
 
@@ -32,7 +34,7 @@ def grid(of: Spec, rate=0.5) -> Grid:
         for count in of.test.counts:
             for mode in MODES:
                 cell = (length,) if curve else (length, count)
-                found.add(cell, mode, Score(100, round(100 * rate), round(90 * rate), 50, 1000))
+                found.add(cell, mode, counted(100, round(100 * rate), round(90 * rate), 50, 1000))
     return found
 
 
@@ -75,8 +77,10 @@ def figures() -> dict[Figure, dict[str, list[Run]]]:
         },
         "fig7": {"coupling/fig7/coupling-scratchpad": attentive("e"), "coupling/fig7/fire-plain": []},
     }
+    draw = {"fig3": coupling.fig3, "fig5": coupling.fig5, "fig7": coupling.fig7}
     return {
-        Figure(name=name, title=f"title of {name}", reads=tuple(runs), draw=name): runs for name, runs in found.items()
+        Figure(name=name, title=f"title of {name}", reads=tuple(runs), draw=draw[name]): runs
+        for name, runs in found.items()
     }
 
 
@@ -84,6 +88,6 @@ if __name__ == "__main__":
     from reproduce.output.figures import render
 
     for figure, runs in figures().items():
-        for kind, content in render("coupling", figure, runs).items():
+        for kind, content in render(figure, runs).items():
             print(figure.name, kind, hashlib.sha256(content).hexdigest())
     print("torch" in sys.modules)

@@ -4,11 +4,20 @@ import dataclasses
 
 from lengen.config.experiment import Experiment
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
-from lengen.records import Grid, KeyCount, Run, Score
-from reproduce.comparison.evidence import Evidence
+from lengen.records import Grid, KeyCount, Run
+from reproduce.comparison import checks
+from reproduce.comparison.evidence import Evidence, Finding, Tested
+from reproduce.comparison.measures import Vocabulary, paper_measures
 from reproduce.comparison.published import parse
+from tests.counted import counted
 
 MODES = ("teacher_forced", "free_running")
+OWN = [paper_measures(paper) for paper in ("bias_calibration", "coupling", "random_spaces", "task_hinting")]
+EVERY = Vocabulary(
+    {name: measure for some in OWN for name, measure in some.own.items()},
+    {name: region for some in OWN for name, region in some.own_regions.items()},
+)
+"""The words of all papers together."""
 N = 400
 
 
@@ -38,7 +47,7 @@ def run(of: Experiment, rate, profile="cpu", seed=0, store="reference", answer=N
             correct = round(value * N)
             for mode in modes:
                 right = round((answer or {}).get(mode, value) * N)
-                grid.add((length, count), mode, Score(N, correct, right, N - correct, N * 10))
+                grid.add((length, count), mode, counted(N, correct, right, N - correct, N * 10))
     info = {"spec": dataclasses.asdict(made), "spec_hash": made.hash(), "overrides": [], "parameters": 1000}
     return Run(of.name, profile, seed, 1, store, info, grid, tuple(keys))
 
@@ -62,11 +71,21 @@ def keys(exponent, heads=4, length=3):
     ]
 
 
+def of_runs(*runs: Run, vocabulary: Vocabulary = EVERY) -> Tested:
+    """Runs of the experiment p/f/a as claims see them."""
+    return Tested("p/f/a", "cpu", spec(), runs, vocabulary)
+
+
+def judge(claim, at: Evidence) -> Finding:
+    return checks.judge(claim, claim.sides(at))
+
+
 def evidence(experiments, runs, profile="cpu") -> Evidence:
     return Evidence(
         profile,
         {item.name: item for item in experiments},
         lambda of, at: [run for run in runs if run.experiment == of.name and run.profile == at],
+        EVERY,
     )
 
 
@@ -76,9 +95,11 @@ def both(experiments, runs) -> dict[str, Evidence]:
 
 def claim(**values):
     entry = {"id": "c", "place": "Fig. 1", "statement": "s", "check": "level", "relation": ">=", "left": ["p/f/a"]}
-    return parse({"claim": [entry | values]}, "made").claims[0]
+    return parse({"claim": [entry | values]}, "made", EVERY).claims[0]
 
 
 def number(**values):
-    entry = {"id": "n", "place": "Fig. 1", "statement": "s", "relation": ">=", "value": 0.9, "experiments": ["p/f/a"]}
-    return parse({"number": [entry | values]}, "made").numbers[0]
+    entry = {"id": "n", "place": "Fig. 1", "statement": "s", "relation": ">=", "value": 0.9}
+    if values.get("kind") != "remark":
+        entry["experiments"] = ["p/f/a"]
+    return parse({"number": [entry | values]}, "made", EVERY).numbers[0]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen.intervals import Z95
-from reproduce.comparison.across import ACROSS, DEVIATION, MEAN
-from reproduce.comparison.measures import Missing
+from lengen.measures import Missing
+from reproduce.comparison.evidence import ACROSS, DEVIATION, MEAN
 
 SHARES = st.lists(st.floats(0, 1), min_size=3, max_size=30)
 

@@ -34,11 +34,12 @@ def small_model(monkeypatch):
     monkeypatch.setattr(speed, "PUBLISHED_LENGTH", 5)
 
 
-def test_main_writes_every_entry_with_one_schema(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
+def test_every_entry_has_one_schema_and_stands_in_the_file_that_was_asked_for(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    assert bench.main(speed.TINY) == 0
-    (path,) = (tmp_path / "bench").glob("*.json")
+    monkeypatch.chdir(tmp_path)
+    assert bench.main(["--out", "found/"], tiny=True) == 0
+    (path,) = tmp_path.glob("**/*.json")
+    assert path == tmp_path / "found" / f"{bench.machine()}.json"
     entries = json.loads(path.read_text())
     assert {entry["name"] for entry in entries} == NAMES
     assert len(entries) == len(NAMES)
@@ -47,6 +48,26 @@ def test_main_writes_every_entry_with_one_schema(tmp_path, monkeypatch, capsys):
         assert isinstance(entry["value"], int | float)
         assert entry["value"] > 0 or entry["name"].startswith("scaling_")
     assert "measuring decoding" in capsys.readouterr().out
+
+
+def test_help_measures_nothing_and_nothing_is_written_unasked(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(bench, "measure", lambda chosen, tell: pytest.fail("it measured"))
+    assert bench.main(["--help"]) == 0
+    assert "--only NAME" in capsys.readouterr().out
+    monkeypatch.setattr(bench, "measure", lambda chosen, tell: [])
+    assert bench.main([], tiny=True) == 0
+    assert list(tmp_path.rglob("*")) == []
+
+
+def test_one_benchmark_alone_is_measured_and_an_unknown_one_is_refused(monkeypatch, capsys):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert bench.main(["--only", "calibration"], tiny=True) == 0
+    shown = capsys.readouterr().out
+    assert "measuring calibration" in shown and "measuring data" not in shown
+    assert bench.main(["--only", "knitting"], tiny=True) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "one of: data, decoding, training, edit-distance, calibration, writing" in said
 
 
 def test_every_way_of_decoding_does_equal_work():
@@ -74,8 +95,7 @@ def test_machine_names_processor_and_cores_only():
 
 
 def test_results_that_cannot_be_written_end_with_one_sentence(tmp_path, monkeypatch, capsys):
-    (tmp_path / "bench").write_text("a file where a folder should be")
-    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
-    monkeypatch.setattr(bench, "measure", lambda sizes, tell: [])
-    assert bench.main(speed.TINY) == 2
+    (tmp_path / "file").write_text("a file where a folder should be")
+    monkeypatch.setattr(bench, "measure", lambda chosen, tell: [])
+    assert bench.main(["--out", str(tmp_path / "file" / "speed.json")], tiny=True) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1

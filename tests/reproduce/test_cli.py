@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,10 +16,10 @@ import lengen.inspection
 from reproduce import cli
 from reproduce.cli import main
 from reproduce.output import figures
-from reproduce.runs import catalogue as registry
 from reproduce.runs import perform as runner
+from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
-from tests.reproduce.fakes import SPEC, install_toy, outcome
+from tests.reproduce.fakes import SPEC, FailsForSeedOne, install_toy, outcome
 
 CHECKOUT = Path(runner.__file__).resolve().parents[2]
 
@@ -38,8 +39,7 @@ def results(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     yield install_toy(monkeypatch, tmp_path)
     monkeypatch.undo()
-    registry.papers.cache_clear()
-    registry._homes.cache_clear()
+    CATALOGUE.fill()
 
 
 def encode(spec, operands, task=""):
@@ -111,7 +111,7 @@ def test_bad_input_gets_one_sentence(arguments, said, capsys):
     assert said in refused(capsys, *arguments)
 
 
-@pytest.mark.parametrize("name", ["run.json", "grid.csv"])
+@pytest.mark.parametrize("name", ["run.json", "scores.csv"])
 @pytest.mark.parametrize("command", [["compare", "toy"], ["run", "toy/fig1/alpha"], ["promote", "toy"]])
 def test_a_damaged_result_is_named(results, name, command, capsys):
     assert main(["run", "toy/fig1/alpha"]) == 0
@@ -143,7 +143,7 @@ def test_list_names_everything_and_counts_runs(capsys):
     capsys.readouterr()
     assert main(["list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["experiment", *(item.name for item in registry.select("toy"))]
+    assert [line.split()[0] for line in lines] == ["experiment", *(item.name for item in CATALOGUE.select("toy"))]
     assert lines[1].split()[:4] == ["toy/fig1/alpha", "smoke", "cpu", "paper"]
     assert " 0          1      Figure 1: it adds" in lines[1] and " 0          1 " in lines[3]  # one run, two readers
     assert "not at cpu size: needs a GPU" in lines[4]
@@ -190,8 +190,8 @@ def test_a_whole_paper_ends_with_figures_and_comparison(results, capsys, monkeyp
         assert capsys.readouterr().out.startswith(start)
 
 
-def test_failed_runs_are_named_at_the_end(capsys, monkeypatch):
-    monkeypatch.setattr(runner, "EXECUTE", "tests.reproduce.fakes:fails_for_seed_one")
+def test_failed_runs_are_named_at_the_end(capsys, monkeypatch, tmp_path):
+    install_toy(monkeypatch, tmp_path, FailsForSeedOne)
     assert main(["run", "toy/fig1", "--seeds", "0,1", "--jobs", "1"]) == 1
     shown = capsys.readouterr()
     assert shown.err.splitlines()[-1] == "2 of 4 runs failed: toy/fig1/alpha seed 1, toy/fig1/beta seed 1"
@@ -215,6 +215,108 @@ def test_promotion_and_solving(results, capsys):
     assert "toy/fig1/alpha cpu seed 0" in capsys.readouterr().out
 
 
+def test_a_run_made_with_set_answers_only_where_it_is_asked_for(capsys):
+    assert main(["run", "toy/fig1/alpha"]) == 0
+    assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
+    capsys.readouterr()
+    assert main(["solve", "toy/fig1/alpha", "1", "2"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "model    toy/fig1/alpha cpu seed 0 v1 (local)"
+    assert main(["solve", "toy/fig1/alpha", "1", "2", "--with-overrides"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith("v2 (local) --set train.steps=2")
+
+
+def test_a_run_made_with_set_alone_does_not_answer_and_is_named(capsys):
+    assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
+    capsys.readouterr()
+    said = refused(capsys, "solve", "toy/fig1/alpha", "1", "2")
+    assert "make one with python -m reproduce run toy/fig1/alpha," in said
+    assert "or take one of 1 made with --set by --with-overrides" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["toy/fig3/huge", "1"], "run toy/fig3/huge --profile paper (it has no cpu size: needs a GPU)"),
+        (["toy/fig3/huge", "1", "--profile", "cpu"], "has no such size (needs a GPU); it has smoke, paper"),
+        (["toy/fig3/huge", "1", "--profile", "smoke"], "run toy/fig3/huge --profile smoke"),
+        (["toy/fig1/alpha", "1", "--seed", "3"], "run toy/fig1/alpha --seeds 3"),
+    ],
+)
+def test_the_run_that_solve_advises_exists(arguments, said, capsys):
+    shown = refused(capsys, "solve", *arguments)
+    assert said in shown
+    advised = re.search(r"python -m reproduce (run [^(\n]+)", shown)
+    assert advised is None or main([*advised[1].split(), "--dry-run"]) == 0
+
+
+def test_list_shows_runs_made_with_set_as_such(capsys):
+    assert main(["run", "toy/fig1/alpha"]) == 0
+    assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
+    assert main(["run", "toy/fig1/beta", "--set", "train.steps=2"]) == 0
+    capsys.readouterr()
+    assert main(["list"]) == 0
+    _, alpha, beta, gamma, huge = capsys.readouterr().out.splitlines()
+    assert " 1 +1 with --set " in alpha and " 1 +1 with --set " in gamma, "one run, two readers"
+    assert " 0 +1 with --set " in beta and "--set" not in huge
+
+
+def test_compare_puts_runs_made_with_set_beside_the_others_and_judges_none_of_them(results, capsys):
+    assert main(["run", "toy/fig1/alpha"]) == 0
+    capsys.readouterr()
+    assert main(["compare", "toy"]) == 0
+    before, rows = capsys.readouterr().out, (results / "local/toy/comparison.csv").read_text()
+    assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
+    capsys.readouterr()
+    assert main(["compare", "toy", "--with-overrides"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(before) and (results / "local/toy/comparison.csv").read_text() == rows
+    first, second = [line.split() for line in shown.splitlines() if line.startswith("  toy/fig1/alpha")]
+    assert first == ["toy/fig1/alpha", "cpu", "0", "as", "declared", "100.0", "%", "70.0", "%"]
+    assert second[3:5] == ["--set", "train.steps=2"]
+    assert main(["compare", "toy", "--with-overrides", "--format", "md"]) == 0
+    assert "| toy/fig1/alpha | cpu | 0 | --set train.steps=2 |" in capsys.readouterr().out
+    assert "choose --format table or md" in refused(capsys, "compare", "toy", "--with-overrides", "--format", "csv")
+
+
+def test_figures_are_drawn_once_more_with_runs_made_with_set(results, capsys):
+    assert main(["run", "toy/fig1/alpha"]) == 0
+    assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
+    capsys.readouterr()
+    assert main(["figures", "toy"]) == 0
+    declared = capsys.readouterr().out.split()
+    assert main(["figures", "toy", "--with-overrides"]) == 0
+    drawn = capsys.readouterr().out.split()
+    assert [Path(path).name for path in declared] == ["fig1-cpu.png", "fig1-cpu.svg"]
+    assert sorted(Path(path).name for path in set(drawn) - set(declared)) == [
+        "fig1-cpu-with-train.steps-2.png",
+        "fig1-cpu-with-train.steps-2.svg",
+    ]
+
+
+@pytest.mark.parametrize("override", ["data.task=sort", "data.max_position=9", "model.encoding=knitted"])
+def test_a_dry_run_refuses_what_running_would(override, capsys):
+    assert override.partition("=")[0] in refused(capsys, "run", "toy/fig1/alpha", "--dry-run", "--set", override)
+
+
+def test_a_dry_run_accepts_an_override_that_makes_sense(capsys):
+    assert main(["run", "toy/fig1/alpha", "--dry-run", "--set", "train.steps=7", "--set", "model.width=16"]) == 0
+    assert "1 to run, 0 finished" in capsys.readouterr().out
+
+
+def test_the_paper_profile_without_a_gpu_has_to_be_chosen(results, capsys, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    said = refused(capsys, "run", "toy/fig1", "--profile", "paper")
+    assert "there is no GPU here" in said and re.search(r"about \d+ s on \d+ core", said) and "--without-gpu" in said
+    assert not results.exists()
+    assert main(["run", "toy/fig1/alpha", "--profile", "paper", "--seeds", "0", "--without-gpu"]) == 0
+    assert main(["run", "toy/fig1/alpha", "--profile", "paper", "--seeds", "0"]) == 0, "nothing is left to run"
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    assert main(["run", "toy/fig1/beta", "--profile", "paper", "--seeds", "0"]) == 0
+    capsys.readouterr()
+    assert main(["run", "toy", "--profile", "paper", "--dry-run"]) == 0
+    assert re.search(r"on one GPU \(about \d+ s on \d+ core", capsys.readouterr().out), "both estimates"
+
+
 def test_encode_is_aligned_or_json(capsys):
     assert main(["encode", "toy/fig1/alpha", "57"]) == 0
     assert capsys.readouterr().out.splitlines() == ["tokens  $  5  7 $", "ids     0 10 10 0", "loss    0  0  0 0"]
@@ -223,19 +325,20 @@ def test_encode_is_aligned_or_json(capsys):
     assert shown.count("\n") == 1 and json.loads(shown)["position_ids"] == [[0, 10, 10, 0]]
 
 
-def command(*arguments, results, execute="execute"):
+def command(*arguments, results, kind="Instant"):
     """The real program on the toy paper, in a process of its own."""
     code = (
-        "import sys, papers; papers.__path__ = [sys.argv[1]]\n"
+        "import sys; from pathlib import Path\n"
         "if __name__ == '__main__':\n"
-        "    from reproduce import cli; from reproduce.runs import perform as runner\n"
-        f"    runner.EXECUTE = 'tests.reproduce.fakes:{execute}'\n"
+        "    from reproduce import cli; from reproduce.runs.catalogue import CATALOGUE\n"
+        "    from tests.reproduce import fakes\n"
+        f"    CATALOGUE.fill(fakes.toy(Path(sys.argv[1]), fakes.{kind}))\n"
         "    sys.exit(cli.main(sys.argv[2:]))\n"
     )
     script = results.parent / "program.py"
     script.write_text(code)
     return subprocess.Popen(
-        [sys.executable, str(script), str(results.parent / "papers"), *arguments],
+        [sys.executable, str(script), str(results.parent / "papers" / "toy"), *arguments],
         env={**os.environ, "PYTHONPATH": str(CHECKOUT)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
@@ -243,7 +346,7 @@ def command(*arguments, results, execute="execute"):
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_an_interrupted_run_says_that_it_resumes(results, number, code, workers):
-    process = command("run", "toy/fig1", "--jobs", workers, results=results, execute="waits_forever")
+    process = command("run", "toy/fig1", "--jobs", workers, results=results, kind="WaitsForever")
     assert "started" in process.stderr.readline()
     while not list(results.glob("local/toy/fig1/*/cpu/seed-0/.work/pid")):
         assert process.poll() is None
@@ -273,5 +376,5 @@ def test_reading_commands_do_not_import_torch(arguments):
 
 
 def test_the_toy_specification_is_what_the_tests_think():
-    assert registry.select_one("toy/fig1/alpha").specs["cpu"] == SPEC
+    assert CATALOGUE.select_one("toy/fig1/alpha").specs["cpu"] == SPEC
     assert set(outcome().grid.scores) == {(2, 2), (2, 3), (3, 2), (3, 3)}

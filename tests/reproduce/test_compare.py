@@ -9,12 +9,13 @@ import sys
 
 import pytest
 
-from reproduce.comparison import compare, numbers
-from reproduce.comparison.entries import Published
-from reproduce.comparison.published import PublishedError
-from reproduce.runs import catalogue as registry
-from reproduce.store.store import Store
-from tests.reproduce.made import N, both, claim, experiment, number, outside, run, spec
+from lengen.records import Counts, Grid
+from reproduce.comparison import compare
+from reproduce.comparison.checks import Claim
+from reproduce.comparison.published import Published, PublishedError
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.store import Store, results_root
+from tests.reproduce.made import EVERY, N, both, claim, experiment, number, outside, run, spec
 
 A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
 PAPER_ONLY = experiment("p/g/large", profiles=("paper",))
@@ -26,8 +27,9 @@ EXCEEDS = {"check": "compare", "relation": ">", "right": ["p/f/b"], "threshold":
 
 
 def rows_of(entries, runs, of=(A, B, PAPER_ONLY), deviations=None):
-    found = [entry for entry in entries if hasattr(entry, "kind")], [e for e in entries if not hasattr(e, "kind")]
-    return compare.rows(Published(tuple(found[0]), tuple(found[1]), deviations or {}), both(of, runs))
+    numbers = tuple(entry for entry in entries if not isinstance(entry, Claim))
+    claims = tuple(entry for entry in entries if isinstance(entry, Claim))
+    return compare.rows(Published(numbers, claims, deviations or {}, EVERY), both(of, runs))
 
 
 def row_of(entry, *runs, **more):
@@ -193,8 +195,8 @@ def test_a_setting_of_one_experiment_out_of_many_is_named():
 )
 def test_a_setting_that_names_no_field_gets_one_sentence(field, message):
     entry = number(kind="setting", field=field, relation="=", value=1)
-    with pytest.raises(PublishedError, match=message):
-        numbers.setting(entry, {"p/f/a": A}, ["p/f/a"])
+    with pytest.raises(PublishedError, match=f"number 'n': .*{message}"):
+        row_of(entry)
 
 
 def test_the_csv_has_the_columns_of_the_contract_and_equal_rows_give_equal_bytes():
@@ -217,24 +219,16 @@ def test_markdown_shows_published_reference_and_yours():
     assert "Wilson" in text and "yours" not in compare.to_markdown("p", reference).lower()
 
 
-def test_the_terminal_table_hides_settings_that_hold():
-    pytest.importorskip("rich")
-    entries = [claim(threshold=0.9), number(kind="setting", field="train.batch", relation="=", value=4)]
-    rows = rows_of(entries, [run(A, 1.0)])
-    assert compare.to_rich_table(rows).row_count == 1
-    assert compare.to_rich_table(rows, settings=True).row_count == 2
-
-
 @pytest.fixture
 def made_paper(monkeypatch):
-    """A registry with one paper whose runs are looked up by the name of the store."""
+    """A catalogue with one paper whose runs are looked up by the name of the store."""
     runs = {"reference": [run(A, 1.0)], "local": [run(A, 0.0)], "empty": []}
     published = Published((), (claim(threshold=0.9),), {"cpu": ("D1",)})
     monkeypatch.setattr(compare, "_published", lambda paper: published)
-    monkeypatch.setattr(registry, "experiments", lambda paper: (A,))
-    monkeypatch.setattr(registry, "deviations", lambda paper: {"D1": "smaller"})
+    monkeypatch.setattr(CATALOGUE, "experiments", lambda paper: (A,))
+    monkeypatch.setattr(CATALOGUE, "deviations", lambda paper: {"D1": "smaller"})
     monkeypatch.setattr(
-        registry, "declared_runs", lambda store, of, at: [r for r in runs[store.name] if r.profile == at]
+        CATALOGUE, "declared_runs", lambda store, of, at: [r for r in runs[store.name] if r.profile == at]
     )
     return runs
 
@@ -253,7 +247,7 @@ def test_the_first_store_with_runs_speaks_for_an_experiment(made_paper, tmp_path
 
 def test_save_writes_both_files_once(made_paper, tmp_path):
     stores = [Store(tmp_path, "reference"), Store(tmp_path, "local")]
-    paths = compare.save("p", stores)
+    _, paths = compare.save("p", stores)
     assert [str(path.relative_to(tmp_path)) for path in paths] == [
         f"{store}/p/comparison.{kind}" for store in ("reference", "local") for kind in ("csv", "md")
     ]
@@ -264,12 +258,48 @@ def test_save_writes_both_files_once(made_paper, tmp_path):
 
 
 def test_a_deviation_that_is_not_listed_gets_one_sentence(made_paper, monkeypatch, tmp_path):
-    monkeypatch.setattr(registry, "deviations", lambda paper: {})
+    monkeypatch.setattr(CATALOGUE, "deviations", lambda paper: {})
     with pytest.raises(PublishedError, match="there is no deviation D1"):
         compare.compare("p", [Store(tmp_path, "reference")])
 
 
-def test_comparing_imports_neither_torch_nor_pandas():
-    code = "import sys, reproduce.comparison.compare ; print({'torch', 'pandas', 'rich'} & {*sys.modules})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
+def test_comparing_loads_no_torch_and_reading_what_papers_say_no_pandas():
+    code = "import sys, {}; print(*sorted({{'torch', 'pandas', 'rich'}} & {{*sys.modules}}))"
+    for module, loaded in (
+        ("reproduce.comparison.compare, lengen.frames", ["pandas"]),
+        ("reproduce.comparison.published", []),
+    ):
+        done = subprocess.run([sys.executable, "-c", code.format(module)], capture_output=True, text=True, check=True)
+        assert done.stdout.split() == loaded
+
+
+@pytest.mark.parametrize("paper", CATALOGUE.papers())
+def test_an_experiment_of_ones_own_changes_no_claim(paper, monkeypatch):
+    """Beside the first experiment of every figure, with its specification and its runs, but nothing right anywhere."""
+    store, published = Store(results_root(), "reference"), compare._published(paper)
+    monkeypatch.setattr(compare, "_published", lambda name: dataclasses.replace(published, numbers=()))
+    before = compare.compare(paper, [store])
+    declared, of_registry = CATALOGUE.declared_runs, CATALOGUE.experiments(paper)
+    own = [
+        dataclasses.replace(item, name=f"{item.name.rsplit('/', 1)[0]}/own")
+        for item in {item.name.rsplit("/", 1)[0]: item for item in reversed(of_registry)}.values()
+    ]
+
+    def runs_of(store, item, profile):
+        if not item.name.endswith("/own"):
+            return declared(store, item, profile)
+        twin = next(other for other in of_registry if other.specs is item.specs)
+        wrong = [dataclasses.replace(run, grid=nothing_right(run.grid)) for run in declared(store, twin, profile)]
+        return [dataclasses.replace(run, experiment=item.name) for run in wrong]
+
+    monkeypatch.setattr(CATALOGUE, "experiments", lambda name=None: (*of_registry, *own))
+    monkeypatch.setattr(CATALOGUE, "declared_runs", runs_of)
+    assert compare.compare(paper, [store]) == before
+
+
+def nothing_right(grid):
+    scores = {
+        cell: {mode: Counts(counts | {"correct": 0, "answer_correct": 0}) for mode, counts in modes.items()}
+        for cell, modes in grid.scores.items()
+    }
+    return Grid(grid.axes, scores)

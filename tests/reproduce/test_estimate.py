@@ -4,12 +4,12 @@ import pytest
 
 from lengen.config.overlay import overlay
 from lengen.config.spec import change
-from lengen.config.tasks import ListOpsMax, ListOpsMin, NByOne, PairAddition, RunningXor, Successor
-from lengen.data.datamodule import ArithmeticData
+from lengen.config.tasks import ListOpsMax, ListOpsMin, NByOne, PairAddition, RunningXor, Successor, TwoOperandAddition
+from lengen.data.task_data import TaskData
 from lengen.vocab import PAD
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.settings import calibrated, plain, relative, scaffolded, with_code_masks
-from papers.random_spaces.settings import STEPS, fig45, table43
+from papers.random_spaces.experiments import WRITTEN, swept
 from reproduce.runs import estimate
 
 MEASURED = {
@@ -36,30 +36,31 @@ def test_a_step_takes_what_was_measured_within_thirty_percent(name):
 @pytest.mark.parametrize("configuration", ["vanilla", "cyclic"])
 def test_tokens_of_a_fixed_length_are_those_written(task, configuration):
     spec = scaffolded(profile("cpu", task), configuration)
-    data = ArithmeticData(spec, 0)
+    data = TaskData(spec, 0)
     batch = data.writer.write(data.test(2, spec.data.task.most, 1))
-    prompt, response = estimate.tokens(spec.data, 2, spec.data.task.most)
+    prompt, response = spec.data.tokens(2, spec.data.task.most)
     assert abs(prompt - batch.source.tokens.shape[1]) <= 1
     assert response == batch.tokens.shape[1] - 1  # the last token predicts nothing
 
 
 @pytest.mark.parametrize(
     "spec",
-    [*(fig45(kind, "cpu") for kind in STEPS), table43("10k", "mix", 64, "cpu")],
-    ids=[*STEPS, "sub-tasks"],
+    [*(specs["cpu"] for specs in WRITTEN.values()), swept("10k", "mix", 64)["cpu"]],
+    ids=[*WRITTEN, "sub-tasks"],
 )
 def test_tokens_of_two_operands_are_those_trained_on_within_a_tenth(spec):
     """Spaces are random, so the mean over a window is compared."""
-    length = spec.data.length
-    data = ArithmeticData(change(spec, data={"lengths": (length,), "examples": 0}, train={"batch": 64}), 0)
+    length = spec.data.task.longest
+    alone = {"data": {"task": TwoOperandAddition((length,)), "examples": 0}, "train.batch": 64}
+    data = TaskData(overlay(spec, alone), 0)
     written = sum(float((data.batch(step).tokens != PAD).sum()) for step in range(8)) / (8 * 64)
-    assert sum(estimate.tokens(spec.data, length, 2)) == pytest.approx(written, rel=0.1)
+    assert sum(spec.data.tokens(length, 2)) == pytest.approx(written, rel=0.1)
 
 
 def test_a_response_that_sees_itself_whole_is_written_token_by_token():
     """Measured for the successor of 22 digits: 14 times the time of one pass."""
     spec = with_code_masks(calibrated(profile("cpu", Successor), positions=True))
-    pair = estimate.tokens(spec.data, 1, 1)
+    pair = spec.data.tokens(1, 1)
     ratio = estimate.verify(spec.model, *pair) / estimate.forward(spec.model, *pair)
     assert ratio == pytest.approx(14, rel=0.3)
 

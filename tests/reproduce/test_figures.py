@@ -13,13 +13,14 @@ from matplotlib.text import Text
 from lengen import plotting
 from lengen.config.experiment import Experiment, Figure
 from papers.coupling import figures as coupling
-from papers.coupling.attention_figures import structured_heads
+from papers.coupling.figures.attention import structured_heads
 from reproduce.output import figures
-from reproduce.runs import catalogue as registry
+from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
 from tests.reproduce.drawn import attention, attentive, run, spec
 from tests.reproduce.drawn import figures as constructed
 
+PAPERS = ("coupling", "bias_calibration", "random_spaces", "task_hinting")
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = [f"{method}-{response}" for method in ("coupling", "nope", "fire") for response in ("scratchpad", "plain")]
 FORMATS = [f"{p}-{f}" for p in ("pad", "nopad") for f in ("plain-reversed", "reversed-reversed", "plain-plain")]
@@ -165,9 +166,9 @@ def toy(monkeypatch, tmp_path):
     def declared_runs(store, experiment, profile):
         return held[experiment.name] if profile in profiles else []
 
-    monkeypatch.setattr(registry, "experiments", lambda paper: experiments)
-    monkeypatch.setattr(registry, "figures", lambda paper: tuple(declared))
-    monkeypatch.setattr(registry, "declared_runs", declared_runs)
+    monkeypatch.setattr(CATALOGUE, "experiments", lambda paper: experiments)
+    monkeypatch.setattr(CATALOGUE, "figures", lambda paper: tuple(declared))
+    monkeypatch.setattr(CATALOGUE, "declared_runs", declared_runs)
     return Store(tmp_path, "reference"), profiles, held
 
 
@@ -199,9 +200,8 @@ def test_figures_without_runs_are_not_drawn(toy):
 
 def test_a_figure_that_reads_no_run_is_drawn_beside_others_and_never_alone(toy, monkeypatch):
     store, profiles, held = toy
-    declared = (*constructed(), Figure(name="fig10_11", title="patterns", reads=(), draw="patterns"))
-    monkeypatch.setattr(registry, "figures", lambda paper: declared)
-    monkeypatch.setattr(coupling, "patterns", lambda runs: Drawing(), raising=False)
+    declared = (*constructed(), Figure(name="fig10_11", title="patterns", reads=(), draw=lambda runs: Drawing()))
+    monkeypatch.setattr(CATALOGUE, "figures", lambda paper: declared)
     profiles.add("smoke")
     assert names(figures.draw("coupling", store, ["fig10_11"])) == ["fig10_11-cpu.png", "fig10_11-cpu.svg"]
     for name in held:
@@ -223,25 +223,28 @@ def test_a_figure_that_reads_no_run_is_drawn_beside_others_and_never_alone(toy, 
         ("figures", "t"),
     ],
 )
-def test_a_figure_is_called_as_in_the_paper(monkeypatch, name, title):
+def test_a_figure_is_called_as_in_the_paper(name, title):
     drawing = Drawing()
-    monkeypatch.setattr(coupling, "patterns", lambda runs: drawing, raising=False)
-    figures.render("coupling", Figure(name=name, title="t", reads=(), draw="patterns"), {})
+    figures.render(Figure(name=name, title="t", reads=(), draw=lambda runs: drawing), {})
     assert drawing.get_suptitle() == title
 
 
 def test_a_figure_with_a_table_writes_it_beside_the_pictures_and_only_when_it_changed(toy, monkeypatch):
     store, *_ = toy
     (figure, runs), *_ = constructed().items()
-    monkeypatch.setattr(registry, "figures", lambda paper: (dataclasses.replace(figure, table="seeds_csv"),))
-    monkeypatch.setattr(coupling, "seeds_csv", lambda runs: f"seeds\n{sum(map(len, runs.values()))}\n", raising=False)
+    seeds = ["each"]
+
+    def seeds_csv(runs):
+        return f"seeds\n{sum(map(len, runs.values())) if seeds else 0}\n"
+
+    monkeypatch.setattr(CATALOGUE, "figures", lambda paper: (dataclasses.replace(figure, table=seeds_csv),))
     table, *pictures = figures.draw("coupling", store)
     assert names([table, *pictures]) == ["fig3-cpu.csv", "fig3-cpu.png", "fig3-cpu.svg"]
     assert table.read_text() == f"seeds\n{sum(map(len, runs.values()))}\n"
     before = table.stat().st_mtime_ns
     figures.draw("coupling", store)
     assert table.stat().st_mtime_ns == before
-    monkeypatch.setattr(coupling, "seeds_csv", lambda runs: "seeds\n0\n")
+    seeds.clear()
     figures.draw("coupling", store)
     assert table.read_text() == "seeds\n0\n"
 
@@ -268,19 +271,17 @@ def test_an_unknown_figure_is_one_sentence(toy):
 
 
 def test_every_declared_figure_draws_all_the_experiments_it_reads():
-    declared = {experiment.name: experiment for experiment in registry.experiments("coupling")}
-    for figure in registry.figures("coupling"):
+    declared = {experiment.name: experiment for experiment in CATALOGUE.experiments("coupling")}
+    for figure in CATALOGUE.figures("coupling"):
         # nothing ran but the first: all others must be named, so every function knows every variant declared
         first, *rest = figure.reads
         runs = {name: [] for name in rest} | {first: [run(first, declared[first].specs["paper"])]}
         with plotting.style():
-            shown = texts(getattr(coupling, figure.draw)(runs)).replace("\n", "").replace(" ", "")
+            shown = texts(figure.draw(runs)).replace("\n", "").replace(" ", "")
         assert all(name in shown for name in rest), figure.name
 
 
-def test_names_of_markers_and_clips_are_numbers_in_the_order_they_appear():
-    """Matplotlib's are hashes of coordinates to the last bit, which is not the same on every processor."""
-    one = b'<use xlink:href="#m0123456789"/><g clip-path="url(#pabcdefabcd)"/><clipPath id="pabcdefabcd"/>'
-    other = one.replace(b"pabcdefabcd", b"p9999999999").replace(b"m0123456789", b"mffffffffff")
-    expected = b'<use xlink:href="#m0"/><g clip-path="url(#p1)"/><clipPath id="p1"/>'
-    assert figures._numbered(one) == figures._numbered(other) == expected
+def test_every_setting_that_figures_read_tells_declared_experiments_apart():
+    specs = [spec for paper in PAPERS for item in CATALOGUE.experiments(paper) for spec in item.specs.values()]
+    for name, read in plotting.SETTINGS.items():
+        assert len({str(read(spec)) for spec in specs}) > 1, f"{name}: all specifications have the same"

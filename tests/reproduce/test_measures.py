@@ -1,36 +1,46 @@
-"""Measures are ratios of counts; samples pool them and keep seeds apart."""
+"""Measures are ratios of counts; samples pool them and keep seeds apart; each reads its own record and says what is not
+there."""
 
 import dataclasses
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from lengen.records import AttentionMap, KeyCount
-from reproduce.comparison.measures import MEASURES, Missing, keys_growth
-from reproduce.comparison.regions import cells_of
-from reproduce.comparison.samples import same_spec, take
-from tests.reproduce.made import MODES, N, experiment, keys, run, spec
+from lengen.measures import Missing, OfRun, Scored
+from lengen.metrics import METRICS, Metric
+from lengen.records import AttentionMap, Counts, Grid, KeyCount
+from papers.coupling.measures import keys_growth
+from papers.random_spaces.measures import FALLEN, fallen_at, most_significant_first
+from reproduce.comparison.evidence import Side, same_spec
+from reproduce.comparison.measures import FAMILIES
+from tests.reproduce.made import EVERY, MODES, N, experiment, keys, of_runs, run, scalars, spec
 
 A = experiment("p/f/a")
 
 
+def take(runs, measure, mode, cells):
+    """The sample of a measure over these cells."""
+    return of_runs(*runs).sample(Side(measure, mode, "all"), pd.DataFrame(sorted(cells), columns=["length", "count"]))
+
+
 def test_ratios_are_those_of_the_counts():
     made = run(A, 0.25, answer={"teacher_forced": 0.75, "free_running": 0.5})
-    cells = cells_of([made], "in_range")
+    cells = {*of_runs(made).cells("in_range").itertuples(index=False, name=None)}
     assert cells == {(2, 2), (2, 3), (3, 2), (3, 3)}
-    values = {
-        (name, mode): take("p/f/a", [made], name, mode, cells).value for name in ("exact", "answer") for mode in MODES
-    }
+    values = {(name, mode): take([made], name, mode, cells).value for name in ("exact", "answer") for mode in MODES}
     assert values[("exact", "teacher_forced")] == values[("exact", "free_running")] == 0.25
     assert values[("answer", "teacher_forced")] == 0.75
     assert values[("answer", "free_running")] == 0.5
-    assert take("p/f/a", [made], "edit", "free_running", cells).value == pytest.approx(0.75 / 10)
-    assert take("p/f/a", [made], "response_tokens", "teacher_forced", cells).value == 10
+    assert take([made], "edit", "free_running", cells).value == pytest.approx(0.75 / 10)
+    assert take([made], "response_tokens", "teacher_forced", cells).value == 10
 
 
 def test_a_sample_pools_examples_and_keeps_seeds_apart():
-    sample = take("p/f/a", [run(A, 0.5), run(A, 1.0, seed=1)], "exact", "teacher_forced", [(2, 2)])
+    sample = take([run(A, 0.5), run(A, 1.0, seed=1)], "exact", "teacher_forced", [(2, 2)])
     assert (sample.seeds, sample.value, sample.n) == ((0.5, 1.0), 0.75, 2 * N)
     assert sample.interval.low < 0.75 < sample.interval.high
     assert sample.words() == "f/a 0.750 (seeds 0.500 to 1.000)"
@@ -39,7 +49,7 @@ def test_a_sample_pools_examples_and_keeps_seeds_apart():
 def test_a_mode_that_was_not_scored_is_missing_and_never_replaced():
     made = run(A, 1.0, modes=("teacher_forced",))
     with pytest.raises(Missing, match="not scored free-running"):
-        take("p/f/a", [made], "answer", "free_running", [(2, 2)])
+        take([made], "answer", "free_running", [(2, 2)])
 
 
 @pytest.mark.parametrize("exponent", [0.0, 0.5, 1.0])
@@ -68,15 +78,18 @@ def test_keys_at_one_operand_count_have_no_growth(rows):
 
 def test_measures_of_the_whole_run_need_no_cell():
     made = run(A, 1.0, keys=keys(1.0))
-    assert take("p/f/a", [made], "keys_growth", "teacher_forced", []).value == pytest.approx(1.0, abs=1e-3)
-    assert take("p/f/a", [made], "parameters", "teacher_forced", []).value == 1000
+    assert take([made], "keys_growth", "teacher_forced", []).value == pytest.approx(1.0, abs=1e-3)
+    assert take([made], "parameters", "teacher_forced", []).value == 1000
     with pytest.raises(Missing, match="holds no seconds_training"):
-        take("p/f/a", [made], "training_hours", "teacher_forced", [])
+        take([made], "training_hours", "teacher_forced", [])
 
 
 def test_no_tested_example_is_missing_not_zero():
+    made = dataclasses.replace(run(A, 1.0), arrays={"values.entropy.2": np.array([math.nan])})
     with pytest.raises(Missing, match="no example"):
-        take("p/f/a", [run(A, 1.0)], "exact", "teacher_forced", [])
+        take([made], "values.entropy", "teacher_forced", [(2, 2)])
+    with pytest.raises(Missing, match="tested no cell there"):
+        take([made], "exact", "teacher_forced", [])
 
 
 def test_same_spec_is_the_hash():
@@ -85,8 +98,9 @@ def test_same_spec_is_the_hash():
 
 
 def test_only_ratios_of_counted_successes_are_proportions():
-    assert {name for name, measure in MEASURES.items() if measure.proportion} == {"exact", "answer"}
-    assert math.isnan(take("a/b/c", [run(A, 1.0)], "exact", "teacher_forced", [(2, 2)]).value) is False
+    named = [name for name in EVERY.names() if name not in (*FAMILIES, "uncertainty", "order")]
+    assert {name for name in named if EVERY.measure(name).proportion} == {"exact", "answer"}
+    assert math.isnan(take([run(A, 1.0)], "exact", "teacher_forced", [(2, 2)]).value) is False
 
 
 def test_entropy_of_attention_looks_at_the_rows_from_the_equals_sign_on():
@@ -95,7 +109,156 @@ def test_entropy_of_attention_looks_at_the_rows_from_the_equals_sign_on():
     weights[:, :, 2] = [0.5, 0.5, 0, 0]
     weights[:, :, 3] = 0.25
     made = dataclasses.replace(run(A, 1.0), attention=AttentionMap(("1", "+", "=", "2"), weights, 1))
-    sample = take("p/f/a", [made], "attention_entropy", "teacher_forced", [])
+    sample = take([made], "attention_entropy", "teacher_forced", [])
     assert (sample.value, sample.n) == (pytest.approx((math.log(2) + math.log(4)) / 2), 4)
     with pytest.raises(Missing, match="f/a recorded no attention"):
-        take("p/f/a", [run(A, 1.0)], "attention_entropy", "teacher_forced", [])
+        take([run(A, 1.0)], "attention_entropy", "teacher_forced", [])
+
+
+CELLS = [(2, 2), (3, 2)]
+
+
+def arrays(**values):
+    named = {name.replace("_at_", "."): np.array(value) for name, value in values.items()}
+    return dataclasses.replace(run(A, 1.0), arrays=named)
+
+
+def value(made, measure, cells=CELLS):
+    return take([made], measure, "teacher_forced", cells)
+
+
+def test_a_scalar_is_what_the_run_wrote_under_that_name():
+    runs = [scalars(run(A, 1.0, seed=seed), steps_ratio=ratio) for seed, ratio in enumerate((0.02, 0.06))]
+    sample = take(runs, "scalar.steps_ratio", "teacher_forced", [])
+    assert (sample.seeds, sample.value, tuple(sample.interval)) == ((0.02, 0.06), pytest.approx(0.04), (0.02, 0.06))
+    kind = EVERY.measure("scalar.steps_ratio")
+    assert (kind.words, kind.proportion, type(kind)) == ("steps ratio", False, OfRun)
+    assert EVERY.measure("exact") == Scored("whole response right", "correct")
+
+
+def test_a_scalar_that_one_seed_left_out_is_missing_with_its_seed():
+    runs = [scalars(run(A, 1.0), steps_ratio=0.02), scalars(run(A, 1.0, seed=1))]
+    with pytest.raises(Missing, match=r"run\.json of f/a, seed 1, holds no scalar steps_ratio"):
+        take(runs, "scalar.steps_ratio", "teacher_forced", [])
+
+
+def test_hits_are_counted_over_the_cells_and_have_wilson_intervals():
+    made = arrays(**{"hits.early_end.2": np.array([0, 1, 1], np.uint8), "hits.early_end.3": np.array([1], np.uint8)})
+    sample = value(made, "hits.early_end")
+    assert (sample.value, sample.n, sample.proportion) == (0.75, 4, True)
+    assert sample.interval.low < 0.75 < sample.interval.high < 1
+    assert EVERY.measure("hits.part.answer_of_partials").words == "part, answer of partials"
+
+
+def test_values_are_averaged_over_examples_and_those_that_are_not_numbers_belong_to_none():
+    made = arrays(**{"values.entropy.2": np.array([1, 2, math.nan], np.float32), "values.entropy.3": np.array([6.0])})
+    sample = value(made, "values.entropy")
+    assert (sample.value, sample.n, sample.proportion) == (3.0, 3, False)
+
+
+@pytest.mark.parametrize("name", ["hits.early_end", "values.entropy", "uncertainty.allowed.end"])
+def test_an_array_that_a_run_lacks_is_missing_by_name(name):
+    with pytest.raises(Missing, match=r"f/a holds no array [a-z_]+(\.[a-z_]+)?\.2"):
+        value(run(A, 1.0), name)
+
+
+def uncertainty():
+    """One length, two places: entropy 1, 3, correct 0.9, 0.1; with the end suppressed 0.5 at the first place only."""
+    table = np.zeros((2, 3, 2, 2), np.float32)
+    table[0, 0, 0], table[0, 2, 0] = [1, 3], [0.9, 0.1]
+    table[1, :, 0] = [0.5, math.nan]
+    return arrays(**{"uncertainty.2": table, "uncertainty_prompts.2": np.array([[100, 25], [100, 0]])})
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("allowed.entropy", 1.4), ("allowed.correct", 0.74), ("allowed.end", 0.0), ("suppressed.correct", 0.5)],
+)
+def test_next_token_statistics_weigh_places_by_the_prompts_still_written(name, expected):
+    assert value(uncertainty(), f"uncertainty.{name}", [(2, 2)]).value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", ["exakt", "hit.early_end", "uncertainty.allowed", "uncertainty.later.end"])
+def test_an_unknown_measure_is_a_key_error(name):
+    with pytest.raises(KeyError):
+        EVERY.measure(name)
+
+
+def test_a_loss_falls_between_the_evaluations_that_it_falls_between():
+    assert fallen_at([(10, FALLEN + 1), (20, FALLEN - 1), (30, 9.0)]) == pytest.approx(15)
+    assert fallen_at([(10, FALLEN)]) == 10
+    assert fallen_at([]) == fallen_at([(10, 2.0)]) == math.inf
+
+
+@given(st.lists(st.one_of(st.integers(1, 50).map(float), st.just(math.inf)), min_size=2, max_size=8))
+def test_order_of_digits_seen_from_the_other_end_is_the_rest(falls):
+    forth, pairs = most_significant_first(dict(enumerate(falls, 1)))
+    back, same = most_significant_first(dict(enumerate(falls[::-1], 1)))
+    assert pairs == same and forth + back == pairs
+
+
+def test_order_is_one_from_the_most_significant_down_and_half_where_all_fall_at_once():
+    assert most_significant_first({1: 30, 2: 20, 3: 10}) == (3, 3)
+    assert most_significant_first({1: 10, 2: 20, 3: 30}) == (0, 3)
+    assert most_significant_first({1: 10, 2: 10}) == (0.5, 1)
+    assert most_significant_first({1: math.inf, 2: math.inf, 3: 10}) == (2, 2)  # nothing is known of the other two
+
+
+def learns(falls):
+    """A run whose digit losses are 2 nats until the given step and 0 from then on; steps are tens up to 100."""
+    rows = [
+        (s, f"digit_loss.{place}", 0.0 if s >= at else 2.0) for place, at in falls.items() for s in range(10, 101, 10)
+    ]
+    return dataclasses.replace(run(A, 1.0), metrics=(*rows, (10, "train_loss", 0.1)))
+
+
+def test_order_of_a_run_reads_its_digit_losses_and_leaves_out_the_last_carry():
+    assert value(learns({1: 90, 2: 50, 3: 20}), "order.digit_loss", []).value == 1.0
+    assert value(learns({1: 90, 2: 50, 3: 70}), "order.digit_loss", []).value == pytest.approx(2 / 3)
+    assert value(learns({1: 20, 2: 50, 3: 70, 4: 10}), "order.digit_loss", []).value == 0.0  # trained on 3 digits
+    with pytest.raises(Missing, match="f/a, seed 0, learned no digit: digit_loss did not fall"):
+        value(learns({1: 999, 2: 999}), "order.digit_loss", [])
+
+
+cell_counts = st.fixed_dictionaries(
+    {"n": st.integers(1, 50), "reference_tokens": st.integers(1, 90), "hops": st.integers(0, 9)}
+)
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    st.lists(
+        st.dictionaries(st.tuples(st.integers(1, 6), st.integers(1, 4)), cell_counts, min_size=1),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_a_metric_of_ones_own_is_a_measure_whose_samples_are_those_of_a_loop(seeds):
+    """Registered nowhere but in the table of metrics: it is read from the stored file and summed as any other."""
+    runs = []
+    for seed, cells in enumerate(seeds):
+        grid = Grid(("length", "count"))
+        for cell, counts in cells.items():
+            grid.add(cell, "free_running", Counts(counts))
+        runs.append(dataclasses.replace(run(A, 1.0, seed=seed), grid=Grid.from_csv(grid.to_csv())))
+    both = set(seeds[0]).intersection(*seeds)
+    hops = Metric("hops", "hops per token", lambda responses: {"hops": 1}, "hops", "reference_tokens", proportion=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(METRICS, "hops", hops)
+        if not both:
+            return
+        sample = of_runs(*runs).sample(Side("hops", "free_running", "all"))
+    tops = [sum(cells[cell]["hops"] for cell in both) for cells in seeds]
+    bottoms = [sum(cells[cell]["reference_tokens"] for cell in both) for cells in seeds]
+    assert sample.seeds == tuple(top / bottom for top, bottom in zip(tops, bottoms, strict=True))
+    assert (sample.top, sample.n) == (sum(tops), sum(bottoms))
+    with pytest.raises(KeyError):
+        EVERY.measure("hops")
+
+
+def test_a_metric_that_some_runs_did_not_count_is_missing():
+    grid = Grid(("length", "count"))
+    grid.add((2, 2), "teacher_forced", Counts(n=4, hops=2))
+    made = dataclasses.replace(run(A, 1.0), grid=grid)
+    with pytest.raises(Missing, match="f/a was not scored teacher-forced at 2 x 2"):
+        take([made], "exact", "teacher_forced", [(2, 2)])

@@ -1,15 +1,36 @@
 """Regions are predicates on the trained range, which may have gaps."""
 
+import dataclasses
+
+import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengen.config.spec import change
-from reproduce.comparison.regions import REGION_WORDS, REGIONS, Trained, cells_of, shared, trained, trained_range
-from tests.reproduce.made import experiment, run, spec
+from lengen.measures import Trained, trained, trained_range
+from lengen.records import Grid
+from reproduce.comparison.regions import inside, shared
+from tests.counted import counted
+from tests.reproduce.made import EVERY, experiment, of_runs, run, spec
 
 A = experiment("p/f/a")
-GAPPED = Trained(9, 2, frozenset({1, 2, 3, 4, 5, 6, 7, 9}), 13)
+GAPPED = Trained(9, 2, frozenset({1, 2, 3, 4, 5, 6, 7, 9}), {"pad_to": 13})
+
+
+def holds(region, span, cell):
+    """Whether one cell lies in a region."""
+    return bool(EVERY.regions[region].mask(span, np.array(cell[:1]), np.array((*cell, 1)[1:2]))[0])
+
+
+def found(runs, region, lengths=None, counts=None):
+    """Cells of a region that all runs tested."""
+    return {*of_runs(*runs).cells(region, lengths, counts).itertuples(index=False, name=None)}
+
+
+def table(cells):
+    return pd.DataFrame(sorted(cells), columns=["length", "count"])
 
 
 @pytest.mark.parametrize(
@@ -31,33 +52,31 @@ GAPPED = Trained(9, 2, frozenset({1, 2, 3, 4, 5, 6, 7, 9}), 13)
     ],
 )
 def test_regions_of_a_model_trained_to_three_by_four(region, inside, not_inside):
-    here = REGIONS[region]
-    assert all(here(Trained(3, 4), cell) for cell in inside)
-    assert not any(here(Trained(3, 4), cell) for cell in not_inside)
+    assert all(holds(region, Trained(3, 4), cell) for cell in inside)
+    assert not any(holds(region, Trained(3, 4), cell) for cell in not_inside)
 
 
 def test_regions_of_a_curve_read_its_one_axis():
     parity = Trained(10, 1)
-    assert REGIONS["in_range"](parity, (10,)) and REGIONS["outside"](parity, (11,))
-    assert REGIONS["far"](parity, (20,)) and not REGIONS["far"](parity, (19,))
-    assert REGIONS["longer"](parity, (11,)) and not REGIONS["more"](parity, (11,))
+    assert holds("in_range", parity, (10,)) and holds("outside", parity, (11,))
+    assert holds("far", parity, (20,)) and not holds("far", parity, (19,))
+    assert holds("longer", parity, (11,)) and not holds("more", parity, (11,))
 
 
 def test_longest_keeps_the_longest_tested_operands_if_they_are_longer_than_trained():
     made = run(A, 1.0)
-    assert cells_of([made], "longest") == {(6, m) for m in (2, 3, 4, 6)}
-    assert cells_of([made], "longest", (1, 5)) == {(4, m) for m in (2, 3, 4, 6)}
-    assert cells_of([made], "longest", (1, 3)) == frozenset()
+    assert found([made], "longest") == {(6, m) for m in (2, 3, 4, 6)}
+    assert found([made], "longest", (1, 5)) == {(4, m) for m in (2, 3, 4, 6)}
+    assert found([made], "longest", (1, 3)) == set()
 
 
 def test_every_region_has_words():
-    assert set(REGIONS) == set(REGION_WORDS)
+    assert all(region.words for region in EVERY.regions.values())
 
 
 def test_bounds_cut_a_region():
     made = run(A, 1.0)
-    assert cells_of([made], "all", (6, 6), (2, 3)) == {(6, 2), (6, 3)}
-    assert cells_of([], "all") == frozenset()
+    assert found([made], "all", (6, 6), (2, 3)) == {(6, 2), (6, 3)}
 
 
 @pytest.mark.parametrize(
@@ -73,47 +92,116 @@ def test_bounds_cut_a_region():
     ],
 )
 def test_a_length_left_out_of_training_is_outside_though_not_longer(region, inside, not_inside):
-    assert all(REGIONS[region](GAPPED, (length,)) for length in inside)
-    assert not any(REGIONS[region](GAPPED, (length,)) for length in not_inside)
+    assert all(holds(region, GAPPED, (length,)) for length in inside)
+    assert not any(holds(region, GAPPED, (length,)) for length in not_inside)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 12), st.integers(1, 4), st.tuples(st.integers(1, 30), st.integers(1, 8)))
 def test_a_range_that_names_all_its_lengths_is_the_one_that_names_none(length, second, cell):
     named = Trained(length, second, frozenset(range(1, length + 1)))
-    assert [here(named, cell) for here in REGIONS.values()] == [
-        here(Trained(length, second), cell) for here in REGIONS.values()
-    ]
+    for name in EVERY.regions:
+        assert holds(name, named, cell) == holds(name, Trained(length, second), cell)
 
 
+@settings(deadline=None)
 @given(st.frozensets(st.integers(1, 9), min_size=1), st.integers(1, 30))
 def test_a_length_is_trained_or_in_the_gap_or_longer(lengths, length):
     span, cell = Trained(max(lengths), 1, lengths), (length,)
-    assert sum(REGIONS[name](span, cell) for name in ("in_range", "gap", "longer")) == 1
-    assert REGIONS["outside"](span, cell) is not REGIONS["in_range"](span, cell)
+    assert sum(holds(name, span, cell) for name in ("in_range", "gap", "longer")) == 1
+    assert holds("outside", span, cell) is not holds("in_range", span, cell)
 
 
 def test_nothing_lies_beyond_a_padding_that_there_is_not():
-    assert not any(REGIONS[name](Trained(3, 1), (n,)) for name in ("padded", "beyond_padding") for n in range(1, 30))
+    assert not any(holds(name, Trained(3, 1), (n,)) for name in ("padded", "beyond_padding") for n in range(1, 30))
 
 
 def test_the_trained_range_is_that_of_the_specification_of_the_run():
     made = change(spec(length=6), data={"lengths": (1, 2, 6), "pad_to": 9})
-    assert trained(run(A, 1.0, made=made)) == Trained(6, 3, frozenset({1, 2, 6}), 9)
+    span = trained(run(A, 1.0, made=made))
+    assert span == Trained(6, 3, frozenset({1, 2, 6})) and span.data["pad_to"] == 9
     assert trained_range({"length": 5, "count": 2}) == Trained(5, 2)  # as in runs stored before there were gaps
     assert trained_range({"length": 2, "count": 1, "lengths": [1, 2]}).lengths == {1, 2}
 
 
 def test_next_keeps_the_shortest_tested_length_beyond_the_longest_trained():
-    assert cells_of([run(A, 1.0)], "next") == {(4, 2), (4, 3)}
+    assert found([run(A, 1.0)], "next") == {(4, 2), (4, 3)}
     gapped = change(spec(length=4, count=2), data={"lengths": (2, 4)})
-    assert cells_of([run(A, 1.0, made=gapped)], "next") == {(6, 2)}
-    assert cells_of([run(A, 1.0, made=gapped)], "gap") == {(3, 2)}
-    assert cells_of([run(A, 1.0)], "next", (1, 3)) == frozenset()
+    assert found([run(A, 1.0, made=gapped)], "next") == {(6, 2)}
+    assert found([run(A, 1.0, made=gapped)], "gap") == {(3, 2)}
+    assert found([run(A, 1.0)], "next", (1, 3)) == set()
 
 
 def test_a_curve_shares_with_a_grid_the_lengths_that_the_grid_tested_once():
-    curve, grid = {(4,), (6,), (8,)}, {(n, r) for n in (4, 8, 9) for r in (1, 2)}
-    assert shared(curve, grid) == ({(4,), (8,)}, {(4, 1), (8, 1)})
-    assert shared(grid, curve) == ({(4, 1), (8, 1)}, {(4,), (8,)})
-    assert shared(grid, {(4, 2), (4, 3)}) == ({(4, 2)}, {(4, 2)})
-    assert shared(curve, {(4, 2)}) == (frozenset(), frozenset())
+    curve, grid = {(4, 1), (6, 1), (8, 1)}, {(n, r) for n in (4, 8, 9) for r in (1, 2)}
+    for one, other in ((curve, grid), (grid, curve)):
+        assert shared(table(one), table(other)).values.tolist() == [[4, 1], [8, 1]]
+    assert shared(table(grid), table({(4, 2), (4, 3)})).values.tolist() == [[4, 2]]
+    assert shared(table(curve), table({(4, 2)})).empty
+
+
+spans = st.builds(
+    lambda lengths, second, pad: Trained(max(lengths), second, frozenset(lengths), {"pad_to": pad}),
+    st.sets(st.integers(1, 8), min_size=1),
+    st.integers(1, 4),
+    st.integers(0, 12),
+)
+bounds = st.none() | st.tuples(st.integers(1, 10), st.integers(1, 20)).map(sorted).map(tuple)
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    spans,
+    st.sampled_from(sorted(EVERY.regions)),
+    st.sets(st.tuples(st.integers(1, 26), st.integers(1, 9)), min_size=1),
+    bounds,
+    bounds,
+)
+def test_regions_and_bounds_are_those_of_a_loop(span, name, cells, lengths, counts):
+    region = EVERY.regions[name]
+    kept = {
+        (n, m)
+        for n, m in cells
+        if in_words(name, span, n, m)
+        and (lengths is None or lengths[0] <= n <= lengths[1])
+        and (counts is None or counts[0] <= m <= counts[1])
+    }
+    if region.only is not None and kept:
+        only = region.only([n for n, _ in kept])
+        kept = {(n, m) for n, m in kept if n == only}
+    rows = inside(table(cells), span, region, lengths, counts)
+    assert {*rows.itertuples(index=False, name=None)} == kept
+
+
+def in_words(name, t, n, m):
+    """Each region once more, for one cell."""
+    known, pad = n in t.lengths, t.data["pad_to"]
+    return {
+        "all": True,
+        "in_range": known and m <= t.second,
+        "outside": not known or m > t.second,
+        "gap": n < t.length and not known and m <= t.second,
+        "longer": n > t.length and m <= t.second,
+        "more": n <= t.length and m > t.second,
+        "both": n > t.length and m > t.second,
+        "far": n >= 2 * t.length or m >= 2 * max(t.second, 2),
+        "twice": n == 2 * t.length and m <= t.second,
+        "thrice": n == 3 * t.length and m <= t.second,
+        "two_to_three": 2 * t.length <= n <= 3 * t.length and m <= t.second,
+        "one_short": (n > t.length and m <= 2) or (m > t.second and n <= 2),
+        "trained_length": n == t.length and m <= t.second,
+        "just_beyond": t.length + 2 <= n <= t.length + 4 and m <= t.second,
+        "next": n > t.length and m <= t.second,
+        "longest": n > t.length,
+        "padded": t.length < n < pad and m <= t.second,
+        "beyond_padding": n > max(t.length, pad) and pad > 0 and m <= t.second,
+    }[name]
+
+
+def test_only_cells_that_every_run_tested_count():
+    first, second = run(A, 1.0), run(A, 1.0, seed=1)
+    second.grid.scores.pop((6, 6))
+    second.grid.add((9, 9), "teacher_forced", counted(1, 1, 1, 0, 1))
+    assert (6, 6) not in found([first, second], "all") and (9, 9) not in found([first, second], "all")
+    curve = Grid(("length",), {(5,): {"teacher_forced": counted(1, 1, 1, 0, 1)}})
+    assert found([dataclasses.replace(first, grid=curve)], "all") == {(5, 1)}

@@ -8,29 +8,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from lengen.records import AttentionMap, Grid, KeyCount, RecordError, Score
+from lengen.records import METRIC_COLUMNS, AttentionMap, Grid, KeyCount, RecordError, metrics_from_csv, to_table
 from reproduce.store.atomic_files import write_text
 from reproduce.store.run_folder import (
     arrays_from_bytes,
     arrays_to_bytes,
     attention_from_bytes,
     attention_to_bytes,
-    metrics_from_csv,
-    metrics_to_csv,
 )
 from reproduce.store.store import Store
+from tests.counted import counted
 from tests.reproduce.fakes import SPEC
 
 HASH = SPEC.hash()
 INFO = {"spec": SPEC.to_dict(), "overrides": []}
 
 scores = st.integers(0, 10**12).flatmap(
-    lambda n: st.builds(Score, st.just(n), st.integers(0, n), st.integers(0, n), st.integers(0), st.integers(0))
+    lambda n: st.builds(counted, st.just(n), st.integers(0, n), st.integers(0, n), st.integers(0), st.integers(0))
 )
 modes = st.dictionaries(st.sampled_from(["teacher_forced", "free_running"]), scores, min_size=1)
 cells = {width: st.tuples(*[st.integers(0, 200)] * width) for width in (1, 2)}
 grids = st.sampled_from([("length",), ("length", "count")]).flatmap(
-    lambda axes: st.builds(Grid, st.just(axes), st.dictionaries(cells[len(axes)], modes))
+    lambda axes: st.builds(Grid, st.just(axes), st.dictionaries(cells[len(axes)], modes, min_size=1))
 )
 counts = st.lists(st.builds(KeyCount, *[st.integers(0, 10**9)] * 6))
 text = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=3)
@@ -52,7 +51,7 @@ def test_records_survive_the_store(tmp_path_factory, grid, keys, drawn, metrics,
         attention = AttentionMap(tuple(tokens), weights.reshape(1, heads, len(tokens), len(tokens)), n)
     store = Store(tmp_path_factory.mktemp("results"), "local")
     with store.workspace("toy/fig1/alpha", "cpu", seed, HASH) as space:
-        write_text(space.folder / "metrics.csv", metrics_to_csv(metrics))
+        write_text(space.folder / "metrics.csv", to_table(METRIC_COLUMNS, metrics))
         space.publish(INFO, SimpleNamespace(grid=grid, key_counts=keys, attention=attention, arrays=arrays, info={}))
     run = Store(store.root, "local").find("toy/fig1/alpha", "cpu", seed, HASH)
     assert run.grid == grid and list(run.key_counts) == sorted(keys) and list(run.metrics) == metrics
@@ -85,7 +84,7 @@ def test_arrays_of_objects_are_refused():
 
 @given(rows=numbers)
 def test_metrics_survive_their_file(rows):
-    assert list(metrics_from_csv(metrics_to_csv(rows))) == rows
+    assert list(metrics_from_csv(to_table(METRIC_COLUMNS, rows))) == rows
 
 
 def test_equal_maps_give_equal_bytes():

@@ -1,5 +1,6 @@
 """Planning, running side by side, failures, workers that die, and the forecast of time."""
 
+import dataclasses
 import io
 import itertools
 import os
@@ -13,14 +14,24 @@ import pytest
 
 from lengen.config.spec import SpecError
 from lengen.progress import Progress
-from reproduce.runs import catalogue as registry
 from reproduce.runs import estimate, executors
 from reproduce.runs import perform as runner
+from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.display import Display, Forecast
 from reproduce.runs.executors import Local, Sbatch, sbatch_script, throttled
 from reproduce.runs.perform import FatalError, Job, JobError, Order, PlanError, plan
 from reproduce.store.store import Store
-from tests.reproduce.fakes import SPEC, install_toy, spec_with
+from tests.reproduce.fakes import (
+    SPEC,
+    BadField,
+    Dies,
+    FailsForSeedOne,
+    Instant,
+    TellsItsProcess,
+    behaving,
+    install_toy,
+    spec_with,
+)
 
 CHECKOUT = Path(runner.__file__).resolve().parents[2]
 
@@ -28,35 +39,34 @@ CHECKOUT = Path(runner.__file__).resolve().parents[2]
 @pytest.fixture(autouse=True)
 def results(monkeypatch, tmp_path):
     yield install_toy(monkeypatch, tmp_path)
-    monkeypatch.undo()
-    registry.papers.cache_clear()
-    registry._homes.cache_clear()
+    CATALOGUE.fill()
 
 
-def jobs(seeds=(0,), overrides=(), selector="toy"):
-    return plan(registry.select(selector), "cpu", seeds, overrides).jobs
+def jobs(seeds=(0,), overrides=(), selector="toy", kind=Instant):
+    made = plan(CATALOGUE.select(selector), "cpu", seeds, overrides).jobs
+    return tuple(dataclasses.replace(job, spec=behaving(kind, job.spec)) for job in made)
 
 
-def make(results, todo, execute="execute", workers=1, fresh=False):
-    order = Order(results, {"commit": "none", "command": "test"}, fresh, f"tests.reproduce.fakes:{execute}")
+def make(results, todo, workers=1, fresh=False):
+    order = Order(results, {"commit": "none", "command": "test"}, fresh)
     stream = io.StringIO()
     with Display({job: estimate.cost(job.spec, job.profile) for job in todo}, workers, stream=stream) as display:
         return runner.run(todo, order, Local(workers), display), stream.getvalue()
 
 
 def test_a_plan_runs_shared_specifications_once_and_names_what_is_absent():
-    made = plan(registry.select("toy"), "cpu", (0, 2), ())
+    made = plan(CATALOGUE.select("toy"), "cpu", (0, 2), ())
     assert [job.name for job in made.jobs] == [
         f"toy/fig1/{variant} seed {seed}" for variant, seed in itertools.product(("alpha", "beta"), (0, 2))
     ]
     assert made.absent == {"toy/fig3/huge": "needs a GPU"}
-    assert [job.seed for job in plan(registry.select("toy/fig2"), "paper").jobs] == [0, 1]  # the published seeds
-    assert [job.experiment for job in plan(registry.select("toy/fig2"), "cpu").jobs] == ["toy/fig1/alpha"]
+    assert [job.seed for job in plan(CATALOGUE.select("toy/fig2"), "paper").jobs] == [0, 1]  # the published seeds
+    assert [job.experiment for job in plan(CATALOGUE.select("toy/fig2"), "cpu").jobs] == ["toy/fig1/alpha"]
 
 
 def test_a_plan_without_jobs_and_a_bad_override_say_why():
     with pytest.raises(PlanError, match="toy/fig3/huge has no cpu profile \\(needs a GPU\\)"):
-        plan(registry.select("toy/fig3"), "cpu")
+        plan(CATALOGUE.select("toy/fig3"), "cpu")
     with pytest.raises(SpecError, match=r"nearest: steps"):
         jobs(overrides=["train.step=3"])
     assert jobs(overrides=["train.steps=3"])[0].spec.train.steps == 3
@@ -67,7 +77,7 @@ def test_finished_runs_are_skipped_and_fresh_ones_are_new_versions(results):
     report, shown = make(results, todo)
     assert [run.version for run in report.runs] == [1, 1] and not report.failures
     assert "2 of 2 runs done" in shown
-    report, shown = make(results, todo, execute="dies")  # nothing is executed
+    report, shown = make(results, jobs(kind=Dies))  # nothing is executed
     assert [run.version for run in report.runs] == [1, 1] and shown == ""
     report, _ = make(results, todo, fresh=True)
     assert [run.version for run in report.runs] == [2, 2]
@@ -75,11 +85,11 @@ def test_finished_runs_are_skipped_and_fresh_ones_are_new_versions(results):
     assert checkpoint.read_text() == "step\n"  # fresh work did not resume
     info = report.runs[0].info
     assert info["overrides"] == [] and info["spec"]["train"]["steps"] == 4 and info["commit"] == "none"
-    assert info["files"].keys() == {"grid.csv", "metrics.csv", "last.ckpt", "model.safetensors"}
+    assert info["files"].keys() == {"scores.csv", "metrics.csv", "last.ckpt", "model.safetensors"}
 
 
 def test_a_failure_is_collected_and_the_others_go_on(results):
-    report, shown = make(results, jobs(seeds=(0, 1, 2)), execute="fails_for_seed_one")
+    report, shown = make(results, jobs(seeds=(0, 1, 2), kind=FailsForSeedOne))
     assert sorted(report.failures) == ["toy/fig1/alpha seed 1", "toy/fig1/beta seed 1"]
     sentence = report.failures["toy/fig1/alpha seed 1"]
     assert sentence.startswith("RuntimeError: seed one is unlucky (traceback in ")
@@ -91,7 +101,7 @@ def test_a_failure_is_collected_and_the_others_go_on(results):
 
 
 def test_workers_are_kept_alive_and_use_one_thread(results):
-    report, _ = make(results, jobs(seeds=range(4)), execute="tells_its_process", workers=2)
+    report, _ = make(results, jobs(seeds=range(4), kind=TellsItsProcess), workers=2)
     assert len(report.runs) == 8
     pids = {run.info["pid"] for run in report.runs}
     assert os.getpid() not in pids and len(pids) <= 2
@@ -99,13 +109,14 @@ def test_workers_are_kept_alive_and_use_one_thread(results):
 
 
 def test_one_job_or_one_worker_stays_in_this_process(results):
-    for number, (todo, workers) in enumerate(((jobs()[:1], 4), (jobs(seeds=(5,)), 1))):
-        report, _ = make(results, todo, execute="tells_its_process", workers=workers)
+    told = jobs(kind=TellsItsProcess)[:1], jobs(seeds=(5,), kind=TellsItsProcess)
+    for number, (todo, workers) in enumerate(zip(told, (4, 1), strict=True)):
+        report, _ = make(results, todo, workers=workers)
         assert {run.info["pid"] for run in report.runs} == {os.getpid()}, number
 
 
 def test_a_worker_that_dies_fails_its_job_only(results):
-    report, _ = make(results, jobs(seeds=(0, 1, 2)), execute="dies", workers=2)
+    report, _ = make(results, jobs(seeds=(0, 1, 2), kind=Dies), workers=2)
     assert sorted(report.failures) == ["toy/fig1/alpha seed 0", "toy/fig1/beta seed 0"]
     assert "ended with code 7" in report.failures["toy/fig1/alpha seed 0"]
     assert len(report.runs) == 4
@@ -114,7 +125,7 @@ def test_a_worker_that_dies_fails_its_job_only(results):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_concerns_all_runs_stops_the_command(results, workers):
     with pytest.raises(FatalError, match="unknown task"):
-        make(results, jobs(seeds=(0, 1)), execute="bad_field", workers=workers)
+        make(results, jobs(seeds=(0, 1), kind=BadField), workers=workers)
     (results / "local").mkdir(parents=True, exist_ok=True)
     (results / "local/toy").rename(results / "moved")
     (results / "local/toy").write_text("a file where a folder should be")
@@ -125,7 +136,7 @@ def test_what_concerns_all_runs_stops_the_command(results, workers):
 def test_a_full_disk_is_recognised_whatever_the_error(results, monkeypatch):
     monkeypatch.setattr(runner, "FULL", 10**18)
     with pytest.raises(FatalError, match="is full: make room"):
-        make(results, jobs(seeds=(1,)), execute="fails_for_seed_one")
+        make(results, jobs(seeds=(1,), kind=FailsForSeedOne))
 
 
 def alive(pid):
@@ -148,9 +159,10 @@ def test_workers_die_with_a_parent_that_was_killed(results, tmp_path):
     script.write_text(
         "import sys; from pathlib import Path\n"
         "if __name__ == '__main__':\n"
-        "    from tests.reproduce.test_runner import SPEC, spec_with, Job, Order, runner, Local, Display\n"
-        "    todo = [Job('toy/fig1/alpha', 'cpu', seed, SPEC) for seed in (0, 1)]\n"
-        "    order = Order(Path(sys.argv[1]), {}, False, 'tests.reproduce.fakes:waits_forever')\n"
+        "    from tests.reproduce.test_runner import Job, Order, runner, Local, Display\n"
+        "    from tests.reproduce.fakes import WaitsForever, behaving\n"
+        "    todo = [Job('toy/fig1/alpha', 'cpu', seed, behaving(WaitsForever)) for seed in (0, 1)]\n"
+        "    order = Order(Path(sys.argv[1]), {}, False)\n"
         "    runner.run(todo, order, Local(2), Display({}, 2))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
@@ -248,6 +260,6 @@ def test_estimates_grow_with_the_work():
 
 
 def test_errors_of_a_run_become_sentences(results):
-    order = Order(results, {}, False, "tests.reproduce.fakes:fails_for_seed_one")
+    order = Order(results, {}, False)
     with pytest.raises(JobError, match="RuntimeError: seed one is unlucky"):
-        runner.perform(order, Job("toy/fig1/alpha", "cpu", 1, SPEC), print, print)
+        runner.perform(order, Job("toy/fig1/alpha", "cpu", 1, behaving(FailsForSeedOne)), print, print)

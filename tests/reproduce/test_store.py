@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lengen.records import VERSION_1, to_table
 from reproduce.store import run_folder as run_files
 from reproduce.store.atomic_files import StoreError, write_text
 from reproduce.store.store import Store, results_root
@@ -40,11 +41,11 @@ def test_a_published_run_reads_back_equal_and_alone(store):
     assert run.grid.scores == outcome().grid.scores
     folder = store.folder(run)
     assert sorted(path.name for path in folder.iterdir()) == [
-        "grid.csv", "last.ckpt", "metrics.csv", "model.safetensors", "run.json",
+        "last.ckpt", "metrics.csv", "model.safetensors", "run.json", "scores.csv",
     ]  # fmt: skip
     info = json.loads((folder / "run.json").read_text())
-    assert info["status"] == "finished" and info["schema_version"] == 1 and info["spec_hash"] == HASH
-    assert set(info["files"]) == {"grid.csv", "last.ckpt", "metrics.csv", "model.safetensors"}
+    assert info["status"] == "finished" and info["schema_version"] == 2 and info["spec_hash"] == HASH
+    assert set(info["files"]) == {"scores.csv", "last.ckpt", "metrics.csv", "model.safetensors"}
     assert not (folder.parent / ".work").exists()
 
 
@@ -58,13 +59,12 @@ def test_a_version_is_never_written_again(store):
     fresh = Store(store.root, "local")
     assert fresh.find(*KEY, HASH).version == 2
     assert [run.version for run in fresh.runs()] == [2, 3]
-    assert fresh.newest(KEY[0]).version == 3
-    assert fresh.find(*KEY, "1" * 16) is None and fresh.newest("toy/fig1/beta") is None
+    assert fresh.find(*KEY, "1" * 16) is None
 
 
 def test_equal_runs_leave_equal_csv_files(store):
     one, two = publish(store), publish(store)
-    for name in ("grid.csv", "metrics.csv"):
+    for name in ("scores.csv", "metrics.csv"):
         assert (store.folder(one) / name).read_bytes() == (store.folder(two) / name).read_bytes()
 
 
@@ -152,8 +152,8 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path, store):
         ("run.json", "{", "expected JSON"),
         ("run.json", "[]", "expected schema_version 1"),
         ("run.json", '{"schema_version": 1, "status": "finished", "spec": {}}', "expected 'spec_hash'"),
-        ("run.json", '{"schema_version": 2, "status": "finished"}', "expected schema_version 1"),
-        ("grid.csv", "length,count\n", "expected the sha256"),
+        ("run.json", '{"schema_version": 3, "status": "finished"}', "expected schema_version 1 to 2"),
+        ("scores.csv", "length,count\n", "expected the sha256"),
         ("metrics.csv", "", "expected the sha256"),
     ],
 )
@@ -168,7 +168,7 @@ def test_a_damaged_file_is_named_in_one_sentence(store, name, content, expected)
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
-        ("grid.csv", "length,mode,n\n", "line 1: expected columns"),
+        ("scores.csv", "length,mode,n\n", "line 1: expected columns"),
         ("metrics.csv", "step,name,value\n1,loss\n", "line 2: expected a step"),
         ("metrics.csv", "a,b,c\n", "line 1: expected columns step,name,value"),
         ("keys.csv", "a\n", "expected columns length"),
@@ -191,8 +191,8 @@ def test_a_file_that_is_wrong_from_the_start_is_named_too(store, name, content, 
 
 def test_a_missing_record_is_named(store):
     run = publish(store)
-    (store.folder(run) / "grid.csv").unlink()
-    with pytest.raises(StoreError, match=r"grid\.csv cannot be read"):
+    (store.folder(run) / "scores.csv").unlink()
+    with pytest.raises(StoreError, match=r"scores\.csv cannot be read"):
         Store(store.root, "local").runs()
 
 
@@ -254,18 +254,40 @@ def test_promotion_copies_records_once_and_weights_on_request(store):
     reference = Store(store.root, "reference")
     first = reference.adopt(run, store)
     assert first.store == "reference" and first.version == 1 and first.grid.scores == run.grid.scores
-    assert sorted(p.name for p in reference.folder(first).iterdir()) == ["grid.csv", "metrics.csv", "run.json"]
+    assert sorted(p.name for p in reference.folder(first).iterdir()) == ["metrics.csv", "run.json", "scores.csv"]
     assert reference.adopt(run, store) is None
     with_weights = reference.adopt(run, store, weights=True)
     assert with_weights.version == 2 and (reference.folder(with_weights) / "model.safetensors").read_text() == "weights"
     assert reference.adopt(run, store, weights=True) is None
 
 
+def test_a_run_of_version_1_reads_as_one_of_today(store):
+    run = publish(store)
+    folder = store.folder(run)
+    (folder / "scores.csv").unlink()
+    content = to_table(
+        ("length", "count", "mode", *VERSION_1),
+        [
+            (*cell, mode, *(counts[name] for name in VERSION_1))
+            for cell, modes in run.grid.scores.items()
+            for mode, counts in modes.items()
+        ],
+    )
+    (folder / "grid.csv").write_text(content)
+    info = json.loads((folder / "run.json").read_text())
+    info["files"] = {"grid.csv": run_files.hashlib.sha256(content.encode()).hexdigest()}
+    (folder / "run.json").write_text(json.dumps(info | {"schema_version": 1}))
+    (old,) = Store(store.root, "local").runs()
+    assert old.grid == run.grid
+    copy = Store(store.root, "reference").adopt(old, store)
+    assert copy.grid == run.grid and (store.root / "reference" / folder.relative_to(store.path) / "grid.csv").exists()
+
+
 def test_promotion_copies_arrays(store):
     what = outcome()
     what.arrays = {"bias.self": np.array([[0.0, -np.inf]], np.float32), "probe0.source": np.array(list("$5$"))}
     run = Store(store.root, "reference").adopt(publish(store, what=what), store)
-    assert set(run.info["files"]) == {"arrays.npz", "grid.csv", "metrics.csv"}
+    assert set(run.info["files"]) == {"arrays.npz", "scores.csv", "metrics.csv"}
     np.testing.assert_array_equal(run.arrays["bias.self"], [[0.0, -np.inf]])
     assert "".join(run.arrays["probe0.source"]) == "$5$"
 
@@ -276,8 +298,8 @@ def test_promotion_refuses_big_weights_and_damaged_files(store, monkeypatch):
     reference = Store(store.root, "reference")
     with pytest.raises(StoreError, match="promote without --weights"):
         reference.adopt(run, store, weights=True)
-    (store.folder(run) / "grid.csv").write_text("x")
-    with pytest.raises(StoreError, match=r"grid\.csv is not the file its run wrote"):
+    (store.folder(run) / "scores.csv").write_text("x")
+    with pytest.raises(StoreError, match=r"scores\.csv is not the file its run wrote"):
         reference.adopt(run, store)
     assert reference.runs() == []
 

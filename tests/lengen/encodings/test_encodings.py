@@ -252,7 +252,7 @@ def test_an_encoding_of_one_level_is_refused_beside_ids_of_more(name):
     )
     assert kinds(EncodingPart)[name].LEVELS == 1
     check(spec(data_spec("parity", position_ids="consecutive"), encoding=name))
-    with pytest.raises(SpecError, match="it reads position ids, and data.position_ids=none gives none"):
+    with pytest.raises(SpecError, match=r"it reads position ids, and data\.position_ids=none gives none"):
         check(spec(data_spec("parity", position_ids="none"), encoding=name))
     for levels, task in ((2, "addition"), (3, "multiplication")):
         with pytest.raises(SpecError, match=message.format(levels)):
@@ -262,7 +262,7 @@ def test_an_encoding_of_one_level_is_refused_beside_ids_of_more(name):
 
 @pytest.mark.parametrize("name", ["none", "learned"])
 def test_all_levels_are_read_by_learned_tables_and_none_where_there_is_no_encoding(name):
-    assert kinds(EncodingPart)[name].LEVELS == {"none": 0, "learned": None}[name]
+    assert {"none": 0, "learned": None}[name] == kinds(EncodingPart)[name].LEVELS
     for task in ("parity", "addition"):
         check(spec(data_spec(task), encoding=name))
     build_model(spec(data_spec("multiplication"), encoding=name), 0)

@@ -197,7 +197,8 @@ def test_what_the_tables_do_not_hold_is_refused():
         (AbacusIds(4), "need position ids up to 6 in level 1, and the model has 4"),
         (
             RandomisedIds(18),
-            "these operands make a sequence of up to 22 tokens, and randomised ids go up to 18 (data.position_ids.max_position): "
+            "these operands make a sequence of up to 22 tokens, and randomised ids go up to 18 "
+            "(data.position_ids.max_position): "
             "shorten them or raise it",
         ),
     ]:
@@ -211,9 +212,9 @@ def test_what_the_tables_do_not_hold_is_refused():
         assert own.write(fits).ids.max() <= ids.max_position
         own.plan(fits)  # and is not refused when it is decoded
     for scheme in ("abacus", "randomised"):
-        with pytest.raises(SettingError, match="ids.max_position: this field is missing, and it has no default"):
+        with pytest.raises(SettingError, match=r"ids.max_position: this field is missing, and it has no default"):
             build({"kind": scheme}, PositionIds, "ids")
-        with pytest.raises(SettingError, match="ids.max_position=0: expected "):
+        with pytest.raises(SettingError, match=r"ids.max_position=0: expected "):
             build({"kind": scheme, "max_position": 0}, PositionIds, "ids")
     with pytest.raises(SettingError, match="unknown scheme of position ids 'abacos'; nearest: abacus"):
         build({"kind": "abacos"}, PositionIds, "ids")

@@ -40,7 +40,8 @@ def test_operands_that_need_more_ids_than_there_are_are_refused():
     with pytest.raises(OperandError) as caught:
         writer(data_spec("addition", room=4)).write(problems(data_spec("addition").task, [["1234", "56"]]))
     assert str(caught.value) == (
-        "these operands need position ids up to 6 in level 1, and the model has 4 (data.position_ids.max_position): shorten them or "
+        "these operands need position ids up to 6 in level 1, and the model has 4 (data.position_ids.max_position): "
+        "shorten them or "
         "raise it"
     )
     with pytest.raises(OperandError, match="up to 5 in level 2"):

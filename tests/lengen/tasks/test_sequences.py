@@ -194,8 +194,8 @@ def test_alphabets_that_cannot_be_held_are_refused(task, alphabet, expected):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("scratchpad", True), ("pad_query", True), ("pad_response", True), ("pad_to", 3), ("width", 9), ("reverse_query", True),
-     ("reverse_response", True)],
+    [("scratchpad", True), ("pad_query", True), ("pad_response", True), ("pad_to", 3), ("width", 9), ("reverse_query",
+    True), ("reverse_response", True)],
 )  # fmt: skip
 def test_ways_of_writing_that_sequences_lack_are_refused(field, value):
     wrong = replace(sequences(), format=replace(sequences().format, **{field: value}))

@@ -1,0 +1,41 @@
+"""A paper as one object: what it declares, loaded when it is asked for; the standard library alone.
+
+Each folder ``papers/<name>`` offers its object as ``PAPER`` in ``__init__.py``. Everything that takes time to load
+stands behind a function that imports it, so that all papers can be named before anything is installed.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lengen.config.experiment import Experiment, Figure
+    from lengen.measures import Family, Measure, Region
+    from lengen.timing import Benchmark
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """What a paper declares."""
+
+    name: str
+    """Name of its folder, and first part of the names of its experiments."""
+    number: int
+    """Its place in the order of the papers, from 1: ``make reproduce-paper<number>``."""
+    title: str
+    """Title of the publication."""
+    published: Path
+    """Its published numbers and claims, a TOML file; without such a file there is nothing to compare."""
+    experiments: "Callable[[], Sequence[Experiment]]"
+    """Its experiments in the order of declaration."""
+    figures: "Callable[[], Sequence[Figure]]" = tuple
+    """Its figures in the order of declaration."""
+    deviations: Callable[[], Mapping[str, str]] = dict
+    """Numbered deviations from its text: number -> sentence with its reason."""
+    measures: "Callable[[], Mapping[str, Measure | Family]]" = dict
+    """Measures of its own that published numbers and claims name."""
+    regions: "Callable[[], Mapping[str, Region]]" = dict
+    """Regions of its own that published numbers and claims name."""
+    benchmarks: "Callable[[], Mapping[str, Benchmark]]" = dict
+    """Measurements of speed of its own, by the name under which one is asked for."""

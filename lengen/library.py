@@ -1,0 +1,125 @@
+"""A trained or constructed model as an object of a script: it solves problems, shows its attention, and is scored.
+
+import lengen
+model = lengen.load("coupling/fig1/coupling-scratchpad")
+model.solve([57, 48, 96])["read"]
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from lengen.config.spec import Spec, from_dict
+from lengen.data.task_data import TaskData
+from lengen.decoding import verify
+from lengen.inspection import problem
+from lengen.training.build import load as build
+
+GROUP = "lengen.runs"
+"""Entry points of packages that find a run by its name: functions ``find(name) -> Found``."""
+RUN, WEIGHTS = "run.json", "model.safetensors"
+"""Files of a run folder: what it is a run of, and its weights."""
+AT_ONCE = 40_000
+"""Tokens of one evaluation batch: bounds memory at any length."""
+
+
+class LoadError(ValueError):
+    """Nothing to load; one sentence."""
+
+
+class Found(NamedTuple):
+    """What a model is made of."""
+
+    spec: Spec
+    weights: Path | None
+    """None: the specification constructs them."""
+    name: str
+
+
+Finder = Callable[[str], Found]
+
+
+class Model:
+    """A model with the data of its setting; `module` is the network itself."""
+
+    def __init__(self, found: Found) -> None:
+        self.spec, self.weights, self.name = found
+        self.data = TaskData(self.spec, seed=0)
+        self.module = build(self.spec, self.weights)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+    def solve(self, operands: Sequence[int | str], task: str = "") -> dict[str, object]:
+        """What `lengen.inspection.problem.solve` returns: prompt, output, answer, read, correct.
+
+        ``task`` names an auxiliary task. Raises `OperandError` or `SpecError` for operands it cannot take.
+        """
+        return problem.answer(self.data, self.module, [str(operand) for operand in operands], task)
+
+    @torch.no_grad()
+    def attention(self, operands: Sequence[int | str]) -> dict[str, np.ndarray]:
+        """Softmax weights while it reads one problem and its true response.
+
+        "self" (layers, heads, T, T) and, beside an encoder, "cross" (layers, heads, T, S); "target" (T,) and "source"
+        (S,): the tokens. Row t predicts the token after token t, or in an encoder-only model token t itself.
+        """
+        batch = self.data.writer.write(self.data.task.parse([str(operand) for operand in operands]))
+        layers = self.module.attention(batch)
+        found = {name: np.stack([layer[name][0].float().numpy() for layer in layers]) for name in layers[0]}
+        tokens = {"target": batch.tokens[0, :-1] if self.module.writes_in_order else batch.tokens[0]}
+        if batch.source is not None:
+            tokens["source"] = batch.source.tokens[0]
+        vocab = self.data.vocab
+        return found | {side: np.array([vocab.decode([token]) for token in row]) for side, row in tokens.items()}
+
+    def accuracy(self, length: int, count: int | None = None, examples: int = 1000) -> float:
+        """Exact match on test problems of ``count`` operands (by default as many as were trained) of ``length`` digits.
+
+        The problems are those that every model of the setting is tested on.
+        """
+        problems = self.data.test(length, self.spec.data.task.most if count is None else count, examples)
+        size = max(1, AT_ONCE // int(self.data.writer.lengths(problems).max()))
+        parts = [problems.select(index) for index in torch.split(torch.arange(examples), size)]
+        correct = [verify(self.module, self.data.writer.write(part)).correct for part in parts]
+        return float(torch.cat(correct).double().mean())
+
+
+def load(source: str | Path | Spec, weights: str | Path | None = None) -> Model:
+    """The model of a run: of its name, of its folder, or of a specification with a file of weights.
+
+    A name such as ``coupling/fig1/coupling-scratchpad`` stands for the newest finished run of the declared setting. A
+    specification that constructs its weights needs none. Raises `LoadError` where there is nothing to load.
+    """
+    if isinstance(source, Spec):
+        if weights is None and not source.constructed:
+            raise LoadError("load(spec) of a model that is trained needs its weights: load(spec, 'model.safetensors')")
+        return Model(Found(source, None if weights is None else Path(weights), str(weights or "constructed")))
+    if (Path(source) / RUN).is_file():
+        return Model(_in_folder(Path(source)))
+    if isinstance(source, Path):
+        raise LoadError(f"{source}: expected the folder of a finished run, which holds {RUN}")
+    return Model(_named(source))
+
+
+def _in_folder(folder: Path) -> Found:
+    weights = folder / WEIGHTS
+    if not weights.is_file():
+        raise LoadError(f"{folder} has no {WEIGHTS}: its run was kept without weights; load another, or run it again")
+    return Found(from_dict(json.loads((folder / RUN).read_text())["spec"]), weights, str(folder))
+
+
+def _named(name: str) -> Found:
+    finders = entry_points(group=GROUP)
+    if not finders:
+        raise LoadError(
+            f"'{name}' is no folder of a run, and nothing that finds runs by name is installed: install the project "
+            "with pip install . or make setup"
+        )
+    find: Finder = next(iter(finders)).load()
+    return find(name)

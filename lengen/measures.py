@@ -1,0 +1,109 @@
+"""What a measure and a region are, so that papers can declare their own beside the general ones; no torch, no pandas.
+
+A measure is a numerator and a denominator of a finished run, a region a set of test cells seen from the trained range.
+`reproduce.comparison` makes tables, values and verdicts of them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lengen.config.part import build
+from lengen.config.sections import DataSpec
+from lengen.records import Run
+
+
+class Missing(Exception):
+    """A measure that the runs at hand cannot give; the message says what is not there."""
+
+    def __init__(self, reason: str, absent: bool = False) -> None:
+        super().__init__(reason)
+        self.absent = absent
+        """The experiment has no size at this profile at all, so nothing can be run."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Two counts of the scores, summed over cells of one mode; their ratio is the value."""
+
+    words: str
+    numerator: str
+    denominator: str = "n"
+    proportion: bool = True
+    """The numerator counts successes among the denominator, so Wilson intervals hold."""
+
+
+@dataclass(frozen=True)
+class ByLength:
+    """What a run stored for every tested length, whatever the mode: (numerator, denominator) of one length."""
+
+    words: str
+    value: Callable[[Run, int], tuple[float, int]]
+    proportion: bool = False
+
+
+@dataclass(frozen=True)
+class OfRun:
+    """A value of the whole run, whatever the region: (numerator, denominator)."""
+
+    words: str
+    value: Callable[[Run], tuple[float, int]]
+    proportion: bool = False
+
+
+Measure = Scored | ByLength | OfRun
+Family = Callable[[str], Measure]
+"""Measures named by what runs stored: the family ``hits`` makes ``hits.early_end`` of "early_end"."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Trained range: longest operand and second axis (operands, digits of the second factor; 1 for parity)."""
+
+    length: int
+    second: int
+    lengths: frozenset[int] = frozenset()
+    """Trained lengths where some below the longest are left out; empty: all of 1 to ``length``."""
+    data: DataSpec | None = field(default=None, compare=False)
+    """What was trained on, for regions that ask for more."""
+
+    def holds(self, length: np.ndarray) -> np.ndarray:
+        """Whether operands of these lengths were trained."""
+        return np.isin(length, list(self.lengths)) if self.lengths else np.asarray(length) <= self.length
+
+
+def trained(run: Run) -> Trained:
+    """The trained range of a run, from its own specification."""
+    return trained_range(run.info["spec"]["data"])  # type: ignore[index]
+
+
+def trained_range(data: Mapping[str, Any]) -> Trained:
+    """The trained range that the data section of a specification, as plain data, states."""
+    made = build(data, DataSpec, "data")
+    lengths: tuple[int, ...] = getattr(made.task, "lengths", ())
+    return Trained(made.task.longest, made.task.most, frozenset(lengths), made)
+
+
+@dataclass(frozen=True)
+class Region:
+    """Test cells by the trained range, as a mask over columns of lengths and counts."""
+
+    words: str
+    mask: Callable[[Trained, np.ndarray, np.ndarray], np.ndarray]
+    """Trained range, lengths and counts of cells -> whether each lies in the region."""
+    only: Callable[[Sequence[int]], int] | None = None
+    """``min`` or ``max``: of the cells in the region only those of the shortest or longest length."""
+
+
+def stored(run: Run, name: str) -> np.ndarray:
+    """An array of a run by its name; `Missing` where there is none."""
+    if name not in run.arrays:
+        raise Missing(f"{short(run.experiment)} holds no array {name}")
+    return run.arrays[name]
+
+
+def short(experiment: str) -> str:
+    """``figure/variant`` of ``paper/figure/variant``."""
+    return experiment.split("/", 1)[-1]

@@ -1,0 +1,29 @@
+"""Exact match of the final answer, whatever the scratchpad before it says."""
+
+from typing import TYPE_CHECKING
+
+from lengen.metrics.exact_match import exact_match
+from lengen.metrics.metric import Metric, Responses
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from lengen.formats import Format
+    from lengen.vocab import Vocab
+
+
+def answer_match(format: "Format", vocab: "Vocab", written: "Tensor", reference: "Tensor") -> "Tensor":
+    """(B,) bool: the final answers are equal, whatever the scratchpads say (Figure 15; Figure 3 for parity)."""
+    from lengen.data.reading import final_answer
+
+    return exact_match(final_answer(format, vocab, written), final_answer(format, vocab, reference))
+
+
+def _counts(responses: Responses) -> dict[str, float]:
+    written, reference, format, vocab = responses
+    if format is None or vocab is None:
+        raise ValueError("answer: expected format and vocabulary of the responses: they tell where answers stand")
+    return {"answer_correct": int(answer_match(format, vocab, written, reference).sum())}
+
+
+ANSWER_MATCH = Metric("answer", "final answer right", _counts, "answer_correct")

@@ -1,0 +1,76 @@
+"""Records as pandas frames, one row per run and place: what curves and heat maps are drawn from.
+
+The first columns say where a value stands (length, count, step), ``run`` which run it is of. ``value`` is a rate, a
+mean or a loss; where it was counted, ``total`` out of ``n``.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from lengen.metrics import METRICS
+from lengen.records import Counts, Grid, Run
+
+
+def counted(metric: str) -> tuple[str, str]:
+    """What is counted and what it is divided by: of a metric of `lengen.metrics`, or of any count per response."""
+    if metric in METRICS:
+        return METRICS[metric].numerator, METRICS[metric].denominator
+    return metric, "n"
+
+
+def rate(counts: Counts, metric: str) -> float:
+    """Counts as the rate that a metric is (see `counted`); nan where nothing was counted."""
+    return counts.rate(*counted(metric))
+
+
+def total_rate(grid: Grid, lengths: Sequence[int], mode: str = "teacher_forced", metric: str = "correct") -> float:
+    """The rate over all examples of these lengths of a grid over lengths; nan where none was scored in that mode."""
+    return rate(grid.total([(length,) for length in lengths], mode), metric)
+
+
+def scores(grids: Sequence[Grid], mode: str = "teacher_forced", metric: str = "correct") -> pd.DataFrame:
+    """The axes of the grids, ``run``, ``total``, ``n``, ``value``: every cell that was scored in that mode."""
+    axes = grids[0].axes if grids else ("length",)
+    top, bottom = counted(metric)
+    rows = [
+        (*cell, run, score.get(top, 0), score.get(bottom, 0), rate(score, metric))
+        for run, grid in enumerate(grids)
+        for cell, modes in grid.scores.items()
+        if (score := modes.get(mode)) is not None and score.get("n")
+    ]
+    return pd.DataFrame(rows, columns=[*axes, "run", "total", "n", "value"])
+
+
+def hits(runs: Sequence[Run], name: str) -> pd.DataFrame:
+    """``length``, ``run``, ``total``, ``n``, ``value``: ones among the arrays ``hits.<name>.<length>``."""
+    rows = [
+        (int(key.rpartition(".")[2]), number, int(values.sum()), values.size, float(values.sum()) / values.size)
+        for number, run in enumerate(runs)
+        for key, values in run.arrays.items()
+        if key.rpartition(".")[0] == f"hits.{name}" and values.size
+    ]
+    return pd.DataFrame(rows, columns=["length", "run", "total", "n", "value"])
+
+
+def metrics(runs: Sequence[Run], name: str, window: int = 1) -> pd.DataFrame:
+    """``step``, ``run``, ``value``: a metric recorded in training, where it is finite; medians of ``window`` rows
+    around each, fewer at the ends."""
+    frames = []
+    for number, run in enumerate(runs):
+        rows = [(step, number, value) for step, metric, value in run.metrics if metric == name and np.isfinite(value)]
+        frame = pd.DataFrame(rows, columns=["step", "run", "value"])
+        frames.append(frame.assign(value=frame["value"].rolling(window, center=True, min_periods=1).median()))
+    return pd.concat(frames, ignore_index=True)
+
+
+def arrays(runs: Sequence[Run], name: str, lengths: Sequence[int]) -> list[float]:
+    """One mean per run over the examples of these lengths of the arrays ``<name>.<length>``; nan where none was
+    recorded."""
+    means = []
+    for run in runs:
+        found = [run.arrays[f"{name}.{length}"] for length in lengths if f"{name}.{length}" in run.arrays]
+        every = np.concatenate([array.astype(np.float64) for array in found]) if found else np.empty(0)
+        means.append(float(every.mean()) if every.size else float("nan"))
+    return means

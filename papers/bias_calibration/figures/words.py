@@ -1,0 +1,66 @@
+"""Which task and which kind of model an experiment is; every size is read from the specification of its runs."""
+
+from typing import NamedTuple
+
+from lengen.plotting import METHODS, setting
+from lengen.records import Run
+
+TASKS = {"successor": "Successor", "addition": "Addition", "parity": "Parity", "n-by-one": "N × 1"}
+METHOD = {"vanilla": "sinusoidal", "nope": "none"}
+"""Kinds whose method in `lengen.plotting.METHODS` has another name."""
+KINDS = {
+    "vanilla": "Vanilla (sinusoidal)",
+    **{kind: METHODS[kind].name for kind in ("alibi", "rope", "rpe", "abc")},
+    "text": "The text: pre-softmax scores,\nline means, 2 $\\sigma$",
+    "code": "The authors' code: probabilities,\nline sums, 4.5 and 0.87 $\\sigma$",
+    "sinusoidal": "Sinusoidal positions\nkept in retraining",
+    "sm": "SM",
+    "max": "MAX",
+    "min": "MIN",
+}
+"""Labels of kinds that have no size in them."""
+
+
+class Named(NamedTuple):
+    """What the name of an experiment says: ``table1/n-by-one-abc`` is the task n-by-one and the kind abc."""
+
+    task: str
+    """A key of `TASKS`, or ``listops``."""
+    kind: str
+    """Setting; empty where there is only one."""
+
+
+def named(experiment: str) -> Named:
+    """Task and kind of an experiment's name, ``paper/figure/variant``."""
+    variant = experiment.split("/")[-1]
+    for task in TASKS:
+        if variant == task or variant.startswith(f"{task}-"):
+            return Named(task, variant[len(task) + 1 :])
+    return Named("listops", variant)
+
+
+def trained(run: Run) -> int:
+    """Longest operand in training, in digits."""
+    return int(setting(run, "length"))
+
+
+def task_title(task: str, run: Run) -> str:
+    """Title of a panel: the task with its sizes."""
+    unit = {"parity": "bits", "listops": "arguments"}.get(task, "digits")
+    fixed = setting(run, "fixed_length")
+    padded = f", padded to {fixed}" if fixed else ""
+    return f"{TASKS.get(task, 'ListOps, one operator')}\ntrained on 1 to {trained(run)} {unit}{padded}"
+
+
+def kind_label(kind: str, run: Run) -> str:
+    """Label of a curve."""
+    width = setting(run, "window") or 1
+    if kind == "window":
+        return f"+ w = {width}"
+    if kind == "cyclic":
+        return f"+ T = {setting(run, 'period') or 3}"
+    if kind == "nope":
+        return f"NoPE + w = {width}"
+    if kind.isdecimal():
+        return f"Base {setting(run, 'base') or kind}"
+    return KINDS.get(kind, kind)

@@ -1,0 +1,107 @@
+"""Figures 7 and 16 to 21: maps of averaged attention, and how many keys a step needs."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.figure import Figure, SubFigure
+
+from lengen import plotting
+from lengen.plotting import METHODS, Runs, setting
+from lengen.records import AttentionMap, Run
+from papers.coupling.figures import words
+
+
+def fig7(runs: Runs) -> Figure:
+    """Attention maps with and without scratchpad, above the keys a step needs against the number of operands.
+
+    The maps show the first experiment of each kind that recorded attention, the curves all that counted keys.
+    """
+    distinct = _distinct(runs)
+    recorded = [some for some in distinct if any(run.attention is not None for run in some)]
+    with_pad = [some for some in recorded if setting(some[0], "scratchpad")]
+    without = [some for some in recorded if not setting(some[0], "scratchpad")]
+    shown = with_pad[:1] + without[:1]
+    heights = [2.75] * max(len(shown), 1) + [2.9]
+    figure = Figure(figsize=(10.0, sum(heights)), layout="constrained")
+    *maps, keys = _parts(figure, heights)
+    for part, some in zip(maps, shown, strict=False):
+        _attention_maps(part, some, 1, 4)
+    if not shown:
+        plotting.missing(maps[0].subplots(1, 1), "\n".join(runs), "no attention recorded at this profile")
+    _keys(keys, [some for some in distinct if any(run.key_counts for run in some)])
+    plotting.footnote(figure, *plotting.absent(runs))
+    return figure
+
+
+def _distinct(runs: Runs) -> list[Sequence[Run]]:
+    """Runs of each experiment that has any, without experiments that share their runs with an earlier one."""
+    found = {tuple((run.experiment, run.seed, run.version) for run in some): some for some in runs.values() if some}
+    return list(found.values())
+
+
+def fig16_21(runs: Runs) -> Figure:
+    """Eight heads of one setting with the most structure in their averaged attention."""
+    recorded = [some for some in runs.values() if any(run.attention is not None for run in some)]
+    if recorded:
+        figure = Figure(figsize=(10.0, 5.3), layout="constrained")
+        _attention_maps(_parts(figure, [1.0])[0], recorded[0], 2, 4)
+    else:
+        figure = Figure(figsize=(5.0, 2.0), layout="constrained")
+        plotting.missing(figure.subplots(1, 1), "\n".join(runs), "no attention recorded at this profile")
+    return figure
+
+
+def _parts(figure: Figure, heights: Sequence[float]) -> list[SubFigure]:
+    """A figure cut into full-width parts, each with its own title."""
+    return list(figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0])
+
+
+def _attention_maps(part: SubFigure, runs: Sequence[Run], rows: int, columns: int) -> None:
+    """Fill a part of a figure with the most structured heads of the first run that recorded attention."""
+    run = next(run for run in runs if run.attention is not None)
+    record = run.attention
+    assert record is not None
+    grid = part.subplots(rows, columns, squeeze=False)
+    heads = structured_heads(record, rows * columns)
+    for axes, (layer, head) in zip(grid.flat, heads, strict=False):
+        plotting.attention_map(axes, record, layer, head, title=f"layer {layer + 1}, head {head + 1}")
+    for axes in grid.flat[len(heads) :]:
+        axes.set_axis_off()
+    part.suptitle(f"{words.model(run)}: mean over {record.n:,} examples, seed {run.seed}", fontsize=8)
+    part.colorbar(plotting.attention_scale(), ax=grid, aspect=30, label="Attention (< 0.01: black)")
+
+
+def structured_heads(record: AttentionMap, most: int) -> list[tuple[int, int]]:
+    """The (layer, head) pairs, in order, whose response rows depart most from uniform attention.
+
+    Scored by the attention above 1 / (number of visible keys), without the first token: heads that rest on the
+    start token or spread evenly score zero, one sharp line and eleven fainter ones both score high.
+    """
+    border = record.tokens.index("=") if "=" in record.tokens else 0
+    weights = record.weights[:, :, border:, 1:].astype(np.float32)
+    visible = np.arange(border, border + weights.shape[2], dtype=np.float32)[:, None] + 1
+    scores = np.clip(weights - 1 / visible, 0, None).sum(axis=(2, 3))
+    order = sorted(np.ndindex(*scores.shape), key=lambda place: (-scores[place], place))
+    return sorted((int(layer), int(head)) for layer, head in order[:most])
+
+
+def _keys(part: SubFigure, settings: Sequence[Sequence[Run]]) -> None:
+    """Keys per step with the scratchpad on the left, without on the right, on one scale."""
+    panels = part.subplots(1, 2, sharey=True)
+    for some in settings:
+        run = some[0]
+        label = f"{words.method(run)}\n{words.size(run)}, {plotting.plural(len(some), 'seed')}"
+        axes = panels[0 if setting(run, "scratchpad") else 1]
+        look = METHODS[plotting.position_scheme(run)].look
+        plotting.keys_per_step(axes, [one.key_counts for one in some], look, label)
+    for axes, name in zip(panels, ("with scratchpad", "without scratchpad"), strict=True):
+        axes.set_title(f"Keys per prediction step, {name}")
+        if axes.lines:
+            axes.legend(loc="best", frameon=False)
+        else:
+            axes.set_xticks([])  # the other axis is shared with the left panel
+            axes.text(0.5, 0.5, "not run at this profile", ha="center", color="0.4", transform=axes.transAxes)
+    panels[1].set_ylabel("")
+    tallest = max((float(np.nanmax(line.get_ydata())) for axes in panels for line in axes.lines), default=1.0)
+    panels[0].set_ylim(0, 1.35 * tallest)  # room for the legends
+    part.suptitle("Solid: mean over heads; dashed: over the more focused half of them; faint: each head", fontsize=8)

@@ -1,0 +1,95 @@
+"""Titles of panels: a run goes in, what tells it from its neighbours leaves."""
+
+from lengen.config.sections import NUMBER_FORMATS
+from lengen.plotting import METHODS, plural, position_scheme, setting
+from lengen.records import Run
+
+
+def method(run: Run) -> str:
+    """The position scheme."""
+    scheme = position_scheme(run)
+    if scheme == "coupled":
+        levels = {2: "bi-level ", 3: "tri-level "}.get(len(setting(run, "max_position")), "")
+        return levels + METHODS[scheme].name
+    return METHODS[scheme].name if scheme in METHODS else f"{scheme} positions"
+
+
+def size(run: Run) -> str:
+    """Layers and heads."""
+    return f"{plural(setting(run, 'layers'), 'layer')}, {plural(setting(run, 'heads'), 'head')}"
+
+
+def trained(run: Run) -> str:
+    """The training distribution."""
+    task, length = setting(run, "task"), setting(run, "length")
+    if task == "parity":
+        return f"1 to {length} bits"
+    letter = {"addition": "A", "multiplication": "M"}[task]
+    return f"$S_{letter}({length},{setting(run, 'count')})$"
+
+
+def scratchpad(run: Run) -> str:
+    """With or without."""
+    return "with scratchpad" if setting(run, "scratchpad") else "without scratchpad"
+
+
+def model(run: Run) -> str:
+    """Method, scratchpad, size and training in one line."""
+    return f"{method(run)} {scratchpad(run)}, {size(run)}, {trained(run)}"
+
+
+# -- titles: what is compared stands first -----------------------------------------------------------------
+
+
+def by_construction(run: Run) -> str:
+    """Title where a construction stands beside trained models."""
+    return f"Constructed (Theorem 4.1)\n{_operands(run)}\n{size(run)}" if run.constructed else by_method(run)
+
+
+def by_precision(run: Run) -> str:
+    """Title where number formats are compared."""
+    return f"{NUMBER_FORMATS[setting(run, 'precision')].name}, constructed\n{_operands(run)}"
+
+
+def _operands(run: Run) -> str:
+    return f"for {setting(run, 'count')} operands of {setting(run, 'length')} digits"
+
+
+def by_method(run: Run) -> str:
+    """Title where methods are compared."""
+    name = method(run)
+    return f"{name[0].upper()}{name[1:]}\n{scratchpad(run)}, {trained(run)}\n{size(run)}"
+
+
+def by_range(run: Run) -> str:
+    """Title where trained ranges are compared."""
+    return f"Trained on {trained(run)}\n{size(run)}"
+
+
+def by_size(run: Run) -> str:
+    """Title where architectures are compared."""
+    return f"{size(run)}\n{trained(run)}"
+
+
+def by_head(run: Run) -> str:
+    """Title where head dimensions are compared."""
+    return f"{size(run)} of {setting(run, 'head_dim')} dimensions\nwidth {setting(run, 'width')}\n{trained(run)}"
+
+
+def by_width(run: Run) -> str:
+    """Title where widths are compared."""
+    return f"Width {setting(run, 'width')}, {size(run)}\n{trained(run)}"
+
+
+def by_examples(run: Run) -> str:
+    """Title where training-set sizes are compared."""
+    count = setting(run, "examples")
+    examples = plural(count, "training example") if count else "Fresh examples every step"
+    return f"{examples}\n{size(run)}\n{trained(run)}"
+
+
+def by_format(run: Run) -> str:
+    """Title where input formats are compared."""
+    query, response = ("reversed" if setting(run, f"reverse_{part}") else "plain" for part in ("query", "response"))
+    padding = "zero-padded" if setting(run, "pad") else "no zero-padding"
+    return f"{query.capitalize()} query, {response} response\n{padding}, {size(run)}\n{trained(run)}"

@@ -1,0 +1,58 @@
+"""Figure 4.4: attention maps, a column a layer, the maximum over its heads."""
+
+import dataclasses
+
+from matplotlib.figure import Figure
+
+from lengen import plotting
+from lengen.plotting import Runs
+from lengen.records import AttentionMap, Run
+from papers.random_spaces.figures import words
+from papers.random_spaces.lengths import trained_on
+
+NOTE = (
+    "Maximum over the heads of a layer, after softmax. A row reads the token at its left and predicts the next one; "
+    "rows below the blue line predict the answer, columns left of it belong to the problem. Orderly lines are "
+    "what a model can go on with beyond the lengths it knows."
+)
+CELL = 0.095
+"""Inches of a token."""
+LABELLED = 48
+"""Longest text whose every token gets a label: at this size of a token they do not touch."""
+
+
+def fig4_4(runs: Runs) -> Figure:
+    """Figure 4.4: absolute positions above, with random spaces in the middle, Abacus below."""
+    shown: dict[str, tuple[Run, AttentionMap]] = {}
+    for name, some in runs.items():
+        for run in some:
+            if run.attention is not None:
+                shown.setdefault(name, (run, largest(run.attention)))
+    if not shown:
+        return plotting.empty(runs, "no attention recorded at this profile")
+    columns = max(record.weights.shape[0] for _, record in shown.values())
+    side = CELL * max(22, *(len(record.tokens) for _, record in shown.values()))
+    size = (max(columns * (side + 0.5) + 0.8, 5.2), len(shown) * (side + 0.65) + 1.0)
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(len(shown), columns, squeeze=False)
+    for line, (run, record) in zip(grid, shown.values(), strict=True):
+        for layer, axes in enumerate(line):
+            if layer >= record.weights.shape[0]:
+                axes.set_axis_off()
+                continue
+            plotting.attention_map(axes, record, layer, 0, title=f"Layer {layer + 1}", most=LABELLED)
+            named = words.label(run).replace(", ", ",\n", 1)
+            axes.set_ylabel("" if layer else f"{named}\n{axes.get_ylabel()}")
+            if line is not grid[-1]:
+                axes.set_xlabel("")
+    scale = figure.colorbar(plotting.attention_scale(), ax=grid, shrink=0.6, aspect=30)
+    scale.set_label(f"Largest attention of a head (< {plotting.CLIP}: black)")
+    kinds = "; ".join(f"{words.label(run)}: {trained_on(run)}, seed {run.seed}" for run, _ in shown.values())
+    without = plotting.not_recorded(runs, shown, "Attention not recorded")
+    plotting.footnote(figure, NOTE, f"{kinds}.", without, *plotting.absent(runs))
+    return figure
+
+
+def largest(record: AttentionMap) -> AttentionMap:
+    """The same map with one head a layer: the largest weight of any head, (layers, 1, queries, keys)."""
+    return dataclasses.replace(record, weights=record.weights.max(axis=1, keepdims=True))

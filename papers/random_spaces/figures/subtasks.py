@@ -1,0 +1,82 @@
+"""Figure 4.9: sub-tasks by themselves, in models that were trained on all of them.
+
+A run's arrays hold one number per example and tested length: ``hits.subtask.<task>.<length>`` and
+``values.loss.<task>.<length>`` (nats per answer token).
+"""
+
+import math
+from collections.abc import Sequence
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from lengen import plotting
+from lengen.plotting import Runs
+from lengen.records import Run
+from papers.random_spaces import lengths, sweep
+
+TASKS = {
+    "add": "Addition\n(add)",
+    "rev": "Reversing\n(rev)",
+    "ali": "Digit alignment\n(ali)",
+    "mad": "Modular addition\n(mad)",
+    "car": "Carry detection\n(car)",
+}
+"""Sub-tasks in their published order."""
+BARS = mpl.colormaps["YlGnBu"]
+HATCHES = ("", "//", "xx", "..", "\\\\", "++")
+
+
+def fig4_9(runs: Runs) -> Figure:
+    """Figure 4.9: mean and deviation over models of loss (above) and accuracy (below) of every sub-task, in
+    distribution and at every other length."""
+    every = [run for run in plotting.distinct(runs) if sweep.kind(run) == "mix"]
+    tasks = [
+        task for task in TASKS if any(f"hits.subtask.{task}." in name for run in every for name in run.arrays)
+    ]
+    if not tasks:
+        return plotting.empty(runs, "not measured at this profile" if every else "not run at this profile")
+    groups = list(dict.fromkeys(group for run in every for group in lengths.groups(run)))
+    figure = Figure(figsize=(8.4, 4.6), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True)
+    for axes, family in ((above, "values.loss"), (below, "hits.subtask")):
+        for number, group in enumerate(groups):
+            _bars(axes, every, family, tasks, group, number, len(groups))
+        axes.set_xticks(range(len(tasks)), labels=[TASKS[task] for task in tasks])
+        axes.tick_params(axis="x", length=0)
+    above.set_ylabel("Answer loss (nats per token)")
+    above.set_ylim(0, None)
+    above.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    below.set_ylabel("Accuracy")
+    plotting.percent(below, 0, 1.04)
+    plotting.legend(figure, [below])
+    sizes = ", ".join(lengths.examples(size) for size in sorted({sweep.examples(run) for run in every}))
+    models = ", ".join(str(width) for width in sorted({sweep.width(run) for run in every}))
+    note = (
+        f"Bars: mean, whiskers: sample deviation, over {plotting.plural(len(every), 'model')} trained on all "
+        f"sub-tasks (widths {models}; training examples {sizes}; seeds). Losses of different sub-tasks are not "
+        "comparable: their answers differ in length and in the number of likely tokens. Red outline: trained lengths."
+    )
+    plotting.footnote(figure, note, *plotting.absent(runs))
+    return figure
+
+
+def _bars(
+    axes: Axes, runs: Sequence[Run], family: str, tasks: Sequence[str], group: tuple[int, ...], number: int, of: int
+) -> None:
+    found = [plotting.arrays(runs, f"{family}.{task}", group) for task in tasks]
+    spread = [sweep.spread([value for value in values if not math.isnan(value)]) for values in found]
+    xs = np.arange(len(tasks)) + (number - (of - 1) / 2) * 0.8 / of
+    mean, deviation = np.array(spread).T
+    deviation = np.nan_to_num(deviation)
+    top = mean + deviation if family == "values.loss" else np.minimum(mean + deviation, 1.0)
+    whiskers = [mean - np.maximum(mean - deviation, 0.0), top - mean]
+    edge, line = (plotting.RED, 1.2) if lengths.role(runs[0], group[0]) == "trained" else ("k", 0.5)
+    axes.bar(
+        xs, mean, 0.8 / of, yerr=whiskers, color=BARS(0.15 + 0.75 * number / max(of - 1, 1)),
+        edgecolor=edge, linewidth=line, hatch=HATCHES[number % len(HATCHES)],
+        label=lengths.group_label(runs[0], group), capsize=2, error_kw={"elinewidth": 0.8, "ecolor": "k"},
+    )  # fmt: skip

@@ -1,0 +1,131 @@
+"""Figures 4.1, 4.2 and B.1: what is measured while a model trains.
+
+A run's metrics hold ``exact_match.<length>`` and ``answer_loss.<length>`` (nats per answer token) of every tested
+length, and ``digit_loss.<place>`` (place 1 is the units) at the longest trained one, each at every evaluation.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lengen import plotting
+from lengen.plotting import BLACK, COLOURS, MARKERS, Look, Runs, first, setting
+from lengen.records import Run
+from papers.random_spaces import lengths
+from papers.random_spaces.figures import words
+
+UNTRAINED = (COLOURS[3], BLACK, COLOURS[4], COLOURS[1], COLOURS[5])
+"""Colours of lengths that were not trained, in their order; trained ones share a scale from dark to light."""
+TRAINED = mpl.colormaps["YlGnBu_r"]
+DIGITS = mpl.colormaps["viridis"]
+NOT_RECORDED = "nothing recorded during training"
+
+
+def fig4_1(runs: Runs) -> Figure:
+    """Figure 4.1: exact match and answer loss by length over the training of a decoder, a column a trained range."""
+    return _over_training(runs)
+
+
+def fig4_2(runs: Runs) -> Figure:
+    """Figure 4.2: the same for the Universal Transformer."""
+    return _over_training(runs)
+
+
+def _over_training(runs: Runs) -> Figure:
+    shown = {name: some for name, some in runs.items() if some}
+    if not shown:
+        return plotting.empty(runs)
+    figure = Figure(figsize=(max(2.7 * len(shown) + 0.5, 4.5), 5.0), layout="constrained")
+    grid = figure.subplots(2, len(shown), squeeze=False, sharex="col", sharey="row")
+    for (above, below), some in zip(grid.T, shown.values(), strict=True):
+        for axes, metric in ((above, "exact_match"), (below, "answer_loss")):
+            _lines(axes, some, metric, _lengths(some[0]))
+        above.set_title(f"{lengths.trained_on(some[0]).capitalize()}\n{plotting.size(some[0])}")
+        plotting.percent(above)
+        if below.lines:
+            columns = 3 if len(below.lines) <= 12 else 4
+            legend = below.legend(
+                loc="upper center", bbox_to_anchor=(0.5, -0.24), ncols=columns, frameon=False, handlelength=2.4,
+                columnspacing=1.0, title="Digits of an operand", title_fontsize=7,
+            )  # fmt: skip
+            legend.set_in_layout(True)
+    grid[0, 0].set_ylabel("Exact match")
+    grid[1, 0].set_ylabel("Answer loss (nats per token)")
+    _logarithmic(grid[1], "answer_loss", shown)
+    note = (
+        "Solid: trained lengths. Dashed with markers: lengths never trained, left out between trained ones or longer. "
+        f"Loss on a logarithmic scale. {plotting.seeds_note(shown)}"
+    )
+    plotting.footnote(figure, note, *plotting.absent(runs))
+    return figure
+
+
+def _lengths(run: Run) -> dict[int, tuple[str, Look]]:
+    """Label and look of every tested length, the trained ones first."""
+    known = lengths.tested_trained(run)
+    others = [length for length in lengths.tested(run) if length not in known]
+    last = max(len(known) - 1, 1)
+    found = {length: (str(length), Look(TRAINED(0.05 + 0.58 * k / last), "")) for k, length in enumerate(known)}
+    for number, length in enumerate(others):
+        look = Look(UNTRAINED[number % len(UNTRAINED)], MARKERS[number % len(MARKERS)], "--")
+        found[length] = (f"{length} ({lengths.ROLES[lengths.role(run, length)]})", look)
+    return found
+
+
+def _lines(axes: Axes, runs: Sequence[Run], metric: str, looks: Mapping[int, tuple[str, Look]]) -> None:
+    for number, (key, (label, look)) in enumerate(looks.items()):
+        points = plotting.metrics(runs, f"{metric}.{key}")
+        if len(points):
+            plotting.line(axes, points, look, label, interval=False, sparse=number)
+    if not axes.lines:
+        plotting.missing(axes, runs[0].experiment, NOT_RECORDED)
+
+
+def _logarithmic(row: Sequence[Axes], metric: str, runs: Runs) -> None:
+    """Steps below, losses on a logarithmic axis that the row shares."""
+    every = [run for some in runs.values() for run in some]
+    for axes in row:
+        axes.set_xlabel("Optimizer steps")
+        plotting.step_ticks(axes, 5)
+    plotting.logarithmic(row[0], [value for run in every for _, name, value in run.metrics if name.startswith(metric)])
+
+
+# -- Figure B.1 --------------------------------------------------------------------------------------------
+
+
+def figB_1(runs: Runs) -> Figure:
+    """Figure B.1: loss of every answer digit over training, plain and reversed answers side by side."""
+    shown = {name: some for name, some in runs.items() if some}
+    if not shown:
+        return plotting.empty(runs)
+    figure = Figure(figsize=(max(3.3 * len(shown) + 1.4, 4.8), 3.4), layout="constrained")
+    grid = figure.subplots(1, len(shown), squeeze=False, sharey=True)[0]
+    for axes, some in zip(grid, shown.values(), strict=True):
+        _lines(axes, some, "digit_loss", _places(some))
+        order = "least" if setting(some[0], "reverse_response") else "most"
+        axes.set_title(f"{words.label(some[0])}\nwritten {order} significant digit first")
+    grid[0].set_ylabel("Loss of the digit (nats)")
+    _logarithmic(grid, "digit_loss", shown)
+    lines = {str(line.get_label()): line for axes in grid for line in axes.lines}
+    ordered = sorted(lines.values(), key=lambda line: -int(str(line.get_label()).split()[0]))
+    plotting.legend(figure, ordered, "Place in the sum", columns=1 + (len(ordered) > 12))
+    note = (
+        f"Sums of two numbers of {lengths.trained(first(shown))[-1]} digits, the longest trained, given the true "
+        f"digits before. Place 1 is the units. {plotting.seeds_note(shown)}"
+    )
+    plotting.footnote(figure, note, *plotting.absent(runs))
+    return figure
+
+
+def _places(runs: Sequence[Run]) -> dict[int, tuple[str, Look]]:
+    """Label and look of every recorded place, the most significant first."""
+    names = {name for run in runs for _, name, _ in run.metrics if name.startswith("digit_loss.")}
+    places = sorted((int(name.rpartition(".")[2]) for name in names), reverse=True)
+    last = max(len(places) - 1, 1)
+    role = dict.fromkeys(places[:1], " (most significant)") | {1: " (units)"}
+    return {
+        place: (f"{place}{role.get(place, '')}", Look(DIGITS(0.92 * k / last), MARKERS[k % len(MARKERS)]))
+        for k, place in enumerate(places)
+    }

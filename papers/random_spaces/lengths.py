@@ -1,0 +1,66 @@
+"""What lengths are to a run: trained, left out between trained ones, or longer than every trained one.
+
+Everything is read from the specification a run was made from, because smaller profiles train other sizes under
+the same names.
+"""
+
+from collections.abc import Sequence
+
+from lengen.plotting.labels import setting, spans
+from lengen.records import Run
+
+ROLES = {"trained": "trained", "gap": "left out", "longer": "longer"}
+"""What a tested length is to a model, and the word for it."""
+
+
+def trained(run: Run) -> tuple[int, ...]:
+    """Digits of the operands in training, ascending."""
+    known = setting(run, "lengths") or range(1, int(setting(run, "length")) + 1)
+    return tuple(sorted(int(length) for length in known))
+
+
+def tested(run: Run) -> tuple[int, ...]:
+    """Digits of the operands in the tests, ascending."""
+    return tuple(sorted(int(length) for length in setting(run, "tested_lengths")))
+
+
+def role(run: Run, length: int) -> str:
+    """One of `ROLES`."""
+    known = trained(run)
+    return "trained" if length in known else "longer" if length > known[-1] else "gap"
+
+
+def tested_trained(run: Run) -> tuple[int, ...]:
+    """The tested lengths that were trained, ascending."""
+    return tuple(length for length in tested(run) if role(run, length) == "trained")
+
+
+def groups(run: Run) -> list[tuple[int, ...]]:
+    """What is shown together: all tested lengths that were trained, then every other one by itself."""
+    inside = tested_trained(run)
+    return [group for group in (inside, *((length,) for length in tested(run) if length not in inside)) if group]
+
+
+def group_label(run: Run, group: Sequence[int]) -> str:
+    """Label of lengths that are shown together, with what they are to the model."""
+    return f"{spans(group)} digits\n({ROLES[role(run, group[0])]})"
+
+
+def trained_on(run: Run) -> str:
+    """The trained lengths, for the title of a panel."""
+    known = trained(run)
+    return f"trained on {spans(known)} " + ("digit" if known == (1,) else "digits")
+
+
+def examples(count: int) -> str:
+    """A training set's size, as the thesis writes it.
+
+    >>> examples(10_000), examples(1_000_000), examples(1_500), examples(0)
+    ('10K', '1M', '1,500', 'fresh')
+    """
+    if not count:
+        return "fresh"
+    for unit, letter in ((10**6, "M"), (10**3, "K")):
+        if count % unit == 0:
+            return f"{count // unit}{letter}"
+    return f"{count:,}"

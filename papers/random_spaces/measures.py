@@ -1,0 +1,120 @@
+"""Measures and regions that only the claims of this paper name: attention, next-token statistics, order of learning."""
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lengen.measures import ByLength, Family, Measure, Missing, OfRun, Region, Trained, short, stored, trained
+from lengen.records import Run
+
+
+def _attention_entropy(run: Run) -> tuple[float, int]:
+    """Entropy (nats) of softmax rows from "=" on, summed over layers, heads and rows, and their number.
+
+    The rows before "=" are left out: in the last layer nothing reads them, so no loss has shaped them.
+    """
+    if run.attention is None:
+        raise Missing(f"{short(run.experiment)} recorded no attention")
+    tokens, weights = run.attention.tokens, run.attention.weights.astype(float)
+    rows = weights[:, :, tokens.index("=") if "=" in tokens else 0 :]
+    entropy = -(rows * np.log(np.where(rows > 0, rows, 1))).sum(axis=-1)
+    return float(entropy.sum()), entropy.size
+
+
+ENDS = {"allowed": "end token allowed", "suppressed": "end token suppressed"}
+TOKENS = {
+    "entropy": "entropy of the next token, nats",
+    "end": "probability of the end token",
+    "correct": "probability of the correct token",
+}
+
+
+def _uncertainty(name: str) -> Measure:
+    """``<end>.<what>``: mean over the places of an answer, each weighted by the prompts still being answered there."""
+    end, _, what = name.partition(".")
+    words = f"{TOKENS[what]}, {ENDS[end]}"
+    row, column = list(ENDS).index(end), list(TOKENS).index(what)
+
+    def value(run: Run, length: int) -> tuple[float, int]:
+        prompts = stored(run, f"uncertainty_prompts.{length}")[row]
+        means = stored(run, f"uncertainty.{length}")[row, column, 0].astype(float)
+        return float((means[prompts > 0] * prompts[prompts > 0]).sum()), int(prompts.sum())
+
+    return ByLength(words, value)
+
+
+FALLEN = math.log(10) / 2
+"""A digit's loss counts as fallen at half of what a blind guess among ten digits costs, in nats."""
+
+
+def fallen_at(curve: Sequence[tuple[float, float]]) -> float:
+    """First step at which a loss was at most `FALLEN`, interpolated between evaluations; infinite where it never was.
+
+    >>> round(fallen_at([(100, 2.0), (200, 1.0)]), 1), fallen_at([(100, 2.0)])
+    (184.9, inf)
+    """
+    if curve and curve[0][1] <= FALLEN:
+        return curve[0][0]
+    for (a, high), (b, low) in itertools.pairwise(curve):
+        if low <= FALLEN:
+            return a + (b - a) * (high - FALLEN) / (high - low)
+    return math.inf
+
+
+def most_significant_first(falls: Mapping[int, float]) -> tuple[float, int]:
+    """Pairs of places of which the more significant fell first (a tie counts half), and the pairs of which one fell.
+
+    ``falls`` gives the step at which each place fell, 1 for units. Their ratio is 1 where digits are learned from the
+    most significant down, 0 from the least significant up, and 0.5 where the order has nothing to do with the place
+    (it is (1 + tau) / 2 of Kendall's tau).
+    """
+    places = sorted(falls)
+    pairs = [(falls[a], falls[b]) for i, a in enumerate(places) for b in places[i + 1 :]]
+    told = [(low, high) for low, high in pairs if min(low, high) < math.inf]
+    return sum(1.0 if high < low else 0.5 if high == low else 0.0 for low, high in told), len(told)
+
+
+def _order(family: str) -> Measure:
+    """``order.<family>``: whether losses ``<family>.<place>`` of metrics.csv fall most significant place first.
+
+    Of a sum only the places that operands have: the one that a last carry adds is always 1, and learned at once.
+    """
+
+    def value(run: Run) -> tuple[float, int]:
+        curves: dict[int, list[tuple[float, float]]] = defaultdict(list)
+        for step, name, loss in run.metrics:
+            head, _, place = name.rpartition(".")
+            if head == family and int(place) <= trained(run).length:
+                curves[int(place)].append((step, loss))
+        right, pairs = most_significant_first({place: fallen_at(sorted(curve)) for place, curve in curves.items()})
+        if not pairs:
+            raise Missing(f"{short(run.experiment)}, seed {run.seed}, learned no digit: {family} did not fall")
+        return right, pairs
+
+    return OfRun(f"pairs of places of which the more significant is learned first ({family.replace('_', ' ')})", value)
+
+
+def _padded(trained: Trained) -> int:
+    """Digits that numbers are zero-padded to, where longer ones are written in full; 0: no such padding."""
+    return int(getattr(trained.data and trained.data.format, "pad_to", 0))
+
+
+MEASURES: Mapping[str, Measure | Family] = {
+    "attention_entropy": OfRun("entropy of attention, nats", _attention_entropy),
+    "uncertainty": _uncertainty,
+    "order": _order,
+}
+REGIONS: Mapping[str, Region] = {
+    "padded": Region(
+        "longer than trained, within the zero-padded length",
+        lambda t, n, m: (n > t.length) & (n < _padded(t)) & (m <= t.second),
+    ),
+    "beyond_padding": Region(
+        "longer than trained, beyond the zero-padded length",
+        lambda t, n, m: (n > max(t.length, _padded(t))) & (_padded(t) > 0) & (m <= t.second),
+    ),
+}
+"""Operands as long as the padding are in neither: they have the trained form, but their sum may not."""

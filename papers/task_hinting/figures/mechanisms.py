@@ -1,0 +1,37 @@
+"""Figures 4.15 and 4.16: how often the residual stream shows the two operations, by length."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from lengen.plotting import Runs, hits
+from lengen.records import Run
+from papers.task_hinting.figures import panels, words
+
+
+def fig4_15(runs: Runs) -> Figure:
+    """Figure 4.15: the delimiter finds the minimum after the first attention."""
+    note = "Hit: the delimiter's largest projection on the decoder basis is the minimum."
+    label = "Share of sequences whose\nminimum is found (attention 1)"
+    return panels.by_length(runs, minimum, words.labels(runs, "hints"), label, note)
+
+
+def fig4_16(runs: Runs) -> Figure:
+    """Figure 4.16: an output token shows itself and its successor after the second attention."""
+    note = (
+        "Hit: the two largest projections of an output token on the decoder basis are itself and the next larger "
+        "number of the sequence. Tokens of one sequence are no independent samples: one seed has no band."
+    )
+    label = "Share of output tokens that show\nthemselves and the next (attention 2)"
+    return panels.by_length(runs, identity_successor, words.labels(runs, "hints"), label, note, interval=False)
+
+
+def minimum(runs: Sequence[Run]) -> pd.DataFrame:
+    """How often the delimiter finds the minimum, by length."""
+    return hits(runs, "minimum")
+
+
+def identity_successor(runs: Sequence[Run]) -> pd.DataFrame:
+    """How often output tokens show themselves and their successor, by length."""
+    return hits(runs, "identity_successor")

@@ -1,0 +1,34 @@
+"""Figures 3.2, 3.3 and 3.5: exact match by length, a line a training-set size or a depth."""
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from lengen.plotting import MARKERS, Look, Runs
+from papers.task_hinting.figures import panels, words
+
+ORDERED = mpl.colormaps["viridis"]
+"""Sizes and depths have an order: from dark to light."""
+
+
+def fig3_2(runs: Runs) -> Figure:
+    """Figure 3.2: a line a training-set size, without hints."""
+    return _scaling(runs, "size", "Training sets by the paper's names.")
+
+
+def fig3_3(runs: Runs) -> Figure:
+    """Figure 3.3: a line a depth, without hints."""
+    sizes = dict.fromkeys(words.examples(some[0]) for some in runs.values() if some)
+    return _scaling(runs, "depth", f"Training set (1M in the paper): {' or '.join(sizes)}.")
+
+
+def fig3_5(runs: Runs) -> Figure:
+    """Figure 3.5: a line a training-set size, with successor hints."""
+    return _scaling(runs, "size", "Training sets by the paper's names, split equally among the tasks.")
+
+
+def _scaling(runs: Runs, fact: str, note: str) -> Figure:
+    last = max(len(runs) - 1, 1)
+    looks = {name: Look(ORDERED(0.85 * k / last), MARKERS[k % len(MARKERS)]) for k, name in enumerate(runs)}
+    hints = f"{words.said_once(runs, 'hints').capitalize()}."
+    labels = words.labels(runs, fact)
+    return panels.by_length(runs, panels.exact, labels, panels.EXACT, hints, note, looks=looks)

@@ -1,0 +1,124 @@
+"""lengen as a library: what it exports, models by name, folder and specification, and a script of a dozen lines."""
+
+import importlib
+import json
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.torch import save_model
+
+import lengen
+from lengen import library
+from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
+from lengen.data.task_data import TaskData
+from lengen.decoding import verify
+
+ROOT = Path(__file__).resolve().parents[2]
+SPEC = Spec(
+    data=DataSpec(task="addition", length=2, count=2, max_position=(9, 9)),
+    model=ModelSpec(layers=2, heads=2, width=16, head_dim=8, ff_width=16),
+    train=TrainSpec(steps=4, batch=4, lr=1e-3, bucket=2, evaluations=2),
+    test=TestSpec(lengths=(2, 3), counts=(2,), examples=5),
+)
+
+
+def test_every_export_is_there():
+    for module, names in lengen.EXPORTS.items():
+        for name in names:
+            assert getattr(lengen, name) is getattr(importlib.import_module(module), name)
+            assert name in dir(lengen) and name in lengen.__all__
+    with pytest.raises(AttributeError, match="no attribute 'knitting'"):
+        _ = lengen.knitting
+
+
+def test_importing_lengen_loads_nothing_heavy():
+    code = "import sys, lengen; print(*{'torch', 'lightning', 'numpy', 'msgspec'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_a_script_of_a_dozen_lines_trains_and_asks(tmp_path):
+    script = """
+import lengen
+from lightning import Trainer
+from tests.lengen.test_library import SPEC
+data = lengen.ArithmeticData(SPEC, seed=0)
+module = lengen.SequenceModule(SPEC, lengen.build_model(SPEC, seed=0))
+trainer = Trainer(max_steps=4, max_epochs=-1, logger=False, enable_checkpointing=False, enable_progress_bar=False,
+                  enable_model_summary=False, reload_dataloaders_every_n_epochs=1, accelerator="cpu")
+trainer.fit(module, data)
+print(trainer.global_step, lengen.verify(module.model.eval(), data.validation()).correct.shape)
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "4 torch.Size([256])"
+
+
+def stored(folder: Path) -> Path:
+    """The folder of a finished run with weights."""
+    folder.mkdir()
+    (folder / "run.json").write_text(json.dumps({"spec": SPEC.to_dict()}))
+    save_model(lengen.build_model(SPEC, 3), str(folder / "model.safetensors"))
+    return folder
+
+
+def test_a_model_of_a_folder_solves_shows_its_attention_and_is_scored(tmp_path):
+    model = lengen.load(stored(tmp_path / "v1"))
+    solved = model.solve([57, "48"])
+    assert solved["prompt"] == "$057+048=" and solved["answer"] == "105"
+    assert model.solve([57, 48]) == solved, "asking changes nothing"
+    shown = model.attention([5, 7])
+    length = len(shown["target"])
+    assert shown["self"].shape == (2, 2, length, length)
+    np.testing.assert_allclose(shown["self"].sum(axis=-1), 1, rtol=1e-5)
+    data = TaskData(SPEC, 0)
+    expected = verify(lengen.build_model(SPEC, 3).eval(), data.writer.write(data.test(2, 2, 50))).correct
+    assert model.accuracy(length=2, examples=50) == model.accuracy(2, 2, 50) == expected.double().mean().item()
+    by_hand = lengen.load(SPEC, tmp_path / "v1" / "model.safetensors")
+    assert by_hand.solve([57, 48]) == solved
+
+
+def test_what_cannot_be_loaded_is_one_sentence(tmp_path, monkeypatch):
+    folder = stored(tmp_path / "v1")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(library.LoadError, match="has no model"):
+        lengen.load(folder)
+    with pytest.raises(library.LoadError, match="expected the folder of a finished run"):
+        lengen.load(tmp_path)
+    with pytest.raises(library.LoadError, match="needs its weights"):
+        lengen.load(SPEC)
+    monkeypatch.setattr(library, "entry_points", lambda group: EntryPoints())
+    with pytest.raises(library.LoadError, match="install the project with"):
+        lengen.load("coupling/fig1/coupling-scratchpad")
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """As if the project were installed: what it declares finds runs by name."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"][library.GROUP]
+    points = EntryPoints(EntryPoint(key, value, library.GROUP) for key, value in declared.items())
+    monkeypatch.setattr(library, "entry_points", lambda group: points.select(group=group))
+    monkeypatch.delenv("LENGEN_RESULTS", raising=False)
+
+
+def test_a_name_is_the_run_that_solve_takes(installed):
+    name = "coupling/fig1/coupling-scratchpad"
+    model = lengen.load(name)
+    assert model.solve([57, 48, 96])["read"] == "201" and name in repr(model)
+    assert model.accuracy(length=2, count=3, examples=20) >= 0.9
+
+
+def test_the_lines_of_the_front_page_give_what_stands_beside_them(installed):
+    block = (ROOT / "README.md").read_text(encoding="utf-8").partition("## As a library")[2].partition("## How to")[0]
+    lines = [line[4:] for line in block.splitlines() if line.startswith("    ")]
+    known: dict[str, object] = {}
+    exec("\n".join(lines[:2]), known)
+    assert "lengen.load(" in lines[1]
+    solved, shape, accuracy = lines[2:]
+    assert repr(eval(solved, known)) == solved.partition("#")[2].strip()
+    assert repr(eval(shape, known)) == shape.partition("#")[2].partition(":")[0].strip()
+    assert eval(accuracy, known) == 1.0

@@ -1,0 +1,111 @@
+"""Selectors, homes of shared specifications, and which runs count."""
+
+import pytest
+
+import papers
+from reproduce.runs.catalogue import CATALOGUE, Catalogue, SelectorError
+from reproduce.store.store import Store
+from tests.reproduce.fakes import install_toy, outcome, spec_with
+
+SPEC_AT_CPU = spec_with()
+
+
+@pytest.fixture(autouse=True)
+def results(monkeypatch, tmp_path):
+    yield install_toy(monkeypatch, tmp_path)
+    CATALOGUE.fill()
+
+
+def names(selector):
+    return [item.name.removeprefix("toy/") for item in CATALOGUE.select(selector)]
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        ("toy", ["fig1/alpha", "fig1/beta", "fig2/gamma", "fig3/huge"]),
+        ("toy/", ["fig1/alpha", "fig1/beta", "fig2/gamma", "fig3/huge"]),
+        ("toy/fig1", ["fig1/alpha", "fig1/beta"]),
+        ("toy/fig1/beta", ["fig1/beta"]),
+        ("*/fig?/*a", ["fig1/alpha", "fig1/beta", "fig2/gamma"]),
+        ("toy/fig[23]", ["fig2/gamma", "fig3/huge"]),
+    ],
+)
+def test_selectors(selector, expected):
+    assert names(selector) == expected
+
+
+@pytest.mark.parametrize(
+    ("selector", "sentence"),
+    [
+        ("toi", "there is no paper 'toi'; nearest: toy"),
+        ("toy/fig11", "there is no figure or table 'fig11' in toy; nearest: fig1"),
+        ("toy/fig1/alpa", "there is no variant 'alpa' in toy/fig1; nearest: alpha"),
+        ("toy/fig1/z*", "there is no variant 'z\\*' in toy/fig1; one of: alpha, beta"),
+        ("toy/fig1/alpha/cpu", "expected paper, paper/figure or paper/figure/variant"),
+        ("", "there is no paper ''"),
+    ],
+)
+def test_unknown_selectors_get_the_nearest_names(selector, sentence):
+    with pytest.raises(SelectorError, match=sentence):
+        CATALOGUE.select(selector)
+
+
+def test_one_experiment_is_asked_for():
+    assert CATALOGUE.select_one("toy/fig2").name == "toy/fig2/gamma"
+    with pytest.raises(SelectorError, match=r"names 2 experiments: name one, such as toy/fig1/alpha"):
+        CATALOGUE.select_one("toy/fig1")
+
+
+def test_equal_specifications_have_one_home():
+    alpha, beta, gamma, huge = CATALOGUE.select("toy")
+    assert (
+        CATALOGUE.home(gamma, "cpu") is alpha
+        and CATALOGUE.home(alpha, "cpu") is alpha
+        and CATALOGUE.home(beta, "cpu") is beta
+    )
+    assert CATALOGUE.home(huge, "cpu") is huge  # it has no specification there
+
+
+def test_another_paper_is_another_folder(monkeypatch, tmp_path):
+    (tmp_path / "fifth").mkdir()
+    (tmp_path / "fifth" / "__init__.py").write_text(
+        "from pathlib import Path\n"
+        "from lengen.config.paper import Paper\n"
+        "PAPER = Paper(name='fifth', number=9, title='t', published=Path('none.toml'), experiments=tuple)\n"
+    )
+    (tmp_path / "no_paper").mkdir()
+    (tmp_path / "no_paper" / "__init__.py").write_text("")
+    monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
+    catalogue = Catalogue()
+    assert catalogue.papers() == (*Catalogue(papers.found()[:-1]).papers(), "fifth") and len(catalogue.papers()) == 5
+    assert catalogue.experiments("fifth") == () and catalogue.deviations("fifth") == {}
+
+
+def put(store, overrides=(), spec=SPEC_AT_CPU, seed=0, profile="cpu"):
+    with store.workspace("toy/fig1/alpha", profile, seed, spec.hash()) as space:
+        return space.publish({"spec": spec.to_dict(), "overrides": list(overrides)}, outcome())
+
+
+def test_declared_runs_are_the_newest_of_the_declared_specification(results):
+    alpha, _, gamma, huge = CATALOGUE.select("toy")
+    local = Store(results, "local")
+    put(local, seed=1), put(local, seed=0), put(local, seed=0)
+    put(local, ["train.lr=0.1"], spec_with(lr=0.1), seed=2)
+    put(local, [], spec_with(lr=0.2), seed=3)  # an earlier declaration
+    for item in (alpha, gamma):
+        assert [(run.seed, run.version) for run in CATALOGUE.declared_runs(local, item, "cpu")] == [(0, 2), (1, 1)]
+    assert CATALOGUE.declared_runs(local, alpha, "paper") == CATALOGUE.declared_runs(local, huge, "cpu") == []
+
+
+def test_reference_runs_of_an_earlier_declaration_still_count(results):
+    alpha = CATALOGUE.select_one("toy/fig1/alpha")
+    reference = Store(results, "reference")
+    put(reference, ["train.lr=0.1"], spec_with(lr=0.1), seed=0)
+    assert CATALOGUE.declared_runs(reference, alpha, "cpu") == []
+    put(reference, [], spec_with(lr=0.2), seed=0)
+    put(reference, [], spec_with(lr=0.3), seed=0)
+    assert [run.version for run in CATALOGUE.declared_runs(reference, alpha, "cpu")] == [3]
+    put(reference, seed=0)
+    put(reference, [], spec_with(lr=0.4), seed=0)
+    assert [run.version for run in CATALOGUE.declared_runs(reference, alpha, "cpu")] == [4]
