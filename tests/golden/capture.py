@@ -23,7 +23,7 @@ from lengen.config.spec import change
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
-from reproduce.runs import catalogue
+from reproduce.runs.catalogue import CATALOGUE
 
 HERE = Path(__file__).parent
 BATCHES, HASHES = HERE / "batches.json", HERE / "hashes.json"
@@ -49,7 +49,7 @@ PROBLEMS = {
 def declared() -> dict[str, Spec]:
     """Settings by "experiment|profile"."""
     found = {}
-    for experiment in catalogue.experiments():
+    for experiment in CATALOGUE.experiments():
         for profile, spec in experiment.specs.items():
             found[f"{experiment.name}|{profile}"] = spec
     return found
