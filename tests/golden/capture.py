@@ -1,4 +1,4 @@
-"""What every declared experiment trains, validates and tests on, as hashes: two files that must not change by themselves.
+"""What every declared experiment trains, validates and tests on, as hashes: two files that do not change by themselves.
 
 ``python -m tests.golden.capture`` writes both, ``--hashes`` the second alone:
 

@@ -1,5 +1,5 @@
-"""How one line holds a problem of any task, said once more in plain strings and Python integers: slow, and sharing no code
-with `lengen`. What enters is a task, the options of a line and the operands as text; what leaves is tokens.
+"""How one line holds a problem of any task, said once more in plain strings and Python integers: slow, and sharing no
+code with `lengen`. What enters is a task, the options of a line and the operands as text; what leaves is tokens.
 
 Rows of digits are lists of symbols, numbers least significant digit first, sequences and strings as they are read.
 """

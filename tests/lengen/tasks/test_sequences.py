@@ -194,9 +194,16 @@ def test_alphabets_that_cannot_be_held_are_refused(task, alphabet, expected):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("scratchpad", True), ("pad_query", True), ("pad_response", True), ("pad_to", 3), ("width", 9), ("reverse_query",
-    True), ("reverse_response", True)],
-)  # fmt: skip
+    [
+        ("scratchpad", True),
+        ("pad_query", True),
+        ("pad_response", True),
+        ("pad_to", 3),
+        ("width", 9),
+        ("reverse_query", True),
+        ("reverse_response", True),
+    ],
+)
 def test_ways_of_writing_that_sequences_lack_are_refused(field, value):
     wrong = replace(sequences(), format=replace(sequences().format, **{field: value}))
     with pytest.raises(SettingError, match=rf"data\.format\.{field}={str(value).lower()}: .*sorting") as caught:
