@@ -127,7 +127,8 @@ class Linear(Part, Format, tag="linear", frozen=True):
                 )
         if self.pad_to and task.LAST:
             raise SettingError(
-                f"data.format.pad_to={self.pad_to}: the last digit of {who} is its answer, and zeros behind it would be "
+                f"data.format.pad_to={self.pad_to}: the last digit of {who} is its answer, and zeros behind it would "
+                f"be "
                 f"another; choose data.format.width, which pads its operands"
             )
         for name in ("pad_to", "width"):

@@ -24,7 +24,8 @@ LATER: dict[str, dict[str, Any]] = {
     "model": {
         "architecture": "decoder", "encoder_layers": 0, "shared": False, "dropout": 0.0, "biases": False,
         "scale_embedding": False, "bias": "none", "window": 0, "stride": 1, "causal": True, "loops": 1,
-        "inject": "none", "head_bias": False, "temperature": "none", "temperature_of": "position", "temperature_start": 0.0,
+        "inject": "none", "head_bias": False, "temperature": "none", "temperature_of": "position",
+        "temperature_start": 0.0,
     },
 }  # fmt: skip
 """Fields that came after some runs were stored, with what those runs had."""
