@@ -3,6 +3,7 @@
 import pytest
 from matplotlib.patches import Rectangle
 
+from lengen.config import Cyclic, EncoderDecoder, Window
 from lengen.intervals import wilson
 from papers.bias_calibration.figures import words
 from tests.papers.made import LENGTHS, PAPER, TRAINED, draw, flat, several, texts
@@ -87,10 +88,15 @@ def test_one_run_has_a_wilson_band_and_seeds_their_range():
 
 
 def test_sizes_in_labels_come_from_the_specification():
-    shown = texts(draw("table3", several(*TABLE3, window=2, period=5, fixed_length=9)))
+    changes = {
+        "data.format.width": 9,
+        "data.position_ids": Cyclic(5),
+        "model.architecture": EncoderDecoder(attention_bias=Window(2)),
+    }
+    shown = texts(draw("table3", several(*TABLE3, changes=changes)))
     assert "+ w = 2" in shown and "NoPE + w = 2" in shown and "+ T = 5" in shown and "padded to 9" in shown
     assert "trained on 1 to 4 bits" in shown and "Length (bits)" in shown
-    assert "Base 16" in texts(draw("bases", several("bases/addition-16", base=16)))
+    assert "Base 16" in texts(draw("bases", several("bases/addition-16", changes={"data.task.base": 16})))
 
 
 @pytest.mark.parametrize("name", CURVES)
