@@ -82,7 +82,9 @@ def test_titles_come_from_the_specification_not_from_the_name():
 
 
 def test_figure_1_has_the_scratchpad_below_and_says_so():
-    runs = {f"coupling/fig1/{v}": [run("x", spec(format=STEPS if v.endswith("scratchpad") else PLAIN))] for v in METHODS}
+    runs = {
+        f"coupling/fig1/{v}": [run("x", spec(format=STEPS if v.endswith("scratchpad") else PLAIN))] for v in METHODS
+    }
     with plotting.style():
         drawing = coupling.fig1(runs)
     panels = [axes.get_title() for axes in drawing.axes if axes.images]
