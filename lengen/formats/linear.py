@@ -114,8 +114,7 @@ class LinearFormat(Format):
         def wide(size: int) -> int:
             return options.width or max(size, options.pad_to)
 
-        padded = options.pad_query or OPERANDS in self.dropped
-        operands = [wide(extent.answer if padded else size) for size in extent.operands]
+        operands = [wide(extent.answer if options.pad_query else size) for size in extent.operands]
         if task.SINGLE:
             operands[1] = extent.operands[1]
         operators = len(task.OPERATOR) * (len(operands) - 1 + task.PREFIX)

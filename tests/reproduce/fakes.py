@@ -8,9 +8,10 @@ from types import SimpleNamespace
 
 from matplotlib.figure import Figure as Drawing
 
+from lengen.config import Addition, Coupled, Linear
 from lengen.config.experiment import Experiment, Figure
-from lengen.config.paper import Paper
 from lengen.config.spec import DataSpec, ModelSpec, Spec, SpecError, TestSpec, TrainSpec, change
+from lengen.paper import Paper
 from lengen.progress import Progress
 from lengen.records import Grid
 from reproduce.runs.catalogue import CATALOGUE
@@ -66,7 +67,11 @@ class WaitsForever(Instant):
 
 
 SPEC = Instant(
-    data=DataSpec(task="addition", length=2, count=2, max_position=(9, 9)),
+    data=DataSpec(
+        task=Addition(digits=2, operands=2),
+        format=Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_response=True),
+        position_ids=Coupled((9, 9)),
+    ),
     model=ModelSpec(layers=1, heads=1, width=8, head_dim=8, ff_width=8),
     train=TrainSpec(steps=4, batch=2, lr=1e-3),
     test=TestSpec(lengths=(2, 3), counts=(2, 3), examples=10),
