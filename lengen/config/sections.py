@@ -63,6 +63,12 @@ class DataSpec(Section, frozen=True):
     """Auxiliary tasks: training alternates between ``task`` and these, each with an output head of its own."""
 
     @property
+    def symbols(self) -> tuple[str, ...]:
+        """Symbols of its format for all of its tasks, digits first, with the space where queries may hold some."""
+        found = [symbol for task in (self.task, *self.hints) for symbol in self.format.build(task).symbols]
+        return tuple(dict.fromkeys(found if self.spaces is None else [*found, " "]))
+
+    @property
     def share_of_spaces(self) -> float:
         """Largest number of random spaces, as a share of a query's tokens; 0 without them."""
         return self.spaces.ratio if self.spaces else 0.0
@@ -93,14 +99,11 @@ class DataSpec(Section, frozen=True):
                 self.format.check(hint)
             except SettingError as error:
                 raise SettingError(f"data.hints: {error}") from None
-        if self.vocabulary == "printable" and any(len(symbol) > 1 or symbol in "⊥↑" for symbol in self._symbols()):
+        if self.vocabulary == "printable" and any(len(symbol) > 1 or symbol in "⊥↑" for symbol in self.symbols):
             raise SettingError(
                 f"data.vocabulary=printable: {self.task.kind} is written with symbols that are no printable ASCII "
                 f"characters; set data.vocabulary=task"
             )
-
-    def _symbols(self) -> tuple[str, ...]:
-        return self.format.build(self.task).symbols
 
 
 class TrainSpec(Section, frozen=True):

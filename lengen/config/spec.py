@@ -133,7 +133,7 @@ def _bare(value: Any) -> Any:
 
 def check(spec: Spec) -> None:
     """Raise `SpecError` for a value out of range, or for parts that do not go together."""
-    from_dict(spec.to_dict(), type(spec))  # bounds and types of every field
+    build(plain(spec), type(spec))  # bounds and types of every field
     data, model, train, test = spec.data, spec.model, spec.train, spec.test
     architecture = model.architecture
     assert isinstance(data.task, Part) and isinstance(data.format, Part) and isinstance(architecture, Part)
