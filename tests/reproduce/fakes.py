@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 from matplotlib.figure import Figure as Drawing
 
+from lengen.config import Addition, Coupled, Linear
 from lengen.config.experiment import Experiment, Figure
 from lengen.config.paper import Paper
 from lengen.config.spec import DataSpec, ModelSpec, Spec, SpecError, TestSpec, TrainSpec, change
@@ -20,7 +21,7 @@ from tests.counted import counted
 class Instant(Spec):
     """A run of four instant steps that keeps a checkpoint and counts how often each seed was executed."""
 
-    def run(self, seed, folder, report):
+    def run(self, seed, folder, report, loggers=()):
         with open(folder / "last.ckpt", "a") as file:
             file.write("step\n")
         (folder / "metrics.csv").write_text(f"step,name,value\n{self.train.steps},train_loss,0.5\n")
@@ -32,41 +33,45 @@ class Instant(Spec):
 
 
 class FailsForSeedOne(Instant):
-    def run(self, seed, folder, report):
+    def run(self, seed, folder, report, loggers=()):
         if seed == 1:
             raise RuntimeError("seed one is unlucky")
-        return super().run(seed, folder, report)
+        return super().run(seed, folder, report, loggers)
 
 
 class TellsItsProcess(Instant):
-    def run(self, seed, folder, report):
-        result = super().run(seed, folder, report)
+    def run(self, seed, folder, report, loggers=()):
+        result = super().run(seed, folder, report, loggers)
         result.info["pid"] = os.getpid()
         result.info["threads"] = os.environ["OMP_NUM_THREADS"]
         return result
 
 
 class Dies(Instant):
-    def run(self, seed, folder, report):
+    def run(self, seed, folder, report, loggers=()):
         if seed == 0:
             os._exit(7)
-        return super().run(seed, folder, report)
+        return super().run(seed, folder, report, loggers)
 
 
 class BadField(Instant):
-    def run(self, seed, folder, report):
+    def run(self, seed, folder, report, loggers=()):
         raise SpecError("data.task=knitting: unknown task")
 
 
 class WaitsForever(Instant):
-    def run(self, seed, folder, report):
+    def run(self, seed, folder, report, loggers=()):
         (folder / "pid").write_text(json.dumps(os.getpid()))
         while True:
             time.sleep(0.05)
 
 
 SPEC = Instant(
-    data=DataSpec(task="addition", length=2, count=2, max_position=(9, 9)),
+    data=DataSpec(
+        task=Addition(digits=2, operands=2),
+        format=Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_response=True),
+        position_ids=Coupled((9, 9)),
+    ),
     model=ModelSpec(layers=1, heads=1, width=8, head_dim=8, ff_width=8),
     train=TrainSpec(steps=4, batch=2, lr=1e-3),
     test=TestSpec(lengths=(2, 3), counts=(2, 3), examples=10),
