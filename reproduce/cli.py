@@ -15,6 +15,7 @@ from typing import NoReturn
 from lengen.config.experiment import PROFILES
 
 FORMATS = ("table", "md", "csv", "json")
+LOGGERS = ("tensorboard", "wandb")
 MOST_SEEDS = 1000
 OURS = ("lengen", "papers", "reproduce")
 """Packages whose ValueErrors are sentences for the user."""
@@ -129,6 +130,14 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--fresh", action="store_true", help="run finished and unfinished ones anew")
     command.add_argument("--jobs", type=positive, metavar="N", help="runs side by side (default: cores; 1 on a GPU)")
     command.add_argument("--executor", choices=("local", "sbatch"), default="local", help="run here, or write a script")
+    command.add_argument(
+        "--logger",
+        action="append",
+        choices=LOGGERS,
+        default=[],
+        dest="loggers",
+        help="log to this beside metrics.csv, into the run's folder loggers; repeatable",
+    )
     command.add_argument(
         "--without-gpu", action="store_true", help="start the paper profile on a machine that has no GPU, too"
     )

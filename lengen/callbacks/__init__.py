@@ -10,9 +10,10 @@ from lengen.callbacks.checkpoint import CHECKPOINT, DivergedError, ResumePoint
 from lengen.callbacks.clock import Clock
 from lengen.callbacks.early_stopping import StopWhenGood
 from lengen.callbacks.edit_distance_curve import EditDistanceCurve
+from lengen.callbacks.extra_loggers import LoggerError, extra_loggers
 from lengen.callbacks.learning_curves import LearningCurves, Losses, digit_losses, response_losses
 from lengen.callbacks.measurement import Measurement, in_parts
-from lengen.callbacks.metrics_logger import METRICS, VALIDATION, MetricsLogger, extra_loggers, read_metrics
+from lengen.callbacks.metrics_logger import METRICS, VALIDATION, MetricsLogger, read_metrics
 from lengen.callbacks.probes import Probes
 from lengen.callbacks.scoring import score_cell
 from lengen.callbacks.training_loss import TrainingLoss
@@ -27,6 +28,7 @@ __all__ = [
     "DivergedError",
     "EditDistanceCurve",
     "LearningCurves",
+    "LoggerError",
     "Losses",
     "Measurement",
     "MetricsLogger",

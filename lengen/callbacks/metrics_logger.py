@@ -1,11 +1,9 @@
-"""The Logger of every run: rows ``step,name,value`` in metrics.csv; and loggers of other packages beside it."""
+"""The Logger of every run: rows ``step,name,value`` in metrics.csv."""
 
-import importlib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import lightning.pytorch.loggers
 from lightning import LightningModule, Trainer
 from lightning.fabric.utilities.rank_zero import rank_zero_only
 from lightning.pytorch.loggers.logger import Logger
@@ -89,30 +87,6 @@ class MetricsLogger(Logger):
         for name, value in metrics.items():
             if name not in self.leave_out:
                 append_metric(self.path, done, name, value)
-
-
-def extra_loggers(names: Sequence[str], folder: Path) -> list[Logger]:
-    """Loggers beside metrics.csv, by name (tensorboard, wandb); what they write lies in ``folder``.
-
-    Raises `ValueError` for an unknown name or a package that is not installed.
-    """
-    return [_extra(name, folder) for name in names]
-
-
-def _extra(name: str, folder: Path) -> Logger:
-    if name not in EXTRAS:
-        raise ValueError(f"logger {name}: expected one of {', '.join(EXTRAS)}")
-    package, kind = EXTRAS[name]
-    try:
-        importlib.import_module(package)
-    except ImportError:
-        raise ValueError(f"logger {name}: the package is not installed; pip install '.[{name}]' adds it") from None
-    made: Logger = getattr(lightning.pytorch.loggers, kind)(save_dir=str(folder), name=name)
-    return made
-
-
-EXTRAS = {"tensorboard": ("tensorboard", "TensorBoardLogger"), "wandb": ("wandb", "WandbLogger")}
-"""Name, which is also the extra of this project that installs it -> package, and Lightning's logger that needs it."""
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -17,8 +17,10 @@ from lengen.config.part import Axis, Part, SettingError, axis_of, build, field_t
 from lengen.config.sections import DataSpec, Section, TestSpec, TrainSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from lightning.pytorch.loggers.logger import Logger
 
     from lengen.callbacks.measurement import Measurement
     from lengen.models import Transformer
@@ -50,11 +52,16 @@ class Spec(Section, frozen=True):
         """Set all weights that are not zero, where a setting is `constructed`."""
         raise SettingError("the weights of this setting are trained, not set by hand")
 
-    def run(self, seed: int, folder: "Path", report: "Callable[[Progress], None]") -> "Outcome":
-        """Train and measure in a folder; called again after a kill it goes on from the last checkpoint."""
+    def run(
+        self, seed: int, folder: "Path", report: "Callable[[Progress], None]", loggers: "Sequence[Logger]" = ()
+    ) -> "Outcome":
+        """Train and measure in a folder; called again after a kill it goes on from the last checkpoint.
+
+        ``loggers`` of Lightning get what metrics.csv gets.
+        """
         from lengen.training.run import execute
 
-        return execute(self, seed, folder, report)
+        return execute(self, seed, folder, report, loggers=loggers)
 
     def callbacks(self) -> "list[Measurement]":
         """Measurements of its own; they are imported when this is called, so that planning needs no torch."""

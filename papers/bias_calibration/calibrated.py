@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from lightning.pytorch.loggers.logger import Logger
 from torch import Tensor
 
 from lengen.callbacks import METRICS, VALIDATION, in_parts, read_metrics
+from lengen.callbacks.extra_loggers import Prefixed
 from lengen.callbacks.metrics_logger import write_metrics, write_whole
 from lengen.config.formats import Linear
 from lengen.config.spec import Spec
@@ -37,12 +39,21 @@ FIRST = "interpolation"
 """Folder of the first training, and prefix of its rows in metrics.csv."""
 
 
-def execute(spec: CalibratedSpec, seed: int, folder: Path, report: Callable[[Progress], None]) -> lengen.Outcome:
-    """Make one run of three steps; called again after a kill it goes on."""
+def execute(
+    spec: CalibratedSpec,
+    seed: int,
+    folder: Path,
+    report: Callable[[Progress], None],
+    loggers: Sequence[Logger] = (),
+) -> lengen.Outcome:
+    """Make one run of three steps; called again after a kill it goes on.
+
+    ``loggers`` get the values of the first training under the names that they have in metrics.csv.
+    """
     spec.check()
     first, retrained = spec.trainings()
     told = _Told(report, first.train.steps + retrained.train.steps)
-    began = _interpolate(first, seed, folder / FIRST, told)
+    began = _interpolate(first, seed, folder / FIRST, told, loggers)
     model = load(first, folder / FIRST / lengen.WEIGHTS)
     attention = average_attention(model, TaskData(first, seed), spec.calibration, seed)
     own, cross = calibrate(attention, spec)
@@ -51,7 +62,7 @@ def execute(spec: CalibratedSpec, seed: int, folder: Path, report: Callable[[Pro
         model.bias.set(own, cross)  # type: ignore[union-attr, operator]
 
     told.before = first.train.steps
-    outcome = lengen.execute(retrained, seed, folder, told, give)
+    outcome = lengen.execute(retrained, seed, folder, told, give, loggers)
     _append_metrics(folder)
     arrays = {"bias.self": own, "bias.cross": cross}
     arrays |= {f"attention.{name}": value for name, value in attention.items()}
@@ -79,12 +90,13 @@ class _Told:
             self.report(progress)
 
 
-def _interpolate(first: Spec, seed: int, folder: Path, told: _Told) -> dict[str, Any]:
+def _interpolate(first: Spec, seed: int, folder: Path, told: _Told, loggers: Sequence[Logger]) -> dict[str, Any]:
     """Train the first model where that has not been done; what is known of its training."""
     done = folder / "info.json"
     if not done.exists():
         folder.mkdir(exist_ok=True)
-        outcome = lengen.execute(first, seed, folder, told)
+        named = [Prefixed(logger, f"{FIRST}_") for logger in loggers]
+        outcome = lengen.execute(first, seed, folder, told, loggers=named)
         write_whole(done, json.dumps(outcome.info))
     return json.loads(done.read_text())
 

@@ -5,7 +5,7 @@ and how its attention becomes a bias.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -19,6 +19,8 @@ from lengen.config.sections import Section, TestSpec
 from lengen.config.spec import Spec, replace
 
 if TYPE_CHECKING:
+    from lightning.pytorch.loggers.logger import Logger
+
     from lengen.callbacks import Measurement
     from lengen.progress import Progress
     from lengen.training.run import Outcome
@@ -75,10 +77,12 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
     interpolation: InterpolationSpec
     calibration: CalibrationSpec
 
-    def run(self, seed: int, folder: Path, report: "Callable[[Progress], None]") -> "Outcome":
+    def run(
+        self, seed: int, folder: Path, report: "Callable[[Progress], None]", loggers: "Sequence[Logger]" = ()
+    ) -> "Outcome":
         from papers.bias_calibration.calibrated import execute
 
-        return execute(self, seed, folder, report)
+        return execute(self, seed, folder, report, loggers)
 
     def first(self) -> Spec:
         """The interpolating model's specification; its validation says whether it interpolates, so it is not tested."""

@@ -26,6 +26,7 @@ def run_command(options: argparse.Namespace) -> int:
     """
     chosen, left_out = suite(CATALOGUE.select(options.selector), options.selector, options.profile)
     plan = runner.plan(chosen, options.profile, options.seeds, options.overrides)
+    loggers = _loggers(options.loggers)
     local = Store(results_root(), "local")
     done = {} if options.fresh else runner.finished(plan.jobs, local)
     todo = [job for job in plan.jobs if job not in done]
@@ -35,10 +36,10 @@ def run_command(options: argparse.Namespace) -> int:
             _build(plan, options.overrides)
         _dry_run(plan, done, workers, options.profile)
         return 0
-    order = Order(local.root, provenance(options.arguments), options.fresh)
+    order = Order(local.root, provenance(options.arguments), options.fresh, loggers)
     if options.executor == "sbatch":
         if todo:
-            Sbatch(local, options.jobs, options.fresh)(todo, runner.Performer(order), Display({}, 1))
+            Sbatch(local, options.jobs, options.fresh, loggers)(todo, runner.Performer(order), Display({}, 1))
         else:
             print("every run is finished: nothing to submit")
         return 0
@@ -100,6 +101,15 @@ def _build(plan: Plan, overrides: Sequence[str]) -> None:
         TaskData(spec, 0)
         if any(override.startswith("model.") for override in overrides):
             build_model(spec, 0)
+
+
+def _loggers(names: Sequence[str]) -> tuple[str, ...]:
+    """Each name once; raises `ValueError` here, before anything is trained, where its package is not installed."""
+    if names:
+        from lengen.callbacks.extra_loggers import require
+
+        require(names)
+    return tuple(dict.fromkeys(names))
 
 
 def _has_gpu() -> bool:

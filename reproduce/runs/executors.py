@@ -177,18 +177,22 @@ def work(pipe: Connection, perform: Perform) -> None:
 class Sbatch:
     """Writes a Slurm job-array script with one task per job, instead of running."""
 
-    def __init__(self, store: Store, limit: int | None = None, fresh: bool = False) -> None:
-        self.store, self.limit, self.fresh = store, limit, fresh
+    def __init__(
+        self, store: Store, limit: int | None = None, fresh: bool = False, loggers: Sequence[str] = ()
+    ) -> None:
+        self.store, self.limit, self.fresh, self.loggers = store, limit, fresh, loggers
 
     def __call__(self, jobs: Sequence[Job], perform: Perform, watch: Watch) -> None:
         profile = jobs[0].profile
         papers = "-".join(dict.fromkeys(job.experiment.split("/")[0] for job in jobs))
         path = self.store.path / "sbatch" / f"{papers}-{profile}.sbatch"
-        write_text(path, sbatch_script(jobs, self.limit, self.fresh))
+        write_text(path, sbatch_script(jobs, self.limit, self.fresh, self.loggers))
         watch.told(f"{path}: {len(jobs)} array tasks; submit from this folder with: sbatch {shlex.quote(str(path))}")
 
 
-def sbatch_script(jobs: Sequence[Job], limit: int | None = None, fresh: bool = False) -> str:
+def sbatch_script(
+    jobs: Sequence[Job], limit: int | None = None, fresh: bool = False, loggers: Sequence[str] = ()
+) -> str:
     """A job-array script: task i makes ``jobs[i]``; twice the estimated time is asked for, an hour at least."""
     hours = max(1, round(2 * max(cost(job.spec, job.profile).total for job in jobs) / 3600))
     gpu = jobs[0].profile == "paper"
@@ -206,5 +210,6 @@ def sbatch_script(jobs: Sequence[Job], limit: int | None = None, fresh: bool = F
     for number, job in enumerate(jobs):
         words = ["run", job.experiment, "--profile", job.profile, "--seeds", str(job.seed)]
         words += [word for override in job.overrides for word in ("--set", override)] + ["--fresh"] * fresh
+        words += [word for name in loggers for word in ("--logger", name)]
         lines.append(f'{number}) exec "${{PYTHON:-{python}}}" -m reproduce {shlex.join(words)} ;;')
     return "\n".join([*lines, "esac", ""])

@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from lengen.config.experiment import Experiment
 from lengen.config.spec import Spec, SpecError
@@ -20,7 +20,7 @@ from lengen.progress import Progress
 from lengen.records import Run
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import StoreError, readable, write_text
-from reproduce.store.store import Store
+from reproduce.store.store import LOGGERS, Store
 
 ERRORS = "error.txt"
 """Where the traceback of an unexpected error is kept, in the work folder of the run."""
@@ -71,6 +71,8 @@ class Order:
     root: Path
     provenance: Mapping[str, object]
     fresh: bool = False
+    loggers: tuple[str, ...] = ()
+    """Names of the loggers that every training has beside metrics.csv."""
 
 
 class Result(NamedTuple):
@@ -176,12 +178,24 @@ def perform(order: Order, job: Job, report: Callable[[Progress], None], tell: Ca
                 work = space.folder
                 if job.profile != "paper":
                     _use_one_thread()
-                outcome = job.spec.run(job.seed, space.folder, report)
+                outcome = _run(job, space.folder, report, order.loggers)
                 info = {"spec": job.spec.to_dict(), "overrides": list(job.overrides), **order.provenance}
                 made = space.publish({**info, "seconds": round(time.monotonic() - began, 1)}, outcome)
             return Result(made.version, time.monotonic() - began)
     except Exception as error:
         raise _explained(error, work, order.root) from error
+
+
+def _run(job: Job, folder: Path, report: Callable[[Progress], None], names: Sequence[str]) -> Any:
+    """Train and measure; other packages are loaded where a logger of theirs was asked for only."""
+    if not names:
+        return job.spec.run(job.seed, folder, report)
+    from lengen.callbacks.extra_loggers import close, extra_loggers
+
+    try:
+        return job.spec.run(job.seed, folder, report, extra_loggers(names, folder / LOGGERS))
+    finally:
+        close()
 
 
 def _use_one_thread() -> None:

@@ -36,6 +36,8 @@ __all__ = ["Store", "StoreError", "Workspace", "readable", "results_root", "writ
 WEIGHTS, CHECKPOINT = "model.safetensors", "last.ckpt"
 LARGEST_WEIGHTS = 4 * 2**20
 """Bytes of a model that may be promoted: bigger ones do not belong in a repository."""
+LOGGERS = "loggers"
+"""Folder for what other loggers write beside metrics.csv: it stays with its run, has no checksum, is not adopted."""
 _MARK = ".spec"
 """File in ``.work`` which holds the hash of the specification that is running there."""
 
@@ -209,7 +211,7 @@ class Store:
             for name in content["files"]:  # type: ignore[attr-defined]
                 sync(folder / name)
             for path in folder.iterdir():
-                if path.name not in content["files"] and path.name not in ("run.json", _MARK):  # type: ignore[operator]
+                if path.name not in content["files"] and path.name not in ("run.json", LOGGERS, _MARK):  # type: ignore[operator]
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
             sync(folder)
             os.rename(folder, target)

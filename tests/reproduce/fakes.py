@@ -21,7 +21,7 @@ from tests.counted import counted
 class Instant(Spec):
     """A run of four instant steps that keeps a checkpoint and counts how often each seed was executed."""
 
-    def run(self, seed, folder, report):
+    def run(self, seed, folder, report, loggers=()):
         with open(folder / "last.ckpt", "a") as file:
             file.write("step\n")
         (folder / "metrics.csv").write_text(f"step,name,value\n{self.train.steps},train_loss,0.5\n")
@@ -33,34 +33,34 @@ class Instant(Spec):
 
 
 class FailsForSeedOne(Instant):
-    def run(self, seed, folder, report):
+    def run(self, seed, folder, report, loggers=()):
         if seed == 1:
             raise RuntimeError("seed one is unlucky")
-        return super().run(seed, folder, report)
+        return super().run(seed, folder, report, loggers)
 
 
 class TellsItsProcess(Instant):
-    def run(self, seed, folder, report):
-        result = super().run(seed, folder, report)
+    def run(self, seed, folder, report, loggers=()):
+        result = super().run(seed, folder, report, loggers)
         result.info["pid"] = os.getpid()
         result.info["threads"] = os.environ["OMP_NUM_THREADS"]
         return result
 
 
 class Dies(Instant):
-    def run(self, seed, folder, report):
+    def run(self, seed, folder, report, loggers=()):
         if seed == 0:
             os._exit(7)
-        return super().run(seed, folder, report)
+        return super().run(seed, folder, report, loggers)
 
 
 class BadField(Instant):
-    def run(self, seed, folder, report):
+    def run(self, seed, folder, report, loggers=()):
         raise SpecError("data.task=knitting: unknown task")
 
 
 class WaitsForever(Instant):
-    def run(self, seed, folder, report):
+    def run(self, seed, folder, report, loggers=()):
         (folder / "pid").write_text(json.dumps(os.getpid()))
         while True:
             time.sleep(0.05)
