@@ -1,6 +1,7 @@
 """The other sections of a setting: what is written, how it is trained and what is tested; no torch."""
 
-from typing import Annotated, Literal, NamedTuple
+import functools
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -9,6 +10,9 @@ from lengen.config.formats import Format
 from lengen.config.part import Count, NotNegative, Part, SettingError, Share, Size
 from lengen.config.position_ids import Consecutive, PositionIds
 from lengen.config.tasks import Task
+
+if TYPE_CHECKING:
+    from lengen.formats.base import Format as Written
 
 
 class NumberFormat(NamedTuple):
@@ -44,6 +48,12 @@ class RandomSpaces(Section, frozen=True):
     """Spaces are drawn anew whenever an example is seen; False: once for each problem."""
 
 
+@functools.lru_cache(maxsize=256)
+def _written(format: Format, task: Task) -> "Written":
+    """The format of a task, made once for the thousands of test cells whose tokens estimates of time ask for."""
+    return format.build(task)
+
+
 class DataSpec(Section, frozen=True):
     """What is trained on: a task, how it is written and numbered, and how many examples there are."""
 
@@ -75,7 +85,7 @@ class DataSpec(Section, frozen=True):
 
     def tokens(self, length: int, count: int) -> tuple[float, float]:
         """Tokens of prompt and response of an example with operands of ``length`` digits, leading zeros included."""
-        prompt, response = self.format.build(self.task).tokens(length, count)
+        prompt, response = _written(self.format, self.task).tokens(length, count)
         return prompt * (1 + (self.spaces.ratio / 2 if self.spaces else 0)), response
 
     def check(self) -> None:
