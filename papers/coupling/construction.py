@@ -16,10 +16,9 @@ import torch
 from torch import Tensor
 
 from lengen.config.spec import Spec
-from lengen.vocab import vocabulary
 from lengen.models import Transformer
 from lengen.subspaces import Subspaces
-from lengen.vocab import END, FIRST
+from lengen.vocab import END, FIRST, vocabulary
 from papers.coupling.theorem import DIGIT_HINGES, Sizes, sizes_of
 
 DIGITS = slice(FIRST, FIRST + 10)
