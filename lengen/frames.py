@@ -4,11 +4,14 @@ Runs enter, long tables leave; what is compared or drawn is a group-by of them. 
 loads pandas.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
 import pandas as pd
 
+from lengen.config.part import SettingError
+from lengen.config.paths import read
+from lengen.config.spec import from_dict
 from lengen.records import MODES, Run
 
 IDENTITY = ("experiment", "profile", "seed", "version")
@@ -57,7 +60,8 @@ def _who(run: Run, settings: Sequence[str]) -> dict[str, Any]:
 
 def setting(run: Run, path: str) -> Any:
     """A setting of the run's own specification by its path, such as ``model.width``; None where there is none."""
-    value: Any = run.info["spec"]
-    for name in path.split("."):
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return tuple(value) if isinstance(value, list) else value
+    try:
+        found = read(from_dict(cast(dict[str, Any], run.info["spec"])), path)
+    except SettingError:
+        return None
+    return tuple(found) if isinstance(found, list) else found

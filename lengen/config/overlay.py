@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from lengen.config.part import Axis, Part, SettingError, nearest
+from lengen.config.part import Axis, Part, SettingError, fields_of, nearest
 
 Setting = TypeVar("Setting", bound=msgspec.Struct)
 Changes = Mapping[str, Any]
@@ -31,7 +31,7 @@ def overlay(base: Setting, *changes: Changes) -> Setting:
 
 def _laid(base: Setting, change: Changes, path: str) -> Setting:
     """One layer of changes on what stands at ``path``."""
-    names = [item.name for item in msgspec.structs.fields(type(base))]
+    names = [item.name for item in fields_of(type(base))]
     fields: dict[str, Any] = {}
     for key, value in change.items():
         name, dot, rest = key.partition(".")

@@ -6,6 +6,7 @@ field by field. A part that a program defines for itself is found like those of 
 """
 
 import difflib
+import functools
 import json
 import re
 import types
@@ -37,6 +38,12 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="k
     def kind(self) -> str:
         """The name of this kind of part in JSON and on the command line."""
         return str(type(self).__struct_config__.tag)
+
+
+@functools.cache
+def fields_of(setting: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """The fields of a class, looked up once: every hash of a setting asks for those of all its parts."""
+    return msgspec.structs.fields(setting)
 
 
 def kind_of(part: object) -> str:

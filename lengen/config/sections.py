@@ -1,6 +1,7 @@
 """The other sections of a setting: what is written, how it is trained and what is tested; no torch."""
 
-from typing import Annotated, Literal, NamedTuple
+import functools
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -9,6 +10,9 @@ from lengen.config.formats import Format
 from lengen.config.part import Count, NotNegative, Part, SettingError, Share, Size
 from lengen.config.position_ids import Consecutive, PositionIds
 from lengen.config.tasks import Task
+
+if TYPE_CHECKING:
+    from lengen.formats.base import Format as Written
 
 
 class NumberFormat(NamedTuple):
@@ -44,6 +48,12 @@ class RandomSpaces(Section, frozen=True):
     """Spaces are drawn anew whenever an example is seen; False: once for each problem."""
 
 
+@functools.lru_cache(maxsize=256)
+def _written(format: Format, task: Task) -> "Written":
+    """The format of a task, made once for the thousands of test cells whose tokens estimates of time ask for."""
+    return format.build(task)
+
+
 class DataSpec(Section, frozen=True):
     """What is trained on: a task, how it is written and numbered, and how many examples there are."""
 
@@ -63,13 +73,19 @@ class DataSpec(Section, frozen=True):
     """Auxiliary tasks: training alternates between ``task`` and these, each with an output head of its own."""
 
     @property
+    def symbols(self) -> tuple[str, ...]:
+        """Symbols of its format for all of its tasks, digits first, with the space where queries may hold some."""
+        found = [symbol for task in (self.task, *self.hints) for symbol in self.format.build(task).symbols]
+        return tuple(dict.fromkeys(found if self.spaces is None else [*found, " "]))
+
+    @property
     def share_of_spaces(self) -> float:
         """Largest number of random spaces, as a share of a query's tokens; 0 without them."""
         return self.spaces.ratio if self.spaces else 0.0
 
     def tokens(self, length: int, count: int) -> tuple[float, float]:
         """Tokens of prompt and response of an example with operands of ``length`` digits, leading zeros included."""
-        prompt, response = self.format.build(self.task).tokens(length, count)
+        prompt, response = _written(self.format, self.task).tokens(length, count)
         return prompt * (1 + (self.spaces.ratio / 2 if self.spaces else 0)), response
 
     def check(self) -> None:
@@ -93,14 +109,11 @@ class DataSpec(Section, frozen=True):
                 self.format.check(hint)
             except SettingError as error:
                 raise SettingError(f"data.hints: {error}") from None
-        if self.vocabulary == "printable" and any(len(symbol) > 1 or symbol in "⊥↑" for symbol in self._symbols()):
+        if self.vocabulary == "printable" and any(len(symbol) > 1 or symbol in "⊥↑" for symbol in self.symbols):
             raise SettingError(
                 f"data.vocabulary=printable: {self.task.kind} is written with symbols that are no printable ASCII "
                 f"characters; set data.vocabulary=task"
             )
-
-    def _symbols(self) -> tuple[str, ...]:
-        return self.format.build(self.task).symbols
 
 
 class TrainSpec(Section, frozen=True):

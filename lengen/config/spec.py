@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lengen.config.model import Decoder, ModelSpec
-from lengen.config.part import Axis, Part, SettingError, axis_of, build, field_type, kinds, nearest, plain
+from lengen.config.part import Axis, Part, SettingError, axis_of, build, field_type, fields_of, kinds, nearest, plain
 from lengen.config.sections import DataSpec, Section, TestSpec, TrainSpec
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ Kind = typing.TypeVar("Kind", bound=Spec)
 def _without_defaults(setting: msgspec.Struct) -> dict[str, Any]:
     """Nested fields that are not at their default, and the kinds of parts."""
     found: dict[str, Any] = {"kind": setting.kind} if isinstance(setting, Part) else {}
-    for item in msgspec.structs.fields(setting):
+    for item in fields_of(type(setting)):
         value = getattr(setting, item.name)
         if item.default is not msgspec.NODEFAULT and value == item.default and type(value) is type(item.default):
             continue
@@ -140,7 +140,7 @@ def _bare(value: Any) -> Any:
 
 def check(spec: Spec) -> None:
     """Raise `SpecError` for a value out of range, or for parts that do not go together."""
-    from_dict(spec.to_dict(), type(spec))  # bounds and types of every field
+    build(plain(spec), type(spec))  # bounds and types of every field
     data, model, train, test = spec.data, spec.model, spec.train, spec.test
     architecture = model.architecture
     assert isinstance(data.task, Part) and isinstance(data.format, Part) and isinstance(architecture, Part)
@@ -211,7 +211,7 @@ def from_dict(values: dict[str, Any], sort: type[Kind] = Spec) -> Kind:  # type:
 
     ``sort`` is the class, where a paper has sections of its own; read as a plain `Spec` they are left out.
     """
-    named = {item.name for item in msgspec.structs.fields(sort)}
+    named = {item.name for item in fields_of(sort)}
     return build({name: value for name, value in values.items() if name in named}, sort)
 
 
@@ -230,7 +230,7 @@ def _assign(values: dict[str, Any], sort: type, assignment: str) -> None:
             sort = _part_class(sort, holder["kind"])
         if step == "kind":
             raise SpecError(f"--set {path}: set {'.'.join(steps[:depth])} to the kind itself")
-        fields = [item.name for item in msgspec.structs.fields(sort)]
+        fields = [item.name for item in fields_of(sort)]
         if step not in fields:
             where = "section" if depth == 1 else "part"
             owner = holder.get("kind", ".".join(steps[:depth]))
@@ -324,7 +324,7 @@ def _chosen(path: str, axis: type[Axis], kind: str, held: Any) -> dict[str, Any]
         raise SpecError(
             f"--set {path}={kind}: unknown {axis.AXIS.split(' ', 1)[1]} '{kind}'{nearest(kind, list(known))}"
         )
-    names = {item.name for item in msgspec.structs.fields(known[kind])}
+    names = {item.name for item in fields_of(known[kind])}
     shared = {name: value for name, value in (held or {}).items() if name in names}
     return {"kind": kind, **shared}
 

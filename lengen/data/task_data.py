@@ -9,7 +9,7 @@ from lengen.data.training_batches import Stream
 from lengen.data.writer import Writer
 from lengen.randomness import generator
 from lengen.tasks import Problems, Task
-from lengen.vocab import PRINTABLE, Vocab
+from lengen.vocab import vocabulary
 
 
 class TaskData:
@@ -24,14 +24,10 @@ class TaskData:
         check(spec)
         self.spec = spec
         self.seed = seed
-        self.vocab = vocabulary(spec)
-        self.task, self.writer = self._written(spec.data.task, 0)
+        self.vocab = vocabulary(spec.data)
+        self.streams = [self._stream(output, part) for output, part in enumerate((spec.data.task, *spec.data.hints))]
+        self.task, self.writer = self.streams[0].task, self.streams[0].writer
         self.format = self.writer.format
-        examples = spec.data.examples // (1 + len(spec.data.hints))
-        self.streams = [Stream(spec, self.task, self.writer, seed, examples)]
-        for output, hint in enumerate(spec.data.hints, start=1):
-            task, writer = self._written(hint, output)
-            self.streams.append(Stream(spec, task, writer, seed, examples, hint.name))
 
     def trained(self, name: str) -> tuple[Task, Writer]:
         """The main task or an auxiliary one by its name, and what writes its problems; raises `SpecError`."""
@@ -41,8 +37,8 @@ class TaskData:
                 return stream.task, stream.writer
         raise SpecError(f"'{name}' is not a task of this setting; it trains {', '.join(part.name for part in trained)}")
 
-    def _written(self, part: parts.Task, output: int) -> tuple[Task, Writer]:
-        """A task and what writes its problems."""
+    def _stream(self, output: int, part: parts.Task) -> Stream:
+        """The training batches of the main task (``output`` 0) or of an auxiliary one."""
         data = self.spec.data
         format, task = data.format.build(part), part.build()
         task.ask(format.kinds)
@@ -51,7 +47,9 @@ class TaskData:
             spaces = Spaces(data.spaces.ratio, self.vocab.id(" "), data.spaces.fresh, self.seed)
         scheme = data.position_ids.build(len(part.symbols))
         split = self.spec.model.architecture.SPLIT
-        return task, Writer(task, format, self.vocab, scheme, split, spaces, output)
+        writer = Writer(task, format, self.vocab, scheme, split, spaces, output)
+        examples = data.examples // (1 + len(data.hints))
+        return Stream(self.spec, task, writer, self.seed, examples, part.name if output else "")
 
     def batch(self, step: int) -> TrainBatch:
         """The training batch of a step, the same whenever it is asked for."""
@@ -70,12 +68,3 @@ class TaskData:
         """Test problems of one cell; the same for every model and every seed of a task."""
         stream = generator(f"test {self.spec.data.task.name}", length, count)
         return self.task.test(examples, length, count, stream)
-
-
-def vocabulary(spec: Spec) -> Vocab:
-    """The symbols of a setting: those of its format, with the space where queries may hold some; or all printable."""
-    data = spec.data
-    if data.vocabulary == "printable":
-        return PRINTABLE
-    symbols = [symbol for task in (data.task, *data.hints) for symbol in data.format.build(task).symbols]
-    return Vocab(tuple(dict.fromkeys(symbols if data.spaces is None else [*symbols, " "])))

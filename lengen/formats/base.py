@@ -65,4 +65,5 @@ class Format(ABC):
     @abstractmethod
     def tokens(self, length: int, count: int) -> tuple[float, float]:
         """Tokens of prompt and response of a test problem, special ones and leading zeros included; of sub-tasks the
-        mean. The same as counting the slots of a layout, which takes longer."""
+        mean. The same as counting the slots of a layout, which takes longer, but for operands that drop leading zeros:
+        they have ``length`` digits here, as most have, and room for more in a layout."""

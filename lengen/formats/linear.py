@@ -111,19 +111,19 @@ class LinearFormat(Format):
         task, options = self.task, self.options
         extent = task.extent(task.shape(length, count))
 
-        def wide(size: int) -> int:
-            return options.width or max(size, options.pad_to)
+        def wide(sizes: tuple[int, ...]) -> int:
+            if options.width or not options.pad_to:
+                return options.width * len(sizes) or sum(sizes)
+            return sum(max(size, options.pad_to) for size in sizes)
 
-        padded = options.pad_query or OPERANDS in self.dropped
-        operands = [wide(extent.answer if padded else size) for size in extent.operands]
-        if task.SINGLE:
-            operands[1] = extent.operands[1]
+        operands = (extent.answer,) * len(extent.operands) if options.pad_query else extent.operands
+        written = wide(operands[:1]) + extent.operands[1] if task.SINGLE else wide(operands)
         operators = len(task.OPERATOR) * (len(operands) - 1 + task.PREFIX)
-        prompt = options.begin + sum(operands) + operators + task.SEPARATED
-        stages = [wide(size) for size in extent.stages] if options.scratchpad else []
-        response = sum(stages) + max(0, len(stages) - 1) + options.end + task.trailing
+        prompt = options.begin + written + operators + task.SEPARATED
+        stages = extent.stages if options.scratchpad else ()
+        response = wide(stages) + max(0, len(stages) - 1) + options.end + task.trailing
         if not self.replaced:
-            response += wide(extent.answer) + bool(stages)
+            response += wide((extent.answer,)) + bool(stages)
         return prompt, response
 
     def _order(self, size: int, reverse: bool) -> range:

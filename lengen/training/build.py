@@ -14,14 +14,16 @@ from lengen.models import Decoder, Encoder, EncoderDecoder, Transformer
 from lengen.randomness import generator
 
 
-def build_model(spec: Spec, seed: int, data: TaskData | None = None) -> Transformer:
-    """The untrained model of a specification, or the one it constructs; equal seeds give equal weights.
+def build_model(spec: Spec, seed: int) -> Transformer:
+    """The untrained model of a specification, or the one it constructs; equal seeds give equal weights."""
+    return model_for(TaskData(spec, seed), seed)
 
-    ``data``, which says how many tokens and places there are, is that of the specification; it is made where absent.
-    """
-    model = _untrained(spec, seed, data or TaskData(spec, seed))
-    if spec.constructed:
-        set_by_hand(model, spec.construct)
+
+def model_for(data: TaskData, seed: int) -> Transformer:
+    """As `build_model`, for data that is there already: it says how many tokens and places there are."""
+    model = _untrained(data, seed)
+    if data.spec.constructed:
+        set_by_hand(model, data.spec.construct)
     return model
 
 
@@ -33,7 +35,8 @@ def set_by_hand(model: Transformer, set_weights: Callable[[Transformer], None]) 
         set_weights(model)
 
 
-def _untrained(spec: Spec, seed: int, data: TaskData) -> Transformer:
+def _untrained(data: TaskData, seed: int) -> Transformer:
+    spec = data.spec
     tokens, sizes = len(data.vocab), spec.data.position_ids.sizes
     with torch.random.fork_rng():
         torch.manual_seed(generator("initialisation", seed).initial_seed())

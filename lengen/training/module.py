@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from lengen.callbacks.metrics_logger import LEARNING_RATE, TRAIN_LOSS, VALIDATION
+from lengen.config.part import plain
 from lengen.config.spec import Spec, from_dict
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.task_data import TaskData
@@ -53,7 +54,7 @@ class SequenceModule(LightningModule):
         self.seed = seed
         self.model = build_model(self.spec, seed) if model is None else model
         self.exact_match = ExactMatch()
-        self.save_hyperparameters({"spec": self.spec.to_dict(), "seed": seed})
+        self.save_hyperparameters({"spec": plain(self.spec), "seed": seed})
 
     @cached_property
     def data(self) -> TaskData:

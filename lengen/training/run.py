@@ -39,7 +39,7 @@ from lengen.data.task_data import TaskData
 from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.records import AttentionMap, Grid, KeyCount
-from lengen.training.build import build_model
+from lengen.training.build import model_for
 from lengen.training.module import SequenceModule
 
 WEIGHTS = "model.safetensors"
@@ -76,7 +76,7 @@ def execute(
     """
     data = ArithmeticData(spec, seed)
     refuse_early(data.data)
-    module = SequenceModule(spec, build_model(spec, seed, data.data), seed)
+    module = SequenceModule(spec, model_for(data.data, seed), seed)
     prepare(module.model)
     clock, measured = Clock(), Measured(spec, folder)
     callbacks = [*training_callbacks(spec, folder, report), clock, *measured.callbacks]

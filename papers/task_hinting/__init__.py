@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengen.config.paper import Paper
+from lengen.paper import Paper
 
 if TYPE_CHECKING:
     from lengen.config.experiment import Experiment, Figure

@@ -138,7 +138,7 @@ def uncached(model: Transformer, data: ArithmeticData, cell: tuple[int, int], ex
 def decoding(sizes: Sizes) -> list[Entry]:
     """Deciding exact match by one forward pass, by cached decoding and by decoding without a cache."""
     data, model = ArithmeticData(SPEC, 0), endless(SPEC)
-    beside = ENCODER_DECODER.override(f"data.fixed_length={PUBLISHED_LENGTH}")
+    beside = ENCODER_DECODER.override(f"data.format.width={PUBLISHED_LENGTH}")
     cell = (sizes.cell, sizes.cell)
 
     def slowly(cell: tuple[int, int]) -> Callable[[], object]:

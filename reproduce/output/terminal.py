@@ -3,7 +3,6 @@
 No torch, no matplotlib; rich only for the comparison.
 """
 
-import dataclasses
 import itertools
 import json
 import shutil
@@ -13,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lengen.config.experiment import PROFILES, Experiment
-from lengen.config.spec import Spec
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.estimate import cost, in_words
 
@@ -94,10 +92,7 @@ def description(experiment: Experiment, published: Sequence[tuple[str, str]]) ->
     lines = [experiment.name, f"  {experiment.place}: {experiment.claim}", ""]
     profiles = [profile for profile in PROFILES if profile in experiment.specs]
     rows = [["", *profiles], ["hash", *(experiment.specs[profile].hash() for profile in profiles)]]
-    for section in dataclasses.fields(Spec):
-        sections = [getattr(experiment.specs[profile], section.name) for profile in profiles]
-        for field in dataclasses.fields(sections[0]) if sections else ():
-            rows.append([f"{section.name}.{field.name}", *(_value(getattr(part, field.name)) for part in sections)])
+    rows += _fields("", [experiment.specs[profile].to_dict() for profile in profiles])
     rows.append(["estimated", *(in_words(cost(experiment.specs[profile], profile).total) for profile in profiles)])
     widths = [max(len(row[column]) for row in rows) for column in range(len(profiles) + 1)]
     lines += [
@@ -114,9 +109,30 @@ def description(experiment: Experiment, published: Sequence[tuple[str, str]]) ->
     return "\n".join(lines)
 
 
+ABSENT = object()
+"""Stands for the field of a part that another profile has and this one has not."""
+
+
+def _fields(path: str, values: Sequence[Any]) -> list[list[str]]:
+    """A row for each field of what stands at a path of several settings, plain data; parts by their kind, then theirs.
+
+    >>> _fields("data.task", [{"kind": "parity", "bits": 3}, {"kind": "addition", "digits": 5}])
+    [['data.task', 'parity', 'addition'], ['data.task.bits', '3', ''], ['data.task.digits', '', '5']]
+    """
+    nested = [value if isinstance(value, dict) else {} for value in values]
+    rows = []
+    if not any(nested) or any("kind" in inner for inner in nested):
+        rows.append([path, *(_value(inner.get("kind", value)) for inner, value in zip(nested, values, strict=True))])
+    for name in dict.fromkeys(name for inner in nested for name in inner if name != "kind"):
+        rows += _fields(f"{path}.{name}".lstrip("."), [inner.get(name, ABSENT) for inner in nested])
+    return rows
+
+
 def _value(value: object) -> str:
     """A field's value; long ranges of whole numbers as first..last."""
-    if isinstance(value, tuple):
+    if value is None or value is ABSENT:
+        return "" if value is ABSENT else "none"
+    if isinstance(value, list):
         if len(value) > 3 and all(isinstance(item, int) for item in value):
             steps = {after - before for before, after in itertools.pairwise(value)}
             if len(steps) == 1:

@@ -1,6 +1,6 @@
 """Which experiments exist: papers found, selectors resolved, shared specifications traced to their home.
 
-What enters are papers (`lengen.config.paper.Paper`), found in the folder ``papers``; what leaves are `Experiment` and
+What enters are papers (`lengen.paper.Paper`), found in the folder ``papers``; what leaves are `Experiment` and
 `Figure` objects. Two experiments of a paper whose specifications are equal at a profile are one run, stored under the
 first of them. This is the only module of `reproduce` that knows where papers come from.
 """
@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from lengen.config.experiment import Experiment, Figure
-from lengen.config.paper import Paper
 from lengen.config.spec import nearest
+from lengen.paper import Paper
 from lengen.records import Run
 from reproduce.store.store import Store
 

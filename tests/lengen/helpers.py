@@ -48,12 +48,11 @@ from lengen.config.formats import DigitSteps
 from lengen.config.part import kinds
 from lengen.config.spec import replace
 from lengen.data.random_spaces import Spaces
-from lengen.data.task_data import vocabulary
 from lengen.data.writer import Writer
 from lengen.models import Decoder
 from lengen.tasks import Problems
 from lengen.training.module import SequenceModule
-from lengen.vocab import Vocab
+from lengen.vocab import Vocab, vocabulary
 from tests.cases import Case
 
 MODEL = ModelSpec(layers=2, heads=2, width=16, head_dim=8, ff_width=32)
@@ -191,7 +190,7 @@ def two_operands(
 
 
 def vocab_of(data: DataSpec) -> Vocab:
-    return vocabulary(spec(data))
+    return vocabulary(data)
 
 
 def writer(data: DataSpec, split: bool = False, spaces: Spaces | None = None) -> Writer:

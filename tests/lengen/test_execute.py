@@ -1,6 +1,5 @@
 """A run from specification to records: killed and resumed, repeated, diverged; always the same files."""
 
-import dataclasses
 import os
 from pathlib import Path
 
@@ -10,7 +9,8 @@ from safetensors.torch import load_file
 
 from lengen.callbacks import CHECKPOINT, METRICS, DivergedError, read_metrics
 from lengen.callbacks.accuracy_grid import PARTIAL
-from lengen.config.spec import change
+from lengen.config import Linear
+from lengen.config.spec import change, replace
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.progress import Progress
@@ -24,8 +24,8 @@ from tests.lengen.helpers import MODEL, TEST, TRAIN, Killed, data_spec, kill_at,
 
 SPEC = spec(
     data_spec("addition", 1, 2, room=8),
-    dataclasses.replace(TRAIN, steps=10, evaluations=4, bucket=3, lr=1e-2),
-    dataclasses.replace(
+    replace(TRAIN, steps=10, evaluations=4, bucket=3, lr=1e-2),
+    replace(
         TEST, lengths=(1, 2), counts=(2, 3), examples=8, attention=((1, 3), (2, 2)), attention_examples=6
     ),
     layers=1,
@@ -229,8 +229,8 @@ def test_weights_load_into_the_same_function(finished):
 def test_a_curve_has_one_axis_and_no_attention_where_none_is_asked(tmp_path):
     parity = spec(
         data_spec("parity", 4, 1),
-        dataclasses.replace(TRAIN, steps=2, evaluations=0),
-        dataclasses.replace(TEST, lengths=(3, 5), free_running=False),
+        replace(TRAIN, steps=2, evaluations=0),
+        replace(TEST, lengths=(3, 5), free_running=False),
     )
     outcome = run(tmp_path, parity)
     assert outcome.grid.axes == ("length",) and sorted(outcome.grid.scores) == [(3,), (5,)]
@@ -239,7 +239,8 @@ def test_a_curve_has_one_axis_and_no_attention_where_none_is_asked(tmp_path):
 
 
 def test_text_that_has_no_ids_of_its_own_is_scored_teacher_forced_only(tmp_path):
-    unpadded = change(SPEC, data={"pad": False, "reverse_response": False}, test={"attention": ()}, train={"steps": 1})
+    unpadded = Linear(scratchpad=True)
+    unpadded = change(SPEC, data={"format": unpadded}, test={"attention": ()}, train={"steps": 1})
     modes = {mode for scores in run(tmp_path, unpadded).grid.scores.values() for mode in scores}
     assert modes == {"teacher_forced"}
 

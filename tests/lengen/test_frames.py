@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lengen.config import TwoOperandAddition
 from lengen.config.spec import change
 from lengen.frames import IDENTITY, counts, metrics, scores
 from lengen.records import MODES, Counts, Grid
@@ -43,10 +44,11 @@ def test_the_long_table_holds_every_count_of_every_run_once(several):
 
 
 def test_settings_are_columns_and_those_of_younger_runs_are_none():
-    runs = [run(A, 1.0, made=change(spec(width=width), data={"lengths": (1, 3)})) for width in (32, 64)]
-    frame = scores(runs, ["model.width", "data.lengths", "model.wings"])
+    task = {"task": TwoOperandAddition((1, 3))}
+    runs = [run(A, 1.0, made=change(spec(width=width), data=task)) for width in (32, 64)]
+    frame = scores(runs, ["model.width", "data.task.lengths", "model.wings"])
     assert frame.groupby("model.width", sort=False).size().index.tolist() == [32, 64]
-    assert {*frame["data.lengths"]} == {(1, 3)} and frame["model.wings"].isna().all()
+    assert {*frame["data.task.lengths"]} == {(1, 3)} and frame["model.wings"].isna().all()
 
 
 def test_a_curve_has_the_count_one_and_rates_are_a_group_by():

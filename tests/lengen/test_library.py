@@ -14,13 +14,17 @@ from safetensors.torch import save_model
 
 import lengen
 from lengen import library
-from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
+from lengen.config import Addition, Coupled, DataSpec, Linear, ModelSpec, Spec, TestSpec, TrainSpec
 from lengen.data.task_data import TaskData
 from lengen.decoding import verify
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = Spec(
-    data=DataSpec(task="addition", length=2, count=2, max_position=(9, 9)),
+    data=DataSpec(
+        task=Addition(digits=2, operands=2),
+        format=Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_response=True),
+        position_ids=Coupled((9, 9)),
+    ),
     model=ModelSpec(layers=2, heads=2, width=16, head_dim=8, ff_width=16),
     train=TrainSpec(steps=4, batch=4, lr=1e-3, bucket=2, evaluations=2),
     test=TestSpec(lengths=(2, 3), counts=(2,), examples=5),

@@ -9,7 +9,7 @@ import torchmetrics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.formats import build_format
+from lengen.config import Addition, Linear
 from lengen.metrics import (
     METRICS,
     AnswerMatch,
@@ -22,8 +22,9 @@ from lengen.metrics import (
     edit_distances,
     exact_match,
 )
-from lengen.vocab import PAD
+from lengen.vocab import PAD, Vocab
 from tests.cases import CASES
+from tests.lengen.helpers import vocab_of
 
 sequences = st.lists(st.integers(1, 5), max_size=12)
 batches = st.lists(st.tuples(sequences, sequences), min_size=1, max_size=5)
@@ -88,28 +89,35 @@ def test_torchmetrics_is_wrong_beyond_its_beam_and_ours_is_not():
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_metrics_of_the_worked_examples(case):
     """The true response is right in every sense; a wrong first token spoils a scratchpad but not its answer."""
-    format = build_format(case.data)
-    text = case.text[case.text.index("=") + 1 :]
-    spoilt = ("1" if text[0] == "0" else "0") + text[1:]
-    true, wrong = format.vocab.encode(text)[None], format.vocab.encode(spoilt)[None]
-    assert exact_match(true, true).tolist() == answer_match(format, true, true).tolist() == [True]
+    format, vocab = case.data.format.build(case.data.task), vocab_of(case.data)
+    other = next(symbol for symbol in format.symbols if symbol != case.written[0])
+    true, wrong = (
+        torch.tensor([[vocab.id(symbol) for symbol in (first, *case.written[1:])]])
+        for first in (case.written[0], other)
+    )
+    size = len([symbol for symbol in case.written if symbol not in ("$", "PAD")])
+    apart = (len(case.final.split()) if case.words else len(case.final)) < size
+    assert exact_match(true, true).tolist() == answer_match(format, vocab, true, true).tolist() == [True]
     assert exact_match(wrong, true).tolist() == [False]
-    assert answer_match(format, wrong, true).tolist() == [len(case.final) < len(text) - 1]
+    assert answer_match(format, vocab, wrong, true).tolist() == [apart]
     assert edit_distances(wrong, true).tolist() == [1]
-    metric = AnswerMatch(format)
+    metric = AnswerMatch(format, vocab)
     metric.update(wrong, true)
     metric.update(true, true)
-    assert float(metric.compute()) == (1.0 if len(case.final) < len(text) - 1 else 0.5)
+    assert float(metric.compute()) == (1.0 if apart else 0.5)
+
+
+SCRATCHPAD = Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_response=True).build(Addition(digits=3))
+VOCAB = Vocab(SCRATCHPAD.symbols)
 
 
 def test_padding_that_a_model_writes_counts_for_nothing_but_keeps_an_answer_wrong():
     """Only a model that has learned nothing writes it, in the middle of a text."""
-    format = build_format(CASES[4].data)
-    true = format.vocab.encode("00>21$")[None]
+    true = VOCAB.encode("00>21$")[None]
     wrong = torch.cat([true[:, :4], torch.tensor([[PAD]]), true[:, 4:]], dim=1)
     assert edit_distances(wrong, true).tolist() == [0]
-    assert exact_match(wrong, true).tolist() == answer_match(format, wrong, true).tolist() == [False]
-    assert answer_match(format, wrong, format.vocab.encode("00>2$")[None]).tolist() == [False]
+    assert exact_match(wrong, true).tolist() == answer_match(SCRATCHPAD, VOCAB, wrong, true).tolist() == [False]
+    assert answer_match(SCRATCHPAD, VOCAB, wrong, VOCAB.encode("00>2$")[None]).tolist() == [False]
 
 
 def test_metrics_declare_which_way_is_better():
@@ -118,15 +126,14 @@ def test_metrics_declare_which_way_is_better():
 
 @given(batches)
 def test_counts_are_those_of_loops_and_a_metric_of_ones_own_is_among_them(pairs):
-    format = build_format(CASES[0].data)
     written, reference = padded([a for a, _ in pairs]), padded([b for _, b in pairs])
     first = Metric(
         "first", "first token right", lambda r: {"first": int((r.written[:, 0] == r.reference[:, 0]).sum())}, "first"
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(METRICS, "first", first)
-        own = count(written, reference, format, own_text=True)
-        forced = count(written, reference, format, own_text=False)
+        own = count(written, reference, SCRATCHPAD, VOCAB, own_text=True)
+        forced = count(written, reference, SCRATCHPAD, VOCAB, own_text=False)
     assert own["n"] == len(pairs) and own["reference_tokens"] == sum(len(b) for _, b in pairs)
     assert own["correct"] == sum(a == b for a, b in pairs)
     assert own["edit_sum"] == sum(table(a, b) for a, b in pairs)
@@ -141,5 +148,5 @@ def test_names_and_words_of_metrics_load_no_torch():
 
 
 def test_an_answer_cannot_be_told_without_its_format():
-    with pytest.raises(ValueError, match="expected the format of the responses"):
+    with pytest.raises(ValueError, match="expected format and vocabulary of the responses"):
         Counted(METRICS["answer"]).update(padded([[1]]), padded([[1]]))

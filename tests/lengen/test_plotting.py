@@ -13,6 +13,7 @@ from lengen import plotting
 from lengen.intervals import wilson
 from lengen.records import AttentionMap, Grid, KeyCount, Run
 from tests.counted import counted
+from tests.lengen.helpers import data_spec, spec
 
 TRAINED = {"length": (1, 5), "count": (2, 4)}
 
@@ -101,7 +102,7 @@ def test_edit_distance_is_per_reference_token_or_per_response_and_one_seed_has_n
     grids = [curve({1: 0.5}, edit=250)]
     plotting.line(axes, plotting.scores(grids, metric="edit"), LOOK, interval=False)
     assert axes.lines[0].get_ydata() == [0.25] and not axes.collections
-    assert plotting.scores(grids, metric="edits")["value"].tolist() == [2.5]
+    assert plotting.scores(grids, metric="edit_sum")["value"].tolist() == [2.5]
     assert plotting.scores(grids, mode="sampled").empty
 
 
@@ -121,8 +122,8 @@ def test_long_lines_have_few_markers_each_beginning_elsewhere(axes):
     assert axes.lines[0].get_markevery() == (3, 10)
 
 
-def run(spec=None, **records) -> Run:
-    return Run("p/f/v", "cpu", 0, 1, "reference", {"spec": spec or {}}, Grid(("length",)), **records)
+def run(values=None, **records) -> Run:
+    return Run("p/f/v", "cpu", 0, 1, "reference", {"spec": values or {}}, Grid(("length",)), **records)
 
 
 def test_metrics_leave_out_what_is_not_finite_and_smooth_by_medians():
@@ -140,10 +141,11 @@ def test_arrays_are_means_over_all_examples_and_nan_where_nothing_was_recorded()
 # -- labels ------------------------------------------------------------------------------------------------
 
 
-def test_settings_are_read_by_name_and_older_runs_have_the_default():
-    known = run({"data": {"length": 7}})
-    assert plotting.setting(known, "length") == 7 and plotting.setting(known, "spaces") == 0.0
-    assert plotting.setting(known, "layers") == 1  # not even the section
+def test_settings_are_read_by_name_and_sections_of_papers_by_their_path():
+    made = spec(data_spec("addition", 7, 2)).to_dict() | {"theorem": {"variant": "printed"}}
+    assert plotting.setting(run(made), "length") == 7 and plotting.setting(run(made), "spaces") == 0.0
+    assert plotting.setting(run(made), "theorem.variant") == "printed"
+    assert plotting.setting(run(made), "theorem.wings") is None
 
 
 def test_no_two_methods_share_colour_and_marker_within_a_family_and_all_are_legible():

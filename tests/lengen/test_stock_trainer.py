@@ -1,6 +1,5 @@
 """Module, data and callbacks in a Trainer of one's own, with Lightning's own callbacks beside them."""
 
-import dataclasses
 import sys
 
 import pytest
@@ -20,7 +19,7 @@ from lengen.callbacks import (
     extra_loggers,
     read_metrics,
 )
-from lengen.config.spec import change
+from lengen.config.spec import change, replace
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import write
 from lengen.training.module import SequenceModule
@@ -29,8 +28,8 @@ from tests.lengen.helpers import TEST, TRAIN, data_spec, kill_at, spec
 
 SPEC = spec(
     data_spec("addition", 1, 2, room=8),
-    dataclasses.replace(TRAIN, steps=8, evaluations=4, lr=1e-2),
-    dataclasses.replace(TEST, lengths=(1, 2), counts=(2, 3), examples=8, attention=((1, 3),), attention_examples=6),
+    replace(TRAIN, steps=8, evaluations=4, lr=1e-2),
+    replace(TEST, lengths=(1, 2), counts=(2, 3), examples=8, attention=((1, 3),), attention_examples=6),
     layers=1,
 )
 """Evaluated after steps 2, 4, 6 and 8."""
@@ -94,7 +93,7 @@ def test_twelve_lines_train_validate_test_predict_and_resume(finished, tmp_path)
     assert [value for cell in tested for value in cell.values()] == pytest.approx(shares)
     assert len(tested) == len(data.cells) == 4
     for row, (text,) in zip([["5", "4"], ["9", "9", "1"]], answers, strict=True):
-        assert text == data.format.vocab.decode(write(module.model, data.writer, data.task.parse(row))[0])
+        assert text == data.vocab.decode(write(module.model, data.writer, data.task.parse(row))[0])
     trained = [row for row in read_metrics(tmp_path / METRICS) if row[0] <= 8 and not row[1].startswith("test")]
     once = list(dict.fromkeys(trained))  # validated once more
     assert once == read_metrics(folder / METRICS), "the rows of the run, by Lightning's own means"
@@ -232,4 +231,4 @@ def test_hints_log_a_loss_each(tmp_path):
     trainer = stock(tmp_path, logger=logger, log_every_n_steps=1)
     trainer.fit(SequenceModule(small), ArithmeticData(small))
     names = {name for _, metrics in logger.rows for name in metrics}
-    assert {"train_loss", *(f"train_loss.{hint}" for hint in small.data.hints)} <= names
+    assert {"train_loss", *(f"train_loss.{hint.name}" for hint in small.data.hints)} <= names

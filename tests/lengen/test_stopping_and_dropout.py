@@ -1,6 +1,5 @@
 """Runs beside an encoder: dropout and early stopping survive kills; printed examples leave their attention."""
 
-import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +9,9 @@ from lightning.pytorch.trainer.states import TrainerFn
 from safetensors.torch import load_file
 
 from lengen.callbacks import CHECKPOINT, METRICS, VALIDATION, StopWhenGood, read_metrics
-from lengen.config.spec import TestSpec, change
+from lengen.config import Architecture, NoPositionIds
+from lengen.config.part import kinds
+from lengen.config.spec import TestSpec, change, replace
 from lengen.data.datamodule import ArithmeticData
 from lengen.tasks import OperandError
 from lengen.training.build import build_model, load
@@ -22,7 +23,7 @@ from tests.lengen.test_execute import run, traces
 
 SPEC = beside(
     data_for("sinusoidal", "successor"),
-    dataclasses.replace(TRAIN, steps=9, evaluations=3, bucket=2, lr=1e-2),
+    replace(TRAIN, steps=9, evaluations=3, bucket=2, lr=1e-2),
     TestSpec(lengths=(1, 2), examples=6, probes=(("7",), ("89",))),
     encoding="sinusoidal",
     layers=2,
@@ -112,8 +113,8 @@ def test_dropout_acts_on_embeddings_attention_feed_forward_units_and_branches():
 
 
 STOPPING = beside(
-    fixed_data("running_xor", 2, base=2, position_ids="none"),
-    dataclasses.replace(TRAIN, steps=40, evaluations=20, bucket=2, stop_at=0.5, patience=3),
+    fixed_data("running_xor", 2, base=2, position_ids=NoPositionIds()),
+    replace(TRAIN, steps=40, evaluations=20, bucket=2, stop_at=0.5, patience=3),
     TestSpec(lengths=(1,), examples=2),
     encoding="none",
     layers=1,
@@ -244,7 +245,7 @@ def test_probes_leave_the_attention_of_the_last_layer(finished):
 @pytest.mark.parametrize("architecture", ["decoder", "encoder"])
 def test_probes_of_one_text(architecture, tmp_path):
     """Without a source there is one map; of an encoder-only model, row t is of token t itself."""
-    sized = change(SPEC, model={"architecture": architecture, "encoder_layers": 0}, train={"steps": 1})
+    sized = change(SPEC, model={"architecture": kinds(Architecture)[architecture]()}, train={"steps": 1})
     arrays = run(tmp_path, sized).arrays
     assert set(arrays) == {f"probe{i}.{name}" for i in (0, 1) for name in ("self", "target")}
     size = 9 if architecture == "encoder" else 8

@@ -1,6 +1,5 @@
 """Losses by token and by digit, what is tracked while a model trains, and the tokens and steps it trains on."""
 
-import dataclasses
 import math
 from pathlib import Path
 
@@ -10,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen.callbacks import METRICS, Losses, digit_losses, read_metrics, response_losses
-from lengen.config.spec import Spec, TrainSpec, change
+from lengen.config import SUBTASKS, Abacus, DigitSteps, EncoderDecoder, RandomSpaces
+from lengen.config.spec import Spec, TrainSpec, change, replace
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.training_batches import targets
 from lengen.decoding import verify
-from lengen.formats import SUBTASKS
 from lengen.inspection.problem import encode
 from lengen.training.build import build_model, load
 from lengen.training.module import response_loss
@@ -41,7 +40,7 @@ FORMATS = {
 @pytest.mark.parametrize("name", FORMATS)
 def test_losses_are_those_of_each_response_token_by_hand(name, kind):
     model, data = made(beside(two_operands(1, 2, **FORMATS[name]), encoding="sinusoidal", **KINDS[kind]))
-    problems = data.task.train(30, 2, 2, torch.Generator().manual_seed(0))
+    problems = data.task.train(30, torch.Generator().manual_seed(0))
     batch = data.writer.write(problems)
     found, verified = response_losses(model, batch), verify(model, batch)
     with torch.no_grad():
@@ -106,9 +105,9 @@ def test_digit_losses_of_written_sums(reverse):
 
 
 TRACKED = beside(
-    two_operands(1, 2, spaces=0.5, examples=200),
-    dataclasses.replace(TRAIN, steps=10, evaluations=4, bucket=3, lr=1e-2),
-    dataclasses.replace(TEST, lengths=(1, 2, 3), counts=(2,), examples=8, track=6),
+    two_operands(1, 2, spaces=RandomSpaces(0.5), examples=200),
+    replace(TRAIN, steps=10, evaluations=4, bucket=3, lr=1e-2),
+    replace(TEST, lengths=(1, 2, 3), counts=(2,), examples=8, track=6),
     architecture="decoder",
     encoding="sinusoidal",
     dropout=0.3,
@@ -168,7 +167,7 @@ def test_a_killed_run_tracks_the_same(step, finished, tmp_path, monkeypatch):
 
 
 def test_digits_are_tracked_where_the_response_is_the_answer_alone(tmp_path):
-    small = change(TRACKED, train={"steps": 1, "evaluations": 1}, data={"scratchpad": True})
+    small = change(TRACKED, train={"steps": 1, "evaluations": 1}, data={"format": DigitSteps()})
     assert not any(name.startswith("digit_loss") for name in run(tmp_path / "steps", small))
     longer = change(TRACKED, train={"steps": 1, "evaluations": 1}, test={"lengths": (1, 3)})
     assert not any(name.startswith("digit_loss") for name in run(tmp_path / "other", longer)), "not at other lengths"
@@ -179,7 +178,7 @@ def test_digits_are_tracked_where_the_response_is_the_answer_alone(tmp_path):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_all_tokens_but_the_first_are_targets_where_a_specification_says_so(name):
-    data = two_operands(1, 2, 4, spaces=0.5, **FORMATS[name])
+    data = two_operands(1, 2, 4, spaces=RandomSpaces(0.5), **FORMATS[name])
     train = TrainSpec(steps=9, batch=16, bucket=2, lr=1e-3)
     response = ArithmeticData(beside(data, train, architecture="decoder"), 0)
     whole = ArithmeticData(change(response.spec, train={"loss": "all"}), 0)
@@ -187,9 +186,9 @@ def test_all_tokens_but_the_first_are_targets_where_a_specification_says_so(name
         one, all_ = response.batch(step), whole.batch(step)
         assert torch.equal(one.tokens, all_.tokens) and torch.equal(one.ids, all_.ids)
         for tokens, few, many in zip(one.tokens.tolist(), one.loss.tolist(), all_.loss.tolist(), strict=True):
-            size = len(response.format.vocab.decode(tokens))
+            size = len(response.vocab.decode(tokens))
             assert many == [False] + [True] * (size - 1) + [False] * (len(tokens) - size)
-            equals = response.format.vocab.decode(tokens).index("=") + 1
+            equals = response.vocab.decode(tokens).index("=") + 1
             assert few == [False] * equals + many[equals:]
     window = [whole.batch(step) for step in (0, 1)]
     assert float(window[0].scale) == sum(int((b.tokens[:, 1:] != PAD).sum()) for b in window) / 2
@@ -202,7 +201,7 @@ def test_encoding_shows_what_is_trained_on():
     for loss, expected in (("response", [0] * 9 + [1] * 4), ("all", [0] + [1] * 12)):
         shown = encode(change(plain, train={"loss": loss}), ["123", "456"])
         assert "".join(shown["tokens"]) == "$123+456=579$" and shown["loss"] == expected
-    split = encode(change(plain, model={"architecture": "encoder_decoder"}, train={"loss": "all"}), ["123", "456"])
+    split = encode(change(plain, model={"architecture": EncoderDecoder()}, train={"loss": "all"}), ["123", "456"])
     assert split["source"]["loss"] == [0] * 9 and split["target"]["loss"] == [0, 1, 1, 1, 1]
     assert ("".join(split["source"]["tokens"]), "".join(split["target"]["tokens"])) == ("$123+456=", "$579$")
 
@@ -219,14 +218,14 @@ def test_the_schedule_of_section_4_2_4():
         else:
             expected = rest
         assert peak * learning_rate_factor(t, train) == pytest.approx(expected, rel=1e-12)
-    assert learning_rate_factor(7, dataclasses.replace(train, warmup=0.5)) == 0.07, "the number has the say"
-    assert learning_rate_factor(500, dataclasses.replace(train, warmup=0.5, warmup_steps=0)) == 0.5
+    assert learning_rate_factor(7, replace(train, warmup=0.5)) == 0.07, "the number has the say"
+    assert learning_rate_factor(500, replace(train, warmup=0.5, warmup_steps=0)) == 0.5
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_weight_decay_is_for_matrices_and_tables_only(kind):
     train = TrainSpec(steps=10, batch=1, lr=0.1, weight_decay=0.1, warmup_steps=1)
-    ids = {"position_ids": "abacus", "max_position": (9,)}
+    ids = {"position_ids": Abacus(9)}
     model = build_model(beside(two_operands(1, **ids), train, encoding="learned", **KINDS[kind]), 0)
     decayed, kept = build_optimizer(model, train)[0].param_groups
     assert (decayed["weight_decay"], kept["weight_decay"]) == (0.1, 0.0)

@@ -5,7 +5,19 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.text import Text
 
 from lengen import plotting
-from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
+from lengen.config import (
+    DataSpec,
+    Linear,
+    ListOpsSum,
+    ModelSpec,
+    NByOne,
+    PairAddition,
+    RunningXor,
+    Spec,
+    TestSpec,
+    TrainSpec,
+)
+from lengen.config.overlay import overlay
 from lengen.records import MODES, Grid, Run
 from papers.bias_calibration import figures
 from tests.counted import counted
@@ -17,17 +29,14 @@ HOLDS = ("abc", "cyclic", "nope", "code", "sm", "max", "min", "4", "8", "16")
 """Kinds whose made accuracy stays near 1; the others fall to 0 beyond the trained length."""
 
 
-def spec(**fields) -> dict:
-    """A specification as run.json holds it; ``fields`` of the data and the model that this tree may not know yet."""
-    known = Spec(
-        data=DataSpec(task="addition", length=TRAINED, count=2),
-        model=ModelSpec(layers=1, heads=8, width=8, head_dim=4, ff_width=8),
-        train=TrainSpec(steps=4, batch=2, lr=1e-3),
-        test=TestSpec(lengths=LENGTHS),
-    ).to_dict()
-    for name, value in ({"fixed_length": 12} | fields).items():
-        known["model" if name in ("window", "architecture") else "data"][name] = value
-    return known
+SPEC = Spec(
+    data=DataSpec(task=PairAddition(TRAINED), format=Linear(width=12, separator="$")),
+    model=ModelSpec(layers=1, heads=8, width=8, head_dim=4, ff_width=8),
+    train=TrainSpec(steps=4, batch=2, lr=1e-3),
+    test=TestSpec(lengths=LENGTHS),
+)
+TASKS = {"parity": RunningXor(TRAINED, base=2), "listops": ListOpsSum(TRAINED), "n-by-one": NByOne(TRAINED)}
+"""Task of an experiment whose name has the key in it; of others addition."""
 
 
 def curve(name: str, seed=0) -> Grid:
@@ -41,18 +50,16 @@ def curve(name: str, seed=0) -> Grid:
     return grid
 
 
-TASKS = {"parity": "running_xor", "listops": "listops_sm", "n-by-one": "n_by_one"}
-"""Task of an experiment whose name begins with the key; of others addition."""
-
-
-def run(name: str, seed=0, arrays=None, **fields) -> Run:
-    fields = {"task": next((TASKS[key] for key in TASKS if key in name), "addition")} | fields
-    info = {"spec": spec(**fields), "spec_hash": "x", "overrides": []}
+def run(name: str, seed=0, arrays=None, changes=None) -> Run:
+    """A run of the setting with changes laid over it, as `lengen.config.overlay` takes them."""
+    task = next((TASKS[key] for key in TASKS if key in name), SPEC.data.task)
+    spec = overlay(SPEC, {"data.task": task}, changes or {})
+    info = {"spec": spec.to_dict(), "spec_hash": "x", "overrides": []}
     return Run(f"{PAPER}/{name}", "cpu", seed, 1, "reference", info, curve(name, seed), arrays=arrays or {})
 
 
-def several(*names: str, seeds=1, **fields) -> dict[str, list[Run]]:
-    return {f"{PAPER}/{name}": [run(name, seed, **fields) for seed in range(seeds)] for name in names}
+def several(*names: str, seeds=1, changes=None) -> dict[str, list[Run]]:
+    return {f"{PAPER}/{name}": [run(name, seed, changes=changes) for seed in range(seeds)] for name in names}
 
 
 def probe(source: str, target: str, cross: dict[int, int], own: dict[int, int], heads=8) -> dict[str, np.ndarray]:
@@ -101,7 +108,7 @@ def relative(heads=8, most=4) -> dict[str, np.ndarray]:
     return {"relative.distance": distance, "relative.score": score}
 
 
-def calibrated(name: str, digits=12, **fields) -> list[Run]:
+def calibrated(name: str, digits=12) -> list[Run]:
     """An ABC run of addition or n-by-one whose head 6 is transparent."""
     if "n-by-one" in name:
         columns, starts = digits + 4, {head: (digits,) for head in (0, 1, 2, 4, 6, 7)} | {3: (digits + 2,)}
@@ -109,7 +116,7 @@ def calibrated(name: str, digits=12, **fields) -> list[Run]:
         columns = 2 * digits + 3
         starts = {0: (digits,), 1: (2 * digits + 1,), 2: (2 * digits + 1, 2 * digits + 2), 3: (digits,), 4: (digits, 5)}
         starts |= {6: (2 * digits + 1,), 7: (digits,)}
-    return [run(name, arrays=biases(digits + 1, columns, starts), fixed_length=digits, **fields)]
+    return [run(name, arrays=biases(digits + 1, columns, starts), changes={"data.format.width": digits})]
 
 
 SUCCESSOR = probe("$003611451$", "$15411630", {1: 9, 2: 6}, {4: 1, 5: 0})

@@ -279,7 +279,7 @@ def test_a_window_around_the_digit_itself_cannot_tell_the_first_two_digits_apart
     assert not torch.allclose(*first_place(), atol=1e-3), "anchored on the whole matrix"
     rows, columns = model.bias.cross.shape[1:]
     on_the_digit = (columns - 2 - torch.arange(columns) - torch.arange(rows)[:, None]).abs() <= 1
-    model.bias.set(model.bias.own, closed(on_the_digit).expand_as(model.bias.cross))
+    model.bias.set(model.bias.own, closed(on_the_digit.numpy()).expand_as(model.bias.cross))
     assert torch.allclose(*first_place(), atol=1e-5)
 
 

@@ -3,6 +3,7 @@
 import pytest
 from matplotlib.patches import Rectangle
 
+from lengen.config import Cyclic, EncoderDecoder, Window
 from lengen.intervals import wilson
 from papers.bias_calibration.figures import words
 from tests.papers.made import LENGTHS, PAPER, TRAINED, draw, flat, several, texts
@@ -87,10 +88,15 @@ def test_one_run_has_a_wilson_band_and_seeds_their_range():
 
 
 def test_sizes_in_labels_come_from_the_specification():
-    shown = texts(draw("table3", several(*TABLE3, window=2, period=5, fixed_length=9)))
+    changes = {
+        "data.format.width": 9,
+        "data.position_ids": Cyclic(5),
+        "model.architecture": EncoderDecoder(attention_bias=Window(2)),
+    }
+    shown = texts(draw("table3", several(*TABLE3, changes=changes)))
     assert "+ w = 2" in shown and "NoPE + w = 2" in shown and "+ T = 5" in shown and "padded to 9" in shown
     assert "trained on 1 to 4 bits" in shown and "Length (bits)" in shown
-    assert "Base 16" in texts(draw("bases", several("bases/addition-16", base=16)))
+    assert "Base 16" in texts(draw("bases", several("bases/addition-16", changes={"data.task.base": 16})))
 
 
 @pytest.mark.parametrize("name", CURVES)
@@ -108,10 +114,8 @@ def test_a_figure_without_any_run_says_so(name):
 
 def test_table_2_marks_what_the_vanilla_model_can_at_a_stated_threshold():
     runs = several("table2/successor", "table2/parity")
-    poor = {length: grid["teacher_forced"] for (length,), grid in runs[f"{PAPER}/table2/parity"][0].grid.scores.items()}
-    for length in poor:
-        cell = runs[f"{PAPER}/table2/parity"][0].grid.scores[(length,)]
-        cell["teacher_forced"] = poor[length]._replace(correct=395 if length <= TRAINED else 400)
+    for (length,), cell in runs[f"{PAPER}/table2/parity"][0].grid.scores.items():
+        cell["teacher_forced"]["correct"] = 395 if length <= TRAINED else 400
     (axes,) = (drawing := draw("table2", runs)).axes
     words = [text.get_text() for text in axes.texts]
     assert words[:3] == ["100.0 %\ninterpolates", "0.0 %", "0.0 %\ndoes not extrapolate"]

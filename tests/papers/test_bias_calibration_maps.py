@@ -63,7 +63,7 @@ def test_the_sharpest_heads_are_found_with_their_lines():
 @given(trained=st.integers(1, 6), rows=st.integers(1, 7), columns=st.integers(6, 9), seed=st.integers(0, 99))
 def test_lines_are_means_along_the_anti_diagonal(trained, rows, columns, seed):
     made = run("fig8/successor", arrays={"probe0.cross": np.random.default_rng(seed).random((2, rows, columns))})
-    made.info["spec"]["data"]["length"] = trained
+    made.info["spec"]["data"]["task"]["digits"] = trained
     best = attention_figures.cross_lines(made)[0]
     weights = made.arrays["probe0.cross"]
     used = range(min(trained, rows))
@@ -75,7 +75,7 @@ def test_lines_are_means_along_the_anti_diagonal(trained, rows, columns, seed):
 @given(trained=st.integers(1, 6), rows=st.integers(2, 7))
 def test_self_lines_survive_every_size(trained, rows):
     made = run("fig8/successor", arrays={"probe0.self": np.tile(np.eye(rows), (3, 1, 1))})
-    made.info["spec"]["data"]["length"] = trained
+    made.info["spec"]["data"]["task"]["digits"] = trained
     assert attention_figures.self_lines(made)[0] == attention_figures.Line(0, 0, 1.0)
 
 

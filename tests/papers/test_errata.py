@@ -60,6 +60,13 @@ def test_the_readme_of_the_paper_leads_to_its_errata(page):
     assert "](ERRATA.md)" in (page.parent / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
+def test_files_that_the_pages_of_the_paper_name_are_there(page):
+    text = "\n".join(each.read_text(encoding="utf-8") for each in (page, page.with_name("README.md")))
+    named = set(re.findall(r"`((?:lengen|papers|reproduce|tests)/[\w./]+)", text))
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
 GOOD = """# Errata
 
 An opening.

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 
+from lengen.config import Addition, Coupled, Format, Linear, NoPositionIds, Parity, PositionIds, Task
 from lengen.config.experiment import Figure
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
 from lengen.records import MODES, AttentionMap, Grid, KeyCount, Run
@@ -17,18 +18,26 @@ from tests.counted import counted
 TOKENS = tuple("$05+17=50>22$")
 
 
-def spec(task="addition", **data) -> Spec:
-    known = {"length": 2, "count": 3 if task == "addition" else 1, "max_position": (9, 9)}
+STEPS = Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_response=True)
+"""How sums of several operands are written, with what the sum of each further operand is."""
+
+
+def adding(digits=2, operands=3) -> Task:
+    return Addition(digits=digits, operands=operands)
+
+
+def spec(task: Task | None = None, format: Format = STEPS, position_ids: PositionIds = Coupled((9, 9))) -> Spec:
+    task = task or adding()
     return Spec(
-        data=DataSpec(task=task, **(known | data)),
+        data=DataSpec(task=task, format=format, position_ids=position_ids),
         model=ModelSpec(layers=2, heads=2, width=8, head_dim=4, ff_width=8),
         train=TrainSpec(steps=4, batch=2, lr=1e-3),
-        test=TestSpec(lengths=(1, 2, 3, 5), counts=(1,) if task == "parity" else (2, 3, 4)),
+        test=TestSpec(lengths=(1, 2, 3, 5), counts=(1,) if isinstance(task, Parity) else (2, 3, 4)),
     )
 
 
 def grid(of: Spec, rate=0.5) -> Grid:
-    curve = of.data.task == "parity"
+    curve = isinstance(of.data.task, Parity)
     found = Grid(("length",) if curve else ("length", "count"))
     for length in of.test.lengths:
         for count in of.test.counts:
@@ -62,8 +71,8 @@ def attentive(name: str) -> list[Run]:
 
 def figures() -> dict[Figure, dict[str, list[Run]]]:
     """Three figures with their runs: curves, heat maps, attention; each lacks an experiment."""
-    parity = spec("parity", max_position=(41,))
-    plain = spec("parity", scratchpad=False, position_ids="none")
+    parity = spec(Parity(2), Linear(scratchpad=True), Coupled((41,)))
+    plain = spec(Parity(2), Linear(), NoPositionIds())
     found = {
         "fig3": {
             "coupling/fig3/coupling-scratchpad": [run("a", parity, seed, 0.9 + 0.02 * seed) for seed in range(3)],
@@ -72,7 +81,7 @@ def figures() -> dict[Figure, dict[str, list[Run]]]:
         },
         "fig5": {
             "coupling/fig5/trained-7": [run("c", spec(), seed) for seed in range(2)],
-            "coupling/fig5/trained-10": [run("d", spec(length=3))],
+            "coupling/fig5/trained-10": [run("d", spec(adding(3)))],
             "coupling/fig5/trained-13": [],
         },
         "fig7": {"coupling/fig7/coupling-scratchpad": attentive("e"), "coupling/fig7/fire-plain": []},

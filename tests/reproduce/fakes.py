@@ -10,8 +10,8 @@ from matplotlib.figure import Figure as Drawing
 
 from lengen.config import Addition, Coupled, Linear
 from lengen.config.experiment import Experiment, Figure
-from lengen.config.paper import Paper
 from lengen.config.spec import DataSpec, ModelSpec, Spec, SpecError, TestSpec, TrainSpec, change
+from lengen.paper import Paper
 from lengen.progress import Progress
 from lengen.records import Grid
 from reproduce.runs.catalogue import CATALOGUE

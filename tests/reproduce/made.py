@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from lengen.config import Addition, Coupled, Linear
 from lengen.config.experiment import Experiment
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
 from lengen.records import Grid, KeyCount, Run
@@ -24,7 +25,11 @@ N = 400
 def spec(length=3, count=3, **model) -> Spec:
     shape = {"layers": 1, "heads": 4, "width": 64, "head_dim": 16, "ff_width": 128} | model
     return Spec(
-        data=DataSpec(task="addition", length=length, count=count, max_position=(9, 9)),
+        data=DataSpec(
+            task=Addition(digits=length, operands=count),
+            format=Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_response=True),
+            position_ids=Coupled((9, 9)),
+        ),
         model=ModelSpec(**shape),
         train=TrainSpec(steps=10, batch=4, lr=1e-3),
         test=TestSpec(lengths=(2, 3, 4, 6), counts=(2, 3, 4, 6), examples=N),
@@ -48,7 +53,7 @@ def run(of: Experiment, rate, profile="cpu", seed=0, store="reference", answer=N
             for mode in modes:
                 right = round((answer or {}).get(mode, value) * N)
                 grid.add((length, count), mode, counted(N, correct, right, N - correct, N * 10))
-    info = {"spec": dataclasses.asdict(made), "spec_hash": made.hash(), "overrides": [], "parameters": 1000}
+    info = {"spec": made.to_dict(), "spec_hash": made.hash(), "overrides": [], "parameters": 1000}
     return Run(of.name, profile, seed, 1, store, info, grid, tuple(keys))
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import lengen.inspection
+from lengen.config import Addition
 from reproduce import cli
 from reproduce.cli import main
 from reproduce.output import figures
@@ -51,7 +52,7 @@ def encode(spec, operands, task=""):
 
 
 def solve(spec, weights, operands, task="", report=None):
-    assert weights.read_text() == "weights" and spec.data.task == "addition"
+    assert weights.read_text() == "weights" and isinstance(spec.data.task, Addition)
     return {"prompt": "1+2=", "output": "3$", "answer": "3$", "correct": True}
 
 
@@ -86,7 +87,7 @@ def test_bad_seeds(text, capsys):
         (["run", "toy", "--seeds", "3..1"], "counts down"),
         (["run", "toy", "--jobs", "0"], "expected a whole number from 1"),
         (["run", "toy", "--set", "model.nosuch=3"], "no field 'nosuch'"),
-        (["run", "toy", "--set", "train.steps=abc"], "expected a value of type int"),
+        (["run", "toy", "--set", "train.steps=abc"], "expected int, got str"),
         (["run", "toy", "--executor", "cloud"], "invalid choice: 'cloud'"),
         (["run", "toy/fig3"], "has no cpu profile (needs a GPU)"),
         (["run"], "required: SELECTOR"),

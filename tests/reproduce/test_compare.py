@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from lengen.config.spec import change
 from lengen.records import Counts, Grid
 from reproduce.comparison import compare
 from reproduce.comparison.checks import Claim
@@ -134,7 +135,7 @@ def test_a_number_across_experiments_is_the_mean_or_deviation_of_one_value_per_r
 
 
 def test_a_run_of_another_specification_is_no_run_of_the_published_setting():
-    shorter = dataclasses.replace(spec(), train=dataclasses.replace(spec().train, steps=5))
+    shorter = change(spec(), train={"steps": 5})
     row = row_of(number(), run(A, 1.0, "paper", made=shorter))
     assert (row.verdict, row.ours) == ("not comparable", 1.0)
     assert row.deviations.startswith("not the published setting: paper size, 1 run")
@@ -156,9 +157,9 @@ def test_a_cell_that_was_not_tested_is_not_compared():
         ("train.batch", 4, 400, 4),
         ("train.lr", 1e-3, 2e-3, 1e-3),
         ("model.activation", "geglu", "relu", "geglu"),
-        ("data.pad", True, False, True),
-        ("data.max_position.1", 9, 40, 9),
-        ("data.max_position.2", "absent", 64, "absent"),
+        ("data.format.pad_query", True, False, True),
+        ("data.position_ids.max_position.1", 9, 40, 9),
+        ("data.position_ids.max_position.2", "absent", 64, "absent"),
         ("test.lengths.len", 4, 30, 4),
         ("test.lengths.last", 6, 30, 6),
         ("test.counts", [2, 3, 4, 6], [2], [2, 3, 4, 6]),
@@ -191,7 +192,12 @@ def test_a_setting_of_one_experiment_out_of_many_is_named():
 
 @pytest.mark.parametrize(
     ("field", "message"),
-    [("train.batches", "nearest: train.batch"), ("train.batch.0", "expected an index, last or len")],
+    [
+        ("train.batches", "nearest: batch"),
+        ("train.batch.0", "there is no setting 'train.batch.0'"),
+        ("test.lengths.first", "expected an index, last or len"),
+        ("data.task.digit", "nearest: digits"),
+    ],
 )
 def test_a_setting_that_names_no_field_gets_one_sentence(field, message):
     entry = number(kind="setting", field=field, relation="=", value=1)

@@ -11,19 +11,21 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.text import Text
 
 from lengen import plotting
+from lengen.config import Linear, Multiplication, MultiplicationStages
 from lengen.config.experiment import Experiment, Figure
 from papers.coupling import figures as coupling
 from papers.coupling.figures.attention import structured_heads
 from reproduce.output import figures
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
-from tests.reproduce.drawn import attention, attentive, run, spec
+from tests.reproduce.drawn import STEPS, adding, attention, attentive, run, spec
 from tests.reproduce.drawn import figures as constructed
 
 PAPERS = ("coupling", "bias_calibration", "random_spaces", "task_hinting")
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = [f"{method}-{response}" for method in ("coupling", "nope", "fire") for response in ("scratchpad", "plain")]
 FORMATS = [f"{p}-{f}" for p in ("pad", "nopad") for f in ("plain-reversed", "reversed-reversed", "plain-plain")]
+PLAIN = Linear(pad_query=True, pad_response=True, reverse_response=True)
 # function -> the variants it arranges
 VARIANTS = {
     "fig1": METHODS,
@@ -51,8 +53,9 @@ def heat_maps(drawing: Drawing) -> int:
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_complete_figure_has_a_heat_map_for_every_experiment(name):
-    task = "multiplication" if name == "fig9" else "addition"
-    runs = {f"coupling/{name}/{variant}": [run("x", spec(task, count=3))] for variant in VARIANTS[name]}
+    product = spec(Multiplication(digits=2, second_digits=3), MultiplicationStages())
+    of = product if name == "fig9" else spec()
+    runs = {f"coupling/{name}/{variant}": [run("x", of)] for variant in VARIANTS[name]}
     with plotting.style():
         drawing = getattr(coupling, name)(runs)
     modes = 2 if name == "fig15" else 1
@@ -64,7 +67,7 @@ def test_a_complete_figure_has_a_heat_map_for_every_experiment(name):
 def test_every_missing_experiment_is_named(name):
     first, *rest = VARIANTS[name]
     runs = {f"coupling/{name}/{variant}": [] for variant in rest}
-    runs[f"coupling/{name}/{first}"] = [run("x", spec(count=3))]
+    runs[f"coupling/{name}/{first}"] = [run("x", spec())]
     with plotting.style():
         shown = texts(getattr(coupling, name)(runs)).replace("\n", "")
     assert not rest or "not run at this profile" in shown.lower()
@@ -72,15 +75,16 @@ def test_every_missing_experiment_is_named(name):
 
 
 def test_titles_come_from_the_specification_not_from_the_name():
+    runs = {"coupling/fig5/trained-13": [run("x", spec(adding(4))), run("x", spec(adding(4)), 1)]}
     with plotting.style():
-        shown = texts(
-            coupling.fig5({"coupling/fig5/trained-13": [run("x", spec(length=4)), run("x", spec(length=4), 1)]})
-        )
+        shown = texts(coupling.fig5(runs))
     assert "Trained on $S_A(4,3)$\n2 layers, 2 heads, median of 2 seeds" in shown and "13" not in shown
 
 
 def test_figure_1_has_the_scratchpad_below_and_says_so():
-    runs = {f"coupling/fig1/{v}": [run("x", spec(scratchpad=v.endswith("scratchpad")))] for v in METHODS}
+    runs = {
+        f"coupling/fig1/{v}": [run("x", spec(format=STEPS if v.endswith("scratchpad") else PLAIN))] for v in METHODS
+    }
     with plotting.style():
         drawing = coupling.fig1(runs)
     panels = [axes.get_title() for axes in drawing.axes if axes.images]
@@ -116,7 +120,7 @@ def test_attention_figures_draw_heads_and_say_what_was_not_recorded():
 
 def test_figure_7_draws_shared_runs_once_and_parts_with_from_without_scratchpad():
     with_pad, without = attentive("a"), attentive("b")
-    without[0].info["spec"]["data"]["scratchpad"] = False
+    without[0].info["spec"]["data"]["format"]["scratchpad"] = False
     runs = {
         "coupling/fig7/x": with_pad,
         "coupling/fig7/y": without,

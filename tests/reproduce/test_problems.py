@@ -78,5 +78,6 @@ def test_what_a_probe_prints_are_the_largest_projections():
 
 def test_models_without_a_head_of_their_own_are_not_probed(results, tmp_path):
     run = Store(results, "local").runs("task_hinting")[0]
-    with pytest.raises(SpecError, match="probes need a decoder"):
-        probe_trained(from_dict(run.info["spec"]).override("model.tied=true"), tmp_path, ["1"])
+    tied = from_dict(run.info["spec"]).override("model.output_bias=false", "model.tied=true")
+    with pytest.raises(SpecError, match=r"probes need .* with an output head of its own"):
+        probe_trained(tied, tmp_path, ["1"])

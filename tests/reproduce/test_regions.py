@@ -2,13 +2,14 @@
 
 import dataclasses
 
+import msgspec
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen.config.spec import change
+from lengen.config import DataSpec, Linear, TwoOperandAddition
 from lengen.measures import Trained, trained, trained_range
 from lengen.records import Grid
 from reproduce.comparison.regions import inside, shared
@@ -16,7 +17,15 @@ from tests.counted import counted
 from tests.reproduce.made import EVERY, experiment, of_runs, run, spec
 
 A = experiment("p/f/a")
-GAPPED = Trained(9, 2, frozenset({1, 2, 3, 4, 5, 6, 7, 9}), {"pad_to": 13})
+SOME = {1, 2, 3, 4, 5, 6, 7, 9}
+
+
+def gapped(lengths, pad_to=0) -> DataSpec:
+    """Sums of two numbers of these lengths, in as many digits at least."""
+    return DataSpec(task=TwoOperandAddition(tuple(sorted(lengths))), format=Linear(pad_to=pad_to))
+
+
+GAPPED = Trained(9, 2, frozenset(SOME), gapped(SOME, 13))
 
 
 def holds(region, span, cell):
@@ -117,18 +126,19 @@ def test_nothing_lies_beyond_a_padding_that_there_is_not():
 
 
 def test_the_trained_range_is_that_of_the_specification_of_the_run():
-    made = change(spec(length=6), data={"lengths": (1, 2, 6), "pad_to": 9})
+    made = msgspec.structs.replace(spec(), data=gapped({1, 2, 6}, 9))
     span = trained(run(A, 1.0, made=made))
-    assert span == Trained(6, 3, frozenset({1, 2, 6})) and span.data["pad_to"] == 9
-    assert trained_range({"length": 5, "count": 2}) == Trained(5, 2)  # as in runs stored before there were gaps
-    assert trained_range({"length": 2, "count": 1, "lengths": [1, 2]}).lengths == {1, 2}
+    assert span == Trained(6, 2, frozenset({1, 2, 6})) and span.data.format.pad_to == 9
+    assert trained(run(A, 1.0, made=spec(length=5, count=2))) == Trained(5, 2)
+    short = {"task": {"kind": "two_operand_addition", "lengths": [1, 2]}, "format": {"kind": "linear"}}
+    assert trained_range(short).lengths == {1, 2}
 
 
 def test_next_keeps_the_shortest_tested_length_beyond_the_longest_trained():
     assert found([run(A, 1.0)], "next") == {(4, 2), (4, 3)}
-    gapped = change(spec(length=4, count=2), data={"lengths": (2, 4)})
-    assert found([run(A, 1.0, made=gapped)], "next") == {(6, 2)}
-    assert found([run(A, 1.0, made=gapped)], "gap") == {(3, 2)}
+    made = msgspec.structs.replace(spec(), data=gapped({2, 4}))
+    assert found([run(A, 1.0, made=made)], "next") == {(6, 2)}
+    assert found([run(A, 1.0, made=made)], "gap") == {(3, 2)}
     assert found([run(A, 1.0)], "next", (1, 3)) == set()
 
 
@@ -141,7 +151,7 @@ def test_a_curve_shares_with_a_grid_the_lengths_that_the_grid_tested_once():
 
 
 spans = st.builds(
-    lambda lengths, second, pad: Trained(max(lengths), second, frozenset(lengths), {"pad_to": pad}),
+    lambda lengths, second, pad: Trained(max(lengths), second, frozenset(lengths), gapped(lengths, pad)),
     st.sets(st.integers(1, 8), min_size=1),
     st.integers(1, 4),
     st.integers(0, 12),
@@ -175,7 +185,7 @@ def test_regions_and_bounds_are_those_of_a_loop(span, name, cells, lengths, coun
 
 def in_words(name, t, n, m):
     """Each region once more, for one cell."""
-    known, pad = n in t.lengths, t.data["pad_to"]
+    known, pad = n in t.lengths, t.data.format.pad_to
     return {
         "all": True,
         "in_range": known and m <= t.second,

@@ -150,9 +150,9 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path, store):
     ("name", "content", "expected"),
     [
         ("run.json", "{", "expected JSON"),
-        ("run.json", "[]", "expected schema_version 1"),
-        ("run.json", '{"schema_version": 1, "status": "finished", "spec": {}}', "expected 'spec_hash'"),
-        ("run.json", '{"schema_version": 3, "status": "finished"}', "expected schema_version 1 to 2"),
+        ("run.json", "[]", "expected schema_version 2"),
+        ("run.json", '{"schema_version": 2, "status": "finished", "spec": {}}', "expected 'spec_hash'"),
+        ("run.json", '{"schema_version": 3, "status": "finished"}', "expected schema_version 2"),
         ("scores.csv", "length,count\n", "expected the sha256"),
         ("metrics.csv", "", "expected the sha256"),
     ],
@@ -261,7 +261,7 @@ def test_promotion_copies_records_once_and_weights_on_request(store):
     assert reference.adopt(run, store, weights=True) is None
 
 
-def test_a_run_of_version_1_reads_as_one_of_today(store):
+def test_a_table_of_version_1_reads_as_one_of_today(store):
     run = publish(store)
     folder = store.folder(run)
     (folder / "scores.csv").unlink()
@@ -276,7 +276,7 @@ def test_a_run_of_version_1_reads_as_one_of_today(store):
     (folder / "grid.csv").write_text(content)
     info = json.loads((folder / "run.json").read_text())
     info["files"] = {"grid.csv": run_files.hashlib.sha256(content.encode()).hexdigest()}
-    (folder / "run.json").write_text(json.dumps(info | {"schema_version": 1}))
+    (folder / "run.json").write_text(json.dumps(info))
     (old,) = Store(store.root, "local").runs()
     assert old.grid == run.grid
     copy = Store(store.root, "reference").adopt(old, store)

@@ -212,7 +212,7 @@ def test_ways_of_writing_that_sequences_lack_are_refused(field, value):
 
 
 def test_words_are_no_printable_characters_and_carries_are_written_from_the_units():
-    with pytest.raises(SettingError, match=r"data\.vocabulary=printable: this task has symbols"):
+    with pytest.raises(SettingError, match=r"data\.vocabulary=printable: sorting is written with symbols"):
         check(sized(replace(sequences(alphabet=12), vocabulary="printable")))
     with pytest.raises(
         SettingError, match=r"data\.format\.reverse_response=false: carries is answered from the units on"
