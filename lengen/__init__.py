@@ -20,58 +20,6 @@ EXPORTS = {
         "TrainingLoss",
         "extra_loggers",
     ),
-    "lengen.config": (
-        "ALiBi",
-        "Abacus",
-        "Addition",
-        "Aligned",
-        "Consecutive",
-        "Copy",
-        "Counting",
-        "Coupled",
-        "Cyclic",
-        "DataSpec",
-        "Decoder",
-        "DigitSteps",
-        "Encoder",
-        "EncoderDecoder",
-        "Filling",
-        "Fire",
-        "FireClamped",
-        "FireRatio",
-        "Given",
-        "Increment",
-        "Learned",
-        "Linear",
-        "ListOpsMax",
-        "ListOpsMin",
-        "ListOpsSum",
-        "ModelSpec",
-        "Multiplication",
-        "MultiplicationStages",
-        "NByOne",
-        "NextLarger",
-        "NoEncoding",
-        "NoPositionIds",
-        "PairAddition",
-        "Parity",
-        "RandomSpaces",
-        "Randomised",
-        "RelativeKeys",
-        "Reverse",
-        "Rotary",
-        "RunningXor",
-        "Sinusoidal",
-        "Sorting",
-        "Spec",
-        "Subtasks",
-        "Successor",
-        "Tempered",
-        "TestSpec",
-        "TrainSpec",
-        "TwoOperandAddition",
-        "Window",
-    ),
     "lengen.data.datamodule": ("ArithmeticData",),
     "lengen.data.task_data": ("TaskData",),
     "lengen.decoding": ("verify", "write"),
@@ -81,17 +29,23 @@ EXPORTS = {
     "lengen.training.module": ("SequenceModule",),
     "lengen.training.run": ("build_trainer", "execute"),
 }
-"""Module -> the names of it that stand here."""
+"""Module -> the names of it that stand here, beside all of `lengen.config`."""
 _MODULE = {name: module for module, names in EXPORTS.items() for name in names}
 
 __all__ = sorted(_MODULE)
 
 
+def _settings() -> Any:
+    return importlib.import_module("lengen.config")
+
+
 def __getattr__(name: str) -> Any:
-    if name not in _MODULE:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(importlib.import_module(_MODULE[name]), name)
+    if name in _MODULE:
+        return getattr(importlib.import_module(_MODULE[name]), name)
+    if not name.startswith("_") and name in _settings().__all__:
+        return getattr(_settings(), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_MODULE]
+    return [*globals(), *_MODULE, *_settings().__all__]

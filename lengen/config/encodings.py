@@ -54,7 +54,7 @@ class NoEncoding(Part, Encoding, tag="none", frozen=True):
     LEVELS = 0
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
-        from lengen.encodings import NoEncoding as Module
+        from lengen.encodings.none import NoEncoding as Module
 
         return Module()
 
@@ -66,7 +66,7 @@ class Learned(Part, Encoding, tag="learned", frozen=True):
     TABLE = True
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
-        from lengen.encodings import Learned as Module
+        from lengen.encodings.learned import Learned as Module
 
         return Module(model.width, sizes)
 
@@ -75,7 +75,7 @@ class Sinusoidal(Part, Encoding, tag="sinusoidal", frozen=True):
     """Fixed sines and cosines (Vaswani et al. 2017, Section 3.5)."""
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
-        from lengen.encodings import Sinusoidal as Module
+        from lengen.encodings.sinusoidal import Sinusoidal as Module
 
         return Module(model.width)
 
@@ -84,7 +84,7 @@ class Rotary(Part, Encoding, tag="rope", frozen=True):
     """RoPE: queries and keys turn by their ids (Su et al. 2024)."""
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
-        from lengen.encodings import Rotary as Module
+        from lengen.encodings.rotary import Rotary as Module
 
         return Module(model.head_dim)
 
@@ -98,7 +98,7 @@ class ALiBi(Part, Encoding, tag="alibi", frozen=True):
     """A penalty linear in distance, one slope per head (Press et al. 2022)."""
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
-        from lengen.encodings import ALiBi as Module
+        from lengen.encodings.alibi import ALiBi as Module
 
         return Module(model.heads)
 
@@ -110,7 +110,7 @@ class RelativeKeys(Part, Encoding, tag="rpe", frozen=True):
     """Largest distance told apart."""
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
-        from lengen.encodings import RelativeKeys as Module
+        from lengen.encodings.relative_keys import RelativeKeys as Module
 
         return Module(model.head_dim, self.clip)
 
@@ -119,7 +119,7 @@ class Fire(Part, Encoding, tag="fire", frozen=True):
     """FIRE: a learned function of the relative distance (Li et al. 2024)."""
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
-        from lengen.encodings import Fire as Module
+        from lengen.encodings.fire import Fire as Module
 
         return Module(model.heads)
 
@@ -128,7 +128,7 @@ class FireRatio(Part, Encoding, tag="fire_ratio", frozen=True):
     """FIRE as in the position-coupling authors' code at submission."""
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
-        from lengen.encodings import FireRatio as Module
+        from lengen.encodings.fire_ratio import FireRatio as Module
 
         return Module(model.heads)
 
@@ -137,7 +137,7 @@ class FireClamped(Part, Encoding, tag="fire_clamped", frozen=True):
     """FIRE as in the position-coupling authors' later code."""
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
-        from lengen.encodings import FireClamped as Module
+        from lengen.encodings.fire_clamped import FireClamped as Module
 
         return Module(model.heads)
 

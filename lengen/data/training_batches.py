@@ -12,7 +12,8 @@ from lengen.config.spec import Spec
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.writer import Writer
 from lengen.randomness import generator
-from lengen.tasks import Problems, SkewedTask, Task
+from lengen.tasks import Problems, Task
+from lengen.tasks.sequences import SkewedTask
 from lengen.vocab import PAD
 
 

@@ -17,7 +17,7 @@ from lengen.data.random_spaces import Spaces, spread
 from lengen.data.reading import follow
 from lengen.formats.base import Format
 from lengen.formats.layout import UNUSED, Digit, Layout
-from lengen.position_ids import PositionIds
+from lengen.position_ids.base import PositionIds
 from lengen.tasks.base import Problems, Task, keys
 from lengen.vocab import FIRST, PAD, Vocab
 

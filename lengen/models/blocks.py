@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, rms_norm
 
 from lengen.config.spec import ModelSpec, SpecError
-from lengen.encodings import Encoding
+from lengen.encodings.base import Encoding
 from lengen.models.attention import attend, attention_scores, attention_weights, causal_mask
 from lengen.models.cache import LayerCache
 from lengen.models.record import Record, Residuals

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from lengen.config.spec import ModelSpec
-from lengen.encodings import sinusoids
+from lengen.encodings.sinusoidal import sinusoids
 from lengen.models.blocks import Block, Context
 from lengen.models.cache import LayerCache
 from lengen.models.record import Record

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.task_data import TaskData
-from lengen.encodings import RelativeKeys
+from lengen.encodings.relative_keys import RelativeKeys
 from lengen.models import Record, Transformer
 
 

@@ -15,7 +15,7 @@ from lengen.config.overlay import overlay
 from lengen.config.spec import change, from_dict, replace
 from lengen.config.tasks import NByOne, PairAddition, RunningXor, Successor
 from lengen.data.datamodule import ArithmeticData
-from lengen.encodings import RelativeKeys
+from lengen.encodings.relative_keys import RelativeKeys
 from lengen.models.blocks import Context
 from lengen.randomness import generator
 from lengen.training.build import build_model, load

@@ -12,7 +12,7 @@ import papers.random_spaces as package
 from lengen.config import DigitSteps, Linear, ModelSpec, RandomSpaces, TwoOperandAddition
 from lengen.config.overlay import overlay
 from lengen.data.task_data import TaskData
-from lengen.encodings import ALiBi
+from lengen.encodings.alibi import ALiBi
 from lengen.measures import trained_range
 from lengen.models import Record
 from lengen.models.blocks import Attention, Context

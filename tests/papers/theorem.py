@@ -8,7 +8,7 @@ from lengen.config.formats import Linear
 from lengen.config.tasks import Addition
 from lengen.data.writer import Batch, Writer
 from lengen.models import Decoder
-from lengen.position_ids import Coupled
+from lengen.position_ids.coupled import Coupled
 from lengen.tasks import Problems
 from lengen.training.build import set_by_hand
 from lengen.vocab import Vocab

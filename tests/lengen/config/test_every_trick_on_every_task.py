@@ -24,6 +24,7 @@ from lengen.config import (
     DigitSteps,
     Encoder,
     EncoderDecoder,
+    Encoding,
     Filling,
     Fire,
     FireClamped,
@@ -44,6 +45,7 @@ from lengen.config import (
     NoPositionIds,
     PairAddition,
     Parity,
+    PositionIds,
     Randomised,
     RandomSpaces,
     RelativeKeys,
@@ -70,9 +72,10 @@ from lengen.config.spec import replace
 from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
 from lengen.training.build import build_model
+from tests.cases import CASES
 
 SKEWED: dict[str, Any] = {"longest": 6, "short": 3, "skew": 0.5}
-TASKS: tuple[Task, ...] = (
+SIZED: tuple[Task, ...] = (
     Addition(digits=3, operands=3),
     TwoOperandAddition((1, 2, 3)),
     Multiplication(digits=3, second_digits=2),
@@ -93,6 +96,9 @@ TASKS: tuple[Task, ...] = (
     Copy(digits=5),
     Reverse(digits=5),
 )
+"""Tasks whose sizes matter here: hints are of the same ones."""
+OTHERS = {case.data.task.kind: case.data.task for case in CASES if type(case.data.task) not in map(type, SIZED)}
+TASKS = (*SIZED, *OTHERS.values())
 Change = Callable[[Spec], Spec]
 
 
@@ -120,6 +126,8 @@ def beside(*architecture: Any, **fields: Any) -> Change:
     return model(architecture=EncoderDecoder(*architecture, **fields))
 
 
+BASE = "sinusoidal"
+"""Encoding of `base`."""
 TRICKS: dict[str, Change] = {
     "data.format.scratchpad": format(scratchpad=True),
     "data.format.pad_query": format(pad_query=True),
@@ -154,14 +162,7 @@ TRICKS: dict[str, Change] = {
     "data.hints=count": hint(Counting(alphabet=9, **SKEWED)),
     "data.hints=fill": hint(Filling(alphabet=9, **SKEWED)),
     "data.hints=carries": hint(Carries(**SKEWED)),
-    "model.encoding=none": model(encoding=NoEncoding()),
-    "model.encoding=learned": model(encoding=Learned()),
-    "model.encoding=rope": model(encoding=Rotary()),
-    "model.encoding=alibi": model(encoding=ALiBi()),
-    "model.encoding=rpe": model(encoding=RelativeKeys(4)),
-    "model.encoding=fire": model(encoding=Fire()),
-    "model.encoding=fire_ratio": model(encoding=FireRatio()),
-    "model.encoding=fire_clamped": model(encoding=FireClamped()),
+    **{f"model.encoding={kind}": model(encoding=part()) for kind, part in kinds(Encoding).items() if kind != BASE},
     "model.architecture=encoder": model(architecture=Encoder()),
     "model.architecture=encoder_decoder": beside(),
     "model.architecture.encoder_layers": beside(1),
@@ -203,7 +204,7 @@ def base(task: Task) -> Spec:
             width=16,
             head_dim=8,
             ff_width=16,
-            encoding=Sinusoidal(),
+            encoding=kinds(Encoding)[BASE](),
             architecture=Decoder(),
             tied=False,
         ),
@@ -261,6 +262,11 @@ def test_a_trick_changes_a_task_or_is_refused(task, trick):
 
 def test_every_task_is_here():
     assert {task.kind for task in TASKS} == set(kinds(Task))
+
+
+def test_every_scheme_of_position_ids_is_here():
+    named = {trick.removeprefix("data.position_ids=").split(",")[0] for trick in TRICKS if "position_ids=" in trick}
+    assert named == set(kinds(PositionIds))
 
 
 @pytest.mark.parametrize(

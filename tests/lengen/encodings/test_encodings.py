@@ -12,19 +12,16 @@ from lengen.config.encodings import Encoding as EncodingPart
 from lengen.config.encodings import RelativeKeys as RelativeKeysPart
 from lengen.config.part import kinds
 from lengen.config.spec import SpecError, check
-from lengen.encodings import (
-    ALiBi,
-    Encoding,
-    Fire,
-    FireClamped,
-    FireRatio,
-    Learned,
-    NoEncoding,
-    RelativeKeys,
-    Rotary,
-    Sinusoidal,
-    alibi_slopes,
-)
+from lengen.encodings.alibi import ALiBi, alibi_slopes
+from lengen.encodings.base import Encoding
+from lengen.encodings.fire import Fire
+from lengen.encodings.fire_clamped import FireClamped
+from lengen.encodings.fire_ratio import FireRatio
+from lengen.encodings.learned import Learned
+from lengen.encodings.none import NoEncoding
+from lengen.encodings.relative_keys import RelativeKeys
+from lengen.encodings.rotary import Rotary
+from lengen.encodings.sinusoidal import Sinusoidal
 from lengen.models import Record
 from lengen.models.blocks import Attention, Context
 from lengen.training.build import build_model
@@ -38,6 +35,10 @@ def numbers(batch=2, tokens=7, seed=0):
 def build(name, levels=1):
     model = model_spec(encoding=name)
     return model.encoding.build(model, (30,) * levels)
+
+
+def test_every_encoding_has_a_row():
+    assert set(ENCODINGS) == set(kinds(EncodingPart))
 
 
 @pytest.mark.parametrize("name", ENCODINGS)

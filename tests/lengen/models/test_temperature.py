@@ -10,7 +10,7 @@ from lengen.config import Tempered
 from lengen.config.spec import Spec, replace
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
-from lengen.encodings import alibi_slopes
+from lengen.encodings.alibi import alibi_slopes
 from lengen.models import Decoder
 from lengen.models.temperature import Temperature
 from lengen.randomness import generator

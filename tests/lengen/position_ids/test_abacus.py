@@ -12,7 +12,8 @@ from lengen.config.part import build
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.writer import Writer
 from lengen.decoding import verify, write
-from lengen.position_ids import Abacus, Randomised
+from lengen.position_ids.abacus import Abacus
+from lengen.position_ids.randomised import Randomised
 from lengen.randomness import generator
 from lengen.tasks import OperandError
 from lengen.vocab import END, FIRST, PAD

@@ -9,7 +9,8 @@ from lengen.config import NByOne, SettingError
 from lengen.config.part import build
 from lengen.config.tasks import Task
 from lengen.randomness import generator
-from lengen.tasks import Arithmetic, OperandError, Problems
+from lengen.tasks import OperandError, Problems
+from lengen.tasks.arithmetic import Arithmetic
 from tests.lengen.helpers import FIXED
 from tests.lengen.tasks.test_base import chi_square
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen.config import Addition, Multiplication, Parity, Task
+from lengen.config.part import kinds
 from lengen.randomness import generator
 from lengen.tasks import OperandError
 from tests.cases import CASES
@@ -29,6 +30,10 @@ def chi_square(counts, expected=None) -> float:
     total = sum(counts)
     expected = expected or [total / len(counts)] * len(counts)
     return sum((c - e) ** 2 / e for c, e in zip(counts, expected, strict=True)) / (len(counts) - 1)
+
+
+def test_every_task_has_a_worked_example():
+    assert {case.data.task.kind for case in CASES} == set(kinds(Task))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

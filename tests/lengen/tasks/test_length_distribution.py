@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from lengen.config import Task
 from lengen.data.task_data import TaskData
 from lengen.randomness import generator
-from lengen.tasks import OperandError, Skew
+from lengen.tasks import OperandError
 from lengen.tasks import Task as Mathematics
+from lengen.tasks.length_distribution import Skew
 from tests.lengen.helpers import TRAIN
 from tests.lengen.sequences import next_in_order, part, rows, sequences, sized
 from tests.lengen.tasks.test_base import chi_square

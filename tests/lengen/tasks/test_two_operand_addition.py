@@ -13,9 +13,9 @@ from lengen.config import TwoOperandAddition as Part
 from lengen.config.sections import VALIDATION
 from lengen.data.task_data import TaskData
 from lengen.randomness import generator, mix
-from lengen.tasks import OperandError, Problems, TwoOperandAddition
+from lengen.tasks import OperandError, Problems
 from lengen.tasks.base import keys
-from lengen.tasks.two_operand_addition import TESTED, VALIDATED, first_of_each, quotas
+from lengen.tasks.two_operand_addition import TESTED, VALIDATED, TwoOperandAddition, first_of_each, quotas
 from tests.lengen.helpers import TEST, spec, strings, two_operands
 from tests.lengen.tasks.test_base import chi_square
 
