@@ -127,7 +127,7 @@ def _sentence(error: str, value: Any, path: str, sort: type) -> str:
     place = ".".join(part for part in (path, *reversed(places)) if part).replace(".[", "[")
     missing = re.fullmatch(r"Object missing required field `(\w+)`", text)
     if missing:
-        return f"{place}.{missing[1]}: this field is missing, and it has no default".lstrip(".")
+        return f"{place}.{missing[1]}: this field is missing, and it has no default; set it, too".lstrip(".")
     unknown = re.fullmatch(r"Object contains unknown field `(\w+)`", text)
     if unknown:
         return f"{place}: there is no field '{unknown[1]}' in {_kind_at(value, places)}".lstrip(": ")

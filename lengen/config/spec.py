@@ -112,7 +112,10 @@ class Spec(Section, frozen=True):
             spec = from_dict(values, type(self))
             check(spec)
         except SettingError as error:
-            raise SpecError(f"--set {', '.join(assignments)}: {error}") from None
+            said = str(error)
+            paths = [assignment.partition("=")[0].strip() for assignment in assignments]
+            named = any(said.startswith(path) for path in paths)  # what was set is what is wrong: once is enough
+            raise SpecError(f"--set {said}" if named else f"--set {', '.join(assignments)}: {said}") from None
         return spec
 
 

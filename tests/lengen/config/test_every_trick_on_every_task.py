@@ -1,6 +1,7 @@
 """Every trick on every task: each pair changes the batches or the model as it says, or is refused in one sentence that
 names both parts; none is ignored."""
 
+import functools
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -190,8 +191,6 @@ TRICKS: dict[str, Change] = {
     "train.loss": lambda spec: change(spec, train={"loss": "all"}),
     "train.one_length": lambda spec: change(spec, train={"one_length": True}),
 }
-UNTRAINED = {"model.dropout"}
-"""Tricks that act in training only."""
 
 
 def base(task: Task) -> Spec:
@@ -240,11 +239,14 @@ def refusal(spec: Spec) -> str:
     return ""
 
 
-PLAIN = {task.kind: fingerprint(base(task)) for task in TASKS}  # type: ignore[attr-defined]
+@functools.cache
+def plain(task: Task) -> list[Any]:
+    """The fingerprint of a task's plainest setting."""
+    return fingerprint(base(task))
 
 
 @pytest.mark.parametrize(
-    ("task", "trick"), itertools.product(TASKS, TRICKS), ids=lambda value: getattr(value, "kind", value)
+    ("task", "trick"), list(itertools.product(TASKS, TRICKS)), ids=lambda value: getattr(value, "kind", value)
 )
 def test_a_trick_changes_a_task_or_is_refused(task, trick):
     changed = TRICKS[trick](base(task))
@@ -257,7 +259,7 @@ def test_a_trick_changes_a_task_or_is_refused(task, trick):
         )
         assert "\n" not in said and len(said) < 300
         return
-    assert fingerprint(changed) != PLAIN[task.kind], f"{trick} is accepted for {task.kind} and does nothing"
+    assert fingerprint(changed) != plain(task), f"{trick} is accepted for {task.kind} and does nothing"
 
 
 def test_every_task_is_here():
