@@ -302,15 +302,15 @@ def _json(text: str) -> Any:
 
 
 def _numbers(path: str, text: str) -> list[Any]:
-    """A list without brackets: numbers, ranges ``1..4`` and words."""
+    """A list without brackets: numbers, words, and ranges ``1..4`` or ``5..100 by 5``."""
     found: list[Any] = []
     for item in text.strip("[]").split(","):
-        between = re.fullmatch(r"\s*(\d{1,9})\.\.(\d{1,9})\s*", item)
+        between = re.fullmatch(r"\s*(\d{1,9})\.\.(\d{1,9})(?: by ([1-9]\d{0,8}))?\s*", item)
         if between:
             first, last = int(between[1]), int(between[2])
             if not first <= last < first + LARGEST_RANGE:
                 raise SpecError(f"--set {path}={text}: {item.strip()} counts down or too far; expected first..last")
-            found += range(first, last + 1)
+            found += range(first, last + 1, int(between[3] or 1))
         elif item.strip():
             value = _json(item)
             found.append(item.strip() if value is _NOT_JSON else value)

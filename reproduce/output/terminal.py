@@ -92,7 +92,7 @@ def description(experiment: Experiment, published: Sequence[tuple[str, str]]) ->
     lines = [experiment.name, f"  {experiment.place}: {experiment.claim}", ""]
     profiles = [profile for profile in PROFILES if profile in experiment.specs]
     rows = [["", *profiles], ["hash", *(experiment.specs[profile].hash() for profile in profiles)]]
-    rows += _fields("", [experiment.specs[profile].to_dict() for profile in profiles])
+    rows += fields("", [experiment.specs[profile].to_dict() for profile in profiles])
     rows.append(["estimated", *(in_words(cost(experiment.specs[profile], profile).total) for profile in profiles)])
     widths = [max(len(row[column]) for row in rows) for column in range(len(profiles) + 1)]
     lines += [
@@ -113,18 +113,17 @@ ABSENT = object()
 """Stands for the field of a part that another profile has and this one has not."""
 
 
-def _fields(path: str, values: Sequence[Any]) -> list[list[str]]:
+def fields(path: str, values: Sequence[Any]) -> list[list[str]]:
     """A row for each field of what stands at a path of several settings, plain data; parts by their kind, then theirs.
 
-    >>> _fields("data.task", [{"kind": "parity", "bits": 3}, {"kind": "addition", "digits": 5}])
+    >>> fields("data.task", [{"kind": "parity", "bits": 3}, {"kind": "addition", "digits": 5}])
     [['data.task', 'parity', 'addition'], ['data.task.bits', '3', ''], ['data.task.digits', '', '5']]
     """
     nested = [value if isinstance(value, dict) else {} for value in values]
-    rows = []
-    if not any(nested) or any("kind" in inner for inner in nested):
-        rows.append([path, *(_value(inner.get("kind", value)) for inner, value in zip(nested, values, strict=True))])
+    own = [value.get("kind", ABSENT) if isinstance(value, dict) else value for value in values]
+    rows = [[path, *map(_value, own)]] if any(value is not ABSENT for value in own) else []
     for name in dict.fromkeys(name for inner in nested for name in inner if name != "kind"):
-        rows += _fields(f"{path}.{name}".lstrip("."), [inner.get(name, ABSENT) for inner in nested])
+        rows += fields(f"{path}.{name}".lstrip("."), [inner.get(name, ABSENT) for inner in nested])
     return rows
 
 

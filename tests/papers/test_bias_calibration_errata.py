@@ -18,7 +18,7 @@ from lengen.config.tasks import ListOpsMax, ListOpsMin, ListOpsSum, PairAddition
 from lengen.data.task_data import TaskData
 from lengen.measures import Trained
 from lengen.models.fixed_bias import closed
-from lengen.training.run import build_model
+from lengen.training.build import build_model
 from papers.bias_calibration import calibrated, settings
 from papers.bias_calibration.calibration import calibrate_bias, line_values
 from papers.bias_calibration.measures import REGIONS

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from lengen.records import VERSION_1, to_table
+from reproduce.store import migration
 from reproduce.store import run_folder as run_files
 from reproduce.store.atomic_files import StoreError, write_text
 from reproduce.store.store import Store, results_root
@@ -281,6 +282,34 @@ def test_a_table_of_version_1_reads_as_one_of_today(store):
     assert old.grid == run.grid
     copy = Store(store.root, "reference").adopt(old, store)
     assert copy.grid == run.grid and (store.root / "reference" / folder.relative_to(store.path) / "grid.csv").exists()
+
+
+FLAT = {
+    "data": {
+        "task": "addition", "length": 2, "count": 2, "scratchpad": True, "pad": True, "reverse_query": False,
+        "reverse_response": True, "position_ids": "coupled", "max_position": [9, 9], "examples": 0,
+    },
+    "model": {
+        "layers": 1, "heads": 1, "width": 8, "head_dim": 8, "ff_width": 8, "encoding": "learned",
+        "activation": "geglu", "norm": "rmsnorm", "final_norm": "rmsnorm", "norm_place": "pre_post", "tied": True,
+        "scale_attention": False, "init": "t5",
+    },
+    "train": {"steps": 4, "batch": 2, "lr": 0.001},
+    "test": {"lengths": [2, 3], "counts": [2, 3], "examples": 10},
+}  # fmt: skip
+"""The toy specification as schema 1 stored it, before later fields came."""
+
+
+def test_a_setting_of_schema_1_is_refused_with_what_rewrites_it_and_rewritten_is_the_same_run(store):
+    run = publish(store)
+    path = store.folder(run) / "run.json"
+    info = json.loads(path.read_text())
+    path.write_text(json.dumps(info | {"schema_version": 1, "spec": FLAT, "spec_hash": "old"}))
+    with pytest.raises(StoreError, match=r"python -m reproduce\.store\.migration rewrites it"):
+        Store(store.root, "local").runs()
+    old = json.loads(path.read_text()) | {"experiment": "coupling/fig1/coupling-scratchpad"}
+    new = migration.migrated(old)
+    assert (new["schema_version"], new["spec"], new["spec_hash"]) == (2, SPEC.to_dict(), HASH)
 
 
 def test_promotion_copies_arrays(store):
