@@ -232,12 +232,12 @@ def test_the_second_training_starts_from_new_weights(tmp_path, monkeypatch):
     spec, seen = settings.calibrated(profile("smoke", Successor)), []
     train = calibrated.lengen.execute
 
-    def watched(trained, seed, folder, report, prepare=lambda model: None):
+    def watched(trained, seed, folder, report, prepare=lambda model: None, loggers=()):
         def look(model):
             seen.append({name: value.clone() for name, value in model.named_parameters()})
             prepare(model)
 
-        return train(trained, seed, folder, report, look)
+        return train(trained, seed, folder, report, look, loggers)
 
     monkeypatch.setattr(calibrated.lengen, "execute", watched)
     calibrated.execute(spec, 0, tmp_path, [].append)
