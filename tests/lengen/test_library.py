@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -46,20 +47,28 @@ def test_importing_lengen_loads_nothing_heavy():
     assert done.stdout.split() == []
 
 
-def test_a_script_of_a_dozen_lines_trains_and_asks(tmp_path):
-    script = """
-import lengen
-from lightning import Trainer
-from tests.lengen.test_library import SPEC
-data = lengen.ArithmeticData(SPEC, seed=0)
-module = lengen.SequenceModule(SPEC, lengen.build_model(SPEC, seed=0))
-trainer = Trainer(max_steps=4, max_epochs=-1, logger=False, enable_checkpointing=False, enable_progress_bar=False,
-                  enable_model_summary=False, reload_dataloaders_every_n_epochs=1, accelerator="cpu")
-trainer.fit(module, data)
-print(trainer.global_step, lengen.verify(module.model.eval(), data.validation()).correct.shape)
-"""
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "4 torch.Size([256])"
+def example(text: str) -> list[str]:
+    """The lines of code from ``import lengen`` and ``Trainer`` on, up to the next text."""
+    lines = text.partition("    import lengen\n    from lightning")[1:]
+    block = "".join(lines).splitlines()
+    length = next(i for i, line in enumerate(block) if line and not line.startswith("    "))
+    return [line[4:] for line in block[:length] if line]
+
+
+def test_the_script_of_a_dozen_lines_trains_and_measures(tmp_path):
+    """That of the docstring, which is that of the front page."""
+    script = example(lengen.__doc__ or "")
+    assert script == example((ROOT / "README.md").read_text(encoding="utf-8")) and len(script) == 12
+    shown = "print(trainer.global_step, sorted(grid.grid.scores))"
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join([*script, shown])],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == f"50 {[(length, count) for length in (1, 2, 3) for count in (2, 3)]}"
 
 
 def stored(folder: Path) -> Path:
@@ -117,7 +126,7 @@ def test_a_name_is_the_run_that_solve_takes(installed):
 
 
 def test_the_lines_of_the_front_page_give_what_stands_beside_them(installed):
-    block = (ROOT / "README.md").read_text(encoding="utf-8").partition("## As a library")[2].partition("## How to")[0]
+    block = (ROOT / "README.md").read_text(encoding="utf-8").partition("## As a library")[2].partition("### ")[0]
     lines = [line[4:] for line in block.splitlines() if line.startswith("    ")]
     known: dict[str, object] = {}
     exec("\n".join(lines[:2]), known)

@@ -1,7 +1,5 @@
 """Attention of the construction of Theorem 4.1 beside that of trained models, and their overlap as numbers."""
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -11,7 +9,7 @@ from matplotlib.figure import Figure, SubFigure
 
 from lengen import plotting
 from lengen.plotting import METHODS, Runs
-from lengen.records import AttentionMap, Run
+from lengen.records import AttentionMap, Run, to_table
 from papers.coupling.figures import words
 from papers.coupling.overlap import HEADS, nearest, of_map, uniform
 
@@ -33,17 +31,15 @@ def _recorded(runs: Runs) -> list[_Recorded]:
 def overlap_csv(runs: Runs) -> str:
     """One row per trained head and head of the construction: their overlap, with and without the start token, and that
     of attention spread evenly over all visible keys."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     columns = ("overlap", "overlap_without_start", "even_overlap", "even_overlap_without_start")
-    writer.writerow(("experiment", "profile", "seed", "layer", "head", "constructed_head", *columns))
+    rows = []
     for name, run, record in _recorded(runs):
         values = [function(record, start) for function in (of_map, uniform) for start in (True, False)]
         for layer, head, one in np.ndindex(*values[0].shape):
             found = (values[0][layer, head, one], values[1][layer, head, one], values[2][one], values[3][one])
             row = (name, run.profile, run.seed, layer + 1, head + 1, one + 1)
-            writer.writerow((*row, *(f"{value:.4f}" for value in found)))
-    return out.getvalue()
+            rows.append((*row, *(f"{value:.4f}" for value in found)))
+    return to_table(("experiment", "profile", "seed", "layer", "head", "constructed_head", *columns), rows)
 
 
 def thm4_1_attention(runs: Runs) -> Figure:

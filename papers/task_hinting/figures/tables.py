@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 
 from lengen.intervals import median
 from lengen.plotting import Runs, above, first
+from lengen.records import to_table
 from papers.task_hinting.figures import panels, words
 from papers.task_hinting.figures.panels import EXACT
 
@@ -35,13 +36,13 @@ def table_csv(runs: Runs) -> str:
 
     Rows in the order of the experiments, then by length; per cent with three decimals.
     """
-    rows = [",".join(HEADER)]
+    rows = []
     for name, some in runs.items():
         for length, values in panels.exact(some).groupby("length")["value"]:
             percents = [100 * value for value in values]
             numbers = [f"{value:.3f}" for value in (median(percents), min(percents), max(percents))]
-            rows.append(",".join([name.rpartition("/")[2], str(length), *numbers, str(len(percents))]))
-    return "\n".join(rows) + "\n"
+            rows.append((name.rpartition("/")[2], length, *numbers, len(percents)))
+    return to_table(HEADER, rows)
 
 
 def _sorting(runs: Runs) -> Figure:
