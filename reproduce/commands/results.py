@@ -9,6 +9,7 @@ import fnmatch
 import json
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,14 +46,20 @@ def list_command(options: argparse.Namespace) -> int:
 
 def _finished(store: Store, chosen: Sequence[Experiment]) -> dict[str, terminal.Finished]:
     """Finished runs per experiment, all profiles together; of shared runs each reader has its count."""
-    headers = [run for paper in dict.fromkeys(item.paper for item in chosen) for run in store.headers(paper)]
-    return {
-        item.name: terminal.Finished(
-            sum(len({run.seed for run in headers if CATALOGUE.counts(run, item, profile)}) for profile in item.specs),
-            sum(CATALOGUE.overridden(run, item, profile) for run in headers for profile in item.specs),
-        )
-        for item in chosen
-    }
+    headers: dict[tuple[str, str], list[Run]] = defaultdict(list)
+    for paper in dict.fromkeys(item.paper for item in chosen):
+        for run in store.headers(paper):
+            headers[run.experiment, run.profile].append(run)
+
+    def finished(item: Experiment) -> terminal.Finished:
+        seeds = overridden = 0
+        for profile in item.specs:
+            runs = headers[CATALOGUE.home(item, profile).name, profile]
+            seeds += len({run.seed for run in runs if CATALOGUE.counts(run, item, profile)})
+            overridden += sum(CATALOGUE.overridden(run, item, profile) for run in runs)
+        return terminal.Finished(seeds, overridden)
+
+    return {item.name: finished(item) for item in chosen}
 
 
 def show_command(options: argparse.Namespace) -> int:

@@ -7,10 +7,11 @@ attention products); the rates are measured averages. The progress display corre
 
 import statistics
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from lengen.config.model import EncoderDecoder, ModelSpec
-from lengen.config.sections import VALIDATION
+from lengen.config.sections import VALIDATION, DataSpec
 from lengen.config.spec import Spec
 
 CORE_RATE = {"geglu": 3.5e10, "gelu": 4.5e10, "relu": 4.5e10}
@@ -47,6 +48,7 @@ def cost(spec: Spec, profile: str) -> Cost:
     return Cost(sum(part.train for part in parts), parts[-1].measure)
 
 
+@cache  # experiments share specifications
 def _cost(spec: Spec, profile: str) -> Cost:
     device = "gpu" if profile == "paper" else "core"
     rate = (
@@ -55,22 +57,27 @@ def _cost(spec: Spec, profile: str) -> Cost:
         else CORE_RATE[spec.model.activation] * (NARROW if spec.model.width < 128 else 1.0)
     )
     train, test = spec.train, spec.test
-    task, tokens = spec.data.task, spec.data.tokens
-    counts = range(min(2, task.most), task.most + 1)
-    trained = [tokens(length, count) for length in task.trained_lengths for count in counts]
+    task = spec.data.task
+    trained = _tokens(spec.data, task.trained_lengths, tuple(range(min(2, task.most), task.most + 1)))
     padding = 1.0 if getattr(spec.data.format, "width", 0) or train.one_length else PADDING
     training = 3 * statistics.fmean(forward(spec.model, *pair) for pair in trained) * train.steps * train.batch
     validating = statistics.fmean(verify(spec.model, *pair) for pair in trained) * train.evaluations * VALIDATION
-    cells = [tokens(length, count) for length in test.lengths for count in test.counts]
+    cells = _tokens(spec.data, test.lengths, test.counts)
     testing = sum(verify(spec.model, *pair) for pair in cells) * test.examples
     testing *= 1 + DECODING * (test.free_running and spec.model.causal and not spec.constructed)  # hardly errs
     testing += sum(verify(spec.model, *pair) for pair in cells) * (test.track * train.evaluations + 2 * test.sampled)
-    averaged = [tokens(length, count) for length, count in test.attention]
+    averaged = [spec.data.tokens(length, count) for length, count in test.attention]
     testing += sum(forward(spec.model, *pair) for pair in averaged) * test.attention_examples
     return Cost(
         START[device] + padding * (training + validating) / rate + train.steps * STEP_OVERHEAD[device],
         testing / rate + len(cells) * STEP_OVERHEAD[device],
     )
+
+
+@cache  # and models are tested on the same cells
+def _tokens(data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> list[tuple[float, float]]:
+    """Tokens of prompt and response in every cell."""
+    return [data.tokens(length, count) for length in lengths for count in counts]
 
 
 def verify(model: ModelSpec, prompt: float, response: float) -> float:
