@@ -69,6 +69,33 @@ def test_imports_go_one_way(path):
             assert rest[0] == inner[0], f"{name(path)} imports {module}: papers do not import each other"
 
 
+def test_loading_goes_down_only():
+    """No module needs itself to load, by whatever way; settings and papers reach up inside their methods alone."""
+    modules = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in SOURCES
+    }
+
+    def needed(path: Path) -> set[str]:
+        used = imports(path, at_load=True)
+        # of ``from package import module`` the module is needed; the package is where it lies
+        lies = {one.rpartition(".")[0] for one in used if one in modules}
+        named = {one.rpartition(".")[0] for one in used if one not in modules}
+        return {one for one in used if one in modules and (one not in lies or one in named)}
+
+    below = {module: needed(path) - {module} for module, path in modules.items()}
+    done: set[str] = set()
+
+    def visit(module: str, way: tuple[str, ...]) -> None:
+        assert module not in way, " -> ".join((*way[way.index(module) :], module))
+        if module not in done:
+            for used in sorted(below[module]):
+                visit(used, (*way, module))
+            done.add(module)
+
+    for module in modules:
+        visit(module, ())
+
+
 @pytest.mark.parametrize("module", ["lengen.inspection.problem", "lengen.inspection.projections"])
 def test_one_problem_is_answered_without_lightning(module):
     """Its import takes longer than all else that ``encode``, ``solve`` and ``probe`` do."""
