@@ -18,6 +18,8 @@ COPIED = ("lengen", "papers", "reproduce", "tests")
 TABLE = (ROOT / "README.md").read_text(encoding="utf-8").partition("| to add | touch |")[2].partition("\n\n")[0]
 ROWS = {match[1]: row for row in TABLE.splitlines() if (match := re.search(r"\]\(tests/additions/(\w+)\.diff\)", row))}
 """Record -> the row of the README that says what it touches."""
+
+
 def touched(record: Path) -> list[str]:
     """Files that a record changes or makes."""
     return re.findall(r"^\+\+\+ b/(.+)$", record.read_text(encoding="utf-8"), re.MULTILINE)

@@ -119,4 +119,3 @@ class Transformer(nn.Module, ABC):
         counted = self._counted(places, cache.prompt)
         bias = self.encoding.bias(ids, cache.ids)
         return Context(self.encoding, ids, cache.ids, bias, mask, places, counted=counted)
-

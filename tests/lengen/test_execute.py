@@ -25,9 +25,7 @@ from tests.lengen.helpers import MODEL, TEST, TRAIN, Killed, data_spec, kill_at,
 SPEC = spec(
     data_spec("addition", 1, 2, room=8),
     replace(TRAIN, steps=10, evaluations=4, bucket=3, lr=1e-2),
-    replace(
-        TEST, lengths=(1, 2), counts=(2, 3), examples=8, attention=((1, 3), (2, 2)), attention_examples=6
-    ),
+    replace(TEST, lengths=(1, 2), counts=(2, 3), examples=8, attention=((1, 3), (2, 2)), attention_examples=6),
     layers=1,
 )
 """Evaluated, and written as a checkpoint, after steps 3, 6, 9 and 10."""

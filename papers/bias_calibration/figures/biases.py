@@ -5,7 +5,6 @@ A run of ABC brings ``bias.cross`` (heads, M, N) and ``bias.self`` (heads, M, M)
 distances), the mean contribution of its relative keys, by ``relative.distance`` (key place minus query place).
 """
 
-
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes

@@ -34,9 +34,7 @@ def fig4_9(runs: Runs) -> Figure:
     """Figure 4.9: mean and deviation over models of loss (above) and accuracy (below) of every sub-task, in
     distribution and at every other length."""
     every = [run for run in plotting.distinct(runs) if sweep.kind(run) == "mix"]
-    tasks = [
-        task for task in TASKS if any(f"hits.subtask.{task}." in name for run in every for name in run.arrays)
-    ]
+    tasks = [task for task in TASKS if any(f"hits.subtask.{task}." in name for run in every for name in run.arrays)]
     if not tasks:
         return plotting.empty(runs, "not measured at this profile" if every else "not run at this profile")
     groups = list(dict.fromkeys(group for run in every for group in lengths.groups(run)))

@@ -128,9 +128,7 @@ def _groups(runs: Sequence[Run]) -> list[tuple[int, ...]]:
     return list(dict.fromkeys(group for run in runs for group in lengths.groups(run)))
 
 
-def _over_widths(
-    runs: Runs, measure: Measure, label: str, note: str, *, logarithmic: bool
-) -> Figure:
+def _over_widths(runs: Runs, measure: Measure, label: str, note: str, *, logarithmic: bool) -> Figure:
     every = plotting.distinct(runs)
     if not every:
         return plotting.empty(runs)
