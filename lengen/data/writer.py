@@ -5,7 +5,7 @@ gathers digits from the numbers that the task gives. No string and no loop over 
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -77,7 +77,7 @@ class Writer:
         places = [vocab.id(symbol) - FIRST for symbol in task.symbols()]
         self._places = None if places == list(range(len(places))) else torch.tensor(places)
         """Where the task's symbols stand in the vocabulary, unless they begin it."""
-        self._tables = {query: _Table(format, vocab, self._layouts(query)) for query in (False, True)}
+        self._tables: dict[tuple[bool, int], _Table] = {}
 
     def write(self, problems: Problems, generator: torch.Generator | None = None) -> Batch:
         """Tokens, ids and loss mask; with a generator they are for training: ids get random offsets, queries spaces."""
@@ -124,7 +124,7 @@ class Writer:
         return torch.full(rows.shape[:2], EVERY)
 
     def _part(self, problems: Problems, numbers: _Numbers, buffer: Tensor, query: bool = False) -> _Part:
-        table = self._tables[query]
+        table = self._table(problems, query)
         rows = table.rows(self._shapes(problems))
         length = int(table.length[rows].max())
         source = table.source(numbers.first, numbers.values.shape[2])
@@ -167,11 +167,12 @@ class Writer:
     def lengths(self, problems: Problems) -> Tensor:
         """(B,) tokens of each sequence, leading zeros included: what batches are sorted by."""
         shapes = self._shapes(problems)
-        rows = self._tables[False].rows(shapes)  # may grow the table, so before its lengths are looked up
-        sizes = self._tables[False].length[rows]
+        table = self._table(problems)
+        rows = table.rows(shapes)  # may grow the table, so before its lengths are looked up
+        sizes = table.length[rows]
         if not self.split:
             return sizes
-        query = self._tables[True]
+        query = self._table(problems, query=True)
         query_rows = query.rows(shapes)
         return sizes + query.length[query_rows]
 
@@ -182,7 +183,7 @@ class Writer:
             coordinates of the padded layout's response slots, (levels, B, R); response slots per example, (B,);
             test-time offsets, (levels, B).
         """
-        table = self._tables[False]
+        table = self._table(problems)
         rows = table.rows(self._shapes(problems))
         slots = table.length[rows] - table.response[rows]
         index = table.response[rows][:, None] + torch.arange(int(slots.max()))
@@ -191,7 +192,7 @@ class Writer:
         coordinates = torch.where(torch.arange(int(slots.max())) < slots[:, None], padded, UNUSED)
         highest, sizes = table.highest[:, rows], table.length[rows]
         if self.split:
-            query = self._tables[True]
+            query = self._table(problems, query=True)
             query_rows = query.rows(self._shapes(problems))
             highest = torch.maximum(highest, query.highest[:, query_rows])
             sizes = torch.maximum(sizes, query.length[query_rows])
@@ -213,6 +214,17 @@ class Writer:
         kinds = torch.zeros_like(problems.lengths[:, 0]) if problems.kinds is None else problems.kinds
         return torch.cat([kinds[:, None], problems.lengths], dim=1)
 
+    def _table(self, problems: Problems, query: bool = False) -> "_Table":
+        """The layouts of problems as wide as these, apart from wider ones: a table's rows are as long as its longest.
+
+        In one table for all the 930 cells of Theorem 4.1, with up to 100 operands of up to 100 digits, rows would have
+        20,000 slots each.
+        """
+        key = query, problems.operands.shape[2]
+        if key not in self._tables:
+            self._tables[key] = _Table(self.format, self.vocab, self._layouts(query))
+        return self._tables[key]
+
     def _layouts(self, query: bool) -> Callable[[tuple[int, ...]], Layout]:
         def layout(shape: tuple[int, ...]) -> Layout:
             whole = self.format.layout(shape)
@@ -232,11 +244,14 @@ class _Table:
     """Layouts as tensors, one row per shape, grown as new shapes appear."""
 
     def __init__(self, format: Format, vocab: Vocab, layout: Callable[[tuple[int, ...]], Layout]) -> None:
-        self._format = format
         self._vocab = vocab
         self._layout = layout
-        self._layouts: dict[tuple[int, ...], Layout] = {}
         self._row: dict[tuple[int, ...], int] = {}
+        self._blocks = {name: i for i, name in enumerate(format.rows)}
+        none = torch.empty(0, 0, dtype=torch.long)
+        self.coordinates = torch.empty(format.levels, 0, 0, dtype=torch.int32)
+        self._symbol = self._block = self._index = self.place = none
+        self.length = self.response = self.opening = torch.empty(0, dtype=torch.long)
 
     def rows(self, shapes: Tensor) -> Tensor:
         """(B, S) shapes to (B,) rows of this table."""
@@ -244,37 +259,40 @@ class _Table:
         keys = [tuple(shape) for shape in unique.tolist()]
         new = [key for key in keys if key not in self._row]
         if new:
-            for key in new:
-                self._row[key] = len(self._row)
-                self._layouts[key] = self._layout(key)
-            self._fill()
+            self._row |= {key: len(self._row) + i for i, key in enumerate(new)}
+            self._grow([self._layout(key) for key in new])
         return torch.tensor([self._row[key] for key in keys])[inverse]
 
-    def _fill(self) -> None:
-        layouts = list(self._layouts.values())
-        sizes = [len(layout.symbols) for layout in layouts]
+    def _grow(self, layouts: list[Layout]) -> None:
+        """Rows for new layouts alone: cells of a grid come one by one, and each brings a shape."""
+        width = max(self.place.shape[1], *(len(layout.symbols) for layout in layouts))
 
-        def padded(rows: list[list[Any]], fill: object) -> Tensor:
-            return torch.tensor([row + [fill] * (max(sizes) - len(row)) for row in rows])
+        def grown(table: Tensor, rows: list[list[int]], fill: int) -> Tensor:
+            new = torch.tensor([row + [fill] * (width - len(row)) for row in rows], dtype=table.dtype)
+            return torch.cat([pad(table, (0, width - table.shape[1]), value=fill), new])
 
-        nowhere = (UNUSED,) * self._format.levels
-        coordinates = padded([layout.coordinates for layout in layouts], nowhere)
-        self.coordinates = coordinates.to(torch.int32).permute(2, 0, 1).contiguous()
-        self.highest = coordinates.amax(dim=1).T.contiguous()
-        blocks = {name: i for i, name in enumerate(self._format.rows)}
-
-        def of_digits(value: Callable[[Digit], int], otherwise: int) -> Tensor:
+        def of_digits(table: Tensor, value: Callable[[Digit], int], otherwise: int) -> Tensor:
             rows = [[value(d) if d is not None else otherwise for d in layout.digits] for layout in layouts]
-            return padded(rows, otherwise)
+            return grown(table, rows, otherwise)
 
-        self._symbol = padded([[self._vocab.id(s) if s else -1 for s in layout.symbols] for layout in layouts], PAD)
-        self._block = of_digits(lambda digit: blocks[digit.row], 0)
-        self._index = of_digits(lambda digit: digit.number, 0)
-        self.place = of_digits(lambda digit: digit.place, -1)
-        self.length = torch.tensor(sizes)
-        self.response = torch.tensor([layout.response for layout in layouts])
-        self.opening = torch.tensor([layout.opening for layout in layouts])
-        slots = torch.arange(max(sizes))
+        def each(table: Tensor, values: list[int]) -> Tensor:
+            return torch.cat([table, torch.tensor(values)])
+
+        levels = [
+            grown(level, [[slot[i] for slot in layout.coordinates] for layout in layouts], UNUSED)
+            for i, level in enumerate(self.coordinates)
+        ]
+        self.coordinates = torch.stack(levels)
+        self.highest = self.coordinates.amax(dim=2).long()
+        symbols = [[self._vocab.id(s) if s else -1 for s in layout.symbols] for layout in layouts]
+        self._symbol = grown(self._symbol, symbols, PAD)
+        self._block = of_digits(self._block, lambda digit: self._blocks[digit.row], 0)
+        self._index = of_digits(self._index, lambda digit: digit.number, 0)
+        self.place = of_digits(self.place, lambda digit: digit.place, -1)
+        self.length = each(self.length, [len(layout.symbols) for layout in layouts])
+        self.response = each(self.response, [layout.response for layout in layouts])
+        self.opening = each(self.opening, [layout.opening for layout in layouts])
+        slots = torch.arange(width)
         self.loss = (slots >= self.response[:, None]) & (slots < self.length[:, None])
         self._found: dict[tuple[tuple[int, ...], int], Tensor] = {}
 
