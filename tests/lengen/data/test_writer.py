@@ -227,3 +227,37 @@ def test_what_other_formats_write_reads_back(kind, data):
     read = made.vocab.decode(final_answer(made.format, made.vocab, batch.tokens[batch.loss][None])[0])
     read = read[::-1] if made.format.reversed_answer else read
     assert (read.lstrip("0") or "0") == made.task.text(problems)[0] == plain.rows(task, operands).text
+
+
+@settings(max_examples=10)
+@given(st.data())
+def test_what_a_writer_wrote_before_changes_nothing(data):
+    """Its tables grow by new shapes alone, and are kept by the width of the problems."""
+    task = data.draw(st.sampled_from([Addition(digits=6, operands=5), Multiplication(digits=6, second_digits=6)]))
+    padded, scratchpad = data.draw(st.booleans()), data.draw(st.booleans())
+    format = Linear(pad_query=True, pad_response=padded, scratchpad=scratchpad and task.kind == "addition")
+    settings = DataSpec(task=task, format=format, position_ids=Coupled(max_position=(60, 60)))
+    split = data.draw(st.booleans())
+    made = writer(settings, split)
+    for operands in data.draw(st.lists(typed(task), min_size=1, max_size=4)):
+        problems, fresh = made.task.parse(operands), writer(settings, split)
+        assert torch.equal(made.lengths(problems), fresh.lengths(problems))
+        for found, wanted in zip(made.plan(problems), fresh.plan(problems), strict=True):
+            assert torch.equal(found, wanted)
+        found, wanted = made.write(problems), fresh.write(problems)
+        length = int(wanted.loss.any(0).nonzero().max()) + 1
+        assert torch.equal(found.tokens[:, :length], wanted.tokens) and not found.tokens[:, length:].any()
+        assert torch.equal(found.ids, wanted.ids) and torch.equal(found.loss, wanted.loss)
+
+
+def test_a_layout_is_made_once_and_a_narrow_one_is_not_padded_to_a_wide_one():
+    made = writer(
+        DataSpec(task=Addition(digits=40, operands=2), format=Linear(pad_query=True), position_ids=Consecutive())
+    )
+    calls = []
+    layout = made.format.layout
+    made.format.layout = lambda shape: (calls.append(shape), layout(shape))[1]
+    for length in (40, 1, 2, 1, 40, 3):
+        made.write(made.task.parse(["9" * length, "9" * length]))
+    assert len(calls) == len(set(calls)) == 4
+    assert sorted(table.place.shape[1] for table in made._tables.values())[0] < 20
