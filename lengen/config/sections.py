@@ -141,10 +141,11 @@ class TrainSpec(Section, frozen=True):
     """Batches drawn together and sorted by length, to save padding; 1 keeps batches unsorted."""
     evaluations: Count = 10
     """Evenly spaced points of the run that validate in distribution and write a checkpoint."""
-    precision: Literal["32-true", "bf16-mixed", "64-true", "bf16-true"] = "32-true"
-    """Lightning precision."""
+    precision: Literal["32-true", "bf16-products", "bf16-mixed", "64-true", "bf16-true"] = "32-true"
+    """Lightning's precision; bf16-products rounds the operands of a block's products to bfloat16 in training, and
+    holds and evaluates everything in float32."""
     compile: bool = False
-    """Compile the model with torch.compile."""
+    """Compile the model with torch.compile, also where a run's probe finds that it would not pay."""
     stop_at: Share = 0.0
     """Stop once validation exact match was at least this at ``patience`` evaluations in a row; 0 never stops."""
     patience: Size = 3

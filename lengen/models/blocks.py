@@ -8,31 +8,16 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import gelu, relu, rms_norm
+from torch.nn.functional import gelu, relu
 
 from lengen.config.spec import ModelSpec, SpecError
 from lengen.encodings.base import Encoding
 from lengen.models.attention import attend, attention_scores, attention_weights, causal_mask
 from lengen.models.cache import LayerCache
+from lengen.models.normalisation import RMSNorm
+from lengen.models.products import Rounds
 from lengen.models.record import Record, Residuals
 from lengen.models.temperature import Temperature
-
-
-class RMSNorm(nn.Module):
-    """x / rms(x) * scale (Zhang & Sennrich 2019).
-
-    The papers' code adds eps = 1e-6 outside the root; torch's kernel, 1.5 to 2 times faster here, adds it inside,
-    so it gets the square: the two differ by less than float32 resolves unless x itself is that small.
-    """
-
-    def __init__(self, width: int, eps: float = 1e-6) -> None:
-        super().__init__()
-        self.scale = nn.Parameter(torch.ones(width))
-        self.eps = eps**2
-
-    def forward(self, x: Tensor) -> Tensor:
-        return rms_norm(x, self.scale.shape, self.scale, self.eps)
-
 
 NORMS: dict[str, Callable[[int], nn.Module]] = {
     "rmsnorm": RMSNorm,
@@ -41,7 +26,7 @@ NORMS: dict[str, Callable[[int], nn.Module]] = {
 }
 
 
-class FeedForward(nn.Module):
+class FeedForward(Rounds):
     """GEGLU (Shazeer 2020), or a two-matrix network with GELU or ReLU."""
 
     def __init__(
@@ -55,14 +40,20 @@ class FeedForward(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
-        hidden = self.enter(x)
-        hidden = self.activation(hidden) if self.gate is None else self.activation(self.gate(x)) * hidden
-        out: Tensor = self.leave(self.dropout(hidden))
+        if self.gate is None:
+            (hidden,) = self.products(x, self.enter)
+            hidden = self.activation(hidden)
+        else:
+            gate, hidden = self.products(x, self.gate, self.enter)
+            hidden = self.activation(gate) * hidden
+        (out,) = self.products(self.dropout(hidden), self.leave)
         return out
 
 
 def gelu_tanh(x: Tensor) -> Tensor:
-    """GELU in its tanh approximation, as T5's gated variant uses it."""
+    """GELU in its tanh approximation, as T5's gated variant uses it: x (1 + tanh u) / 2 = x sigmoid(2 u)."""
+    if torch.compiler.is_compiling():  # one exponential; the tanh that compilers emit takes five times as long
+        return x * torch.sigmoid(2 * (2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3))
     return gelu(x, approximate="tanh")
 
 
@@ -86,7 +77,7 @@ class Context(NamedTuple):
     """(B or 1, T) tokens that the temperature of each query grows with; None where no layer has one."""
 
 
-class Attention(nn.Module):
+class Attention(Rounds):
     """Multi-head attention with a head dimension of its own, over the tokens passed in or over an encoder's."""
 
     def __init__(self, model: ModelSpec) -> None:
@@ -113,15 +104,19 @@ class Attention(nn.Module):
         factor: Tensor = self.temperature(context.counted)
         return factor
 
-    def _queries(self, x: Tensor, context: Context) -> Tensor:
-        query = context.encoding.rotate(self._heads(self.query(x)), context.query_ids)
+    def _queries(self, product: Tensor, context: Context) -> Tensor:
+        query = context.encoding.rotate(self._heads(product), context.query_ids)
         factor = self._factor(context)
         # one product on queries instead of one on all logits, in the precision of the keys
         return query if factor is None else (query * factor).to(query.dtype)
 
     def memory(self, x: Tensor, encoding: Encoding, ids: Tensor) -> LayerCache:
         """Keys and values of tokens ``x`` (B, K, C) with these ids."""
-        return LayerCache(encoding.rotate(self._heads(self.key(x)), ids), self._heads(self.value(x)))
+        key, value = self.products(x, self.key, self.value)
+        return self._memory(key, value, encoding, ids)
+
+    def _memory(self, key: Tensor, value: Tensor, encoding: Encoding, ids: Tensor) -> LayerCache:
+        return LayerCache(encoding.rotate(self._heads(key), ids), self._heads(value))
 
     def _added(self, query: Tensor, context: Context) -> Tensor | None:
         """What is added to the scores, broadcastable to (B, H, T, K)."""
@@ -146,8 +141,13 @@ class Attention(nn.Module):
 
         A ``record`` keeps what it asks for under ``name``.
         """
-        query = self._queries(x, context)
-        key, value = memory or self.memory(x, context.encoding, context.query_ids)
+        if memory is None:
+            asked, key, value = self.products(x, self.query, self.key, self.value)
+            key, value = self._memory(key, value, context.encoding, context.query_ids)
+        else:
+            (asked,) = self.products(x, self.query)
+            key, value = memory
+        query = self._queries(asked, context)
         if cache is not None and context.places is not None:
             index = context.places[:, None, :, None].expand_as(key)
             cache.keys.scatter_(2, index, key)
@@ -160,7 +160,7 @@ class Attention(nn.Module):
         mixed = attend(query, key, value, self.scale, added, context.mask, dropout)
         if context.closed is not None:
             mixed = mixed.masked_fill(context.closed, 0.0)
-        out: Tensor = self.out(mixed.transpose(1, 2).flatten(-2))
+        (out,) = self.products(mixed.transpose(1, 2).flatten(-2), self.out)
         return out
 
     def _keep(

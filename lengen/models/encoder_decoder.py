@@ -42,10 +42,8 @@ class EncoderDecoder(Transformer):
         """The fixed bias of the decoder's attention."""
         return self.bias
 
-    def forward(self, batch: Batch, record: Record | None = None) -> Tensor:
-        """Logits (B, T - 1, V) of every response token but the first."""
-        source = _source(batch)
-        tokens, ids = batch.tokens[:, :-1], batch.ids[:, :, :-1]
+    def forward(self, tokens: Tensor, ids: Tensor, source: Source, record: Record | None = None) -> Tensor:
+        """Logits (B, T, V) after each token, from (B, T) tokens, (levels, B or 1, T) ids and the query."""
         size = tokens.shape[1]
         memories, mask = self.memory(source, record)
         visible = causal_mask(size, tokens.device) if self.spec.causal else mask.new_ones(size, size)
@@ -57,7 +55,7 @@ class EncoderDecoder(Transformer):
         return self._logits(self.blocks(embedded, context, (), crossing, memories, record))
 
     def predict(self, batch: Batch, record: Record | None = None) -> Tensor:
-        return self._forward(batch, record=record)
+        return self._forward(batch.tokens[:, :-1], batch.ids[:, :, :-1], _source(batch), record=record)
 
     def encode(self, source: Source, record: Record | None = None) -> tuple[Tensor, Tensor]:
         """The encoder's output (B, S, C), and (B, 1, 1, S) bool, False at padding."""

@@ -88,8 +88,9 @@ class Transformer(nn.Module, ABC):
         initialise(self, self.spec, (self.embedding, self.outputs))
 
     def _forward(self, *arguments: object, record: Record | None) -> Tensor:
-        """`forward`, compiled where it was compiled, but never while something is recorded."""
-        logits: Tensor = self(*arguments) if record is None else self.forward(*arguments, record=record)
+        """`forward`; in training compiled where it was compiled, never while something is recorded."""
+        plain = record is not None or not self.training
+        logits: Tensor = self.forward(*arguments, record=record) if plain else self(*arguments)
         return logits
 
     def _embed(self, tokens: Tensor, ids: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ from lengen.data.task_data import TaskData
 from lengen.decoding import verify, write
 from lengen.metrics import ExactMatch
 from lengen.models import Transformer
+from lengen.models.products import round_products
 from lengen.randomness import generator
 from lengen.tasks import Problems
 from lengen.training.build import build_model
@@ -53,6 +54,8 @@ class SequenceModule(LightningModule):
         self.spec = spec if isinstance(spec, Spec) else from_dict(spec)
         self.seed = seed
         self.model = build_model(self.spec, seed) if model is None else model
+        if self.spec.train.precision == "bf16-products":
+            round_products(self.model, "native")
         self.exact_match = ExactMatch()
         self.save_hyperparameters({"spec": plain(self.spec), "seed": seed})
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import torch
 from lightning import Callback, Trainer
@@ -40,6 +41,8 @@ from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.records import AttentionMap, Grid, KeyCount
 from lengen.training.build import model_for
+from lengen.training.kernels import ChosenKernels
+from lengen.training.memory import keep_freed_memory, spared_by_the_collector
 from lengen.training.module import SequenceModule
 
 WEIGHTS = "model.safetensors"
@@ -78,13 +81,15 @@ def execute(
     refuse_early(data.data)
     module = SequenceModule(spec, model_for(data.data, seed), seed)
     prepare(module.model)
-    clock, measured = Clock(), Measured(spec, folder)
-    callbacks = [*training_callbacks(spec, folder, report), clock, *measured.callbacks]
+    keep_freed_memory()
+    kernels, clock, measured = ChosenKernels(folder), Clock(), Measured(spec, folder)
+    callbacks = [*training_callbacks(spec, folder, report), kernels, clock, *measured.callbacks]
     trainer = build_trainer(spec, callbacks, [MetricsLogger(folder), *loggers])
     train(trainer, module, data, folder / CHECKPOINT)
     save_model(module.model, str(folder / WEIGHTS))
     scalars = {**validated(data.data, folder, trainer.global_step), **measured.scalars}
-    return measured.outcome({**costs(spec, trainer, module.model, clock), "scalars": scalars})
+    info = {**costs(spec, trainer, module.model, clock), **chosen(kernels), "scalars": scalars}
+    return measured.outcome(info)
 
 
 def refuse_early(data: TaskData) -> None:
@@ -139,7 +144,7 @@ def build_trainer(spec: Spec, callbacks: Sequence[Callback], loggers: Sequence[L
     return Trainer(
         accelerator="gpu" if gpu else "cpu",
         devices=1,
-        precision=spec.train.precision,
+        precision="32-true" if spec.train.precision == "bf16-products" else spec.train.precision,
         max_steps=spec.train.steps,
         max_epochs=-1,
         gradient_clip_val=spec.train.clip,
@@ -159,9 +164,7 @@ def build_trainer(spec: Spec, callbacks: Sequence[Callback], loggers: Sequence[L
 
 def train(trainer: Trainer, module: SequenceModule, data: ArithmeticData, checkpoint: Path) -> None:
     """Train from the checkpoint on, if there is one, and let the callbacks measure."""
-    if module.spec.train.compile:
-        module.model.compile()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), spared_by_the_collector():
         warnings.filterwarnings("ignore", module="lightning")
         trainer.fit(module, data, ckpt_path=checkpoint if checkpoint.exists() else None, weights_only=True)
 
@@ -173,6 +176,11 @@ def validated(data: TaskData, folder: Path, steps: int) -> dict[str, float]:
         return {}
     scalars = {VALIDATION: values[-1], "steps": steps}
     return {**scalars, "main_steps": data.main_steps(steps)} if data.spec.data.hints else scalars
+
+
+def chosen(kernels: ChosenKernels) -> dict[str, Any]:
+    """The kernels that trained, as run.json holds them; nothing where nothing was left to train."""
+    return {} if kernels.kernels is None else {"kernels": msgspec.to_builtins(kernels.kernels)}
 
 
 def costs(spec: Spec, trainer: Trainer, model: Transformer, clock: Clock) -> dict[str, Any]:

@@ -163,7 +163,7 @@ def test_scores_are_divided_by_the_root_of_the_head_dimension_before_a_bias_is_a
     bias = encoding.bias(ids, ids).double()
     x = 3 * torch.randn(2, 5, model.width).double()
     context = Context(encoding, ids, ids, bias, None)
-    products = attention._queries(x, context) @ attention.memory(x, encoding, ids).keys.mT
+    products = attention._queries(attention.query(x), context) @ attention.memory(x, encoding, ids).keys.mT
     above = torch.ones(5, 5).triu(1).bool()
 
     def weights(divisor: float) -> torch.Tensor:

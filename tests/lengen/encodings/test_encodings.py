@@ -171,7 +171,7 @@ def test_relative_keys_are_scaled_with_the_scores():
     attention, ids = Attention(model).double(), torch.arange(5)[None, None]
     encoding, x = RelativeKeys(model.head_dim).double(), torch.randn(2, 5, model.width).double()
     context = Context(encoding, ids, ids, None, None)
-    query, (key, _) = attention._queries(x, context), attention.memory(x, encoding, ids)
+    query, (key, _) = attention._queries(attention.query(x), context), attention.memory(x, encoding, ids)
     both = (query @ key.mT + encoding.relate(query, ids, ids)) / model.head_dim**0.5
     expected = both.masked_fill(torch.ones(5, 5).triu(1).bool(), -math.inf).softmax(dim=-1)
     record = Record("attention")

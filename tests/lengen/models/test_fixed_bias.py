@@ -213,7 +213,7 @@ def test_closed_rows_read_nothing_and_give_no_nan(encoding):
     assert not weights[:, :, 1].any() and not weights[:, 1, 3].any() and not weights[:, 0, 4, :3].any()
     assert torch.equal(found[:, 1], attention.out.bias.expand(3, -1)), "nothing is read"
     with torch.no_grad():
-        query = attention._queries(x, plain)
+        query = attention._queries(attention.query(x), plain)
         key, value = attention.memory(x, positions, ids)
         added = fixed if plain.score_bias is None else fixed + plain.score_bias
         expected = attend(query, key, value, attention.scale, added.double(), mask).nan_to_num(0.0)

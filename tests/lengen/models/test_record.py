@@ -109,7 +109,7 @@ def test_scores_are_of_the_recorded_queries_and_only_what_was_asked_for_is_kept(
 
 
 @torch.no_grad()
-def test_a_compiled_model_is_recorded_without_its_compiled_pass():
+def test_a_compiled_model_is_recorded_and_evaluated_without_its_compiled_pass():
     model, batch = of("decoder")
     expected, passes = model.attention(batch), []
 
@@ -120,6 +120,8 @@ def test_a_compiled_model_is_recorded_without_its_compiled_pass():
     logits = model.predict(batch)
     model.compile(backend=backend)
     torch.testing.assert_close(model.predict(batch), logits)
+    assert not passes
+    torch.testing.assert_close(model.train().predict(batch), logits)
     compiled = len(passes)
     for layer, same in zip(model.attention(batch), expected, strict=True):
         assert torch.equal(layer["self"], same["self"])
