@@ -12,6 +12,7 @@ from torch.nn.utils import clip_grad_norm_
 
 from lengen.callbacks import MetricsLogger, ResumePoint, TrainingLoss
 from lengen.config.spec import Spec
+from lengen.data.batch import TrainBatch
 from lengen.data.datamodule import ArithmeticData
 from lengen.timing import Entry, entry, fixed
 from lengen.training.build import build_model
@@ -37,6 +38,10 @@ class BareLoop:
         start = clock()
         drawn = self.data.batch(number)
         self.drawing += clock() - start
+        self.train_on(drawn, number)
+
+    def train_on(self, drawn: TrainBatch, number: int = 0) -> None:
+        """One optimizer step on a batch."""
         batch = move_data_to_device(drawn, self.module.device)
         self.optimizer.zero_grad()
         self.module.training_step(batch, number).backward()
