@@ -102,7 +102,7 @@ def sides(base: str) -> Iterator[tuple[Side, Side]]:
         elif not (folder / "reproduce" / "__main__.py").is_file():
             raise AgainstError(f"--against {base}: no reproduce/__main__.py in it; name a checkout or a git revision")
         found = (
-            Side(revision(folder) or base, folder.resolve(), scratch / "base"),
+            Side(revision(folder) or folder.resolve().name, folder.resolve(), scratch / "base"),
             Side("now", here, scratch / "now"),
         )
         for side in found:
