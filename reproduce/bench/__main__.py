@@ -199,7 +199,9 @@ def _shown(chosen: "Chosen", command: str) -> "list[Entry]":
 
     console = Console()
     entries = measure(chosen, lambda line: console.print(line, style="dim", highlight=False), command)
-    table = Table("name", "value (spread)", "unit", "against", "what", title=f"speed on {machine()}")
+    table = Table(title=f"speed on {machine()}")
+    for head, whole in (("name", True), ("value (spread)", True), ("unit", False), ("against", False), ("what", False)):
+        table.add_column(head, no_wrap=whole, overflow="fold")
     for entry in entries:
         table.add_row(entry.name, with_spread(entry), entry.unit, entry.against, entry.what)
     console.print(table)
