@@ -149,7 +149,9 @@ def scaled(measured: Measured) -> str:
         time, memory = (measured.entries.get(f"step_{kind}/{axis}") for kind in ("time", "memory"))
         if time is None or memory is None:
             continue
-        rows.append((AXES[axis], time.what.partition(" of ")[2], with_spread(time), value(memory), _code(time.command)))
+        rows.append(
+            (AXES[axis], time.what.partition(" time of ")[2], with_spread(time), value(memory), _code(time.command))
+        )
         for size, seconds, held in along(measured, axis):
             points.append((AXES[axis], size, with_spread(seconds), value(held)))
     if not rows:
