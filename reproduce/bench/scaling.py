@@ -39,7 +39,7 @@ class Point(NamedTuple):
     """Of the batch."""
     parameters: int
     memory: int
-    """Bytes: the highest that the process held, less what it held before the model was built."""
+    """Bytes: the highest that the process held, less what it held when the libraries were loaded."""
     seconds: tuple[float, ...]
     """Processor time of each step but the first."""
 
@@ -79,10 +79,16 @@ def measure(spec: Spec, steps: int, limit: int = 0) -> Point:
     torch.set_num_threads(1)
     if limit:
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+    def ready(spec: Spec) -> tuple[BareLoop, TrainBatch]:
+        data, loop = ArithmeticData(spec, 0), BareLoop(spec, torch.device("cpu"))
+        written = data.writer.write(data.test(spec.data.task.longest, spec.data.task.most, spec.train.batch))
+        return loop, TrainBatch(written.tokens, written.ids, written.loss, written.loss.sum().float())
+
+    loop, batch = ready(speed.SPEC.override("model.width=8", "model.head_dim=2", "model.ff_width=8", "train.batch=1"))
+    loop.train_on(batch)  # what the libraries load when they are first used is not the model's
     before = held()
-    data, loop = ArithmeticData(spec, 0), BareLoop(spec, torch.device("cpu"))
-    written = data.writer.write(data.test(spec.data.task.longest, spec.data.task.most, spec.train.batch))
-    batch = TrainBatch(written.tokens, written.ids, written.loss, written.loss.sum().float())
+    loop, batch = ready(spec)
     seconds = []
     for _ in range(steps):
         start = clock()
