@@ -31,6 +31,8 @@ class Question(NamedTuple):
     what: str
     unit: str
     spec: Callable[[int], Spec]
+    sizes: str
+    """What the sizes are."""
     small: tuple[int, ...]
     multiple: int
     """Sizes are multiples of it."""
@@ -61,6 +63,7 @@ def questions(tiny: bool) -> tuple[Question, Question]:
             f"tokens of one sequence, {speed.SPEC.data.task.most} operands, {layers} layer, width {width}, {shape}",
             "tokens",
             longest,
+            "digits",
             digits,
             1,
             1,
@@ -71,6 +74,7 @@ def questions(tiny: bool) -> tuple[Question, Question]:
             f"parameters, 6 layers, S_A({speed.SPEC.data.task.longest},{speed.SPEC.data.task.most}), {shape}",
             "parameters",
             largest,
+            "wide",
             widths,
             8,
             2,
@@ -94,62 +98,71 @@ def fitting(sizes: Sequence[float], memory: Sequence[float], degree: int, budget
 
 
 def edge(start: int, multiple: int, fits: Callable[[int], bool], ratio: float = STEP) -> int:
-    """The largest size that fits of those that are ``start`` times powers of 1 + ``ratio``, found from there on.
+    """A size that fits where one larger by ``ratio`` does not; 0 where none fits.
+
+    From ``start`` on in steps that double, then by halving what is left between: few tries, because each takes long.
 
     >>> edge(100, 1, lambda size: size < 130, 0.1)
     121
     """
 
-    def moved(size: int, up: bool) -> int:
-        far = size * (1 + ratio) if up else size / (1 + ratio)
-        near = size + multiple if up else size - multiple
-        rounded = round(far / multiple) * multiple
-        return max(rounded, near) if up else min(rounded, near)
+    def rounded(size: float) -> int:
+        return round(size / multiple) * multiple
 
-    size = start
-    if fits(size):
-        while fits(further := moved(size, True)):
-            size = further
-        return size
-    while (size := moved(size, False)) > 0:
+    fitting, beyond, step = 0, 0, 1 + ratio
+    size = max(start, multiple)
+    while not (fitting and beyond):
         if fits(size):
-            return size
-    return 0
+            fitting, size = size, max(rounded(size * step), size + multiple)
+        elif size <= multiple:
+            return 0
+        else:
+            beyond, size = size, max(min(rounded(size / step), size - multiple), multiple)
+        step *= step
+    while beyond > max(fitting * (1 + ratio), fitting + multiple):
+        size = min(max(rounded((fitting * beyond) ** 0.5), fitting + multiple), beyond - multiple)
+        fitting, beyond = (size, beyond) if fits(size) else (fitting, size)
+    return fitting
 
 
 def limits(sizes: Sizes) -> list[Entry]:
     """Longest sequence and largest model for 24 GiB, tried, and for 80 GiB, computed."""
     tiny = sizes.turns == 1
+    return [found for question in questions(tiny) for found in answered(question, try_it=not tiny)]
+
+
+def answered(question: Question, try_it: bool) -> list[Entry]:
+    """The size for 24 GiB, where it is to be tried, and the one for 80 GiB by all that was measured until then."""
+    points = {size: apart(question.spec(size), 2) for size in question.small}
+
+    def fits(size: int) -> bool:
+        point = within(question.spec(size), TRIED * GIB)
+        if point is not None:
+            points[size] = point
+        return point is not None
+
+    def predicted(gib: int) -> int:
+        # the largest alone: below some 100 MiB an allocator keeps more than it needs
+        known = sorted(points)[-question.degree - 2 :]
+        memory = [points[size].memory for size in known]
+        return fitting(known, memory, question.degree, gib * GIB, question.multiple)
+
+    def entry(gib: int, size: int, how: str, said: str) -> Entry:
+        known = sorted(points)
+        law = np.polyfit(known, [question.result(points[one]) for one in known], question.degree)
+        what = f"{question.what}: {said} {gib} GiB ({size} {question.sizes})"
+        return fixed(f"{question.name}/{gib}", what, round(float(np.polyval(law, size))), question.unit, how)
+
     found = []
-    for question in questions(tiny):
-        points = [apart(question.spec(size), 2) for size in question.small]
-        results = [question.result(point) for point in points]
-        memory = [point.memory for point in points]
-
-        def at(gib: int, question: Question = question, memory: Sequence[float] = memory) -> int:
-            return fitting(question.small, memory, question.degree, gib * GIB, question.multiple)
-
-        def tokens_or_parameters(size: int, question: Question = question, results: Sequence[int] = results) -> int:
-            return round(float(np.polyval(np.polyfit(question.small, results, question.degree), size)))
-
-        if not tiny:
-            size = edge(at(TRIED), question.multiple, lambda size, question=question: fits(question.spec(size)))  # type: ignore[misc]
-            what = f"{question.what}: made two steps within {TRIED} GiB ({_named(question, size)})"
-            found.append(fixed(f"{question.name}/{TRIED}", what, tokens_or_parameters(size), question.unit, "tried"))
-        size = at(COMPUTED)
-        what = f"{question.what}: would need {COMPUTED} GiB ({_named(question, size)})"
-        found.append(fixed(f"{question.name}/{COMPUTED}", what, tokens_or_parameters(size), question.unit, "computed"))
-    return found
+    if try_it:
+        size = edge(predicted(TRIED), question.multiple, fits)
+        found.append(entry(TRIED, size, "tried", "two steps were made within"))
+    return [*found, entry(COMPUTED, predicted(COMPUTED), "computed", "would need")]
 
 
-def _named(question: Question, size: int) -> str:
-    return f"{size} digits" if question.name == "longest_sequence" else f"width {size}"
-
-
-def fits(spec: Spec) -> bool:
-    """Whether two steps of a training can be made within `TRIED` GiB."""
+def within(spec: Spec, limit: int) -> Point | None:
+    """Two steps of a training in so many bytes of memory; None where they do not fit."""
     try:
-        apart(spec, 2, TRIED * GIB)
+        return apart(spec, 2, limit)
     except (RuntimeError, MemoryError, BrokenProcessPool):
-        return False
-    return True
+        return None

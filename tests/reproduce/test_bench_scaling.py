@@ -46,14 +46,17 @@ def test_the_largest_size_is_the_root_of_the_law_of_memory(law, answer):
 
 def test_what_does_not_fit_at_all_has_size_zero():
     assert fitting([1, 2], [11, 12], 1, 5) == 0
-    assert edge(100, 1, lambda size: False) == 0
+    assert edge(100, 1, lambda size: False) == edge(0, 8, lambda size: False) == 0
 
 
-@given(st.integers(8, 5000), st.integers(8, 5000), st.sampled_from([1, 8]))
+@given(st.integers(1, 600), st.integers(8, 5000), st.sampled_from([1, 8]))
 def test_the_edge_is_found_from_both_sides_and_fits(start, most, multiple):
-    found = edge(start, multiple, lambda size: size <= most)
-    assert found <= most
-    assert most < (found + multiple) * (1 + limits.STEP) + multiple
+    tried = []
+    found = edge(start * multiple, multiple, lambda size: tried.append(size) or size <= most)
+    assert all(size % multiple == 0 for size in tried) and len(set(tried)) == len(tried)
+    assert found <= most and found in tried
+    assert any(found < size <= max(found * (1 + limits.STEP), found + multiple) for size in tried if size > most)
+    assert len(tried) < 24
 
 
 def test_limits_are_those_of_the_law_where_nothing_may_be_tried(monkeypatch):
@@ -67,7 +70,12 @@ def test_limits_are_those_of_the_law_where_nothing_may_be_tried(monkeypatch):
     tokens = found["longest_sequence/80"].value * speed.SPEC.train.batch
     assert 1000 * tokens + 128**2 == pytest.approx(80 * 2**30, rel=1e-3)
     tried = []
-    monkeypatch.setattr(limits, "fits", lambda spec: tried.append(spec) or point(spec, 2).memory < 23 * 2**30)
+
+    def within(spec, limit):
+        tried.append(spec)
+        return point(spec, 2) if point(spec, 2).memory < limit - 2**30 else None
+
+    monkeypatch.setattr(limits, "within", within)
     found = {entry.name: entry for entry in limits.limits(speed.FULL)}
     assert {spec.model.layers for spec in tried} == {1, 6}
     assert found["longest_sequence/24"].against == "tried"
