@@ -52,8 +52,8 @@ compare: setup  ## published numbers and claims against the stored runs
 report: setup  ## one page with everything
 	$(RUN) report
 
-bench: setup  ## measure speed, as ratios on this machine
-	$(PY) -m reproduce.bench --out results/bench/
+bench: setup  ## measure speed, as ratios on this machine; OUT=results/bench/ AGAINST=BASE ONLY=NAME
+	$(PY) -m reproduce.bench $(if $(OUT),--out $(OUT)) $(if $(AGAINST),--against $(AGAINST)) $(if $(ONLY),--only $(ONLY))
 
 test: setup  ## all tests
 	$(PY) -m pytest -q $(PYTEST)

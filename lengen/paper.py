@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lengen.config.experiment import Experiment, Figure
     from lengen.measures import Family, Measure, Region
-    from lengen.timing import Benchmark
+    from lengen.timing import Benchmark, Workload
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,3 +39,5 @@ class Paper:
     """Regions of its own that published numbers and claims name."""
     benchmarks: "Callable[[], Mapping[str, Benchmark]]" = dict
     """Measurements of speed of its own, by the name under which one is asked for."""
+    workloads: "Callable[[], Sequence[Workload]]" = tuple
+    """Settings of it whose speed two checkouts are compared by."""

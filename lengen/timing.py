@@ -1,7 +1,8 @@
 """Processor time of things that are compared, taken in turns.
 
 What enters are functions; what leaves are seconds, and entries that say what was measured. Whatever is compared runs in
-turns in one process, and a ratio is the median over the turns: so a busy machine slows both sides alike.
+turns, and a ratio is the median over the turns: so a busy machine slows both sides alike. What a ratio varies by from
+turn to turn is its noise, and stands beside it.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,6 +10,9 @@ from time import process_time as clock
 from typing import NamedTuple
 
 import numpy as np
+
+SPREAD = (10, 90)
+"""Percentiles of the turns between which eight of ten lie."""
 
 
 class Entry(NamedTuple):
@@ -20,10 +24,79 @@ class Entry(NamedTuple):
     unit: str
     against: str
     """What it is measured against, with the aim where there is one."""
+    low: float
+    """Tenth percentile over the turns; the value itself where nothing was repeated."""
+    high: float
+    """Ninetieth percentile."""
+    command: str = ""
+    """What measures it."""
 
 
 Benchmark = Callable[[bool], list[Entry]]
 """``benchmark(tiny)`` measures, or where ``tiny`` only shows that it can, and returns its entries."""
+
+
+class Workload(NamedTuple):
+    """Settings of a paper whose speed two checkouts are compared by: one training, or what is asked after it.
+
+    Everything in it has to mean the same in both checkouts, so it is what is typed on the command line.
+    """
+
+    name: str
+    selector: str
+    overrides: tuple[str, ...] = ()
+    """Arguments of ``--set``."""
+    measures: bool = False
+    """What is timed is measuring the trained model, with the committed weights; else it is the training."""
+
+
+class Spread(NamedTuple):
+    """A median over turns, and what the turns vary by."""
+
+    value: float
+    low: float
+    high: float
+
+
+def spread(values: Sequence[float] | np.ndarray) -> Spread:
+    """Median, tenth and ninetieth percentile.
+
+    >>> spread([1.0, 2.0, 3.0])
+    Spread(value=2.0, low=1.2, high=2.8)
+    """
+    low, value, high = np.percentile(np.asarray(values, dtype=float), (SPREAD[0], 50, SPREAD[1]))
+    return Spread(float(value), float(low), float(high))
+
+
+def slower(ratio: Spread | Entry) -> bool:
+    """Whether a ratio (times faster than what it is held against) is below 1 by more than its noise.
+
+    Nine of ten turns have to be. Of what was not repeated the noise is unknown, and nothing is said.
+
+    >>> slower(Spread(0.9, 0.8, 1.1)), slower(Spread(0.9, 0.85, 0.95))
+    (False, True)
+    """
+    return ratio.low < ratio.high < 1
+
+
+def exponent(sizes: Sequence[float], costs: Sequence[float] | np.ndarray) -> float:
+    """``e`` of the power law ``cost = c * size ** e``, by least squares of the logarithms.
+
+    >>> round(exponent([1, 2, 4], [3.0, 12.0, 48.0]), 6)
+    2.0
+    """
+    return float(np.polyfit(np.log(sizes), np.log(costs), 1)[0])
+
+
+def entry(name: str, what: str, values: Sequence[float] | np.ndarray, unit: str, against: str = "") -> Entry:
+    """The entry of a value that was measured once per turn."""
+    measured = spread(values)
+    return Entry(name, what, measured.value, unit, against, measured.low, measured.high)
+
+
+def fixed(name: str, what: str, value: float, unit: str, against: str = "") -> Entry:
+    """The entry of a value that does not vary."""
+    return Entry(name, what, value, unit, against, value, value)
 
 
 def turns(actions: Sequence[Callable[[], object]], repeats: int) -> np.ndarray:

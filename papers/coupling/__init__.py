@@ -9,6 +9,7 @@ from lengen.paper import Paper
 if TYPE_CHECKING:
     from lengen.config.experiment import Experiment, Figure
     from lengen.measures import Family, Measure, Region
+    from lengen.timing import Workload
 
 
 def _experiments() -> "Sequence[Experiment]":
@@ -41,6 +42,12 @@ def _regions() -> "Mapping[str, Region]":
     return REGIONS
 
 
+def _workloads() -> "Sequence[Workload]":
+    from papers.coupling.benchmark import WORKLOADS
+
+    return WORKLOADS
+
+
 PAPER = Paper(
     name="coupling",
     number=1,
@@ -51,4 +58,5 @@ PAPER = Paper(
     deviations=_deviations,
     measures=_measures,
     regions=_regions,
+    workloads=_workloads,
 )

@@ -9,7 +9,7 @@ from lengen.paper import Paper
 if TYPE_CHECKING:
     from lengen.config.experiment import Experiment, Figure
     from lengen.measures import Family, Measure, Region
-    from lengen.timing import Benchmark
+    from lengen.timing import Benchmark, Workload
 
 
 def _experiments() -> "Sequence[Experiment]":
@@ -48,6 +48,12 @@ def _regions() -> "Mapping[str, Region]":
     return REGIONS
 
 
+def _workloads() -> "Sequence[Workload]":
+    from papers.random_spaces.benchmark import WORKLOADS
+
+    return WORKLOADS
+
+
 PAPER = Paper(
     name="random_spaces",
     number=3,
@@ -59,4 +65,5 @@ PAPER = Paper(
     measures=_measures,
     regions=_regions,
     benchmarks=_benchmarks,
+    workloads=_workloads,
 )

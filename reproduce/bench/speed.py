@@ -18,7 +18,7 @@ from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.metrics import edit_distances
 from lengen.models import Transformer
-from lengen.timing import Entry, turns
+from lengen.timing import Entry, entry, exponent, turns
 from lengen.training.build import build_model
 from lengen.vocab import END, FIRST, PAD
 
@@ -87,10 +87,9 @@ def data_speed(sizes: Sizes) -> list[Entry]:
         data.writer.write(data.task.train(sizes.batch, stream), stream)
 
     turns([draw], sizes.repeats)  # every layout has been seen once
-    # The shortest time is the code's own; longer ones are other processes'.
-    value = sizes.batch / float(turns([draw], 5 * sizes.repeats).min())
-    what = f"S_A({sizes.cell},{sizes.cell}) with scratchpad: numbers, tokens, random ids, mask; one core, best run"
-    return [Entry("data_examples_per_second", what, value, "examples/s", "aim 100,000")]
+    rates = sizes.batch / turns([draw], 5 * sizes.repeats)
+    what = f"S_A({sizes.cell},{sizes.cell}) with scratchpad: numbers, tokens, random ids, mask; one core"
+    return [entry("data_examples_per_second", what, rates, "examples/s", "aim 100,000")]
 
 
 def endless(spec: Spec) -> Transformer:
@@ -111,8 +110,8 @@ def verify_vs_cached(name: str, model: Transformer, data: ArithmeticData, cell: 
     what = f"exact match of {cell[1]} operands of {cell[0]} digits, {sizes.verified} examples at once"
     if width := getattr(data.spec.data.format, "width", 0):
         what += f", padded to {width}, encoder-decoder"
-    value = float(np.median(seconds[:, 1] / seconds[:, 0]))
-    return Entry(name, what, value, "times faster", "greedy decoding with a key-value cache (aim 2)")
+    ratios = seconds[:, 1] / seconds[:, 0]
+    return entry(name, what, ratios, "times faster", "greedy decoding with a key-value cache (aim 2)")
 
 
 def ways(model: Transformer, data: ArithmeticData, cell: tuple[int, int], examples: int) -> list[Callable[[], object]]:
@@ -147,10 +146,10 @@ def decoding(sizes: Sizes) -> list[Entry]:
     slow = turns([ways(model, data, cell, sizes.stepped)[0], slowly(cell)], max(1, sizes.turns // 2))
     entries = [
         verify_vs_cached("verify_vs_cached_decoding", model, data, cell, sizes),
-        Entry(
+        entry(
             "verify_vs_uncached_decoding",
             f"exact match of {cell[1]} operands of {cell[0]} digits, {sizes.stepped} examples at once",
-            float(np.median(slow[:, 1] / slow[:, 0])),
+            slow[:, 1] / slow[:, 0],
             "times faster",
             "a full forward pass per new token (aim 50)",
         ),
@@ -167,11 +166,11 @@ def decoding(sizes: Sizes) -> list[Entry]:
         cell = (sizes.cell, count)
         responses.append(int(data.writer.write(data.test(*cell, 1)).loss.sum()))
         actions = [*ways(model, data, cell, sizes.stepped), slowly(cell)]
-        seconds.append(turns(actions, max(1, sizes.turns // 2)).min(axis=0))
+        seconds.append(turns(actions, max(1, sizes.turns // 2)))
     for i, name in enumerate(("verify", "cached", "uncached")):
-        exponent = np.polyfit(np.log(responses), np.log([row[i] for row in seconds]), 1)[0]
+        each = [exponent(responses, turn) for turn in np.stack(seconds, axis=1)[:, :, i]]
         what = f"exponent of time against response length, {responses[0]} to {responses[-1]} tokens"
-        entries.append(Entry(f"scaling_{name}", what, float(exponent), "exponent", "1 is linear"))
+        entries.append(entry(f"scaling_{name}", what, each, "exponent", "1 is linear"))
     return entries
 
 
@@ -190,6 +189,6 @@ def edit_distance(sizes: Sizes) -> list[Entry]:
 
     a, b = texts(written[: sizes.pairs]), texts(reference[: sizes.pairs])
     seconds = turns([lambda: edit_distances(written, reference), lambda: theirs(a, b, reduction="none")], sizes.turns)
-    value = float(np.median(seconds[:, 1] / sizes.pairs / (seconds[:, 0] / many)))
+    ratios = seconds[:, 1] / sizes.pairs / (seconds[:, 0] / many)
     what = f"edit distance of two responses of {sizes.response} tokens"
-    return [Entry("edit_distance_vs_torchmetrics", what, value, "times faster", "torchmetrics EditDistance (aim 100)")]
+    return [entry("edit_distance_vs_torchmetrics", what, ratios, "times faster", "torchmetrics EditDistance (aim 100)")]

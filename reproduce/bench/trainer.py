@@ -1,6 +1,5 @@
 """Training speed: Lightning's Trainer as `lengen.training.run` builds it against a bare loop, in turns."""
 
-import statistics
 import tempfile
 from pathlib import Path
 from time import process_time as clock
@@ -13,8 +12,9 @@ from torch.nn.utils import clip_grad_norm_
 
 from lengen.callbacks import MetricsLogger, ResumePoint, TrainingLoss
 from lengen.config.spec import Spec
+from lengen.data.batch import TrainBatch
 from lengen.data.datamodule import ArithmeticData
-from lengen.timing import Entry
+from lengen.timing import Entry, entry, fixed
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from lengen.training.optimizer import build_optimizer
@@ -38,6 +38,10 @@ class BareLoop:
         start = clock()
         drawn = self.data.batch(number)
         self.drawing += clock() - start
+        self.train_on(drawn, number)
+
+    def train_on(self, drawn: TrainBatch, number: int = 0) -> None:
+        """One optimizer step on a batch."""
         batch = move_data_to_device(drawn, self.module.device)
         self.optimizer.zero_grad()
         self.module.training_step(batch, number).backward()
@@ -54,6 +58,8 @@ class Segments(Callback):
         self.size = spec.train.bucket
         self.trainer_seconds: list[float] = []
         self.bare_seconds: list[float] = []
+        self.drawing_seconds: list[float] = []
+        """Of the bare loop's, those in which batches were drawn."""
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         self.bare = BareLoop(self.spec, pl_module.device)
@@ -63,12 +69,13 @@ class Segments(Callback):
         step = trainer.global_step
         if step % self.size:
             return
-        between = clock()
+        between, drawn = clock(), self.bare.drawing
         for number in range(step - self.size, step):
             self.bare.step(number)
         end = clock()
         self.trainer_seconds.append(between - self.start)
         self.bare_seconds.append(end - between)
+        self.drawing_seconds.append(self.bare.drawing - drawn)
         self.start = clock()
 
 
@@ -86,10 +93,10 @@ def in_turns(spec: Spec, sizes: Sizes) -> Segments:
 def trainer_vs_bare_loop(name: str, segments: Segments) -> Entry:
     """Median over the segments but the first."""
     ratios = [bare / full for bare, full in zip(segments.bare_seconds[1:], segments.trainer_seconds[1:], strict=True)]
-    return Entry(
+    return entry(
         name,
         f"training tokens/s: {_described(segments.spec)}",
-        statistics.median(ratios),
+        ratios,
         "of its speed",
         "a bare loop over the same model, data and optimizer (aim 0.95)",
     )
@@ -102,19 +109,18 @@ def training(sizes: Sizes) -> list[Entry]:
     return [
         trainer_vs_bare_loop("trainer_vs_bare_loop", segments),
         trainer_vs_bare_loop("encoder_decoder_trainer_vs_bare_loop", beside),
-        Entry(
+        entry(
             "data_share_of_step",
             f"time spent on drawing the batch: {what}",
-            segments.bare.drawing / sum(segments.bare_seconds),
+            [drawing / bare for drawing, bare in zip(segments.drawing_seconds, segments.bare_seconds, strict=True)],
             "of a step",
             "the whole step of the bare loop",
         ),
-        Entry(
+        fixed(
             "parameters",
             f"trained numbers of the model measured here: {what}",
             sum(p.numel() for p in segments.bare.module.model.parameters()),
             "parameters",
-            "",
         ),
     ]
 

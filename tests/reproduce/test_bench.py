@@ -1,12 +1,15 @@
 """The bench at its smallest: every name, one schema, a file another tool can read."""
 
 import json
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from reproduce.bench import __main__ as bench
-from reproduce.bench import speed
+from reproduce.bench import scaling, speed
 
+ROOT = Path(__file__).resolve().parents[2]
 NAMES = {
     "data_examples_per_second",
     "data_examples_per_second_thesis",
@@ -23,6 +26,9 @@ NAMES = {
     "edit_distance_vs_torchmetrics",
     "calibration_vs_loop",
     "calibration_milliseconds",
+    "machine",
+    *(f"step_{kind}/{axis}" for kind in ("time", "memory") for axis in scaling.SMALL),
+    *(f"step_{kind}/{axis}/{size}" for kind in ("time", "memory") for axis in scaling.SMALL for size in (1, 2)),
 }
 
 
@@ -32,6 +38,8 @@ def small_model(monkeypatch):
         small = getattr(speed, name).override("train.batch=2", "train.bucket=2", "model.width=16")
         monkeypatch.setattr(speed, name, small)
     monkeypatch.setattr(speed, "PUBLISHED_LENGTH", 5)
+    # points of the scaling in this process: what they hold is not looked at here
+    monkeypatch.setattr(scaling, "apart", scaling.measure)
 
 
 def test_every_entry_has_one_schema_and_stands_in_the_file_that_was_asked_for(tmp_path, monkeypatch, capsys):
@@ -39,23 +47,27 @@ def test_every_entry_has_one_schema_and_stands_in_the_file_that_was_asked_for(tm
     monkeypatch.chdir(tmp_path)
     assert bench.main(["--out", "found/"], tiny=True) == 0
     (path,) = tmp_path.glob("**/*.json")
-    assert path == tmp_path / "found" / f"{bench.machine()}.json"
+    assert path == tmp_path / "found" / f"{bench.file_name()}.json"
     entries = json.loads(path.read_text())
     assert {entry["name"] for entry in entries} == NAMES
     assert len(entries) == len(NAMES)
     for entry in entries:
-        assert list(entry) == ["name", "what", "value", "unit", "against"]
+        assert list(entry) == ["name", "what", "value", "unit", "against", "low", "high", "command"]
         assert isinstance(entry["value"], int | float)
-        assert entry["value"] > 0 or entry["name"].startswith("scaling_")
+        assert entry["value"] > 0 or entry["name"].startswith(("scaling_", "step_"))
+        assert entry["low"] <= entry["value"] <= entry["high"]
+    commands = {entry["name"]: entry["command"] for entry in entries}
+    assert commands["calibration_vs_loop"] == "python -m reproduce.bench --only calibration"
     assert "measuring decoding" in capsys.readouterr().out
 
 
 def test_help_measures_nothing_and_nothing_is_written_unasked(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(bench, "measure", lambda chosen, tell: pytest.fail("it measured"))
+    monkeypatch.setattr(bench, "measure", lambda *_: pytest.fail("it measured"))
     assert bench.main(["--help"]) == 0
-    assert "--only NAME" in capsys.readouterr().out
-    monkeypatch.setattr(bench, "measure", lambda chosen, tell: [])
+    shown = capsys.readouterr().out
+    assert all(option in shown for option in ("--only NAME", "--out FILE", "--against BASE", "--page [FILE]"))
+    monkeypatch.setattr(bench, "measure", lambda *_: [])
     assert bench.main([], tiny=True) == 0
     assert list(tmp_path.rglob("*")) == []
 
@@ -67,7 +79,10 @@ def test_one_benchmark_alone_is_measured_and_an_unknown_one_is_refused(monkeypat
     assert "measuring calibration" in shown and "measuring data" not in shown
     assert bench.main(["--only", "knitting"], tiny=True) == 2
     said = capsys.readouterr().err
-    assert said.count("\n") == 1 and "one of: data, decoding, training, edit-distance, calibration, writing" in said
+    assert (
+        said.count("\n") == 1
+        and "one of: data, decoding, training, edit-distance, scaling, limits, calibration, writing" in said
+    )
 
 
 def test_every_way_of_decoding_does_equal_work():
@@ -86,16 +101,41 @@ def test_an_endless_encoder_decoder_writes_the_full_length_too():
     assert (model.spec.encoder_layers, model.spec.layers) == (1, 1)
 
 
-def test_machine_names_processor_and_cores_only():
+def test_a_file_is_named_for_processor_and_cores_only():
     import platform
 
-    assert bench.machine().endswith("-cores")
-    assert bench.machine() == bench.machine().lower()
-    assert not platform.node() or platform.node().lower() not in bench.machine().split("-")
+    assert bench.file_name().endswith("-cores")
+    assert bench.file_name() == bench.file_name().lower()
+    assert not platform.node() or platform.node().lower() not in bench.file_name().split("-")
+
+
+def test_what_is_measured_alone_gets_a_file_of_its_own(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(bench, "measure", lambda *_: [])
+    assert bench.main(["--only", "data", "--out", f"{tmp_path}/"], tiny=True) == 0
+    (path,) = tmp_path.iterdir()
+    assert path.name == f"{bench.file_name()}-data.json"
+    (entry,) = json.loads(path.read_text())
+    assert entry["name"] == "machine" and entry["against"].startswith("torch ")
+
+
+def test_what_takes_long_is_measured_when_it_is_named(monkeypatch):
+    chosen = []
+    monkeypatch.setattr(bench, "measure", lambda measured, *_: chosen.append(set(measured)) or [])
+    assert bench.main([], tiny=True) == bench.main(["--only", "limits"], tiny=True) == 0
+    assert "scaling" in chosen[0] and "limits" not in chosen[0] and chosen[1] == {"limits"}
+
+
+def test_make_bench_writes_only_where_it_is_told():
+    def dry(*words):
+        done = subprocess.run(["make", "-n", "bench", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+        return next(line for line in done.stdout.splitlines() if "reproduce.bench" in line).split()
+
+    assert "--out" not in dry()
+    assert dry("OUT=results/bench/", "ONLY=data")[-4:] == ["--out", "results/bench/", "--only", "data"]
 
 
 def test_results_that_cannot_be_written_end_with_one_sentence(tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("a file where a folder should be")
-    monkeypatch.setattr(bench, "measure", lambda chosen, tell: [])
+    monkeypatch.setattr(bench, "measure", lambda *_: [])
     assert bench.main(["--out", str(tmp_path / "file" / "speed.json")], tiny=True) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1

@@ -1,0 +1,64 @@
+"""The processor a run was made on: what its speed, and the last bits of its numbers, depend on; torch-free."""
+
+import os
+import platform
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+CPUINFO = Path("/proc/cpuinfo")
+"""Where Linux says what the processor is and can."""
+INSTRUCTION_SETS = (
+    "avx2",
+    "fma",
+    "avx512f",
+    "avx512_vnni",
+    "avx512_bf16",
+    "avx512_fp16",
+    "amx_tile",
+    "amx_int8",
+    "amx_bf16",
+    "asimd",
+    "asimddp",
+    "bf16",
+    "i8mm",
+    "sve",
+    "sve2",
+)
+"""Those that matrix products are written for, in the order in which they are named: x86, then ARM."""
+
+
+class Machine(NamedTuple):
+    """What a processor is called, what it can, how many of its cores there are."""
+
+    model: str
+    instruction_sets: tuple[str, ...]
+    """Those of `INSTRUCTION_SETS` that it has; none where the system does not say."""
+    cores: int
+
+    def __str__(self) -> str:
+        return f"{self.model}, {self.cores} cores ({' '.join(self.instruction_sets) or 'instruction sets unknown'})"
+
+
+def machine() -> Machine:
+    """The processor of this machine; no host name."""
+    text = CPUINFO.read_text() if CPUINFO.exists() else ""
+    model, instruction_sets = read_cpuinfo(text)
+    return Machine(model or platform.processor() or platform.machine() or "unknown", instruction_sets, cores())
+
+
+def cores() -> int:
+    """Processor cores of this machine."""
+    return os.cpu_count() or 1
+
+
+def read_cpuinfo(text: str) -> tuple[str, tuple[str, ...]]:
+    """Model ("" where it is not named) and instruction sets that a ``/proc/cpuinfo`` tells of.
+
+    >>> read_cpuinfo("processor : 0\\nmodel name : AMD EPYC 7B13\\nflags : fpu fma avx2 sse\\n")
+    ('AMD EPYC 7B13', ('avx2', 'fma'))
+    """
+    model = re.search(r"^model name[ \t]*:[ \t]*(\S.*?)\s*$", text, re.MULTILINE)
+    flags = re.search(r"^(?:flags|Features)[ \t]*:(.*)$", text, re.MULTILINE)
+    has = set(flags[1].split()) if flags else set()
+    return model[1] if model else "", tuple(name for name in INSTRUCTION_SETS if name in has)

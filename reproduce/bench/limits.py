@@ -1,0 +1,168 @@
+"""The longest sequence and the largest model whose training step fits a memory: tried, and computed for a larger one.
+
+Small sizes are measured first; memory is a polynomial of the size (of degree 1 in tokens, because attention is never
+held whole, and 2 in width), and its root is where the memory ends. For what this machine can have, steps near that size
+are then really made, in a process that may not hold more.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from typing import NamedTuple
+
+import numpy as np
+
+from lengen.config.spec import Spec, change
+from lengen.timing import Entry, fixed
+from reproduce.bench import speed
+from reproduce.bench.scaling import Point, apart, problems
+from reproduce.bench.speed import Sizes
+
+GIB = 2**30
+TRIED, COMPUTED = 24, 80
+"""GiB."""
+STEP = 0.04
+"""Between two sizes that are tried, as a part of them: so near the limit is found."""
+
+
+class Question(NamedTuple):
+    """What is made larger until it does not fit."""
+
+    name: str
+    what: str
+    unit: str
+    spec: Callable[[int], Spec]
+    sizes: str
+    """What the sizes are."""
+    small: tuple[int, ...]
+    multiple: int
+    """Sizes are multiples of it."""
+    degree: int
+    """Of memory as a polynomial of the size."""
+    result: Callable[[Point], int]
+
+
+def longest(size: int) -> Spec:
+    """Numbers of so many digits in the bench's own setting."""
+    return problems(speed.SPEC, size, speed.SPEC.data.task.most)
+
+
+def largest(size: int) -> Spec:
+    """Six layers of this width, as published, on the bench's own problems."""
+    model = {"layers": 6, "heads": 8, "width": size, "head_dim": size // 8, "ff_width": 2 * size}
+    return change(speed.SPEC, model=model)
+
+
+def questions(tiny: bool) -> tuple[Question, Question]:
+    """Both; where ``tiny``, at sizes that take no time."""
+    shape = f"batch {speed.SPEC.train.batch}"
+    layers, width = speed.SPEC.model.layers, speed.SPEC.model.width
+    digits, widths = ((2, 3), (16, 32, 48)) if tiny else ((40, 80, 160), (256, 512, 768, 1024))
+    return (
+        Question(
+            "longest_sequence",
+            f"tokens of one sequence, {speed.SPEC.data.task.most} operands, {layers} layer, width {width}, {shape}",
+            "tokens",
+            longest,
+            "digits",
+            digits,
+            1,
+            1,
+            lambda point: point.tokens // speed.SPEC.train.batch,
+        ),
+        Question(
+            "largest_model",
+            f"parameters, 6 layers, S_A({speed.SPEC.data.task.longest},{speed.SPEC.data.task.most}), {shape}",
+            "parameters",
+            largest,
+            "wide",
+            widths,
+            8,
+            2,
+            lambda point: point.parameters,
+        ),
+    )
+
+
+def fitting(sizes: Sequence[float], memory: Sequence[float], degree: int, budget: float, multiple: int = 1) -> int:
+    """The largest size, a multiple of ``multiple``, whose memory is within the budget by the polynomial through these.
+
+    Memory is fitted relative to itself, so that small sizes count as much as large ones.
+
+    >>> fitting([1, 2, 4], [11, 12, 14], 1, 110)
+    100
+    """
+    law = np.polyfit(sizes, memory, degree, w=1 / np.asarray(memory, dtype=float))
+    law[-1] -= budget
+    real = [complex(root).real for root in np.roots(law) if abs(complex(root).imag) < 1e-9]
+    return int((max([0.0, *real]) + 1e-6) // multiple * multiple)
+
+
+def edge(start: int, multiple: int, fits: Callable[[int], bool], ratio: float = STEP) -> int:
+    """A size that fits where one larger by ``ratio`` does not; 0 where none fits.
+
+    From ``start`` on in steps that double, then by halving what is left between: few tries, because each takes long.
+
+    >>> edge(100, 1, lambda size: size < 130, 0.1)
+    121
+    """
+
+    def rounded(size: float) -> int:
+        return round(size / multiple) * multiple
+
+    fitting, beyond, step = 0, 0, 1 + ratio
+    size = max(start, multiple)
+    while not (fitting and beyond):
+        if fits(size):
+            fitting, size = size, max(rounded(size * step), size + multiple)
+        elif size <= multiple:
+            return 0
+        else:
+            beyond, size = size, max(min(rounded(size / step), size - multiple), multiple)
+        step *= step
+    while beyond > max(fitting * (1 + ratio), fitting + multiple):
+        size = min(max(rounded((fitting * beyond) ** 0.5), fitting + multiple), beyond - multiple)
+        fitting, beyond = (size, beyond) if fits(size) else (fitting, size)
+    return fitting
+
+
+def limits(sizes: Sizes) -> list[Entry]:
+    """Longest sequence and largest model for 24 GiB, tried, and for 80 GiB, computed."""
+    tiny = sizes.turns == 1
+    return [found for question in questions(tiny) for found in answered(question, try_it=not tiny)]
+
+
+def answered(question: Question, try_it: bool) -> list[Entry]:
+    """The size for 24 GiB, where it is to be tried, and the one for 80 GiB by all that was measured until then."""
+    points = {size: apart(question.spec(size), 2) for size in question.small}
+
+    def fits(size: int) -> bool:
+        point = within(question.spec(size), TRIED * GIB)
+        if point is not None:
+            points[size] = point
+        return point is not None
+
+    def predicted(gib: int) -> int:
+        # the largest alone: below some 100 MiB an allocator keeps more than it needs
+        known = sorted(points)[-question.degree - 2 :]
+        memory = [points[size].memory for size in known]
+        return fitting(known, memory, question.degree, gib * GIB, question.multiple)
+
+    def entry(gib: int, size: int, how: str, said: str) -> Entry:
+        known = sorted(points)
+        law = np.polyfit(known, [question.result(points[one]) for one in known], question.degree)
+        what = f"{question.what}: {said} {gib} GiB ({size} {question.sizes})"
+        return fixed(f"{question.name}/{gib}", what, round(float(np.polyval(law, size))), question.unit, how)
+
+    found = []
+    if try_it:
+        size = edge(predicted(TRIED), question.multiple, fits)
+        found.append(entry(TRIED, size, "tried", "two steps were made within"))
+    return [*found, entry(COMPUTED, predicted(COMPUTED), "computed", "would need")]
+
+
+def within(spec: Spec, limit: int) -> Point | None:
+    """Two steps of a training in so many bytes of memory; None where they do not fit."""
+    try:
+        return apart(spec, 2, limit)
+    except (RuntimeError, MemoryError, BrokenProcessPool):
+        return None

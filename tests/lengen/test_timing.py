@@ -1,0 +1,51 @@
+"""Spread over turns, what counts as slower, and exponents."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lengen.timing import SPREAD, Spread, entry, exponent, fixed, slower, spread
+
+RATIOS = st.lists(st.floats(0.01, 100), min_size=2, max_size=40)
+
+
+@given(RATIOS)
+def test_a_spread_holds_its_median_and_lies_within_what_was_measured(values):
+    found = spread(values)
+    assert min(values) <= found.low <= found.value <= found.high <= max(values) or np.ptp(values) < 1e-9
+    assert (found.low, found.high) == pytest.approx(tuple(np.percentile(values, SPREAD)))
+
+
+@given(RATIOS)
+def test_what_is_slower_in_nine_of_ten_turns_is_named_and_nothing_else(values):
+    named = slower(spread(values))
+    if named:
+        assert np.mean(np.array(values) < 1) >= 0.8
+    if max(values) < 1 and len(set(np.percentile(values, SPREAD))) == 2:
+        assert named
+    if np.median(values) >= 1:
+        assert not named
+
+
+@given(RATIOS, st.floats(1.0, 10.0))
+def test_getting_faster_never_makes_a_ratio_slower(values, factor):
+    if not slower(spread(values)):
+        assert not slower(spread([factor * value for value in values]))
+
+
+def test_of_what_was_measured_once_the_noise_is_unknown():
+    assert not slower(fixed("one", "one", 0.5, "times faster"))
+    assert not slower(spread([0.5]))
+    assert slower(Spread(0.9, 0.8, 0.99)) and not slower(Spread(0.9, 0.8, 1.0))
+
+
+@given(st.floats(-1, 3), st.floats(0.1, 10), st.lists(st.integers(1, 500), min_size=2, max_size=6, unique=True))
+def test_the_exponent_of_a_power_law_is_found(power, factor, sizes):
+    assert exponent(sizes, [factor * size**power for size in sizes]) == pytest.approx(power, abs=1e-6)
+
+
+def test_an_entry_keeps_median_and_spread_of_its_turns():
+    found = entry("name", "what", [3.0, 1.0, 2.0], "ms", "nothing")
+    assert (found.value, found.low, found.high) == pytest.approx((2.0, 1.2, 2.8))
+    assert found._replace(value=0, low=0, high=0) == ("name", "what", 0, "ms", "nothing", 0, 0, "")
