@@ -165,7 +165,8 @@ def _train(members: Sequence[_Member], until: int, trainer: Trainer) -> None:
     for member in members:
         member.stacked = len(members)
     started = time.monotonic()
-    multiple, workers = (MULTIPLE, min(WORKERS, os.cpu_count() or 1)) if graphed else (1, 0)
+    multiple = MULTIPLE if graphed and members[0].spec.model.attention_bias is None else 1  # a fixed bias has a size
+    workers = min(WORKERS, os.cpu_count() or 1) if device.type == "cuda" else 0
     batches = stacked_batches([member.data.data for member in members], first, until, multiple, workers)
     for done, drawn in enumerate(batches, start=first + 1):
         batch = precision.convert_input(trainer.strategy.batch_to_device(drawn, device))
