@@ -4,6 +4,7 @@ A small model's step is hundreds of kernels of a few microseconds each, and laun
 them. A graph is recorded for every shape of a batch; so that there are few, batches are padded to a multiple of tokens.
 """
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, final
 
@@ -76,7 +77,9 @@ class CudaGraphs:
     def beside(self, step: Step, batch: TrainBatch) -> Tensor:
         """Take a step on the stream that graphs are recorded on, in order with the main one."""
         self._stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(self._stream):
+        with warnings.catch_warnings(), torch.cuda.stream(self._stream):
+            # The optimizer warns that it could be recorded and is not: it will be.
+            warnings.filterwarnings("ignore", message="This instance was constructed with capturable=True")
             losses = step(batch)
         torch.cuda.current_stream().wait_stream(self._stream)
         return losses
