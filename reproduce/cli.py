@@ -141,8 +141,8 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--stacked",
         action="store_true",
-        help="train the seeds of a setting as one program, in one process: for small models on a GPU; wide models gain "
-        "nothing, and on a processor --jobs is faster",
+        help="train the seeds of a setting as one program: for small models on a GPU; wide models gain nothing, and on "
+        "a processor it takes longer",
     )
     command.add_argument(
         "--without-gpu", action="store_true", help="start the paper profile on a machine that has no GPU, too"

@@ -1,11 +1,11 @@
 """Which settings may train several seeds as one program; no torch."""
 
 from lengen.config.model import EncoderDecoder
-from lengen.config.spec import Spec, SpecError
+from lengen.config.spec import Spec
 
 
-def refuse_unstackable(spec: Spec) -> None:
-    """Raise `SpecError` for a setting whose seeds cannot be trained as one program.
+def obstacle(spec: Spec) -> str:
+    """Why the seeds of a setting cannot be trained as one program; empty where they can.
 
     Members of a stack share the forward pass and the number of steps. So nothing may be drawn at random inside the
     model, no member may end before the others, and no token may see the padding that a longer batch of another member
@@ -13,20 +13,13 @@ def refuse_unstackable(spec: Spec) -> None:
     """
     architecture = spec.model.architecture
     if spec.constructed:
-        raise SpecError("the weights of this setting are set by hand, so nothing is trained; run it without --stacked")
+        return "its weights are set by hand, so nothing is trained"
     if type(spec).run is not Spec.run:
-        raise SpecError("this setting trains in stages of its own, which do not stack; run it without --stacked")
+        return "it trains in stages of its own"
     if spec.model.dropout:
-        raise SpecError(
-            f"model.dropout={spec.model.dropout:g}: what is dropped is drawn for each run alone, so a stack has none; "
-            "run it without --stacked"
-        )
+        return f"model.dropout={spec.model.dropout:g} draws what is dropped for each run alone"
     if spec.train.stop_at:
-        raise SpecError(
-            f"train.stop_at={spec.train.stop_at:g}: each seed would stop at a step of its own, and a stack has one "
-            "number of steps; run it without --stacked"
-        )
+        return f"train.stop_at={spec.train.stop_at:g} would end each seed at a step of its own"
     if isinstance(architecture, EncoderDecoder) and not architecture.causal:
-        raise SpecError(
-            "model.architecture.causal=false: a response would see the padding of a stack; run it without --stacked"
-        )
+        return "model.architecture.causal=false lets a response see the padding of a stack"
+    return ""

@@ -1,8 +1,11 @@
 """Several seeds of one setting as one program: stacked weights, a vmapped forward pass, ordinary autograd.
 
-A small model leaves a GPU idle between kernels; k of them in one program launch as many kernels as one. What a member
-learns is what it learns alone: its own initial weights, its own batches, its own gradient norm. A matrix product of all
-members adds in another order than one of a single member, so weights agree to rounding and not to the bit.
+A small model leaves a GPU idle between kernels; k of them in one program launch as many kernels as one. A wide model
+keeps it busy, and gains nothing; on a processor, which waits for nothing, a stack takes longer than its members do.
+
+What a member learns is what it learns alone: its own initial weights, its own batches, its own gradient norm. A matrix
+product of all members adds in another order than one of a single member, so weights agree to rounding and not to the
+bit.
 
 Axes: k members in front of all others; B batch, T tokens.
 """

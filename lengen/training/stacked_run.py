@@ -20,7 +20,7 @@ from torch import Tensor
 from lengen.callbacks import CHECKPOINT, METRICS, VALIDATION, Clock, LearningCurves
 from lengen.callbacks.checkpoint import diverged, save_whole
 from lengen.callbacks.metrics_logger import TRAIN_LOSS, append_metric, read_metrics, write_metrics
-from lengen.config.spec import Spec
+from lengen.config.spec import Spec, SpecError
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify
 from lengen.metrics import ExactMatch
@@ -29,7 +29,7 @@ from lengen.training.build import model_for
 from lengen.training.cuda_graph import MULTIPLE, CudaGraphs, GraphedStep
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, Measured, Outcome, build_trainer, costs, refuse_early, validated
-from lengen.training.stackable import refuse_unstackable
+from lengen.training.stackable import obstacle
 from lengen.training.stacked import Stack, stacked_batches
 
 STACKED_CHECKPOINT = "stacked.ckpt"
@@ -46,7 +46,8 @@ def execute_stacked(
     were trained together. A stack is not compiled, whatever ``train.compile`` says; on a GPU its steps are CUDA graphs.
     Raises `SpecError` for a setting that does not stack, `DivergedError` where one member's loss is no number any more.
     """
-    refuse_unstackable(spec)
+    if reason := obstacle(spec):
+        raise SpecError(f"this setting does not stack, because {reason}; train its seeds one by one")
     trainer = build_trainer(spec, [])  # knows the device and the precision; its loop is not used
     members = [_Member(spec, *one, trainer) for one in zip(seeds, folders, reports, strict=True)]
     refuse_early(members[0].data.data)

@@ -32,7 +32,7 @@ def run_command(options: argparse.Namespace) -> int:
     done = {} if options.fresh else runner.finished(plan.jobs, local)
     todo = [job for job in plan.jobs if job not in done]
     if options.stacked:
-        stacks.check(todo, options)
+        stacks.check(options)
     workers = 1 if options.stacked else options.jobs or (1 if options.profile == "paper" else usable_cores())
     if options.dry_run:
         if options.overrides:

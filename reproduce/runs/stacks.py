@@ -10,10 +10,9 @@ from contextlib import ExitStack
 from functools import partial
 from itertools import groupby
 
-from lengen.config.spec import SpecError
 from lengen.progress import Progress
-from lengen.training.stackable import refuse_unstackable
-from reproduce.runs.executors import throttled
+from lengen.training.stackable import obstacle
+from reproduce.runs.executors import Local, throttled
 from reproduce.runs.perform import (
     Job,
     JobError,
@@ -29,19 +28,14 @@ from reproduce.runs.perform import (
 from reproduce.store.store import Store
 
 
-def check(jobs: Sequence[Job], options: Namespace) -> None:
-    """Raise `PlanError`, before anything is trained, for options and settings that do not go with ``--stacked``."""
+def check(options: Namespace) -> None:
+    """Raise `PlanError`, before anything is trained, for options that do not go with ``--stacked``."""
     if options.executor != "local":
         raise PlanError(f"--stacked trains here: leave out --executor {options.executor}")
     if options.loggers:
         raise PlanError("--stacked writes metrics.csv alone: leave out --logger")
     if options.jobs:
         raise PlanError("--stacked trains in one process: leave out --jobs")
-    for job in jobs:
-        try:
-            refuse_unstackable(job.spec)
-        except SpecError as error:
-            raise PlanError(f"{job.experiment} --stacked: {error}") from None
 
 
 def stacks_of(jobs: Sequence[Job]) -> list[list[Job]]:
@@ -55,13 +49,17 @@ def stacks_of(jobs: Sequence[Job]) -> list[list[Job]]:
 
 
 class Stacked:
-    """An executor: one stack after another, in this process."""
+    """An executor: one stack after another, in this process; a setting that does not stack, seed by seed."""
 
     def __init__(self, order: Order) -> None:
         self.order = order
 
     def __call__(self, jobs: Sequence[Job], perform: Perform, watch: Watch) -> None:
         for stack in stacks_of(jobs):
+            if reason := obstacle(stack[0].spec):
+                watch.told(f"{stack[0].experiment} does not stack, because {reason}: its seeds run one by one")
+                Local(1)(stack, perform, watch)
+                continue
             for job in stack:
                 watch.started(job)
             try:

@@ -211,20 +211,20 @@ class InStages(Spec, frozen=True):
 @pytest.mark.parametrize(
     "setting, sentence",
     [
-        (change(SHORT, model={"dropout": 0.1}), "model.dropout=0.1: what is dropped is drawn for each run alone"),
-        (change(SHORT, train={"stop_at": 0.9}), "train.stop_at=0.9: each seed would stop at a step of its own"),
+        (change(SHORT, model={"dropout": 0.1}), "model.dropout=0.1 draws what is dropped for each run alone"),
+        (change(SHORT, train={"stop_at": 0.9}), "train.stop_at=0.9 would end each seed at a step of its own"),
         (InStages(**{name: getattr(SHORT, name) for name in ("data", "model", "train", "test")}), "stages of its own"),
         (
             change(
                 SHORT,
                 model={"architecture": model_spec(architecture="encoder_decoder", causal=False).architecture},
             ),
-            "a response would see the padding",
+            "lets a response see the padding",
         ),
     ],
 )
 def test_settings_that_do_not_stack_say_why(setting, sentence, tmp_path):
     with pytest.raises(SpecError, match=sentence) as caught:
         stacked(tmp_path, setting)
-    assert "\n" not in str(caught.value) and "run it without --stacked" in str(caught.value)
+    assert "\n" not in str(caught.value) and "train its seeds one by one" in str(caught.value)
     assert not list(tmp_path.glob("*/*"))

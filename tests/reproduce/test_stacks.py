@@ -88,16 +88,22 @@ def test_one_failure_is_that_of_the_whole_stack_and_the_next_goes_on(tmp_path):
         make(tmp_path, jobs((0,)))
 
 
+def test_a_setting_that_does_not_stack_runs_seed_by_seed_and_says_why(tmp_path):
+    report, shown = make(tmp_path, (*jobs((0, 1), "model.dropout=0.1"), *jobs((0, 1))))
+    assert f"{NAME} does not stack, because model.dropout=0.1 draws what is dropped" in shown
+    assert [run.info.get("stacked") for run in report.runs] == [None, None, 2, 2]
+
+
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
         (["--jobs", "2"], "--stacked trains in one process: leave out --jobs"),
         (["--executor", "sbatch"], "--stacked trains here: leave out --executor sbatch"),
-        (["--set", "model.dropout=0.1"], f"{NAME} --stacked: model.dropout=0.1: what is dropped"),
-        (["--set", "train.stop_at=0.9", "--dry-run"], f"{NAME} --stacked: train.stop_at=0.9"),
     ],
 )
-def test_what_does_not_stack_is_refused_before_anything_is_trained(arguments, sentence, tmp_path, monkeypatch, capsys):
+def test_options_that_do_not_go_with_stacks_are_refused_before_anything_is_trained(
+    arguments, sentence, tmp_path, monkeypatch, capsys
+):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     assert cli.main(["run", NAME, "--profile", "smoke", "--stacked", *arguments]) == 2
     assert sentence in capsys.readouterr().err and not list(tmp_path.iterdir())
