@@ -1,6 +1,7 @@
 """The checkpoint a killed run goes on from, and the end of a training whose numbers are none any more."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from lightning import Callback, LightningModule, Trainer
@@ -25,11 +26,16 @@ class ResumePoint(Callback):
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         if not all(bool(parameter.isfinite().all()) for parameter in pl_module.parameters()):
             raise diverged(f"weights at step {trainer.global_step} are not finite", self.path)
-        temporary = self.path.with_suffix(".tmp")
-        trainer.save_checkpoint(temporary)
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, self.path)
+        save_whole(self.path, trainer.save_checkpoint)
+
+
+def save_whole(path: Path, save: Callable[[Path], object]) -> None:
+    """Let ``save`` write a file that then takes the place of ``path``: a kill leaves the old one or the new one."""
+    temporary = path.with_suffix(".tmp")
+    save(temporary)
+    with temporary.open("rb") as file:
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
 
 
 def diverged(what: str, checkpoint: Path | None) -> DivergedError:

@@ -78,12 +78,15 @@ class LearningCurves(Callback):
         self._batches: dict[int, Batch] = {}
 
     def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        data, model = data_of(trainer), model_of(pl_module)
+        for name, value in self.points(model_of(pl_module), data_of(trainer)):
+            pl_module.log(name, value, batch_size=1)
+
+    def points(self, model: Transformer, data: TaskData) -> Iterator[tuple[str, float]]:
+        """Name and value of every curve at the present state of a model."""
         for length in self.lengths:
             if length not in self._batches:
                 self._batches[length] = data.writer.write(data.test(length, self.count, self.examples))
-            for name, value in self._found(response_losses(model, self._batches[length]), length, data):
-                pl_module.log(name, value, batch_size=1)
+            yield from self._found(response_losses(model, self._batches[length]), length, data)
 
     def _found(self, losses: Losses, length: int, data: TaskData) -> Iterator[tuple[str, float]]:
         yield f"exact_match.{length}", float(losses.correct.float().mean())

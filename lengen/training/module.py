@@ -33,7 +33,8 @@ def response_loss(logits: Tensor, tokens: Tensor, loss: Tensor) -> Tensor:
         loss: (B, T) bool, True where the token is a target.
     """
     targets = tokens[:, 1:].masked_fill(~loss[:, 1:], -100)
-    return cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), ignore_index=-100, reduction="sum")
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))  # of half precision no sum is taken
+    return cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-100, reduction="sum")
 
 
 class SequenceModule(LightningModule):

@@ -1,9 +1,11 @@
 """Optimizer and learning-rate schedule of a specification: AdamW, linear warm-up, cosine decay."""
 
 import math
+from collections.abc import Iterable
+from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from lengen.config.spec import TrainSpec
 
@@ -30,14 +32,22 @@ def learning_rate_factor(step: int, train: TrainSpec) -> float:
 def build_optimizer(
     model: nn.Module, train: TrainSpec
 ) -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler]:
-    """AdamW over all parameters (fused: one kernel a step) and its schedule, stepped once per optimizer step.
-
-    Weight decay is for matrices and tables only; scales and biases have none, as in nanoGPT (Karpathy 2022).
-    """
-    groups = [
-        {"params": [p for p in model.parameters() if (p.dim() > 1) == decayed], "weight_decay": decay}
-        for decayed, decay in ((True, train.weight_decay), (False, 0.0))
-    ]
-    optimizer = torch.optim.AdamW(groups, lr=train.lr, betas=train.betas, eps=1e-8, fused=True)
+    """AdamW over all parameters of a model and its schedule, stepped once per optimizer step."""
+    optimizer = adamw(model.parameters(), train)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: learning_rate_factor(step, train))
     return optimizer, schedule
+
+
+def adamw(parameters: Iterable[Tensor], train: TrainSpec, axes: int = 0, **options: Any) -> torch.optim.Optimizer:
+    """AdamW over parameters (fused: one kernel a step).
+
+    Weight decay is for matrices and tables only; scales and biases have none, as in nanoGPT (Karpathy 2022). ``axes``
+    leading axes count members of a stack; ``options`` are AdamW's.
+    """
+    listed = list(parameters)
+    groups = [
+        {"params": [p for p in listed if (p.dim() - axes > 1) == decayed], "weight_decay": decay}
+        for decayed, decay in ((True, train.weight_decay), (False, 0.0))
+    ]
+    options = {"lr": train.lr, "betas": train.betas, "eps": 1e-8, "fused": True, **options}
+    return torch.optim.AdamW(groups, **options)

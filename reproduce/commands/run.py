@@ -8,6 +8,7 @@ from pathlib import Path
 from lengen.config.experiment import Experiment
 from lengen.records import Run
 from reproduce.runs import perform as runner
+from reproduce.runs import stacks
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.display import Display
@@ -30,7 +31,9 @@ def run_command(options: argparse.Namespace) -> int:
     local = Store(results_root(), "local")
     done = {} if options.fresh else runner.finished(plan.jobs, local)
     todo = [job for job in plan.jobs if job not in done]
-    workers = options.jobs or (1 if options.profile == "paper" else usable_cores())
+    if options.stacked:
+        stacks.check(options)
+    workers = 1 if options.stacked else options.jobs or (1 if options.profile == "paper" else usable_cores())
     if options.dry_run:
         if options.overrides:
             _build(plan, options.overrides)
@@ -61,7 +64,8 @@ def run_command(options: argparse.Namespace) -> int:
             )
         device = "cpu"
     with Display({job: cost(job.spec, device) for job in todo}, min(workers, len(todo)), len(done)) as display:
-        report = runner.run(plan.jobs, order, Local(workers), display)
+        executor = stacks.Stacked(order) if options.stacked else Local(workers)
+        report = runner.run(plan.jobs, order, executor, display)
     if "/" in options.selector.strip("/") or options.overrides:
         _summary(report, Store(local.root, "local"))
     else:

@@ -20,7 +20,7 @@ from lengen.progress import Progress
 from lengen.records import Run
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import StoreError, readable, write_text
-from reproduce.store.store import LOGGERS, Store
+from reproduce.store.store import LOGGERS, Store, Workspace
 
 ERRORS = "error.txt"
 """Where the traceback of an unexpected error is kept, in the work folder of the run."""
@@ -177,13 +177,18 @@ def perform(order: Order, job: Job, report: Callable[[Progress], None], tell: Ca
             if made is None:
                 work = space.folder
                 if job.profile != "paper":
-                    _use_one_thread()
+                    use_one_thread()
                 outcome = _run(job, space.folder, report, order.loggers)
-                info = {"spec": job.spec.to_dict(), "overrides": list(job.overrides), **order.provenance}
-                made = space.publish({**info, "seconds": round(time.monotonic() - began, 1)}, outcome)
+                made = publish(space, order, job, outcome, time.monotonic() - began)
             return Result(made.version, time.monotonic() - began)
     except Exception as error:
-        raise _explained(error, work, order.root) from error
+        raise explained(error, work, order.root) from error
+
+
+def publish(space: Workspace, order: Order, job: Job, outcome: Any, seconds: float) -> Run:
+    """Give a run that took so many seconds its final name, with everything that is known of it."""
+    info = {"spec": job.spec.to_dict(), "overrides": list(job.overrides), **order.provenance}
+    return space.publish({**info, "seconds": round(seconds, 1)}, outcome)
 
 
 def _run(job: Job, folder: Path, report: Callable[[Progress], None], names: Sequence[str]) -> Any:
@@ -198,7 +203,7 @@ def _run(job: Job, folder: Path, report: Callable[[Progress], None], names: Sequ
         close()
 
 
-def _use_one_thread() -> None:
+def use_one_thread() -> None:
     """With one thread a sum has one order, so results do not depend on how many runs share the machine."""
     os.environ["OMP_NUM_THREADS"] = "1"  # for a torch that is not loaded yet
     torch = sys.modules.get("torch")
@@ -206,7 +211,7 @@ def _use_one_thread() -> None:
         torch.set_num_threads(1)
 
 
-def _explained(error: Exception, work: Path | None, root: Path) -> Exception:
+def explained(error: Exception, work: Path | None, root: Path) -> Exception:
     """The error as one sentence, of the kind that decides whether the other runs go on."""
     if isinstance(error, StoreError | SpecError):
         return FatalError(str(error))
