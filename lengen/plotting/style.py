@@ -8,23 +8,39 @@ is stored. All lines of a plot are equally wide: colour, marker and dashes tell 
 import contextlib
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import matplotlib as mpl
-import seaborn as sns
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-COLOURS: tuple[tuple[float, float, float], ...] = tuple(sns.color_palette("colorblind"))
-"""Ten colours that colour-blind eyes tell apart."""
+from lengen.plotting.lookups import once
+
+PALETTE = "0173b2 de8f05 029e73 d55e00 cc78bc ca9161 fbafe4 949494 ece133 56b4e9"
+COLOURS: tuple[tuple[float, float, float], ...] = tuple(to_rgb(f"#{code}") for code in PALETTE.split())
+"""Ten colours that colour-blind eyes tell apart: seaborn's palette "colorblind"."""
 BLACK = (0.15, 0.15, 0.15)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 RED = "#d7191c"
 """Outline of what was trained."""
 DPI = 120
 """Dots per inch of the PNG files."""
+TICKS: dict[Any, object] = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": ".15",
+    "axes.labelcolor": ".15",
+    "lines.solid_capstyle": "round",
+    "patch.edgecolor": "w",
+    "patch.force_edgecolor": True,
+    "text.color": ".15",
+    "xtick.color": ".15",
+    "ytick.color": ".15",
+}
+"""What seaborn's style "ticks" changes of matplotlib's defaults; seaborn itself takes longer to load than a figure to
+draw."""
 
 
 @contextlib.contextmanager
@@ -34,7 +50,7 @@ def style() -> Iterator[None]:
     defaults = {key: value for key, value in mpl.rcParamsDefault.items() if not key.startswith("backend")}
     with mpl.rc_context():
         mpl.rcParams.update(defaults)
-        mpl.rcParams.update(sns.axes_style("ticks"))
+        mpl.rcParams.update(TICKS)
         mpl.rcParams.update(
             {
                 "font.family": ["DejaVu Sans"],  # shipped with matplotlib, so equal on every machine
@@ -55,18 +71,19 @@ def style() -> Iterator[None]:
                 "svg.fonttype": "path",  # text as outlines: no font is looked up by the reader
             }
         )
-        yield
+        with once():
+            yield
 
 
-def pictures(figure: Figure) -> dict[str, bytes]:
-    """A figure as ``{"svg": ..., "png": ...}``, both at `DPI`; call it within `style`."""
+def pictures(figure: Figure, kinds: Sequence[str] = ("svg", "png")) -> dict[str, bytes]:
+    """A figure as ``{"svg": ..., "png": ...}``, placed at `DPI`; call it within `style`."""
     figure.set_dpi(DPI)
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
         figure.set_layout_engine("none")  # placed once: placing costs as much as drawing
-    png = _png(figure)  # first, because the SVG canvas sets another resolution
-    return {"svg": _svg(figure), "png": png}
+    # PNG first, because the SVG canvas sets another resolution
+    return {kind: write(figure) for kind, write in (("png", _png), ("svg", _svg)) if kind in kinds}
 
 
 # The canvases are used directly because `Figure.savefig` draws everything twice.
