@@ -12,35 +12,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import matplotlib as mpl
+import seaborn as sns
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from lengen.plotting.lookups import once
-
-PALETTE = "0173b2 de8f05 029e73 d55e00 cc78bc ca9161 fbafe4 949494 ece133 56b4e9"
-COLOURS: tuple[tuple[float, float, float], ...] = tuple(to_rgb(f"#{code}") for code in PALETTE.split())
-"""Ten colours that colour-blind eyes tell apart: seaborn's palette "colorblind"."""
+COLOURS: tuple[tuple[float, float, float], ...] = tuple(sns.color_palette("colorblind"))
+"""Ten colours that colour-blind eyes tell apart."""
 BLACK = (0.15, 0.15, 0.15)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 RED = "#d7191c"
 """Outline of what was trained."""
 DPI = 120
 """Dots per inch of the PNG files."""
-TICKS: dict[Any, object] = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": ".15",
-    "axes.labelcolor": ".15",
-    "lines.solid_capstyle": "round",
-    "patch.edgecolor": "w",
-    "patch.force_edgecolor": True,
-    "text.color": ".15",
-    "xtick.color": ".15",
-    "ytick.color": ".15",
-}
-"""What seaborn's style "ticks" changes of matplotlib's defaults; seaborn itself takes longer to load than a figure to
-draw."""
 
 
 @contextlib.contextmanager
@@ -50,7 +34,7 @@ def style() -> Iterator[None]:
     defaults = {key: value for key, value in mpl.rcParamsDefault.items() if not key.startswith("backend")}
     with mpl.rc_context():
         mpl.rcParams.update(defaults)
-        mpl.rcParams.update(TICKS)
+        mpl.rcParams.update(sns.axes_style("ticks"))
         mpl.rcParams.update(
             {
                 "font.family": ["DejaVu Sans"],  # shipped with matplotlib, so equal on every machine
@@ -71,8 +55,7 @@ def style() -> Iterator[None]:
                 "svg.fonttype": "path",  # text as outlines: no font is looked up by the reader
             }
         )
-        with once():
-            yield
+        yield
 
 
 def pictures(figure: Figure, kinds: Sequence[str] = ("svg", "png")) -> dict[str, bytes]:

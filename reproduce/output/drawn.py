@@ -20,7 +20,7 @@ from reproduce.store.atomic_files import write_text
 
 PACKAGES = ("lengen", "papers", "reproduce")
 """What can take part in a drawing, with all that lies in their folders."""
-LIBRARIES = ("matplotlib", "numpy", "pandas", "pillow", "kiwisolver", "pyparsing", "contourpy")
+LIBRARIES = ("matplotlib", "seaborn", "numpy", "pandas", "pillow", "kiwisolver", "pyparsing", "contourpy")
 """Whose version can change the bytes of a picture, or the numbers in it."""
 
 
