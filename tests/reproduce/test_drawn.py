@@ -1,5 +1,5 @@
 """What was drawn is not drawn again, unless anything it shows, or the file itself, became another; and how it is drawn
-does not show: remembered lookups and several processes give the bytes of the plain way."""
+does not show: several processes give the bytes of one."""
 
 import dataclasses
 import importlib
@@ -9,9 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-import seaborn
 
-from lengen import plotting
 from lengen.config.experiment import Figure
 from reproduce.output import drawn, figures, side_by_side
 from reproduce.store.store import Store
@@ -133,62 +131,6 @@ def test_a_picture_is_the_same_whether_drawn_alone_or_beside_the_other():
     for figure, runs in constructed().items():
         both = figures.render(figure, runs)
         assert both == figures.render(figure, runs, "", ["svg"]) | figures.render(figure, runs, "", ["png"])
-
-
-def test_remembered_lookups_change_no_byte(monkeypatch):
-    from contextlib import nullcontext
-
-    quick = [figures.render(figure, runs) for figure, runs in constructed().items()]
-    monkeypatch.setattr(style, "once", nullcontext)
-    assert quick == [figures.render(figure, runs) for figure, runs in constructed().items()]
-
-
-def test_lookups_are_remembered_in_the_style_alone():
-    from matplotlib.text import Text
-
-    plain = Text._get_layout
-    with plotting.style():
-        assert Text._get_layout is not plain
-    assert Text._get_layout is plain
-
-
-def test_the_style_is_that_of_seaborn():
-    import matplotlib as mpl
-
-    assert tuple(seaborn.color_palette("colorblind")) == plotting.COLOURS
-    ticks = seaborn.axes_style("ticks")
-    assert {name: ticks[name] for name in style.TICKS} == style.TICKS
-    # what the figures name themselves: their font, the colours of maps; grids are off
-    ours = {"font.family", "font.sans-serif", "image.cmap", "grid.color"}
-    assert {name for name, value in ticks.items() if mpl.rcParamsDefault[name] != value} - set(style.TICKS) <= ours
-
-
-SEVERAL = """
-import os
-from reproduce.output import figures, side_by_side
-from tests.reproduce.drawn import figures as constructed
-
-def work(place):
-    figure, runs = list(constructed().items())[place]
-    return figures.render(figure, runs), os.getpid()
-
-found = [dict(side_by_side.each(work, range(3), workers)) for workers in (1, 2)]
-alone, beside = ([some[place] for place in range(3)] for some in found)
-assert [pictures for pictures, _ in alone] == [pictures for pictures, _ in beside]
-assert {process for _, process in alone} == {os.getpid()} and os.getpid() not in {process for _, process in beside}
-
-def ended(place):
-    os.kill(os.getpid(), 9)
-
-try:
-    list(side_by_side.each(ended, range(3), 2))
-except side_by_side.EndedError as error:
-    print(error)
-try:
-    list(side_by_side.each([1, 2, 3].__getitem__, [0, 9], 2))
-except IndexError as error:
-    print("IndexError")
-"""
 
 
 def test_several_processes_draw_what_one_draws():
