@@ -133,6 +133,34 @@ def test_a_picture_is_the_same_whether_drawn_alone_or_beside_the_other():
         assert both == figures.render(figure, runs, "", ["svg"]) | figures.render(figure, runs, "", ["png"])
 
 
+SEVERAL = """
+import os
+from reproduce.output import figures, side_by_side
+from tests.reproduce.drawn import figures as constructed
+
+def work(place):
+    figure, runs = list(constructed().items())[place]
+    return figures.render(figure, runs), os.getpid()
+
+found = [dict(side_by_side.each(work, range(3), workers)) for workers in (1, 2)]
+alone, beside = ([some[place] for place in range(3)] for some in found)
+assert [pictures for pictures, _ in alone] == [pictures for pictures, _ in beside]
+assert {process for _, process in alone} == {os.getpid()} and os.getpid() not in {process for _, process in beside}
+
+def ended(place):
+    os.kill(os.getpid(), 9)
+
+try:
+    list(side_by_side.each(ended, range(3), 2))
+except side_by_side.EndedError as error:
+    print(error)
+try:
+    list(side_by_side.each([1, 2, 3].__getitem__, [0, 9], 2))
+except IndexError as error:
+    print("IndexError")
+"""
+
+
 def test_several_processes_draw_what_one_draws():
     """In a process of its own: this one may have threads, and then nothing is forked."""
     done = subprocess.run([sys.executable, "-c", SEVERAL], cwd=ROOT, capture_output=True, text=True)
