@@ -2,7 +2,6 @@
 does not show: several processes give the bytes of one."""
 
 import dataclasses
-import importlib
 import json
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from reproduce.store.store import Store
 from tests.reproduce.drawn import figures as constructed
 
 ROOT = Path(__file__).resolve().parents[2]
-style = importlib.import_module("lengen.plotting.style")  # by its name `plotting` has the function
 
 
 def finished(run, made="a"):
