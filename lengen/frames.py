@@ -1,7 +1,7 @@
 """Finished runs as pandas frames: scores and metrics with the columns that say whose they are.
 
-Runs enter, long tables leave; what is compared or drawn is a group-by of them. Only what compares, draws and reports
-loads pandas.
+Runs enter, long tables leave; what is drawn is a group-by of them. Only what draws and
+reports loads pandas.
 """
 
 from collections.abc import Iterable, Sequence

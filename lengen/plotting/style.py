@@ -8,7 +8,7 @@ is stored. All lines of a plot are equally wide: colour, marker and dashes tell 
 import contextlib
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -58,15 +58,15 @@ def style() -> Iterator[None]:
         yield
 
 
-def pictures(figure: Figure) -> dict[str, bytes]:
-    """A figure as ``{"svg": ..., "png": ...}``, both at `DPI`; call it within `style`."""
+def pictures(figure: Figure, kinds: Sequence[str] = ("svg", "png")) -> dict[str, bytes]:
+    """A figure as ``{"svg": ..., "png": ...}``, placed at `DPI`; call it within `style`."""
     figure.set_dpi(DPI)
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
         figure.set_layout_engine("none")  # placed once: placing costs as much as drawing
-    png = _png(figure)  # first, because the SVG canvas sets another resolution
-    return {"svg": _svg(figure), "png": png}
+    # PNG first, because the SVG canvas sets another resolution
+    return {kind: write(figure) for kind, write in (("png", _png), ("svg", _svg)) if kind in kinds}
 
 
 # The canvases are used directly because `Figure.savefig` draws everything twice.

@@ -6,6 +6,7 @@ commands that put a problem to a model stand in `reproduce.commands.problem`.
 
 import argparse
 import fnmatch
+import itertools
 import json
 import re
 import sys
@@ -92,13 +93,18 @@ def _published(experiment: Experiment) -> list[tuple[str, str]]:
 def figures_command(options: argparse.Namespace) -> int:
     """Draw the committed runs' figures, and those of local runs where there are any; print the files."""
     from reproduce.output import figures
+    from reproduce.runs.display import counter
 
-    drawn: list[str] = []
+    groups = []
     for paper, names in _papers_and_figures(options.selector):
         for store in _with_runs(paper):
-            drawn += [readable(path) for path in figures.draw(paper, store, names)]
+            groups.append(figures.sheets(paper, store, names))
             if options.with_overrides:
-                drawn += [readable(path) for path in figures.draw_overridden(paper, store, names)]
+                groups.append(figures.overridden_sheets(paper, store, names))
+    tell = counter("figures drawn", sys.stderr)
+    found = iter(figures.write(list(itertools.chain(*groups)), results_root(), tell=tell))
+    paths = [sorted(itertools.chain(*itertools.islice(found, len(group)))) for group in groups]
+    drawn = [readable(path) for group in paths for path in group]
     if options.format == "json":
         print(json.dumps(drawn))
     else:
@@ -169,9 +175,11 @@ def print_comparison(paper: str, reference: Sequence["Row"], yours: Sequence["Ro
 def report_command(options: argparse.Namespace) -> int:
     """One page per paper with everything."""
     from reproduce.output import report
+    from reproduce.runs.display import counter
 
     for paper, _ in _papers_and_figures(options.selector):
-        print(readable(report.write(paper, _with_runs(paper))))
+        tell = counter(f"figures of {paper} drawn", sys.stderr)
+        print(readable(report.write(paper, _with_runs(paper), tell)))
     return 0
 
 
@@ -221,9 +229,10 @@ def _refresh_reference(paper: str, reference: Store) -> None:
     """Figures, comparison and the table of claims, in whichever README has its markers, follow the promoted runs."""
     from reproduce.comparison import compare, tables
     from reproduce.output import figures
+    from reproduce.runs.display import counter
 
     (rows,), paths = compare.save(paper, [reference])
-    for path in (*figures.draw(paper, reference), *paths):
+    for path in (*figures.draw(paper, reference, tell=counter("figures drawn", sys.stderr)), *paths):
         print(readable(path))
     repository = checkout()
     if repository is not None and reference.path.parent == repository / "results":

@@ -11,7 +11,7 @@ from reproduce.runs import perform as runner
 from reproduce.runs import stacks
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.runs.display import Display
+from reproduce.runs.display import Display, counter
 from reproduce.runs.estimate import cost, in_words, makespan
 from reproduce.runs.executors import Local, Sbatch, usable_cores
 from reproduce.runs.perform import Job, Order, Plan, PlanError, Report
@@ -87,7 +87,7 @@ def conclude(paper: str, root: Path) -> None:
     from reproduce.output import figures
 
     local = Store(root, "local")
-    drawn = figures.draw(paper, local)
+    drawn = figures.draw(paper, local, tell=counter("figures drawn", sys.stderr))
     reference, yours, written = write_comparison(paper, [Store(root, "reference"), local])
     print_comparison(paper, reference, yours, "table")
     print()

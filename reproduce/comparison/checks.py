@@ -362,7 +362,7 @@ def _unlearned(claim: Claim, sides: Sides) -> list[str]:
         measure = tested.vocabulary.measure(claim.measure)
         scored = isinstance(measure, Scored) and measure.proportion
         side = Side(claim.measure, claim.mode, "in_range") if scored else Side("exact", "teacher_forced", "in_range")
-        if not tested.cells("in_range").empty and (value := tested.sample(side).value) < LEARNED:
+        if tested.cells("in_range") and (value := tested.sample(side).value) < LEARNED:
             notes.append(f"{short(tested.name)} reaches only {value:.2f} in range at this size")
     return notes
 
@@ -479,26 +479,29 @@ class Measured(_Number, frozen=True, kw_only=True, tag="measured"):
     def _over_cells(self, tested: Tested, side: Side) -> tuple[float, int, str]:
         """Value, the examples of one seed behind it, and where it was found."""
         cells = tested.cells(self.region, self.lengths, self.counts)
-        bounds = {axis: span[1] for axis, span in (("length", self.lengths), ("count", self.counts)) if span}
-        if cells.empty or any(cells[axis].max() != most for axis, most in bounds.items()):
-            where = " x ".join(map(str, bounds.values())) or tested.vocabulary.regions[self.region].words
+        bounds = [(axis, span[1]) for axis, span in enumerate((self.lengths, self.counts)) if span]
+        if not cells or any(max(cell[axis] for cell in cells) != most for axis, most in bounds):
+            where = " x ".join(str(most) for _, most in bounds) or tested.vocabulary.regions[self.region].words
             raise Missing(f"{short(tested.name)} was not tested up to {where} at this profile")
         rows = tested.rows(side, cells)
-        if not rows["bottom"].all():
-            length, count = rows.loc[~rows["bottom"].astype(bool), ["length", "count"]].iloc[0]
-            raise Missing(f"{short(tested.name)} was tested on no example at {length} x {count}")
-        rates = rows.assign(rate=rows["top"] / rows["bottom"]).groupby(["length", "count"])
-        medians, sizes = rates["rate"].median(), rates["bottom"].first()
+        for row in rows:
+            if not row.bottom:
+                raise Missing(f"{short(tested.name)} was tested on no example at {row.cell[0]} x {row.cell[1]}")
+        rates: dict[tuple[int, int], list[float]] = {cell: [] for cell in sorted(cells)}
+        for row in rows:
+            rates[row.cell].append(row.top / row.bottom)
+        medians = {cell: median(found) for cell, found in rates.items()}
+        sizes = {row.cell: int(row.bottom) for row in reversed(rows)}  # of the first seed
         if self.statistic == "mean":
-            return sum(medians) / len(medians), int(sizes.sum()), ""
-        cell = medians.idxmin() if self.statistic == "minimum" else medians.idxmax()
+            return sum(medians.values()) / len(medians), sum(sizes.values()), ""
+        cell = (min if self.statistic == "minimum" else max)(medians, key=lambda cell: medians[cell])
         words = ""
         if len(cells) > 1:
             words = f"at {' x '.join(map(str, cell[:1] if tested.curve else cell))}"
         if len(tested.runs) > 1:
-            spread = seed_interval(rates["rate"].get_group(cell).tolist())
+            spread = seed_interval(rates[cell])
             words += f"{' ' if words else ''}seeds {spread.low:.3f} to {spread.high:.3f}"
-        return float(medians[cell]), int(sizes[cell]), words
+        return medians[cell], sizes[cell], words
 
 
 class Setting(_Number, frozen=True, kw_only=True, tag="setting"):

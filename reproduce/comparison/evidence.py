@@ -11,18 +11,16 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from lengen.config.experiment import Experiment
 from lengen.config.spec import Spec
 from lengen.intervals import Z95, Interval, newcombe, wilson
-from lengen.measures import Missing, OfRun, short, trained
+from lengen.measures import Missing, OfRun, Trained, short, trained
 from lengen.records import Run
-from reproduce.comparison.measures import Vocabulary, table
-from reproduce.comparison.regions import Bounds, inside
-
-if TYPE_CHECKING:  # reading what a paper says waits for no pandas
-    import pandas as pd
+from reproduce.comparison.measures import Part, Vocabulary, table
+from reproduce.comparison.regions import Bounds, Cells, inside
+from reproduce.runs.catalogue import hash_of
 
 REPRODUCED, DIFFERS, UNDECIDED = "reproduced", "differs", "undecided"
 
@@ -106,20 +104,10 @@ class Tested:
         return all(len(run.grid.axes) == 1 for run in self.runs)
 
     @functools.cached_property
-    def scores(self) -> "pd.DataFrame":
-        """`lengen.frames.counts` of the runs."""
-        from lengen.frames import counts
-
-        return counts(self.runs)
-
-    @functools.cached_property
-    def _tested(self) -> "pd.DataFrame":
-        """Length and count of the cells that every run tested, sorted."""
-        import pandas as pd
-
+    def _tested(self) -> Cells:
+        """The cells that every run tested, sorted."""
         first, *others = (run.grid.scores for run in self.runs)
-        cells = [(*cell, 1)[:2] for cell in sorted(first) if all(cell in scores for scores in others)]
-        return pd.DataFrame(cells, columns=["length", "count"], dtype=int)
+        return [(cell[0], (*cell, 1)[1]) for cell in sorted(first) if all(cell in scores for scores in others)]
 
     @functools.cached_property
     def alone(self) -> "list[Tested]":
@@ -130,43 +118,54 @@ class Tested:
     def _measured(self) -> dict[object, Sample]:
         return {}
 
-    def cells(self, region: str, lengths: Bounds = None, counts: Bounds = None) -> "pd.DataFrame":
-        """Length and count of the cells that every run tested, in a region of the trained range and within bounds."""
-        return inside(self._tested, trained(self.runs[0]), self.vocabulary.regions[region], lengths, counts)
+    @functools.cached_property
+    def _trained(self) -> Trained:
+        return trained(self.runs[0])
 
-    def rows(self, side: Side, cells: "pd.DataFrame | None" = None) -> "pd.DataFrame":
+    @functools.cached_property
+    def _cells(self) -> dict[object, Cells]:
+        return {}
+
+    def cells(self, region: str, lengths: Bounds = None, counts: Bounds = None) -> Cells:
+        """The cells that every run tested, in a region of the trained range and within bounds."""
+        key = region, lengths, counts
+        if key not in self._cells:
+            kept = self.vocabulary.regions[region]
+            self._cells[key] = inside(self._tested, self._trained, kept, lengths, counts)
+        return self._cells[key]
+
+    def rows(self, side: Side, cells: Cells | None = None) -> list[Part]:
         """`reproduce.comparison.measures.table` of the measure of a side, over its region or the cells given."""
         if cells is None:
             cells = self.cells(side.region, side.lengths, side.counts)
-        return table(self.vocabulary.measure(side.measure), self.runs, self.scores, cells, side.mode)
+        return table(self.vocabulary.measure(side.measure), self.runs, cells, side.mode)
 
-    def sample(self, side: Side, cells: "pd.DataFrame | None" = None) -> Sample:
+    def sample(self, side: Side, cells: Cells | None = None) -> Sample:
         """The measure of a side over its region, or over the cells given; `Missing` where the runs lack something."""
         if cells is None:
-            if side not in self._measured:
-                self._measured[side] = self._sample(side, self.cells(side.region, side.lengths, side.counts))
-            return self._measured[side]
-        return self._sample(side, cells)
+            cells = self.cells(side.region, side.lengths, side.counts)
+        key = side.measure, side.mode, side.region, tuple(cells)
+        if key not in self._measured:
+            self._measured[key] = self._sample(side, cells)
+        return self._measured[key]
 
-    def _sample(self, side: Side, cells: "pd.DataFrame") -> Sample:
+    def _sample(self, side: Side, cells: Cells) -> Sample:
         measure = self.vocabulary.measure(side.measure)
-        if cells.empty and not isinstance(measure, OfRun):
+        if not cells and not isinstance(measure, OfRun):
             raise Missing(f"{short(self.name)} tested no cell there: {self.vocabulary.regions[side.region].words}")
-        sums = self.rows(side, cells).groupby("seed", sort=False)[["top", "bottom"]].sum()
-        if not (n := int(sums["bottom"].sum())):
+        rows = self.rows(side, cells)
+        by_seed = [[row for row in rows if row.seed == seed] for seed in dict.fromkeys(row.seed for row in rows)]
+        tops = [math.fsum(row.top for row in some) for some in by_seed]
+        bottoms = [sum(row.bottom for row in some) for some in by_seed]
+        if not (n := int(sum(bottoms))):
             raise Missing(f"{short(self.name)} was tested on no example there")
-        seeds = (sums["top"] / sums["bottom"]).tolist()
-        return Sample(short(self.name), tuple(seeds), float(sums["top"].sum()), n, measure.proportion)
+        seeds = tuple(top / bottom if bottom else math.nan for top, bottom in zip(tops, bottoms, strict=True))
+        return Sample(short(self.name), seeds, float(sum(tops)), n, measure.proportion)
 
 
 def same_spec(run: Run, spec: Spec) -> bool:
     """Whether a run was made with exactly this specification."""
-    return run.info.get("spec_hash") == _hash(spec)
-
-
-@functools.cache
-def _hash(spec: Spec) -> str:
-    return spec.hash()  # a walk over the whole specification: asked for thousands of times in one comparison
+    return run.info.get("spec_hash") == hash_of(spec)
 
 
 def pooled(samples: Sequence[Sample]) -> Sample:

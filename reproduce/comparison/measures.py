@@ -1,23 +1,20 @@
 """What is measured on finished runs: the measures that every paper can name, and how any measure becomes a table.
 
-Runs and test cells enter, a table with a numerator and a denominator per run and cell leaves: everything after it is a
-group-by. Measures that one paper needs stand in its ``measures.py``.
+Runs and test cells enter, a table with a numerator and a denominator per run and cell leaves: everything after it sums
+or groups its rows. Measures that one paper needs stand in its ``measures.py``.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lengen.measures import ByLength, Family, Measure, Missing, OfRun, Region, Scored, short, stored
 from lengen.metrics import METRICS
 from lengen.records import Run
-from reproduce.comparison.regions import REGIONS, keys
+from reproduce.comparison.regions import REGIONS, Cells
 from reproduce.runs.catalogue import CATALOGUE
-
-if TYPE_CHECKING:  # reading what a paper says waits for no pandas
-    import pandas as pd
 
 
 def scalar(name: str) -> Measure:
@@ -109,42 +106,43 @@ def paper_measures(name: str) -> Vocabulary:
     return Vocabulary(paper.measures(), paper.regions())
 
 
-def table(
-    measure: Measure, runs: Sequence[Run], scores: "pd.DataFrame", cells: "pd.DataFrame", mode: str
-) -> "pd.DataFrame":
-    """Columns seed, length, count, top, bottom: one row per run and cell, or per run for a measure of whole runs.
+class Part(NamedTuple):
+    """What one run gives to a measure in one cell; a measure of whole runs has the cell 0 x 0."""
+
+    seed: int
+    cell: tuple[int, int]
+    top: float
+    bottom: float
+
+
+def table(measure: Measure, runs: Sequence[Run], cells: Cells, mode: str) -> list[Part]:
+    """One row per run and cell, or per run for a measure of whole runs; run by run.
 
     Args:
         runs: one per seed, of one experiment.
-        scores: `lengen.frames.counts` of these runs.
-        cells: columns length and count, of cells that every run tested.
+        cells: of those that every run tested.
 
     Raises:
         Missing: where a run lacks what is measured.
     """
-    import pandas as pd
-
     if isinstance(measure, Scored):
-        return _scored(measure, runs, scores, cells, mode)
-    rows: list[tuple[int, int, int, float, int]] = []
+        return _scored(measure, runs, cells, mode)
+    if isinstance(measure, OfRun):
+        return [Part(run.seed, (0, 0), *measure.value(run)) for run in runs]
+    return [Part(run.seed, cell, *measure.value(run, cell[0])) for run in runs for cell in cells]
+
+
+def _scored(measure: Scored, runs: Sequence[Run], cells: Cells, mode: str) -> list[Part]:
+    top, bottom = measure.numerator, measure.denominator
+    rows = []
     for run in runs:
-        if isinstance(measure, OfRun):
-            rows.append((run.seed, 0, 0, *measure.value(run)))
-        else:
-            rows += [(run.seed, n, m, *measure.value(run, n)) for n, m in cells.itertuples(index=False)]
-    return pd.DataFrame(rows, columns=["seed", "length", "count", "top", "bottom"])
-
-
-def _scored(
-    measure: Scored, runs: Sequence[Run], scores: "pd.DataFrame", cells: "pd.DataFrame", mode: str
-) -> "pd.DataFrame":
-    names = {"top": measure.numerator, "bottom": measure.denominator}
-    found = scores[(scores["mode"] == mode).to_numpy() & np.isin(keys(scores), keys(cells))]
-    found = found.assign(**{column: found.get(name, np.nan) for column, name in names.items()})
-    found = found[["seed", "length", "count", *names]].dropna()
-    if len(found) < len(runs) * len(cells):
-        there = {*zip(found["seed"], found["length"], found["count"], strict=True)}
-        wanted = ((run.seed, n, m) for n, m in sorted(cells.itertuples(index=False)) for run in runs)
-        _, n, m = next(key for key in wanted if key not in there)
+        scores, axes = run.grid.scores, len(run.grid.axes)
+        for cell in cells:
+            counts: Mapping[str, float] = scores[cell[:axes]].get(mode, {})
+            if top in counts and bottom in counts:
+                rows.append(Part(run.seed, cell, counts[top], counts[bottom]))
+    if len(rows) < len(runs) * len(cells):
+        there = {(row.seed, row.cell) for row in rows}
+        n, m = next(cell for cell in sorted(cells) for run in runs if (run.seed, cell) not in there)
         raise Missing(f"{short(runs[0].experiment)} was not scored {mode.replace('_', '-')} at {n} x {m}")
-    return found
+    return rows

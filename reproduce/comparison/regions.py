@@ -1,20 +1,19 @@
 """Which test cells a claim or a number is about: regions that every paper can name, as masks over cells.
 
-Tables of cells enter and leave. The trained range is read from the run's own specification, never from a name; lengths
+Lists of cells enter and leave. The trained range is read from the run's own specification, never from a name; lengths
 below the longest trained one may be left out of it, and count as outside. Regions that one paper needs stand in its
 ``measures.py``.
 """
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+import itertools
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from lengen.measures import Region, Trained
 
-if TYPE_CHECKING:  # reading what a paper says waits for no pandas
-    import pandas as pd
-
+Cells = Sequence[tuple[int, int]]
+"""Length and count of test cells, in order; a length of a curve, which has no second axis, has the count 1."""
 Bounds = tuple[int, int] | None
 """Smallest and largest value of an axis; None for all."""
 
@@ -41,35 +40,27 @@ REGIONS: Mapping[str, Region] = {
 twice as far on either axis, at its longest operand; of "next" the shortest length only, of "longest" the longest."""
 
 
-def inside(cells: "pd.DataFrame", trained: Trained, region: Region, lengths: Bounds, counts: Bounds) -> "pd.DataFrame":
-    """The rows of a table of cells (length, count) that lie in a region of a trained range and within bounds.
+def inside(cells: Cells, trained: Trained, region: Region, lengths: Bounds, counts: Bounds) -> Cells:
+    """The cells that lie in a region of a trained range and within bounds.
 
-    >>> import pandas as pd
-    >>> cells = pd.DataFrame({"length": [2, 3, 4, 5], "count": 1})
-    >>> inside(cells, Trained(3, 1), REGIONS["next"], None, None).values.tolist()
-    [[4, 1]]
+    >>> inside([(2, 1), (3, 1), (4, 1), (5, 1)], Trained(3, 1), REGIONS["next"], None, None)
+    [(4, 1)]
     """
-    length, count = cells["length"].to_numpy(), cells["count"].to_numpy()
+    length, count = np.array(cells, int).reshape(-1, 2).T
     mask = region.mask(trained, length, count)
     for values, bounds in ((length, lengths), (count, counts)):
         if bounds is not None:
             mask = mask & (values >= bounds[0]) & (values <= bounds[1])
     if region.only is not None and mask.any():
         mask = mask & (length == region.only(length[mask].tolist()))
-    return cells[mask]
+    return list(itertools.compress(cells, mask.tolist()))
 
 
-def shared(first: "pd.DataFrame", second: "pd.DataFrame") -> "pd.DataFrame":
-    """The cells that both tables have.
+def shared(first: Cells, second: Cells) -> Cells:
+    """The cells that both lists have.
 
-    >>> import pandas as pd
-    >>> cells = [pd.DataFrame(rows, columns=["length", "count"]) for rows in ([(5, 1), (9, 1)], [(5, 1), (5, 2)])]
-    >>> shared(*cells).values.tolist()
-    [[5, 1]]
+    >>> shared([(5, 1), (9, 1)], [(5, 1), (5, 2)])
+    [(5, 1)]
     """
-    return first[np.isin(keys(first), keys(second))]
-
-
-def keys(cells: "pd.DataFrame") -> np.ndarray:
-    """One whole number per row of columns length and count: equal for equal cells."""
-    return cells["length"].to_numpy(int) * 2**32 + cells["count"].to_numpy(int)
+    there = set(second)
+    return [cell for cell in first if cell in there]

@@ -1,19 +1,22 @@
 """Draw every published figure from a store: finished runs go in, SVG and PNG files leave, and CSV where declared.
 
 Drawing reads the store and nothing else and needs no torch. The same runs give the same bytes on every machine with the
-locked versions (`lengen.plotting.style`).
+locked versions (`lengen.plotting.style`), and what was drawn from them already is not drawn again.
 """
 
+import functools
 import itertools
 import re
 import textwrap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lengen.config.experiment import PROFILES, Figure
 from lengen.config.spec import nearest
 from lengen.records import Run
+from reproduce.output.drawn import Drawn, sum_of
+from reproduce.output.side_by_side import each
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store import atomic_files as files
 from reproduce.store.store import Store
@@ -23,37 +26,58 @@ if TYPE_CHECKING:
 
 NUMBER = r"(?:[A-Z]\.)?\d[^\W_]*(?:\.\d[^\W_]*)?"
 """How papers number figures: 1, 7a, 4.1 or B.1."""
+KINDS = ("svg", "png")
+"""Kinds of pictures."""
 
 
 class FigureError(ValueError):
     """A figure that does not exist; one sentence for the user."""
 
 
-def draw(paper: str, source: Store, names: Collection[str] | None = None) -> list[Path]:
-    """Draw a paper's figures (all, or those named) for each profile of the store that has runs; paths, sorted.
+class Sheet(NamedTuple):
+    """A figure at one profile of one store: what is drawn, and where its files go."""
 
-    A file is written only when its bytes changed. Figures without any run at a profile are skipped, and so is
-    the smoke profile where another one has runs: its training is too short to show anything. A figure that reads
-    no experiment is drawn for every profile that is drawn at all, each time the same.
+    stem: Path
+    figure: Figure
+    runs: Mapping[str, Sequence[Run]]
+    remark: str = ""
+
+
+def draw(
+    paper: str,
+    source: Store,
+    names: Collection[str] | None = None,
+    tell: Callable[[int, int], None] | None = None,
+) -> list[Path]:
+    """Draw a paper's figures (all, or those named) for each profile of the store that has runs; paths, sorted."""
+    return sorted(itertools.chain(*write(sheets(paper, source, names), source.root, tell=tell)))
+
+
+def sheets(paper: str, source: Store, names: Collection[str] | None = None) -> list[Sheet]:
+    """What `draw` draws.
+
+    Figures without any run at a profile are skipped, and so is the smoke profile where another one has runs: its
+    training is too short to show anything. A figure that reads no experiment is drawn for every profile that is drawn
+    at all, each time the same.
     """
     chosen = _chosen(paper, names)
     found = {profile: _runs(paper, source, profile) for profile in PROFILES}
     profiles = [profile for profile in PROFILES if profile != "smoke" and any(found[profile].values())]
-    paths = []
+    wanted = []
     for profile in profiles or ["smoke"] * any(found["smoke"].values()):
         for figure in chosen:
             runs = {name: found[profile].get(name, []) for name in figure.reads}
             if any(runs.values()) or not runs:
-                paths += _write(source.path / paper / "figures" / f"{figure.name}-{profile}", figure, runs)
-    return sorted(paths)
+                wanted.append(Sheet(source.path / paper / "figures" / f"{figure.name}-{profile}", figure, runs))
+    return wanted
 
 
-def draw_overridden(paper: str, source: Store, names: Collection[str] | None = None) -> list[Path]:
-    """Draw figures once more for every setting that runs were made in with ``--set``, beside the declared ones; paths.
+def overridden_sheets(paper: str, source: Store, names: Collection[str] | None = None) -> list[Sheet]:
+    """Figures once more for every setting that runs were made in with ``--set``, beside the declared ones.
 
     Experiments with such runs show them, and the title says what was set; the others show their declared runs.
     """
-    paths = []
+    wanted = []
     headers = source.headers(paper)
     for figure, profile in itertools.product(_chosen(paper, names), PROFILES):
         made: dict[tuple[str, ...], dict[str, list[Run]]] = {}
@@ -69,11 +93,67 @@ def draw_overridden(paper: str, source: Store, names: Collection[str] | None = N
             variants = ", ".join(name.partition("/")[2] for name in changed)
             remark = f"; {variants} with {' '.join(f'--set {item}' for item in overrides)}"
             stem = source.path / paper / "figures" / f"{figure.name}-{profile}-with-{slug}"
-            paths += _write(stem, figure, runs, remark)
-    return sorted(paths)
+            wanted.append(Sheet(stem, figure, runs, remark))
+    return wanted
 
 
-def render(figure: Figure, runs: Mapping[str, Sequence[Run]], remark: str = "") -> dict[str, bytes]:
+def write(
+    wanted: Sequence[Sheet], root: Path, kinds: Sequence[str] = KINDS, tell: Callable[[int, int], None] | None = None
+) -> list[list[Path]]:
+    """Draw what is not drawn yet, on all cores, and write it; the files of each sheet, changed or not.
+
+    Args:
+        root: the results folder, whose notes say what is drawn already (`reproduce.output.drawn`).
+        kinds: of the pictures that are needed; the others follow where one of these became different.
+        tell: gets how many of how many are drawn.
+    """
+    notes = Drawn(root)
+    sums = [sum_of(sheet.figure, sheet.runs, sheet.remark) for sheet in wanted]
+    todo = [
+        place
+        for place, (sheet, made_of) in enumerate(zip(wanted, sums, strict=True))
+        if not all(notes.is_current(path, made_of) for path in _files(sheet, kinds))
+    ]
+    if todo:
+        from lengen import plotting  # noqa: F401  (once, before processes part)
+
+    work = functools.partial(_drawn, kinds=kinds)
+    for done, (at, found) in enumerate(each(work, [wanted[place] for place in todo]), start=1):
+        sheet, made_of = wanted[todo[at]], sums[todo[at]]
+        for kind, content in found.items():
+            path = _file(sheet, kind)
+            if not _is(path, content):
+                files.write_bytes(path, content)
+            notes.note(path, made_of, content)
+        if tell is not None:
+            tell(done, len(todo))
+    notes.save()
+    return [_files(sheet, kinds) for sheet in wanted]
+
+
+def _drawn(sheet: Sheet, kinds: Sequence[str]) -> dict[str, bytes]:
+    found = render(sheet.figure, sheet.runs, sheet.remark, kinds)
+    if all(_is(_file(sheet, kind), content) for kind, content in found.items()):
+        return found
+    rest = [kind for kind in KINDS if kind not in kinds]  # a folder holds one state of a figure
+    return found | (render(sheet.figure, sheet.runs, sheet.remark, rest) if rest else {})
+
+
+def _files(sheet: Sheet, kinds: Sequence[str]) -> list[Path]:
+    return [_file(sheet, kind) for kind in (*kinds, *(["csv"] if sheet.figure.table else []))]
+
+
+def _file(sheet: Sheet, kind: str) -> Path:
+    return sheet.stem.with_name(f"{sheet.stem.name}.{kind}")
+
+
+def _is(path: Path, content: bytes) -> bool:
+    return path.exists() and path.read_bytes() == content
+
+
+def render(
+    figure: Figure, runs: Mapping[str, Sequence[Run]], remark: str = "", kinds: Sequence[str] = KINDS
+) -> dict[str, bytes]:
     """One figure as ``{"svg": ..., "png": ...}``; ``runs`` maps every experiment it reads to its runs.
 
     A figure with a table has it under ``csv``. The title is the published caption in one line with the profile,
@@ -88,7 +168,7 @@ def render(figure: Figure, runs: Mapping[str, Sequence[Run]], remark: str = "") 
         title = f"{_published(figure.name)}{figure.title}{profile}"
         lines = -(-len(title) // int(drawing.get_figwidth() * 12))  # characters that fit a line
         drawing.suptitle(textwrap.fill(title, len(title) // lines + 8))
-        return {**plotting.pictures(drawing), **table}
+        return {**plotting.pictures(drawing, kinds), **table}
 
 
 def _published(name: str) -> str:
@@ -99,16 +179,6 @@ def _published(name: str) -> str:
         return ""
     word, first, second = {"fig": "Figure", "table": "Table"}[match[1]], match[2], match[3]
     return f"{word}s {first} and {second}: " if second else f"{word} {first}: "
-
-
-def _write(stem: Path, figure: Figure, runs: Mapping[str, Sequence[Run]], remark: str = "") -> list[Path]:
-    paths = []
-    for kind, content in render(figure, runs, remark).items():
-        path = stem.with_name(f"{stem.name}.{kind}")
-        if not path.exists() or path.read_bytes() != content:
-            files.write_bytes(path, content)
-        paths.append(path)
-    return paths
 
 
 def _runs(paper: str, source: Store, profile: str) -> dict[str, list[Run]]:

@@ -6,7 +6,7 @@ comes from files is escaped, and pictures are embedded as images, in which nothi
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,13 +42,14 @@ class Line(NamedTuple):
     command: str
 
 
-def write(paper: str, stores: Sequence[Store]) -> Path:
+def write(paper: str, stores: Sequence[Store], tell: Callable[[int, int], None] | None = None) -> Path:
     """Draw, compare and write ``<root>/local/<paper>/report.html``, which git ignores; its path.
 
-    Each store speaks for itself; rows that a store other than the first has no run for are left out.
+    Each store speaks for itself; rows that a store other than the first has no run for are left out. ``tell`` gets how
+    many figures of how many are drawn.
     """
     rows = {item.name: compare.compare(paper, [item]) for item in stores}
-    pictures = [picture for item in stores for picture in _pictures(paper, item)]
+    pictures = _pictures(paper, stores, tell)
     runs = [run for item in stores for run in item.headers(paper)]
     path = stores[0].root / "local" / paper / "report.html"
     about = CATALOGUE.paper(paper)
@@ -120,16 +121,17 @@ def _tally(lines: Sequence[Line]) -> list[tuple[str, str]]:
     return found
 
 
-def _pictures(paper: str, source: Store) -> list[Picture]:
-    titles = {figure.name: figure.title for figure in CATALOGUE.figures(paper)}
-    order = list(titles)
-    paths = [path for path in figures.draw(paper, source) if path.suffix == ".svg"]
-    paths.sort(key=lambda path: order.index(path.stem.rpartition("-")[0]))
-    found = []
-    for path in paths:
-        name, _, profile = path.stem.rpartition("-")
-        found.append(Picture(f"{name}: {titles[name]} ({profile} profile)", source.name, path.read_bytes()))
-    return found
+def _pictures(paper: str, stores: Sequence[Store], tell: Callable[[int, int], None] | None) -> list[Picture]:
+    """The figures of each store in the order of declaration; of the pictures those that the page shows are drawn."""
+    order = [figure.name for figure in CATALOGUE.figures(paper)]
+    names = [item.name for item in stores]
+    wanted = [(item.name, sheet) for item in stores for sheet in figures.sheets(paper, item)]
+    drawn = figures.write([sheet for _, sheet in wanted], stores[0].root, ("svg",), tell)
+    found: dict[tuple[int, int, str], Picture] = {}
+    for (store, sheet), (svg, *_) in zip(wanted, drawn, strict=True):
+        title = f"{sheet.figure.name}: {sheet.figure.title} ({svg.stem.rpartition('-')[2]} profile)"
+        found[names.index(store), order.index(sheet.figure.name), svg.name] = Picture(title, store, svg.read_bytes())
+    return [found[place] for place in sorted(found)]
 
 
 def _data_url(svg: bytes) -> str:

@@ -7,10 +7,10 @@ first of them. This is the only module of `reproduce` that knows where papers co
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 from lengen.config.experiment import Experiment, Figure
-from lengen.config.spec import nearest
+from lengen.config.spec import Spec, nearest
 from lengen.paper import Paper
 from lengen.records import Run
 from reproduce.store.store import Store
@@ -20,6 +20,12 @@ WILDCARDS = frozenset("*?[")
 
 class SelectorError(ValueError):
     """A selector that names nothing; the message gives the nearest names."""
+
+
+@cache
+def hash_of(spec: Spec) -> str:
+    """`Spec.hash`, which walks over the whole specification: one comparison asks for it thousands of times."""
+    return spec.hash()
 
 
 class Catalogue:
@@ -110,7 +116,7 @@ class Catalogue:
         if key not in self._home:
             first: dict[str, Experiment] = {}
             self._home[key] = {
-                item.name: first.setdefault(item.specs[profile].hash(), item)
+                item.name: first.setdefault(hash_of(item.specs[profile]), item)
                 for item in self.experiments(experiment.paper)
                 if profile in item.specs
             }
@@ -124,7 +130,7 @@ class Catalogue:
         """
         if profile not in experiment.specs:
             return []
-        declared = experiment.specs[profile].hash()
+        declared = hash_of(experiment.specs[profile])
         chosen: dict[int, Run] = {}
         runs = [
             run
@@ -140,7 +146,7 @@ class Catalogue:
         the reference store and was made without overrides."""
         if not self._of(run, experiment, profile):
             return False
-        as_declared = run.info["spec_hash"] == experiment.specs[profile].hash()
+        as_declared = run.info["spec_hash"] == hash_of(experiment.specs[profile])
         return as_declared or (run.store == "reference" and run.info["overrides"] == [])
 
     def overridden(self, run: Run, experiment: Experiment, profile: str) -> bool:

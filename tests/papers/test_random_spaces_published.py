@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import papers.random_spaces as package
@@ -72,8 +71,8 @@ def specs(claim: Claim):
 
 def lengths_in(region: str, spec) -> list[int]:
     span = trained_range(spec.to_dict()["data"])
-    tested = pd.DataFrame({"length": spec.test.lengths, "count": 1})
-    return inside(tested, span, PUBLISHED.vocabulary.regions[region], None, None)["length"].tolist()
+    tested = [(length, 1) for length in spec.test.lengths]
+    return [length for length, _ in inside(tested, span, PUBLISHED.vocabulary.regions[region], None, None)]
 
 
 def test_every_experiment_of_a_claim_tests_lengths_in_its_region():

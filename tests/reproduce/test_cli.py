@@ -179,7 +179,7 @@ def test_a_run_ends_with_folder_and_accuracy(results, capsys):
 
 
 def test_a_whole_paper_ends_with_figures_and_comparison(results, capsys, monkeypatch):
-    monkeypatch.setattr(figures, "draw", lambda paper, store, names=None: [store.path / paper / "figures/fig1-cpu.svg"])
+    monkeypatch.setattr(figures, "draw", lambda paper, store, **_: [store.path / paper / "figures/fig1-cpu.svg"])
     assert main(["run", "toy", "--jobs", "1"]) == 0
     shown = capsys.readouterr().out
     assert "alpha adds beyond its range" in shown and "reproduced" in shown

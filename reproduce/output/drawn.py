@@ -1,0 +1,88 @@
+"""Which pictures need no new drawing: those made of exactly what they would be made of now, and not touched since.
+
+A sum of everything that a picture is made of enters (`sum_of`), whether its files still are what was drawn from that
+leaves. The sum covers the program's own files, the versions of what draws, and every file of every run, so a picture is
+never older than anything it shows; a figure of which that cannot be said has no sum and is drawn anew. The notes lie in
+``<root>/local/drawn.json``, which git ignores; without that file everything is drawn.
+"""
+
+import functools
+import hashlib
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from lengen.config.experiment import Figure
+from lengen.records import Run
+from reproduce.store.atomic_files import write_text
+
+PACKAGES = ("lengen", "papers", "reproduce")
+"""What can take part in a drawing, with all that lies in their folders."""
+LIBRARIES = ("matplotlib", "seaborn", "numpy", "pandas", "pillow", "kiwisolver", "pyparsing", "contourpy")
+"""Whose version can change the bytes of a picture, or the numbers in it."""
+
+
+def sum_of(figure: Figure, runs: Mapping[str, Sequence[Run]], remark: str) -> str | None:
+    """A digest of all that the picture is made of; None where something of it is not known to be in a file."""
+    made_by = [work for work in (figure.draw, figure.table) if work is not None]
+    known = all(work.__module__.partition(".")[0] in PACKAGES for work in made_by)
+    # run.json of a finished run holds the sha256 of its other files, which were compared when it was read
+    if not known or not all(run.info.get("files") for some in runs.values() for run in some):
+        return None
+    read = {name: [[_identity(run), run.info] for run in some] for name, some in runs.items()}
+    parts = [figure.name, figure.title, remark, list(figure.reads), figure.table is not None, list(read.items())]
+    return hashlib.sha256((_program() + json.dumps(parts, sort_keys=True)).encode()).hexdigest()
+
+
+def _identity(run: Run) -> list[object]:
+    return [run.experiment, run.profile, run.seed, run.version, run.store]
+
+
+@functools.cache
+def _program() -> str:
+    """A digest of the program and of what it draws with; read once by a process, which does not change while it runs"""
+    said = [platform.python_version(), platform.machine(), *(f"{name} {version(name)}" for name in LIBRARIES)]
+    total = hashlib.sha256(json.dumps(said).encode())
+    top = Path(__file__).resolve().parent.parent.parent
+    for package in PACKAGES:
+        for path in sorted((top / package).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                total.update(f"{path.relative_to(top)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return total.hexdigest()
+
+
+class Drawn:
+    """The notes of one results folder: file -> the sum of what it was made of, and the digest of its bytes."""
+
+    def __init__(self, root: Path) -> None:
+        self._root, self._path = root, root / "local" / "drawn.json"
+        try:
+            notes = json.loads(self._path.read_bytes())
+        except (OSError, ValueError):
+            notes = {}
+        self._notes: dict[str, object] = notes if isinstance(notes, dict) else {}
+
+    def is_current(self, path: Path, made_of: str | None) -> bool:
+        """Whether a file was drawn from exactly this and is as it was written."""
+        note = self._notes.get(self._name(path))
+        return made_of is not None and path.is_file() and note == [made_of, _digest(path.read_bytes())]
+
+    def note(self, path: Path, made_of: str | None, content: bytes) -> None:
+        """A file was drawn from this."""
+        if made_of is not None:
+            self._notes[self._name(path)] = [made_of, _digest(content)]
+
+    def save(self) -> None:
+        """Write the notes where they are not those on the disk."""
+        text = json.dumps(self._notes, indent=0, sort_keys=True) + "\n"
+        if self._notes and not (self._path.is_file() and self._path.read_text() == text):
+            write_text(self._path, text)
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self._root).as_posix()
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,179 @@
+"""What was drawn is not drawn again, unless anything it shows, or the file itself, became another; and how it is drawn
+does not show: several processes give the bytes of one."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lengen.config.experiment import Figure
+from reproduce.output import drawn, figures, side_by_side
+from reproduce.store.store import Store
+from tests.reproduce.drawn import figures as constructed
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def finished(run, made="a"):
+    """A constructed run as the store reads it: run.json names the sums of its files."""
+    return dataclasses.replace(run, info={**run.info, "files": {"scores.csv": made}})
+
+
+@pytest.fixture
+def sheet(tmp_path, monkeypatch):
+    """One figure of finished runs, drawn once by a stand-in, and what was drawn as ``times``."""
+    figure, runs = next(iter(constructed().items()))
+    runs = {name: [finished(run) for run in some] for name, some in runs.items()}
+    source = Store(tmp_path, "reference")
+    made = figures.Sheet(source.path / "toy" / "figures" / "fig3-cpu", figure, runs)
+    times = []
+
+    def render(figure, runs, remark, kinds):
+        times.append((figure, runs, remark, kinds))
+        return {kind: f"{kind} of {figure.title}{remark}".encode() for kind in kinds}
+
+    monkeypatch.setattr(figures, "render", render)
+    ((svg, png),) = figures.write([made], tmp_path)
+    assert len(times) == 1 and svg.suffix == ".svg" and png.suffix == ".png"
+    times.clear()
+    return made, tmp_path, times
+
+
+def test_what_is_drawn_is_not_drawn_again(sheet):
+    made, root, times = sheet
+    told = []
+    assert figures.write([made], root, tell=lambda *of: told.append(of)) == [figures._files(made, figures.KINDS)]
+    assert times == [] and told == []
+
+
+@pytest.mark.parametrize("kind", figures.KINDS)
+def test_a_picture_that_was_touched_or_removed_is_drawn_again(sheet, kind):
+    made, root, times = sheet
+    path = figures._file(made, kind)
+    content = path.read_bytes()
+    for spoil in (lambda: path.write_bytes(content + b" "), path.unlink):
+        spoil()
+        figures.write([made], root)
+        assert path.read_bytes() == content
+    assert len(times) == 2
+
+
+@pytest.mark.parametrize("change", ["files", "info", "remark", "title", "fewer", "program", "notes"])
+def test_a_picture_is_drawn_again_when_anything_it_is_made_of_is_another(sheet, change, monkeypatch):
+    made, root, times = sheet
+    name, *_ = made.runs
+    first, *others = made.runs[name]
+    match change:
+        case "files":
+            made = made._replace(runs=made.runs | {name: [finished(first, "b"), *others]})
+        case "info":
+            first = dataclasses.replace(first, info={**first.info, "notes": ["n"]})
+            made = made._replace(runs=made.runs | {name: [first, *others]})
+        case "remark":
+            made = made._replace(remark="; with --set a=b")
+        case "title":
+            made = made._replace(figure=dataclasses.replace(made.figure, title="another"))
+        case "fewer":
+            made = made._replace(runs=made.runs | {name: others})
+        case "program":
+            monkeypatch.setattr(drawn, "_program", lambda: "changed")
+        case "notes":
+            (root / "local" / "drawn.json").write_text("{")
+    figures.write([made], root)
+    assert len(times) == 1
+
+
+def test_what_is_not_known_to_lie_in_a_file_is_always_drawn(sheet):
+    made, root, times = sheet
+    unread = {
+        name: [dataclasses.replace(run, info={**run.info, "files": {}}) for run in some]
+        for name, some in made.runs.items()
+    }
+    mine = dataclasses.replace(made.figure, draw=lambda runs: made.figure.draw(runs))
+    assert drawn.sum_of(made.figure, made.runs, "") is not None
+    for other in (made._replace(runs=unread), made._replace(figure=mine)):
+        assert drawn.sum_of(other.figure, other.runs, "") is None
+        for _ in range(2):
+            times.clear()
+            figures.write([other], root)
+            assert len(times) == 1
+
+
+def test_one_changed_byte_of_the_program_changes_the_sum_of_all(tmp_path, monkeypatch):
+    module = tmp_path / "reproduce" / "output" / "drawn.py"
+    module.parent.mkdir(parents=True)
+    (tmp_path / "papers").mkdir()
+    monkeypatch.setattr(drawn, "__file__", str(module))
+    sums = []
+    for text in ("a = 1", "a = 2"):
+        (tmp_path / "papers" / "published.toml").write_text(text)
+        sums.append(drawn._program.__wrapped__())
+    assert sums[0] != sums[1] == drawn._program.__wrapped__()
+
+
+def test_a_page_draws_no_picture_that_it_does_not_show_but_leaves_no_old_one(sheet):
+    made, root, times = sheet
+    (root / "local" / "drawn.json").unlink()
+    assert figures.write([made], root, ["svg"]) == [[figures._file(made, "svg")]]
+    assert [given[3] for given in times] == [["svg"]]
+    png = figures._file(made, "png").read_bytes()
+    times.clear()
+    figures.write([made._replace(remark="; another")], root, ["svg"])
+    assert [given[3] for given in times] == [["svg"], ["png"]] and figures._file(made, "png").read_bytes() != png
+
+
+def test_a_picture_is_the_same_whether_drawn_alone_or_beside_the_other():
+    for figure, runs in constructed().items():
+        both = figures.render(figure, runs)
+        assert both == figures.render(figure, runs, "", ["svg"]) | figures.render(figure, runs, "", ["png"])
+
+
+SEVERAL = """
+import os
+from reproduce.output import figures, side_by_side
+from tests.reproduce.drawn import figures as constructed
+
+def work(place):
+    figure, runs = list(constructed().items())[place]
+    return figures.render(figure, runs), os.getpid()
+
+found = [dict(side_by_side.each(work, range(3), workers)) for workers in (1, 2)]
+alone, beside = ([some[place] for place in range(3)] for some in found)
+assert [pictures for pictures, _ in alone] == [pictures for pictures, _ in beside]
+assert {process for _, process in alone} == {os.getpid()} and os.getpid() not in {process for _, process in beside}
+
+def ended(place):
+    os.kill(os.getpid(), 9)
+
+try:
+    list(side_by_side.each(ended, range(3), 2))
+except side_by_side.EndedError as error:
+    print(error)
+try:
+    list(side_by_side.each([1, 2, 3].__getitem__, [0, 9], 2))
+except IndexError as error:
+    print("IndexError")
+"""
+
+
+def test_several_processes_draw_what_one_draws():
+    """In a process of its own: this one may have threads, and then nothing is forked."""
+    done = subprocess.run([sys.executable, "-c", SEVERAL], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    killed, wrong = done.stdout.splitlines()
+    assert "a process was ended while it worked" in killed and wrong == "IndexError"
+
+
+def test_one_process_does_it_where_forking_is_not_safe(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", object())
+    assert dict(side_by_side.each(lambda item: item + 1, [1, 2, 3], 2)) == {0: 2, 1: 3, 2: 4}
+
+
+def test_notes_are_json_below_the_local_store(sheet):
+    made, root, _ = sheet
+    notes = json.loads((root / "local" / "drawn.json").read_text())
+    assert set(notes) == {"reference/toy/figures/fig3-cpu.png", "reference/toy/figures/fig3-cpu.svg"}
+    assert isinstance(made.figure, Figure) and all(len(note) == 2 for note in notes.values())
