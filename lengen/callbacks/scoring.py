@@ -4,7 +4,7 @@ import torch
 
 from lengen.callbacks.measurement import in_parts
 from lengen.data.writer import Writer
-from lengen.decoding import go_on, read, sampled, verify, write
+from lengen.decoding import go_on, read, sampled, true_responses, write
 from lengen.metrics import count
 from lengen.models import Transformer
 from lengen.records import Counts
@@ -39,7 +39,7 @@ def score_sampled(model: Transformer, writer: Writer, problems: Problems, stream
     share of exact matches is the mean of exp(-loss of the whole response).
     """
     written = write(model, writer, problems, choose=sampled(stream))
-    reference = verify(model, writer.write(problems)).reference
+    reference = true_responses(writer.write(problems))
     return count(written, reference, writer.format, writer.vocab, own_text=True)
 
 
