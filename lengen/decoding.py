@@ -3,6 +3,9 @@
 Greedy decoding reproduces the reference exactly when, and only when, the most likely token after every correct prefix
 is the reference token. So one pass over prompt and reference (`verify`) decides exact match, and tells where the
 model first diverges; from there, and only there, `write` lets it go on with a key-value cache.
+
+`read` and `go_on` do the same in less time, for whole test cells: what a prompt's tokens would predict is not made, and
+what was read is not read again.
 """
 
 from collections.abc import Callable
@@ -14,6 +17,7 @@ from torch import Tensor
 from lengen.data.batch import Batch, response_start
 from lengen.data.writer import Writer
 from lengen.models import Transformer
+from lengen.models.cache import Cache
 from lengen.tasks import Problems
 from lengen.vocab import END, PAD
 
@@ -44,15 +48,29 @@ def verify(model: Transformer, batch: Batch) -> Verified:
         best = model.predict(batch.to(model.device)).argmax(dim=-1).to(batch.tokens.device)
     else:
         best = _written_whole(model, batch)
-    start = response_start(batch)
-    sizes = batch.loss.sum(dim=1)
-    slots = torch.arange(int(sizes.max()), device=sizes.device)
-    index = (start[:, None] + slots).clamp(max=batch.tokens.shape[1] - 1)
-    inside = slots < sizes[:, None]
-    reference = torch.where(inside, batch.tokens.gather(1, index), PAD)
-    predicted = torch.where(inside, best.gather(1, index - 1), PAD)
+    return _compared(batch, best)
+
+
+def _compared(batch: Batch, best: Tensor) -> Verified:
+    """The most likely tokens (B, T - 1) after each of the batch's tokens beside the reference."""
+    index, inside = _responses(batch)
+    sizes = inside.sum(dim=1)
+    reference, predicted = true_responses(batch), torch.where(inside, best.gather(1, index - 1), PAD)
     agreed = (predicted == reference).int().cumprod(dim=1).sum(dim=1).minimum(sizes)
     return Verified(reference, predicted, agreed, agreed == sizes)
+
+
+def true_responses(batch: Batch) -> Tensor:
+    """(B, R) token ids of the true responses, left-aligned and padded on the right."""
+    index, inside = _responses(batch)
+    return torch.where(inside, batch.tokens.gather(1, index), PAD)
+
+
+def _responses(batch: Batch) -> tuple[Tensor, Tensor]:
+    """(B, R) where the tokens of each response stand in the batch, and bool, whether it has so many."""
+    sizes = batch.loss.sum(dim=1)
+    slots = torch.arange(int(sizes.max()), device=sizes.device)
+    return (response_start(batch)[:, None] + slots).clamp(max=batch.tokens.shape[1] - 1), slots < sizes[:, None]
 
 
 def _written_whole(model: Transformer, batch: Batch) -> Tensor:
@@ -65,6 +83,55 @@ def _written_whole(model: Transformer, batch: Batch) -> Tensor:
         so_far = Batch(tokens[:, : place + 1], batch.ids[:, :, : place + 1], batch.loss[:, : place + 1], batch.source)
         best[:, place - 1] = tokens[:, place] = model.predict(so_far)[:, -1].argmax(dim=-1)
     return best.to(here)
+
+
+READ_AT_ONCE = 3_000
+"""Tokens of one pass of `read` on a CPU: what a layer makes of them stays in its caches, and in pages it has."""
+
+
+class Reading(NamedTuple):
+    """What `read` found, and what `go_on` needs to write from there."""
+
+    verified: Verified
+    start: Tensor
+    """(B,) tokens before each response."""
+    cache: Cache | None
+    """All that was read, with room for the longest response; None of a model that has no cache."""
+
+    def select(self, rows: Tensor) -> "Reading":
+        """The examples at which ``rows`` (B,) is True."""
+        verified = Verified(*(part[rows] for part in self.verified))
+        return Reading(verified, self.start[rows], None if self.cache is None else self.cache.select(rows))
+
+
+@torch.no_grad()
+def read(model: Transformer, writer: Writer, problems: Problems) -> Reading:
+    """What `verify` says of the written problems, and the cache of all that was read."""
+    written = writer.write(problems)
+    start = response_start(written)
+    if not (model.writes_in_order and model.spec.causal):
+        return Reading(verify(model, written), start, None)
+    batch = written.to(model.device)
+    examples, size = batch.tokens.shape
+    cache = model.cache(batch, max(size - 1, int(start.max() + writer.plan(problems)[1].max())))
+    first = int(start.min()) - 1  # the earliest token after which anything is predicted
+    places = torch.arange(size - 1, device=model.device)[None]
+    best = torch.zeros_like(batch.tokens[:, 1:])
+    shared = batch.ids.shape[1] == 1
+    at_once = max(1, READ_AT_ONCE // size) if model.device.type == "cpu" else examples
+    for begin in range(0, examples, at_once):
+        rows = slice(begin, begin + at_once)
+        tokens, ids = batch.tokens[rows], batch.ids if shared else batch.ids[:, rows]
+        prompt, whole = cache.part(rows, first), cache.part(rows, size - 1)
+        if shared:  # what all share stays one row: a bias is then made once, not for every example
+            prompt.ids, whole.ids = cache.ids[:, :1, :first], cache.ids[:, :1, : size - 1]
+        if first:
+            model.remember(prompt, tokens[:, :first], ids[:, :, :first], places[:, :first])
+        logits = model.extend(whole, tokens[:, first:-1], ids[:, :, first:-1], places[:, first:])
+        best[rows, first:] = logits.argmax(dim=-1)
+    if shared:
+        cache.ids[:] = cache.ids[:, :1].clone()
+    return Reading(_compared(written, best.to(written.tokens.device)), start, cache)
 
 
 Choose = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -105,27 +172,57 @@ def write(
         ended = (written == END).long()
         return written.masked_fill(ended.cumsum(dim=1) > ended, PAD)
     start = response_start(batch)
-    planned, slots, offsets = writer.plan(problems)
-    size = int(slots.max())
+    size = int(writer.plan(problems)[1].max())
     if agreed is None or reference is None:
         agreed, reference = torch.zeros_like(start), torch.full((len(start), size), PAD)
+    prefix = int((start + agreed).max())
+    cache = model.cache(batch.to(model.device), int(start.max()) + size)
+    # Places of the reference beyond an example's own prefix are overwritten before they can be seen.
+    places = torch.arange(prefix, device=model.device)[None]
+    tokens, ids = batch.tokens[:, :prefix].to(model.device), batch.ids[:, :, :prefix].to(model.device)
+    rows = torch.arange(len(start))
+    last = model.extend(cache, tokens, ids, places).cpu()[rows, start + agreed - 1]
+    left = agreed < batch.loss.sum(dim=1)  # not right to the end
+    newest = torch.full((len(start),), END)
+    newest[left] = choose(last[left], rows[left], agreed[left])
+    return _go_on(model, writer, problems, cache, start, reference, agreed, newest, left, choose)
+
+
+@torch.no_grad()
+def go_on(model: Transformer, writer: Writer, problems: Problems, reading: Reading) -> Tensor:
+    """What `write` writes, from where the ``reading`` of these problems diverges: (B, R) token ids.
+
+    The first token of the model's own is known, and all before it is in the cache, which is overwritten.
+    """
+    verified, start, cache = reading
+    if cache is None:
+        return write(model, writer, problems, verified.agreed, verified.reference)
+    first = verified.agreed.clamp(max=verified.predicted.shape[1] - 1)
+    newest = verified.predicted.gather(1, first[:, None])[:, 0]
+    left = ~verified.correct
+    return _go_on(model, writer, problems, cache, start, verified.reference, verified.agreed, newest, left, most_likely)
+
+
+def _go_on(
+    model: Transformer,
+    writer: Writer,
+    problems: Problems,
+    cache: Cache,
+    start: Tensor,
+    reference: Tensor,
+    agreed: Tensor,
+    newest: Tensor,
+    left: Tensor,
+    choose: Choose,
+) -> Tensor:
+    """Let examples that are ``left`` (B,) write on after their ``newest`` token, which follows ``agreed`` ones."""
+    planned, slots, offsets = writer.plan(problems)
+    size, device = int(slots.max()), model.device
     written = torch.full((len(start), size), PAD)
     width = min(size, reference.shape[1])  # the reference may come from a batch with longer responses
     written[:, :width] = torch.where(torch.arange(width) < agreed[:, None], reference[:, :width], PAD)
-    device = model.device
-    prefix = int((start + agreed).max())
-    spare = int(start.max()) + size  # the place finished examples write to; no other example sees that far
-    cache = model.cache(batch.to(device), spare + 1)
-    # Places of the reference beyond an example's own prefix are overwritten before they can be seen.
-    places = torch.arange(prefix).expand(len(start), -1).to(device)
-    logits = model.extend(cache, batch.tokens[:, :prefix].to(device), batch.ids[:, :, :prefix].to(device), places)
-    last = logits.cpu()[torch.arange(len(start)), start + agreed - 1]
-
-    rows, slot = torch.arange(len(start)), agreed.minimum(slots - 1)
-    done = agreed == batch.loss.sum(dim=1)  # right to the end: nothing is left to write
-    newest = torch.full((len(start),), END)
+    rows, slot, done = torch.arange(len(start)), agreed.minimum(slots - 1), ~left
     while True:
-        newest[~done] = choose(last[~done], rows[~done], slot[~done])
         written[rows[~done], slot[~done]] = newest[~done]
         done = done | ((newest == END) & writer.format.ends) | (slot + 1 >= slots[rows])
         if bool(done.all()):
@@ -134,8 +231,9 @@ def write(
             cache = cache.select(~done)
             rows, slot, newest, done = rows[~done], slot[~done], newest[~done], done[~done]
         coordinates = writer.follow(planned[:, rows], written[rows], slot)
-        place = torch.where(done, spare, start[rows] + slot)[:, None]
-        ids = writer.scheme.ids(coordinates[:, :, None], offsets[:, rows], place)
-        logits = model.extend(cache, newest[:, None].to(device), ids.to(device), place.to(device))
-        last = logits[:, -1].cpu()
+        place = (start[rows] + slot)[:, None]  # finished examples stay where they are: nobody reads what they write
+        ids = writer.scheme.ids(coordinates[:, :, None], offsets[:, rows], place).to(device)
+        seen = cache.part(slice(None), int(place.max()) + 1)
+        last = model.extend(seen, newest[:, None].to(device), ids, place.to(device))[:, -1].cpu()
         slot = torch.where(done, slot, slot + 1)
+        newest[~done] = choose(last[~done], rows[~done], slot[~done])

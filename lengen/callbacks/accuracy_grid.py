@@ -17,7 +17,7 @@ from lengen.records import Grid, RecordError
 
 PARTIAL = "scores.partial.csv"
 WORTH_KEEPING = 200_000
-"""Response tokens scored before partial scores are written: where starting over would cost seconds."""
+"""Response tokens scored since partial scores were written: where scoring them again would cost seconds."""
 
 
 class AccuracyGrid(Measurement):
@@ -49,9 +49,10 @@ class AccuracyGrid(Measurement):
         self.free_running = free_running
         self.sampled = sampled
         self.partial = None if folder is None else Path(folder) / PARTIAL
+        self._unkept = 0.0
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
-        self.grid = self._resumed()
+        self.grid, self._unkept = self._resumed(), 0.0
         for done, cell in enumerate(self.cells, start=1):
             self._score(model, data, cell)
             report(Progress("measure", done, len(self.cells), None, None))
@@ -68,9 +69,10 @@ class AccuracyGrid(Measurement):
             stream = generator("sampled", data.seed, *cell)
             chosen = problems.select(torch.arange(min(self.sampled, len(problems.lengths))))
             self.grid.add(key, "sampled", score_sampled(model, data.writer, chosen, stream))
-        taken = self.grid.total(self.grid.scores, "teacher_forced")["reference_tokens"]
-        if self.partial is not None and taken > WORTH_KEEPING:
+        self._unkept += self.grid.scores[key]["teacher_forced"]["reference_tokens"]
+        if self.partial is not None and self._unkept > WORTH_KEEPING:
             write_whole(self.partial, self.grid.to_csv())
+            self._unkept = 0.0
 
     def _resumed(self) -> Grid:
         if self.partial is not None and self.partial.exists():

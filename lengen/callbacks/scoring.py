@@ -4,7 +4,7 @@ import torch
 
 from lengen.callbacks.measurement import in_parts
 from lengen.data.writer import Writer
-from lengen.decoding import sampled, verify, write
+from lengen.decoding import go_on, read, sampled, true_responses, write
 from lengen.metrics import count
 from lengen.models import Transformer
 from lengen.records import Counts
@@ -39,18 +39,19 @@ def score_sampled(model: Transformer, writer: Writer, problems: Problems, stream
     share of exact matches is the mean of exp(-loss of the whole response).
     """
     written = write(model, writer, problems, choose=sampled(stream))
-    reference = verify(model, writer.write(problems)).reference
+    reference = true_responses(writer.write(problems))
     return count(written, reference, writer.format, writer.vocab, own_text=True)
 
 
 def _score(model: Transformer, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Counts]:
-    verified, way = verify(model, writer.write(problems)), (writer.format, writer.vocab)
+    reading, way = read(model, writer, problems), (writer.format, writer.vocab)
+    verified = reading.verified
     scores = {"teacher_forced": count(verified.predicted, verified.reference, *way, own_text=False)}
     if free_running:
-        failed = (~verified.correct).nonzero()[:, 0]
+        failed = ~verified.correct
         written = verified.reference.clone()
-        if len(failed):
-            own = write(model, writer, problems.select(failed), verified.agreed[failed], verified.reference[failed])
+        if bool(failed.any()):
+            own = go_on(model, writer, problems.select(failed.nonzero()[:, 0]), reading.select(failed))
             written = torch.nn.functional.pad(written, (0, max(0, own.shape[1] - written.shape[1])))
             written[failed] = torch.nn.functional.pad(own, (0, written.shape[1] - own.shape[1]))
         scores["free_running"] = count(written, verified.reference, *way, own_text=True)

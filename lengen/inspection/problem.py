@@ -12,7 +12,7 @@ from lengen.data.batch import response_start
 from lengen.data.reading import can_run_free, final_answer
 from lengen.data.task_data import TaskData
 from lengen.data.training_batches import targets
-from lengen.decoding import most_likely, verify, write
+from lengen.decoding import most_likely, true_responses, write
 from lengen.models import Transformer
 from lengen.tasks import Problems, Task
 from lengen.training.build import load
@@ -94,7 +94,7 @@ def answer(
         return most_likely(logits, rows, slots)
 
     written = write(model, writer, problems, choose=told)
-    reference = verify(model, batch).reference
+    reference = true_responses(batch)
     format, part = writer.format, asked.part
     backwards = format.reversed_answer and not format.last_token_only and not part.UNITS_FIRST
 

@@ -70,7 +70,7 @@ class Context(NamedTuple):
     mask: Tensor | None
     """Which keys are visible; None for plain causal attention over the tokens passed in."""
     places: Tensor | None = None
-    """(B, T) rows of the cache to write; None without a cache."""
+    """(B or 1, T) rows of the cache to write; None without a cache."""
     closed: Tensor | None = None
     """(B or 1, H, T, 1) bool: rows that read nothing, because a fixed bias closes every key; their bias is finite."""
     counted: Tensor | None = None
@@ -149,9 +149,7 @@ class Attention(Rounds):
             key, value = memory
         query = self._queries(asked, context)
         if cache is not None and context.places is not None:
-            index = context.places[:, None, :, None].expand_as(key)
-            cache.keys.scatter_(2, index, key)
-            cache.values.scatter_(2, index, value)
+            cache.join(LayerCache(key, value), context.places)
             key, value = cache
         added = self._added(query, context)
         if record is not None:

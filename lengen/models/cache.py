@@ -17,6 +17,16 @@ class LayerCache(NamedTuple):
     keys: Tensor
     values: Tensor
 
+    def join(self, new: "LayerCache", places: Tensor) -> None:
+        """Write keys and values (B, H, T, D) of new tokens at their places (B or 1, T)."""
+        if len(places) == 1:
+            self.keys.index_copy_(2, places[0], new.keys)
+            self.values.index_copy_(2, places[0], new.values)
+        else:
+            index = places[:, None, :, None].expand_as(new.keys)
+            self.keys.scatter_(2, index, new.keys)
+            self.values.scatter_(2, index, new.values)
+
 
 @dataclass
 class Cache:
@@ -24,7 +34,7 @@ class Cache:
 
     layers: list[LayerCache]
     ids: Tensor
-    """(levels, B, capacity) ids of the cached tokens."""
+    """(levels, B or 1, capacity) ids of the cached tokens."""
     memory: tuple[LayerCache, ...] = ()
     """Keys and values of the source, per decoder layer, where there is an encoder."""
     source_ids: Tensor | None = None
@@ -45,14 +55,31 @@ class Cache:
         return cls([LayerCache(like.new_zeros(shape), like.new_zeros(shape)) for _ in range(layers)], ids)
 
     def enter(self, ids: Tensor, places: Tensor) -> Tensor:
-        """Write the ids (levels, B or 1, T) of new tokens at their places (B, T).
+        """Write the ids (levels, B or 1, T) of new tokens at their places (B or 1, T).
 
         Returns:
-            (B, 1, T, capacity) bool, the places that each of them sees: those up to its own.
+            (B or 1, 1, T, capacity) bool, the places that each of them sees: those up to its own.
         """
-        if ids.shape[0]:
-            self.ids.scatter_(2, places.expand(ids.shape[0], -1, -1), ids.expand(-1, len(places), -1))
+        levels, rows, _ = self.ids.shape
+        if levels:
+            self.ids.scatter_(2, places.expand(levels, rows, -1), ids.expand(-1, rows, -1))
         return torch.arange(self.ids.shape[2], device=places.device) <= places[:, None, :, None]
+
+    def part(self, rows: slice, width: int) -> "Cache":
+        """The first ``width`` places of some examples, in the same memory: what is written there is written here."""
+
+        def cut(layers: Iterable[LayerCache], width: int | None = None) -> list[LayerCache]:
+            return [LayerCache(layer.keys[rows, :, :width], layer.values[rows, :, :width]) for layer in layers]
+
+        return Cache(
+            cut(self.layers, width),
+            _examples(self.ids, rows)[:, :, :width],
+            tuple(cut(self.memory)),
+            None if self.source_ids is None else _examples(self.source_ids, rows),
+            None if self.source_mask is None else self.source_mask[rows],
+            None if self.prompt is None else self.prompt[rows],
+            self.output,
+        )
 
     def select(self, rows: Tensor) -> "Cache":
         """The examples at which ``rows`` (B,) is True."""
@@ -61,15 +88,18 @@ class Cache:
         def chosen(layers: Iterable[LayerCache]) -> list[LayerCache]:
             return [LayerCache(layer.keys[keep], layer.values[keep]) for layer in layers]
 
-        ids, mask = self.source_ids, self.source_mask
-        if ids is not None and ids.shape[1] > 1:
-            ids = ids[:, keep]
+        mask = self.source_mask
         return Cache(
             chosen(self.layers),
-            self.ids[:, keep],
+            _examples(self.ids, keep),
             tuple(chosen(self.memory)),
-            ids,
+            None if self.source_ids is None else _examples(self.source_ids, keep),
             None if mask is None else mask[keep],
             None if self.prompt is None else self.prompt[keep],
             self.output,
         )
+
+
+def _examples(ids: Tensor, rows: slice | Tensor) -> Tensor:
+    """Ids (levels, B or 1, T) of some examples; those that all share stay shared."""
+    return ids if ids.shape[1] == 1 else ids[:, rows]

@@ -59,6 +59,9 @@ class Decoder(Transformer):
         x = self.blocks(self._embed(tokens, ids), self._grown(cache, ids, places), cache.layers)
         return self._logits(x, cache.output)
 
+    def remember(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> None:
+        self.blocks.remember(self._embed(tokens, ids), self._grown(cache, ids, places), cache.layers)
+
     def _stream(self, tokens: Tensor, ids: Tensor, prompt: Tensor | None, record: Record | None) -> Tensor:
         x: Tensor = self.blocks(self._embed(tokens, ids), self._context(tokens, ids, prompt), record=record)
         return x

@@ -60,6 +60,18 @@ class Stack(nn.ModuleList):
             )
         return x
 
+    def remember(self, embedded: Tensor, context: Context, caches: Sequence[LayerCache]) -> None:
+        """Let tokens join the caches as in `forward`, of whose last block only keys and values are made.
+
+        All else of it is for predictions, which a prompt but for its last token does not need.
+        """
+        x, (*blocks, last) = embedded, self.applied()
+        for layer, block in enumerate(blocks):
+            x = block(self._injected(x, embedded, context, layer), context, caches[layer])
+        assert context.places is not None
+        x = last.before[0](self._injected(x, embedded, context, len(blocks)))
+        caches[-1].join(last.attention.memory(x, context.encoding, context.query_ids), context.places)
+
     def _injected(self, x: Tensor, embedded: Tensor, context: Context, layer: int) -> Tensor:
         """What the ``layer``-th of the applied blocks reads: the residual stream, and what a recurrent step adds.
 

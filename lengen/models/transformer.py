@@ -58,8 +58,12 @@ class Transformer(nn.Module, ABC):
         Args:
             tokens: (B, T) new tokens.
             ids: (levels, B or 1, T) their position ids.
-            places: (B, T) their places in the sequence, rising along T.
+            places: (B or 1, T) their places in the sequence, rising along T.
         """
+
+    def remember(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> None:
+        """As `extend` where nothing is asked of the new tokens: only what later ones read of them is made."""
+        self.extend(cache, tokens, ids, places)
 
     def attention(self, batch: Batch, softmax: bool = True) -> list[dict[str, Tensor]]:
         """Softmax weights of every layer, or with ``softmax`` False the scores before it.

@@ -14,7 +14,7 @@ from lengen.callbacks import in_parts, response_losses
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.config import DigitSteps, Subtasks
 from lengen.data.task_data import TaskData
-from lengen.decoding import verify, write
+from lengen.decoding import go_on, read
 from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.tasks import Problems
@@ -77,10 +77,10 @@ def losses(model: Transformer, data: TaskData, problems: Problems) -> tuple[np.n
 
 def parts(model: Transformer, data: TaskData, problems: Problems) -> Arrays:
     """What `score_parts` says of the scratchpads that the model writes."""
-    verified = verify(model, data.writer.write(problems))
-    written = write(model, data.writer, problems, verified.agreed, verified.reference)
+    reading = read(model, data.writer, problems)
+    written = go_on(model, data.writer, problems, reading)
     decode = data.vocab.decode
-    return score_parts([decode(row) for row in written], [decode(row) for row in verified.reference])
+    return score_parts([decode(row) for row in written], [decode(row) for row in reading.verified.reference])
 
 
 def by_place(model: Transformer, data: TaskData, length: int, problems: Problems) -> Arrays:

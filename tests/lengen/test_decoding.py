@@ -19,6 +19,7 @@ from tests.cases import CASES
 from tests.counted import counted
 from tests.lengen.greedy import greedy, show
 from tests.lengen.helpers import ENCODINGS, case_spec, data_spec, decoder, spec, strings
+from tests.lengen.reading import check_reading
 
 FORMATS = {
     "addition": ("addition", {}),
@@ -43,6 +44,7 @@ def check(model: Decoder, data: ArithmeticData, problems) -> list[str]:
         assert int(agreed) == [*same, False].index(False)
         assert bool(correct) == (text == truth)
     assert torch.equal(written, write(model, data.writer, problems, verified.agreed, verified.reference))
+    check_reading(model, data.writer, problems, verified, written)
     for keep in ({i for i in range(len(texts)) if not verified.correct[i]}, {0}, {len(texts) - 1}):
         index = torch.tensor(sorted(keep), dtype=torch.long)
         if len(index):

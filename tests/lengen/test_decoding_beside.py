@@ -15,6 +15,7 @@ from lengen.vocab import END, PAD
 from tests.counted import counted
 from tests.lengen.beside import beside, data_for, made, plain_greedy, trained
 from tests.lengen.helpers import data_spec
+from tests.lengen.reading import check_reading
 
 NAMES = ["none", "sinusoidal", "rope", "alibi", "rpe", "learned"]
 BIASES = {"none": None, "window": Window(1), "given": Given()}
@@ -44,6 +45,7 @@ def check(model, data, problems) -> list[list[int]]:
         same = [a == b for a, b in zip(own, truth, strict=False)]
         assert int(agreed) == [*same, False].index(False) and bool(correct) == (own == truth)
     assert torch.equal(written, write(model, data.writer, problems, verified.agreed, verified.reference))
+    check_reading(model, data.writer, problems, verified, written)
     failed = (~verified.correct).nonzero()[:, 0]
     for index in (failed, torch.arange(len(expected))[::2]):
         if len(index):

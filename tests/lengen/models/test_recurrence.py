@@ -20,6 +20,7 @@ from lengen.vocab import PAD
 from tests.lengen.beside import beside, made
 from tests.lengen.greedy import show
 from tests.lengen.helpers import spec, two_operands
+from tests.lengen.reading import check_reading
 
 WIDTH = 16
 ABACUS = {"position_ids": Abacus(30), "reverse_response": True}
@@ -204,6 +205,7 @@ def test_recurrent_models_write_what_reading_the_whole_text_again_gives(name, ar
     found = write(model, data.writer, drawn)
     assert [show(data.vocab, row) for row in found] == expected
     assert torch.equal(found, write(model, data.writer, drawn, verified.agreed, verified.reference))
+    check_reading(model, data.writer, drawn, verified, found)
 
 
 # ------------------------------------------------------------------ weights

@@ -19,6 +19,7 @@ from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from lengen.training.optimizer import build_optimizer
 from tests.lengen.helpers import scheme
+from tests.lengen.reading import check_reading
 from tests.lengen.sequences import ONE_LENGTH, TASKS, made, plain_greedy, sequences, sized, trained, truths
 
 FORMS = ("log", "one_plus_log")
@@ -119,6 +120,7 @@ def check(model: Decoder, data: ArithmeticData, drawn: Problems) -> int:
     verified = verify(model, data.writer.write(drawn))
     written = write(model, data.writer, drawn)
     resumed = write(model, data.writer, drawn, verified.agreed, verified.reference)
+    check_reading(model, data.writer, drawn, verified, written)
     for row, (own, truth) in enumerate(zip(expected, true, strict=True)):
         assert written[row, : len(own)].tolist() == resumed[row, : len(own)].tolist() == own
         assert not written[row, len(own) :].any() and not resumed[row, len(own) :].any()

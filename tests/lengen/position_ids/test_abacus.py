@@ -22,6 +22,7 @@ from tests.lengen.beside import made
 from tests.lengen.data.test_random_spaces import abacus
 from tests.lengen.greedy import show
 from tests.lengen.helpers import problems, spec, two_operands, vocab_of, writer
+from tests.lengen.reading import check_reading
 from tests.lengen.tasks.test_base import chi_square
 
 FORMATS = {
@@ -188,6 +189,7 @@ def test_decoding_counts_digits_as_they_are_written(name):
     resumed = write(model, made_data.writer, drawn, verified.agreed, verified.reference)
     assert [show(vocab, row) for row in resumed] == expected
     assert any(character.isdigit() for text in expected for character in text)
+    check_reading(model, made_data.writer, drawn, verified, resumed)
 
 
 # ------------------------------------------------------------------ what is refused
