@@ -15,7 +15,7 @@ from torch.nn.utils import clip_grad_norm_
 from lengen.config.spec import Spec
 from lengen.data.batch import TrainBatch
 from lengen.data.task_data import TaskData
-from lengen.timing import Entry
+from lengen.timing import Entry, entry
 from lengen.training.cuda_graph import MULTIPLE, CudaGraphs, GraphedStep, Graphs
 from lengen.training.module import SequenceModule
 from lengen.training.optimizer import build_optimizer
@@ -100,7 +100,7 @@ def compared(ways: dict[str, Way], finish: Callable[[], object], repeats: int, w
 
 
 def _entry(name: str, what: str, values: Sequence[float] | np.ndarray, unit: str, against: str = "") -> Entry:
-    return Entry(name, what, float(np.median(values)), unit, f"{against}, kernel by kernel" if against else "")
+    return entry(name, what, values, unit, f"{against}, kernel by kernel" if against else "")
 
 
 def _seconds(way: Way, finish: Callable[[], object]) -> float:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
+from lengen.machine import machine
+
 PACKAGES = ("torch", "lightning", "torchmetrics", "numpy", "safetensors")
 """Packages whose version can change a result."""
 CODE = ("lengen", "papers", "reproduce")
@@ -29,11 +31,14 @@ def provenance(arguments: Sequence[str]) -> dict[str, object]:
     ``arguments`` are those after ``python -m reproduce``; ``commit`` is ``unknown`` outside a git checkout.
     """
     commit, dirty = _commit()
+    processor = machine()
     return {
         "commit": commit,
         "dirty": dirty,
         "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
         "platform": f"{platform.system()} {platform.machine()}",
+        "processor": processor.model,
+        "instruction_sets": list(processor.instruction_sets),
         "command": shlex.join(["python", "-m", "reproduce", *arguments]),
     }
 
