@@ -81,7 +81,7 @@ def test_one_benchmark_alone_is_measured_and_an_unknown_one_is_refused(monkeypat
     said = capsys.readouterr().err
     assert (
         said.count("\n") == 1
-        and "one of: data, decoding, training, edit-distance, scaling, limits, calibration, writing" in said
+        and "one of: data, decoding, training, edit-distance, scaling, limits, gpu, calibration, writing" in said
     )
 
 
