@@ -6,12 +6,11 @@ Axes: B batch, T tokens, C width of the residual stream, H heads, D head dimensi
 from collections.abc import Callable
 from typing import NamedTuple
 
-import torch
 from torch import Tensor, nn
-from torch.nn.functional import gelu, relu
 
 from lengen.config.spec import ModelSpec, SpecError
 from lengen.encodings.base import Encoding
+from lengen.models.activations import ACTIVATIONS
 from lengen.models.attention import attend, attention_scores, attention_weights, causal_mask
 from lengen.models.cache import LayerCache
 from lengen.models.normalisation import RMSNorm
@@ -36,7 +35,7 @@ class FeedForward(Rounds):
         self.gate = nn.Linear(width, hidden, bias=linear_bias) if activation == "geglu" else None
         self.enter = nn.Linear(width, hidden, bias=linear_bias)
         self.leave = nn.Linear(hidden, width, bias=linear_bias)
-        self.activation = relu if activation == "relu" else gelu_tanh
+        self.activation = ACTIVATIONS[activation]
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -48,13 +47,6 @@ class FeedForward(Rounds):
             hidden = self.activation(gate) * hidden
         (out,) = self.products(self.dropout(hidden), self.leave)
         return out
-
-
-def gelu_tanh(x: Tensor) -> Tensor:
-    """GELU in its tanh approximation, as T5's gated variant uses it: x (1 + tanh u) / 2 = x sigmoid(2 u)."""
-    if torch.compiler.is_compiling():  # one exponential; the tanh that compilers emit takes five times as long
-        return x * torch.sigmoid(2 * (2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3))
-    return gelu(x, approximate="tanh")
 
 
 class Context(NamedTuple):

@@ -119,9 +119,10 @@ def test_a_compiled_model_is_recorded_and_evaluated_without_its_compiled_pass():
 
     logits = model.predict(batch)
     model.compile(backend=backend)
-    torch.testing.assert_close(model.predict(batch), logits)
+    torch.testing.assert_close(model.predict(batch), logits, rtol=0, atol=0)
     assert not passes
-    torch.testing.assert_close(model.train().predict(batch), logits)
+    # compiled, attention adds in another order: seven float32 steps
+    torch.testing.assert_close(model.train().predict(batch), logits, rtol=1e-5, atol=1e-6)
     compiled = len(passes)
     for layer, same in zip(model.attention(batch), expected, strict=True):
         assert torch.equal(layer["self"], same["self"])
