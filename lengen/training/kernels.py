@@ -24,10 +24,11 @@ from lengen.randomness import generator
 from lengen.training.module import SequenceModule
 
 FILE = "kernels.json"
-WORTH_COMPILING = 90.0
+WORTH_COMPILING = 40.0
 """Seconds of training, as the probe foresees them, from which on a compiled model is worth its compilation.
 
-Compiling takes 5 s where the same model was compiled before and 20 to 40 s where not, and saves 25 to 45 % of a step.
+Compiling takes 5 to 10 s where the same model was compiled before, 15 to 40 s where not, and saves 30 to 45 % of a
+step.
 """
 TRIED = 8
 """Batches that a probe trains on, for at most `SECONDS`."""

@@ -45,6 +45,13 @@ def parser() -> argparse.ArgumentParser:
         "--against", metavar="BASE", help="compare this checkout with another: its folder, or a git revision"
     )
     top.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        help="with --against: a setting of this checkout's trainings alone",
+    )
+    top.add_argument(
         "--page",
         metavar="FILE",
         nargs="?",
@@ -129,6 +136,8 @@ class BenchError(ValueError):
 
 def _measure(options: argparse.Namespace, tiny: bool) -> int:
     """This checkout alone."""
+    if options.set:
+        raise BenchError("--set is for trainings that are compared: name the other checkout with --against BASE")
     chosen = benchmarks(tiny)
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module="lightning")
@@ -143,12 +152,14 @@ def _compare(options: argparse.Namespace, tiny: bool) -> int:
     from lengen.timing import slower
     from reproduce.bench import against
 
-    groups = against.comparisons(against.TINY if tiny else against.FULL)
+    effort = (against.TINY if tiny else against.FULL)._replace(sets=tuple(options.set))
+    groups = against.comparisons(effort)
     every = {name: function for group in groups.values() for name, function in group.items()}
     chosen = _picked(options.only, every, {name: {name: function} for name, function in every.items()} | groups)
     with against.sides(options.against) as (base, now):
         bound = {name: partial(function, base, now) for name, function in chosen.items()}
-        entries = _shown(bound, f"{PROGRAM} --against {base.name}")
+        typed = "".join(f" --set {item}" for item in options.set)
+        entries = _shown(bound, f"{PROGRAM} --against {base.name}{typed}")
         worse = [entry.name for entry in entries if entry.unit == "times faster" and slower(entry)]
         print(f"slower than {base.name} by more than the noise: {', '.join(worse) or 'nothing'}")
         return _keep(entries, options, f"-against-{base.name}")

@@ -82,6 +82,8 @@ class Effort(NamedTuple):
     """Seconds after which something that is run whole is not repeated any more."""
     least: int = 3
     profile: str = "cpu"
+    sets: tuple[str, ...] = ()
+    """Arguments of ``--set`` for the trainings of this checkout alone: what the base has no word for."""
 
 
 FULL = Effort()
@@ -146,10 +148,11 @@ def comparisons(effort: Effort) -> "dict[str, dict[str, Callable[[Side, Side], l
 
 def training(workload: Workload, effort: Effort, base: Side, now: Side) -> list[Entry]:
     """Steps of one setting, the same batches on both sides."""
-    name = f"training/{workload.name}"
+    name = " with ".join([f"training/{workload.name}", *effort.sets])
     pair = [base, now]
     with contextlib.ExitStack() as stack:
-        both = [stack.enter_context(paused(side, workload, effort)) for side in pair]
+        own = [(), effort.sets]
+        both = [stack.enter_context(paused(*each, workload, effort)) for each in zip(pair, own, strict=True)]
         hellos = [told(side, process) for side, process in zip(pair, both, strict=True)]
 
         def stretch(steps: int) -> list[dict[str, float]]:
@@ -180,10 +183,10 @@ def training(workload: Workload, effort: Effort, base: Side, now: Side) -> list[
 
 
 @contextlib.contextmanager
-def paused(side: Side, workload: Workload, effort: Effort) -> "Iterator[subprocess.Popen[str]]":
+def paused(side: Side, sets: Sequence[str], workload: Workload, effort: Effort) -> "Iterator[subprocess.Popen[str]]":
     """A training of one side that waits to be asked for steps; ended when it is left, with what it wrote."""
     results = Path(tempfile.mkdtemp(dir=side.scratch))
-    words = _run_words(workload, effort, "train.evaluations=1")
+    words = _run_words(workload, effort, "train.evaluations=1", *sets)
     arguments = [str(WORKER), "train", "", *words]
     process = side.start(arguments, results, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:

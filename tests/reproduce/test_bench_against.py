@@ -23,7 +23,7 @@ def side(tmp_path):
 
 
 def test_a_training_of_a_checkout_goes_on_for_as_many_steps_as_it_is_asked_for(side):
-    with against.paused(side, DECLARED[0], TINY) as process:
+    with against.paused(side, (), DECLARED[0], TINY) as process:
         hello = against.told(side, process)
         assert hello["steps"] == 12 and hello["started"] > 0
         took = []
@@ -41,7 +41,7 @@ def test_a_side_that_cannot_run_it_says_why(side, tmp_path, monkeypatch):
     broken.write_text("import sys; sys.exit('first line\\nno setting knitting')")
     monkeypatch.setattr(against, "WORKER", broken)
     said = pytest.raises(AgainstError, match=r"^here cannot run it: no setting knitting$")
-    with against.paused(side, DECLARED[0], TINY) as process, said:
+    with against.paused(side, (), DECLARED[0], TINY) as process, said:
         against.told(side, process)
 
 
@@ -72,7 +72,10 @@ def test_a_training_is_compared_stretch_by_stretch(monkeypatch, side):
         busy = 10 if next(turn) // 2 == 5 else 1
         return {"seconds": busy * steps * next(seconds[one.name]), "tokens": 100 * steps}
 
-    monkeypatch.setattr(against, "paused", lambda one, *_: contextlib.nullcontext(one.name))
+    given = {}
+    monkeypatch.setattr(
+        against, "paused", lambda one, sets, *_: given.update({one.name: sets}) or contextlib.nullcontext(one.name)
+    )
     monkeypatch.setattr(against, "ask", lambda name, steps: asked[name].append(steps))
     monkeypatch.setattr(against, "told", told)
     effort = against.FULL._replace(turns=8, seconds=0.02, unmeasured=10)
@@ -84,6 +87,12 @@ def test_a_training_is_compared_stretch_by_stretch(monkeypatch, side):
     assert found["training/w/base"].value == pytest.approx(50_000)
     assert found["training/w/now"].value == pytest.approx(100_000)
     assert found["training/w/start/base"].value == pytest.approx(3.002)
+    assert given == {"base": (), "now": ()}
+    asked.update(base=[], now=[])
+    sets = ("train.precision=bf16-products",)
+    named = against.training(Workload("w", "a/b/c"), effort._replace(sets=sets), base, now)
+    assert given == {"base": (), "now": sets}
+    assert named[0].name == "training/w with train.precision=bf16-products"
 
 
 def test_what_is_run_whole_takes_turns_until_that_has_taken_long_enough(side):
@@ -117,6 +126,7 @@ def test_a_command_of_two_checkouts_is_compared_and_a_file_says_so(tmp_path, cap
     [
         (["--against", "no-such-revision", "--only", "help"], "neither a folder nor a git revision"),
         (["--against", "tests", "--only", "help"], "no reproduce/__main__.py in it"),
+        (["--set", "train.steps=1"], "--set is for trainings that are compared"),
         (["--against", "HEAD", "--only", "knitting"], "there is no such benchmark; one of: coupling-1-layer"),
     ],
 )
