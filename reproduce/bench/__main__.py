@@ -196,16 +196,18 @@ def _keep(entries: "Sequence[Entry]", options: argparse.Namespace, suffix: str) 
 
 def _write_page(name: str) -> int:
     """docs/performance.md, or the page that was named, and its figure beside it."""
-    from reproduce.bench import page
+    from reproduce.bench import page, rounding
+    from reproduce.store.store import Store
 
     root = checkout() or Path.cwd()
     path = Path(name) if name else root / "docs" / "performance.md"
     machines, peers = page.load(root / "results" / "bench")
     shown = page.with_scaling(machines)
     figure = path.with_suffix(".svg")
+    reference = Store(root / "results", "reference")
     if shown is not None:
         write_bytes(figure, page.drawn(shown))
-    write_text(path, page.page(machines, peers, figure.name if shown is not None else ""))
+    write_text(path, page.page(machines, peers, figure.name if shown is not None else "", rounding.pairs(reference)))
     print(f"written to {os.path.relpath(path)}")
     return 0
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lengen.timing import Entry, Spread, slower
+from reproduce.bench.rounding import OVERRIDE, Pair, as_cells
 
 PEERS = "peers.json"
 COMMAND = "python -m reproduce.bench --page"
@@ -73,8 +74,13 @@ def _entry(found: Mapping[str, Any]) -> Entry:
     return Entry(**{"low": nothing, "high": nothing, **found})
 
 
-def page(machines: Sequence[Measured], peers: Sequence[Mapping[str, Any]], figure: str = "") -> str:
-    """The whole page; ``figure`` is the file name of the picture, where there is one."""
+def page(
+    machines: Sequence[Measured],
+    peers: Sequence[Mapping[str, Any]],
+    figure: str = "",
+    rounded: Sequence[Pair] = (),
+) -> str:
+    """The whole page; ``figure`` names the file of the picture, if there is one, ``rounded`` is what rounding did."""
     parts = [HEADER]
     for measured in machines:
         sections = [
@@ -89,6 +95,8 @@ def page(machines: Sequence[Measured], peers: Sequence[Mapping[str, Any]], figur
             parts.append(f"![time and memory of a training step along each axis, both logarithmic]({figure})\n")
     if peers:
         parts.append(others(peers))
+    if rounded:
+        parts.append(precision(rounded))
     return "\n".join(parts)
 
 
@@ -185,6 +193,17 @@ def fitted(measured: Measured) -> str:
         for found in measured.under(prefix)
     ]
     return f"### What fits\n\n{table(('memory', 'what', 'largest', 'unit', 'how', 'made by'), rows)}" if rows else ""
+
+
+def precision(rounded: Sequence[Pair]) -> str:
+    """What training with rounded products does to exact match, setting by setting."""
+    note = (
+        f"Committed runs of one setting, with `--set {OVERRIDE}` and without, made by one commit on one machine: exact "
+        "match in percent, seed by seed, the difference of the means and its standard deviation from the spread of the "
+        "seeds. *Alike* is a difference within two deviations; evaluation is in float32 on both sides."
+    )
+    head = ("setting", "tested", "float32", "bfloat16 products", "difference", "")
+    return f"## Accuracy with rounded products\n\n{note}\n\n{table(head, as_cells(rounded))}"
 
 
 def others(peers: Sequence[Mapping[str, Any]]) -> str:

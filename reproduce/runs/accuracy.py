@@ -10,12 +10,17 @@ from lengen.records import Run
 
 
 def accuracies(done: Run) -> tuple[str, str]:
-    """Exact match in and outside the trained range over all examples of the tested cells, as percentages."""
+    """`shares` as percentages."""
+    inside, outside = ("not tested" if math.isnan(rate) else f"{100 * rate:.1f} %" for rate in shares(done))
+    return inside, outside
+
+
+def shares(done: Run) -> tuple[float, float]:
+    """Exact match in and outside the trained range over all examples of the tested cells; NaN where none is tested."""
     span, cells = trained(done), list(done.grid.scores)
     within = [
         cell for cell in cells if span.holds(np.array(cell[0])).item() and (len(cell) == 1 or cell[1] <= span.second)
     ]
     beyond = [cell for cell in cells if cell not in set(within)]
-    rates = [done.grid.total(some, "teacher_forced").rate(EXACT_MATCH.numerator) for some in (within, beyond)]
-    inside, outside = ("not tested" if math.isnan(rate) else f"{100 * rate:.1f} %" for rate in rates)
+    inside, outside = (done.grid.total(some, "teacher_forced").rate(EXACT_MATCH.numerator) for some in (within, beyond))
     return inside, outside
