@@ -151,9 +151,9 @@ def _trained(experiment: Experiment, profile: str | None, seed: int | None, with
     held = [
         (run, store.folder(run), at)
         for store in stores()
-        for run in store.headers(experiment.paper)
+        for run in store.headers(experiment.paper, holding=WEIGHTS)
         for at in experiment.specs
-        if profile in (None, at) and seed in (None, run.seed) and (store.folder(run) / WEIGHTS).is_file()
+        if profile in (None, at) and seed in (None, run.seed)
     ]
     found = [(run, folder) for run, folder, at in held if CATALOGUE.counts(run, experiment, at)]
     changed = [(run, folder) for run, folder, at in held if CATALOGUE.overridden(run, experiment, at)]

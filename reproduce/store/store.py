@@ -113,10 +113,15 @@ class Store:
         self.path = self.root / name
         self._read: dict[Path, Run] = {}
 
-    def headers(self, paper: str | None = None, profile: str | None = None) -> list[Run]:
-        """Finished runs with their run.json only, records left empty: quick, for counting."""
+    def headers(self, paper: str | None = None, profile: str | None = None, holding: str | None = None) -> list[Run]:
+        """Finished runs with their run.json only, records left empty: quick, for counting.
+
+        ``holding``: the newest versions that hold this file; weights are kept of few, and not of the newest always.
+        """
         found = []
         for folder in self._versions(f"{paper or '*'}/*/*/{profile or '*'}/seed-*"):
+            if holding is not None and not (folder / holding).is_file():
+                continue
             experiment, at_profile, seed, version = self._who(folder)
             info = load_info(folder)
             found.append(Run(experiment, at_profile, seed, version, self.name, info, Grid(("length",))))

@@ -262,6 +262,16 @@ def test_promotion_copies_records_once_and_weights_on_request(store):
     assert reference.adopt(run, store, weights=True) is None
 
 
+def test_runs_that_hold_a_file_are_found_behind_newer_ones_without_it(store):
+    run = publish(store)
+    reference = Store(store.root, "reference")
+    reference.adopt(run, store, weights=True)
+    reference.adopt(publish(store, what=outcome(3)), store)
+    assert [found.version for found in reference.headers()] == [2]
+    assert [found.version for found in reference.headers(holding="model.safetensors")] == [1]
+    assert reference.headers(holding="attention.npz") == []
+
+
 def test_a_table_of_version_1_reads_as_one_of_today(store):
     run = publish(store)
     folder = store.folder(run)
