@@ -9,12 +9,12 @@ RUN     := $(PY) -m reproduce
 PYTEST  ?= -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce figures compare report bench test lint
+.PHONY: help setup reproduce night figures compare report bench test lint
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 20
 	@$(PYTHON) -m papers | awk -F '\t' '{ printf "reproduce-paper%s\t%s\n", $$1, $$3 }' | expand -t 20
-	@echo "PROFILE=smoke|cpu|paper (now $(PROFILE)), PYTHON=$(PYTHON) (3.11 or newer)"
+	@echo "PROFILE=smoke|cpu|night|paper (now $(PROFILE)), PYTHON=$(PYTHON) (3.11 or newer)"
 
 setup: $(STAMP)  ## create .venv with the locked versions and this project
 
@@ -36,12 +36,20 @@ $(STAMP):
 # The papers are the folders of papers/ that offer one: python -m papers prints number, name and title.
 reproduce: setup  ## every paper: train, draw, compare
 	@for paper in $$($(PY) -m papers | cut -f 2); do \
-	  echo "$(RUN) run $$paper --profile $(PROFILE)"; $(RUN) run $$paper --profile $(PROFILE) || exit; done
+	  echo "$(RUN) run $$paper --profile $(PROFILE)$(DRY_RUN)"; $(RUN) run $$paper --profile $(PROFILE)$(DRY_RUN) || exit; done
 
 reproduce-paper%: setup
 	@paper=$$($(PY) -m papers | awk -F '\t' '$$1 == "$*" { print $$2 }'); \
 	test -n "$$paper" || { echo "there is no paper $*; make help lists them" >&2; exit 2; }; \
-	echo "$(RUN) run $$paper --profile $(PROFILE)"; $(RUN) run $$paper --profile $(PROFILE)
+	echo "$(RUN) run $$paper --profile $(PROFILE)$(DRY_RUN)"; $(RUN) run $$paper --profile $(PROFILE)$(DRY_RUN)
+
+# What is finished is not made again, so a night goes on where the last one ended. DRY=1 says what is left and how long.
+DRY_RUN := $(if $(DRY), --dry-run)
+night: PROFILE = night
+night: reproduce  ## every paper with three seeds and more: hours, longest first, one run a core; DRY=1: what it costs
+
+night-paper%:
+	@$(MAKE) --no-print-directory reproduce-paper$* PROFILE=night
 
 figures: setup  ## redraw every figure from the stored runs
 	$(RUN) figures

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 Runs = Mapping[str, Sequence["Run"]]
 """Name of an experiment -> its finished runs, one per seed."""
 
-PROFILES = ("smoke", "cpu", "paper")
-"""The sizes of an experiment: minutes of CI, minutes on two cores, the published hyper-parameters."""
+PROFILES = ("smoke", "cpu", "night", "paper")
+"""The sizes of an experiment: seconds (CI), minutes or hours of two cores, the published hyper-parameters."""
+REPEATS = {"smoke": 1, "cpu": 1, "night": 3}
+"""Seeds of a run at each profile where an experiment says nothing else; at the paper profile the published ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +38,16 @@ class Experiment:
     """Profiles at which a run of the whole paper leaves it out, and why; it runs when its figure is named."""
     seeds: int
     """Seeds of the published result (the paper profile's default)."""
+    repeats: Mapping[str, int] = field(default_factory=dict)
+    """Seeds by profile, where they are not those of `REPEATS`."""
+    ours: str = ""
+    """Why this suite has it, where the paper has no such experiment; no published claim may rest on it."""
     shown: tuple[str, ...] = ()
     """Overrides under which ``encode`` and ``solve`` write a problem: what this experiment looks at in a shared run."""
+
+    def default_seeds(self, profile: str) -> range:
+        """The seeds of a run that names none."""
+        return range(self.repeats.get(profile, REPEATS.get(profile, self.seeds)))
 
     @property
     def paper(self) -> str:
@@ -52,11 +62,10 @@ class Experiment:
         return self.name.split("/")[2]
 
 
-def constructed(name: str, claim: str, place: str, *specs: Spec) -> Experiment:
-    """An experiment without training: its specifications at the profiles, smallest first; seeds make no difference."""
-    return Experiment(
-        name=name, claim=claim, place=place, specs=dict(zip(PROFILES, specs, strict=True)), absent={}, seeds=1
-    )
+def constructed(name: str, claim: str, place: str, smoke: Spec, cpu: Spec, paper: Spec) -> Experiment:
+    """An experiment without training, whose seeds make no difference: a night asks no more of it than minutes."""
+    specs = {"smoke": smoke, "cpu": cpu, "night": cpu, "paper": paper}
+    return Experiment(name=name, claim=claim, place=place, specs=specs, absent={}, seeds=1, repeats={"night": 1})
 
 
 @dataclass(frozen=True, kw_only=True)

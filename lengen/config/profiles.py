@@ -15,14 +15,23 @@ class ByProfile:
     """Changes that profiles do not share."""
 
     paper: Changes = field(default_factory=dict)
+    night: Changes | None = None
+    """As cpu where it is None."""
     cpu: Changes = field(default_factory=dict)
     smoke: Changes = field(default_factory=dict)
+
+    def at(self, profile: str) -> Changes:
+        """The changes of one profile."""
+        if profile == "night" and self.night is None:
+            return self.cpu
+        changes: Changes = getattr(self, profile)
+        return changes
 
 
 def at_profiles(bases: Mapping[str, Kind], *layers: Changes | ByProfile) -> dict[str, Kind]:
     """The base of each profile with the changes laid over it, the last layer on top; raises `SettingError`."""
     return {
-        profile: overlay(base, *(getattr(one, profile) if isinstance(one, ByProfile) else one for one in layers))
+        profile: overlay(base, *(one.at(profile) if isinstance(one, ByProfile) else one for one in layers))
         for profile, base in bases.items()
     }
 

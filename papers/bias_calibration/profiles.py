@@ -216,7 +216,7 @@ def smoke(kind: Kind, base: int) -> Profile:
     )
 
 
-BUILDERS: dict[str, Callable[[Kind, int], Profile]] = {"smoke": smoke, "cpu": cpu, "paper": paper}
+BUILDERS: dict[str, Callable[[Kind, int], Profile]] = {"smoke": smoke, "cpu": cpu, "night": cpu, "paper": paper}
 
 
 def profile(name: str, kind: Kind, base: int = 10) -> Profile:

@@ -41,8 +41,8 @@ def entry(
         name=f"coupling/{name}",
         claim=claim,
         place=place,
-        specs={"smoke": smoke(paper), "paper": paper} | ({} if cpu is None else {"cpu": cpu}),
-        absent={"cpu": absent} if cpu is None else {},
+        specs={"smoke": smoke(paper), "paper": paper} | ({} if cpu is None else {"cpu": cpu, "night": cpu}),
+        absent={"cpu": absent, "night": absent} if cpu is None else {},
         extra={"cpu": extra} if extra else {},
         seeds=seeds,
     )

@@ -78,6 +78,7 @@ BASE: dict[str, MeasuredSpec] = {
         },
     ),
 }
+BASE["night"] = BASE["cpu"]
 """What each profile begins with."""
 
 

@@ -85,6 +85,7 @@ BASE: dict[str, ProbedSpec] = {
         },
     ),
 }
+BASE["night"] = BASE["cpu"]
 """What each profile begins with."""
 
 # ------------------------------------------------------------------ training sets (Section 3)

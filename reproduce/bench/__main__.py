@@ -124,7 +124,8 @@ def main(arguments: Sequence[str] | None = None, tiny: bool = False) -> int:
             return _write_page(options.page)
         return _compare(options, tiny) if options.against is not None else _measure(options, tiny)
     except ValueError as error:
-        if not type(error).__module__.startswith("reproduce."):
+        # BenchError is of __main__ where this file is the program.
+        if not isinstance(error, BenchError) and not type(error).__module__.startswith("reproduce."):
             raise
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         return 2

@@ -111,8 +111,8 @@ def plan(
 ) -> Plan:
     """Jobs for these experiments; equal specifications are one job, under their home.
 
-    Without ``seeds``: those of the published result at the paper profile, seed 0 at the others. Raises `PlanError`
-    if no chosen experiment has this profile, `lengen.config.spec.SpecError` for a bad override.
+    Without ``seeds``: as many as the experiment has at this profile, from 0. Raises `PlanError` if no chosen experiment
+    has this profile, `lengen.config.spec.SpecError` for a bad override.
     """
     jobs: dict[tuple[str, str, int], Job] = {}
     absent = {}
@@ -122,8 +122,7 @@ def plan(
             continue
         spec = experiment.specs[profile].override(*overrides)
         place = CATALOGUE.home(experiment, profile).name
-        default = range(experiment.seeds) if profile == "paper" else (0,)
-        for seed in default if seeds is None else seeds:
+        for seed in experiment.default_seeds(profile) if seeds is None else seeds:
             job = Job(place, profile, seed, spec, tuple(overrides))
             jobs.setdefault((place, spec.hash(), seed), job)
     if not jobs:

@@ -47,6 +47,7 @@ DEPTH = {"table3/successor-vanilla": "table1/successor-vanilla", "table3/parity-
 ALSO = {
     "smoke": {f"calibration/{task}-sinusoidal": f"table1/{task}-abc" for task in TASKS[:2]} | DEPTH,
     "cpu": {"table3/parity-vanilla": "table2/parity"},
+    "night": {"table3/parity-vanilla": "table2/parity"},
     "paper": {f"calibration/{task}-text": f"table1/{task}-abc" for task in TASKS[:2]} | DEPTH,
 }
 PUBLISHED = published.load(Path(package.__file__).with_name("published.toml"))
