@@ -1,6 +1,6 @@
 """The answer of one token, looked up where the true one stands, wherever the model ends its response.
 
-With the true prefix in the context nothing but this token is scored; `lengen.metrics.answer_match` reads the token before
+With the true prefix in the context only this token is scored; `lengen.metrics.answer_match` reads the token before
 the first end that the model writes, so an early or a missing end makes a right answer wrong there.
 """
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def answer_token(written: "Tensor", reference: "Tensor") -> "Tensor":
-    """(B,) bool: the token before the end of the reference is written in the same place (Figure 3 of position coupling).
+    """(B,) bool: the token before the end of the reference is written in the same place (Figure 3).
 
     >>> import torch
     >>> written, reference = torch.tensor([[3, 4, 4], [3, 1, 1]]), torch.tensor([[4, 4, 1], [3, 4, 1]])

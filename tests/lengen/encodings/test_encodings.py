@@ -236,7 +236,7 @@ def test_fire_and_its_variants_follow_their_formulas(kind, formula, changed):
 
 
 def test_the_clamped_variant_counts_distances_from_0_as_the_authors_code_does():
-    """Made by their class FIRE (src/model/modeling/positional_embeddings.py at b9cad94) with weights sin(index + layer)."""
+    """Made by their FIRE (src/model/modeling/positional_embeddings.py at b9cad94), weights sin(index + layer)."""
     encoding = FireClamped(heads=2).double()
     with torch.no_grad():
         encoding.c.fill_(0.4)
