@@ -64,8 +64,8 @@ DEVIATIONS = {
         "cpu with operands of products rounded to bfloat16 in training (bf16-products); both are evaluated in float32."
     ),
     "D17": (
-        "Among factors of one digit, 0 included as in the authors' code, one in ten is zero: its product is right for a "
-        "model that only knows that; so the claim about one short factor reads factors of two digits."
+        "Among factors of one digit, 0 included as in the authors' code, one in ten is zero: its product is right for "
+        "a model that only knows that; so the claim about one short factor reads factors of two digits."
     ),
     "D18": (
         "Figure 12 has a feed-forward width of four times the embedding, as in the authors' script; Table 2 gives 2048 "

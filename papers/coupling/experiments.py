@@ -120,7 +120,7 @@ def _fig3(name: str, scratchpad: bool) -> Experiment:
         "Figure 3, Section 3.2",
         at_profiles(by_method(PARITY, name, scratchpad), ByProfile() if scratchpad else PLAIN_PARITY),
         seeds=4,
-        night=3 if eighth else HEADLINE,
+        night=HEADLINE if name == "coupling" and scratchpad else 3,
         extra=EXTRA if eighth else "",
         ours="coupling alone, the control that Figure 3 leaves out" if eighth else "",
     )
@@ -217,6 +217,7 @@ def _fig9(name: str, scratchpad: bool) -> Experiment:
         "Figure 9, Section 5.3",
         at_profiles(by_method(MULTIPLICATION, name, scratchpad), ByProfile(night=night)),
         seeds=4,
+        night=_night(scratchpad),
         extra=EXTRA,
     )
 
