@@ -4,7 +4,7 @@ Each function makes of a `Profile`, one task at one size, one setting.
 """
 
 from lengen.config.encodings import ALiBi, Encoding, NoEncoding, RelativeKeys, Rotary, Sinusoidal
-from lengen.config.formats import Aligned
+from lengen.config.formats import Aligned, Linear
 from lengen.config.model import Encoder, Given, Window
 from lengen.config.overlay import Changes, overlay
 from lengen.config.position_ids import Cyclic, NoPositionIds
@@ -26,8 +26,8 @@ def plain(profile: Profile, encoding: str = "vanilla") -> Spec:
     """A model of `ENCODINGS` on the natural expression."""
     task = type(profile.vanilla.data.task)
     spec = overlay(profile.vanilla, {"model.encoding": ENCODINGS[encoding]})
-    if encoding == "rope" and task is PairAddition and profile.name == "paper":
-        return overlay(spec, {"model": {"width": 512, "head_dim": 64}})  # A.2: smaller ones converge very slowly
+    if encoding == "rope" and task is PairAddition:
+        return overlay(spec, profile.rope)  # A.2: an embedding of 512, as smaller ones converge very slowly
     if encoding == "vanilla" and profile.name != "smoke":
         return overlay(spec, {"test.probes": PROBES.get(task, ())})
     return spec
@@ -38,11 +38,11 @@ def relative(profile: Profile) -> RelativeSpec:
 
     Distances are told apart over the whole sequence, and only in plain order are they constant.
     """
-    operands = 2 if isinstance(profile.vanilla.data.task, PairAddition) else 1
-    tokens = (operands + 1) * (profile.width + 1) + 3
-    model = {"encoding": RelativeKeys(tokens), "architecture": Encoder(), "shared": True}
+    model = {"architecture": Encoder(), "shared": True}
     change: Changes = {"data.format.reverse_response": False, "model": model}
     spec = overlay(profile.vanilla, change, profile.relative)
+    query, response = spec.data.tokens(spec.data.task.longest, spec.data.task.most)
+    spec = overlay(spec, {"model.encoding": RelativeKeys(int(query + response))})
     return RelativeSpec(data=spec.data, model=spec.model, train=spec.train, test=spec.test)
 
 
@@ -60,13 +60,27 @@ def scaffolded(profile: Profile, configuration: str) -> Spec:
     spec = overlay(profile.vanilla, profile.windowed)
     aligned = isinstance(spec.data.task, PairAddition | NByOne)
     if aligned:
-        spec = overlay(spec, {"data.format": Aligned(profile.width)})
+        assert isinstance(spec.data.format, Linear)
+        spec = overlay(spec, {"data.format": Aligned(spec.data.format.width)})
     elif configuration == "vanilla" and spec.model == profile.vanilla.model:
         return plain(profile)
     if configuration == "vanilla":
         return spec
     window = Window(1, stride=2 if aligned else 1)
     return overlay(spec, {"model.architecture.attention_bias": window}, CONFIGURATIONS[configuration])
+
+
+VARIATIONS: dict[str, Changes] = {
+    "w2": {"model.architecture.attention_bias": Window(2, stride=2)},
+    "t4": {"data.position_ids": Cyclic(4)},
+    "w2-t5": {"model.architecture.attention_bias": Window(2, stride=2), "data.position_ids": Cyclic(5)},
+}
+"""Other windows and periods than w = 1 and T = 3; the paper names none."""
+
+
+def varied(profile: Profile, change: Changes) -> Spec:
+    """Configuration C of Appendix A.5 with another window or period."""
+    return overlay(scaffolded(profile, "cyclic"), change)
 
 
 TEXT: Changes = {
@@ -85,8 +99,10 @@ CODE: Changes = {
     "sigma_cross": 4.5,
     "slopes_self": (1,),
     "slopes_cross": (-1,),
+    "corner": True,
+    "closed_row": "everything",
 }
-"""The authors' code: probabilities, sums, other thresholds, one direction each."""
+"""The authors' code: probabilities, sums, other thresholds, one direction each, and what it does about closed rows."""
 
 
 def calibrated(profile: Profile, positions: bool | None = None, calibration: Changes | None = None) -> CalibratedSpec:
@@ -105,5 +121,9 @@ def calibrated(profile: Profile, positions: bool | None = None, calibration: Cha
 
 
 def with_code_masks(spec: CalibratedSpec) -> CalibratedSpec:
-    """The bias replaces the causal mask, as in the authors' code."""
-    return overlay(spec, {"model.architecture.causal": False})
+    """The bias replaces the causal mask, as in the authors' code.
+
+    Where earlier places may see later ones, a response is scored token by token: on fewer examples.
+    """
+    fewer = {"test.examples": min(250, spec.test.examples)} if spec.train.steps < 50_000 else {}
+    return overlay(spec, {"model.architecture.causal": False}, fewer)
