@@ -42,6 +42,8 @@ class ByLength:
     words: str
     value: Callable[[Run, int], tuple[float, int]]
     proportion: bool = False
+    squares: Callable[[Run, int], float] | None = None
+    """Sum of squares over the examples of one length, where each has a value of its own: it gives a standard error."""
 
 
 @dataclass(frozen=True)

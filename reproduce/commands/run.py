@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lengen.config.experiment import Experiment
@@ -39,7 +39,7 @@ def run_command(options: argparse.Namespace) -> int:
             _build(plan, options.overrides)
         _dry_run(plan, done, workers, options.profile)
         return 0
-    order = Order(local.root, provenance(options.arguments), options.fresh, loggers)
+    order = Order(local.root, provenance(options.arguments), options.fresh, loggers, _claims(plan))
     if options.executor == "sbatch":
         if todo:
             Sbatch(local, options.jobs, options.fresh, loggers)(todo, runner.Performer(order), Display({}, 1))
@@ -72,6 +72,14 @@ def run_command(options: argparse.Namespace) -> int:
         for paper in dict.fromkeys(experiment.paper for experiment in chosen):
             conclude(paper, local.root)
     return _failures(report)
+
+
+def _claims(plan: Plan) -> dict[str, Mapping[str, str]]:
+    """Home of a run -> the claims that rest on it with what they ask: a claim that changes later is younger than it."""
+    from reproduce.comparison.frozen import standing
+
+    where = dict.fromkeys((job.experiment.split("/")[0], job.profile) for job in plan.jobs)
+    return {home: claims for paper, profile in where for home, claims in standing(paper, profile).items()}
 
 
 def suite(chosen: Sequence[Experiment], selector: str, profile: str) -> tuple[list[Experiment], list[Experiment]]:

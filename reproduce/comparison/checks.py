@@ -2,8 +2,8 @@
 
 The entries of a published.toml, each a frozen struct with the fields of its kind and no others, are read by
 `comparison.published`. The experiments of an entry are looked up once (`sides`, or `Evidence.tested`) and handed on; a
-`Finding` leaves, by the rule of `comparison.evidence`. Two samples are compared on the cells that both tested and that
-lie in the region of both trained ranges.
+`Finding` leaves, by the rule of `comparison.evidence`; `comparison.verdicts` asks whether it may count. Two samples are
+compared on the cells that both tested and that lie in the region of both trained ranges.
 """
 
 import itertools
@@ -19,16 +19,18 @@ from lengen.config.part import SettingError
 from lengen.config.paths import read
 from lengen.config.spec import Spec
 from lengen.intervals import Interval, median, seed_interval, wilson
-from lengen.measures import Missing, OfRun, Scored, short
+from lengen.measures import Missing, OfRun, short
+from lengen.seed_intervals import Term, combined
 from reproduce.comparison.evidence import (
     ACROSS,
     DEVIATION,
     DIFFERS,
+    FLOOR,
+    NOTHING,
     REPRODUCED,
     UNDECIDED,
     Evidence,
     Finding,
-    Quantity,
     Sample,
     Side,
     Tested,
@@ -37,12 +39,11 @@ from reproduce.comparison.evidence import (
     favour,
     level,
     pooled,
+    sum_of,
     together,
 )
+from reproduce.comparison.multiples import scaled
 from reproduce.comparison.regions import shared
-
-LEARNED = 0.9
-"""An experiment below this in its own trained range did not learn the task; a comparison outside must say so."""
 
 Relation = Literal[">=", "<=", ">", "<", "=", "~"]
 Mode = Literal["teacher_forced", "free_running", "sampled"]
@@ -85,9 +86,28 @@ class Sides(NamedTuple):
         return self.left + [tested for tested in self.right if tested not in self.left]
 
 
+class Learned(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """When a model has learned, where that is another thing than exact match at its longest trained length.
+
+    With ``why`` alone the claim asks for nothing: it is about the trained range itself, or about weights set by hand.
+    """
+
+    why: str
+    measure: str = ""
+    region: str = ""
+    mode: Mode | Literal[""] = ""
+    least: float | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether there is a condition at all."""
+        return bool(self.measure or self.region or self.mode or self.least is not None)
+
+
 class _Pair(NamedTuple):
     left: Sample
     right: Sample
+    interval: Interval | None
     verdict: str
 
     @property
@@ -108,6 +128,14 @@ class _Claim(Entry, frozen=True, kw_only=True, tag_field="check"):
     counts: Span = None
     how_read: str = "in words"
     """in words (the threshold is ours) or printed."""
+    headline: bool = False
+    """What the abstract of the paper says: counted apart."""
+    part_of: str = ""
+    """The claim that this one says once more in other words or at another place: they count as one."""
+    given: str = ""
+    """The claim that has to be reproduced for this one to be asked at all."""
+    learned: Learned | None = None
+    """When a model has learned, where the usual condition does not fit."""
 
     @property
     def one(self) -> Side:
@@ -136,23 +164,26 @@ class _Claim(Entry, frozen=True, kw_only=True, tag_field="check"):
         if self.one.region == self.other.region:
             cells = shared(*(each.cells(self.region, self.lengths, self.counts) for each in (a, b)))
         left, right = a.sample(self.one, cells), b.sample(self.other, cells)
-        if a == b:
+        matched = a == b
+        if matched:
             told = "region" if self.one.region != self.other.region else "measure"
             left, right = (
                 sample.named(f"{short(a.name)} {getattr(side, told)}")
                 for sample, side in ((left, self.one), (right, self.other))
             )
-        return _Pair(left, right, apart(left, right, self.relation, self.threshold, matched=a == b))
+        return self._judged(left, right, matched)
+
+    def _judged(self, left: Sample, right: Sample, matched: bool = False) -> _Pair:
+        interval = between(left, right, matched)
+        if _at_floor(left, right):
+            return _Pair(left, right, interval, FLOOR)
+        verdict = apart(interval, self.relation, self.threshold, getattr(self, "limit", None))
+        return _Pair(left, right, interval, verdict)
 
     def _worst(self, pairs: Sequence[_Pair]) -> Finding:
         """The least favourable comparison stands for all; the claim needs every one."""
         sign = -1 if self.relation == "<" else 1
         return _finding(pairs, min(pairs, key=lambda pair: sign * pair.difference))
-
-    def _quantities(self, a: Quantity, b: Quantity) -> Finding:
-        interval = Interval(a.interval.low - b.interval.high, a.interval.high - b.interval.low)
-        verdict, seeds = apart(a, b, self.relation, self.threshold), min(len(a.seeds), len(b.seeds))
-        return Finding(verdict, a.value - b.value, interval, a.n + b.n, seeds, (f"{a.words()} against {b.words()}",))
 
 
 class _TwoSided(_Claim, frozen=True, kw_only=True):
@@ -163,6 +194,11 @@ class _TwoSided(_Claim, frozen=True, kw_only=True):
     """Measure of the right side where it is another one."""
     right_mode: Mode | Literal[""] = ""
     right_region: str = ""
+    limit: float | None = None
+    """How far the difference may go in its direction, where words are two-sided ("marginally")."""
+
+    def __post_init__(self) -> None:
+        _needs_room(self)
 
     @property
     def other(self) -> Side:
@@ -199,7 +235,7 @@ class Level(_Claim, frozen=True, kw_only=True, tag="level"):
         high = self.threshold if self.high is None else self.high
         samples = [tested.sample(self.one) for tested in sides.left]
         worst = min(samples, key=lambda sample: favour(sample.value, self.relation, low, high))
-        verdict = together(level(each.interval, each.seeds, self.relation, low, high) for each in samples)
+        verdict = together(level(each.interval, self.relation, low, high) for each in samples)
         notes = tuple(map(Sample.words, samples)) if len(samples) > 1 or len(worst.seeds) > 1 else ()
         seeds = min(len(sample.seeds) for sample in samples)
         return Finding(verdict, worst.value, worst.interval, worst.n, seeds, notes)
@@ -249,14 +285,17 @@ class Pooled(_TwoSided, frozen=True, kw_only=True, tag="pooled"):
         """One comparison of pools."""
         a = pooled([tested.sample(self.one) for tested in sides.left])
         b = pooled([tested.sample(self.other) for tested in sides.right])
-        matched = sides.left == sides.right
-        return self._worst([_Pair(a, b, apart(a, b, self.relation, self.threshold, matched))])
+        return self._worst([self._judged(a, b, matched=sides.left == sides.right)])
 
 
 class Ordered(_Claim, frozen=True, kw_only=True, tag="ordered"):
     """The left side sorted by a field of the specification: each stands in the relation to the next one."""
 
     by: str
+    limit: float | None = None
+
+    def __post_init__(self) -> None:
+        _needs_room(self)
 
     def find(self, sides: Sides) -> Finding:
         """Neighbours are compared."""
@@ -273,13 +312,15 @@ class Spread(_Claim, frozen=True, kw_only=True, tag="spread"):
         _two(sides.left)
         samples = [tested.sample(self.one) for tested in sides.left]
         best, worst = max(samples, key=lambda s: s.value), min(samples, key=lambda s: s.value)
-        within = all(
-            a.interval.high - b.interval.low <= self.threshold and max(a.seeds) - min(b.seeds) <= self.threshold
-            for a in samples
-            for b in samples
-        )
-        beyond = DIFFERS if apart(best, worst, ">", self.threshold) == REPRODUCED else UNDECIDED
-        pair = _Pair(best, worst, REPRODUCED if within else beyond)
+        intervals = [between(a, b) for a, b in itertools.permutations(samples, 2)]
+        if all(sample.proportion and sample.value < NOTHING for sample in samples):
+            verdict = FLOOR
+        elif all(interval is not None and interval.high <= self.threshold for interval in intervals):
+            verdict = REPRODUCED
+        else:
+            wide = between(best, worst)
+            verdict = DIFFERS if wide is not None and wide.low > self.threshold else UNDECIDED
+        pair = _Pair(best, worst, between(best, worst), verdict)
         return _finding([pair], pair)._replace(notes=tuple(map(Sample.words, samples)))
 
 
@@ -308,13 +349,19 @@ class Gain(_TwoSided, frozen=True, kw_only=True, tag="gain"):
                 raise Missing(f"only one side has {self.by} = {size} at the {profile} profile", absent=True)
             a = pooled([tested.sample(self.one) for tested in groups[0]])
             b = pooled([tested.sample(self.other) for tested in groups[1]])
-            seeds = tuple(p - q for p, q in zip(a.seeds, b.seeds, strict=False))
-            ends.append(Quantity(f"at {self.by} {size}", a.value - b.value, between(a, b), seeds, a.n + b.n))
-        finding = self._quantities(*ends)
-        if self.relation != ">":
-            return finding
-        gained = level(ends[0].interval, ends[0].seeds, ">", 0.0, 0.0)  # who gains most has gained
-        return finding._replace(verdict=together((finding.verdict, gained)))
+            ends.append((f"at {self.by} {size}", a, b))
+        (low_name, *low), (high_name, *high) = ends
+        samples = (*low, *high)
+        interval = sum_of(list(zip((1.0, -1.0, -1.0, 1.0), samples, strict=True)))
+        gains = low[0].value - low[1].value, high[0].value - high[1].value
+        verdict = apart(interval, self.relation, self.threshold, self.limit)
+        if all(sample.proportion and sample.value < NOTHING for sample in samples):
+            verdict = FLOOR
+        elif self.relation == ">":  # who gains most has gained
+            verdict = together((verdict, level(between(low[0], low[1]), ">", 0.0, 0.0)))
+        words = f"{low_name} {gains[0]:.3f} against {high_name} {gains[1]:.3f}"
+        n, seeds = sum(sample.n for sample in samples), min(len(sample.seeds) for sample in samples)
+        return Finding(verdict, gains[0] - gains[1], interval, n, seeds, (words,))
 
 
 class Varied(_TwoSided, frozen=True, kw_only=True, tag="varied"):
@@ -322,25 +369,28 @@ class Varied(_TwoSided, frozen=True, kw_only=True, tag="varied"):
 
     def find(self, sides: Sides) -> Finding:
         """Each run is one value."""
-        found = []
-        for some, side in zip(sides[:2], (self.one, self.other), strict=True):
+        found: list[tuple[str, Term, int]] = []
+        for weight, some, side in ((1, sides.left, self.one), (-1, sides.right, self.other)):
             values = [value for tested in some for value in tested.sample(side).seeds]
             deviation, interval = DEVIATION.of(values)
             words = f"deviation of {some[0].vocabulary.measure(side.measure).words} over {len(values)} runs"
-            found.append(Quantity(words, deviation, interval, (deviation,), len(values)))
-        return self._quantities(*found)
+            found.append((f"{words} {deviation:.3f}", Term(weight, deviation, interval, (deviation,)), len(values)))
+        (first, left, n), (second, right, m) = found
+        interval = combined([left, right])
+        verdict = apart(interval, self.relation, self.threshold, self.limit)
+        seeds = min(len(tested.runs) for tested in sides.all())
+        return Finding(verdict, left.value - right.value, interval, n + m, seeds, (f"{first} against {second}",))
 
 
 Claim = Level | Compare | Paired | Pooled | Ordered | Spread | Gain | Varied
 
 
 def judge(claim: Claim, sides: Sides) -> Finding:
-    """Check one claim; raises `Missing` where runs are missing."""
+    """What the runs of a claim say, as if they were allowed to; raises `Missing` where runs are missing."""
     finding = claim.find(sides)
     without = ", ".join(map(short, sides.without))
     notes = [
         *finding.notes,
-        *_unlearned(claim, sides),
         # what the runs say of themselves
         *(
             f"{short(tested.name)} seed {run.seed}: {note}"
@@ -353,25 +403,15 @@ def judge(claim: Claim, sides: Sides) -> Finding:
     return finding._replace(notes=tuple(notes))
 
 
-def _unlearned(claim: Claim, sides: Sides) -> list[str]:
-    """One note for each experiment that is judged outside its trained range but did not learn within it."""
-    if claim.region in ("in_range", "trained_length"):
-        return []
-    notes = []
-    for tested in sides.all():
-        measure = tested.vocabulary.measure(claim.measure)
-        scored = isinstance(measure, Scored) and measure.proportion
-        side = Side(claim.measure, claim.mode, "in_range") if scored else Side("exact", "teacher_forced", "in_range")
-        if tested.cells("in_range") and (value := tested.sample(side).value) < LEARNED:
-            notes.append(f"{short(tested.name)} reaches only {value:.2f} in range at this size")
-    return notes
-
-
 def _finding(pairs: Sequence[_Pair], shown: _Pair) -> Finding:
     left, right = shown.left, shown.right
     seeds = min(len(sample.seeds) for pair in pairs for sample in pair[:2])
     verdict, notes = together(pair.verdict for pair in pairs), (f"{left.words()} against {right.words()}",)
-    return Finding(verdict, shown.difference, between(left, right), left.n + right.n, seeds, notes)
+    return Finding(verdict, shown.difference, shown.interval, left.n + right.n, seeds, notes)
+
+
+def _at_floor(left: Sample, right: Sample) -> bool:
+    return left.proportion and right.proportion and max(left.value, right.value) < NOTHING
 
 
 def _two(tested: Sequence[Tested]) -> None:
@@ -385,6 +425,12 @@ def _field(spec: Spec, path: str) -> Any:
 
 def _size(model: ModelSpec) -> tuple[int, int]:
     return model.layers * model.heads, model.layers
+
+
+def _needs_room(entry: Any) -> None:
+    if entry.limit is not None and (entry.limit <= entry.threshold) is (entry.relation == ">"):
+        side = "above" if entry.relation == ">" else "below"
+        raise ValueError(f"'limit' {entry.limit:g} has to lie {side} 'threshold' {entry.threshold:g}")
 
 
 def _needs_band(entry: Any) -> None:
@@ -458,28 +504,32 @@ class Measured(_Number, frozen=True, kw_only=True, tag="measured"):
         """The mean or deviation over all runs; ``n`` counts runs."""
         values = [self._one(run).ours for each in tested for run in each.alone]
         value, interval = ACROSS[self.across].of(values)
-        verdict = level(interval, (value,), self.relation, *band(self))
+        verdict = level(interval, self.relation, *band(self))
         seeds = min(len(each.runs) for each in tested)
         return Finding(
             verdict, value, interval, len(values), seeds, (f"{len(values)} runs of {len(tested)} experiments",)
         )
 
     def _one(self, tested: Tested) -> Finding:
+        """Of one experiment; at another size than the published one, at the same multiples of its trained range."""
         measure, side = tested.vocabulary.measure(self.measure), Side(self.measure, self.mode, self.region)
         if isinstance(measure, OfRun):
-            values = list(tested.sample(side).seeds)
-            value, n, place = median(values), len(values), ""
-            interval = Interval(min(values), max(values))
-        else:
-            value, n, place = self._over_cells(tested, side)
-            interval = wilson(round(value * n), n) if measure.proportion else Interval(value, value)
-        verdict = level(interval, (value,), self.relation, *band(self))
-        return Finding(verdict, value, interval, n, len(tested.runs), (place,) if place else ())
+            sample = tested.sample(side)
+            values = list(sample.seeds)
+            known = len(values) > 1 or sample.certain
+            interval = Interval(min(values), max(values)) if known else None
+            verdict = level(interval, self.relation, *band(self))
+            return Finding(verdict, median(values), interval, len(values), len(values), ())
+        lengths, counts, sizes = scaled(tested, self.region, self.lengths, self.counts)
+        value, n, place = self._over_cells(tested, side, lengths, counts)
+        interval = wilson(round(value * n), n) if measure.proportion else None
+        verdict = level(interval, self.relation, *band(self))
+        return Finding(verdict, value, interval, n, len(tested.runs), tuple(filter(None, (sizes, place))))
 
-    def _over_cells(self, tested: Tested, side: Side) -> tuple[float, int, str]:
+    def _over_cells(self, tested: Tested, side: Side, lengths: Span, counts: Span) -> tuple[float, int, str]:
         """Value, the examples of one seed behind it, and where it was found."""
-        cells = tested.cells(self.region, self.lengths, self.counts)
-        bounds = [(axis, span[1]) for axis, span in enumerate((self.lengths, self.counts)) if span]
+        cells = tested.cells(self.region, lengths, counts)
+        bounds = [(axis, span[1]) for axis, span in enumerate((lengths, counts)) if span]
         if not cells or any(max(cell[axis] for cell in cells) != most for axis, most in bounds):
             where = " x ".join(str(most) for _, most in bounds) or tested.vocabulary.regions[self.region].words
             raise Missing(f"{short(tested.name)} was not tested up to {where} at this profile")

@@ -1,14 +1,13 @@
 """Published against measured: every number and claim of a paper with its verdict, from the results stores alone.
 
 ``papers/<paper>/published.toml`` and finished runs enter, `Row` objects leave, and comparison.csv and comparison.md.
-No torch, no training: what is not there is "not run". The rules:
+No torch, no training: what is not there is "not run". How a verdict is given stands in `comparison.evidence` (what the
+runs say) and `comparison.verdicts` (whether it may count). Besides:
 
-- reproduced: the inequality holds with the 95 % Wilson intervals over pooled examples apart *and* every seed on its
-  side; differs: the opposite holds in the same sense; undecided: neither.
-- A number is compared only with runs of exactly the declared paper-profile specification; runs of another profile or
-  specification show as "not comparable". A setting is compared with that specification itself.
-- A claim is checked at the cpu profile, and at the paper profile where all its runs exist; smoke never counts.
-- A comparison outside the trained range says which experiments did not learn within it (deviations column).
+- A number is compared only with runs of exactly the declared paper-profile specification; a smaller one stands beside
+  it at the same multiples of its trained range, as "not comparable". A setting is compared with that specification
+  itself.
+- A claim is checked at the cpu, the night and the paper profile, wherever all its runs exist; smoke never counts.
 - Teacher-forced is compared with teacher-forced, free-running with free-running: the mode belongs to the entry.
 """
 
@@ -16,20 +15,25 @@ import fnmatch
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from lengen.config.experiment import Experiment
 from lengen.measures import Missing, OfRun, Scored
 from lengen.records import Run
 from reproduce.comparison.checks import Claim, EntryError, Measured, Number, Remark, Setting, Varied, judge
-from reproduce.comparison.evidence import ACROSS, Evidence, Finding, Side, Tested
+from reproduce.comparison.evidence import ACROSS, REPRODUCED, Evidence, Finding, Side, Tested
 from reproduce.comparison.measures import Vocabulary
 from reproduce.comparison.published import Published, PublishedError, load
-from reproduce.comparison.tables import COLUMNS, SETTING, Row, to_csv, to_json, to_markdown
+from reproduce.comparison.rows import COLUMNS, SETTING, Row
+from reproduce.comparison.tables import to_csv, to_json, to_markdown
+from reproduce.comparison.verdicts import EQUAL, NOT_COMPARABLE, NOT_RUN, UNEQUAL, verdict
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store, write_text
 
 __all__ = ["COLUMNS", "Row", "compare", "rows", "save", "to_csv", "to_json", "to_markdown"]
 
-NOT_RUN, NOT_COMPARABLE = "not run", "not comparable"
+CHECKED = ("cpu", "night", "paper")
+"""Profiles at which claims are checked, in the order of their rows."""
 
 
 def compare(paper: str, stores: Sequence[Store]) -> list[Row]:
@@ -38,6 +42,8 @@ def compare(paper: str, stores: Sequence[Store]) -> list[Row]:
     Of several stores the first one that holds runs of an experiment speaks for it.
     """
     published = _published(paper)
+    experiments = {item.name: item for item in CATALOGUE.experiments(paper)}
+    _only_the_papers(published, experiments, paper)
     entries: list[Number | Claim] = [*published.numbers, *published.claims]
     used = {name for entry in entries for name in entry.deviations}
     used |= {name for names in published.deviations.values() for name in names}
@@ -51,14 +57,25 @@ def compare(paper: str, stores: Sequence[Store]) -> list[Row]:
         found = (CATALOGUE.declared_runs(store, experiment, profile) for store in stores)
         return next((runs for runs in found if runs), [])
 
-    experiments = {item.name: item for item in CATALOGUE.experiments(paper)}
+    compared = tuple(dict.fromkeys(name for claim in published.claims for name in claim.names if name in experiments))
     return rows(
         published,
         {
-            profile: Evidence(profile, experiments, lambda e, p: declared(e.name, p), published.vocabulary)
-            for profile in ("cpu", "paper")
+            profile: Evidence(profile, experiments, lambda e, p: declared(e.name, p), published.vocabulary, compared)
+            for profile in CHECKED
         },
     )
+
+
+def _only_the_papers(published: Published, experiments: Mapping[str, Experiment], paper: str) -> None:
+    """Refuse a published claim on an experiment that the paper does not have."""
+    for claim in published.claims:
+        for name in claim.names:
+            if name in experiments and experiments[name].ours:
+                raise PublishedError(
+                    f"papers/{paper}/published.toml: claim '{claim.id}' names {name}, which is of ours "
+                    f"({experiments[name].ours}); a published claim may rest on experiments of the paper alone"
+                )
 
 
 def save(paper: str, stores: Sequence[Store]) -> tuple[list[list[Row]], list[Path]]:
@@ -80,11 +97,40 @@ def save(paper: str, stores: Sequence[Store]) -> tuple[list[list[Row]], list[Pat
 
 
 def rows(published: Published, evidence: Mapping[str, Evidence]) -> list[Row]:
-    """Rows from the entries and the runs at the cpu and the paper profile."""
+    """Rows from the entries and the runs at each profile."""
     found = [_number(number, evidence, published) for number in published.numbers]
+    judges = [_Judge(at, {claim.id: claim for claim in published.claims}) for at in evidence.values()]
     for claim in published.claims:
-        found += _claim(claim, evidence, published)
+        found += _claim(claim, judges, published)
     return found
+
+
+class _Judge:
+    """Verdicts at one profile; a claim that is asked after another one needs the verdict on that."""
+
+    def __init__(self, at: Evidence, claims: Mapping[str, Claim]) -> None:
+        self.at = at
+        self._claims = claims
+        self._found: dict[str, tuple[list[Tested], Finding | Missing]] = {}
+
+    def __call__(self, claim: Claim) -> tuple[list[Tested], Finding | Missing]:
+        """Its experiments as far as they are known, and what is found, or what is missing."""
+        if claim.id not in self._found:
+            tested: list[Tested] = []
+            try:
+                sides = claim.sides(self.at)
+                tested = sides.all()
+                found: Finding | Missing = verdict(claim, sides, judge(claim, sides), self._given(claim))
+            except Missing as missing:
+                found = missing
+            self._found[claim.id] = tested, found
+        return self._found[claim.id]
+
+    def _given(self, claim: Claim) -> str:
+        if not claim.given:
+            return REPRODUCED
+        _, found = self(self._claims[claim.given])
+        return NOT_RUN if isinstance(found, Missing) else found.verdict
 
 
 @cache
@@ -99,8 +145,10 @@ def _number(number: Number, evidence: Mapping[str, Evidence], published: Publish
             return _row(number, published, "paper", NOT_COMPARABLE, notes=[number.remark])
         case Setting():
             return _setting(number, paper, published)
-    reasons = []
-    for profile, at in (("paper", paper), ("cpu", evidence["cpu"])):
+    reasons: list[str] = []
+    without: Row | None = None
+    for profile in [name for name in ("paper", "night", "cpu") if name in evidence]:
+        at = evidence[profile]
         try:
             tested = at.tested(_expand(number, at))
             runs = [run for each in tested for run in each.runs]
@@ -111,13 +159,19 @@ def _number(number: Number, evidence: Mapping[str, Evidence], published: Publish
         try:
             finding = number.find(tested)
         except Missing as missing:
-            verdict = NOT_RUN if published_setting else NOT_COMPARABLE
-            return _row(number, published, profile, verdict, notes=[str(missing)], tested=tested)
+            word = NOT_RUN if published_setting else NOT_COMPARABLE
+            row = _row(number, published, profile, word, notes=[str(missing)], tested=tested)
+            if profile == "paper":
+                return row
+            without = without or row  # a smaller profile may have been tested at the same multiple
+            continue
         if published_setting:
             return _row(number, published, profile, finding.verdict, finding, tested=tested)
         remark = f"not the published setting: {profile} size, {len(runs)} run{'s' if len(runs) > 1 else ''}"
         finding = finding._replace(notes=(remark, *finding.notes))
         return _row(number, published, profile, NOT_COMPARABLE, finding, tested=tested)
+    if without is not None:
+        return without
     try:
         tested = paper.tested(_expand(number, paper))
     except Missing:
@@ -131,10 +185,11 @@ def _setting(number: Setting, paper: Evidence, published: Published) -> Row:
     except Missing as missing:
         return _row(number, published, "paper", NOT_RUN, notes=[str(missing)])
     try:
-        verdict, ours, notes = number.find([paper.experiments[each.name] for each in tested])
+        found, ours, notes = number.find([paper.experiments[each.name] for each in tested])
     except EntryError as error:
         raise PublishedError(f"published.toml: number '{number.id}': {error}") from None
-    return _row(number, published, "paper", verdict, ours=ours, notes=notes, tested=tested)
+    word = EQUAL if found == REPRODUCED else UNEQUAL
+    return _row(number, published, "paper", word, ours=ours, notes=notes, tested=tested)
 
 
 def _expand(number: Measured | Setting, at: Evidence) -> list[str]:
@@ -147,29 +202,25 @@ def _expand(number: Measured | Setting, at: Evidence) -> list[str]:
     return found
 
 
-def _claim(claim: Claim, evidence: Mapping[str, Evidence], published: Published) -> list[Row]:
+def _claim(claim: Claim, judges: Sequence[_Judge], published: Published) -> list[Row]:
+    """A row for every profile at which there is a verdict; without one, a row that says what is missing."""
     found: list[Row] = []
     lacking: list[tuple[Missing, str, list[Tested]]] = []
-    for profile, at in evidence.items():
-        tested: list[Tested] = []
-        try:
-            sides = claim.sides(at)
-            tested = sides.all()
-            finding = judge(claim, sides)
-        except Missing as missing:
-            lacking.append((missing, profile, tested))
+    for at in judges:
+        tested, finding = at(claim)
+        profile = at.at.profile
+        if isinstance(finding, Missing):
+            lacking.append((finding, profile, tested))
             continue
         if not all(each.as_declared for each in tested):
             finding = finding._replace(notes=(*finding.notes, "measured with an earlier specification"))
         found.append(_row(claim, published, profile, finding.verdict, finding, tested=tested))
-    # A claim that can be run at cpu size but was not says so; one that cannot is asked of the paper profile.
+    if found:
+        return found
+    # the smallest profile that it can be run at; where it can be at none, the published one says so
     possible = [item for item in lacking if not item[0].absent]
-    wanted = [item for item in possible if item[1] == "cpu"] or ([] if found else possible)
-    if not found and not wanted:
-        wanted = lacking[-1:]
-    for lack, profile, tested in wanted[:1]:
-        found.insert(0, _row(claim, published, profile, NOT_RUN, notes=[str(lack)], tested=tested))
-    return found
+    lack, profile, tested = possible[0] if possible else lacking[-1]
+    return [_row(claim, published, profile, NOT_RUN, notes=[str(lack)], tested=tested)]
 
 
 def _row(
@@ -188,6 +239,8 @@ def _row(
     shared = published.deviations.get(profile, ()) if trained and not isinstance(entry, Setting | Remark) else ()
     numbered = dict.fromkeys((*shared, *entry.deviations))
     remarks = [*(finding.notes if finding else ()), *notes]
+    interval = finding.interval if finding else None
+    told = {} if isinstance(entry, Number) else _standing(entry)
     verb, options = ("show", "") if isinstance(entry, Setting) else ("run", f" --profile {profile}")
     return Row(
         kind="number" if isinstance(entry, Number) else "claim",
@@ -198,21 +251,33 @@ def _row(
         published=_target(entry),
         aggregation=_aggregation(entry, published.vocabulary),
         ours=finding.ours if finding else ours,
-        ci_low=finding.interval.low if finding else None,
-        ci_high=finding.interval.high if finding else None,
+        ci_low=interval.low if interval else None,
+        ci_high=interval.high if interval else None,
         n=finding.n if finding else None,
         seeds=finding.seeds if finding else None,
         profile=profile,
         verdict=verdict,
         deviations="; ".join(filter(None, [" ".join(numbered), *remarks])),
         command=_command(verb, [each.name for each in tested], options),
+        why=finding.why if finding else "",
+        decide=finding.decide if finding else "",
+        frozen=finding.frozen if finding else "",
+        **told,
     )
+
+
+def _standing(claim: Claim) -> dict[str, Any]:
+    """How a claim counts, and whose its threshold is."""
+    by = "published" if claim.how_read == "printed" else "required"
+    return {"by": by, "headline": claim.headline, "counts_as": claim.part_of or claim.id}
 
 
 def _target(entry: Number | Claim) -> object:
     low, high = getattr(entry, "low", None), getattr(entry, "high", None)
     if low is not None and high is not None:
         return f"{low:g} to {high:g}"
+    if (limit := getattr(entry, "limit", None)) is not None:
+        return f"{entry.threshold:g}, no further than {limit:g}"  # type: ignore[union-attr]
     return entry.value if isinstance(entry, Number) else entry.threshold
 
 

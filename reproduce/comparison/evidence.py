@@ -1,12 +1,12 @@
 """What verdicts rest on: the runs that count at one profile, samples of them, and the one rule that gives a verdict.
 
-Experiments and a way to their runs enter, samples and verdicts leave. A relation is *reproduced* when it holds with the
-95 % intervals apart and with every seed on the same side, *differs* when its opposite holds in the same sense, and is
-*undecided* otherwise.
+Experiments and a way to their runs enter, samples and verdicts leave. A relation is *reproduced* when it holds on all
+of the 95 % interval over examples and seeds (`lengen.seed_intervals`), *differs* when it holds nowhere on it, and is
+*undecided* otherwise; what further has to be true of the runs stands in `comparison.verdicts`.
 """
 
+import contextlib
 import functools
-import itertools
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,14 +15,17 @@ from typing import NamedTuple
 
 from lengen.config.experiment import Experiment
 from lengen.config.spec import Spec
-from lengen.intervals import Z95, Interval, newcombe, wilson
+from lengen.intervals import Z95, Interval, wilson
 from lengen.measures import Missing, OfRun, Trained, short, trained
 from lengen.records import Run
+from lengen.seed_intervals import Deviation, Term, combined, pool
 from reproduce.comparison.measures import Part, Vocabulary, table
 from reproduce.comparison.regions import Bounds, Cells, inside
 from reproduce.runs.catalogue import hash_of
 
-REPRODUCED, DIFFERS, UNDECIDED = "reproduced", "differs", "undecided"
+REPRODUCED, DIFFERS, UNDECIDED, FLOOR = "reproduced", "differs", "undecided", "floor"
+NOTHING = 0.01
+"""Where both sides of a comparison lie below this share, they are at the floor: nothing is compared."""
 
 
 # -- what is measured --------------------------------------------------------------------------------------
@@ -39,15 +42,27 @@ class Side:
     counts: Bounds = None
 
 
+def _unknown() -> None:
+    """No other experiment tells how seeds spread."""
+
+
 @dataclass(frozen=True)
 class Sample:
-    """One measure of one experiment: a value per seed, and pooled counts where it is a proportion."""
+    """One measure of one experiment: a value per seed, and what is known of the examples behind them."""
 
     name: str
     seeds: tuple[float, ...]
     top: float
     n: int
     proportion: bool
+    squares: float | None = None
+    """Sum of squares over examples where each has a value of its own that is no 0 or 1."""
+    runs: int = 0
+    """Trainings behind it where they are more than seeds; 0: as many."""
+    certain: bool = False
+    """Of a constructed model: there is no seed that could be another one."""
+    deviation: Callable[[], Deviation | None] = field(default=_unknown, compare=False)
+    """The spread of seeds of this kind of measure, pooled over experiments."""
 
     @property
     def value(self) -> float:
@@ -55,11 +70,25 @@ class Sample:
         return self.top / self.n if self.n else math.nan
 
     @property
-    def interval(self) -> Interval:
-        """Wilson over the pooled examples; for other measures the smallest and largest seed."""
+    def known(self) -> bool:
+        """Whether there is anything to tell an interval from: examples, two seeds, or nothing left to chance."""
+        return self.proportion or self.squares is not None or len(self.seeds) > 1 or self.certain
+
+    @property
+    def examples(self) -> Interval:
+        """Over the examples alone: Wilson for a proportion, by the standard error of a mean, of width zero else."""
         if self.proportion:
             return wilson(int(self.top), self.n)
-        return Interval(min(self.seeds), max(self.seeds))
+        half = 0.0
+        if self.squares is not None and self.n > 1:
+            variance = max(0.0, self.squares - self.n * self.value**2) / (self.n - 1)
+            half = Z95 * math.sqrt(variance / self.n)
+        return Interval(self.value - half, self.value + half)
+
+    @property
+    def interval(self) -> Interval | None:
+        """Over examples and its own seeds; None where neither is known."""
+        return sum_of([(1, self)], alone=True)
 
     def words(self) -> str:
         """``name 0.931 (seeds 0.900 to 0.950)``."""
@@ -82,6 +111,10 @@ class Tested:
     found: Sequence[Run]
     """Runs that count, one per seed, of whatever specification."""
     vocabulary: Vocabulary
+    paper: Spec | None = None
+    """The published setting, which sizes are compared with; None where it has none."""
+    spread: Callable[[Side], Deviation | None] = lambda side: None
+    """The deviation between seeds of what a side measures, pooled over experiments."""
 
     @functools.cached_property
     def runs(self) -> Sequence[Run]:
@@ -119,7 +152,8 @@ class Tested:
         return {}
 
     @functools.cached_property
-    def _trained(self) -> Trained:
+    def trained(self) -> Trained:
+        """The range that its runs were trained on."""
         return trained(self.runs[0])
 
     @functools.cached_property
@@ -131,7 +165,7 @@ class Tested:
         key = region, lengths, counts
         if key not in self._cells:
             kept = self.vocabulary.regions[region]
-            self._cells[key] = inside(self._tested, self._trained, kept, lengths, counts)
+            self._cells[key] = inside(self._tested, self.trained, kept, lengths, counts)
         return self._cells[key]
 
     def rows(self, side: Side, cells: Cells | None = None) -> list[Part]:
@@ -159,8 +193,17 @@ class Tested:
         bottoms = [sum(row.bottom for row in some) for some in by_seed]
         if not (n := int(sum(bottoms))):
             raise Missing(f"{short(self.name)} was tested on no example there")
-        seeds = tuple(top / bottom if bottom else math.nan for top, bottom in zip(tops, bottoms, strict=True))
-        return Sample(short(self.name), seeds, float(sum(tops)), n, measure.proportion)
+        squares = math.fsum(row.squares for row in rows)
+        return Sample(
+            short(self.name),
+            tuple(top / bottom if bottom else math.nan for top, bottom in zip(tops, bottoms, strict=True)),
+            float(sum(tops)),
+            n,
+            measure.proportion,
+            None if math.isnan(squares) else squares,
+            certain=self.spec.constructed,
+            deviation=lambda: self.spread(side),
+        )
 
 
 def same_spec(run: Run, spec: Spec) -> bool:
@@ -170,17 +213,63 @@ def same_spec(run: Run, spec: Spec) -> bool:
 
 def pooled(samples: Sequence[Sample]) -> Sample:
     """Pool experiments: counts add up; the k-th seed's value is the mean over experiments of their k-th seeds."""
+    if len(samples) == 1:
+        return samples[0]
     count = min(len(sample.seeds) for sample in samples)
-    seeds = tuple(sum(sample.seeds[k] for sample in samples) / len(samples) for k in range(count))
-    top, n = sum(sample.top for sample in samples), sum(sample.n for sample in samples)
-    return Sample(f"{len(samples)} experiments", seeds, top, n, all(sample.proportion for sample in samples))
+    squares = [sample.squares for sample in samples if sample.squares is not None]
+    return Sample(
+        f"{len(samples)} experiments",
+        tuple(sum(sample.seeds[k] for sample in samples) / len(samples) for k in range(count)),
+        sum(sample.top for sample in samples),
+        sum(sample.n for sample in samples),
+        all(sample.proportion for sample in samples),
+        math.fsum(squares) if len(squares) == len(samples) else None,
+        runs=sum(len(sample.seeds) for sample in samples),
+        certain=all(sample.certain for sample in samples),
+        deviation=samples[0].deviation,
+    )
 
 
-def between(left: Sample, right: Sample) -> Interval:
-    """Interval of left - right: Newcombe's for proportions, else from the ends of both."""
-    if left.proportion and right.proportion:
-        return newcombe((int(left.top), left.n), (int(right.top), right.n))
-    return Interval(left.interval.low - right.interval.high, left.interval.high - right.interval.low)
+def sum_of(terms: Sequence[tuple[float, Sample]], alone: bool = False) -> Interval | None:
+    """The 95 % interval of a weighted sum of samples over examples and seeds; None where one of them tells nothing.
+
+    ``alone``: without what other experiments tell of the spread of seeds. Proportions and their differences keep to
+    where they can lie.
+    """
+    if not all(sample.known for _, sample in terms):
+        return None
+    found = combined(
+        [
+            Term(
+                weight,
+                sample.value,
+                sample.examples,
+                sample.seeds,
+                sample.runs,
+                None if alone or sample.certain else sample.deviation(),
+            )
+            for weight, sample in terms
+        ]
+    )
+    if not all(sample.proportion for _, sample in terms):
+        return found
+    least = sum(min(0.0, weight) for weight, _ in terms)
+    most = sum(max(0.0, weight) for weight, _ in terms)
+    return Interval(max(least, found.low), min(most, found.high))
+
+
+def between(left: Sample, right: Sample, matched: bool = False) -> Interval | None:
+    """Interval of left - right; None where one of them tells nothing.
+
+    ``matched`` sides are two measures of the same runs: then the spread is that of the differences seed by seed.
+    """
+    if not matched:
+        return sum_of([(1, left), (-1, right)])
+    if not (left.known and right.known):
+        return None
+    examples = combined([Term(w, side.value, side.examples, (side.value,)) for w, side in ((1, left), (-1, right))])
+    differences = tuple(one - other for one, other in zip(left.seeds, right.seeds, strict=True))
+    return combined([Term(1, left.value - right.value, examples, differences)])
 
 
 # -- which runs count --------------------------------------------------------------------------------------
@@ -195,7 +284,10 @@ class Evidence:
     declared: Callable[[Experiment, str], Sequence[Run]]
     """Runs that count for an experiment at a profile, one per seed."""
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    compared: Sequence[str] = ()
+    """Experiments that claims name: the spread between seeds is pooled over them; none: over all."""
     _known: dict[str, Tested] = field(default_factory=dict)
+    _spreads: dict[Side, Deviation | None] = field(default_factory=dict)
 
     def tested(self, names: Sequence[str]) -> list[Tested]:
         """The experiments of these names: a single one has to have this profile, of several those that do.
@@ -219,8 +311,24 @@ class Evidence:
         if name not in self._known:
             experiment = self.experiments[name]
             found = self.declared(experiment, self.profile)
-            self._known[name] = Tested(name, self.profile, experiment.specs[self.profile], found, self.vocabulary)
+            specs = experiment.specs
+            self._known[name] = Tested(
+                name, self.profile, specs[self.profile], found, self.vocabulary, specs.get("paper"), self.spread
+            )
         return self._known[name]
+
+    def spread(self, side: Side) -> Deviation | None:
+        """The deviation between seeds of what a side measures, pooled over the trainings of this profile."""
+        if side not in self._spreads:
+            groups: dict[object, tuple[float, ...]] = {}
+            for name in self.compared or self.experiments:
+                if self.profile not in self.experiments[name].specs or not (tested := self._of(name)).found:
+                    continue
+                if not tested.spec.constructed and (run := tested.runs[0]).experiment not in groups:
+                    with contextlib.suppress(Missing):
+                        groups[run.experiment] = tested.sample(side).seeds
+            self._spreads[side] = pool(list(groups.values()))
+        return self._spreads[side]
 
     def left_out(self, name: str) -> bool:
         """Whether an experiment is extra at this profile and has not been run."""
@@ -232,58 +340,45 @@ class Evidence:
 # -- what follows ------------------------------------------------------------------------------------------
 
 
-class Quantity(NamedTuple):
-    """A number made of several samples, such as a difference, that is compared like a sample."""
-
-    name: str
-    value: float
-    interval: Interval
-    seeds: tuple[float, ...]
-    n: int
-
-    def words(self) -> str:
-        """``name 0.931``."""
-        return f"{self.name} {self.value:.3f}"
-
-
 class Finding(NamedTuple):
     """What one check found: the least favourable of its comparisons, and remarks."""
 
     verdict: str
     ours: float
-    interval: Interval
+    interval: Interval | None
+    """95 %, over examples and seeds; None where neither tells one, or nothing is left to chance."""
     n: int
     seeds: int
     notes: tuple[str, ...]
+    why: str = ""
+    """Why it is not decided; empty where it is."""
+    decide: str = ""
+    """What would decide it."""
+    frozen: str = ""
+    """Whether the claim is older than its runs: yes, no or unknown."""
 
 
-def level(interval: Interval, seeds: Sequence[float], relation: str, low: float, high: float) -> str:
+def level(interval: Interval | None, relation: str, low: float, high: float) -> str:
     """Verdict on a value against a threshold (``low`` for > and >=, ``high`` for < and <=) or a band (both)."""
+    if interval is None:
+        return UNDECIDED
     if relation in (">", ">="):
-        inside, outside = interval.low >= low and min(seeds) >= low, interval.high < low and max(seeds) < low
+        inside, outside = interval.low >= low, interval.high < low
     elif relation in ("<", "<="):
-        inside, outside = interval.high <= high and max(seeds) <= high, interval.low > high and min(seeds) > high
+        inside, outside = interval.high <= high, interval.low > high
     else:
-        inside = low <= interval.low and interval.high <= high and low <= min(seeds) and max(seeds) <= high
-        below, above = interval.high < low and max(seeds) < low, interval.low > high and min(seeds) > high
-        outside = below or above
+        inside, outside = low <= interval.low and interval.high <= high, interval.high < low or interval.low > high
     return REPRODUCED if inside else DIFFERS if outside else UNDECIDED
 
 
-def apart(
-    left: Sample | Quantity, right: Sample | Quantity, relation: str, threshold: float, matched: bool = False
-) -> str:
-    """Verdict on left - right > threshold (or <): intervals apart, and every seed of one against every other seed.
-
-    ``matched`` sides are two measures of the same runs: then each seed is held against itself.
-    """
-    a, b = left.interval, right.interval
-    pairs = zip(left.seeds, right.seeds, strict=True) if matched else itertools.product(left.seeds, right.seeds)
-    differences = [one - other for one, other in pairs]
-    above = a.low - b.high > threshold and min(differences) > threshold
-    below = a.high - b.low < threshold and max(differences) < threshold
-    holds, opposite = (above, below) if relation == ">" else (below, above)
-    return REPRODUCED if holds else DIFFERS if opposite else UNDECIDED
+def apart(interval: Interval | None, relation: str, threshold: float, limit: float | None = None) -> str:
+    """Verdict on a difference beyond the threshold (> or <) and, in the same direction, no further than ``limit``."""
+    if interval is None:
+        return UNDECIDED
+    sign = 1 if relation == ">" else -1
+    low, high = sorted((sign * interval.low, sign * interval.high))
+    least, most = sign * threshold, math.inf if limit is None else sign * limit
+    return REPRODUCED if least < low and high <= most else DIFFERS if high < least or low > most else UNDECIDED
 
 
 def favour(value: float, relation: str, low: float, high: float) -> float:
@@ -294,9 +389,9 @@ def favour(value: float, relation: str, low: float, high: float) -> float:
 
 
 def together(verdicts: Iterable[str]) -> str:
-    """Reproduced when all are, differs when one does, else undecided."""
+    """Reproduced when all are; else the first of differs, floor and undecided that one is."""
     found = set(verdicts)
-    return DIFFERS if DIFFERS in found else REPRODUCED if found == {REPRODUCED} else UNDECIDED
+    return next((verdict for verdict in (DIFFERS, FLOOR, UNDECIDED) if verdict in found), REPRODUCED)
 
 
 @dataclass(frozen=True)

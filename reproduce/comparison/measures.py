@@ -4,6 +4,7 @@ Runs and test cells enter, a table with a numerator and a denominator per run an
 or groups its rows. Measures that one paper needs stand in its ``measures.py``.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -43,12 +44,18 @@ def values(name: str) -> Measure:
 
 
 def _array(prefix: str, name: str, proportion: bool) -> Measure:
-    def value(run: Run, length: int) -> tuple[float, int]:
-        found = stored(run, f"{prefix}.{length}")
-        kept = found[~np.isnan(found)]
-        return float(kept.sum(dtype=float)), len(kept)
+    def examples(run: Run, length: int) -> np.ndarray:
+        found = stored(run, f"{prefix}.{length}").astype(float)
+        return found[~np.isnan(found)]
 
-    return ByLength(name.replace("_", " ").replace(".", ", "), value, proportion)
+    def value(run: Run, length: int) -> tuple[float, int]:
+        kept = examples(run, length)
+        return float(kept.sum()), len(kept)
+
+    def squares(run: Run, length: int) -> float:
+        return float((examples(run, length) ** 2).sum())
+
+    return ByLength(name.replace("_", " ").replace(".", ", "), value, proportion, None if proportion else squares)
 
 
 def _info(name: str, unit: float, words: str) -> Measure:
@@ -113,6 +120,8 @@ class Part(NamedTuple):
     cell: tuple[int, int]
     top: float
     bottom: float
+    squares: float = math.nan
+    """Sum of squares over examples, where each has a value of its own; nan where it is not known."""
 
 
 def table(measure: Measure, runs: Sequence[Run], cells: Cells, mode: str) -> list[Part]:
@@ -129,7 +138,8 @@ def table(measure: Measure, runs: Sequence[Run], cells: Cells, mode: str) -> lis
         return _scored(measure, runs, cells, mode)
     if isinstance(measure, OfRun):
         return [Part(run.seed, (0, 0), *measure.value(run)) for run in runs]
-    return [Part(run.seed, cell, *measure.value(run, cell[0])) for run in runs for cell in cells]
+    squares = measure.squares or (lambda run, length: math.nan)
+    return [Part(run.seed, cell, *measure.value(run, cell[0]), squares(run, cell[0])) for run in runs for cell in cells]
 
 
 def _scored(measure: Scored, runs: Sequence[Run], cells: Cells, mode: str) -> list[Part]:

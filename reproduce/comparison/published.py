@@ -17,7 +17,8 @@ import msgspec
 
 from lengen.config.experiment import PROFILES
 from lengen.config.spec import Spec, nearest
-from reproduce.comparison.checks import CLAIMS, NUMBERS, Claim, Number
+from lengen.measures import Scored
+from reproduce.comparison.checks import CLAIMS, NUMBERS, Claim, Compare, Number, Paired, Pooled
 from reproduce.comparison.measures import Vocabulary, paper_measures
 
 WILDCARDS = frozenset("*?[")
@@ -65,18 +66,67 @@ def parse(table: Mapping[str, typing.Any], where: str, vocabulary: Vocabulary | 
         rows += [(f"{where}: table {index}", row) for row in _table(group, f"{where}: table {index}", vocabulary)]
     numbers = [_entry("kind", {"kind": "measured"} | row, place, vocabulary) for place, row in rows]
     claims = [
-        _entry("check", row, f"{where}: claim {index}", vocabulary)
-        for index, row in enumerate(table.get("claim", []), 1)
+        read_claim(row, f"{where}: claim {index}", vocabulary) for index, row in enumerate(table.get("claim", []), 1)
     ]
     seen: set[str] = set()
     for entry in (*numbers, *claims):
         if entry.id in seen:
             raise PublishedError(f"{where}: the id '{entry.id}' stands twice; every entry needs its own")
         seen.add(entry.id)
+    _linked(claims, where)
     shared = table.get("deviations", {})
     _known(where, "profile", shared, PROFILES)
     deviations = {profile: tuple(names) for profile, names in shared.items()}
     return Published(tuple(numbers), tuple(claims), deviations, vocabulary)
+
+
+def read_claim(row: Mapping[str, typing.Any], where: str, vocabulary: Vocabulary) -> Claim:
+    """One entry of the list ``claim``; raises `PublishedError`, also for what cannot fail by its own definition."""
+    claim: Claim = _entry("check", row, where, vocabulary)
+    where = f"{where} ('{claim.id}')"
+    if claim.learned is not None:
+        if claim.learned.measure:
+            _measure(where, "learned.measure", claim.learned.measure, vocabulary)
+        if claim.learned.region:
+            _choice(where, "learned.region", claim.learned.region, vocabulary.regions)
+    _can_fail(claim, where, vocabulary)
+    return claim
+
+
+def _linked(claims: Sequence[Claim], where: str) -> None:
+    """Whether the claims that others are parts of, or are asked after, are there, and lead nowhere in a circle."""
+    known = {claim.id: claim for claim in claims}
+    for claim in claims:
+        for name in ("part_of", "given"):
+            told = f"{where}: claim '{claim.id}': '{name}' is '{(other := getattr(claim, name))}'"
+            if other and other not in known:
+                raise PublishedError(f"{told}, which is no claim of this file{nearest(other, list(known))}")
+            if other and (getattr(known[other], name) if name == "part_of" else other == claim.id):
+                raise PublishedError(f"{told}; expected a claim that is itself no part of another, nor this one")
+        path = [claim.id]
+        while following := known[path[-1]].given:
+            if following in path:
+                raise PublishedError(f"{where}: claim '{claim.id}' is asked after itself; break the circle of 'given'")
+            path.append(following)
+
+
+def _can_fail(claim: Claim, where: str, vocabulary: Vocabulary) -> None:
+    """Refuse a comparison that holds by definition: a response that is right as a whole is right in every part, so on
+    the same runs and cells no share of right parts lies below exact match."""
+    if not isinstance(claim, Compare | Paired | Pooled) or claim.one.region != claim.other.region:
+        return
+    same = {*claim.left} == {*claim.right} and (len(claim.left) == 1 or not isinstance(claim, Compare))
+    both = [vocabulary.measure(side.measure) for side in (claim.one, claim.other)]
+    shares = all(isinstance(measure, Scored) and measure.proportion and measure.denominator == "n" for measure in both)
+    names = [claim.one.measure, claim.other.measure]
+    if not same or not shares or names.count("exact") != 1:
+        return
+    larger = names[0] != "exact"
+    if (claim.relation == ">") is larger and (claim.threshold <= 0 if larger else claim.threshold >= 0):
+        raise PublishedError(
+            f"{where}: {names[not larger]} is never below exact match on the same runs, so this holds by definition; "
+            f"give 'threshold' the {'least' if larger else 'largest, negative'} difference that says something"
+        )
 
 
 def _settings(group: Mapping[str, typing.Any], where: str) -> list[dict[str, typing.Any]]:

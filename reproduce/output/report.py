@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lengen.records import Run
-from reproduce.comparison import compare
-from reproduce.comparison.tables import SETTING, Row, show
+from reproduce.comparison import compare, score_card
+from reproduce.comparison.rows import SETTING, Row
+from reproduce.comparison.tables import asked_of, show
 from reproduce.output import figures
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store import atomic_files as files
@@ -40,6 +41,8 @@ class Line(NamedTuple):
     verdict: str
     remarks: str
     command: str
+    headline: bool
+    frozen: str
 
 
 def write(paper: str, stores: Sequence[Store], tell: Callable[[int, int], None] | None = None) -> Path:
@@ -85,7 +88,7 @@ def render(
         lines=lines,
         verdicts=sorted({line.verdict for line in lines}),
         kinds=sorted({line.kind for line in lines}),  # "claim" comes first and is chosen
-        tally=_tally(lines),
+        tally=[(name, [score_card.line(*counted) for counted in score_card.card(some)]) for name, some in rows.items()],
         pictures=[(item.title, item.store, _data_url(item.svg)) for item in pictures],
         runs=[_run(run) for run in runs],
         deviations=deviations,
@@ -101,24 +104,16 @@ def _line(name: str, row: Row) -> Line:
         id=row.id,
         place=row.place,
         statement=row.statement,
-        published=f"{row.relation} {show(row.published)}",
+        published=asked_of(row),
         ours=f"{show(row.ours)}{interval}",
         size=size,
         profile=row.profile,
         verdict=row.verdict,
-        remarks=row.deviations,
+        remarks="; ".join(filter(None, [row.why, row.deviations])),
+        headline=row.headline,
+        frozen=row.frozen,
         command=row.command,
     )
-
-
-def _tally(lines: Sequence[Line]) -> list[tuple[str, str]]:
-    """Store -> how many claims got which verdict, in words."""
-    found = []
-    for name in dict.fromkeys(line.store for line in lines):
-        verdicts = [line.verdict for line in lines if line.store == name and line.kind == "claim"]
-        counts = [f"{verdicts.count(word)} {word}" for word in dict.fromkeys(sorted(verdicts))]
-        found.append((name, f"{len(verdicts)} claims: {', '.join(counts)}" if verdicts else "no claims"))
-    return found
 
 
 def _pictures(paper: str, stores: Sequence[Store], tell: Callable[[int, int], None] | None) -> list[Picture]:

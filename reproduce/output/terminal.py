@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from reproduce.comparison.compare import Row
 
-COLOURS = {"reproduced": "green", "differs": "red", "undecided": "yellow"}
+COLOURS = {"reproduced": "green", "differs": "red", "undecided": "yellow", "untested": "magenta", "floor": "magenta"}
 PIPED_WIDTH = 180
 """Characters of a table where there is no terminal."""
 
@@ -142,19 +142,21 @@ def _value(value: object) -> str:
 
 
 def comparison(reference: Sequence["Row"], yours: Sequence["Row"]) -> "Table":
-    """Published | reference | yours for every claim, and for the numbers that have a verdict."""
+    """Asked | reference | yours for every claim, and for the numbers that have a verdict."""
     from rich.table import Table
     from rich.text import Text
 
+    from reproduce.comparison.tables import asked_of
+
     table = Table(expand=False, show_lines=False, pad_edge=False)
-    for name in ("id", "statement", "profile", "published", "reference", *(["yours"] if yours else [])):
+    for name in ("id", "statement", "profile", "asked", "reference", *(["yours"] if yours else [])):
         table.add_column(name, overflow="fold")
     first = {_key(row): row for row in reference}
     mine = {_key(row): row for row in yours}
     for key, row in (first | mine).items():
         sides = [side.get(key) for side in ((first, mine) if yours else (first,))]
         if row.kind == "claim" or any(side and side.verdict in COLOURS and side.seeds for side in sides):
-            cells = [Text(text) for text in (row.id, row.statement, row.profile, f"{row.relation} {row.published}")]
+            cells = [Text(text) for text in (row.id, row.statement, row.profile, asked_of(row))]
             table.add_row(*cells, *(Text(*_verdict(side)) for side in sides))
     return table
 
@@ -174,16 +176,13 @@ def beside(rows: Sequence[tuple[str, ...]], form: str) -> str:
 
 
 def tally(reference: Sequence["Row"], yours: Sequence["Row"]) -> str:
-    """How many claims got which verdict, one line per store."""
+    """The score card: headline claims and all claims, by verdict, for each store."""
+    from reproduce.comparison import score_card
+
     lines = []
     for name, rows in (("reference", reference), ("yours", yours)):
-        verdicts = [row.verdict for row in rows if row.kind == "claim"]
-        counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts))
-        numbers = sum(row.kind == "number" for row in rows)
         if rows:
-            lines.append(
-                f"{name}: {len(verdicts)} claims ({counts}); {numbers} published numbers are in comparison.csv"
-            )
+            lines += [f"{name}, {score_card.line(*counted)}" for counted in score_card.card(rows)]
     return "\n".join(lines)
 
 

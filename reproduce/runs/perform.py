@@ -73,6 +73,9 @@ class Order:
     fresh: bool = False
     loggers: tuple[str, ...] = ()
     """Names of the loggers that every training has beside metrics.csv."""
+    claims: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Experiment -> the published claims that rest on its run, each with a digest of what it asks as the command
+    starts."""
 
 
 class Result(NamedTuple):
@@ -187,6 +190,7 @@ def perform(order: Order, job: Job, report: Callable[[Progress], None], tell: Ca
 def publish(space: Workspace, order: Order, job: Job, outcome: Any, seconds: float) -> Run:
     """Give a run that took so many seconds its final name, with everything that is known of it."""
     info = {"spec": job.spec.to_dict(), "overrides": list(job.overrides), **order.provenance}
+    info["claims"] = dict(order.claims.get(job.experiment, {}))
     return space.publish({**info, "seconds": round(seconds, 1)}, outcome)
 
 

@@ -1,0 +1,125 @@
+"""Intervals that cover both what was tested and what was trained: examples and seeds together; plain numbers, no torch.
+
+Values of trainings enter, one 95 % interval for a weighted sum of them leaves: a level is a sum of one term, a
+difference one of two, a difference of differences one of four. The two sources of chance are independent, so the
+distances of the ends from the value add in squares (the method of variance estimates recovery of Zou and Donner 2008,
+of which Newcombe's interval for two proportions is the case of one training each).
+"""
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from lengen.intervals import Interval
+
+LEVEL = 0.95
+"""Confidence of every interval here."""
+
+
+class Deviation(NamedTuple):
+    """Standard deviation between seeds of one kind of measure, pooled over experiments."""
+
+    of: float
+    degrees: int
+    """Degrees of freedom: seeds less experiments."""
+
+
+class Term(NamedTuple):
+    """One value in a weighted sum."""
+
+    weight: float
+    value: float
+    examples: Interval
+    """The 95 % interval over the examples tested, which says nothing of other seeds; of width zero where nothing was
+    drawn."""
+    seeds: Sequence[float]
+    """The value of each seed; their mean is ``value`` up to the weight of examples."""
+    runs: int = 0
+    """Trainings behind the value where they are more than seeds (several experiments together); 0: as many."""
+    pooled: Deviation | None = None
+    """What is known of the spread of seeds from other experiments; None: only the seeds themselves."""
+
+
+def combined(terms: Sequence[Term]) -> Interval:
+    """The 95 % interval of the sum of weighted values, over examples and seeds.
+
+    The variance between seeds is that of the terms themselves, or the one by the pooled deviation where that is larger:
+    three seeds that happen to agree do not make an interval narrow, nor do other experiments without any spread.
+    Student's quantile has the degrees of freedom of the pooled deviation, or of the seeds where there is none. A term
+    of a single seed without a pooled deviation adds nothing for seeds: its interval covers its examples only.
+
+    >>> low, high = combined([Term(1, 0.5, Interval(0.5, 0.5), (0.4, 0.5, 0.6))])
+    >>> round(low, 3), round(high, 3)
+    (0.252, 0.748)
+    """
+    value = math.fsum(term.weight * term.value for term in terms)
+    below, above = [], []
+    for term in terms:
+        down, up = term.value - term.examples.low, term.examples.high - term.value
+        below.append(abs(term.weight) * (down if term.weight > 0 else up))
+        above.append(abs(term.weight) * (up if term.weight > 0 else down))
+    seeds = _half_of_seeds(terms)
+    return Interval(value - math.hypot(*below, seeds), value + math.hypot(*above, seeds))
+
+
+def _half_of_seeds(terms: Sequence[Term]) -> float:
+    own = math.fsum(term.weight**2 * variance(term.seeds) / len(term.seeds) for term in terms)
+    degrees = sum(len(term.seeds) - 1 for term in terms)
+    known = [term.pooled for term in terms if term.pooled is not None]
+    if known:
+        degrees = max(degrees, min(pool.degrees for pool in known))
+        by_pool = math.fsum(
+            term.weight**2 * term.pooled.of**2 / (term.runs or len(term.seeds)) for term in terms if term.pooled
+        )
+        own = max(own, by_pool)
+    return t95(degrees) * math.sqrt(own) if degrees > 0 else 0.0
+
+
+def variance(values: Sequence[float]) -> float:
+    """Sample variance; 0 of a single value, of which nothing is known."""
+    if len(values) < 2:
+        return 0.0
+    mean = math.fsum(values) / len(values)
+    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+
+
+def pool(groups: Sequence[Sequence[float]]) -> Deviation | None:
+    """The deviation between seeds over several experiments, each around its own mean; None where none has two.
+
+    >>> pool([(0.1, 0.3), (0.9, 0.7), (0.5,)])
+    Deviation(of=0.1414..., degrees=2)
+    """
+    degrees = sum(len(values) - 1 for values in groups)
+    squares = math.fsum(variance(values) * (len(values) - 1) for values in groups)
+    return Deviation(math.sqrt(squares / degrees), degrees) if degrees > 0 else None
+
+
+@cache
+def t95(degrees: int) -> float:
+    """Quantile of Student's t for a two-sided interval of 95 %, by bisection of its distribution in closed form.
+
+    >>> round(t95(2), 3), round(t95(30), 3)
+    (4.303, 2.042)
+
+    Raises:
+        ValueError: without a degree of freedom.
+    """
+    if degrees < 1:
+        raise ValueError(f"t95: expected at least one degree of freedom, got {degrees}")
+    low, high = 1.9, 13.0  # beyond the normal quantile 1.96 and that of one degree of freedom, 12.71
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _within(middle, degrees) < LEVEL else (low, middle)
+    return (low + high) / 2
+
+
+def _within(t: float, degrees: int) -> float:
+    """P(-t < T < t) for Student's T with whole degrees of freedom (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4)."""
+    angle = math.atan(t / math.sqrt(degrees))
+    odd = degrees % 2
+    term, total = (math.cos(angle), 0.0) if odd else (1.0, 0.0)
+    for k in range(1 + odd, degrees, 2):
+        total += term
+        term *= math.cos(angle) ** 2 * k / (k + 1)
+    return 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total

@@ -1,0 +1,47 @@
+"""One line of a comparison: what every table, page and file of it is made of. The columns of the CSV are a contract."""
+
+import dataclasses
+from dataclasses import dataclass
+
+SETTING = "hyper-parameter"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One line of the comparison; the fields are the columns of comparison.csv, in order."""
+
+    kind: str
+    """number or claim."""
+    id: str
+    place: str
+    statement: str
+    relation: str
+    published: object
+    aggregation: str
+    ours: object = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    n: int | None = None
+    seeds: int | None = None
+    profile: str
+    verdict: str
+    """reproduced, differs, undecided, untested, floor or not run; of numbers also not comparable, of settings settings
+    equal or settings differ."""
+    deviations: str = ""
+    """Numbers of the deviations, then remarks on this comparison."""
+    command: str = ""
+    by: str = ""
+    """Of a claim: published where its threshold is printed, required where it is ours."""
+    headline: bool = False
+    """Among the claims that the abstract of the paper makes."""
+    counts_as: str = ""
+    """The claim as which this one counts: itself, or the one that it is a part of."""
+    why: str = ""
+    """Why it is not decided."""
+    decide: str = ""
+    """What would decide it."""
+    frozen: str = ""
+    """Whether the claim is older than its runs: yes, no or unknown."""
+
+
+COLUMNS = tuple(item.name for item in dataclasses.fields(Row))

@@ -1,0 +1,57 @@
+"""How many claims got which verdict: headline claims and all, those that say one thing counted as one.
+
+Rows enter, counts leave. Of the profiles that a claim was checked at the largest one counts.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from reproduce.comparison.evidence import DIFFERS, FLOOR, REPRODUCED, UNDECIDED
+from reproduce.comparison.rows import Row
+from reproduce.comparison.verdicts import NOT_RUN, ORDER, UNTESTED
+
+LARGEST = ("paper", "night", "cpu")
+"""Profiles at which claims are checked, the one that counts first."""
+SHOWN = (REPRODUCED, DIFFERS, UNDECIDED, UNTESTED, FLOOR, NOT_RUN)
+
+
+def decisive(rows: Iterable[Row]) -> Mapping[str, Row]:
+    """Claim -> its row at the largest profile that has a verdict; a row that is not run where none has."""
+    found: dict[str, Row] = {}
+    for row in sorted((row for row in rows if row.kind == "claim"), key=_rank):
+        found.setdefault(row.id, row)
+    return found
+
+
+def _rank(row: Row) -> tuple[bool, int]:
+    return row.verdict == NOT_RUN, LARGEST.index(row.profile)
+
+
+def score(rows: Sequence[Row], headline: bool = False) -> Counter[str]:
+    """Verdict -> number of claims; parts of one claim count once, with the worst verdict among them.
+
+    From the worst on: differs, untested, floor, undecided, not run, reproduced. ``headline``: only of the claims that
+    the paper opens with.
+    """
+    groups: dict[str, list[Row]] = {}
+    for row in decisive(rows).values():
+        groups.setdefault(row.counts_as, []).append(row)
+    return Counter(
+        min((row.verdict for row in group), key=ORDER.index)
+        for group in groups.values()
+        if not headline or any(row.headline for row in group)
+    )
+
+
+def card(rows: Sequence[Row]) -> list[tuple[str, Counter[str]]]:
+    """The two lines of the score card: headline claims, all claims."""
+    return [("headline claims", score(rows, headline=True)), ("all claims", score(rows))]
+
+
+def line(name: str, counts: Counter[str]) -> str:
+    """One line of the score card as text.
+
+    >>> line("all claims", Counter(reproduced=2, floor=1))
+    'all claims (3): 2 reproduced, 0 differs, 0 undecided, 0 untested, 1 floor, 0 not run'
+    """
+    return f"{name} ({counts.total()}): " + ", ".join(f"{counts[verdict]} {verdict}" for verdict in SHOWN)
