@@ -204,8 +204,8 @@ NIGHT_WINDOWED: dict[Kind, Windowed] = {
     ListOpsMax: Windowed(8, 29, TO_27, 800),
     ListOpsMin: Windowed(8, 29, TO_27, 800),
     Successor: Windowed(6, 53, TO_50, 480),
-    PairAddition: Windowed(6, 23, TO_20, 2400),
-    NByOne: Windowed(6, 23, TO_20, 1600),
+    PairAddition: Windowed(6, 23, TO_20, 3200),
+    NByOne: Windowed(6, 23, TO_20, 2000),
     RunningXor: Windowed(20, 53, BITS, 400),
 }
 CPU: dict[Kind, Small] = {
@@ -213,8 +213,8 @@ CPU: dict[Kind, Small] = {
     ListOpsMax: LISTOPS,
     ListOpsMin: LISTOPS,
     Successor: Small(6, 23, (*FEW, 21), 500, 300),
-    PairAddition: Small(4, 13, FEW[:10], 1200, 800, batch=128),
-    NByOne: Small(4, 13, FEW[:10], 1200, 1200, layers=2, batch=128, slopes=(0, -1)),
+    PairAddition: Small(4, 15, FEW[:11], 1200, 800, batch=128),
+    NByOne: Small(4, 15, FEW[:11], 1200, 1200, layers=2, batch=128, slopes=(0, -1)),
     RunningXor: Small(16, 35, (1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32), 1200, 300, layers=2),
 }
 CPU_WINDOWED: dict[Kind, Windowed] = {
@@ -222,7 +222,7 @@ CPU_WINDOWED: dict[Kind, Windowed] = {
     ListOpsMax: Windowed(8, 17, FEW[:12], 400),
     ListOpsMin: Windowed(8, 17, FEW[:12], 400),
     Successor: Windowed(6, 23, FEW, 400),
-    PairAddition: Windowed(6, 23, FEW, 2000),
+    PairAddition: Windowed(6, 23, FEW, 2400),
     NByOne: Windowed(6, 23, FEW, 1600),
     RunningXor: Windowed(16, 35, (1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32), 300),
 }

@@ -15,9 +15,9 @@ from papers.bias_calibration.spec import CalibratedSpec, RelativeSpec
 
 PROBES: dict[type[Task], tuple[tuple[str, ...], ...]] = {
     Successor: (("03611451449241919819",),),
-    PairAddition: (("078114514", "0241919810"),),
+    PairAddition: (("078114514", "0241919810"), ("31415926535897932384", "27182818284590452353")),
 }
-"""Printed examples of Figures 8 and 9."""
+"""Printed examples of Figures 8 and 9, and for addition one of 20 digits beside them, as long as that of successor."""
 ENCODINGS: dict[str, Encoding] = {"vanilla": Sinusoidal(), "alibi": ALiBi(), "rope": Rotary()}
 """Models of Table 1 that differ in their position encoding alone."""
 
@@ -29,7 +29,8 @@ def plain(profile: Profile, encoding: str = "vanilla") -> Spec:
     if encoding == "rope" and task is PairAddition:
         return overlay(spec, profile.rope)  # A.2: an embedding of 512, as smaller ones converge very slowly
     if encoding == "vanilla" and profile.name != "smoke":
-        return overlay(spec, {"test.probes": PROBES.get(task, ())})
+        fitting = [numbers for numbers in PROBES.get(task, ()) if max(map(len, numbers)) < profile.width]
+        return overlay(spec, {"test.probes": tuple(fitting)})
     return spec
 
 
@@ -118,6 +119,12 @@ def calibrated(profile: Profile, positions: bool | None = None, calibration: Cha
         interpolation=profile.interpolation,
         calibration=overlay(profile.calibration, calibration or {}),
     )
+
+
+def as_long(spec: CalibratedSpec) -> CalibratedSpec:
+    """Retrained for as many steps as the first training: a bias that does not help has the time of a model without."""
+    first = spec.interpolation
+    return overlay(spec, {"train": {"steps": first.steps, "evaluations": first.evaluations}})
 
 
 def with_code_masks(spec: CalibratedSpec) -> CalibratedSpec:
