@@ -20,7 +20,7 @@ from lengen.models.temperature import Temperature
 
 NORMS: dict[str, Callable[[int], nn.Module]] = {
     "rmsnorm": RMSNorm,
-    "layernorm": lambda width: nn.LayerNorm(width, eps=1e-6),
+    "layernorm": nn.LayerNorm,
     "none": lambda width: nn.Identity(),
 }
 

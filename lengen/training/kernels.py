@@ -71,6 +71,10 @@ def use(kernels: Kernels, module: SequenceModule, data: TaskData) -> None:
     """Let a model train with these kernels."""
     round_products(module.model, kernels.products)
     if kernels.compiled:
+        import torch._inductor.config
+
+        # Runs share the cores already, and a pool of compilers would outlive a worker that is killed.
+        torch._inductor.config.compile_threads = 1
         module.model.compile(dynamic=True)
         _warm_up(module, data)
 

@@ -4,6 +4,7 @@ What enters are jobs and the function that performs one; what leaves are events 
 book of what is done: that is in the run folders, so any executor goes on where another was killed.
 """
 
+import contextlib
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -25,6 +26,8 @@ from reproduce.store.store import Store
 
 REPORTS_PER_SECOND = 4
 """At most so many progress reports of one run reach the display."""
+ENDING = 5.0
+"""Seconds that an idle worker has to end before it is killed."""
 
 
 def usable_cores() -> int:
@@ -90,11 +93,19 @@ class _Pool:
             while self._running:
                 for pipe in multiprocessing.connection.wait(list(self._running), timeout=1.0):
                     self._hear(pipe)  # type: ignore[arg-type]
+            self._dismiss()
         finally:
             for process in self._processes.values():
                 process.kill()
             for process in self._processes.values():
                 process.join()
+
+    def _dismiss(self) -> None:
+        """Let workers end by themselves: a killed one leaves semaphores (of tqdm, for one) that Python complains of."""
+        for pipe, process in self._processes.items():
+            with contextlib.suppress(OSError):
+                pipe.send(None)
+            process.join(ENDING)
 
     def _start(self) -> Connection:
         ours, theirs = self._context.Pipe()
@@ -153,7 +164,7 @@ def work(pipe: Connection, perform: Perform) -> None:
     this process at once: a killed command leaves nothing that still writes.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides
-    jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
 
     def listen() -> None:
         try:
@@ -163,8 +174,7 @@ def work(pipe: Connection, perform: Perform) -> None:
             os._exit(1)
 
     threading.Thread(target=listen, daemon=True).start()
-    while True:
-        job = jobs.get()
+    while (job := jobs.get()) is not None:
         try:
             report = throttled(lambda progress: pipe.send(("progress", progress)))
             pipe.send(("finished", perform(job, report, lambda sentence: pipe.send(("told", sentence)))))

@@ -24,6 +24,7 @@ from reproduce.store.store import Store
 from tests.reproduce.fakes import (
     SPEC,
     BadField,
+    CleansUp,
     Dies,
     FailsForSeedOne,
     Instant,
@@ -113,6 +114,12 @@ def test_one_job_or_one_worker_stays_in_this_process(results):
     for number, (todo, workers) in enumerate(zip(told, (4, 1), strict=True)):
         report, _ = make(results, todo, workers=workers)
         assert {run.info["pid"] for run in report.runs} == {os.getpid()}, number
+
+
+def test_workers_end_by_themselves_when_there_is_nothing_left(results, monkeypatch):
+    monkeypatch.setenv("LENGEN_RESULTS", str(results))
+    make(results, jobs(kind=CleansUp), workers=2)
+    assert len(list(results.glob("ended-*"))) == 2
 
 
 def test_a_worker_that_dies_fails_its_job_only(results):

@@ -69,7 +69,7 @@ def rms(x, w, name):
 
 def layer(x, w, name):
     centred = x - x.mean(-1, keepdims=True)
-    return centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-6) * w[f"{name}.weight"] + w[f"{name}.bias"]
+    return centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5) * w[f"{name}.weight"] + w[f"{name}.bias"]
 
 
 NORMS = {"rmsnorm": rms, "layernorm": layer, "none": lambda x, w, name: x}

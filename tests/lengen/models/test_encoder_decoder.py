@@ -13,7 +13,7 @@ from lengen.vocab import PAD
 from tests.lengen.beside import MODEL, beside, data_for, made
 from tests.lengen.helpers import data_spec, fixed_data, problems
 
-SIZE = {"d_model": 16, "nhead": 2, "dim_feedforward": 32, "dropout": 0.0, "layer_norm_eps": 1e-6, "batch_first": True}
+SIZE = {"d_model": 16, "nhead": 2, "dim_feedforward": 32, "dropout": 0.0, "layer_norm_eps": 1e-5, "batch_first": True}
 """`tests.lengen.helpers.MODEL` in torch.nn's words."""
 
 
