@@ -35,8 +35,8 @@ DEVIATIONS = {
         "reading nothing else, and places with no open key reading everything."
     ),
     "D7": (
-        "At the cpu and night profiles models are small: no encoder layer (as in the authors' code), one or two decoder "
-        "layers, pre-norm, no dropout; they train for minutes with a larger learning rate and a schedule. At night "
+        "At the cpu and night profiles models are small: no encoder layer (as in the authors' code), one or two "
+        "decoder layers, pre-norm, no dropout; they train for minutes with a larger learning rate and a schedule. At night "
         "they are trained on the published lengths, 6 digits or 20 bits, and ListOps on 8 arguments; at cpu on 4 to "
         "16. Numbers to 50 digits, 53 places wide, are tested for the models of Table 1 and unary tasks; those of "
         "other scaffolded models and of RPE are 23 places wide and tested to 20."
@@ -47,8 +47,8 @@ DEVIATIONS = {
         "batches, depth and learning rates by accuracy in the trained range (RECIPES.md)."
     ),
     "D9": (
-        "At the cpu and night profiles a length is drawn before the digits, so that short operands are learned too, as in "
-        "the authors' code for addition; the text draws numbers uniformly from [0, 2^20] for all tasks."
+        "At the cpu and night profiles a length is drawn before the digits, so that short operands are learned too, as "
+        "in the authors' code for addition; the text draws numbers uniformly from [0, 2^20] for all tasks."
     ),
     "D10": (
         "ListOps arguments are padded with the digit that does not change the result (9 for MIN, else 0), and "
@@ -87,8 +87,8 @@ DEVIATIONS = {
         "which no softmax exists, and the authors' -10^6 lets such a row read everything (in calibration/*-code)."
     ),
     "D18": (
-        "Problems that test N x 1 have digits from 1 to 9, as the authors' code draws them; training has 0 to 9, as the "
-        "text says. Of tests with times zero one in ten would be right whatever the length, which the published 0.0 "
+        "Problems that test N x 1 have digits from 1 to 9, as the authors' code draws them; training has 0 to 9, as "
+        "the text says. Of tests with times zero one in ten would be right whatever the length, which the published 0.0 "
         "and 0.19 % exclude. Both is data.task.tested_from=0."
     ),
     "D19": (

@@ -195,17 +195,17 @@ NIGHT: dict[Kind, Small] = {
     ListOpsMax: LISTOPS,
     ListOpsMin: LISTOPS,
     Successor: Small(6, 53, TO_50, 600, 400),
-    PairAddition: Small(6, 53, TO_50, 2000, 800),
-    NByOne: Small(6, 53, TO_50, 1600, 800, layers=2, slopes=(0, -1)),
-    RunningXor: Small(20, 53, BITS, 2000, 400, layers=2),
+    PairAddition: Small(6, 53, TO_50, 2800, 600),
+    NByOne: Small(6, 53, TO_50, 1400, 600, layers=2, slopes=(0, -1)),
+    RunningXor: Small(20, 53, BITS, 1600, 400, layers=2),
 }
 NIGHT_WINDOWED: dict[Kind, Windowed] = {
     ListOpsSum: Windowed(8, 29, TO_27, 1600),
     ListOpsMax: Windowed(8, 29, TO_27, 800),
     ListOpsMin: Windowed(8, 29, TO_27, 800),
     Successor: Windowed(6, 53, TO_50, 480),
-    PairAddition: Windowed(6, 23, TO_20, 3200),
-    NByOne: Windowed(6, 23, TO_20, 2000),
+    PairAddition: Windowed(6, 23, TO_20, 2400),
+    NByOne: Windowed(6, 23, TO_20, 1800),
     RunningXor: Windowed(20, 53, BITS, 400),
 }
 CPU: dict[Kind, Small] = {
@@ -273,7 +273,7 @@ def _two_cores(
         name=name,
         vanilla=vanilla,
         relative=RELATIVE[name],
-        rope={"train": {"steps": 2 * small.steps, "evaluations": 2 * small.steps // EVERY}},
+        rope={"train": _train(3 * small.steps // 2, small.batch)},
         windowed={
             "data": {"task": task, "format": _written(task, windowed.width)},
             "model.layers": 2,
