@@ -129,8 +129,9 @@ FIG41 = tuple(
     )
     for name, claim in RANGES.items()
 )
+UT = EncoderDecoder(encoder_layers=3, hands_over=True)  # the author's decoder begins with the =
 UNIVERSAL: Changes = {
-    "model": {"layers": 3, "shared": True, "inject": "coordinates", "architecture": EncoderDecoder(encoder_layers=3)}
+    "model": {"layers": 3, "shared": True, "inject": "coordinates", "architecture": UT}
 }
 """A Universal Transformer: three recurrent steps in encoder and decoder each."""
 FIG42 = tuple(
