@@ -71,7 +71,9 @@ class Layout:
         """What an encoder reads, and what a decoder writes after a ``$`` of its own; ``handed_over``: after the last
         slot of the query, which the encoder then does not read."""
         cut, read = self.response, self.response - handed_over
-        query = Layout(self.levels, self.symbols[:read], self.digits[:read], self.coordinates[:read], read, self.opening)
+        query = Layout(
+            self.levels, self.symbols[:read], self.digits[:read], self.coordinates[:read], read, self.opening
+        )
         written = Layout(
             self.levels,
             [self.symbols[read] if handed_over else "$", *self.symbols[cut:]],

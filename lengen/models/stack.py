@@ -76,9 +76,7 @@ class Stack(nn.ModuleList):
         """
         x, (*blocks, last) = embedded, self.applied()
         for layer, block in enumerate(blocks):
-            x = block(
-                self._injected(self._ended(x, layer, ending), embedded, context, layer), context, caches[layer]
-            )
+            x = block(self._injected(self._ended(x, layer, ending), embedded, context, layer), context, caches[layer])
         assert context.places is not None
         x = last.before[0](self._injected(self._ended(x, len(blocks), ending), embedded, context, len(blocks)))
         caches[-1].join(last.attention.memory(x, context.encoding, context.query_ids), context.places)
@@ -96,8 +94,8 @@ class Stack(nn.ModuleList):
 
         A step begins at every application of the first block. The embedded input is added to all steps but the first
         (input injection: Figure 2.2 of "Length Generalization on Multi-Digit Integer Addition with Transformers");
-        positions and a sinusoid of the step, from 0, to all (Universal Transformer: Dehghani et al. 2018, who count steps
-        from 1; the code of the thesis, whose text leaves it open, from 0).
+        positions and a sinusoid of the step to all (Universal Transformer). Steps count from 0, as in the code of that
+        thesis, whose text leaves it open; Dehghani et al. (2018) count from 1.
         """
         step, first = layer // len(self), layer % len(self) == 0
         if self.model.inject == "input" and first and step:

@@ -19,8 +19,8 @@ from lengen.config import (
     Linear,
     NoEncoding,
     NoPositionIds,
-    RandomSpaces,
     Randomised,
+    RandomSpaces,
     Rotary,
     Subtasks,
 )
@@ -37,6 +37,7 @@ from papers.random_spaces.profiles import (
     ONE_TO_SEVEN,
     ONE_TO_THREE,
     PADDED,
+    SWEPT,
     UNCERTAINTY,
     of_width,
     up_to,
@@ -130,9 +131,7 @@ FIG41 = tuple(
     for name, claim in RANGES.items()
 )
 UT = EncoderDecoder(encoder_layers=3, hands_over=True)  # the author's decoder begins with the =
-UNIVERSAL: Changes = {
-    "model": {"layers": 3, "shared": True, "inject": "coordinates", "architecture": UT}
-}
+UNIVERSAL: Changes = {"model": {"layers": 3, "shared": True, "inject": "coordinates", "architecture": UT}}
 """A Universal Transformer: three recurrent steps in encoder and decoder each."""
 FIG42 = tuple(
     entry(
@@ -161,9 +160,8 @@ KINDS: dict[str, tuple[str, tuple[Changes | ByProfile, ...]]] = {
     "spaces": ("random spaces interpolate and reach about one digit further", (SPACES, UNCERTAINTY)),
     "abacus": ("Abacus positions interpolate and extrapolate", (ABACUS, ByProfile(cpu=steps(6000)))),
 }
-"""Claims and changes of Figure 4.5. Night and cpu give all that write alike one number of updates; zero padding, Abacus and
-the scratchpad, whose
-responses are five times as long, hold half as many problems."""
+"""Claims and changes of Figure 4.5. Where nothing is said, night and cpu have the updates of random spaces; zero padding
+and Abacus learn sooner, and the scratchpad's responses are five times as long (RECIPES.md)."""
 ASSERTED: dict[str, tuple[str, str, tuple[Changes | ByProfile, ...]]] = {
     "nope": ("without positions accuracy drops steeply on longer sequences", "Section 3.4", (NO_POSITIONS,)),
     "rope": ("with rotary positions accuracy drops steeply on longer sequences", "Section 3.4", (ROTARY,)),
@@ -246,17 +244,22 @@ CPU_SIZES, CPU_WIDTHS = ("10k", "100k"), (64, 128)
 paper at cpu the first width of it."""
 
 
+SMALL: Changes = {"train.lr": 2e-3, "train.evaluations": 40}
+"""What the narrow models of night and cpu are trained with beside their steps."""
+
+
 def swept(size: str, kind: str, width: int) -> dict[str, MeasuredSpec]:
     """Addition alone (add) or mixed with its sub-tasks (mix), by size of the training set and width of the model."""
     return at_profiles(
         BASE,
-        MINI,
+        SWEPT,
         SPACES,
         {"data": {"format": Subtasks()}} if kind == "mix" else {},
         {"data": {"examples": SIZES[size]}, "test": {"sampled": 100}},
         ByProfile(
             paper={"model": {"layers": 6, **of_width(width, heads=8)}, **steps(32_000)},
-            cpu={"model": of_width(width, heads=4), **steps(12_000, batch=64)},
+            night={"model": of_width(width, heads=4), **SMALL, **steps(20_000, batch=64)},
+            cpu={"model": of_width(width, heads=4), **SMALL, **steps(11_000, batch=64)},
             smoke={"data": {"examples": 200}, "model": of_width(width, heads=4, hidden=2), "test": {"sampled": 8}},
         ),
     )
@@ -312,6 +315,7 @@ FIGB1 = tuple(
         "Figure B.1, Appendix B.1",
         WRITTEN[kind]  # the model of smaller profiles
         | at_profiles(PAPER_ONLY, LONGER, LARGE, changes, steps(200_000, batch=512)),
+        extra="" if kind in WITHIN_MINUTES else MINUTES,
     )
     for kind, changes, words in (("ape", ByProfile(), ""), ("reversed", REVERSED, ", reversed or not"))
 )

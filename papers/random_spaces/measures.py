@@ -1,16 +1,13 @@
-"""Measures and regions that only the claims of this paper name: next-token statistics, when and in which order things are
-learned, lengths within a padding."""
+"""Measures and regions that only the claims of this paper name: next-token statistics, when and in which order things
+are learned, lengths within a padding."""
 
 import itertools
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from lengen.measures import ByLength, Family, Measure, Missing, OfRun, Region, Trained, short, stored, trained
 from lengen.records import Run
-
 
 ENDS = {"allowed": "end token allowed", "suppressed": "end token suppressed"}
 TOKENS = {

@@ -76,7 +76,12 @@ BASE: dict[str, MeasuredSpec] = {
         {
             "model": {"layers": 1, **of_width(32, heads=2, hidden=1)},
             "train": {
-                "steps": 8, "batch": 8, "evaluations": 2, "bucket": 2, "warmup_steps": 2, "precision": "32-true",
+                "steps": 8,
+                "batch": 8,
+                "evaluations": 2,
+                "bucket": 2,
+                "warmup_steps": 2,
+                "precision": "32-true",
             },
             "test": {"examples": 8, "track": 4},
             "measure": {"examples": 4, "prompts": 4},
@@ -118,6 +123,13 @@ MINI = ByProfile(
     smoke=_set(up_to(4, 3), up_to(6), 200),
 )
 """generalize_to_longer_mini. The longest tested length is 4/3 of the longest trained one at paper, night and cpu."""
+SWEPT = ByProfile(
+    paper=MINI.paper,
+    cpu=_set(up_to(5, 4), up_to(6), 10_000),
+    smoke=MINI.smoke,
+)
+"""generalize_to_longer_mini again, one digit shorter at night and cpu: with four sub-tasks in the mixture a fifth of
+the examples are additions, and width 64 has to learn them too."""
 PADDED = ByProfile(
     paper={"data": {"format": {"pad_to": 13}}, "test": {"lengths": up_to(14)}},
     cpu={"data": {"format": {"pad_to": 9}}, "test": {"lengths": up_to(10)}},
