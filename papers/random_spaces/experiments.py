@@ -160,8 +160,8 @@ KINDS: dict[str, tuple[str, tuple[Changes | ByProfile, ...]]] = {
     "spaces": ("random spaces interpolate and reach about one digit further", (SPACES, UNCERTAINTY)),
     "abacus": ("Abacus positions interpolate and extrapolate", (ABACUS, ByProfile(cpu=steps(6000)))),
 }
-"""Claims and changes of Figure 4.5. Where nothing is said, night and cpu have the updates of random spaces; zero padding
-and Abacus learn sooner, and the scratchpad's responses are five times as long (RECIPES.md)."""
+"""Claims and changes of Figure 4.5. Where nothing is said, night and cpu have the updates of random spaces; Abacus and
+zero padding learn sooner, and the scratchpad's responses are five times as long (RECIPES.md)."""
 ASSERTED: dict[str, tuple[str, str, tuple[Changes | ByProfile, ...]]] = {
     "nope": ("without positions accuracy drops steeply on longer sequences", "Section 3.4", (NO_POSITIONS,)),
     "rope": ("with rotary positions accuracy drops steeply on longer sequences", "Section 3.4", (ROTARY,)),
