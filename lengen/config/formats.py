@@ -79,6 +79,8 @@ class Linear(Part, Format, tag="linear", frozen=True):
     """Zero-pad numbers to at least this many digits; longer ones are written in full."""
     width: Count = 0
     """Zero-pad all numbers to exactly this many digits; problems that need more are refused."""
+    more_zeros: Count = 0
+    """Further zeros before numbers of the response that are padded to ``width``."""
     reverse_query: bool = False
     """Write operands least significant digit first."""
     reverse_response: bool = False
@@ -113,6 +115,11 @@ class Linear(Part, Format, tag="linear", frozen=True):
                         f"data.format.{name}={str(getattr(self, name)).lower()}: the digits of {who} are no numbers, "
                         f"which could be padded or reversed; leave data.format.{name} out"
                     )
+        if self.more_zeros and (not self.width or task.EXACT_ANSWER):
+            raise SettingError(
+                f"data.format.more_zeros={self.more_zeros}: zeros stand before the number that {who} is answered with "
+                f"where data.format.width pads it; leave data.format.more_zeros out"
+            )
         for name in ("pad_query", "pad_response", "pad_to"):
             if self.width and getattr(self, name):
                 raise SettingError(
@@ -220,6 +227,8 @@ class DigitSteps(Part, Format, tag="digit_steps", frozen=True):
 
     reverse_response: bool = False
     """Write the answer least significant digit first."""
+    pad_operands: bool = False
+    """Reversed operands are padded to the length of the longer one, as their steps are: ``12+345=2 1 0 + 5 4 3;...``"""
 
     def build(self, task: Task) -> "Written":
         from lengen.formats.digit_steps import DigitStepsFormat

@@ -127,6 +127,8 @@ class TrainSpec(Section, frozen=True):
     """Peak learning rate."""
     betas: tuple[float, float] = (0.9, 0.95)
     """Adam's exponential decay rates."""
+    eps: NotNegative = 1e-8
+    """What Adam adds to the root of the second moment."""
     weight_decay: NotNegative = 0.0
     """Decoupled weight decay (AdamW)."""
     warmup: Share = 0.01

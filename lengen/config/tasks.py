@@ -410,6 +410,14 @@ class NByOne(_Arithmetic, tag="n_by_one", frozen=True):
     SINGLE = True
     STAGES = "carries"
 
+    tested_from: Count = 0
+    """Smallest digit that test problems multiply by; times zero asks for zeros alone, whatever the length."""
+
+    def check(self) -> None:
+        super().check()
+        if self.tested_from >= self.base:
+            raise SettingError(f"data.task.tested_from={self.tested_from}: expected a digit below {self.base}")
+
 
 class _Running(_Arithmetic, frozen=True):
     """Every digit of the result is the result so far, so the last one is the answer."""

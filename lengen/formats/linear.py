@@ -30,7 +30,7 @@ class LinearFormat(Format):
         self.task = task
         self.options = options
         self.width = options.width
-        self.least = options.pad_to
+        self.least = max(options.pad_to, options.width + options.more_zeros)
         self.ends = options.end
         stages = (task.STAGES,) if options.scratchpad else ()
         self.replaced = bool(stages) and task.INLINE
@@ -95,7 +95,7 @@ class LinearFormat(Format):
             if not self.replaced and order:
                 layout.symbol(">", 0, order)
         if not self.replaced:
-            width = wide(extent.answer)
+            width = wide(extent.answer) + options.more_zeros
 
             def answer(place: int) -> tuple[int, int]:
                 return (0 if whole else task.place(place, width), order)
@@ -123,7 +123,7 @@ class LinearFormat(Format):
         stages = extent.stages if options.scratchpad else ()
         response = wide(stages) + max(0, len(stages) - 1) + options.end + task.trailing
         if not self.replaced:
-            response += wide((extent.answer,)) + bool(stages)
+            response += wide((extent.answer,)) + options.more_zeros + bool(stages)
         return prompt, response
 
     def _order(self, size: int, reverse: bool) -> range:

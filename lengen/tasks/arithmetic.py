@@ -76,7 +76,7 @@ class Arithmetic(Task):
                 operands.append(digits.from_numbers(numbers, length, self.base))
             else:
                 operands.append(digits.sample(torch.full((n,), length), length, generator, self.base))
-        return self._problems(operands, generator)
+        return self._problems(operands, generator, least=getattr(self.part, "tested_from", 0))
 
     def parse(self, operands: list[str]) -> Problems:
         part = self.part
@@ -157,10 +157,10 @@ class Arithmetic(Task):
         cut = len(self._pool) // HELD_OUT
         return self._pool[:cut] if held_out else self._pool[cut:]
 
-    def _problems(self, operands: list[Tensor], generator: torch.Generator) -> Problems:
+    def _problems(self, operands: list[Tensor], generator: torch.Generator, least: int = 0) -> Problems:
         if self.part.SINGLE:
             second = torch.zeros_like(operands[0])
-            second[:, 0] = torch.randint(0, self.base, second[:, 0].shape, generator=generator)
+            second[:, 0] = torch.randint(least, self.base, second[:, 0].shape, generator=generator)
             operands = [operands[0], second]
         stacked = torch.stack(operands, dim=1)
         return Problems(stacked, digits.significant(stacked))

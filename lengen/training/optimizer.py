@@ -49,5 +49,5 @@ def adamw(parameters: Iterable[Tensor], train: TrainSpec, axes: int = 0, **optio
         {"params": [p for p in listed if (p.dim() - axes > 1) == decayed], "weight_decay": decay}
         for decayed, decay in ((True, train.weight_decay), (False, 0.0))
     ]
-    options = {"lr": train.lr, "betas": train.betas, "eps": 1e-8, "fused": True, **options}
+    options = {"lr": train.lr, "betas": train.betas, "eps": train.eps, "fused": True, **options}
     return torch.optim.AdamW(groups, **options)

@@ -59,7 +59,8 @@ def execute(
     own, cross = calibrate(attention, spec)
 
     def give(model: Transformer) -> None:
-        model.bias.set(own, cross)  # type: ignore[union-attr, operator]
+        biases = (own, cross) if spec.calibration.closed_row == "nothing" else (readable(own), readable(cross))
+        model.bias.set(*biases)  # type: ignore[union-attr, operator]
 
     told.before = first.train.steps
     outcome = lengen.execute(retrained, seed, folder, told, give, loggers)
@@ -106,8 +107,9 @@ def average_attention(model: Transformer, data: TaskData, calibration: Calibrati
     """Attention of the last layer averaged over training problems: "self" (H, M, M), "cross" (H, M, N).
 
     Problems have operands of the trained length (Step 1 says a random subset of the training samples: shorter ones
-    would mix attention to leading zeros in). Scores above the diagonal of self-attention, which no softmax sees, are
-    -inf.
+    would mix attention to leading zeros in). What lies above the diagonal of self-attention is -inf, scores and
+    probabilities alike: no softmax sees it, so its lines count neither in the mean nor in the deviation. (The authors'
+    code leaves lines out whose probabilities sum to zero, which are these.)
     """
     problems = _longest(data, calibration.examples, seed)
     softmax = calibration.attention == "probabilities"
@@ -118,9 +120,8 @@ def average_attention(model: Transformer, data: TaskData, calibration: Calibrati
             summed = weights.double().sum(dim=0).cpu()
             total[name] = total[name] + summed if name in total else summed
     mean = {name: value / len(problems.lengths) for name, value in total.items()}
-    if not softmax:
-        above = torch.ones(mean["self"].shape[1:], dtype=torch.bool).triu(1)
-        mean["self"] = mean["self"].masked_fill(above, float("-inf"))
+    above = torch.ones(mean["self"].shape[1:], dtype=torch.bool).triu(1)
+    mean["self"] = mean["self"].masked_fill(above, float("-inf"))
     return mean
 
 
@@ -161,7 +162,26 @@ def calibrate(attention: dict[str, Tensor], spec: CalibratedSpec) -> tuple[Tenso
         chosen.sigma_cross,
         line=chosen.line,
     )
+    if chosen.corner:
+        cross = with_corner(cross)
     return own.float(), cross.float()
+
+
+def with_corner(cross: Tensor) -> Tensor:
+    """Cross-attention biases (H, M, N) as the authors' code has them: the first place sees the last ``$`` in any head.
+
+    A head without a line then is not transparent: that corner alone is open in it.
+    """
+    none = (cross == 0).flatten(1).all(dim=1)
+    cross = cross.masked_fill(none[:, None, None], float("-inf"))
+    cross[:, 0, -1] = 0.0
+    return cross
+
+
+def readable(bias: Tensor) -> Tensor:
+    """A bias in whose rows without an open key every key is open: what -10^6 instead of -inf does, rounding aside."""
+    closed = (bias == float("-inf")).all(dim=2, keepdim=True)
+    return bias.masked_fill(closed, 0.0)
 
 
 def converged(rows: Sequence[tuple[int, str, float]]) -> int | None:

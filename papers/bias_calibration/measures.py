@@ -2,14 +2,100 @@
 
 from collections.abc import Mapping
 
-from lengen.measures import Measure, Region
+import numpy as np
 
-MEASURES: Mapping[str, Measure] = {}
+from lengen.config.part import build
+from lengen.config.sections import DataSpec
+from lengen.measures import Family, Measure, Missing, OfRun, Region, short, stored
+from lengen.records import Run
+
+STRETCHES = {
+    "trained": "up to the trained length",
+    "beyond": "from there to twice the trained length",
+    "far": "beyond twice the trained length",
+}
+"""Digits of a probe, units first, that a share of attention is averaged over."""
+NEAR = 1
+"""Places to both sides of a digit that count as looking at it."""
+
+
+def shares_near(cross: np.ndarray, units: list[int], digits: range) -> np.ndarray:
+    """(heads,) share of cross-attention within one place of the digits to be written, averaged over them.
+
+    Figures 2, 8 and 9 of "From Interpolation to Extrapolation: Complete Length Generalization for Arithmetic
+    Transformers" show heads whose attention follows the anti-diagonal; here that is a number. Row i of an attention
+    matrix writes the digit of significance i, which stands i places left of the units of every operand.
+
+    Args:
+        cross: (heads, rows, source places), softmax weights.
+        units: source places of the operands' units.
+        digits: significances to be written, from 0.
+
+    >>> cross = np.zeros((1, 2, 4))  # source $ 1 2 $
+    >>> cross[0, 0, 2], cross[0, 1, 3] = 1.0, 1.0  # the units are read when they are written, the tens are not
+    >>> shares_near(cross, [2], range(1)).tolist(), shares_near(cross, [2], range(2)).tolist()
+    ([1.0], [0.5])
+    """
+    _, _, columns = cross.shape
+    rows = np.array(digits)
+    places = np.arange(columns)
+    near = np.zeros((len(rows), columns), dtype=bool)
+    for unit in units:
+        near |= np.abs(places - (unit - rows[:, None])) <= NEAR
+    shares: np.ndarray = (cross[:, rows].astype(float) * near).sum(axis=2).mean(axis=1)
+    return shares
+
+
+def follows(stretch: str) -> Measure:
+    """`shares_near` over one of `STRETCHES`, of the head with the largest share in the first; KeyError for another."""
+    words = STRETCHES[stretch]
+
+    def value(run: Run) -> tuple[float, int]:
+        return _followed(run, stretch), 1
+
+    return OfRun(f"attention within {NEAR} place of the digit to be written, {words}", value)
+
+
+def _followed(run: Run, stretch: str) -> float:
+    """Of the probe with the longest operand; zeros that pad it are no digits to be written."""
+    data = build(run.info["spec"]["data"], DataSpec, "data")  # type: ignore[index]
+    numbers = [int(name[5:].partition(".")[0]) for name in run.arrays if name.startswith("probe")]
+    if not numbers:
+        raise Missing(f"{short(run.experiment)} recorded no attention on a printed example")
+    probes = {number: _operands(stored(run, f"probe{number}.source")) for number in sorted(set(numbers))}
+    chosen = max(probes, key=lambda number: max(size for _, size in probes[number]))
+    trained, longest = data.task.longest, max(size for _, size in probes[chosen])
+    edges = {"trained": (0, trained), "beyond": (trained, min(2 * trained, longest)), "far": (2 * trained, longest)}
+    start, end = edges[stretch]
+    if end <= start:
+        raise Missing(f"{short(run.experiment)}: its probes have {longest} digits, none {STRETCHES[stretch]}")
+    cross, units = stored(run, f"probe{chosen}.cross"), [unit for unit, _ in probes[chosen]]
+    best = int(shares_near(cross, units, range(trained)).argmax())
+    return float(shares_near(cross, units, range(start, end))[best])
+
+
+def _operands(source: np.ndarray) -> list[tuple[int, int]]:
+    """(place of the units, digits without leading zeros) of every number of a source."""
+    found, text = [], "".join(source.tolist())
+    start = None
+    for place, symbol in enumerate([*text, " "]):
+        if symbol.isalnum():
+            start = place if start is None else start
+        elif start is not None:
+            found.append((place - 1, len(text[start:place].lstrip("0"))))
+            start = None
+    return found
+
+
+MEASURES: Mapping[str, Measure | Family] = {"follows": follows}
 REGIONS: Mapping[str, Region] = {
     "just_beyond": Region(
         "two to four longer than trained",
         lambda t, n, m: (n >= t.length + 2) & (n <= t.length + 4) & (m <= t.second),
     ),
+    "three_times": Region(
+        "at three times the trained length and more", lambda t, n, m: (n >= 3 * t.length) & (m <= t.second)
+    ),
 }
-"""A little beyond the trained range. One digit beyond is left out: training numbers drawn up to 2^20 include some of 7
-digits."""
+"""A little beyond the trained range: one digit beyond is left out, as training numbers drawn up to 2^20 include some of
+7 digits. And as far beyond as relative keys are published, 20 of 6 digits."""

@@ -16,7 +16,16 @@ from lengen.config.model import EncoderDecoder, ModelSpec
 from lengen.config.overlay import Changes, overlay
 from lengen.config.sections import DataSpec, TestSpec, TrainSpec
 from lengen.config.spec import Spec
-from lengen.config.tasks import ListOpsMax, ListOpsMin, ListOpsSum, NByOne, PairAddition, RunningXor, Successor
+from lengen.config.tasks import (
+    ListOpsMax,
+    ListOpsMin,
+    ListOpsSum,
+    NByOne,
+    PairAddition,
+    RunningXor,
+    Successor,
+    Task,
+)
 from papers.bias_calibration.spec import CalibrationSpec, InterpolationSpec
 
 Kind = type[Successor | PairAddition | NByOne | RunningXor | ListOpsSum | ListOpsMax | ListOpsMin]
@@ -27,11 +36,13 @@ Kind = type[Successor | PairAddition | NByOne | RunningXor | ListOpsSum | ListOp
 class Profile:
     """How large one task is trained and tested."""
 
-    name: Literal["smoke", "cpu", "paper"]
+    name: Literal["smoke", "cpu", "night", "paper"]
     vanilla: Spec
     """Sinusoidal positions on the natural expression: what everything else is compared with."""
     relative: Changes
     """The encoder-only model with relative keys."""
+    rope: Changes
+    """Addition with RoPE, which converges slowly (Appendix A.2)."""
     windowed: Changes
     """All configurations of Table 3."""
     interpolation: InterpolationSpec
@@ -51,10 +62,14 @@ class Profile:
 
 LIMIT = 2**20
 """Training numbers are at most this."""
+WIDTH = 61
+"""Digits that every number is padded to (D1)."""
+RATE = 1e-4
+"""Learning rate of the authors' code, whose steps and batches these are (D2)."""
 VANILLA = Spec(
     data=DataSpec(
         task=Successor(digits=6, limit=LIMIT),
-        format=Linear(separator="$", width=61, reverse_response=True),
+        format=Linear(separator="$", width=WIDTH, reverse_response=True),
     ),
     model=ModelSpec(
         layers=6,
@@ -78,8 +93,9 @@ VANILLA = Spec(
     train=TrainSpec(
         steps=50_000,
         batch=512,
-        lr=1e-5,
+        lr=RATE,
         betas=(0.9, 0.98),
+        eps=1e-9,
         warmup=0.0,
         final_lr=1.0,
         clip=0.0,
@@ -93,21 +109,34 @@ VANILLA = Spec(
 """Section 3.3, and what torch.nn.Transformer has in the authors' code (D1, D2, D11, D15)."""
 
 
+def _task(kind: Kind, digits: int, base: int, limit: int = 0) -> Task:
+    """A task of that many trained digits; N x 1 is tested without times zero (D18)."""
+    if kind is NByOne:
+        return NByOne(digits=digits, base=base, limit=limit, tested_from=1)
+    return kind(digits=digits, base=base, limit=limit)
+
+
+def _written(task: Task, width: int) -> Linear:
+    """The natural expression; results of N x 1 have two digits more, as in the authors' code (D19)."""
+    return Linear(separator="$", width=width, reverse_response=True, more_zeros=2 if isinstance(task, NByOne) else 0)
+
+
 def paper(kind: Kind, base: int) -> Profile:
     """Any task as `VANILLA`; most numbers up to 2^20 have six decimal digits, or twenty bits."""
-    task = kind(digits=round(math.log(LIMIT, base)), base=base, limit=LIMIT)
+    task = _task(kind, round(math.log(LIMIT, base)), base, LIMIT)
     return Profile(
         name="paper",
-        vanilla=overlay(VANILLA, {"data.task": task, "test.counts": task.counts}),
+        vanilla=overlay(VANILLA, {"data.task": task, "data.format": _written(task, WIDTH), "test.counts": task.counts}),
         relative={},
+        rope={"model": {"width": 512, "head_dim": 64}},
         windowed={},
-        interpolation=InterpolationSpec(steps=50_000, batch=512, lr=1e-5, evaluations=100, patience=8),
-        calibration=CalibrationSpec(rows=task.digits),
+        interpolation=InterpolationSpec(steps=50_000, batch=512, lr=RATE, evaluations=100, patience=8),
+        calibration=CalibrationSpec(rows=task.longest),
         retraining={},
     )
 
 
-# ------------------------------------------------------------------ two cores: minutes for the whole paper
+# ------------------------------------------------------------------ two cores: a night, or minutes for the whole paper
 
 
 class Small(NamedTuple):
@@ -120,34 +149,84 @@ class Small(NamedTuple):
     lengths: tuple[int, ...]
     """Tested digits."""
     steps: int
-    """Steps of the models that are compared, and of those that are calibrated from."""
+    """Most steps of the models that are compared, and of those that are calibrated from."""
     again: int
-    """Steps of a retraining with a calibrated bias."""
-    windowed: int
-    """Steps of the configurations of Table 3, with batches of 64."""
+    """Most steps of a retraining with a calibrated bias."""
     layers: int = 1
     """Decoder layers."""
     batch: int = 64
     """Examples per step."""
-    lr_again: float = 1e-3
-    """Peak learning rate of a retraining, with batches of 128."""
     slopes: tuple[int, ...] = (-1,)
     """Directions searched in cross-attention: N x 1 needs the vertical one, for its digit."""
 
 
-TO_10 = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
-LISTOPS = Small(5, 17, (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15), 400, 400, 400)
-SMALL: dict[Kind, Small] = {
-    ListOpsSum: LISTOPS._replace(windowed=1000),  # a sum modulo ten is harder than a maximum
+class Windowed(NamedTuple):
+    """How the configurations of Table 3 are made small enough: two decoder layers, batches of 64.
+
+    With period T and L layers of a window w, digits of every residue have to be trained beyond what the first place
+    reaches: T + L w + 1 digits at least, 6 here.
+    """
+
+    digits: int
+    """Trained digits."""
+    width: int
+    """Digits of every number."""
+    lengths: tuple[int, ...]
+    """Tested digits."""
+    steps: int
+    """Most steps."""
+
+
+ADAM = (0.9, 0.98)
+PEAK = 2e-3
+"""Peak learning rate."""
+EVERY = 40
+"""Steps between validations."""
+PATIENCE = 8
+"""Perfect validations in a row after which every training stops."""
+TO_50 = (1, 2, 3, 4, 5, *range(6, 11), 12, 15, 18, 20, 25, 30, 40, 50)
+TO_20 = (1, 2, 3, 4, 5, *range(6, 11), 12, 15, 18, 20)
+BITS = (1, 2, 4, 6, 8, 10, 12, 14, 15, 16, 18, 20, 22, 24, 30, 40, 50)
+TO_27 = (1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 14, 16, 20, 27)
+FEW = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 18, 20)
+LISTOPS = Small(8, 29, TO_27, 1000, 400)
+NIGHT: dict[Kind, Small] = {
+    ListOpsSum: LISTOPS,
     ListOpsMax: LISTOPS,
     ListOpsMin: LISTOPS,
-    Successor: Small(6, 23, (1, 2, 4, 5, 6, 7, 8, 9, 10, 12, 15, 18, 20, 21), 500, 300, 400),
-    PairAddition: Small(4, 13, TO_10, 1200, 800, 1500, batch=128),
-    NByOne: Small(4, 13, TO_10, 1200, 1200, 1500, layers=2, batch=128, lr_again=2e-3, slopes=(0, -1)),
-    RunningXor: Small(8, 26, (1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24), 1500, 300, 300, layers=2),
+    Successor: Small(6, 53, TO_50, 600, 400),
+    PairAddition: Small(6, 53, TO_50, 2800, 600),
+    NByOne: Small(6, 53, TO_50, 1400, 600, layers=2, slopes=(0, -1)),
+    RunningXor: Small(20, 53, BITS, 1600, 400, layers=2),
 }
-CPU_LR = 2e-3
-CPU_CALIBRATION = CalibrationSpec(
+NIGHT_WINDOWED: dict[Kind, Windowed] = {
+    ListOpsSum: Windowed(8, 29, TO_27, 1600),
+    ListOpsMax: Windowed(8, 29, TO_27, 800),
+    ListOpsMin: Windowed(8, 29, TO_27, 800),
+    Successor: Windowed(6, 53, TO_50, 480),
+    PairAddition: Windowed(6, 23, TO_20, 2400),
+    NByOne: Windowed(6, 23, TO_20, 1800),
+    RunningXor: Windowed(20, 53, BITS, 400),
+}
+CPU: dict[Kind, Small] = {
+    ListOpsSum: LISTOPS,
+    ListOpsMax: LISTOPS,
+    ListOpsMin: LISTOPS,
+    Successor: Small(6, 23, (*FEW, 21), 500, 300),
+    PairAddition: Small(4, 15, FEW[:11], 1200, 800, batch=128),
+    NByOne: Small(4, 15, FEW[:11], 1200, 1200, layers=2, batch=128, slopes=(0, -1)),
+    RunningXor: Small(16, 35, (1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32), 1200, 300, layers=2),
+}
+CPU_WINDOWED: dict[Kind, Windowed] = {
+    ListOpsSum: Windowed(8, 17, FEW[:12], 1000),
+    ListOpsMax: Windowed(8, 17, FEW[:12], 400),
+    ListOpsMin: Windowed(8, 17, FEW[:12], 400),
+    Successor: Windowed(6, 23, FEW, 400),
+    PairAddition: Windowed(6, 23, FEW, 2400),
+    NByOne: Windowed(6, 23, FEW, 1600),
+    RunningXor: Windowed(16, 35, (1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32), 300),
+}
+OURS = CalibrationSpec(
     attention="probabilities",
     line="sum",
     sigma_self=0.9,
@@ -160,38 +239,76 @@ CPU_CALIBRATION = CalibrationSpec(
 """The authors' probabilities and sums, with thresholds for one layer and few rows (D6)."""
 
 
+def _train(steps: int, batch: int) -> TrainSpec:
+    """Every training of two cores: the same rate, warm-up, interval of validation and reason to stop."""
+    return TrainSpec(
+        steps=steps, batch=batch, lr=PEAK, betas=ADAM, eps=1e-9, warmup=0.0, warmup_steps=60, bucket=4,
+        evaluations=steps // EVERY, stop_at=1.0, patience=PATIENCE, precision="bf16-products",
+    )  # fmt: skip
+
+
 def _small(kind: Kind, base: int, digits: int, width: int, layers: int, train: TrainSpec, test: Changes) -> Spec:
     """A vanilla model without encoder layers, pre-norm, on numbers whose length is drawn before the digits (D7, D9)."""
-    task = kind(digits=digits, base=base)
+    task = _task(kind, digits, base)
     model = {"layers": layers, "norm_place": "pre", "dropout": 0.0, "architecture": EncoderDecoder()}
     return overlay(
         VANILLA,
-        {"data.task": task, "data.format.width": width, "model": model, "train": train},
+        {"data.task": task, "data.format": _written(task, width), "model": model, "train": train},
         {"test": {"counts": task.counts, **test}},
     )
 
 
-def cpu(kind: Kind, base: int) -> Profile:
-    """One or two decoder layers on the embeddings of the query, short operands, minutes.
+def _two_cores(
+    name: Literal["cpu", "night"], kind: Kind, base: int, small: Small, windowed: Windowed, examples: int
+) -> Profile:
+    """One or two decoder layers on the embeddings of the query, short operands.
 
     Scaffolded models have two layers: with one, nothing but positions could order a window.
     """
-    small = SMALL[kind]
-    steps, batch = small.steps, small.batch
-    train = TrainSpec(
-        steps=steps, batch=batch, lr=CPU_LR, betas=(0.9, 0.98), warmup=0.05, bucket=4, evaluations=30
-    )  # fmt: skip
+    train, again = _train(small.steps, small.batch), _train(small.again, small.batch)
+    test = {"lengths": small.lengths, "examples": examples, "free_running": False}
+    vanilla = _small(kind, base, small.digits, small.width, small.layers, train, test)
+    task = _task(kind, windowed.digits, base)
     return Profile(
-        name="cpu",
-        vanilla=_small(
-            kind, base, small.digits, small.width, small.layers, train, {"lengths": small.lengths, "examples": 500}
+        name=name,
+        vanilla=vanilla,
+        relative=RELATIVE[name],
+        rope={"train": _train(3 * small.steps // 2, small.batch)},
+        windowed={
+            "data": {"task": task, "format": _written(task, windowed.width)},
+            "model.layers": 2,
+            "train": _train(windowed.steps, 64),
+            "test.lengths": windowed.lengths,
+        },
+        interpolation=InterpolationSpec(
+            steps=small.steps, batch=small.batch, lr=PEAK, evaluations=small.steps // EVERY, patience=PATIENCE
         ),
-        relative={"model.layers": 2, "train": {"steps": 700, "lr": 1e-3}},
-        windowed={"model.layers": 2, "train": {"steps": small.windowed, "batch": 64}},
-        interpolation=InterpolationSpec(steps=steps, batch=batch, lr=CPU_LR, evaluations=30),
-        calibration=overlay(CPU_CALIBRATION, {"rows": small.digits, "slopes_cross": small.slopes}),
-        retraining={"train": {"steps": small.again, "lr": small.lr_again, "batch": 128}},
+        calibration=overlay(OURS, {"rows": small.digits, "slopes_cross": small.slopes}),
+        retraining={"train": again},
     )
+
+
+RELATIVE: dict[str, Changes] = {
+    "cpu": {"model.layers": 2, "train": _train(1000, 64), "train.lr": 1e-3},
+    "night": {
+        "data.format.width": 23,
+        "model.layers": 2,
+        "train": _train(2520, 64),
+        "train.lr": 1e-3,
+        "test.lengths": TO_20,
+    },
+}
+"""The encoder-only model; at night with the width that its published lengths need, 20 digits."""
+
+
+def cpu(kind: Kind, base: int) -> Profile:
+    """Minutes for the whole paper."""
+    return _two_cores("cpu", kind, base, CPU[kind], CPU_WINDOWED[kind], examples=500)
+
+
+def night(kind: Kind, base: int) -> Profile:
+    """Hours for the whole paper: the published 6 digits, or 20 bits, and lengths at the published multiples of them."""
+    return _two_cores("night", kind, base, NIGHT[kind], NIGHT_WINDOWED[kind], examples=1000)
 
 
 def smoke(kind: Kind, base: int) -> Profile:
@@ -209,14 +326,15 @@ def smoke(kind: Kind, base: int) -> Profile:
         name="smoke",
         vanilla=overlay(vanilla, {"model": {"width": 16, "head_dim": 8, "heads": 2, "ff_width": 32}}),
         relative={"model.layers": 2},
+        rope={},
         windowed={"train.steps": 6},
         interpolation=InterpolationSpec(steps=8, batch=8, lr=3e-3, evaluations=2),
-        calibration=overlay(CPU_CALIBRATION, {"rows": 2, "examples": 4}),
+        calibration=overlay(OURS, {"rows": 2, "examples": 4}),
         retraining={"train.steps": 6},
     )
 
 
-BUILDERS: dict[str, Callable[[Kind, int], Profile]] = {"smoke": smoke, "cpu": cpu, "night": cpu, "paper": paper}
+BUILDERS: dict[str, Callable[[Kind, int], Profile]] = {"smoke": smoke, "cpu": cpu, "night": night, "paper": paper}
 
 
 def profile(name: str, kind: Kind, base: int = 10) -> Profile:

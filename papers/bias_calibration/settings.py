@@ -4,7 +4,7 @@ Each function makes of a `Profile`, one task at one size, one setting.
 """
 
 from lengen.config.encodings import ALiBi, Encoding, NoEncoding, RelativeKeys, Rotary, Sinusoidal
-from lengen.config.formats import Aligned
+from lengen.config.formats import Aligned, Linear
 from lengen.config.model import Encoder, Given, Window
 from lengen.config.overlay import Changes, overlay
 from lengen.config.position_ids import Cyclic, NoPositionIds
@@ -15,9 +15,9 @@ from papers.bias_calibration.spec import CalibratedSpec, RelativeSpec
 
 PROBES: dict[type[Task], tuple[tuple[str, ...], ...]] = {
     Successor: (("03611451449241919819",),),
-    PairAddition: (("078114514", "0241919810"),),
+    PairAddition: (("078114514", "0241919810"), ("31415926535897932384", "27182818284590452353")),
 }
-"""Printed examples of Figures 8 and 9."""
+"""Printed examples of Figures 8 and 9, and for addition one of 20 digits beside them, as long as that of successor."""
 ENCODINGS: dict[str, Encoding] = {"vanilla": Sinusoidal(), "alibi": ALiBi(), "rope": Rotary()}
 """Models of Table 1 that differ in their position encoding alone."""
 
@@ -26,10 +26,11 @@ def plain(profile: Profile, encoding: str = "vanilla") -> Spec:
     """A model of `ENCODINGS` on the natural expression."""
     task = type(profile.vanilla.data.task)
     spec = overlay(profile.vanilla, {"model.encoding": ENCODINGS[encoding]})
-    if encoding == "rope" and task is PairAddition and profile.name == "paper":
-        return overlay(spec, {"model": {"width": 512, "head_dim": 64}})  # A.2: smaller ones converge very slowly
+    if encoding == "rope" and task is PairAddition:
+        return overlay(spec, profile.rope)  # A.2: an embedding of 512, as smaller ones converge very slowly
     if encoding == "vanilla" and profile.name != "smoke":
-        return overlay(spec, {"test.probes": PROBES.get(task, ())})
+        fitting = [numbers for numbers in PROBES.get(task, ()) if max(map(len, numbers)) < profile.width]
+        return overlay(spec, {"test.probes": tuple(fitting)})
     return spec
 
 
@@ -38,11 +39,11 @@ def relative(profile: Profile) -> RelativeSpec:
 
     Distances are told apart over the whole sequence, and only in plain order are they constant.
     """
-    operands = 2 if isinstance(profile.vanilla.data.task, PairAddition) else 1
-    tokens = (operands + 1) * (profile.width + 1) + 3
-    model = {"encoding": RelativeKeys(tokens), "architecture": Encoder(), "shared": True}
+    model = {"architecture": Encoder(), "shared": True}
     change: Changes = {"data.format.reverse_response": False, "model": model}
     spec = overlay(profile.vanilla, change, profile.relative)
+    query, response = spec.data.tokens(spec.data.task.longest, spec.data.task.most)
+    spec = overlay(spec, {"model.encoding": RelativeKeys(int(query + response))})
     return RelativeSpec(data=spec.data, model=spec.model, train=spec.train, test=spec.test)
 
 
@@ -60,13 +61,26 @@ def scaffolded(profile: Profile, configuration: str) -> Spec:
     spec = overlay(profile.vanilla, profile.windowed)
     aligned = isinstance(spec.data.task, PairAddition | NByOne)
     if aligned:
-        spec = overlay(spec, {"data.format": Aligned(profile.width)})
+        assert isinstance(spec.data.format, Linear)
+        spec = overlay(spec, {"data.format": Aligned(spec.data.format.width)})
     elif configuration == "vanilla" and spec.model == profile.vanilla.model:
         return plain(profile)
     if configuration == "vanilla":
         return spec
     window = Window(1, stride=2 if aligned else 1)
     return overlay(spec, {"model.architecture.attention_bias": window}, CONFIGURATIONS[configuration])
+
+
+VARIATIONS: dict[str, Changes] = {
+    "w2": {"model.architecture.attention_bias": Window(2, stride=2)},
+    "t4": {"data.position_ids": Cyclic(4)},
+}
+"""Other windows and periods than w = 1 and T = 3; the paper names none."""
+
+
+def varied(profile: Profile, change: Changes) -> Spec:
+    """Configuration C of Appendix A.5 with another window or period."""
+    return overlay(scaffolded(profile, "cyclic"), change)
 
 
 TEXT: Changes = {
@@ -85,8 +99,10 @@ CODE: Changes = {
     "sigma_cross": 4.5,
     "slopes_self": (1,),
     "slopes_cross": (-1,),
+    "corner": True,
+    "closed_row": "everything",
 }
-"""The authors' code: probabilities, sums, other thresholds, one direction each."""
+"""The authors' code: probabilities, sums, other thresholds, one direction each, and what it does about closed rows."""
 
 
 def calibrated(profile: Profile, positions: bool | None = None, calibration: Changes | None = None) -> CalibratedSpec:
@@ -104,6 +120,20 @@ def calibrated(profile: Profile, positions: bool | None = None, calibration: Cha
     )
 
 
+def as_long(spec: CalibratedSpec) -> CalibratedSpec:
+    """Retrained for as many steps as the first training: a bias that does not help has the time of a model without."""
+    first = spec.interpolation
+    return overlay(spec, {"train": {"steps": first.steps, "evaluations": first.evaluations}})
+
+
 def with_code_masks(spec: CalibratedSpec) -> CalibratedSpec:
-    """The bias replaces the causal mask, as in the authors' code."""
-    return overlay(spec, {"model.architecture.causal": False})
+    """The bias replaces the causal mask, as in the authors' code.
+
+    Where earlier places may see later ones, a response is scored token by token: at night less often, and at fewer
+    lengths.
+    """
+    fewer: Changes = {
+        "train": {"evaluations": 7, "stop_at": 0.0},
+        "test": {"lengths": (2, 4, 6, 8, 10, 20, 50), "examples": 200},
+    }
+    return overlay(spec, {"model.architecture.causal": False}, fewer if spec.test.lengths[-1] == 50 else {})

@@ -67,6 +67,11 @@ class CalibrationSpec(Section, frozen=True, kw_only=True):
     """Directions searched in cross-attention."""
     rows: Size
     """Response places looked at, from the first: the digits that were trained."""
+    corner: bool = False
+    """The first place reads the last ``$`` of the source in every head, and a head without a line nothing else (the
+    authors' code); else a head without a line is transparent."""
+    closed_row: Literal["nothing", "everything"] = "nothing"
+    """What a place reads in whose row no key is open (everything in the authors' code)."""
     examples: Size = 500
     """Training problems, all operands of the trained length, that attention is averaged over."""
 

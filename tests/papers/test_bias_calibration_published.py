@@ -88,7 +88,7 @@ def asked():
         if isinstance(PUBLISHED.vocabulary.measure(claim.measure), OfRun):
             continue
         for name in claim.names:
-            for profile in ("cpu", "paper"):
+            for profile in ("cpu", "night", "paper"):
                 if profile in experiments[name].specs:
                     yield claim, f"{name} at {profile}", experiments[name].specs[profile]
 

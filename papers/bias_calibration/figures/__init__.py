@@ -6,7 +6,7 @@ named below the figure.
 
 from papers.bias_calibration.figures.attention import fig2, fig8, fig9
 from papers.bias_calibration.figures.biases import bias_matrices, fig6
-from papers.bias_calibration.figures.by_length import bases, calibration, fig1, listops, table2, table3
+from papers.bias_calibration.figures.by_length import bases, calibration, fig1, listops, table2, table3, varied
 from papers.bias_calibration.figures.windows import windows
 
 __all__ = [
@@ -21,5 +21,6 @@ __all__ = [
     "listops",
     "table2",
     "table3",
+    "varied",
     "windows",
 ]

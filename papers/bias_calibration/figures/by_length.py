@@ -37,6 +37,11 @@ def bases(runs: Runs) -> Figure:
     return _curves(runs)
 
 
+def varied(runs: Runs) -> Figure:
+    """Appendix A.5: addition with other windows and periods."""
+    return _curves(runs)
+
+
 def calibration(runs: Runs) -> Figure:
     """What the choices within calibration and retraining change."""
     return _curves(runs)
