@@ -69,7 +69,7 @@ MEASURES: Mapping[str, Measure] = {
     "operands_read": OfRun("share of the operands that one head reads at once", _mapped(operands_read)),
 }
 REGIONS: Mapping[str, Region] = {
-    "just_beyond": Region(
+    "slightly_beyond": Region(
         "beyond the trained length, up to 1.75 times", lambda t, n, m: (n > t.length) & (4 * n <= 7 * t.length)
     ),
     "one_short": Region(
