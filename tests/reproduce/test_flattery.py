@@ -15,6 +15,7 @@ from reproduce.comparison.verdicts import NOT_RUN, UNTESTED, verdict
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
 from tests.reproduce.made import EVERY, both, claim, evidence, experiment, run, scalars, spec, three
+import itertools
 
 A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
 EXCEEDS = {"check": "compare", "relation": ">", "right": ["p/f/b"]}
@@ -250,7 +251,7 @@ def test_saying_one_thing_three_times_counts_once_and_as_its_worst():
     assert score_card.score(judged) == {UNDECIDED: 1, REPRODUCED: 1}
     assert score_card.score(judged, headline=True) == {UNDECIDED: 1}
     order = [DIFFERS, UNTESTED, FLOOR, UNDECIDED, NOT_RUN, REPRODUCED]
-    for worse, better in zip(order, order[1:], strict=False):
+    for worse, better in itertools.pairwise(order):
         some = [dataclasses.replace(judged[k], verdict=word) for k, word in enumerate((better, worse))]
         assert score_card.score(some) == {worse: 1}
 
