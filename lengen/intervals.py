@@ -1,7 +1,8 @@
 """Intervals and medians for counts; pure functions on plain numbers, no torch.
 
-Counts or per-seed values enter, numbers and intervals leave. Two sources of variance are kept apart: which
-examples were tested (binomial: Wilson, Newcombe), and which seed was trained (order statistics); never pooled here.
+Counts or per-seed values enter, numbers and intervals leave. Two sources of variance are kept apart here: which
+examples were tested (binomial: Wilson), and which seed was trained (order statistics). Both together, and differences:
+`lengen.seed_intervals`.
 """
 
 import math
@@ -55,29 +56,6 @@ def wilson(correct: int, n: int, z: float = Z95) -> Interval:
     low = 0.0 if correct == 0 else max(0.0, centre - half)
     high = 1.0 if correct == n else min(1.0, centre + half)
     return Interval(low, high)
-
-
-def newcombe(left: tuple[int, int], right: tuple[int, int], z: float = Z95) -> Interval:
-    """Interval of a difference of two independent proportions: Newcombe 1998, method 10, from Wilson intervals.
-
-    Args:
-        left: (correct, n) of the proportion subtracted from.
-        right: (correct, n) of the proportion subtracted.
-        z: standard normal quantile of both intervals.
-
-    >>> tuple(round(edge, 4) for edge in newcombe((56, 70), (48, 80)))
-    (0.0524, 0.3339)
-    """
-    a, b = wilson(*left, z), wilson(*right, z)
-    p, q = _rate(left), _rate(right)
-    low = p - q - math.hypot(p - a.low, b.high - q)
-    high = p - q + math.hypot(a.high - p, q - b.low)
-    return Interval(max(-1.0, low), min(1.0, high))
-
-
-def _rate(counts: tuple[int, int]) -> float:
-    correct, n = counts
-    return correct / n if n else 0.5
 
 
 def median(values: Sequence[float]) -> float:

@@ -164,6 +164,10 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--format", choices=FORMATS, default="table", help="how to print (default table)")
         if name != "report":
             command.add_argument("--with-overrides", action="store_true", help=beside)
+        if name == "compare":
+            command.add_argument(
+                "--check-history", action="store_true", help="whether claims stood as runs say when they were started"
+            )
 
     command = commands.add_parser("promote", help="copy finished local runs into results/reference")
     command.set_defaults(answer=lambda options: _results().promote_command(options))

@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from lengen.callbacks.measurement import model_of
+from lengen.config import Subtasks
 from lengen.data.batch import Batch, response_start
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
@@ -87,6 +88,17 @@ class LearningCurves(Callback):
             if length not in self._batches:
                 self._batches[length] = data.writer.write(data.test(length, self.count, self.examples))
             yield from self._found(response_losses(model, self._batches[length]), length, data)
+        yield from self._subtasks(model, data)
+
+    def _subtasks(self, model: Transformer, data: TaskData) -> Iterator[tuple[str, float]]:
+        """Exact match of every sub-task at the longest trained length."""
+        format, longest = data.spec.data.format, data.task.part.longest
+        if not isinstance(format, Subtasks) or longest not in self.lengths:
+            return
+        problems = data.test(longest, self.count, self.examples)
+        for kind, name in enumerate(format.names):
+            asked = problems._replace(kinds=torch.full((len(problems.lengths),), kind))
+            yield f"subtask.{name}", float(response_losses(model, data.writer.write(asked)).correct.float().mean())
 
     def _found(self, losses: Losses, length: int, data: TaskData) -> Iterator[tuple[str, float]]:
         yield f"exact_match.{length}", float(losses.correct.float().mean())

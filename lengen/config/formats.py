@@ -227,6 +227,8 @@ class DigitSteps(Part, Format, tag="digit_steps", frozen=True):
 
     reverse_response: bool = False
     """Write the answer least significant digit first."""
+    pad_operands: bool = False
+    """Reversed operands are padded to the length of the longer one, as their steps are: ``12+345=2 1 0 + 5 4 3;...``"""
 
     def build(self, task: Task) -> "Written":
         from lengen.formats.digit_steps import DigitStepsFormat

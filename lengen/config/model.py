@@ -71,6 +71,8 @@ class EncoderDecoder(Part, Architecture, tag="encoder_decoder", frozen=True):
     """Fixed bias on the decoder's self- and cross-attention."""
     causal: bool = True
     """A response token sees no later one; False leaves that to a given bias."""
+    hands_over: bool = False
+    """The decoder begins with the last token of the query, which the encoder does not read; else with a ``$``."""
 
 
 class Encoder(Part, Architecture, tag="encoder", frozen=True):

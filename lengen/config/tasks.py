@@ -150,7 +150,7 @@ def padded_length(digits_each: int, operands: int) -> int:
 class Addition(Part, Task, tag="addition", frozen=True):
     """Sums of 2 to ``operands`` numbers of 1 to ``digits`` digits, S_A(digits, operands).
 
-    57+48+96=201; stages: the sums of the first 0, 1, 2, ... operands.
+    57+48+96=201; stages: the sums of the first 0, 1, 2, ... operands, or of the first 1, 2, ...
     """
 
     OPERATOR = "+"
@@ -163,6 +163,8 @@ class Addition(Part, Task, tag="addition", frozen=True):
     """Digits of the longest trained operand."""
     operands: Size = 2
     """Most trained operands."""
+    from_zero: bool = True
+    """The stages begin with the sum of no operand, zeros; else with the first operand."""
 
     @property
     def name(self) -> str:
@@ -186,7 +188,7 @@ class Addition(Part, Task, tag="addition", frozen=True):
     def extent(self, shape: tuple[int, ...]) -> Extent:
         count, longest = shape
         width = padded_length(longest, count)
-        return Extent((longest,) * count, width, (width,) * count)
+        return Extent((longest,) * count, width, (width,) * (count - (not self.from_zero)))
 
     def build(self) -> "Mathematics":
         from lengen.tasks.addition import Addition as Mathematics

@@ -1,5 +1,6 @@
 """The data of one specification and seed: training batches by step, validation examples, test cells; no Lightning."""
 
+from lengen.config import EncoderDecoder
 from lengen.config import tasks as parts
 from lengen.config.sections import VALIDATION
 from lengen.config.spec import Spec, SpecError, check
@@ -46,8 +47,9 @@ class TaskData:
         if data.spaces is not None:
             spaces = Spaces(data.spaces.ratio, self.vocab.id(" "), data.spaces.fresh, self.seed)
         scheme = data.position_ids.build(len(part.symbols))
-        split = self.spec.model.architecture.SPLIT
-        writer = Writer(task, format, self.vocab, scheme, split, spaces, output)
+        architecture = self.spec.model.architecture
+        hands_over = isinstance(architecture, EncoderDecoder) and architecture.hands_over
+        writer = Writer(task, format, self.vocab, scheme, architecture.SPLIT, spaces, output, hands_over)
         examples = data.examples // (1 + len(data.hints))
         return Stream(self.spec, task, writer, self.seed, examples, part.name if output else "")
 

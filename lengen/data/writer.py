@@ -53,8 +53,9 @@ class _Numbers(NamedTuple):
 class Writer:
     """Writes problems of a task in one format with one scheme of position ids.
 
-    ``vocab`` may hold more symbols than the format writes; ``split`` writes query and response apart; ``spaces`` are
-    put into the queries of training examples; ``output`` is the output head that its batches are for.
+    ``vocab`` may hold more symbols than the format writes; ``split`` writes query and response apart, the last token of
+    the query in front of the response where it ``hands_over``; ``spaces`` are put into the queries of training
+    examples; ``output`` is the output head that its batches are for.
     """
 
     def __init__(
@@ -66,12 +67,14 @@ class Writer:
         split: bool = False,
         spaces: Spaces | None = None,
         output: int = 0,
+        hands_over: bool = False,
     ) -> None:
         self.task = task
         self.format = format
         self.vocab = vocab
         self.scheme = scheme
         self.split = split
+        self.hands_over = hands_over
         self.spaces = spaces
         self.output = output
         places = [vocab.id(symbol) - FIRST for symbol in task.symbols()]
@@ -228,7 +231,7 @@ class Writer:
     def _layouts(self, query: bool) -> Callable[[tuple[int, ...]], Layout]:
         def layout(shape: tuple[int, ...]) -> Layout:
             whole = self.format.layout(shape)
-            return whole.split()[0 if query else 1] if self.split else whole
+            return whole.split(self.hands_over)[0 if query else 1] if self.split else whole
 
         return layout
 

@@ -13,7 +13,7 @@ from lengen.encodings.fire_parts import log_ratio, numbers, plain_network
 class FireClamped(Encoding):
     """FIRE as in the position-coupling authors' later code: the normaliser is min(i, L) where the paper has max.
 
-    log(1 + |c d|) / (log(1 + |c min(i, L)|) + eps) with d = max(i - j, 0), ids from 1; sqrt(L) starts at 16, so L
+    log(1 + |c d|) / (log(1 + |c min(i, L)|) + eps) with d = max(i - j, 0), ids from 0; sqrt(L) starts at 16, so L
     changes nothing below 256 tokens. One network 1 -> 32 -> 32 -> heads, without biases.
     """
 
@@ -24,7 +24,7 @@ class FireClamped(Encoding):
         self.root = nn.Parameter(torch.tensor(16.0))
 
     def bias(self, query_ids: Tensor, key_ids: Tensor) -> Tensor:
-        query, key = numbers(query_ids, key_ids, self.f, first=1)
+        query, key = numbers(query_ids, key_ids, self.f, first=0)
         span = torch.minimum(query, self.root**2)
         distance = (query - key).clamp(min=0)
         bias: Tensor = self.f(log_ratio(distance, span, self.c)[..., None])

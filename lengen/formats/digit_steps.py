@@ -32,6 +32,7 @@ class DigitStepsFormat(Format):
     def __init__(self, task: Task, options: DigitSteps) -> None:
         self.task = task
         self.reversed_answer = options.reverse_response
+        self.pad_operands = options.pad_operands
         self.rows = (OPERANDS, CARRIES, RESULTS, ANSWER)
         self.symbols = tuple("0123456789+=c,;| ")
 
@@ -47,7 +48,7 @@ class DigitStepsFormat(Format):
         layout.respond()
         for i, size in enumerate((first, second)):
             layout.text(" + " if i else "")
-            for place in range(size):
+            for place in range(longest if self.pad_operands else size):
                 layout.text(" " if place else "")
                 layout.number(OPERANDS, i, [place])
         layout.text(";c=")

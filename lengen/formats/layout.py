@@ -67,16 +67,18 @@ class Layout:
         """The response begins at the next slot."""
         self.response = len(self.symbols)
 
-    def split(self) -> tuple["Layout", "Layout"]:
-        """What an encoder reads, and what a decoder writes after a ``$`` of its own."""
-        cut = self.response
-        nowhere = (UNUSED,) * self.levels
-        query = Layout(self.levels, self.symbols[:cut], self.digits[:cut], self.coordinates[:cut], cut, self.opening)
+    def split(self, handed_over: bool = False) -> tuple["Layout", "Layout"]:
+        """What an encoder reads, and what a decoder writes after a ``$`` of its own; ``handed_over``: after the last
+        slot of the query, which the encoder then does not read."""
+        cut, read = self.response, self.response - handed_over
+        query = Layout(
+            self.levels, self.symbols[:read], self.digits[:read], self.coordinates[:read], read, self.opening
+        )
         written = Layout(
             self.levels,
-            ["$", *self.symbols[cut:]],
+            [self.symbols[read] if handed_over else "$", *self.symbols[cut:]],
             [None, *self.digits[cut:]],
-            [nowhere, *self.coordinates[cut:]],
+            [self.coordinates[read] if handed_over else (UNUSED,) * self.levels, *self.coordinates[cut:]],
             1,
         )
         return query, written

@@ -19,7 +19,7 @@ from lengen.formats.layout import Layout, places
 MODULAR = "sums modulo 10"
 CARRIES = {"pairs": "pairs that carry", "code": "carries downward", "true": "carries out"}
 """Rows that mark carries, by `Subtasks.carries`. For "code" a "-" follows where the units carry. 1234+4567: ``---c``,
-``---c-``, ``--cc``; 95+5: ``-c``, ``-c-``, ``cc``."""
+``---c-``, ``--cc``; 95+5: ``-c``, ``c-`` (that code aligns operands at their first digits), ``cc``."""
 TRAILING = "behind a carry"
 """A row that is written only where the units carry."""
 

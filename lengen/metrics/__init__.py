@@ -7,6 +7,7 @@ it from then on, and claims and figures can name it. Loading this loads no torch
 from typing import TYPE_CHECKING, Any
 
 from lengen.metrics.answer_match import ANSWER_MATCH, answer_match
+from lengen.metrics.answer_token import ANSWER_TOKEN, answer_token
 from lengen.metrics.edit_distance import EDIT_DISTANCE, edit_distances
 from lengen.metrics.exact_match import EXACT_MATCH, exact_match
 from lengen.metrics.metric import Metric, Responses
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
     from lengen.formats import Format
     from lengen.metrics.counted import AnswerMatch, Counted, EditDistance, ExactMatch
 
-METRICS: dict[str, Metric] = {metric.name: metric for metric in (EXACT_MATCH, ANSWER_MATCH, EDIT_DISTANCE)}
+METRICS: dict[str, Metric] = {
+    metric.name: metric for metric in (EXACT_MATCH, ANSWER_MATCH, ANSWER_TOKEN, EDIT_DISTANCE)
+}
 """Every metric by its name; scores are stored by it, claims and figures ask for it."""
 
 __all__ = [
+    "ANSWER_TOKEN",
     "EXACT_MATCH",
     "METRICS",
     "AnswerMatch",
@@ -32,6 +36,7 @@ __all__ = [
     "Metric",
     "Responses",
     "answer_match",
+    "answer_token",
     "count",
     "edit_distances",
     "exact_match",

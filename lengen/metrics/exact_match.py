@@ -21,10 +21,11 @@ def exact_match(written: "Tensor", reference: "Tensor") -> "Tensor":
         reference: (B, S) token ids, padded on the right; R and S may differ.
     """
     size = max(written.shape[1], reference.shape[1])
-    return (_widen(written, size) == _widen(reference, size)).all(dim=1)
+    return (widen(written, size) == widen(reference, size)).all(dim=1)
 
 
-def _widen(tokens: "Tensor", size: int) -> "Tensor":
+def widen(tokens: "Tensor", size: int) -> "Tensor":
+    """(B, size) the (B, R) token ids, R at most ``size``, with padding on the right."""
     wide = tokens.new_full((len(tokens), size), PAD)
     wide[:, : tokens.shape[1]] = tokens
     return wide

@@ -56,14 +56,15 @@ class Decoder(Transformer):
         return cache
 
     def extend(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Tensor:
-        x = self.blocks(self._embed(tokens, ids), self._grown(cache, ids, places), cache.layers)
+        x = self.blocks(self._embed(tokens, ids), self._grown(cache, ids, places), cache.layers, ending=self.norm)
         return self._logits(x, cache.output)
 
     def remember(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> None:
-        self.blocks.remember(self._embed(tokens, ids), self._grown(cache, ids, places), cache.layers)
+        self.blocks.remember(self._embed(tokens, ids), self._grown(cache, ids, places), cache.layers, self.norm)
 
     def _stream(self, tokens: Tensor, ids: Tensor, prompt: Tensor | None, record: Record | None) -> Tensor:
-        x: Tensor = self.blocks(self._embed(tokens, ids), self._context(tokens, ids, prompt), record=record)
+        context = self._context(tokens, ids, prompt)
+        x: Tensor = self.blocks(self._embed(tokens, ids), context, record=record, ending=self.norm)
         return x
 
     def _context(self, tokens: Tensor, ids: Tensor, prompt: Tensor | None) -> Context:

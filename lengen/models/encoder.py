@@ -35,7 +35,8 @@ class Encoder(Transformer):
         """Logits (B, T, V) at every place; tokens where ``loss`` (B, T) is True are not seen."""
         mask = ((tokens != PAD) | loss)[:, None, None]
         context = Context(self.encoding, ids, ids, self.encoding.bias(ids, ids), mask)
-        return self._logits(self.blocks(self._embed(torch.where(loss, PAD, tokens), ids), context, record=record))
+        embedded = self._embed(torch.where(loss, PAD, tokens), ids)
+        return self._logits(self.blocks(embedded, context, record=record, ending=self.norm))
 
     def predict(self, batch: Batch, record: Record | None = None) -> Tensor:
         return self._forward(batch.tokens, batch.ids, batch.loss, record=record)[:, 1:]

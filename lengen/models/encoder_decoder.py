@@ -52,7 +52,7 @@ class EncoderDecoder(Transformer):
         own = Context(self.encoding, ids, ids, self.encoding.bias(ids, ids), visible)
         context, crossing = self._contexts(own, source.ids, mask, torch.arange(size, device=tokens.device)[None])
         embedded = self._embed(tokens, ids)
-        return self._logits(self.blocks(embedded, context, (), crossing, memories, record))
+        return self._logits(self.blocks(embedded, context, (), crossing, memories, record, self.norm))
 
     def predict(self, batch: Batch, record: Record | None = None) -> Tensor:
         return self._forward(batch.tokens[:, :-1], batch.ids[:, :, :-1], _source(batch), record=record)
@@ -84,7 +84,7 @@ class EncoderDecoder(Transformer):
         seen = self._grown(cache, ids, places)
         context, crossing = self._contexts(seen, cache.source_ids, cache.source_mask, places)
         embedded = self._embed(tokens, ids)
-        return self._logits(self.blocks(embedded, context, cache.layers, crossing, cache.memory))
+        return self._logits(self.blocks(embedded, context, cache.layers, crossing, cache.memory, ending=self.norm))
 
     def _contexts(self, own: Context, source_ids: Tensor, mask: Tensor, places: Tensor) -> tuple[Context, Context]:
         """Contexts of self- and cross-attention of tokens at ``places`` (B or 1, T), fixed biases added."""

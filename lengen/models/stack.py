@@ -17,7 +17,8 @@ from lengen.models.record import Record
 class Stack(nn.ModuleList):
     """``layers`` blocks, or one that is applied so often where they share it; the whole is applied ``loops`` times.
 
-    A list of modules, so that weights are named by the number of their block.
+    A list of modules, so that weights are named by the number of their block. A normalisation that ends the stack ends
+    each of its loops: it is the model's, which applies it once more before the output head (`forward`, ``ending``).
     """
 
     def __init__(self, model: ModelSpec, layers: int, cross: bool = False) -> None:
@@ -37,6 +38,7 @@ class Stack(nn.ModuleList):
         crossing: Context | None = None,
         memories: Sequence[LayerCache] = (),
         record: Record | None = None,
+        ending: nn.Module | None = None,
     ) -> Tensor:
         """The residual stream (B, T, C) after all blocks.
 
@@ -47,11 +49,12 @@ class Stack(nn.ModuleList):
             crossing: what cross-attention needs, in blocks that have it.
             memories: one for each applied block, what its cross-attention reads.
             record: what to keep of the pass.
+            ending: the normalisation between two loops; what follows the last is not done here.
         """
         x = embedded
         for layer, block in enumerate(self.applied()):
             x = block(
-                self._injected(x, embedded, context, layer),
+                self._injected(self._ended(x, layer, ending), embedded, context, layer),
                 context,
                 caches[layer] if caches else None,
                 crossing,
@@ -60,30 +63,45 @@ class Stack(nn.ModuleList):
             )
         return x
 
-    def remember(self, embedded: Tensor, context: Context, caches: Sequence[LayerCache]) -> None:
+    def remember(
+        self,
+        embedded: Tensor,
+        context: Context,
+        caches: Sequence[LayerCache],
+        ending: nn.Module | None = None,
+    ) -> None:
         """Let tokens join the caches as in `forward`, of whose last block only keys and values are made.
 
         All else of it is for predictions, which a prompt but for its last token does not need.
         """
         x, (*blocks, last) = embedded, self.applied()
         for layer, block in enumerate(blocks):
-            x = block(self._injected(x, embedded, context, layer), context, caches[layer])
+            x = block(self._injected(self._ended(x, layer, ending), embedded, context, layer), context, caches[layer])
         assert context.places is not None
-        x = last.before[0](self._injected(x, embedded, context, len(blocks)))
+        x = last.before[0](self._injected(self._ended(x, len(blocks), ending), embedded, context, len(blocks)))
         caches[-1].join(last.attention.memory(x, context.encoding, context.query_ids), context.places)
+
+    def _ended(self, x: Tensor, layer: int, ending: nn.Module | None) -> Tensor:
+        """The residual stream as the ``layer``-th of the applied blocks finds it: normalised where a loop has ended."""
+        size = len(self.applied()) // self.model.loops
+        if ending is None or not layer or layer % size:
+            return x
+        out: Tensor = ending(x)
+        return out
 
     def _injected(self, x: Tensor, embedded: Tensor, context: Context, layer: int) -> Tensor:
         """What the ``layer``-th of the applied blocks reads: the residual stream, and what a recurrent step adds.
 
         A step begins at every application of the first block. The embedded input is added to all steps but the first
         (input injection: Figure 2.2 of "Length Generalization on Multi-Digit Integer Addition with Transformers");
-        positions and a sinusoid of the step to all (Universal Transformer: Dehghani et al. 2018).
+        positions and a sinusoid of the step to all (Universal Transformer). Steps count from 0, as in the code of that
+        thesis, whose text leaves it open; Dehghani et al. (2018) count from 1.
         """
         step, first = layer // len(self), layer % len(self) == 0
         if self.model.inject == "input" and first and step:
             return x + embedded
         if self.model.inject == "coordinates" and first:
             positions = context.encoding.embed(context.query_ids)
-            moment = sinusoids(torch.tensor([step + 1], device=x.device), self.model.width)
+            moment = sinusoids(torch.tensor([step], device=x.device), self.model.width)
             return x + moment if positions is None else x + positions + moment
         return x

@@ -49,10 +49,10 @@ class Addition(Task):
         return sums(problems, width)[:, -1]
 
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
-        """Sums of the first 0, 1, ..., K - 1 operands."""
+        """Sums of the first 0, 1, ..., K - 1 operands; without the first of these where it is left out."""
         if name != self.part.STAGES:
             raise KeyError(name)
-        return sums(problems, width)[:, :-1]
+        return sums(problems, width)[:, 0 if self.part.from_zero else 1 : -1]
 
 
 def sums(problems: Problems, width: int = 0) -> Tensor:

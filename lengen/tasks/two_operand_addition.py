@@ -97,7 +97,8 @@ class TwoOperandAddition(Task):
         """Running sums, and what digit steps and sub-tasks show of the columns of a sum."""
         if name == self.part.STAGES:
             return sums(problems, width)[:, :-1]
-        columns = torch.nn.functional.pad(problems.operands, (0, 1)).sum(dim=1)
+        operands = from_the_left(problems.operands, problems.lengths) if name in LEFT else problems.operands
+        columns = torch.nn.functional.pad(operands, (0, 1)).sum(dim=1)
         return COLUMNS[name](columns)[:, None].long()
 
     def _draw(self, lengths: Tensor, generator: torch.Generator) -> Tensor:
@@ -158,6 +159,17 @@ def downward_carries(columns: Tensor) -> Tensor:
     return true_carries(columns.flip(1)).flip(1)
 
 
+def from_the_left(operands: Tensor, lengths: Tensor) -> Tensor:
+    """Operands (B, 2, W), units first, of which the shorter one ends with as many zeros as it is shorter: its first
+    digit stands at the first digit of the longer one.
+
+    >>> from_the_left(torch.tensor([[[5, 9], [5, 0]]]), torch.tensor([[2, 1]])).tolist()  # 95 and 5
+    [[[5, 9], [0, 5]]]
+    """
+    index = torch.arange(operands.shape[2]) - (lengths.amax(dim=1, keepdim=True) - lengths)[:, :, None]
+    return operands.gather(2, index.clamp(min=0)).masked_fill(index < 0, 0)
+
+
 def incoming(columns: Tensor) -> Tensor:
     """The carry into each place: what a digit of the sum has more than the two that it is the sum of."""
     return (digits.carry(columns) - columns) % 10
@@ -173,6 +185,8 @@ COLUMNS: dict[str, Callable[[Tensor], Tensor]] = {
     "behind a carry": lambda columns: downward_carries(columns) & (torch.arange(columns.shape[1]) == 0),
 }
 """Rows by name: sums of digit pairs (B, W), units first, to (B, W)."""
+LEFT = frozenset({"carries downward", "behind a carry"})
+"""Rows of digit pairs that are aligned at the first digits of both operands, as the author's code reads them."""
 
 
 def quotas(lengths: tuple[int, ...], examples: int) -> dict[int, int]:

@@ -51,7 +51,7 @@ def _places(data: TaskData) -> tuple[int, int]:
     """Response places that predict, and source places, of the longest problem that is trained or tested."""
     test, task = data.spec.test, data.spec.data.task
     shapes = data.format.longest(max(*test.lengths, task.longest), max(*test.counts, task.most))
-    sides = [data.format.layout(shape).split() for shape in shapes]
+    sides = [data.format.layout(shape).split(data.writer.hands_over) for shape in shapes]
     return max(len(written.symbols) for _, written in sides) - 1, max(len(query.symbols) for query, _ in sides)
 
 

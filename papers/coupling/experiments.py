@@ -5,46 +5,65 @@ setting is too large for two cores the entry says why. Equal specifications are 
 their names, so Figure 10's 1-layer 4-head model and Figure 1's are trained once where they coincide.
 """
 
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
 from lengen.config.experiment import Experiment, Figure, constructed, figure_of
-from lengen.config.overlay import Changes, overlay
+from lengen.config.overlay import Changes
+from lengen.config.profiles import ByProfile, at_profiles
 from lengen.config.sections import NUMBER_FORMATS
 from lengen.config.spec import Spec
 from lengen.config.tasks import Addition
 from papers.coupling.profiles import (
+    ADDITION,
     ATTENTION,
-    CPU_ATTENTION,
-    CPU_MULTIPLICATION,
-    CPU_PARITY,
+    FORMATS,
     METHODS,
-    PAPER_ADDITION,
-    PAPER_MULTIPLICATION,
-    PAPER_PARITY,
-    cpu_addition,
+    MULTIPLICATION,
+    PARITY,
+    PLAIN,
+    PLAIN_PARITY,
+    PLAIN_PRODUCTS,
+    SLOW_PRODUCTS,
+    SMALL,
+    by_method,
     heads,
-    method,
     smoke,
 )
 from papers.coupling.theorem import theorem
 
-EXTRA = "an ablation that none of the main claims needs: minutes more, run when named"
+EXTRA = "not among the headline claims: minutes more, run when named"
 """Why a run of the whole paper leaves an experiment out at the cpu profile."""
+SLOW = "learns its trained range in a night only: run when named"
+"""Why the slowest of the headline experiments stay out of it there."""
+HEADLINE = 5
+"""Seeds of the night behind the claims of the abstract."""
 
 
 def entry(
-    name: str, claim: str, place: str, paper: Spec, cpu: Spec | None, seeds: int, absent: str = "", extra: str = ""
+    name: str,
+    claim: str,
+    place: str,
+    specs: Mapping[str, Spec],
+    seeds: int,
+    *,
+    night: int = 3,
+    absent: str = "",
+    extra: str = "",
+    ours: str = "",
 ) -> Experiment:
-    """An experiment with its published setting and its cpu size, or the reason why it has none or is left out."""
+    """An experiment with its sizes, its seeds as published and at night, and why a profile is absent or left out."""
     return Experiment(
         name=f"coupling/{name}",
         claim=claim,
         place=place,
-        specs={"smoke": smoke(paper), "paper": paper} | ({} if cpu is None else {"cpu": cpu, "night": cpu}),
-        absent={"cpu": absent, "night": absent} if cpu is None else {},
-        extra={"cpu": extra} if extra else {},
+        specs={"smoke": smoke(specs["paper"]), **specs},
+        absent={profile: absent for profile in ("cpu", "night") if profile not in specs},
+        extra={"cpu": extra} if extra and "cpu" in specs else {},
         seeds=seeds,
+        repeats={"night": night},
+        ours=ours,
     )
 
 
@@ -53,10 +72,14 @@ def variant(name: str, scratchpad: bool) -> str:
     return f"{name}-{'scratchpad' if scratchpad else 'plain'}"
 
 
-def written(name: str, scratchpad: bool) -> tuple[Spec, Spec]:
-    """Addition by one method, with a scratchpad or without: published, and at the cpu profile."""
-    change = method(PAPER_ADDITION, name, scratchpad)
-    return overlay(PAPER_ADDITION, change), cpu_addition(method(cpu_addition(), name, scratchpad))
+def written(name: str, scratchpad: bool) -> dict[str, Spec]:
+    """Addition by one method, with a scratchpad or without."""
+    return at_profiles(by_method(ADDITION, name, scratchpad), ByProfile() if scratchpad else PLAIN)
+
+
+def _night(scratchpad: bool) -> int:
+    """Seeds of the night: the headline compares methods with a scratchpad, the others are below all of these."""
+    return HEADLINE if scratchpad else 3
 
 
 COMPARED = tuple((name, scratchpad) for scratchpad in (True, False) for name in ("coupling", "nope", "fire"))
@@ -75,16 +98,19 @@ FIG1 = tuple(
         f"fig1/{variant(name, scratchpad)}",
         f"{name}: {FIG1_CLAIMS[scratchpad, name == 'coupling' and scratchpad]}",
         "Figure 1, Section 4.3",
-        *written(name, scratchpad),
+        written(name, scratchpad),
         seeds=4,
+        night=_night(scratchpad),
+        extra="" if scratchpad else SLOW,
     )
     for name, scratchpad in COMPARED
 )
 
-# ------------------------------------------------------------------ Figure 3: parity, eight settings
+# ------------------------------------------------------------------ Figure 3: parity, seven settings and one of ours
 
 
 def _fig3(name: str, scratchpad: bool) -> Experiment:
+    eighth = name == "coupling" and not scratchpad
     claim = (
         "perfect to 100 bits" if name == "coupling" and scratchpad else "not perfect far outside the trained lengths"
     )
@@ -92,9 +118,11 @@ def _fig3(name: str, scratchpad: bool) -> Experiment:
         f"fig3/{variant(name, scratchpad)}",
         f"{name}: {claim}",
         "Figure 3, Section 3.2",
-        overlay(PAPER_PARITY, method(PAPER_PARITY, name, scratchpad)),
-        overlay(CPU_PARITY, method(CPU_PARITY, name, scratchpad)),
+        at_profiles(by_method(PARITY, name, scratchpad), ByProfile() if scratchpad else PLAIN_PARITY),
         seeds=4,
+        night=HEADLINE if name == "coupling" and scratchpad else 3,
+        extra=EXTRA if eighth else "",
+        ours="coupling alone, the control that Figure 3 leaves out" if eighth else "",
     )
 
 
@@ -105,13 +133,18 @@ FIG3 = tuple(_fig3(name, scratchpad) for scratchpad in (True, False) for name in
 
 def _fig5(digits: int, small: int) -> Experiment:
     batch = 400 if digits == 10 else 200  # D11
+    changes = ByProfile(
+        paper={"data.task": Addition(digits=digits, operands=digits), "train.batch": batch},
+        cpu={"data.task": Addition(digits=small, operands=small)},
+    )
     return entry(
         f"fig5/trained-{digits}",
         "a wider trained range reaches further",
         "Figure 5, Section 4.3",
-        overlay(PAPER_ADDITION, {"data.task": Addition(digits=digits, operands=digits), "train.batch": batch}),
-        cpu_addition({"data.task": Addition(digits=small, operands=small)}),
+        at_profiles(SMALL, changes),
         seeds=4,
+        night=HEADLINE if digits == 10 else 3,
+        extra="" if digits == 10 else EXTRA,
     )
 
 
@@ -123,8 +156,15 @@ FIG6 = (
         "fig6/no-padding",
         "moderate degradation without zero-padding; reasonable below 25 digits",
         "Figure 6, Section 4.3",
-        overlay(PAPER_ADDITION, NO_PADDING),
-        cpu_addition(NO_PADDING, {"test.free_running": True}),
+        at_profiles(SMALL, NO_PADDING),
+        seeds=4,
+        extra=EXTRA,
+    ),
+    entry(
+        "fig6/first-operand",
+        "a scratchpad that starts with the first operand instead of zeros does not hurt",
+        "Section 4.1, footnote 2",
+        at_profiles(SMALL, {"data.task.from_zero": False}),
         seeds=4,
         extra=EXTRA,
     ),
@@ -137,16 +177,16 @@ FIG7 = (
         "fig7/coupling-scratchpad",
         "each head looks at a fixed number of keys however many the operands",
         "Figure 7a, Section 4.4",
-        overlay(PAPER_ADDITION, heads(4, 1024, layers=1)),
-        cpu_addition(),
+        at_profiles(ADDITION, ByProfile(paper=heads(4, 1024, layers=1), cpu=heads(4, 128, layers=1))),
         seeds=1,
     ),
     entry(
         "fig7/fire-plain",
         "without a scratchpad the keys looked at grow with the operands",
         "Figure 7b, Section 4.4",
-        *written("fire", False),
+        written("fire", False),
         seeds=1,
+        extra=SLOW,
     ),
 )
 FIG16_21 = tuple(
@@ -154,8 +194,10 @@ FIG16_21 = tuple(
         f"fig{number}/{variant(name, scratchpad)}",
         "attention patterns of the models of Figure 1",
         f"Figure {number}, Appendix E",
-        *written(name, scratchpad),
+        written(name, scratchpad),
         seeds=1,
+        night=_night(scratchpad),
+        extra="" if scratchpad else SLOW,
     )
     for number, (name, scratchpad) in enumerate(
         [("nope", True), ("fire", True), ("coupling", True), ("nope", False), ("fire", False), ("coupling", False)], 16
@@ -168,13 +210,15 @@ FIG16_21 = tuple(
 def _fig9(name: str, scratchpad: bool) -> Experiment:
     both = name == "coupling" and scratchpad
     claim = "generalises in both operands" if both else "does not generalise in both operands"
+    night = {} if both else SLOW_PRODUCTS if scratchpad else PLAIN_PRODUCTS
     return entry(
         f"fig9/{variant(name, scratchpad)}",
         f"{name}: {claim}",
         "Figure 9, Section 5.3",
-        overlay(PAPER_MULTIPLICATION, method(PAPER_MULTIPLICATION, name, scratchpad)),
-        overlay(CPU_MULTIPLICATION, method(CPU_MULTIPLICATION, name, scratchpad)),
+        at_profiles(by_method(MULTIPLICATION, name, scratchpad), ByProfile(night=night)),
         seeds=4,
+        night=_night(scratchpad),
+        extra=EXTRA,
     )
 
 
@@ -182,71 +226,87 @@ FIG9 = tuple(_fig9(name, scratchpad) for name, scratchpad in COMPARED)
 
 # ------------------------------------------------------------------ Figures 10-12: architecture
 
-CPU_ARCHITECTURES = {(1, 2): "", (1, 4): "", (2, 2): "", (1, 8): EXTRA, (2, 4): EXTRA}
-"""What Figure 10 has at the cpu profile: the worst, both with four heads in total, and as extras two larger ones."""
+DEEP = "the claims need four small ones and a large one; each of the others takes as long as two of these"
 
 
 def _fig10(layers: int, count: int) -> Experiment:
-    small = (layers, count) in CPU_ARCHITECTURES
+    large, small = (heads(count, width, layers=layers) for width in (1024, 128))
+    tried = (layers, count) in ((1, 2), (1, 4), (1, 8), (2, 2), (4, 8))
+    specs = at_profiles(SMALL if tried else {"paper": SMALL["paper"]}, ByProfile(paper=large, cpu=small))
     return entry(
         f"fig10/{layers}L{count}H",
         "1 layer with 2 heads is worst; four heads in total suffice",
         "Figure 10, Section 4.3, Appendix C",
-        overlay(PAPER_ADDITION, heads(count, 1024, layers=layers)),
-        cpu_addition(heads(count, 128, layers=layers)) if small else None,
+        specs,
         seeds=6,
-        absent="the claims need 1L2H, 1L4H and 2L2H; deeper models take longer than the rest together",
-        extra=CPU_ARCHITECTURES.get((layers, count), ""),
+        night=HEADLINE if (layers, count) == (1, 4) else 3,
+        absent=DEEP,
+        extra="" if (layers, count) == (1, 4) else EXTRA,
     )
 
 
 FIG10 = tuple(_fig10(layers, count) for layers in (1, 2, 4, 6) for count in (2, 4, 8))
-FIG11 = tuple(
-    entry(
+
+
+def _fig11(count: int, head_dim: int) -> Experiment:
+    changes = ByProfile(
+        paper={"model": {"layers": 1, "heads": count, "head_dim": head_dim}},
+        cpu={"model": {"heads": count, "head_dim": head_dim // 8}},  # width 128 for 1024
+    )
+    same = (count, head_dim) == (4, 256)
+    return entry(
         f"fig11/1L{count}H-{head_dim}",
         "a larger dimension per head helps shallow models",
         "Figure 11, Appendix C",
-        overlay(PAPER_ADDITION, {"model": {"layers": 1, "heads": count, "head_dim": head_dim}}),
-        cpu_addition({"model": {"heads": count, "head_dim": head_dim // 8}}),  # width 128 for 1024
+        at_profiles(SMALL, changes),
         seeds=8,
+        night=HEADLINE if same else 3,
         extra=EXTRA,
     )
-    for count in (4, 8)
-    for head_dim in (128, 256)
-)
-FIG12 = tuple(
-    entry(
+
+
+FIG11 = tuple(_fig11(count, head_dim) for count in (4, 8) for head_dim in (128, 256))
+
+
+def _fig12(width: int, small: int = 0) -> Experiment:
+    wide, narrow = (heads(4, size, layers=1, ff_width=4 * size) for size in (width, small))  # D18
+    specs = at_profiles(SMALL if small else {"paper": SMALL["paper"]}, ByProfile(paper=wide, cpu=narrow))
+    return entry(
         f"fig12/d{width}",
         "narrow models are worse",
         "Figure 12, Appendix C",
-        overlay(PAPER_ADDITION, heads(4, width, layers=1, ff_width=4 * width)),
-        cpu_addition(heads(4, small, ff_width=2 * small)) if small else None,
+        specs,
         seeds=8,
-        absent="three widths (32, 64, 128) decide the claim at the cpu profile",
+        absent="three widths decide the claim; a fourth takes as long as they do together",
+        extra=EXTRA,
     )
-    for width, small in ((64, 32), (128, 64), (256, 128), (512, None))
-)
+
+
+FIG12 = (_fig12(64, 64), _fig12(128, 96), _fig12(256, 128), _fig12(512))
 
 # ------------------------------------------------------------------ Figures 13-15: data and formats
 
-FIG13 = tuple(
-    entry(
+
+def _fig13(name: str, examples: int, small: int = 0) -> Experiment:
+    changes = ByProfile(paper={"data.examples": examples}, cpu={"data.examples": small})
+    specs = at_profiles(SMALL if small else {"paper": SMALL["paper"]}, changes)
+    return entry(
         f"fig13/{name}",
         "the size of the training set has no significant impact",
         "Figure 13, Appendix C",
-        overlay(PAPER_ADDITION, {"data.examples": examples}),
-        cpu_addition({"data.examples": small}) if small else None,
+        specs,
         seeds=8,
-        absent="three sizes (2,000, 10,000 and 50,000) decide the claim at the cpu profile",
-        extra=EXTRA if small else "",
+        absent="a night draws 160,000 examples at most, so these sets would be as good as endless",
+        extra=EXTRA,
     )
-    for name, examples, small in (
-        ("20k", 20_000, 2_000),
-        ("100k", 100_000, 10_000),
-        ("500k", 500_000, 50_000),
-        ("2M", 2_000_000, None),
-        ("10M", 10_000_000, None),
-    )
+
+
+FIG13 = (
+    _fig13("20k", 20_000, 2_000),
+    _fig13("100k", 100_000, 10_000),
+    _fig13("500k", 500_000, 50_000),
+    _fig13("2M", 2_000_000),
+    _fig13("10M", 10_000_000),
 )
 
 ORDERS = {"plain-reversed": (False, True), "reversed-reversed": (True, True), "plain-plain": (False, False)}
@@ -268,8 +328,7 @@ def _format(figure: str, claim: str, pad: bool, order: str) -> Experiment:
         f"{figure}/{'pad' if pad else 'nopad'}-{order}",
         claim,
         f"Figure {figure[3:]}, Appendix C",
-        overlay(PAPER_ADDITION, change),
-        cpu_addition(change),
+        at_profiles(SMALL, change, FORMATS),
         seeds=8,
         extra=EXTRA,
     )
@@ -292,6 +351,8 @@ def _theorem(variant: str, claim: str, *specs: Spec) -> Experiment:
 
 BEYOND: dict[str, Any] = {"lengths": (*range(1, 31), 100), "counts": (*range(2, 31), 100)}
 """The published grid, and 100 operands of 100 digits."""
+THEOREM_ATTENTION = ((6, 6), (5, 2), (5, 4), (5, 6), (5, 8))
+"""A map beyond what small models are trained on, then operands at one length."""
 SPARSE: dict[str, Any] = {"lengths": (1, 10, 30, 100), "counts": (2, 10, 30, 100), "examples": 10}
 TINY: dict[str, Any] = {"lengths": (1, 2, 3), "counts": (2, 3), "examples": 10}
 THM41 = (
@@ -299,7 +360,7 @@ THM41 = (
         "construction",
         "a 1-layer 4-head transformer set by hand adds any numbers it is made for",
         theorem(3, 3, **TINY, attention=((2, 2), (2, 3)), attention_examples=4),
-        theorem(100, 100, **BEYOND, examples=5, attention=CPU_ATTENTION, attention_examples=50),
+        theorem(100, 100, **BEYOND, examples=5, attention=THEOREM_ATTENTION, attention_examples=50),
         theorem(100, 100, **BEYOND, examples=1000, attention=ATTENTION),
     ),
     *(
@@ -354,7 +415,7 @@ FIGURES: tuple[Figure, ...] = (
         FIG3,
     ),
     figure_of("fig5", "Addition: trained lengths", lambda runs: _figures().fig5(runs), FIG5),
-    figure_of("fig6", "Addition without zero-padding", lambda runs: _figures().fig6(runs), FIG6),
+    figure_of("fig6", "Addition without zero-padding", lambda runs: _figures().fig6(runs), FIG5[1:2], FIG6),
     figure_of(
         "fig7",
         "Attention with and without a scratchpad, and the keys a step needs",

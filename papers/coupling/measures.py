@@ -64,8 +64,11 @@ MEASURES: Mapping[str, Measure] = {
     "construction_overlap": OfRun("overlap of attention with Theorem 4.1", _construction_overlap),
 }
 REGIONS: Mapping[str, Region] = {
+    "just_beyond": Region(
+        "beyond the trained length, up to 1.75 times", lambda t, n, m: (n > t.length) & (4 * n <= 7 * t.length)
+    ),
     "one_short": Region(
-        "beyond the trained range on one axis, at most 2 on the other",
-        lambda t, n, m: ((n > t.length) & (m <= 2)) | ((m > t.second) & (n <= 2)),
+        "beyond the trained range on one axis, 2 on the other (of one digit, every tenth factor is zero)",
+        lambda t, n, m: ((n > t.length) & (m == 2)) | ((m > t.second) & (n == 2)),
     ),
 }

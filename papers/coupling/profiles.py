@@ -1,14 +1,17 @@
-"""The sizes of this paper's settings: what Tables 1-3 print, minutes on two cores, about a second; no torch.
+"""The sizes of this paper's settings: what Tables 1-3 print, hours and minutes on two cores, about a second; no torch.
 
 Each task has one setting per profile, that of its headline model: with a scratchpad and coupled ids. Experiments say
 what is different about them (`papers.coupling.experiments`); smaller profiles shrink sizes and never the code path.
 """
+
+from collections.abc import Mapping
 
 from lengen.config.encodings import Encoding, Fire, Learned, NoEncoding, Rotary
 from lengen.config.formats import Format, Linear, MultiplicationStages
 from lengen.config.model import ModelSpec
 from lengen.config.overlay import Changes, overlay
 from lengen.config.position_ids import Consecutive, Coupled, NoPositionIds, PositionIds
+from lengen.config.profiles import ByProfile
 from lengen.config.sections import DataSpec, TestSpec, TrainSpec
 from lengen.config.spec import Spec
 from lengen.config.tasks import Addition, Multiplication, Parity, Task
@@ -64,58 +67,87 @@ PAPER_PARITY = Spec(
 )
 """Table 1: parity of 1 to 20 bits, tested to 100 bits with 10,000 examples each."""
 
-# ------------------------------------------------------------------ two cores: minutes for the whole paper
+# ------------------------------------------------------------------ two cores: hours (night), minutes (cpu)
 
-CPU_ATTENTION = ((6, 6), (5, 2), (5, 4), (5, 6), (5, 8))
-"""The map is one step beyond the trained range, as (11, 11) at the paper profile; then operands at one length."""
-
-CPU_ADDITION = Spec(
-    data=DataSpec(task=Addition(digits=5, operands=5), format=SCRATCHPAD, position_ids=Coupled((14, 14))),
-    model=ModelSpec(layers=1, heads=4, width=128, head_dim=32, ff_width=256, tied=False),
-    train=TrainSpec(steps=1000, batch=64, lr=1e-3, betas=(0.9, 0.99)),
+NIGHT_ADDITION = Spec(
+    data=DataSpec(task=Addition(digits=3, operands=3), format=SCRATCHPAD, position_ids=Coupled((14, 14))),
+    model=ModelSpec(layers=3, heads=4, width=128, head_dim=32, ff_width=256, tied=False),
+    train=TrainSpec(steps=6000, batch=64, lr=1e-3, betas=(0.9, 0.99), precision="bf16-products"),
     test=TestSpec(
-        lengths=(1, 2, 3, 4, 5, 6, 7, 8, 10),
-        counts=(2, 3, 4, 5, 6, 7, 8, 10),
-        examples=100,
-        attention=CPU_ATTENTION,
-        attention_examples=50,
+        lengths=(1, 2, 3, 4, 5, 6, 7, 9),
+        counts=(2, 3, 4, 5, 6, 7, 9),
+        examples=200,
+        free_running=False,
+        attention=((4, 4), (3, 2), (3, 3), (3, 5)),
+        attention_examples=100,
     ),
 )
-"""S_A(5, 5) on endless data, with one layer and four heads: the smallest model that the paper finds sufficient (Figure
-10). Addition learns its trained range reliably only at this rate, a third of that of multiplication."""
-CPU_MULTIPLICATION = Spec(
-    data=DataSpec(
-        task=Multiplication(digits=4, second_digits=4),
-        format=MultiplicationStages(),
-        position_ids=Coupled((13, 13, 13)),
-    ),
-    model=ModelSpec(layers=2, heads=4, width=128, head_dim=32, ff_width=256, tied=False),
-    train=TrainSpec(steps=1200, batch=64, lr=3e-3, betas=(0.9, 0.99)),
+"""S_A(3, 3) on endless data for the methods of Figure 1, tested to three times that as published: the smallest range
+and depth at which all of them learn with a scratchpad (RECIPES.md)."""
+NIGHT_SMALL = Spec(
+    data=DataSpec(task=Addition(digits=4, operands=4), format=SCRATCHPAD, position_ids=Coupled((17, 17))),
+    model=ModelSpec(layers=1, heads=4, width=128, head_dim=32, ff_width=256, tied=False),
+    train=TrainSpec(steps=2500, batch=64, lr=1e-3, betas=(0.9, 0.99), precision="bf16-products"),
     test=TestSpec(
-        lengths=(1, 2, 3, 4, 5, 6),
-        counts=(1, 2, 3, 4, 5, 6),
+        lengths=(1, 2, 3, 4, 5, 6, 7, 8, 10, 12),
+        counts=(2, 3, 4, 5, 6, 7, 8, 10, 12),
         examples=100,
         free_running=False,
-        attention_examples=50,
     ),
 )
-CPU_PARITY = Spec(
-    data=DataSpec(task=Parity(10), format=Linear(scratchpad=True), position_ids=Coupled((41,))),
-    model=CPU_ADDITION.model,
-    train=TrainSpec(steps=1000, batch=64, lr=1e-3, betas=(0.9, 0.99)),
-    test=TestSpec(lengths=(2, 4, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40), examples=500, attention_examples=50),
+"""The headline method on S_A(4, 4) for the ablations, with one layer and four heads: the smallest model that the paper
+finds sufficient (Figure 10). Trained ranges of 3, 4 and 5 are to each other as Figure 5's 7, 10 and 13."""
+
+NIGHT_MULTIPLICATION = Spec(
+    data=DataSpec(
+        task=Multiplication(digits=3, second_digits=3),
+        format=MultiplicationStages(),
+        position_ids=Coupled((20, 11, 20)),
+    ),
+    model=NIGHT_ADDITION.model,
+    train=TrainSpec(steps=5000, batch=64, lr=1e-3, betas=(0.9, 0.99), precision="bf16-products"),
+    test=TestSpec(lengths=(1, 2, 3, 4, 5, 6, 9), counts=(1, 2, 3, 4, 5, 6, 9), examples=100, free_running=False),
 )
+"""S_M(3, 3), tested to three times that as published."""
+
+NIGHT_PARITY = Spec(
+    data=DataSpec(task=Parity(10), format=Linear(scratchpad=True), position_ids=Coupled((51,))),
+    model=ModelSpec(layers=2, heads=4, width=128, head_dim=32, ff_width=256, tied=False),
+    train=TrainSpec(steps=4000, batch=64, lr=1e-3, betas=(0.9, 0.99), precision="bf16-products"),
+    test=TestSpec(lengths=(2, 4, 6, 8, 10, 12, 15, 17, 20, 25, 30, 35, 40, 45, 50), examples=500),
+)
+"""Parity of 1 to 10 bits, tested to five times that as published; 12 and 17 bits are 1.25 and 1.75 times as long."""
+
+ADDITION = {
+    "paper": PAPER_ADDITION,
+    "night": NIGHT_ADDITION,
+    "cpu": overlay(NIGHT_ADDITION, {"train.steps": 4000, "test.examples": 100, "test.attention_examples": 50}),
+}
+SMALL = {"paper": PAPER_ADDITION, "night": NIGHT_SMALL, "cpu": overlay(NIGHT_SMALL, {"train.steps": 1500})}
+MULTIPLICATION = {
+    "paper": PAPER_MULTIPLICATION,
+    "night": NIGHT_MULTIPLICATION,
+    "cpu": overlay(NIGHT_MULTIPLICATION, {"train.steps": 4000}),
+}
+PARITY = {"paper": PAPER_PARITY, "night": NIGHT_PARITY, "cpu": overlay(NIGHT_PARITY, {"train.steps": 2500})}
+"""Each task's setting by profile; of `SMALL` the published size is the same as of addition."""
 
 
-def cpu_addition(*changes: Changes) -> Spec:
-    """Addition at the cpu profile with changes.
+def _at_both(section: Mapping[str, object]) -> ByProfile:
+    """Changes of the training on two cores, where the published setting has none."""
+    return ByProfile(cpu={"train": dict(section)})
 
-    Where a grid asks for exact match only, no model writes text of its own: that takes longer than all else that is
-    measured. The headline model does, whatever figure asks for it, so that all its figures share one run.
-    """
-    spec = overlay(CPU_ADDITION, {"test.free_running": False}, *changes)
-    return CPU_ADDITION if overlay(spec, {"test.free_running": True}) == CPU_ADDITION else spec
 
+PLAIN = _at_both({"steps": 6000, "batch": 128, "bucket": 1})
+"""Addition without a scratchpad: batches of all sizes at once, twice as large."""
+PLAIN_PARITY = ByProfile(night={"train": {"steps": 6500, "lr": 5e-4}}, cpu={"train": {"steps": 4000, "lr": 5e-4}})
+"""Parity without a scratchpad."""
+SLOW_PRODUCTS: Changes = {"train.steps": 8000}
+"""Products by NoPE and FIRE with a scratchpad."""
+PLAIN_PRODUCTS: Changes = {"train.steps": 3000}
+"""Products without one, which no model learned in the paper either."""
+FORMATS = _at_both({"steps": 3000})
+"""The formats of Figure 14, of which the reversed queries learn more slowly."""
 
 # ------------------------------------------------------------------ any published setting, in about a second
 
@@ -150,11 +182,15 @@ METHODS: dict[str, tuple[PositionIds | None, Encoding]] = {
 """The compared methods: position ids (None: the coupled ones of the task) and an encoding each."""
 
 
-def method(base: Spec, name: str, scratchpad: bool) -> Changes:
-    """What makes a task's setting that of another method, with its scratchpad or without.
+def by_method(bases: Mapping[str, Spec], name: str, scratchpad: bool) -> dict[str, Spec]:
+    """A task's setting at every profile with another method, with its scratchpad or without.
 
     Coupled ids have one level per stage of the scratchpad; without it, the first level alone.
     """
+    return {profile: overlay(base, _method(base, name, scratchpad)) for profile, base in bases.items()}
+
+
+def _method(base: Spec, name: str, scratchpad: bool) -> Changes:
     ids, encoding = METHODS[name]
     data: dict[str, object] = {}
     if not scratchpad:

@@ -1,15 +1,29 @@
 """Every experiment of the thesis, grouped by figure or table; plain data, no torch.
 
 Reading order: what absolute positions fail at (Figures 4.1 and 4.2), how sure the models are (4.3) and where they look
-(4.4), formats and positions (4.5), the scratchpad in parts (4.6), sub-tasks (Table 4.3, Figures 4.7 to 4.9), the order
-in which digits are learned (B.1), and the looped decoder of Section 2.1.3. Equal specifications are one run, stored
+(4.4), formats and positions (4.5), those that the text speaks of and no figure shows (Sections 3.4 and 4.2.1), the
+scratchpad in parts (4.6), sub-tasks (Table 4.3, Figures 4.7 to 4.9), the order in which digits are learned (B.1), and
+the looped decoder of Section 2.1.3. Equal specifications are one run, stored
 under the first of their names.
 """
 
 from collections.abc import Mapping
 from types import ModuleType
 
-from lengen.config import SUBTASKS, Abacus, DigitSteps, EncoderDecoder, Learned, Linear, RandomSpaces, Subtasks
+from lengen.config import (
+    SUBTASKS,
+    Abacus,
+    DigitSteps,
+    EncoderDecoder,
+    Learned,
+    Linear,
+    NoEncoding,
+    NoPositionIds,
+    Randomised,
+    RandomSpaces,
+    Rotary,
+    Subtasks,
+)
 from lengen.config.experiment import PROFILES, Experiment, Figure, figure_of
 from lengen.config.overlay import Changes
 from lengen.config.profiles import ByProfile, at_profiles
@@ -23,6 +37,7 @@ from papers.random_spaces.profiles import (
     ONE_TO_SEVEN,
     ONE_TO_THREE,
     PADDED,
+    SWEPT,
     UNCERTAINTY,
     of_width,
     up_to,
@@ -31,6 +46,10 @@ from papers.random_spaces.spec import MeasuredSpec
 
 MINUTES = "minutes more than a run of the whole paper has on two cores: runs when named"
 TOO_LARGE = "too large for two cores: tens of minutes to hours a run"
+BEYOND_A_NIGHT = "a night has the smallest training set in every width that it trains; this one is as long again"
+UNREPORTED = "the thesis reports no result of it, and a loop learns its range in no time that two cores have"
+HEADLINE = 5
+"""Seeds of a night on both sides of what the abstract says; three on all others."""
 
 
 def entry(
@@ -40,20 +59,22 @@ def entry(
     specs: Mapping[str, Spec],
     *,
     seeds: int = 1,
+    night: int = 3,
     extra: str = "",
-    absent: str = "",
+    absent: Mapping[str, str] | None = None,
     shown: tuple[str, ...] = (),
 ) -> Experiment:
-    """An experiment at every profile, but for cpu and smoke where ``absent`` says why."""
-    profiles = ("paper",) if absent else PROFILES
+    """An experiment with so many ``seeds`` at paper and ``night``, at every profile but where ``absent`` says why."""
+    without = absent or {}
     return Experiment(
         name=f"random_spaces/{name}",
         claim=claim,
         place=place,
-        specs={profile: specs[profile] for profile in profiles},
-        absent={profile: absent for profile in PROFILES if profile not in profiles},
-        extra={"cpu": extra} if extra and not absent else {},
+        specs={profile: specs[profile] for profile in PROFILES if profile not in without},
+        absent=without,
+        extra={"cpu": extra} if extra and "cpu" not in without else {},
         seeds=seeds,
+        repeats={"night": night},
         shown=shown,
     )
 
@@ -67,8 +88,17 @@ def steps(number: int, batch: int = 0) -> Changes:
 
 ALL_TOKENS: Changes = {"train": {"loss": "all"}}
 REVERSED: Changes = {"data": {"format": {"reverse_response": True}}}
+OPERANDS: Changes = {"data": {"format": {"reverse_query": True}}}
 SCRATCHPAD: Changes = {"data": {"format": DigitSteps()}}
+PARTS: Changes = {"measure": {"alignment": ()}}  # its answer is copied from its own steps
 SPACES: Changes = {"data": {"spaces": RandomSpaces(ratio=0.5)}}
+NO_POSITIONS: Changes = {"data": {"position_ids": NoPositionIds()}, "model": {"encoding": NoEncoding()}}
+ROTARY: Changes = {"model": {"encoding": Rotary()}}
+RANDOMISED = ByProfile(
+    paper={"data": {"position_ids": Randomised(max_position=127)}},  # the context length of the author's code
+    cpu={"data": {"position_ids": Randomised(max_position=63)}},
+    smoke={"data": {"position_ids": Randomised(max_position=63)}},
+)
 ABACUS: Changes = {
     "data": {
         "format": Linear(reverse_query=True, reverse_response=True),
@@ -87,8 +117,8 @@ RANGES = {
 DECODERS: dict[str, tuple[Changes | ByProfile, ...]] = {
     # the author's code reverses the answers of this set
     "1-3_digit": (ONE_TO_THREE, REVERSED, ByProfile(paper=steps(10_000), cpu=steps(6000))),
-    "1-7_digit": (ONE_TO_SEVEN, ByProfile(paper=steps(10_000), cpu=steps(4500))),
-    "generalize_to_longer": (LONGER, ByProfile(paper=steps(200_000, batch=512), cpu=steps(4000))),
+    "1-7_digit": (ONE_TO_SEVEN, ByProfile(paper=steps(10_000))),
+    "generalize_to_longer": (LONGER, ByProfile(paper=steps(200_000, batch=512), cpu=steps(20_000))),
 }
 FIG41 = tuple(
     entry(
@@ -96,13 +126,12 @@ FIG41 = tuple(
         claim,
         "Figure 4.1, Section 4.3.1",
         at_profiles(BASE, ALL_TOKENS, LARGE, *DECODERS[name]),
-        extra=MINUTES if name == "generalize_to_longer" else "",
+        extra="" if name == "1-3_digit" else MINUTES,
     )
     for name, claim in RANGES.items()
 )
-UNIVERSAL: Changes = {
-    "model": {"layers": 3, "shared": True, "inject": "coordinates", "architecture": EncoderDecoder(encoder_layers=3)}
-}
+UT = EncoderDecoder(encoder_layers=3, hands_over=True)  # the author's decoder begins with the =
+UNIVERSAL: Changes = {"model": {"layers": 3, "shared": True, "inject": "coordinates", "architecture": UT}}
 """A Universal Transformer: three recurrent steps in encoder and decoder each."""
 FIG42 = tuple(
     entry(
@@ -124,26 +153,52 @@ FIG42 = tuple(
 # ------------------------------------------------------------------ Sections 4.3.2 to 4.4: positions and formats
 
 KINDS: dict[str, tuple[str, tuple[Changes | ByProfile, ...]]] = {
-    "ape": ("absolute positions fail at every untrained length", (ByProfile(cpu=steps(6000)),)),
-    "reversed": ("reversing the answer does not help", (REVERSED, ByProfile(cpu=steps(6000)))),
-    "scratchpad": ("a scratchpad does not help", (SCRATCHPAD, ByProfile(cpu=steps(3600, batch=16)))),  # many tokens
-    "zero-pad": ("zero padding interpolates and does not extrapolate", (PADDED, ByProfile(cpu=steps(4500)))),
-    "spaces": (
-        "random spaces interpolate and reach about one digit further",
-        (SPACES, UNCERTAINTY, ByProfile(cpu=steps(6500))),
-    ),
-    "abacus": ("Abacus positions interpolate and extrapolate", (ABACUS, ByProfile(cpu=steps(3000)))),
+    "ape": ("absolute positions fail at every untrained length", ()),
+    "reversed": ("reversing the answer does not help", (REVERSED,)),
+    "scratchpad": ("a scratchpad does not help", (SCRATCHPAD, PARTS, ByProfile(cpu=steps(8000, batch=16)))),
+    "zero-pad": ("zero padding interpolates and does not extrapolate", (PADDED, ByProfile(cpu=steps(10_000)))),
+    "spaces": ("random spaces interpolate and reach about one digit further", (SPACES, UNCERTAINTY)),
+    "abacus": ("Abacus positions interpolate and extrapolate", (ABACUS, ByProfile(cpu=steps(6000)))),
 }
-"""Claims and changes of Figure 4.5; steps of the cpu profile are what learns the trained lengths (D18)."""
-WRITTEN = {kind: at_profiles(BASE, MINI, ATTENTION, *changes) for kind, (_, changes) in KINDS.items()}
+"""Claims and changes of Figure 4.5. Where nothing is said, night and cpu have the updates of random spaces; Abacus and
+zero padding learn sooner, and the scratchpad's responses are five times as long (RECIPES.md)."""
+ASSERTED: dict[str, tuple[str, str, tuple[Changes | ByProfile, ...]]] = {
+    "nope": ("without positions accuracy drops steeply on longer sequences", "Section 3.4", (NO_POSITIONS,)),
+    "rope": ("with rotary positions accuracy drops steeply on longer sequences", "Section 3.4", (ROTARY,)),
+    "randomised": ("randomised positions improve length generalization", "Section 3.4", (RANDOMISED,)),
+    "reversed-operands": ("reversing the operands alone makes little difference", "Section 4.2.1", (OPERANDS,)),
+}
+"""What the text says of the setting of Figure 4.5 and no figure shows."""
+
+
+def written(*changes: Changes | ByProfile) -> dict[str, MeasuredSpec]:
+    """The setting of Figure 4.5 with one way of writing or of giving positions."""
+    return at_profiles(BASE, MINI, ATTENTION, *changes)
+
+
+WRITTEN = {kind: written(*changes) for kind, (_, changes) in KINDS.items()}
 """The settings of Figure 4.5, by their kind."""
+WITHIN_MINUTES = ("ape", "spaces", "abacus")
+"""Kinds of Figure 4.5 that are part of a run of the whole paper at the cpu profile."""
 
 FIG45 = tuple(
-    entry(f"fig4.5/{kind}", claim, "Figure 4.5, Sections 4.3 and 4.4", WRITTEN[kind], seeds=3)
+    entry(
+        f"fig4.5/{kind}",
+        claim,
+        "Figure 4.5, Sections 4.3 and 4.4",
+        WRITTEN[kind],
+        seeds=3,
+        night=HEADLINE if kind in ("ape", "spaces", "abacus") else 3,
+        extra="" if kind in WITHIN_MINUTES else MINUTES,
+    )
     for kind, (claim, _) in KINDS.items()
 )
+SECTION34 = tuple(
+    entry(f"asserted/{kind}", claim, place, written(*changes), seeds=3, extra=MINUTES)
+    for kind, (claim, place, changes) in ASSERTED.items()
+)
 FIG44 = tuple(
-    entry(f"fig4.4/{name}", claim, "Figure 4.4, Section 4.3.2", WRITTEN[kind])
+    entry(f"fig4.4/{name}", claim, "Figure 4.4, Section 4.3.2", WRITTEN[kind], night=HEADLINE)
     for name, kind, claim in (
         ("ape", "ape", "attention is unclear with absolute positions"),
         ("ape-spaces", "spaces", "random spaces align it"),
@@ -159,6 +214,7 @@ FIG43 = (
         "Figure 4.3, Section 4.3.1",
         WRITTEN["spaces"]  # the model of smaller profiles
         | at_profiles(PAPER_ONLY, LONGER, LARGE, SPACES, REVERSED, LONGEST, steps(1_000_000, batch=512)),
+        night=HEADLINE,
     ),
 )
 FIG46 = (
@@ -172,8 +228,9 @@ FIG46 = (
             SCRATCHPAD,
             SPACES,
             LARGE,
-            ByProfile(paper={"test": {"lengths": up_to(21)}, **steps(200_000, batch=512)}, cpu=steps(2600, batch=16)),
+            ByProfile(paper={"test": {"lengths": up_to(21)}, **steps(200_000, batch=512)}, cpu=steps(8000, batch=16)),
         ),
+        extra=MINUTES,
     ),
 )
 
@@ -183,20 +240,26 @@ SIZES = {"10k": 10_000, "100k": 100_000, "1m": 1_000_000, "10m": 10_000_000}
 """Problems of the training sets."""
 WIDTHS = (64, 128, 256, 512, 1024, 1536)
 CPU_SIZES, CPU_WIDTHS = ("10k", "100k"), (64, 128)
-"""Data sizes and widths of the sweep at the cpu profile; the first size is part of a run of the whole paper."""
+"""Data sizes and widths of the sweep at the smoke profile; night and cpu have the first size, and a run of the whole
+paper at cpu the first width of it."""
+
+
+SMALL: Changes = {"train.lr": 2e-3, "train.evaluations": 40}
+"""What the narrow models of night and cpu are trained with beside their steps."""
 
 
 def swept(size: str, kind: str, width: int) -> dict[str, MeasuredSpec]:
     """Addition alone (add) or mixed with its sub-tasks (mix), by size of the training set and width of the model."""
     return at_profiles(
         BASE,
-        MINI,
+        SWEPT,
         SPACES,
         {"data": {"format": Subtasks()}} if kind == "mix" else {},
         {"data": {"examples": SIZES[size]}, "test": {"sampled": 100}},
         ByProfile(
             paper={"model": {"layers": 6, **of_width(width, heads=8)}, **steps(32_000)},
-            cpu={"model": of_width(width, heads=8, hidden=2), **steps(4000)},
+            night={"model": of_width(width, heads=4), **SMALL, **steps(20_000, batch=64)},
+            cpu={"model": of_width(width, heads=4), **SMALL, **steps(11_000, batch=64)},
             smoke={"data": {"examples": 200}, "model": of_width(width, heads=4, hidden=2), "test": {"sampled": 8}},
         ),
     )
@@ -204,16 +267,23 @@ def swept(size: str, kind: str, width: int) -> dict[str, MeasuredSpec]:
 
 def _sweep(size: str, kind: str, width: int) -> Experiment:
     words = "with its sub-tasks mixed in, small models and small data gain most" if kind == "mix" else "addition alone"
-    small = size in CPU_SIZES and width in CPU_WIDTHS
     return entry(
         f"table4.3/{size}-{kind}-w{width}",
         words,
         "Table 4.3, Figures 4.7 and 4.8, Section 4.5",
         swept(size, kind, width),
         seeds=3,
-        extra=MINUTES if size != CPU_SIZES[0] else "",
-        absent="" if small else TOO_LARGE,
+        night=HEADLINE if width == CPU_WIDTHS[0] else 3,
+        extra="" if width == CPU_WIDTHS[0] else MINUTES,
+        absent=_absent(size, width),
     )
+
+
+def _absent(size: str, width: int) -> Mapping[str, str]:
+    """Why smaller profiles leave a size of the sweep out."""
+    if size not in CPU_SIZES or width not in CPU_WIDTHS:
+        return dict.fromkeys(("smoke", "cpu", "night"), TOO_LARGE)
+    return {} if size == CPU_SIZES[0] else {"night": BEYOND_A_NIGHT, "cpu": BEYOND_A_NIGHT}
 
 
 TABLE43 = tuple(_sweep(size, kind, width) for size in SIZES for kind in ("add", "mix") for width in WIDTHS)
@@ -230,6 +300,7 @@ FIG49 = tuple(
         claim,
         "Figure 4.9, Section 4.5.3",
         swept("10k", "mix", 64),
+        night=HEADLINE,
         shown=("data.format.names=" + ",".join([name, *(other for other in SUBTASKS if other != name)]),),
     )
     for name, claim in DIFFICULTY.items()
@@ -244,17 +315,20 @@ FIGB1 = tuple(
         "Figure B.1, Appendix B.1",
         WRITTEN[kind]  # the model of smaller profiles
         | at_profiles(PAPER_ONLY, LONGER, LARGE, changes, steps(200_000, batch=512)),
+        extra="" if kind in WITHIN_MINUTES else MINUTES,
     )
     for kind, changes, words in (("ape", ByProfile(), ""), ("reversed", REVERSED, ", reversed or not"))
 )
-LOOPS = ByProfile(paper={"model.loops": 10}, cpu={"model.loops": 3, **steps(2000)}, smoke={"model.loops": 2})
+LOOPS = ByProfile(paper={"model.loops": 10, "model.final_norm": "layernorm"}, smoke={"model.loops": 2})
 LOOPED = tuple(
     entry(
         f"looped/{kind}",
         f"one block in a loop, {words}: described, not measured in the thesis",
         "Section 2.1.3, Figure 2.2",
-        at_profiles(BASE, MINI, {"model": {"layers": 1, "inject": inject}}, LOOPS),
-        extra=MINUTES,
+        at_profiles(
+            {name: BASE[name] for name in ("smoke", "paper")}, MINI, {"model": {"layers": 1, "inject": inject}}, LOOPS
+        ),
+        absent=dict.fromkeys(("cpu", "night"), UNREPORTED),
     )
     for kind, inject, words in (
         ("injected", "input", "its input injected"),
@@ -264,6 +338,7 @@ LOOPED = tuple(
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     *FIG45,
+    *SECTION34,
     *FIG41,
     *FIG42,
     *FIG43,
@@ -300,6 +375,13 @@ FIGURES: tuple[Figure, ...] = (
     ),
     figure_of("fig4.4", "Attention, largest over the heads of each layer", lambda runs: _figures().fig4_4(runs), FIG44),
     figure_of("fig4.5", "Exact match by length: positions and formats", lambda runs: _figures().fig4_5(runs), FIG45),
+    figure_of(
+        "asserted",
+        "Exact match by length: positions and formats that the text speaks of and no figure shows",
+        lambda runs: _figures().fig4_5(runs),
+        tuple(item for item in FIG45 if item.variant in ("ape", "spaces")),
+        SECTION34,
+    ),
     figure_of("fig4.6", "Mistakes by part of the scratchpad", lambda runs: _figures().fig4_6(runs), FIG46),
     figure_of(
         "table4.3",

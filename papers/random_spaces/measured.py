@@ -1,8 +1,9 @@
 """What the thesis asked of a trained model beyond exact match, as callbacks.
 
 The loss of the answer by length (Figures 4.7, 4.8), the sub-tasks (Figure 4.9), the parts of the scratchpad
-(Figure 4.6) and the uncertainty of each answer token (Figure 4.3). One number per problem is kept, in arrays
-named ``hits.<name>.<length>`` (0 or 1) and ``values.<name>.<length>``.
+(Figure 4.6), answers that leave digits out (Section 4.3.1), the uncertainty of each answer token (Figure 4.3) and
+whether attention finds the digits that are added (Figure 4.4). One number per problem is kept, in arrays named
+``hits.<name>.<length>`` (0 or 1) and ``values.<name>.<length>``.
 """
 
 from collections.abc import Sequence
@@ -12,12 +13,14 @@ import torch
 
 from lengen.callbacks import in_parts, response_losses
 from lengen.callbacks.measurement import Measurement, Report
-from lengen.config import DigitSteps, Subtasks
+from lengen.config import DigitSteps, Linear, Subtasks
 from lengen.data.task_data import TaskData
 from lengen.decoding import go_on, read
 from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.tasks import Problems
+from papers.random_spaces.alignment import aligned
+from papers.random_spaces.omitted import shortened
 from papers.random_spaces.parts import score_parts
 from papers.random_spaces.uncertainty import summary, uncertainty
 
@@ -54,6 +57,26 @@ class Uncertainties(Measurement):
             report(Progress("measure", done, len(self.lengths), None, None))
 
 
+class Alignments(Measurement):
+    """Alignment of the attention at some lengths, and one map of each: see `papers.random_spaces.alignment`."""
+
+    def __init__(self, lengths: Sequence[int], count: int, problems: int) -> None:
+        super().__init__()
+        self.lengths = lengths
+        self.count = count
+        self.problems = problems
+
+    def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
+        for done, length in enumerate(self.lengths, start=1):
+            found = aligned(model, data, data.test(length, self.count, self.problems))
+            self.arrays |= {
+                f"values.alignment.{length}": found.shares,
+                f"attention.{length}": found.largest,
+                f"attention_tokens.{length}": found.tokens,
+            }
+            report(Progress("measure", done, len(self.lengths), None, None))
+
+
 def answers(model: Transformer, data: TaskData, length: int, problems: Problems) -> Arrays:
     """What is measured on problems of one length."""
     loss, _ = losses(model, data, problems)
@@ -65,6 +88,8 @@ def answers(model: Transformer, data: TaskData, length: int, problems: Problems)
         arrays |= {f"values.loss.{name}.{length}": loss, f"hits.subtask.{name}.{length}": correct}
     if isinstance(format, DigitSteps):
         arrays |= {f"{name}.{length}": value for name, value in parts(model, data, problems).items()}
+    if isinstance(format, Linear):
+        arrays[f"hits.omitted.{length}"] = omitted(model, data, problems)
     return arrays
 
 
@@ -73,6 +98,15 @@ def losses(model: Transformer, data: TaskData, problems: Problems) -> tuple[np.n
     found = [response_losses(model, data.writer.write(part)) for part in in_parts(problems)]
     loss = torch.cat([part.loss.sum(dim=1) / part.sizes for part in found])
     return loss.numpy(), torch.cat([part.correct for part in found]).numpy().astype(np.uint8)
+
+
+def omitted(model: Transformer, data: TaskData, problems: Problems) -> np.ndarray:
+    """Whether the answer that the model writes is the true one without some of its digits, (N,) uint8."""
+    found = []
+    for part in in_parts(problems):
+        reading = read(model, data.writer, part)
+        found.append(shortened(go_on(model, data.writer, part, reading), reading.verified.reference))
+    return np.concatenate(found)
 
 
 def parts(model: Transformer, data: TaskData, problems: Problems) -> Arrays:
@@ -87,10 +121,11 @@ def by_place(model: Transformer, data: TaskData, length: int, problems: Problems
     """Entropy and probabilities by answer place, the end allowed and suppressed: `papers.random_spaces.uncertainty`."""
     both = [uncertainty(model, data.writer, problems, suppress_end=suppress) for suppress in (False, True)]
     tables = [summary(found) for found in both]
-    own = both[0]
+    own, suppressed = both
     return {
         f"uncertainty.{length}": np.stack([table for table, _ in tables]),
         f"uncertainty_prompts.{length}": np.stack([n for _, n in tables]).astype(np.int32),
         f"values.entropy.{length}": np.nanmean(own.entropy, axis=1).astype(np.float32),
         f"hits.early_end.{length}": own.early.astype(np.uint8),
+        f"values.right_digits.{length}": np.nanmean(suppressed.right, axis=1).astype(np.float32),
     }

@@ -1,28 +1,13 @@
-"""Measures and regions that only the claims of this paper name: attention, next-token statistics, order of learning."""
+"""Measures and regions that only the claims of this paper name: next-token statistics, when and in which order things
+are learned, lengths within a padding."""
 
 import itertools
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from lengen.measures import ByLength, Family, Measure, Missing, OfRun, Region, Trained, short, stored, trained
 from lengen.records import Run
-
-
-def _attention_entropy(run: Run) -> tuple[float, int]:
-    """Entropy (nats) of softmax rows from "=" on, summed over layers, heads and rows, and their number.
-
-    The rows before "=" are left out: in the last layer nothing reads them, so no loss has shaped them.
-    """
-    if run.attention is None:
-        raise Missing(f"{short(run.experiment)} recorded no attention")
-    tokens, weights = run.attention.tokens, run.attention.weights.astype(float)
-    rows = weights[:, :, tokens.index("=") if "=" in tokens else 0 :]
-    entropy = -(rows * np.log(np.where(rows > 0, rows, 1))).sum(axis=-1)
-    return float(entropy.sum()), entropy.size
-
 
 ENDS = {"allowed": "end token allowed", "suppressed": "end token suppressed"}
 TOKENS = {
@@ -97,15 +82,46 @@ def _order(family: str) -> Measure:
     return OfRun(f"pairs of places of which the more significant is learned first ({family.replace('_', ' ')})", value)
 
 
+MASTERED = 0.9
+"""Exact match from which on a sub-task counts as learned."""
+
+
+def reached_at(curve: Sequence[tuple[float, float]]) -> float:
+    """First step at which an accuracy was at least `MASTERED`, interpolated between evaluations; infinite if never.
+
+    >>> reached_at([(100, 0.5), (200, 1.0)]), reached_at([(100, 0.5)])
+    (180.0, inf)
+    """
+    if curve and curve[0][1] >= MASTERED:
+        return curve[0][0]
+    for (a, low), (b, high) in itertools.pairwise(curve):
+        if high >= MASTERED:
+            return a + (b - a) * (MASTERED - low) / (high - low)
+    return math.inf
+
+
+def _learned_at(name: str) -> Measure:
+    """``learned_at.<sub-task>``: steps until it was learned at the longest trained length; all steps where it never
+    was."""
+
+    def value(run: Run) -> tuple[float, int]:
+        curve = [(step, accuracy) for step, found, accuracy in run.metrics if found == f"subtask.{name}"]
+        if not curve:
+            raise Missing(f"{short(run.experiment)}, seed {run.seed}, followed no sub-task {name}")
+        return min(reached_at(sorted(curve)), max(step for step, _ in curve)), 1
+
+    return OfRun(f"steps until {name} is learned", value)
+
+
 def _padded(trained: Trained) -> int:
     """Digits that numbers are zero-padded to, where longer ones are written in full; 0: no such padding."""
     return int(getattr(trained.data and trained.data.format, "pad_to", 0))
 
 
 MEASURES: Mapping[str, Measure | Family] = {
-    "attention_entropy": OfRun("entropy of attention, nats", _attention_entropy),
     "uncertainty": _uncertainty,
     "order": _order,
+    "learned_at": _learned_at,
 }
 REGIONS: Mapping[str, Region] = {
     "padded": Region(

@@ -1,7 +1,8 @@
-"""The three sizes of this paper: the base of each profile, and how far each of them follows a data set; no torch.
+"""The sizes of this paper: the base of each profile, and how far each of them follows a data set; no torch.
 
-`paper` holds Chapter 4 as printed, with what it leaves open taken from the author's code; `cpu` and `smoke` shrink
-sizes and never the code path.
+`paper` holds Chapter 4 as printed, with what it leaves open taken from the author's code; `night`, `cpu` and `smoke`
+shrink sizes and never the code path. Night and cpu have one model and one number of updates, cpu fewer experiments and
+seeds: how they were found is in RECIPES.md.
 """
 
 from lengen.config import DataSpec, Linear, ModelSpec, Sinusoidal, TestSpec, TrainSpec, TwoOperandAddition
@@ -51,9 +52,11 @@ PAPER = MeasuredSpec(
 )
 """Sections 4.2.1 to 4.2.4, with the data set ``generalize_to_longer_mini``."""
 
+STEPS = 13_000
+"""Updates of 32 problems at night and cpu: what random spaces, the slowest of Figure 4.5, need to learn their range."""
 _SMALLER: Changes = {
     "model": {"norm_place": "pre", "final_norm": "layernorm", "tied": False, "dropout": 0.0},
-    "train": {"lr": 1e-3, "precision": "32-true"},
+    "train": {"lr": 1e-3, "precision": "bf16-products"},
 }
 BASE: dict[str, MeasuredSpec] = {
     "paper": PAPER,
@@ -62,7 +65,7 @@ BASE: dict[str, MeasuredSpec] = {
         _SMALLER,
         {
             "model": of_width(128, heads=4, hidden=2),
-            "train": {"steps": 3000, "batch": 32, "evaluations": 20},
+            "train": {"steps": STEPS, "batch": 32, "evaluations": 20},
             "test": {"examples": 500, "track": 64},
             "measure": {"examples": 200},
         },
@@ -72,7 +75,14 @@ BASE: dict[str, MeasuredSpec] = {
         _SMALLER,
         {
             "model": {"layers": 1, **of_width(32, heads=2, hidden=1)},
-            "train": {"steps": 8, "batch": 8, "evaluations": 2, "bucket": 2, "warmup_steps": 2},
+            "train": {
+                "steps": 8,
+                "batch": 8,
+                "evaluations": 2,
+                "bucket": 2,
+                "warmup_steps": 2,
+                "precision": "32-true",
+            },
             "test": {"examples": 8, "track": 4},
             "measure": {"examples": 4, "prompts": 4},
         },
@@ -109,27 +119,34 @@ LONGER = ByProfile(
 """generalize_to_longer."""
 MINI = ByProfile(
     paper=_set(up_to(9, 8), up_to(12), 100_000),
-    cpu=_set(up_to(6, 5), up_to(9), 30_000),
+    cpu=_set(up_to(6, 5), up_to(8), 30_000),
     smoke=_set(up_to(4, 3), up_to(6), 200),
 )
-"""generalize_to_longer_mini."""
+"""generalize_to_longer_mini. The longest tested length is 4/3 of the longest trained one at paper, night and cpu."""
+SWEPT = ByProfile(
+    paper=MINI.paper,
+    cpu=_set(up_to(5, 4), up_to(6), 10_000),
+    smoke=MINI.smoke,
+)
+"""generalize_to_longer_mini again, one digit shorter at night and cpu: with four sub-tasks in the mixture a fifth of
+the examples are additions, and width 64 has to learn them too."""
 PADDED = ByProfile(
     paper={"data": {"format": {"pad_to": 13}}, "test": {"lengths": up_to(14)}},
-    cpu={"data": {"format": {"pad_to": 8}}, "test": {"lengths": up_to(9)}},
+    cpu={"data": {"format": {"pad_to": 9}}, "test": {"lengths": up_to(10)}},
     smoke={"data": {"format": {"pad_to": 5}}, "test": {"lengths": up_to(6)}},
 )
 """Zero padding (Figure 4.5: 13 digits); longer numbers are tested beside it."""
 LARGE = ByProfile(paper={"model": {"layers": 6, **of_width(768, heads=4)}})
 """The NanoGPT of Figures 4.1, 4.3, 4.6 and B.1; smaller profiles have their base."""
 ATTENTION = ByProfile(
-    paper={"test": {"attention": ((9, 2),)}},
-    cpu={"test": {"attention": ((6, 2),)}},
-    smoke={"test": {"attention": ((4, 2),)}},
+    paper={"test": {"attention": ((9, 2),)}, "measure": {"alignment": (8, 9, 10, 11, 12)}},
+    cpu={"test": {"attention": ((6, 2),)}, "measure": {"alignment": (5, 6, 7, 8)}},
+    smoke={"test": {"attention": ((4, 2),)}, "measure": {"alignment": (3, 4, 5, 6)}},
 )
-"""The longest trained problems are looked at (Figure 4.4)."""
+"""The longest trained problems are looked at (Figure 4.4), and untrained ones beside them."""
 UNCERTAINTY = ByProfile(
     paper={"measure": {"uncertainty": (9, 12)}},
-    cpu={"measure": {"uncertainty": (6, 9)}},
+    cpu={"measure": {"uncertainty": (6, 8)}},
     smoke={"measure": {"uncertainty": (4, 6)}},
 )
 """The longest trained problems and the longest tested ones (Figure 4.3)."""

@@ -19,6 +19,8 @@ class MeasureSpec(Section, frozen=True):
     """Operand lengths at which entropy and probabilities are recorded by answer place (Figure 4.3)."""
     prompts: Size = 100
     """Problems of each of these lengths."""
+    alignment: tuple[Size, ...] = ()
+    """Operand lengths at which attention to the digits that are added is measured, ``prompts`` of each (Figure 4.4)."""
 
 
 class MeasuredSpec(Spec, frozen=True):
@@ -27,10 +29,11 @@ class MeasuredSpec(Spec, frozen=True):
     measure: MeasureSpec
 
     def callbacks(self) -> "list[Measurement]":
-        from papers.random_spaces.measured import Answers, Uncertainties
+        from papers.random_spaces.measured import Alignments, Answers, Uncertainties
 
         count, measure = max(self.test.counts), self.measure
         return [
             Answers(self.test.lengths, count, measure.examples),
             Uncertainties(measure.uncertainty, count, measure.prompts),
+            Alignments(measure.alignment, count, measure.prompts),
         ]

@@ -29,30 +29,32 @@ class Uncertainty(NamedTuple):
     """(B, R) probability of the true token."""
     early: np.ndarray
     """(B,) bool: the text ended before the true answer does."""
+    right: np.ndarray
+    """(B, R) 1 where the most likely token but the end is the true digit, 0 where it is another; NaN at the end too."""
 
 
 def uncertainty(model: Transformer, writer: Writer, problems: Problems, *, suppress_end: bool) -> Uncertainty:
     """Let a model write the answers of ``problems`` and record what it thought at every place."""
     reference = verify(model, writer.write(problems)).reference
-    table = torch.full((3, *reference.shape), torch.nan)
+    table = torch.full((4, *reference.shape), torch.nan)
 
     def choose(logits: Tensor, rows: Tensor, slots: Tensor) -> Tensor:
         asked = slots < reference.shape[1]
         logits, rows, slots = logits.float(), rows[asked], slots[asked]
         log = logits[asked].log_softmax(dim=-1)
         true = reference[rows, slots]
-        found = (-(log.exp() * log).sum(dim=-1), log[:, END].exp(), log.gather(1, true[:, None])[:, 0].exp())
+        going_on = logits.index_fill(1, torch.tensor([END]), -torch.inf)
+        right = (going_on[asked].argmax(dim=-1) == true).float().masked_fill(true == END, torch.nan)
+        found = (-(log.exp() * log).sum(dim=-1), log[:, END].exp(), log.gather(1, true[:, None])[:, 0].exp(), right)
         table[:, rows, slots] = torch.where(true == PAD, torch.nan, torch.stack(found))
-        if suppress_end:
-            logits = logits.index_fill(1, torch.tensor([END]), -torch.inf)
-        return logits.argmax(dim=-1)
+        return (going_on if suppress_end else logits).argmax(dim=-1)
 
     written = write(model, writer, problems, choose=choose)
     sizes = (reference != PAD).sum(dim=1)
     ended = (written == END).any(dim=1)
     early = ended & ((written == END).int().argmax(dim=1) + 1 < sizes)
-    entropy, end, correct = table.numpy()
-    return Uncertainty(entropy, end, correct, early.numpy())
+    entropy, end, correct, right = table.numpy()
+    return Uncertainty(entropy, end, correct, early.numpy(), right)
 
 
 def summary(found: Uncertainty) -> tuple[np.ndarray, np.ndarray]:

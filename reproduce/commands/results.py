@@ -130,7 +130,23 @@ def compare_command(options: argparse.Namespace) -> int:
         print_comparison(paper, reference, yours, options.format)
         if options.with_overrides:
             print(terminal.beside(_beside(paper, names), options.format))
+    if options.check_history:
+        return _check_history([paper for paper, _ in _papers_and_figures(options.selector)])
     return 0
+
+
+def _check_history(papers: Sequence[str]) -> int:
+    """Hold what the committed runs recorded of their claims against git; 1 where one of them says otherwise."""
+    from reproduce.comparison.frozen import contradicted
+
+    repository = checkout()
+    if repository is None:
+        raise StoreError("--check-history needs a git checkout of this repository: clone it, and run the command there")
+    runs = [run for paper in papers for run in stores()[0].headers(paper)]
+    told = [sentence for run in runs for sentence in contradicted(run, repository)]
+    recorded = sum("claims" in run.info for run in runs)
+    print("\n".join([*told, f"{recorded} of {len(runs)} runs recorded their claims; {len(told)} stood otherwise"]))
+    return 1 if told else 0
 
 
 def _beside(paper: str, names: Sequence[str] | None) -> list[tuple[str, ...]]:

@@ -9,7 +9,7 @@ import hashlib
 import json
 import subprocess
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -86,8 +86,3 @@ def contradicted(run: Run, repository: Path) -> list[str]:
             known[row["id"]] = digest(read_claim(row, place, paper_measures(paper)))
     wrong = [name for name, value in claims.items() if known.get(name) != value]
     return [f"{where}: claim {name} was another one at {commit}, or none" for name in wrong]
-
-
-def check_history(runs: Sequence[Run], repository: Path) -> list[str]:
-    """`contradicted` of all these runs."""
-    return [sentence for run in runs for sentence in contradicted(run, repository)]

@@ -1,6 +1,6 @@
 """Whether the models that a claim rests on have learned what they were trained on; only then it is tested at all.
 
-A claim and its sides enter, one sentence for each experiment leaves that did not learn. What lies outside the trained
+A claim and its sides enter, the experiments leave that did not learn. What lies outside the trained
 range is asked of models that are right inside it: at the longest trained length where the claim reads longer operands,
 at the most trained operands where it reads more of them, each by itself and never pooled with easier cells.
 """
@@ -17,30 +17,34 @@ LEAST = 0.95
 """Exact match (median over seeds) from which on a model has learned; a claim may name another condition."""
 
 
-def unlearned(claim: Claim, sides: Sides) -> list[str]:
-    """A sentence for each experiment that has not learned; none where all have, or the claim asks for nothing.
+def unlearned(claim: Claim, sides: Sides) -> dict[str, list[str]]:
+    """What was not reached -> the experiments that did not reach it, each with what it did; empty where all have
+    learned.
 
-    Weights set by hand have nothing to learn.
+    It is empty, too, where the claim asks for nothing. Weights set by hand have nothing to learn.
     """
     if claim.learned is not None and not claim.learned.asks:
-        return []
+        return {}
     least = LEAST if claim.learned is None or claim.learned.least is None else claim.learned.least
-    found: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
+    told: set[str] = set()
     for side, some in ((claim.one, sides.left), (claim.other, sides.right)):
         for tested in some:
-            if tested.spec.constructed:
+            if tested.spec.constructed or tested.name in told:
                 continue
             try:
                 for condition, cells, where in _conditions(claim, side, tested):
                     value = median(tested.sample(condition, cells).seeds)
-                    if not value >= least:
+                    if not value >= least and tested.name not in told:
+                        told.add(tested.name)
                         words = tested.vocabulary.measure(condition.measure).words
-                        found.setdefault(
-                            tested.name, f"{short(tested.name)} reaches {value:.2f} of {least:g} {where} ({words})"
+                        found.setdefault(f"{words} {where}: {least:g} is required", []).append(
+                            f"{short(tested.name)} {value:.2f}"
                         )
             except Missing as missing:
-                found.setdefault(tested.name, f"nothing shows that {short(tested.name)} has learned: {missing}")
-    return list(found.values())
+                told.add(tested.name)
+                found.setdefault("nothing shows that it has learned", []).append(f"{short(tested.name)} ({missing})")
+    return found
 
 
 def _conditions(claim: Claim, side: Side, tested: Tested) -> Iterator[tuple[Side, Cells | None, str]]:
@@ -84,7 +88,7 @@ def edges(tested: Tested, side: Side, everywhere: bool = False) -> list[tuple[Ce
     found: list[tuple[Cells, str]] = []
     if everywhere or any(n not in {n for n, _ in trained} and _beyond(tested, n) for n in lengths) or span.second == 1:
         found.append(([cell for cell in trained if cell[0] == longest], f"at its longest trained length {longest}"))
-    if span.second > 1 and (everywhere or any(m > span.second for _, m in asked)):
+    if span.second > 1 and not tested.curve and (everywhere or any(m > span.second for _, m in asked)):
         found.append(([cell for cell in trained if cell[1] == most], f"at its most trained operands {most}"))
     return found
 

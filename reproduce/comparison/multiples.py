@@ -24,7 +24,8 @@ def scaled(tested: Tested, region: str, lengths: Bounds, counts: Bounds) -> tupl
         return lengths, counts, ""
     there = _range(published)
     tests = published.test
-    cells = [(length, count) for length in tests.lengths for count in tests.counts]
+    grid = there.second > 1 and not tested.curve
+    cells = [(length, count) for length in tests.lengths for count in (tests.counts if grid else (1,))]
     cells = list(inside(cells, there, tested.vocabulary.regions[region], lengths, counts))
     if not cells:
         return lengths, counts, ""
@@ -32,14 +33,14 @@ def scaled(tested: Tested, region: str, lengths: Bounds, counts: Bounds) -> tupl
     asked_lengths = min(n for n, _ in cells), max(n for n, _ in cells)
     asked_counts = min(m for _, m in cells), max(m for _, m in cells)
     our_lengths = _scale(tested, asked_lengths, there.length, here.length)
-    our_counts = _scale(tested, asked_counts, there.second, here.second) if there.second > 1 else counts
+    our_counts = _scale(tested, asked_counts, there.second, here.second) if grid else counts
     if not any(n == our_lengths[1] for n, _ in tested.cells(region, our_lengths, our_counts)):
         raise Missing(
             f"{_multiple(asked_lengths[1], there.length)}: {short(tested.name)} was not tested at "
             f"{our_lengths[1]} of {here.length}"
         )
     words = f"{_span(asked_lengths)} of {there.length} in length; ours {_span(our_lengths)} of {here.length}"
-    if there.second > 1 and our_counts is not None:
+    if grid and our_counts is not None:
         words += f"; {_span(asked_counts)} of {there.second} in count; ours {_span(our_counts)} of {here.second}"
     return our_lengths, our_counts, words
 

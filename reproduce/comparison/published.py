@@ -229,6 +229,8 @@ def _sentence(message: str, row: Mapping[str, typing.Any]) -> str:
     name = re.split(r"[\[.`]", path)[0]
     if not path:
         return message
+    if "field `" in what:  # of a table within the entry
+        return f"'{name}': {what[0].lower()}{what[1:].replace('`', chr(39))}"
     expected = re.search(r"Expected (.*?)(?:, got .*)?$", what)
     if expected is None:  # not one of the values that a field may have
         return f"{name} '{row[name]}' is unknown"

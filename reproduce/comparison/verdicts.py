@@ -37,12 +37,14 @@ def verdict(claim: Claim, sides: Sides, finding: Finding, given: str = REPRODUCE
     age = frozen(claim, (run for tested in sides.all() for run in tested.runs))
     finding = finding._replace(frozen=age)
     if lacking := unlearned(claim, sides):
-        again = [tested for tested in trained if any(word.startswith(f"{short(tested.name)} ") for word in lacking)]
-        hours = _hours([(tested, 2 * FEWEST) for tested in again or trained])
+        names = {entry.split()[0] for entries in lacking.values() for entry in entries}
+        hours = _hours([(tested, 2 * FEWEST) for tested in trained if short(tested.name) in names])
         decide = f"{FEWEST} seeds of twice the steps ({hours}); where those do not teach it, a larger model on a GPU"
-        return finding._replace(verdict=UNTESTED, why="; ".join(lacking), decide=decide)
+        return finding._replace(
+            verdict=UNTESTED, why="; ".join(f"{what}; {', '.join(who)}" for what, who in lacking.items()), decide=decide
+        )
     if given != REPRODUCED:
-        why = f"asked only where {claim.given} is reproduced; it is {given}"
+        why = f"asked only where {claim.given} is reproduced; its verdict is {given}"
         return finding._replace(verdict=UNTESTED, why=why, decide=f"what decides {claim.given}")
     if finding.verdict == FLOOR:
         reach = _above_the_floor(claim, sides)
@@ -54,15 +56,17 @@ def verdict(claim: Claim, sides: Sides, finding: Finding, given: str = REPRODUCE
     more = _more_seeds(claim, finding, trained, max(FEWEST, seeds + (finding.verdict == UNDECIDED)))
     said = f"{seeds} seed{'s' * (seeds != 1)}"
     if seeds < FEWEST:
-        seen = "" if finding.verdict == UNDECIDED else f", which say {finding.verdict}"
-        return finding._replace(verdict=UNDECIDED, why=f"{said} of {FEWEST}{seen}", decide=more)
+        seen = "" if finding.verdict == UNDECIDED else f" (by what is there: {finding.verdict})"
+        return finding._replace(verdict=UNDECIDED, why=f"{said}, {FEWEST} are required{seen}", decide=more)
     if age == NO and finding.verdict != UNDECIDED:
         fresh = _hours([(tested, len(tested.runs)) for tested in sides.all()])
         why = f"claim younger than its runs, which say {finding.verdict}"
         return finding._replace(verdict=UNDECIDED, why=why, decide=f"the same runs made anew ({fresh})")
     if finding.verdict == UNDECIDED:
         why = (
-            "no interval: one value, without seeds or examples" if finding.interval is None else "the interval is wide"
+            "no interval: one value, without seeds or examples"
+            if finding.interval is None
+            else "the interval crosses what is required"
         )
         return finding._replace(why=f"{why} ({said})" if trained else why, decide=more)
     return finding
@@ -109,4 +113,4 @@ def _hours(runs: Sequence[tuple[Tested, float]]) -> str:
     """What so many more runs of each take, as estimated."""
     seconds = sum(max(0.0, count) * cost(tested.spec, tested.profile).total for tested, count in runs)
     unit = "GPU" if runs and runs[0][0].profile == "paper" else "core"
-    return f"{seconds / 3600:.1f} {unit}-hours"
+    return f"{seconds / 3600:.2g} {unit}-hours"

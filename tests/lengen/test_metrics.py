@@ -9,7 +9,7 @@ import torchmetrics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config import Addition, Linear
+from lengen.config import Addition, Linear, Parity
 from lengen.metrics import (
     METRICS,
     AnswerMatch,
@@ -18,6 +18,7 @@ from lengen.metrics import (
     ExactMatch,
     Metric,
     answer_match,
+    answer_token,
     count,
     edit_distances,
     exact_match,
@@ -118,6 +119,38 @@ def test_padding_that_a_model_writes_counts_for_nothing_but_keeps_an_answer_wron
     assert edit_distances(wrong, true).tolist() == [0]
     assert exact_match(wrong, true).tolist() == answer_match(SCRATCHPAD, VOCAB, wrong, true).tolist() == [False]
     assert answer_match(SCRATCHPAD, VOCAB, wrong, VOCAB.encode("00>2$")[None]).tolist() == [False]
+
+
+@pytest.mark.parametrize(
+    ("written", "in_place", "before_end"),
+    [
+        ("0110$", True, True),
+        ("01100", True, True),
+        ("011$0", False, False),
+        ("0111$", False, False),
+        ("1000$", True, True),
+        ("01110", False, True),
+        ("0$10$", True, True),
+        ("$$$$$", False, False),
+        ("1$10$", True, False),
+    ],
+)
+def test_the_answer_bit_is_read_in_its_place_or_before_the_first_end(written, in_place, before_end):
+    """Made by the authors' get_parity_accuracy (src/evaluate/accuracy.py) against 0110$: at c3a6f19, and at 9efafc0."""
+    format = Linear(scratchpad=True).build(Parity(4))
+    vocab = Vocab(format.symbols)
+    found, true = vocab.encode(written)[None], vocab.encode("0110$")[None]
+    assert answer_token(found, true).tolist() == [in_place]
+    assert answer_match(format, vocab, found, true).tolist() == [before_end]
+    counted = count(found, true, format, vocab, own_text=False)
+    assert (counted["answer_token_correct"], counted["answer_correct"]) == (in_place, before_end)
+
+
+def test_a_short_text_has_no_token_in_the_place_of_the_answer_and_a_number_has_no_such_place():
+    vocab = Vocab(SCRATCHPAD.symbols)
+    true = vocab.encode("00>21$")[None]
+    assert answer_token(true[:, :2], true).tolist() == [False]
+    assert "answer_token_correct" not in count(true, true, SCRATCHPAD, vocab, own_text=False)
 
 
 def test_metrics_declare_which_way_is_better():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.intervals import SeedInterval, median, newcombe, seed_interval, wilson
+from lengen.intervals import SeedInterval, median, seed_interval, wilson
 
 counts = st.integers(0, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 tested = st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -20,22 +20,6 @@ def test_wilson_agrees_with_scipy(correct, n):
     expected = stats.binomtest(correct, n).proportion_ci(0.95, method="wilson")
     assert wilson(correct, n, z=stats.norm.ppf(0.975)) == pytest.approx((expected.low, expected.high), abs=1e-12)
     assert wilson(correct, n) == pytest.approx((expected.low, expected.high), abs=1e-5)
-
-
-# Newcombe, Statistics in Medicine 17 (1998) 873-890, Table II, method 10.
-@pytest.mark.parametrize(
-    ("left", "right", "low", "high"),
-    [
-        ((56, 70), (48, 80), 0.0524, 0.3339),
-        ((9, 10), (3, 10), 0.1705, 0.8090),
-        ((6, 7), (2, 7), 0.0582, 0.8062),
-        ((5, 56), (0, 29), -0.0381, 0.1926),
-        ((0, 10), (0, 20), -0.1611, 0.2775),
-        ((10, 10), (0, 20), 0.6791, 1.0),
-    ],
-)
-def test_newcombe_gives_the_published_examples(left, right, low, high):
-    assert newcombe(left, right) == pytest.approx((low, high), abs=6e-5)
 
 
 @pytest.mark.parametrize("n", range(2, 40))
@@ -66,19 +50,6 @@ def test_wilson_mirrors_failures(pair):
 def test_wilson_narrows_with_more_examples(pair):
     short, long = wilson(*pair), wilson(pair[0] * 10, pair[1] * 10)
     assert long.high - long.low < short.high - short.low
-
-
-@given(counts, counts)
-def test_newcombe_is_antisymmetric_and_bounded(left, right):
-    there, back = newcombe(left, right), newcombe(right, left)
-    assert there == pytest.approx((-back.high, -back.low), abs=1e-12)
-    assert -1 <= there.low <= there.high <= 1
-
-
-@given(tested, tested)
-def test_wilson_intervals_apart_imply_that_newcombe_excludes_zero(left, right):
-    if wilson(*left).low > wilson(*right).high:
-        assert newcombe(left, right).low > 0
 
 
 @given(rates)

@@ -49,10 +49,10 @@ def true(a: str, b: str) -> str:
 
 
 def code(a: str, b: str) -> str:
-    """From the first digit to the last, with the carry that came from the left."""
+    """From the first digit to the last, both operands at their first, with the carry that came from the left."""
     carry, text = False, ""
-    for x, y in reversed(columns(a, b)):
-        carry = x + y + carry > 9
+    for x, y in zip_longest(a, b, fillvalue="0"):
+        carry = int(x) + int(y) + carry > 9
         text += "c" if carry else "-"
     return text + "-" if carry else text
 

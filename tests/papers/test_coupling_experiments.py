@@ -66,7 +66,7 @@ def test_every_profile_is_declared_or_its_absence_has_a_reason(experiment: Exper
     assert not set(experiment.specs) & set(experiment.absent)
     assert all(experiment.absent.values()) and all(experiment.extra.values())
     assert set(experiment.extra) <= set(experiment.specs)
-    assert experiment.claim and experiment.place.startswith(("Figure", "Theorem")) and experiment.seeds >= 1
+    assert experiment.claim and experiment.place.startswith(("Figure", "Theorem", "Section")) and experiment.seeds >= 1
 
 
 def test_names_are_unique_and_every_published_figure_has_its_experiments() -> None:
@@ -113,6 +113,13 @@ def test_encode_prints_figures_2_4_and_8b() -> None:
     assert "".join(product["tokens"]) == "$37*925=581+470+333=58100>52900>52243$"
     printed = "000000123423453456123456123456123456"  # PosID3 of Figure 8b
     assert "".join(map(str, product["position_ids"][2])) == f"0{printed}0"
+
+
+def test_a_scratchpad_may_start_with_the_first_operand() -> None:
+    """Footnote 2; numbers of the response keep the order of the operands that they come from."""
+    written = encode(NAMES["coupling/fig6/first-operand"].specs["paper"], ["57", "48", "96"])
+    assert "".join(written["tokens"]) == "$057+048+096=750>501>102$"
+    assert "".join(map(str, written["position_ids"][1])) == "0111122223331111222233330"
 
 
 def test_deviations_are_numbered_in_order() -> None:

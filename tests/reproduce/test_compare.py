@@ -11,18 +11,18 @@ import pytest
 
 from lengen.config.spec import change
 from lengen.records import Counts, Grid
-from reproduce.comparison import compare
+from reproduce.comparison import compare, score_card
 from reproduce.comparison.checks import Claim
 from reproduce.comparison.published import Published, PublishedError
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store, results_root
-from tests.reproduce.made import EVERY, N, both, claim, experiment, number, outside, run, spec
+from tests.reproduce.made import EVERY, N, both, claim, experiment, number, outside, run, spec, three
 
 A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
 PAPER_ONLY = experiment("p/g/large", profiles=("paper",))
 COLUMNS = (
     "kind,id,place,statement,relation,published,aggregation,ours,ci_low,ci_high,n,seeds,profile,"
-    "verdict,deviations,command"
+    "verdict,deviations,command,by,headline,counts_as,why,decide,frozen"
 )
 EXCEEDS = {"check": "compare", "relation": ">", "right": ["p/f/b"], "threshold": 0.0}
 
@@ -41,9 +41,11 @@ def row_of(entry, *runs, **more):
 @pytest.mark.parametrize(
     ("entry", "made", "verdict"),
     [
-        (claim(threshold=0.9), [run(A, 1.0)], "reproduced"),
-        (claim(threshold=0.9), [run(A, 0.5)], "differs"),
-        (claim(threshold=0.9), [run(A, 0.9)], "undecided"),
+        (claim(threshold=0.9), three(A, 1.0), "reproduced"),
+        (claim(threshold=0.9), three(A, 0.5), "differs"),
+        (claim(threshold=0.9), three(A, 0.9), "undecided"),
+        (claim(threshold=0.5), three(A, 0.9, inside=0.9), "untested"),
+        (claim(**EXCEEDS), three(A, 0.0) + three(B, 0.005), "floor"),
         (claim(threshold=0.9), [], "not run"),
         (number(), [run(A, 1.0, "paper")], "reproduced"),
         (number(), [run(A, 0.5, "paper")], "differs"),
@@ -69,11 +71,12 @@ def test_smoke_never_counts():
 
 def test_a_claim_is_checked_at_cpu_size_and_at_paper_size_where_runs_exist():
     entry = claim(threshold=0.9)
-    both_sizes = rows_of([entry], [run(A, 1.0), run(A, 0.0, "paper")])
+    both_sizes = rows_of([entry], three(A, 1.0) + three(A, 0.0, "paper"))
     assert [(row.profile, row.verdict) for row in both_sizes] == [("cpu", "reproduced"), ("paper", "differs")]
-    only_paper = rows_of([entry], [run(A, 1.0, "paper")])
-    assert [(row.profile, row.verdict) for row in only_paper] == [("cpu", "not run"), ("paper", "reproduced")]
-    assert only_paper[0].deviations == "no cpu run of f/a"
+    only_paper = rows_of([entry], three(A, 1.0, "paper"))
+    assert [(row.profile, row.verdict) for row in only_paper] == [("paper", "reproduced")]
+    (never,) = rows_of([entry], [])
+    assert (never.profile, never.verdict, never.deviations) == ("cpu", "not run", "no cpu run of f/a")
 
 
 def test_a_claim_without_a_cpu_size_is_asked_of_the_paper_profile_alone():
@@ -81,13 +84,21 @@ def test_a_claim_without_a_cpu_size_is_asked_of_the_paper_profile_alone():
     missing = row_of(entry)
     assert (missing.profile, missing.verdict, missing.deviations) == ("paper", "not run", "no paper run of g/large")
     assert missing.command == "python -m reproduce run p/g/large --profile paper"
-    assert row_of(entry, run(PAPER_ONLY, 1.0, "paper")).verdict == "reproduced"
+    assert row_of(entry, *three(PAPER_ONLY, 1.0, "paper")).verdict == "reproduced"
+
+
+def test_a_night_stands_between_minutes_and_the_published_setting():
+    a = experiment("p/f/a", profiles=("cpu", "night", "paper"))
+    rows = rows_of([claim(threshold=0.9)], [run(a, 1.0), *three(a, 0.5, "night")], of=(a,))
+    assert [(row.profile, row.verdict) for row in rows] == [("cpu", "undecided"), ("night", "differs")]
+    assert score_card.decisive(rows)["c"].profile == "night"
 
 
 def test_remarks_and_deviations_share_a_column_and_numbers_come_first():
     entry = claim(**EXCEEDS, deviations=["D3"])
-    row = row_of(entry, run(A, 0.9), run(B, outside(0.02, 0.0)), deviations={"cpu": ("D1", "D3")})
-    assert row.deviations == ("D1 D3; f/a 0.900 against f/b 0.000; f/b reaches only 0.02 in range at this size")
+    row = row_of(entry, run(A, 1.0), run(B, outside(0.02, 0.0)), deviations={"cpu": ("D1", "D3")})
+    assert row.deviations == "D1 D3; f/a 1.000 against f/b 0.000"
+    assert row.why == ("whole response right at its longest trained length 3: 0.95 is required; f/b 0.02")
     assert row.command == "python -m reproduce run p/f --profile cpu"
     assert row.aggregation.startswith("compare: whole response right, teacher-forced, cells outside")
 
@@ -170,22 +181,22 @@ def test_a_cell_that_was_not_tested_is_not_compared():
 )
 def test_a_setting_is_read_from_the_paper_specification_and_can_fail(field, right, wrong, ours):
     made = {"kind": "setting", "field": field, "relation": "="}
-    assert row_of(number(**made, value=right)).verdict == "reproduced"
+    assert row_of(number(**made, value=right)).verdict == "settings equal"
     row = row_of(number(**made, value=wrong))
-    assert (row.verdict, row.ours, row.kind) == ("differs", ours, "number")
+    assert (row.verdict, row.ours, row.kind) == ("settings differ", ours, "number")
     assert row.command == "python -m reproduce show p/f/a"
 
 
 def test_a_setting_at_least_and_within_a_tolerance():
     made = {"kind": "setting", "field": "train.steps"}
-    assert row_of(number(**made, relation=">=", value=10)).verdict == "reproduced"
-    assert row_of(number(**made, relation=">=", value=11)).verdict == "differs"
-    assert row_of(number(**made, relation="=", value=12, tolerance=2.0)).verdict == "reproduced"
+    assert row_of(number(**made, relation=">=", value=10)).verdict == "settings equal"
+    assert row_of(number(**made, relation=">=", value=11)).verdict == "settings differ"
+    assert row_of(number(**made, relation="=", value=12, tolerance=2.0)).verdict == "settings equal"
 
 
 def test_a_setting_of_one_experiment_out_of_many_is_named():
     row = row_of(number(kind="setting", field="model.layers", relation="=", value=1, experiments=["p/f/*"]))
-    assert (row.verdict, row.ours, row.deviations) == ("differs", 2, "f/b has 2")
+    assert (row.verdict, row.ours, row.deviations) == ("settings differ", 2, "f/b has 2")
     absent = experiment("p/f/a", profiles=("cpu",))
     assert row_of(number(kind="setting", field="seeds", relation="=", value=1), of=(absent,)).verdict == "not run"
 
@@ -217,18 +228,21 @@ def test_the_csv_has_the_columns_of_the_contract_and_equal_rows_give_equal_bytes
 
 def test_markdown_shows_published_reference_and_yours():
     entries = [claim(**EXCEEDS), number(kind="setting", field="train.batch", relation="=", value=400)]
-    reference, yours = rows_of(entries, [run(A, 0.9), run(B, 0.1)]), rows_of(entries, [run(A, 0.1), run(B, 0.9)])
+    reference = rows_of(entries, three(A, 0.9) + three(B, 0.1))
+    yours = rows_of(entries, three(A, 0.1) + three(B, 0.9))
     text = compare.to_markdown("p", reference, yours, {"D1": "smaller, because"})
-    assert "| published | reference | yours |" in text
+    assert "| asked | reference | yours |" in text and "| required > 0.0000 |" in text
+    assert "| all claims | 1 | 1 | 0 | 0 | 0 | 0 | 0 |" in text
     assert "**reproduced** 0.8000" in text and "**differs** -0.8000" in text
     assert "0 of 1 published hyper-parameters" in text and "- **D1** smaller, because" in text
-    assert "Wilson" in text and "yours" not in compare.to_markdown("p", reference).lower()
+    assert "Wilson" in text and "## What is open, and what would decide it\n\nNothing." in text
+    assert "yours" not in compare.to_markdown("p", reference).lower()
 
 
 @pytest.fixture
 def made_paper(monkeypatch):
     """A catalogue with one paper whose runs are looked up by the name of the store."""
-    runs = {"reference": [run(A, 1.0)], "local": [run(A, 0.0)], "empty": []}
+    runs = {"reference": three(A, 1.0), "local": three(A, 0.0), "empty": []}
     published = Published((), (claim(threshold=0.9),), {"cpu": ("D1",)})
     monkeypatch.setattr(compare, "_published", lambda paper: published)
     monkeypatch.setattr(CATALOGUE, "experiments", lambda paper: (A,))

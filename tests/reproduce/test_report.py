@@ -33,7 +33,7 @@ def test_rows_runs_figures_and_deviations_are_on_the_page():
         "fig1: adding",
     ):
         assert part in text
-    assert "1 claims: 1 reproduced" in text and "<dt>D1</dt>" in text
+    assert "all claims (1): 1 reproduced" in text and "<dt>D1</dt>" in text
 
 
 def test_everything_from_files_is_escaped():

@@ -42,8 +42,8 @@ def fig5(runs: Runs) -> Figure:
 
 
 def fig6(runs: Runs) -> Figure:
-    """Addition without zero-padding."""
-    return _heat_maps(runs, _panels(["no-padding"]), words.by_format)
+    """Addition without zero-padding and with a scratchpad that starts with the first operand, beside the baseline."""
+    return _heat_maps(runs, _panels(["trained-10", "no-padding", "first-operand"]), words.by_scratchpad)
 
 
 def fig9(runs: Runs) -> Figure:

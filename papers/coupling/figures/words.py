@@ -93,3 +93,10 @@ def by_format(run: Run) -> str:
     query, response = ("reversed" if setting(run, f"reverse_{part}") else "plain" for part in ("query", "response"))
     padding = "zero-padded" if setting(run, "pad") else "no zero-padding"
     return f"{query.capitalize()} query, {response} response\n{padding}, {size(run)}\n{trained(run)}"
+
+
+def by_scratchpad(run: Run) -> str:
+    """Title where padding and the beginning of the scratchpad are compared."""
+    padding = "Zero-padded" if setting(run, "pad") else "No zero-padding"
+    start = "from the first operand" if setting(run, "data.task.from_zero") is False else "from zeros"
+    return f"{padding}\nscratchpad {start}\n{trained(run)}, {size(run)}"

@@ -214,7 +214,7 @@ def fire_ratio(encoding, i, j):
 
 def fire_clamped(encoding, i, j):
     c, limit = encoding.c.item(), encoding.root.item() ** 2
-    ratio = math.log(1 + abs(c * max(i - j, 0))) / (math.log(1 + abs(c * min(i + 1, limit))) + 1e-6)
+    ratio = math.log(1 + abs(c * max(i - j, 0))) / (math.log(1 + abs(c * min(i, limit))) + 1e-6)
     return network(encoding.f, ratio)
 
 
@@ -233,6 +233,28 @@ def test_fire_and_its_variants_follow_their_formulas(kind, formula, changed):
         for k, j in enumerate(ids.flatten().tolist()):
             if j <= i:
                 assert bias[:, q, k].tolist() == pytest.approx(formula(encoding, i, j), abs=1e-8)
+
+
+def test_the_clamped_variant_counts_distances_from_0_as_the_authors_code_does():
+    """Made by their FIRE (src/model/modeling/positional_embeddings.py at b9cad94), weights sin(index + layer)."""
+    encoding = FireClamped(heads=2).double()
+    with torch.no_grad():
+        encoding.c.fill_(0.4)
+        encoding.root.fill_(3.0)
+        for layer, weights in enumerate(encoding.f.parameters()):
+            weights.copy_(torch.sin(torch.arange(weights.numel()).double() + layer).reshape(weights.shape))
+    ids = torch.arange(16)[None, None]
+    bias = encoding.bias(ids, ids)[0]
+    theirs = {
+        (0, 0): [0.0, 0.0],
+        (1, 0): [2.913632, 0.816827],
+        (5, 2): [2.091074, 0.586225],
+        (9, 0): [2.913639, 0.816829],
+        (15, 0): [3.715249, 1.041557],
+        (15, 11): [1.82432, 0.511442],
+    }
+    for (query, key), values in theirs.items():
+        assert bias[:, query, key].tolist() == pytest.approx(values, abs=1e-6)
 
 
 def test_fire_starts_as_published():

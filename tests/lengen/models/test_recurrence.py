@@ -59,17 +59,19 @@ def steps_of(blocks, layers: int, spec: Spec) -> list[list]:
     return [blocks for _ in range(spec.model.loops)]
 
 
-def by_hand(spec: Spec, tokens: Tensor, position: Tensor, steps: list[list], embedding, apply) -> Tensor:
-    """The residual stream after all steps; ``apply`` runs the n-th block that is applied."""
+def by_hand(spec: Spec, tokens: Tensor, position: Tensor, steps: list[list], embedding, apply, norm=None) -> Tensor:
+    """The residual stream after all steps; ``apply`` runs the n-th block that is applied, ``norm`` ends each loop."""
     embedded = embedding.weight[tokens] * WIDTH**0.5
     if spec.model.inject != "coordinates":
         embedded = embedded + position
     x, n = embedded, 0
     for step, blocks in enumerate(steps):
+        if norm is not None and step and step % (len(steps) // spec.model.loops) == 0:
+            x = norm(x)
         if spec.model.inject == "input" and step > 0:
             x = x + embedded
         if spec.model.inject == "coordinates":
-            x = x + position + wave(step + 1)
+            x = x + position + wave(step)
         for block in blocks:
             x, n = apply(n, block, x), n + 1
     return x
@@ -94,7 +96,7 @@ def test_a_decoder_applies_its_blocks_as_by_hand(name):
         return block(x, context, record=record)
 
     steps = steps_of(model.blocks, here.model.layers, here)
-    x = by_hand(here, tokens, waves(ids), steps, model.embedding, apply)
+    x = by_hand(here, tokens, waves(ids), steps, model.embedding, apply, model.norm)
     expected = model.norm(x) @ model.head.weight.T + model.head.bias
     torch.testing.assert_close(model(tokens, ids), expected, atol=1e-5, rtol=1e-5)
     assert len(record.attention) == sum(map(len, steps)) == len(model.stack())
@@ -115,7 +117,7 @@ def test_an_encoder_applies_its_blocks_as_by_hand(name):
     def apply(n, block, x):
         return block(x, context, record=record)
 
-    x = by_hand(here, blanks, waves(batch.ids), steps, model.embedding, apply)
+    x = by_hand(here, blanks, waves(batch.ids), steps, model.embedding, apply, model.norm)
     expected = (model.norm(x) @ model.head.weight.T + model.head.bias)[:, 1:]
     torch.testing.assert_close(model.predict(batch), expected, atol=1e-5, rtol=1e-5)
     same_attention(model.attention(batch), record.attention)
@@ -145,7 +147,7 @@ def test_an_encoder_decoder_applies_both_its_stacks_as_by_hand(name):
         return block(x, own, None, crossing, memory, record)
 
     steps = steps_of(model.blocks, here.model.layers, here)
-    x = by_hand(here, tokens, waves(ids), steps, model.embedding, apply)
+    x = by_hand(here, tokens, waves(ids), steps, model.embedding, apply, model.norm)
     expected = model.norm(x) @ model.head.weight.T + model.head.bias
     torch.testing.assert_close(model.predict(batch), expected, atol=1e-5, rtol=1e-5)
     same_attention(model.attention(batch), record.attention)
