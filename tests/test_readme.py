@@ -69,7 +69,7 @@ def test_the_tables_of_claims_are_what_the_reference_runs_say(paper: str) -> Non
     block = page[page.index(begin) + len(begin) : page.index(end)].strip()
     rows = compare(paper, [Store(ROOT / "results", "reference")])
     assert block == claims_block(rows)
-    assert block.count("\n") == 1 + sum(row.kind == "claim" for row in rows)
+    assert block.startswith("| score card | claims | reproduced |") and "| headline claims |" in block
 
 
 @pytest.mark.parametrize("paper", CATALOGUE.papers())
