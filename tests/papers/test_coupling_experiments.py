@@ -2,6 +2,8 @@
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lengen.config.encodings import NoEncoding
 from lengen.config.experiment import PROFILES, Experiment
@@ -125,6 +127,21 @@ def test_a_scratchpad_may_start_with_the_first_operand() -> None:
     written = encode(NAMES["coupling/fig6/first-operand"].specs["paper"], ["57", "48", "96"])
     assert "".join(written["tokens"]) == "$057+048+096=750>501>102$"
     assert "".join(map(str, written["position_ids"][1])) == "0111122223331111222233330"
+
+
+@given(st.lists(st.integers(0, 999), min_size=2, max_size=6))
+@settings(max_examples=25, deadline=None)
+def test_a_scratchpad_from_the_first_operand_is_that_from_zeros_without_its_first_number(operands: list[int]) -> None:
+    written = [str(operand) for operand in operands]
+    spec = NAMES["coupling/fig6/first-operand"].specs["night"]
+    assert overlay(spec, {"data.task.from_zero": True}) == NAMES["coupling/fig5/trained-10"].specs["night"]
+    first, zeros = (
+        "".join(encode(one, written)["tokens"]) for one in (spec, overlay(spec, {"data.task.from_zero": True}))
+    )
+    query, _, response = zeros.partition("=")
+    assert first == f"{query}={response.partition('>')[2]}"
+    length, count = max(map(len, written)), len(written)
+    assert sum(spec.data.tokens(length, count)) == len(first)
 
 
 def test_the_best_published_number_is_of_two_layers_with_two_heads() -> None:
