@@ -19,7 +19,7 @@ from lengen.config.sections import NUMBER_FORMATS
 from lengen.config.spec import Spec
 from papers.task_hinting.profiles import ADDING_ONE, BASE, FOUR_TASKS, PROBED, SIZED, SIZES, TWICE
 from papers.task_hinting.spec import ProbedSpec, ProbeSpec
-from papers.task_hinting.theorem import theorem
+from papers.task_hinting.theorem import largest_length, theorem
 
 MINUTES = "minutes more than a run of the whole paper has on two cores: runs when named"
 OURS = "not in the paper: runs when named"
@@ -331,6 +331,18 @@ THM51 = (
         )
         for precision, held in NUMBER_FORMATS.items()
     ),
+    *(
+        _theorem(
+            f"bound-{NUMBER_FORMATS[precision].name}",
+            f"{NUMBER_FORMATS[precision].bits} bits sort {largest_length(precision)} numbers",
+            theorem(5, 8, (2, 8), examples=8, precision=precision),
+            *(
+                theorem(5, largest_length(precision), (1, largest_length(precision)), examples=n, precision=precision)
+                for n in (100, 1000)
+            ),
+        )
+        for precision in ("bf16-true", "32-true")
+    ),
 )
 
 TRAINED = (FIG36[0], *TABLE1[:2])
@@ -418,7 +430,9 @@ FIGURES: tuple[Figure, ...] = (
         THM51[:2],
         TRAINED,
     ),
-    figure_of("thm5.1-formats", "Theorem 5.1: number formats", lambda runs: _figures().thm5_1_formats(runs), THM51[3:]),
+    figure_of(
+        "thm5.1-formats", "Theorem 5.1: number formats", lambda runs: _figures().thm5_1_formats(runs), THM51[3:6]
+    ),
     figure_of(
         "thm5.1-repeats",
         "Theorem 5.1: repeated numbers",
