@@ -94,8 +94,8 @@ DEVIATIONS: dict[str, str] = {
         "tokens that have none are left out. The text gives neither the context nor the criterion."
     ),
     "D22": (
-        "At the profiles cpu and night the alphabet has 50 numbers, sequences up to 10 are trained and up to 50 tested, "
-        "models are narrow, and trainings take minutes at a larger learning rate in fewer steps "
+        "At the profiles cpu and night the alphabet has 50 numbers, sequences up to 10 are trained and up to 50 "
+        "tested, models are narrow, and trainings take minutes at a larger learning rate in fewer steps "
         "(papers/task_hinting/profiles.py). Lengths and the alphabet keep their ratio to the longest trained length, "
         "and training sets their ratio to each other; the smallest is seen 40 times at night, 100 times in the paper, "
         "since one as small as that does not teach the trained lengths. Claims are tested, numbers are not compared. "
@@ -107,13 +107,13 @@ DEVIATIONS: dict[str, str] = {
         "counts the delimiter, too: tau = 3 ln(n + 1), where the proof asks tau to be large enough."
     ),
     "D24": (
-        "All three hints at once have twice the steps of the others at the profiles cpu and night, and so as many updates "
-        "of the main task as a model with one hint; a quarter of the steps does not teach the trained lengths there. "
-        "At the paper profile they have the published steps."
+        "All three hints at once have twice the steps of the others at the profiles cpu and night, and so as many "
+        "updates of the main task as a model with one hint; a quarter of the steps does not teach the trained lengths "
+        "there. At the paper profile they have the published steps."
     ),
     "D25": (
         "Position embeddings are compared on the 160M set without hints and without repetitions; the text shows no "
-        "result and names no setting. Fixed ones are sines and cosines (model.encoding), learned ones a table with a row "
-        "for each of the first 257 tokens (data.position_ids): rows beyond the trained lengths stay as they began."
+        "result and names no setting. Fixed ones are sines and cosines (model.encoding), learned ones a table with a "
+        "row for each of the first 257 tokens (data.position_ids): rows beyond the trained lengths stay as they began."
     ),
 }
