@@ -338,7 +338,7 @@ THM51 = (
             theorem(5, 8, (2, 8), examples=8, precision=precision),
             *(
                 theorem(5, largest_length(precision), (1, largest_length(precision)), examples=n, precision=precision)
-                for n in (100, 1000)
+                for n in (200, 1000)
             ),
         )
         for precision in ("bf16-true", "32-true")

@@ -236,8 +236,8 @@ def judged(claim: Claim, world: World, profile: str = "cpu", extras: bool = Fals
 
 
 ON_EXTRAS = {
-    "fig3.2-saturates", "fig3.3-depth", "fig3.3-saturates", "fig3.6-equal", "section7-all", "table1-1m", "table1-scales",
-    "appendix-b-fixed", "appendix-b-learned",
+    "fig3.2-saturates", "fig3.3-depth", "fig3.3-saturates", "fig3.6-equal", "section7-all", "table1-1m",
+    "table1-scales", "appendix-b-fixed", "appendix-b-learned",
 }  # fmt: skip
 """Claims that need extras of the cpu profile."""
 every_claim = pytest.mark.parametrize("claim", PUBLISHED.claims, ids=lambda claim: claim.id)
@@ -280,7 +280,7 @@ def test_a_marginal_improvement_is_one_on_both_sides():
 
 
 NO_GAIN = {"fig3.2-saturates", "fig3.3-saturates", "section7-all", "appendix-b-fixed", "appendix-b-learned"}
-"""Claims that there is no gain: of models that learned nothing they are floors, and untested (`reproduce.comparison`)."""
+"""Claims that there is no gain: of models that learned nothing they are floors, and untested."""
 FAR_AWAY = {"fig3.2-longest", "fig3.3-longest", "fig3.6-none"}
 """Claims that little is right far away."""
 BASES = {claim.id for claim in PUBLISHED.claims if claim.id.startswith("bases")}
