@@ -82,7 +82,7 @@ FIG32 = tuple(
         f"trained on {size.upper()} sequences without hints: more data helps at 2.5 times the trained length, not at 5",
         "Figure 3.2, Section 3",
         setting(SIZED[size]),
-        extra=MINUTES if size in ("10m", "40m") else "",
+        extra=MINUTES if size != "160m" else "",
         night=HEADLINE if size == "160m" else 3,
     )
     for size in SIZES
@@ -94,7 +94,7 @@ FIG33 = tuple(
         "deeper models do not reach 5 times the trained length",
         "Figure 3.3, Section 3",
         setting(SIZED["1m"], {"model.layers": layers}),
-        extra=MINUTES if layers > 2 else "",
+        extra=MINUTES,
         absent={"night": "three seeds take an hour, and depth 8 asks the same"} if layers == 12 else {},
     )
     for layers in DEPTHS
@@ -105,7 +105,7 @@ FIG35 = tuple(
         f"trained on {size.upper()} examples, half of them successor hints: more data helps at every length",
         "Figure 3.5, Section 3.1",
         setting(SIZED[size], hints=SUCCESSOR),
-        extra=MINUTES if size in ("10m", "40m") else "",
+        extra=MINUTES,
         night=HEADLINE if size == "160m" else 3,
     )
     for size in SIZES
@@ -153,7 +153,6 @@ FIG36 = (
         "Figures 3.6 and 3.7, Section 3.1, with 100,000 steps read as those of the main task",
         setting(*TESTED, TWICE, hints=SUCCESSOR),
         extra=MINUTES,
-        night=HEADLINE,
     ),
     entry(
         "fig3.6/none-twice",
@@ -161,7 +160,6 @@ FIG36 = (
         "Figures 3.6 and 3.7, Section 3.1",
         setting(*TESTED, TWICE),
         extra=OURS,
-        night=HEADLINE,
         ours="a control: successor-equal has twice the computation of the model without hints that it is held against",
     ),
 )
@@ -242,6 +240,7 @@ TABLE2 = (
         "standard softmax, successor hints",
         "Table 2, Section 5",
         setting(SIZED["160m"], hints=SUCCESSOR),
+        extra=MINUTES,
         night=HEADLINE,
     ),
     entry(
@@ -249,7 +248,7 @@ TABLE2 = (
         "tempered softmax reaches further with hints, too",
         "Table 2, Section 5",
         setting(SIZED["160m"], TEMPERED, hints=SUCCESSOR),
-        night=HEADLINE,
+        extra=MINUTES,
     ),
 )
 

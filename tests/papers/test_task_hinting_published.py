@@ -235,10 +235,13 @@ def judged(claim: Claim, world: World, profile: str = "cpu", extras: bool = Fals
     return judge(claim, claim.sides(Evidence(profile, EXPERIMENTS, declared, PUBLISHED.vocabulary)))
 
 
+def only_extras(names: tuple[str, ...]) -> bool:
+    return bool(names) and all("cpu" in EXPERIMENTS[name].extra for name in names)
+
+
 ON_EXTRAS = {
-    "fig3.2-saturates", "fig3.3-depth", "fig3.3-saturates", "fig3.6-equal", "section7-all", "table1-1m",
-    "table1-scales", "appendix-b-fixed", "appendix-b-learned",
-}  # fmt: skip
+    claim.id for claim in PUBLISHED.claims if only_extras(claim.left) or only_extras(getattr(claim, "right", ()))
+}
 """Claims that need extras of the cpu profile."""
 every_claim = pytest.mark.parametrize("claim", PUBLISHED.claims, ids=lambda claim: claim.id)
 every_pair = pytest.mark.parametrize(
