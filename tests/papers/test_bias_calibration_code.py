@@ -110,7 +110,7 @@ def test_tests_multiply_by_1_to_9_and_training_by_0_as_well():
 
 
 @pytest.mark.parametrize(("size", "epsilon"), [("paper", 1e-9), ("night", 1e-9), ("smoke", 1e-8)])
-def test_adam_has_the_epsilon_of_the_code(size, epsilon):
+def test_adam_has_the_rate_and_epsilon_of_the_code(size, epsilon):
     """src/train.py: Adam(lr=0.0001, betas=(0.9, 0.98), eps=1e-9)."""
     train = settings.plain(profile(size, PairAddition)).train
     optimizer, _ = build_optimizer(torch.nn.Linear(2, 2), train)
