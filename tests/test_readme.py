@@ -41,7 +41,8 @@ def test_every_command_of_the_readmes_is_one(arguments: str) -> None:
 def test_the_readmes_have_commands_and_make_targets_that_exist() -> None:
     assert len(commands()) >= 8
     targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    targets |= {f"reproduce-paper{CATALOGUE.paper(name).number}" for name in CATALOGUE.papers()}
+    papers = [CATALOGUE.paper(name).number for name in CATALOGUE.papers()]
+    targets |= {f"{made}-paper{number}" for made in ("reproduce", "night") for number in papers}
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
     named = set(re.findall(r"(?:`| {4})make ([a-z0-9-]+)", text))
     assert {"reproduce-paper1", "test", "figures", "compare"} <= named <= targets
