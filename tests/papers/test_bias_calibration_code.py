@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from lengen.config.overlay import overlay
+from lengen.config.spec import SpecError
 from lengen.config.tasks import NByOne, PairAddition
 from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
@@ -110,10 +111,24 @@ def test_tests_multiply_by_1_to_9_and_training_by_0_as_well():
 
 
 @pytest.mark.parametrize(("size", "epsilon"), [("paper", 1e-9), ("night", 1e-9), ("smoke", 1e-8)])
-def test_adam_has_the_epsilon_of_the_code(size, epsilon):
+def test_adam_has_the_rate_and_epsilon_of_the_code(size, epsilon):
     """src/train.py: Adam(lr=0.0001, betas=(0.9, 0.98), eps=1e-9)."""
     train = settings.plain(profile(size, PairAddition)).train
     optimizer, _ = build_optimizer(torch.nn.Linear(2, 2), train)
     assert {group["eps"] for group in optimizer.param_groups} == {epsilon}
     if size == "paper":
         assert (train.lr, train.betas) == (1e-4, (0.9, 0.98))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("data.format.more_zeros=2", "data.format.more_zeros=2: zeros stand before the number"),
+        ("data.task.tested_from=10", "data.task.tested_from=10: expected a digit below 10"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(change, said):
+    spec = settings.plain(profile("smoke", NByOne))
+    changes = (change, "data.format.width=0") if "more_zeros" in change else (change,)
+    with pytest.raises(SpecError, match=said):
+        spec.override(*changes)
