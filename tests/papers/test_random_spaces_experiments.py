@@ -25,7 +25,8 @@ from reproduce.runs.catalogue import CATALOGUE, SelectorError
 PAPER = "random_spaces"
 NAMES = {experiment.name.removeprefix(f"{PAPER}/"): experiment for experiment in EXPERIMENTS}
 SWEEP = {name for name in NAMES if name.startswith("table4.3/")}
-AT_CPU = {f"table4.3/{size}-{kind}-w{w}" for size in ("10k", "100k") for kind in ("add", "mix") for w in (64, 128)}
+SMALL = {f"table4.3/{size}-{kind}-w{w}" for size in ("10k", "100k") for kind in ("add", "mix") for w in (64, 128)}
+AT_CPU = {name for name in SMALL if "/10k" in name}
 SHARED = {
     "fig4.4/ape": "fig4.5/ape",
     "fig4.4/ape-spaces": "fig4.5/spaces",
@@ -50,11 +51,38 @@ def distinct(*profiles: str) -> list[tuple[str, str]]:
 def test_every_experiment_is_there_at_its_profiles():
     assert len(EXPERIMENTS) == len(NAMES) and len(SWEEP) == 4 * 2 * 6, "sizes, with and without sub-tasks, widths"
     for name, experiment in NAMES.items():
-        large = name in SWEEP - AT_CPU
-        assert set(experiment.specs) == ({"paper"} if large else set(PROFILES)), name
+        without = {"cpu", "night"} if name in SMALL - AT_CPU or name.startswith("looped/") else set()
+        without |= {"smoke", "cpu", "night"} if name in SWEEP - SMALL else set()
+        assert set(experiment.specs) == set(PROFILES) - without, name
         assert set(experiment.specs) | set(experiment.absent) == set(PROFILES) and all(experiment.absent.values())
         assert experiment.claim and experiment.place
-        assert experiment.seeds == (3 if name.startswith(("fig4.5/", "table4.3/")) else 1)
+        assert experiment.seeds == (3 if name.startswith(("fig4.5/", "table4.3/", "asserted/")) else 1)
+        assert not experiment.ours, "the thesis speaks of every one of them"
+
+
+def test_a_night_has_five_seeds_of_what_headline_claims_read_and_three_of_all_else():
+    five = {"fig4.5/ape", "fig4.5/spaces", "fig4.5/abacus", "table4.3/10k-add-w64", "table4.3/10k-mix-w64"}
+    for name, experiment in NAMES.items():
+        if "night" in experiment.specs:
+            home = CATALOGUE.home(experiment, "night").name.removeprefix(f"{PAPER}/")
+            seeds = 3 if name.startswith(("figB.1/", "fig4.1/")) else 5 if home in five else 3
+            assert len(experiment.default_seeds("night")) == seeds, name
+
+
+def test_both_sides_of_a_comparison_have_one_size_and_see_the_published_ratios():
+    """Figure 4.5 tests up to 12 of 9 digits; the models of night are cpu's, only more often and for more claims."""
+    plain = [kind for kind in NAMES if kind.startswith(("fig4.5/", "asserted/"))]
+    for profile in ("cpu", "night"):
+        assert len({NAMES[name].specs[profile].model.width for name in plain}) == 1
+        assert len({NAMES[name].specs[profile].model.layers for name in plain}) == 1
+        for name in plain:
+            spec = NAMES[name].specs[profile]
+            longest = max(length for length in spec.test.lengths)
+            if "pad" not in name:
+                assert 9 * longest == 12 * spec.data.task.longest
+    for width in (64, 128):
+        add, mix = (NAMES[f"table4.3/10k-{kind}-w{width}"].specs["night"] for kind in ("add", "mix"))
+        assert (add.model, add.train, add.test, add.data.examples) == (mix.model, mix.train, mix.test, 10_000)
 
 
 @pytest.mark.parametrize("profile", ["cpu", "paper"])
@@ -175,7 +203,7 @@ def test_encode_shows_that_all_tokens_are_trained_on_and_both_sides_of_the_unive
     assert main(["encode", f"{PAPER}/fig4.1/1-7_digit", "123", "456", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["loss"] == [0] + [1] * 12
     sides = encode(NAMES["fig4.2/1-3_digit"].specs["paper"], ["123", "456"])
-    assert ["".join(sides[side]["tokens"]) for side in ("source", "target")] == ["$123+456=", "$579$"]
+    assert ["".join(sides[side]["tokens"]) for side in ("source", "target")] == ["$123+456", "=579$"]
 
 
 @pytest.mark.parametrize("name", SUBTASKS)
@@ -221,8 +249,10 @@ def test_figures_read_experiments_that_exist():
     assert set(reads) == prefixes | {"fig4.7", "fig4.8", "widths"}
     for name, read in reads.items():
         assert read <= set(NAMES) and (
-            name not in prefixes - {"fig4.9"} or read == {n for n in NAMES if n.startswith(f"{name}/")}
+            name not in prefixes - {"fig4.9", "asserted"} or read == {n for n in NAMES if n.startswith(f"{name}/")}
         )
+    beside = {"fig4.5/ape", "fig4.5/spaces"}
+    assert reads["asserted"] == {n for n in NAMES if n.startswith("asserted/")} | beside
     assert reads["fig4.9"] == {name for name in SWEEP if "-mix-" in name}
     assert reads["fig4.7"] == reads["fig4.8"] == reads["widths"] == reads["table4.3"] == SWEEP
 
@@ -233,6 +263,6 @@ def test_deviations_are_numbered_in_order():
 
 def test_a_run_of_the_whole_paper_leaves_out_what_is_said_to_take_minutes():
     extra = {name for name, experiment in NAMES.items() if "cpu" in experiment.extra}
-    assert extra & AT_CPU == {name for name in AT_CPU if "100k" in name}
-    assert not any(name.startswith("fig4.5/") for name in extra)
+    assert extra & AT_CPU == {"table4.3/10k-add-w128", "table4.3/10k-mix-w128"}
+    assert not extra & {"fig4.5/ape", "fig4.5/spaces", "fig4.5/abacus", "fig4.1/1-3_digit"}, "headline claims"
     assert all("cpu" in NAMES[name].specs for name in extra), "what has no size cannot be left out"

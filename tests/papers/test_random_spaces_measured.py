@@ -1,5 +1,6 @@
 """Runs of eight steps leave every array that figures read; uncertainty and losses against loops without a cache."""
 
+import itertools
 import math
 import warnings
 
@@ -19,6 +20,7 @@ from lengen.training.build import load
 from lengen.training.run import WEIGHTS
 from lengen.vocab import END, PAD
 from papers.random_spaces import measured
+from papers.random_spaces.alignment import alignments
 from papers.random_spaces.experiments import EXPERIMENTS
 from papers.random_spaces.parts import PARTS, score_parts
 from papers.random_spaces.spec import MeasuredSpec
@@ -45,7 +47,7 @@ FAMILIES = {
         **{f"values.loss.{name}": np.float32 for name in SUBTASKS},
     },
 }
-"""Arrays of one number per example and tested length, beside the answer loss."""
+"""Arrays of one number per example and tested length, beside the answer loss and, of answers alone, omitted digits."""
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +69,7 @@ def test_a_run_leaves_every_array_of_its_kind(name, runs):
     spec, (folder, outcome, reports) = SPECS[name], runs(name)
     lengths, arrays = spec.test.lengths, dict(outcome.arrays)
     assert sorted(outcome.grid.scores) == [(length,) for length in lengths] and outcome.grid.axes == ("length",)
-    families = {"values.answer_loss": np.float32, **FAMILIES.get(name, {})}
+    families = {"values.answer_loss": np.float32, **FAMILIES.get(name, {"hits.omitted": np.uint8})}
     for family, dtype in families.items():
         for length in lengths:
             array = arrays.pop(f"{family}.{length}")
@@ -80,9 +82,17 @@ def test_a_run_leaves_every_array_of_its_kind(name, runs):
         assert prompts.shape == (2, table.shape[3]) and prompts.dtype == np.int32
         assert prompts[0, 0] == prompts[1, 0] == spec.measure.prompts and (np.diff(prompts) <= 0).all()
         entropy, early = arrays.pop(f"values.entropy.{length}"), arrays.pop(f"hits.early_end.{length}")
+        right = arrays.pop(f"values.right_digits.{length}")
+        assert right.shape == (spec.measure.prompts,) and ((right >= 0) & (right <= 1)).all()
         assert entropy.shape == early.shape == (spec.measure.prompts,)
         assert (entropy.dtype, early.dtype) == (np.float32, np.uint8)
         assert (entropy > 0).all() and (entropy <= math.log(100) + 1e-5).all()
+    for length in spec.measure.alignment:
+        shares, tokens = arrays.pop(f"values.alignment.{length}"), arrays.pop(f"attention_tokens.{length}")
+        assert shares.shape == (spec.measure.prompts,) and (shares > 0).all() and (shares <= 1 + 1e-5).all()
+        size = 2 * length + 3  # $, +, =, then the answer and its end
+        assert arrays.pop(f"attention.{length}").shape == (spec.model.layers, len(tokens) - 1, len(tokens) - 1)
+        assert len(tokens) - size in (length + 1, length + 2)
     assert not arrays, "nothing else"
     names = {metric for _, metric, _ in read_metrics(folder / METRICS)}
     assert {f"{kind}.{length}" for kind in ("exact_match", "answer_loss") for length in lengths} <= names
@@ -140,6 +150,55 @@ def test_parts_are_scored_as_the_model_writes_them(runs):
     assert all(text.endswith("$") and text.count("|") == 1 for text in true)
     for name, array in score_parts(texts, true).items():
         assert np.array_equal(outcome.arrays[f"{name}.2"], array)
+
+
+# ------------------------------------------------------------------ attention and omitted digits
+
+
+def test_alignment_is_that_of_a_loop_over_the_digits_of_the_answer(runs):
+    spec, (folder, outcome, _) = SPECS["abacus"], runs("abacus")
+    model, data = load(spec, folder / WEIGHTS), ArithmeticData(spec, 0)
+    for length in spec.measure.alignment:
+        problems = data.test(length, 2, spec.measure.prompts)
+        for row, expected in enumerate(outcome.arrays[f"values.alignment.{length}"]):
+            batch = data.writer.write(problems.select(torch.tensor([row])))
+            text = "".join(data.vocab.decode([token]) for token in batch.tokens[0].tolist())
+            with torch.no_grad():
+                layers = [layer["self"][0] for layer in model.attention(batch)]
+            shares = []
+            for place in range(length):  # operands and answer are reversed: units first
+                a, b, answer = 1 + place, length + 2 + place, 2 * length + 3 + place
+                assert text[a].isdigit() and text[b].isdigit() and text[answer].isdigit()
+                assert (int(text[a]) + int(text[b]) - int(text[answer])) % 10 in (0, 9), "the digits that are added"
+                shares.append(max(float(head[answer - 1, a] + head[answer - 1, b]) for one in layers for head in one))
+            assert sum(shares) / length == pytest.approx(float(expected), abs=1e-5)
+
+
+def test_a_head_that_looks_at_the_added_digits_alone_is_aligned_and_an_even_one_is_not():
+    rows = [(7, 2, 5), (6, 1, 4)]
+    sharp, even = torch.zeros(1, 2, 9, 9), torch.full((1, 2, 9, 9), 1 / 9)
+    for row, a, b in rows:
+        sharp[0, 1, row, a], sharp[0, 1, row, b] = 0.25, 0.75
+    assert alignments(sharp, rows).tolist() == [1, 1]
+    torch.testing.assert_close(alignments(even, rows), torch.full((2,), 2 / 9))
+
+
+def test_omitted_digits_are_those_of_the_text_that_the_model_writes(runs):
+    spec, (folder, outcome, _) = SPECS["spaces"], runs("spaces")
+    model, data = load(spec, folder / WEIGHTS), ArithmeticData(spec, 0)
+    problems = data.test(2, 2, spec.measure.examples)
+    reference = verify(model, data.writer.write(problems)).reference
+    true = [data.vocab.decode(row) for row in reference]
+    written = [data.vocab.decode(row) for row in write(model, data.writer, problems)]
+    expected = [
+        any("".join(kept) == own for size in range(len(answer)) for kept in itertools.combinations(answer, size))
+        for own, answer in zip(written, true, strict=True)
+    ]
+    assert outcome.arrays["hits.omitted.2"].tolist() == expected
+    shorter = reference.clone()
+    shorter[:, :-1] = reference[:, 1:]  # all but the first token
+    shorter[:, -1] = PAD
+    assert measured.shortened(shorter, reference).all() and not measured.shortened(reference, reference).any()
 
 
 # ------------------------------------------------------------------ uncertainty
@@ -225,8 +284,9 @@ def test_a_text_that_ends_at_its_last_place_ends_no_early():
 def test_summary_is_mean_and_deviation_over_the_prompts_that_still_write():
     generator = np.random.default_rng(0)
     values = generator.random((3, 20, 6)).astype(np.float32)
+    right = np.zeros((20, 6), np.float32)
     values[:, np.arange(6) >= generator.integers(1, 6, 20)[:, None]] = np.nan
-    table, prompts = summary(Uncertainty(*values, np.zeros(20, bool)))
+    table, prompts = summary(Uncertainty(*values, np.zeros(20, bool), right))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = np.stack([np.nanmean(values, axis=1), np.nanstd(values, axis=1)], axis=1)
@@ -262,5 +322,9 @@ def test_specifications_of_this_paper_survive_json_and_bring_their_measurements(
                 spec = experiment.specs[profile]
                 assert from_dict(spec.to_dict(), MeasuredSpec) == spec
                 assert type(from_dict(spec.to_dict())) is Spec
-                assert [type(callback).__name__ for callback in spec.callbacks()] == ["Answers", "Uncertainties"]
+                assert [type(callback).__name__ for callback in spec.callbacks()] == [
+                    "Answers",
+                    "Uncertainties",
+                    "Alignments",
+                ]
                 assert max(spec.measure.uncertainty, default=1) <= max(spec.test.lengths)

@@ -1,7 +1,7 @@
 """The Universal Transformer and the looped decoder of the thesis on integer addition, against its author's modules.
 
-The numbers are logits of `UniversalTransformer` and `LoopedDecoder` of iibrahimli/msc_thesis (commit 7dcdd42) in float64,
-of width 8 with 2 heads and 16 feed-forward units, whose n-th parameter in alphabetical order holds
+The numbers are logits of `UniversalTransformer` and `LoopedDecoder` of iibrahimli/msc_thesis (commit 7dcdd42) in
+float64, of width 8 with 2 heads and 16 feed-forward units, whose n-th parameter in alphabetical order holds
 cos(0.7 k (n + 1) + n) / 2 at its k-th element, and 1 more in the weights of normalisations.
 """
 
