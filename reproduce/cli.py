@@ -172,7 +172,7 @@ def parser() -> argparse.ArgumentParser:
     command = commands.add_parser("promote", help="copy finished local runs into results/reference")
     command.set_defaults(answer=lambda options: _results().promote_command(options))
     command.add_argument("selector", metavar="SELECTOR", help=selector)
-    command.add_argument("--profile", choices=PROFILES, help="default: cpu and paper")
+    command.add_argument("--profile", choices=PROFILES, help="default: cpu, night and paper")
     command.add_argument("--weights", action="store_true", help="with model.safetensors, where it is below 4 MB")
     command.add_argument("--overridden", action="store_true", help="also runs made with --set")
 

@@ -29,7 +29,7 @@ from lengen.randomness import generator
 from lengen.tasks import Problems
 from lengen.training import run as lengen
 from lengen.training.build import load
-from papers.bias_calibration.calibration import calibrate_bias
+from papers.bias_calibration.calibration import calibrate_bias, line_values
 from papers.bias_calibration.heads import heads_by_operand
 from papers.bias_calibration.spec import CalibratedSpec, CalibrationSpec
 
@@ -163,18 +163,21 @@ def calibrate(attention: dict[str, Tensor], spec: CalibratedSpec) -> tuple[Tenso
         line=chosen.line,
     )
     if chosen.corner:
-        cross = with_corner(cross)
+        looked = attention["cross"][:, :rows]
+        largest = [line_values(looked, slope, chosen.line)[1].amax(dim=1) for slope in chosen.slopes_cross]
+        cross = with_corner(cross, torch.stack(largest).amax(dim=0))
     return own.float(), cross.float()
 
 
-def with_corner(cross: Tensor) -> Tensor:
+def with_corner(cross: Tensor, largest: Tensor) -> Tensor:
     """Cross-attention biases (H, M, N) as the authors' code has them: the first place sees the last ``$`` in any head.
 
-    A head without a line then is not transparent: that corner alone is open in it.
+    There an open line has its value d_l and that corner 0; here d_l - d_max, so the corner has -d_max (``largest``,
+    (H,)). A head without a line is not transparent: the corner alone is open in it.
     """
     none = (cross == 0).flatten(1).all(dim=1)
     cross = cross.masked_fill(none[:, None, None], float("-inf"))
-    cross[:, 0, -1] = 0.0
+    cross[:, 0, -1] = torch.where(none, 0.0, -largest).to(cross.dtype)
     return cross
 
 

@@ -36,9 +36,9 @@ DEVIATIONS = {
     ),
     "D7": (
         "At the cpu and night profiles models are small: no encoder layer (as in the authors' code), one or two "
-        "decoder layers, pre-norm, no dropout; they train for minutes with a larger learning rate and a schedule. At night "
-        "they are trained on the published lengths, 6 digits or 20 bits, and ListOps on 8 arguments; at cpu on 4 to "
-        "16. Numbers to 50 digits, 53 places wide, are tested for the models of Table 1 and unary tasks; those of "
+        "decoder layers, pre-norm, no dropout; they train for minutes with a larger learning rate and a schedule. At "
+        "night they are trained on the published lengths, 6 digits or 20 bits, and ListOps on 8 arguments; at cpu on 4 "
+        "to 16. Numbers to 50 digits, 53 places wide, are tested for the models of Table 1 and unary tasks; those of "
         "other scaffolded models and of RPE are 23 places wide and tested to 20."
     ),
     "D8": (
@@ -88,8 +88,8 @@ DEVIATIONS = {
     ),
     "D18": (
         "Problems that test N x 1 have digits from 1 to 9, as the authors' code draws them; training has 0 to 9, as "
-        "the text says. Of tests with times zero one in ten would be right whatever the length, which the published 0.0 "
-        "and 0.19 % exclude. Both is data.task.tested_from=0."
+        "the text says. Of tests with times zero one in ten would be right whatever the length, which the published "
+        "0.0 and 0.19 % exclude. Both is data.task.tested_from=0."
     ),
     "D19": (
         "Results of N x 1 on the natural expression have two digits more than the padded number, as in the authors' "

@@ -77,6 +77,13 @@ def written(name: str, scratchpad: bool) -> dict[str, Spec]:
     return at_profiles(by_method(ADDITION, name, scratchpad), ByProfile() if scratchpad else PLAIN)
 
 
+def spoken(name: str) -> str:
+    """What `variant` writes, in words: "NoPE with scratchpad" of nope-scratchpad."""
+    method, _, response = name.partition("-")
+    kinds = {"nope": "NoPE", "fire": "FIRE", "coupling": "position coupling"}
+    return f"{kinds[method]} {'with' if response == 'scratchpad' else 'without'} scratchpad"
+
+
 def _night(scratchpad: bool) -> int:
     """Seeds of the night: the headline compares methods with a scratchpad, the others are below all of these."""
     return HEADLINE if scratchpad else 3
@@ -454,7 +461,7 @@ FIGURES: tuple[Figure, ...] = (
         table=lambda runs: _figures().overlap_csv(runs),
     ),
     *(
-        figure_of(item.figure, f"Attention: {item.variant}", lambda runs: _figures().fig16_21(runs), (item,))
+        figure_of(item.figure, f"Attention: {spoken(item.variant)}", lambda runs: _figures().fig16_21(runs), (item,))
         for item in FIG16_21
     ),
 )

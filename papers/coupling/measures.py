@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from lengen.measures import Measure, Missing, OfRun, Region, short
-from lengen.records import KeyCount, Run
-from papers.coupling.overlap import digit_heads
+from lengen.records import AttentionMap, KeyCount, Run
+from papers.coupling.overlap import digit_heads, operands_read
 
 
 def _mean_keys(rows: Sequence[KeyCount]) -> float:
@@ -51,20 +51,25 @@ def _keys(focused: bool) -> Callable[[Run], tuple[float, int]]:
     return value
 
 
-def _construction_overlap(run: Run) -> tuple[float, int]:
-    """`papers.coupling.overlap.digit_heads` of the recorded map."""
-    if run.attention is None:
-        raise Missing(f"{short(run.experiment)} recorded no attention")
-    return digit_heads(run.attention), 1
+def _mapped(measured: Callable[[AttentionMap], float]) -> Callable[[Run], tuple[float, int]]:
+    """A number of the recorded map."""
+
+    def value(run: Run) -> tuple[float, int]:
+        if run.attention is None:
+            raise Missing(f"{short(run.experiment)} recorded no attention")
+        return measured(run.attention), 1
+
+    return value
 
 
 MEASURES: Mapping[str, Measure] = {
     "keys_growth": OfRun("growth exponent of keys per step", _keys(False)),
     "focused_keys_growth": OfRun("growth exponent of keys per step, focused half of the heads", _keys(True)),
-    "construction_overlap": OfRun("overlap of attention with Theorem 4.1", _construction_overlap),
+    "construction_overlap": OfRun("overlap of attention with Theorem 4.1", _mapped(digit_heads)),
+    "operands_read": OfRun("share of the operands that one head reads at once", _mapped(operands_read)),
 }
 REGIONS: Mapping[str, Region] = {
-    "just_beyond": Region(
+    "slightly_beyond": Region(
         "beyond the trained length, up to 1.75 times", lambda t, n, m: (n > t.length) & (4 * n <= 7 * t.length)
     ),
     "one_short": Region(

@@ -102,6 +102,24 @@ def digit_heads(record: AttentionMap) -> float:
     return float(of_map(record, start=False)[:, :, :2].max(axis=(0, 1)).mean())
 
 
+def operands_read(record: AttentionMap) -> float:
+    """Share of the operands that the broadest head reads at once (Figure 7b: eleven lines for eleven operands).
+
+    At a step that predicts a digit a head reads an operand where the digit of one place in it, the same for all
+    operands, holds at least half of an even share of the attention, 1 / (2 operands); the place with most of them
+    counts. Mean over steps, largest over heads. Spread over all digits attention reads none.
+    """
+    place, _ = coordinates(record.tokens)
+    border = record.tokens.index("=")
+    operands = record.tokens[:border].count("+") + 1
+    steps = [step for step in range(border, len(record.tokens) - 1) if record.tokens[step + 1].isdigit()]
+    keys = np.arange(len(record.tokens)) < border
+    columns = [keys & (place == one) for one in range(1, place[keys].max() + 1)]
+    read = record.weights[:, :, steps] >= 1 / (2 * operands)
+    counts = np.stack([read[..., column].sum(axis=-1) for column in columns])
+    return float(counts.max(axis=0).mean(axis=-1).max() / operands)
+
+
 def uniform(record: AttentionMap, start: bool = True) -> np.ndarray:
     """(4,) overlap of attention that is spread evenly over all that a query sees: what no structure gives."""
     size = len(record.tokens)

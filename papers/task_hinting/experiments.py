@@ -10,36 +10,49 @@ from types import ModuleType
 
 import msgspec
 
-from lengen.config import Carries, Counting, Filling, NextLarger, Task, Tempered
+from lengen.config import Carries, Consecutive, Counting, Filling, Learned, NextLarger, Sinusoidal, Task, Tempered
 from lengen.config.experiment import PROFILES, Experiment, Figure, constructed, figure_of
 from lengen.config.overlay import Changes, overlay
 from lengen.config.part import Part
 from lengen.config.profiles import ByProfile, at_profiles
 from lengen.config.sections import NUMBER_FORMATS
 from lengen.config.spec import Spec
-from papers.task_hinting.profiles import ADDING_ONE, BASE, LONG, PROBED, SIZED, SIZES, TWICE
+from papers.task_hinting.profiles import ADDING_ONE, BASE, FOUR_TASKS, PROBED, SIZED, SIZES, TWICE
 from papers.task_hinting.spec import ProbedSpec, ProbeSpec
-from papers.task_hinting.theorem import theorem
+from papers.task_hinting.theorem import largest_length, theorem
 
 MINUTES = "minutes more than a run of the whole paper has on two cores: runs when named"
 OURS = "not in the paper: runs when named"
+HEADLINE = 5
+"""Seeds in a night of what a headline claim compares."""
 
 
 def entry(
-    name: str, claim: str, place: str, specs: Mapping[str, Spec], *, extra: str = "", absent: str = ""
+    name: str,
+    claim: str,
+    place: str,
+    specs: Mapping[str, Spec],
+    *,
+    extra: str = "",
+    absent: Mapping[str, str] | None = None,
+    night: int = 3,
+    ours: str = "",
 ) -> Experiment:
-    """An experiment at every profile, but at paper where ``absent`` says why.
+    """An experiment at every profile, but where ``absent`` says why not.
 
-    ``extra`` says why a run of the whole paper leaves it out at the cpu profile.
+    ``extra`` says why a run of the whole paper leaves it out at the cpu profile, ``night`` how many seeds a night has.
     """
+    absent = absent or {}
     return Experiment(
         name=f"task_hinting/{name}",
         claim=claim,
         place=place,
-        specs={profile: specs[profile] for profile in PROFILES if not absent or profile != "paper"},
-        absent={"paper": absent} if absent else {},
+        specs={profile: specs[profile] for profile in PROFILES if profile not in absent},
+        absent=absent,
         extra={"cpu": extra} if extra else {},
         seeds=1,
+        repeats={"night": night},
+        ours=ours,
     )
 
 
@@ -69,7 +82,8 @@ FIG32 = tuple(
         f"trained on {size.upper()} sequences without hints: more data helps at 2.5 times the trained length, not at 5",
         "Figure 3.2, Section 3",
         setting(SIZED[size]),
-        extra=MINUTES if size == "40m" else "",
+        extra=MINUTES if size != "160m" else "",
+        night=HEADLINE if size == "160m" else 3,
     )
     for size in SIZES
 )
@@ -80,7 +94,8 @@ FIG33 = tuple(
         "deeper models do not reach 5 times the trained length",
         "Figure 3.3, Section 3",
         setting(SIZED["1m"], {"model.layers": layers}),
-        extra=MINUTES if layers > 4 else "",
+        extra=MINUTES,
+        absent={"night": "three seeds take an hour, and depth 8 asks the same"} if layers == 12 else {},
     )
     for layers in DEPTHS
 )
@@ -90,7 +105,8 @@ FIG35 = tuple(
         f"trained on {size.upper()} examples, half of them successor hints: more data helps at every length",
         "Figure 3.5, Section 3.1",
         setting(SIZED[size], hints=SUCCESSOR),
-        extra=MINUTES if size == "40m" else "",
+        extra=MINUTES,
+        night=HEADLINE if size == "160m" else 3,
     )
     for size in SIZES
 )
@@ -110,7 +126,7 @@ KINDS: dict[str, tuple[dict[str, ProbedSpec], str]] = {
     "count": (setting(*REPEATED, hints=(Counting,)), "count hints make it worse than no hints"),
     "fill": (setting(*REPEATED, hints=(Filling,)), "fill hints help a little"),
     "all": (
-        setting(*REPEATED, hints=(NextLarger, Counting, Filling)),
+        setting(*REPEATED, FOUR_TASKS, hints=(NextLarger, Counting, Filling)),
         "all three hints at once: mixed or negative (Section 7)",
     ),
 }
@@ -119,7 +135,14 @@ KINDS: dict[str, tuple[dict[str, ProbedSpec], str]] = {
 def _repeated(figure: str, kind: str, place: str, claim: str = "") -> Experiment:
     """A figure that looks at the models trained with repetitions."""
     specs, words = KINDS[kind]
-    return entry(f"{figure}/{kind}", claim or words, place, specs)
+    return entry(
+        f"{figure}/{kind}",
+        claim or words,
+        place,
+        specs,
+        extra=MINUTES if kind == "all" else "",
+        night=3 if kind == "all" else HEADLINE,
+    )
 
 
 FIG36 = (
@@ -127,8 +150,17 @@ FIG36 = (
     entry(
         "fig3.6/successor-equal",
         "with as many updates of the main task as without hints",
-        "Figures 3.6 and 3.7, Section 3.1: an addition of ours",
+        "Figures 3.6 and 3.7, Section 3.1, with 100,000 steps read as those of the main task",
         setting(*TESTED, TWICE, hints=SUCCESSOR),
+        extra=MINUTES,
+    ),
+    entry(
+        "fig3.6/none-twice",
+        "without hints, with as many updates in all as successor-equal",
+        "Figures 3.6 and 3.7, Section 3.1",
+        setting(*TESTED, TWICE),
+        extra=OURS,
+        ours="a control: successor-equal has twice the computation of the model without hints that it is held against",
     ),
 )
 FIG38 = tuple(
@@ -167,26 +199,21 @@ START = 0.4
 """Initial beta: beta ln n is about 1 at the trained lengths, so that training starts near the standard softmax."""
 TEMPERED: Changes = {"model.tempered": Tempered(start=START)}
 WITHOUT = "Table 1, Section 5"
+OTHER_SOFTMAX = {"night": "no claim of the paper is about it, and the time goes to what has one"}
 TABLE1 = (
-    entry("table1/standard", "standard softmax, no hints", WITHOUT, setting(SIZED["160m"])),
-    entry("table1/tempered", "tempered softmax reaches further", WITHOUT, setting(SIZED["160m"], TEMPERED)),
+    entry("table1/standard", "standard softmax, no hints", WITHOUT, setting(SIZED["160m"]), night=HEADLINE),
     entry(
-        "table1/tempered-1m",
-        "tempered softmax helps with 1M sequences, too: 42 % at 5 times the trained length",
-        "Section 5",
-        setting(SIZED["1m"], TEMPERED),
-        extra=MINUTES,
+        "table1/tempered", "tempered softmax reaches further", WITHOUT, setting(SIZED["160m"], TEMPERED), night=HEADLINE
     ),
     *(
         entry(
-            f"table1/{softmax}-long",
-            f"{softmax} softmax, no hints, trained three times as long",
-            "Table 1, Section 5: an addition of ours",
-            setting(LONG, changes),
+            f"table1/tempered-{size}",
+            f"tempered softmax helps with {size.upper()} sequences, too{more}",
+            "Section 5",
+            setting(SIZED[size], TEMPERED),
             extra=MINUTES,
-            absent="the published setting trains that long",
         )
-        for softmax, changes in (("standard", ByProfile()), ("tempered", TEMPERED))
+        for size, more in (("1m", ": 42 % at 5 times the trained length"), ("10m", ""), ("40m", ""))
     ),
     entry(
         "table1/tempered-prompt",
@@ -194,6 +221,8 @@ TABLE1 = (
         WITHOUT,
         setting(SIZED["160m"], {"model.tempered": Tempered(of="prompt", start=START)}),
         extra=OURS,
+        absent=OTHER_SOFTMAX,
+        ours="the text leaves open what n counts (D9)",
     ),
     entry(
         "table1/one-plus-log",
@@ -201,6 +230,8 @@ TABLE1 = (
         WITHOUT,
         setting(SIZED["160m"], {"model.tempered": Tempered(form="one_plus_log")}),
         extra=OURS,
+        absent=OTHER_SOFTMAX,
+        ours="the authors' later code has it (D9)",
     ),
 )
 TABLE2 = (
@@ -209,19 +240,47 @@ TABLE2 = (
         "standard softmax, successor hints",
         "Table 2, Section 5",
         setting(SIZED["160m"], hints=SUCCESSOR),
+        extra=MINUTES,
+        night=HEADLINE,
     ),
     entry(
         "table2/tempered",
         "tempered softmax reaches further with hints, too",
         "Table 2, Section 5",
         setting(SIZED["160m"], TEMPERED, hints=SUCCESSOR),
+        extra=MINUTES,
     ),
+)
+
+# ------------------------------------------------------------------ Appendix B: position embeddings
+
+POSITIONS: dict[str, tuple[Changes, str]] = {
+    "none": ({}, "without position embeddings"),
+    "fixed": (
+        {"data.position_ids": Consecutive(), "model.encoding": Sinusoidal()},
+        "fixed position embeddings do as well as none, or worse",
+    ),
+    "learned": (
+        {"data.position_ids": Consecutive(max_position=256), "model.encoding": Learned()},
+        "learned position embeddings do as well as none, or worse",
+    ),
+}
+APPENDIX_B = tuple(
+    entry(
+        f"appendix-b/{kind}",
+        claim,
+        "Appendix B",
+        setting(SIZED["160m"], changes),
+        extra="" if kind == "none" else MINUTES,
+        night=HEADLINE if kind == "none" else 3,
+    )
+    for kind, (changes, claim) in POSITIONS.items()
 )
 
 # ------------------------------------------------------------------ Section 6: adding one
 
 TABLE3 = tuple(
-    entry(f"table3/{kind}", claim, "Table 3, Section 6", specs)
+    entry(f"table3/{kind}", claim, "Table 3, Section 6", specs, night=3 if kind == "tempered" else HEADLINE)
     for kind, specs, claim in (
         ("standard", setting(SIZED["1m"], ADDING_ONE), "adding one hardly generalizes"),
         ("hinting", setting(SIZED["1m"], ADDING_ONE, hints=(Carries,)), "writing the carries as a hint helps a little"),
@@ -271,6 +330,18 @@ THM51 = (
         )
         for precision, held in NUMBER_FORMATS.items()
     ),
+    *(
+        _theorem(
+            f"bound-{NUMBER_FORMATS[precision].name}",
+            f"{NUMBER_FORMATS[precision].bits} bits sort {largest_length(precision)} numbers",
+            theorem(5, 8, (2, 8), examples=8, precision=precision),
+            *(
+                theorem(5, largest_length(precision), (1, largest_length(precision)), examples=n, precision=precision)
+                for n in (200, 1000)
+            ),
+        )
+        for precision in ("bf16-true", "32-true")
+    ),
 )
 
 TRAINED = (FIG36[0], *TABLE1[:2])
@@ -290,6 +361,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *FIG416,
     *TABLE1,
     *TABLE2,
+    *APPENDIX_B,
     *TABLE3,
     *THM51,
 )
@@ -338,6 +410,12 @@ FIGURES: tuple[Figure, ...] = (
         table=lambda runs: _figures().table_csv(runs),
     ),
     figure_of(
+        "appendix-b",
+        "Position embeddings: fixed, learned, none",
+        lambda runs: _figures().positions(runs),
+        APPENDIX_B,
+    ),
+    figure_of(
         "table3",
         "Adding one",
         lambda runs: _figures().table3(runs),
@@ -351,7 +429,9 @@ FIGURES: tuple[Figure, ...] = (
         THM51[:2],
         TRAINED,
     ),
-    figure_of("thm5.1-formats", "Theorem 5.1: number formats", lambda runs: _figures().thm5_1_formats(runs), THM51[3:]),
+    figure_of(
+        "thm5.1-formats", "Theorem 5.1: number formats", lambda runs: _figures().thm5_1_formats(runs), THM51[3:6]
+    ),
     figure_of(
         "thm5.1-repeats",
         "Theorem 5.1: repeated numbers",

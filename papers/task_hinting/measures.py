@@ -6,15 +6,9 @@ from lengen.measures import Measure, Region
 
 MEASURES: Mapping[str, Measure] = {}
 REGIONS: Mapping[str, Region] = {
-    "twice": Region(
-        "at twice the longest trained length, count in range", lambda t, n, m: (n == 2 * t.length) & (m <= t.second)
-    ),
-    "thrice": Region(
-        "at three times the longest trained length, count in range",
-        lambda t, n, m: (n == 3 * t.length) & (m <= t.second),
-    ),
-    "two_to_three": Region(
-        "two to three times the longest trained length, count in range",
-        lambda t, n, m: (n >= 2 * t.length) & (n <= 3 * t.length) & (m <= t.second),
+    "two_and_a_half": Region(
+        "at 2.5 times the longest trained length, count in range",
+        lambda t, n, m: (2 * n == 5 * t.length) & (m <= t.second),
     ),
 }
+"""50 numbers where 20 are trained; 5 times is the region "longest"."""

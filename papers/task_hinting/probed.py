@@ -11,15 +11,16 @@ from lengen.config import Sorting
 from lengen.data.task_data import TaskData
 from lengen.models import Decoder, Transformer
 from lengen.progress import Progress
-from papers.task_hinting.probing import bases, mechanisms, orthogonality, probe
+from lengen.training.build import model_for
+from papers.task_hinting.probing import Hits, bases, mechanisms, orthogonality, probe
 
 
 class Mechanisms(Measurement):
-    """Looks for the two mechanisms of Section 4, and records the projections of single sequences.
+    """Looks for the mechanisms of Section 4, and records the projections of single sequences.
 
-    Kept are arrays named ``hits.minimum.<length>`` and ``hits.identity_successor.<length>``, 0 or 1 per example or
-    token (`papers.task_hinting.probing.mechanisms`), ``probe<k>.<name>`` (`lengen.inspection.projections.probe`), and
-    the scalars of `lengen.inspection.projections.orthogonality`.
+    Kept are arrays named ``hits.<mechanism>.<length>``, 0 or 1 per example or token
+    (`papers.task_hinting.probing.Hits`), ``probe<k>.<name>`` (`lengen.inspection.projections.probe`), and the scalars
+    of `lengen.inspection.projections.orthogonality`, those of the untrained start as ``start_<name>``.
 
     Args:
         lengths: Tested lengths.
@@ -38,7 +39,7 @@ class Mechanisms(Measurement):
         for done, length in enumerate(self.lengths, start=1):
             problems = data.test(length, 1, self.examples)
             found = zip(*(mechanisms(model, data, part) for part in in_parts(problems)), strict=True)
-            for name, hits in zip(("minimum", "identity_successor"), found, strict=True):
+            for name, hits in zip(Hits._fields, found, strict=True):
                 self.arrays[f"hits.{name}.{length}"] = torch.cat(hits).numpy().astype(np.uint8)
             report(Progress("measure", done, len(self.lengths), None, None))
         for number, sequence in enumerate(self.sequences):
@@ -47,3 +48,5 @@ class Mechanisms(Measurement):
         task = data.spec.data.task
         assert isinstance(task, Sorting)
         self.scalars = orthogonality(bases(model), task.alphabet)
+        start = orthogonality(bases(model_for(data, data.seed)), task.alphabet)
+        self.scalars |= {f"start_{name}": value for name, value in start.items()}

@@ -222,7 +222,7 @@ def _papers_and_figures(selector: str | None) -> list[tuple[str, list[str] | Non
 def promote_command(options: argparse.Namespace) -> int:
     """Copy finished local runs into the reference store as new versions."""
     reference, local = stores()
-    profiles = (options.profile,) if options.profile else ("cpu", "paper")
+    profiles = (options.profile,) if options.profile else ("cpu", "night", "paper")
     runs: list[Run] = []
     chosen = CATALOGUE.select(options.selector)
     for profile in profiles:

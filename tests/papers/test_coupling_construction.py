@@ -1,6 +1,7 @@
 """The construction of Theorem 4.1 is exact: free-running, at any sizes, in three formats; and where it must fail."""
 
 import math
+from pathlib import Path
 
 import pytest
 import torch
@@ -313,3 +314,11 @@ def test_sizes_beyond_the_number_format_are_refused_before_anything_is_built():
     with pytest.raises(SpecError, match=rf"need scores of {score}, and integers are exact up to 256; choose a finer"):
         spec.check()
     theorem(2**30, 2**25, lengths=(1,), counts=(2,)).check()
+
+
+@pytest.mark.parametrize(("size", "width"), [(3, 29), (10, 35), (30, 41), (100, 47), (1_000, 59), (1_000_000, 99)])
+def test_the_width_grows_with_the_logarithm_of_operands_and_digits(size, width):
+    """The row of the README: d = 2 (P_1 + P_2) + 19."""
+    assert Sizes(operands=size, digits=size).width == width
+    page = (Path(__file__).parents[2] / "papers/coupling/README.md").read_text(encoding="utf-8")
+    assert f" {width} for " in " ".join(page.split())

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from lengen.config.encodings import NoEncoding
 from lengen.config.experiment import PROFILES, Experiment
 from lengen.config.overlay import overlay
 from lengen.config.spec import Spec, check
@@ -12,11 +13,15 @@ from lengen.inspection.problem import encode
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule, response_loss
 from lengen.training.optimizer import build_optimizer
+from papers.coupling import PAPER
 from papers.coupling.deviations import DEVIATIONS
 from papers.coupling.experiments import EXPERIMENTS, FIGURES
 from reproduce.commands.run import suite
+from reproduce.comparison.checks import Claim
+from reproduce.comparison.published import load
 from reproduce.runs.catalogue import CATALOGUE
 
+PUBLISHED = load(PAPER.published)
 NAMES = {experiment.name: experiment for experiment in EXPERIMENTS}
 
 
@@ -120,6 +125,47 @@ def test_a_scratchpad_may_start_with_the_first_operand() -> None:
     written = encode(NAMES["coupling/fig6/first-operand"].specs["paper"], ["57", "48", "96"])
     assert "".join(written["tokens"]) == "$057+048+096=750>501>102$"
     assert "".join(map(str, written["position_ids"][1])) == "0111122223331111222233330"
+
+
+def test_the_best_published_number_is_of_two_layers_with_two_heads() -> None:
+    entries = {entry.id: entry for entry in PUBLISHED.numbers}
+    for name, layers, heads in (("addition-90", 2, 2), ("addition-67.8", 6, 8)):
+        (experiment,) = entries[name].experiments
+        model = NAMES[experiment].specs["paper"].model
+        assert (model.layers, model.heads, NAMES[experiment].seeds) == (layers, heads, 6)
+    assert entries["addition-90"].value == 0.9 and entries["addition-67.8"].value == 0.678
+    shown = NAMES["coupling/fig1/coupling-scratchpad"]
+    assert (shown.specs["paper"].model.layers, shown.specs["paper"].model.heads, shown.seeds) == (6, 8, 4)
+
+
+@pytest.mark.parametrize("claim", PUBLISHED.claims, ids=lambda claim: claim.id)
+def test_a_night_has_three_seeds_on_every_side_and_five_behind_what_the_abstract_says(claim: Claim) -> None:
+    for name in claim.names:
+        experiment = NAMES[name]
+        assert not experiment.ours
+        if "night" in experiment.specs and not experiment.specs["night"].constructed:
+            assert len(experiment.default_seeds("night")) >= (5 if claim.headline else 3)
+
+
+def test_two_cores_test_the_published_multiples_of_the_trained_range() -> None:
+    times = {"fig1": 3, "fig3": 5, "fig5": 3, "fig9": 3}
+    for experiment in EXPERIMENTS:
+        for profile in {"cpu", "night", "paper"} & {*experiment.specs}:
+            spec = experiment.specs[profile]
+            if experiment.figure in times and experiment.variant not in ("trained-7", "trained-13"):
+                assert max(spec.test.lengths) == times[experiment.figure] * spec.data.task.longest
+                assert max(spec.test.counts) in (1, times[experiment.figure] * spec.data.task.most)
+
+
+def test_methods_that_are_compared_share_their_size() -> None:
+    for figure in ("fig1", "fig3", "fig9"):
+        for profile in ("cpu", "night", "paper"):
+            models = {
+                overlay(item.specs[profile], {"model.encoding": NoEncoding()}).model
+                for item in EXPERIMENTS
+                if item.figure == figure
+            }
+            assert len(models) == 1
 
 
 def test_deviations_are_numbered_in_order() -> None:

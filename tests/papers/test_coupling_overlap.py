@@ -137,3 +137,36 @@ def test_the_measure_of_claims_reads_the_recorded_map():
     assert value(trained) == (pytest.approx(1), 1)
     with pytest.raises(Missing, match="recorded no attention"):
         value(run("x", NAMES["coupling/fig7/coupling-scratchpad"].specs["cpu"]))
+
+
+def test_operands_read_by_a_loop_over_heads_steps_and_places():
+    tokens = tuple("$012+345+067=424")
+    weights = np.random.default_rng(0).dirichlet(np.full(16, 0.05), (2, 3, 16)).astype(np.float32)
+    operands = [{1: 3, 2: 2, 3: 1}, {1: 7, 2: 6, 3: 5}, {1: 11, 2: 10, 3: 9}]
+    found = []
+    for head in weights.reshape(6, 16, 16):
+        counts = [
+            max(sum(head[step, keys[place]] >= 1 / 6 for keys in operands) for place in (1, 2, 3))
+            for step in (12, 13, 14)  # before 4, 2 and 4
+        ]
+        found.append(sum(counts) / len(counts) / 3)
+    assert overlap.operands_read(AttentionMap(tokens, weights, 1)) == pytest.approx(max(found))
+    assert max(found) > 0
+
+
+def test_one_line_per_operand_is_all_of_them_and_even_attention_is_none():
+    tokens = tuple("$012+345+067=424")
+    lines = np.zeros((1, 1, 16, 16), np.float32)
+    for step, keys in ((12, (3, 7, 11)), (13, (2, 6, 10)), (14, (1, 5, 9))):
+        lines[0, 0, step, keys] = 1 / 3
+    assert overlap.operands_read(AttentionMap(tokens, lines, 1)) == 1
+    assert overlap.operands_read(AttentionMap(tokens, np.full((1, 1, 16, 16), 1 / 16, np.float32), 1)) == 0
+
+
+@pytest.mark.parametrize("operands", [2, 5])
+def test_heads_of_the_construction_that_add_read_one_operand_at_a_time_and_its_head_for_arrows_all(operands):
+    """So a scratchpad does not keep every head from reading them all, and no claim says so."""
+    tokens = ("$", *"+".join(["01"] * operands), "=", *">".join(["00"] * (operands + 1)))
+    heads = overlap.predicted(tokens)[None].astype(np.float32)
+    adding, arrows = (overlap.operands_read(AttentionMap(tokens, heads[:, some], 1)) for some in ([0, 1], [2]))
+    assert adding <= 1 / operands < arrows

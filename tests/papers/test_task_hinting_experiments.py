@@ -1,15 +1,18 @@
 """The declared settings: published ones at the paper profile, the same proportions at the others; figures draw all."""
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure as Drawing
 
+import papers.task_hinting
 from lengen.config.experiment import PROFILES
 from lengen.data.task_data import TaskData
 from lengen.training.build import build_model
 from papers.task_hinting.experiments import EXPERIMENTS, FIGURES
 from papers.task_hinting.profiles import SIZES
+from reproduce.comparison.published import load
 from tests.papers.made_task_hinting import run
 
 NAMES = {item.name: item for item in EXPERIMENTS}
@@ -29,16 +32,46 @@ def test_every_setting_builds_data_and_model_at_its_smallest_size(name):
     assert len(model.others) == len(chosen.data.hints)
 
 
+TAKEN = [
+    *(f"task_hinting/fig3.{figure}/{kind}" for figure in (6, 8) for kind in ("none", "successor")),
+    *(f"task_hinting/fig3.11/{kind}" for kind in ("none", "successor", "count", "fill")),
+    *(f"task_hinting/fig4.{figure}/none" for figure in range(12, 17)),
+    *(f"task_hinting/fig4.{figure}/successor" for figure in (15, 16)),
+    *(f"task_hinting/{name}" for name in ("fig3.2/160m", "table1/standard", "table1/tempered", "appendix-b/none")),
+    *(f"task_hinting/table3/{kind}" for kind in ("standard", "hinting", "tempered")),
+    *(item.name for item in EXPERIMENTS if item.figure == "thm5.1"),
+]
+"""What a run of the whole paper at the cpu profile takes: what headline claims compare, and little more."""
+
+
 def test_every_experiment_has_every_profile_and_extras_say_why():
     for item in EXPERIMENTS:
         assert set(item.specs) | set(item.absent) == set(PROFILES)
-        assert item.name.endswith("-long") == ("paper" in item.absent)
-        assert all(reason for reason in item.extra.values())
+        assert all(reason for reason in (*item.extra.values(), *item.absent.values()))
     left_out = {item.name.removeprefix("task_hinting/") for item in EXPERIMENTS if "cpu" in item.extra}
-    assert left_out == {
-        "fig3.2/40m", "fig3.5/40m", "fig3.3/depth-8", "fig3.3/depth-12", "table1/tempered-1m", "table1/tempered-prompt",
-        "table1/one-plus-log", "table1/standard-long", "table1/tempered-long",
-    }  # fmt: skip
+    assert {*TAKEN} == {*NAMES} - {f"task_hinting/{name}" for name in left_out}
+    no_night = {item.name.removeprefix("task_hinting/") for item in EXPERIMENTS if "night" in item.absent}
+    assert no_night == {"fig3.3/depth-12", "table1/tempered-prompt", "table1/one-plus-log"}
+
+
+def test_additions_of_ours_say_why_and_stand_in_no_claim():
+    ours = {item.name for item in EXPERIMENTS if item.ours}
+    assert ours == {f"task_hinting/{name}" for name in (
+        "fig3.6/none-twice", "table1/tempered-prompt", "table1/one-plus-log")}  # fmt: skip
+
+
+def test_a_night_has_three_seeds_of_everything_and_five_of_what_headline_claims_compare():
+    published = load(Path(papers.task_hinting.__file__).with_name("published.toml"))
+    headline = {name for claim in published.claims if claim.headline for name in claim.names}
+    for item in EXPERIMENTS:
+        if "night" in item.specs and not item.specs["night"].constructed:
+            seeds = len(item.default_seeds("night"))
+            assert seeds == 5 if item.name in headline else seeds in (3, 5), item.name
+    shared = {item.specs["night"].hash(): {} for item in EXPERIMENTS if "night" in item.specs}
+    for item in EXPERIMENTS:
+        if "night" in item.specs:
+            shared[item.specs["night"].hash()][item.name] = len(item.default_seeds("night"))
+    assert all(len(set(seeds.values())) == 1 for seeds in shared.values()), "readers of one run ask for as many seeds"
 
 
 @pytest.mark.parametrize(
@@ -73,8 +106,16 @@ def test_pairs_differ_in_what_they_are_about_only(profile):
     assert changed("fig3.6/successor", "fig3.6/successor-equal") == {"train.steps"}
     assert changed("table3/standard", "table3/tempered") == {"model.tempered"}
     assert changed("table3/standard", "table3/hinting") == {"data.hints"}
-    assert changed("table1/tempered", "table1/tempered-prompt") == {"model.tempered"}
+    assert changed("fig3.6/none", "fig3.6/none-twice") == {"train.steps"}
+    assert spec("fig3.6/none-twice", profile).train.steps == spec("fig3.6/successor-equal", profile).train.steps
+    assert changed("appendix-b/none", "appendix-b/fixed") == {"model.encoding", "data.position_ids"}
+    assert changed("appendix-b/none", "appendix-b/learned") == {"model.encoding", "data.position_ids"}
+    for size in ("1m", "10m", "40m"):
+        assert changed(f"fig3.2/{size}", f"table1/tempered-{size}") == {"model.tempered"}
     assert changed("fig3.6/none", "fig3.2/160m") == {"data.task", "test.counts", "probe.examples", "probe.sequences"}
+    if profile == "night":
+        return  # other readings of n have no size there
+    assert changed("table1/tempered", "table1/tempered-prompt") == {"model.tempered"}
     counted, seen = (spec(name, profile).model.tempered for name in ("table1/tempered-prompt", "table1/tempered"))
     assert (counted.of, seen.of) == ("prompt", "position") and (counted.start, counted.form) == (seen.start, seen.form)
 
@@ -85,17 +126,23 @@ def test_equal_main_task_steps(profile):
     assert TaskData(equal, 0).main_steps(equal.train.steps) == plain.train.steps
 
 
-def test_smaller_training_sets_keep_the_published_number_of_epochs():
-    for name, size in SIZES.items():
-        paper, cpu = spec(f"fig3.2/{name}"), spec(f"fig3.2/{name}", "cpu")
-        assert paper.data.examples == size
-        epochs = [one.train.steps * one.train.batch / one.data.examples for one in (paper, cpu)]
-        assert epochs[1] == pytest.approx(epochs[0], rel=0.1), name
+def test_smaller_training_sets_keep_the_ratios_of_their_sizes():
     for profile in PROFILES:
-        sizes = [spec(f"fig3.5/{name}", profile).data.examples for name in SIZES]
-        assert sizes == sorted(set(sizes))
-        window = 2 * spec("fig3.5/1m", profile).train.batch * spec("fig3.5/1m", profile).train.bucket
-        assert profile == "paper" or all(size % window == 0 for size in sizes)
+        first = spec("fig3.2/1m", profile).data.examples
+        for name, size in SIZES.items():
+            chosen = spec(f"fig3.2/{name}", profile)
+            assert chosen.data.examples * SIZES["1m"] == first * size
+            window = 2 * chosen.train.batch * chosen.train.bucket
+            assert profile == "paper" or chosen.data.examples % window == 0
+    assert first == SIZES["1m"], "the last profile is paper"
+
+
+def test_tested_lengths_and_the_alphabet_keep_their_ratio_to_the_trained_length():
+    for profile in ("cpu", "night", "paper"):
+        chosen = spec("fig3.6/none", profile)
+        longest = chosen.data.task.longest
+        assert (chosen.data.task.alphabet, max(chosen.test.lengths)) == (5 * longest, 5 * longest)
+        assert {5 * longest // 2, longest} <= {*chosen.test.lengths}
 
 
 def test_published_vocabularies():

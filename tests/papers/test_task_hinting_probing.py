@@ -12,7 +12,7 @@ from lengen.tasks import Problems
 from lengen.training.build import build_model
 from lengen.vocab import FIRST
 from papers.task_hinting.experiments import EXPERIMENTS
-from papers.task_hinting.probing import Bases, bases, mechanisms, orthogonality, probe, projections
+from papers.task_hinting.probing import Bases, Hits, bases, mechanisms, orthogonality, probe, projections
 from papers.task_hinting.spec import ProbedSpec
 
 NAMES = {item.name.removeprefix("task_hinting/"): item for item in EXPERIMENTS}
@@ -31,55 +31,82 @@ def test_mechanisms_against_a_literal_loop(length):
     chosen = spec()
     model, data = build_model(chosen, 3), ArithmeticData(chosen, 0)
     problems = data.test(length, 1, 40)
-    minimum, both = mechanisms(model, data, problems)
-    hits, pairs = [], []
-    decoder = model.head.weight.detach()
+    found = mechanisms(model, data, problems)
+    expected = {name: [] for name in Hits._fields}
+    encoder, decoder = model.embedding.weight.detach(), model.head.weight.detach()
+
+    def onto(basis, half, place: int) -> list[float]:
+        return [float(half[0, place].detach() @ basis[FIRST + k]) for k in range(10)]
+
     for row in range(40):
         one = problems.select(torch.tensor([row]))
         numbers = one.operands[0, 0].tolist()
         stream = model.residuals(data.writer.write(one))
-        at_delimiter = [float(stream[0][0][0, length].detach() @ decoder[FIRST + k]) for k in range(10)]
-        hits.append(literal_top(at_delimiter, 1) == {min(numbers) - 1})
-        for place, number in enumerate(sorted(numbers)):
+        for place, number in enumerate(numbers):
+            shown = [literal_top(onto(encoder, half, place), 1) == {number - 1} for layer in stream for half in layer]
+            expected["copy"].append(shown[0])
+            expected["copy_throughout"].append(all(shown))
+        expected["minimum"].append(literal_top(onto(decoder, stream[0][0], length), 1) == {min(numbers) - 1})
+        expected["guessed"].append(1 in numbers)
+        ordered = sorted(numbers)
+        for place, number in enumerate(ordered):
             larger = [other for other in numbers if other > number]
-            if larger:
-                shown = [float(stream[1][0][0, length + 1 + place].detach() @ decoder[FIRST + k]) for k in range(10)]
-                pairs.append(literal_top(shown, 2) == {number - 1, min(larger) - 1})
-    assert minimum.tolist() == hits
-    assert both.tolist() == pairs
+            if not larger:
+                continue
+            before, after = (onto(decoder, half, length + 1 + place) for half in stream[1])
+            expected["identity_successor"].append(literal_top(before, 2) == {number - 1, min(larger) - 1})
+            if ordered[place + 1] > number:
+                leaves = literal_top(after, 1) == {min(larger) - 1}
+                expected["denoiser"].append(after[number - 1] < before[number - 1] and leaves)
+    assert {name: hits.tolist() for name, hits in found._asdict().items()} == expected
 
 
 class Known:
     """A model whose residual stream is written down: every token shows what the mechanisms ask for."""
 
-    def __init__(self, data: ArithmeticData, minimum: int, shown: dict[int, set[int]]) -> None:
-        self.head = torch.nn.Linear(10, len(data.vocab), bias=False)
-        self.head.weight.data.zero_()
-        self.head.weight.data[FIRST : FIRST + 10] = torch.eye(10)
-        self.embedding = torch.nn.Embedding(len(data.vocab), 10)
+    def __init__(self, data: ArithmeticData, minimum: int, shown: dict[int, set[int]], left: float) -> None:
+        self.head = torch.nn.Linear(20, len(data.vocab), bias=False)
+        self.embedding = torch.nn.Embedding(len(data.vocab), 20)
+        for weight, shift in ((self.head.weight.data, 0), (self.embedding.weight.data, 10)):
+            weight.zero_()
+            weight[FIRST : FIRST + 10, shift : shift + 10] = torch.eye(10)
         self.device = torch.device("cpu")
-        self.minimum, self.shown = minimum, shown
+        self.minimum, self.shown, self.left = minimum, shown, left
 
     def residuals(self, batch):
         tokens = batch.tokens[0].tolist()
-        first, second = torch.zeros(1, len(tokens), 10), torch.zeros(1, len(tokens), 10)
+        first, second, last = torch.zeros(3, 1, len(tokens), 20)
         for place, token in enumerate(tokens):
+            number = token - FIRST + 1
             first[0, place, self.minimum - 1] = 1.0
-            for number in self.shown.get(token - FIRST + 1, ()):
-                second[0, place, number - 1] = 2.0
-        return [(first, first), (second, second)]
+            if number <= 10:
+                first[0, place, 10 + number - 1] = last[0, place, 10 + number - 1] = 1.0
+                second[0, place, 10 + (number - 1 if number != 9 else 0)] = 1.0
+            for other in self.shown.get(number, ()):
+                second[0, place, other - 1] = 2.0
+                last[0, place, other - 1] = self.left if other == number else 2.0
+        return [(first, first), (second, last)]
 
 
 def test_mechanisms_see_what_a_residual_stream_shows():
     data = ArithmeticData(spec(), 0)
     problems = Problems(torch.tensor([[[5, 3, 3, 9]]]), torch.tensor([[4]]))
-    shows = {3: {3, 5}, 5: {5, 9}}
-    minimum, both = mechanisms(Known(data, 3, shows), data, problems)
-    assert minimum.tolist() == [True]
-    assert both.tolist() == [True, True, True], "3, 3 and 5 have a larger number; 9 is left out"
-    minimum, both = mechanisms(Known(data, 5, {3: {3, 9}, 5: {5, 9}}), data, problems)
-    assert minimum.tolist() == [False]
-    assert both.tolist() == [False, False, True]
+    hits = mechanisms(Known(data, 3, {3: {3, 5}, 5: {5, 9}}, left=0.5), data, problems)
+    assert hits.copy.tolist() == [True] * 4
+    assert hits.copy_throughout.tolist() == [True, True, True, False], "9 shows 1 after the second attention"
+    assert (hits.minimum.tolist(), hits.guessed.tolist()) == ([True], [False])
+    assert hits.identity_successor.tolist() == [True, True, True], "3, 3 and 5 have a larger number; 9 is left out"
+    assert hits.denoiser.tolist() == [True, True], "the last 3, and 5"
+    hits = mechanisms(Known(data, 5, {3: {3, 9}, 5: {5, 9}}, left=2.5), data, problems)
+    assert hits.minimum.tolist() == [False]
+    assert hits.identity_successor.tolist() == [False, False, True]
+    assert hits.denoiser.tolist() == [False, False], "the token itself stays largest"
+
+
+def test_whoever_always_says_1_finds_the_minimum_of_sequences_that_hold_a_1():
+    data = ArithmeticData(spec(), 0)
+    problems = Problems(torch.tensor([[[5, 1, 3]], [[2, 4, 2]]]), torch.tensor([[3], [3]]))
+    assert mechanisms(build_model(spec(), 0), data, problems).guessed.tolist() == [True, False]
 
 
 def test_bases_are_the_embedding_and_the_columns_of_the_head():
@@ -142,12 +169,17 @@ def test_a_run_keeps_what_it_probed(tmp_path):
     chosen = spec()
     outcome = chosen.run(0, tmp_path, lambda progress: None)
     for length in chosen.test.lengths:
-        assert outcome.arrays[f"hits.minimum.{length}"].shape == (8,)
-        hits = outcome.arrays[f"hits.identity_successor.{length}"]
-        assert 0 < len(hits) < 8 * length
-        assert set(hits.tolist()) <= {0, 1}
+        kept = {name: outcome.arrays[f"hits.{name}.{length}"] for name in Hits._fields}
+        assert all(set(hits.tolist()) <= {0, 1} for hits in kept.values())
+        sizes = {name: len(hits) for name, hits in kept.items()}
+        assert sizes["minimum"] == sizes["guessed"] == 8
+        assert sizes["copy"] == sizes["copy_throughout"] == 8 * length
+        assert 0 < sizes["denoiser"] <= sizes["identity_successor"] < 8 * length
     assert outcome.arrays["probe0.tokens"].tolist() == ["1", "2", "4", "8", "9", "⊥", "1", "2", "4", "8", "9"]
-    assert 0 < outcome.info["scalars"]["encoder_cosine"] < 1
+    scalars = outcome.info["scalars"]
+    assert 0 < scalars["encoder_cosine"] < 1
+    untrained = orthogonality(bases(build_model(chosen, 0)), chosen.data.task.alphabet)
+    assert {f"start_{name}": value for name, value in untrained.items()}.items() <= scalars.items()
     assert "val_exact_match" in outcome.info["scalars"]
 
 

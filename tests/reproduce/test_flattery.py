@@ -1,6 +1,7 @@
 """Every way in which a comparison could flatter is built here, and refused or judged for what it is."""
 
 import dataclasses
+import itertools
 
 import msgspec
 import numpy as np
@@ -15,6 +16,7 @@ from reproduce.comparison.verdicts import NOT_RUN, UNTESTED, verdict
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
 from tests.reproduce.made import EVERY, both, claim, evidence, experiment, run, scalars, spec, three
+import itertools
 
 A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
 EXCEEDS = {"check": "compare", "relation": ">", "right": ["p/f/b"]}
@@ -66,9 +68,13 @@ def test_the_median_over_seeds_decides_whether_it_was_learned():
 @pytest.mark.parametrize(("region", "expected"), [("longer", REPRODUCED), ("more", UNTESTED), ("both", UNTESTED)])
 def test_it_is_asked_on_the_axis_that_the_claim_reads(region, expected):
     """Three operands were not learned, three digits were, with two operands."""
-    made = [run(A, lambda n, m: 0.96 if n == 3 and m <= 3 else 0.5 if m == 3 and n < 3 else 1.0 if n < 3 and m < 3 else 0)
-            for _ in range(3)]  # fmt: skip
-    made = [dataclasses.replace(one, seed=seed) for seed, one in enumerate(made)]
+
+    def rate(n, m):
+        if max(n, m) > 3:
+            return 0.0
+        return 0.96 if n == 3 else 0.5 if m == 3 else 1.0
+
+    made = [run(A, rate, seed=seed) for seed in range(3)]
     assert found(claim(relation="<=", threshold=0.1, region=region), *made).verdict == expected
 
 
@@ -250,7 +256,7 @@ def test_saying_one_thing_three_times_counts_once_and_as_its_worst():
     assert score_card.score(judged) == {UNDECIDED: 1, REPRODUCED: 1}
     assert score_card.score(judged, headline=True) == {UNDECIDED: 1}
     order = [DIFFERS, UNTESTED, FLOOR, UNDECIDED, NOT_RUN, REPRODUCED]
-    for worse, better in zip(order, order[1:], strict=False):
+    for worse, better in itertools.pairwise(order):
         some = [dataclasses.replace(judged[k], verdict=word) for k, word in enumerate((better, worse))]
         assert score_card.score(some) == {worse: 1}
 

@@ -48,7 +48,10 @@ def calibration(runs: Runs) -> Figure:
 
 
 def _curves(runs: Runs) -> Figure:
-    """Exact match above, edit distance of the text the model writes below; side by side for a single task."""
+    """Exact match above, edit distance of the text the model writes below; side by side for a single task.
+
+    The second is left out where no run let its model write on its own.
+    """
     tasks: dict[str, dict[str, Sequence[Run]]] = {}
     for name, some in runs.items():
         if some:
@@ -57,25 +60,32 @@ def _curves(runs: Runs) -> Figure:
     if not tasks:
         return plotting.empty(runs)
     looks = _looks(list(dict.fromkeys(words.named(name).kind for name in runs)))
-    single = len(tasks) == 1
-    figure = Figure(figsize=(8.6, 2.9) if single else (2.6 * len(tasks) + 2.0, 4.9), layout="constrained")
-    shape, share = ((1, 2), ("none", "none")) if single else ((2, len(tasks)), ("col", "row"))
+    single, panes = len(tasks) == 1, 1 + _written(runs)
+    size = (4.0 + 2.3 * panes, 2.9) if single else (2.6 * len(tasks) + 2.0, 0.9 + 2.0 * panes)
+    figure = Figure(figsize=size, layout="constrained")
+    shape, share = ((1, panes), ("none", "none")) if single else ((panes, len(tasks)), ("col", "row"))
     grid = figure.subplots(*shape, squeeze=False, sharex=share[0], sharey=share[1])  # type: ignore[call-overload]
     for panels, (task, kinds) in zip(grid if single else grid.T, tasks.items(), strict=True):
         _task(panels, kinds, looks)
         panels[0].set_title(words.task_title(task, next(iter(kinds.values()))[0]))
-    above, *_, below = grid.flat
-    plotting.percent(above)
-    highest = max([0.1, *(float(max(line.get_ydata())) for axes in grid.flat[len(tasks) :] for line in axes.lines)])
-    below.set_ylim(-0.03 * highest, 1.05 * highest)
-    if single:
-        grid[0, 1].set_title("Written output")
-    else:
+    plotting.percent(grid[0, 0])
+    if panes == 2:
+        heights = [float(max(line.get_ydata())) for axes in grid.flat[len(tasks) :] for line in axes.lines]
+        highest = max([0.1, *heights])
+        grid[-1, -1].set_ylim(-0.03 * highest, 1.05 * highest)
+        if single:
+            grid[0, 1].set_title("Written output")
+    if not single:
         plotting.outer_labels(grid)
     plotting.legend(figure, grid.flat)
     note = f"Grey: trained lengths. {plotting.seeds_note(runs, interval=True)} {plotting.BESIDE_NOTE}"
     plotting.footnote(figure, note, *plotting.absent(runs))
     return figure
+
+
+def _written(runs: Runs) -> bool:
+    """Whether a model wrote its own text in any run."""
+    return any("free_running" in modes for some in runs.values() for run in some for modes in run.grid.scores.values())
 
 
 def _looks(kinds: Sequence[str]) -> dict[str, Look]:
@@ -88,15 +98,17 @@ def _looks(kinds: Sequence[str]) -> dict[str, Look]:
 
 
 def _task(panels: Sequence[Axes], kinds: Mapping[str, Sequence[Run]], looks: Mapping[str, Look]) -> None:
-    """Two panels of a task: exact match, then edit distance."""
-    labels = {kind: words.kind_label(kind, some[0]) for kind, some in kinds.items()}
-    for axes, mode, metric in zip(panels, ("teacher_forced", "free_running"), ("correct", "edit"), strict=True):
+    """The panels of a task: exact match, then edit distance where there is a second one."""
+    padded = words.padded(next(iter(kinds.values()))[0])
+    labels = {kind: words.kind_label(kind, some[0], padded) for kind, some in kinds.items()}
+    for axes, mode, metric in zip(panels, ("teacher_forced", "free_running"), ("correct", "edit"), strict=False):
         points = {kind: plotting.scores([run.grid for run in some], mode, metric) for kind, some in kinds.items()}
         plotting.lines(axes, points, looks, labels, interval=metric == "correct")
         axes.set_xlabel(plotting.length_axis(next(iter(kinds.values()))[0]))
         plotting.trained_band(axes, (1, max(words.trained(run) for some in kinds.values() for run in some)))
     panels[0].set_ylabel("Exact match")
-    panels[1].set_ylabel("Edit distance per output token")
+    if len(panels) > 1:
+        panels[1].set_ylabel("Edit distance per output token")
 
 
 # -- Table 2 -----------------------------------------------------------------------------------------------

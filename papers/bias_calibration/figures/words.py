@@ -52,8 +52,17 @@ def task_title(task: str, run: Run) -> str:
     return f"{TASKS.get(task, 'ListOps, one operator')}\ntrained on 1 to {trained(run)} {unit}{padded}"
 
 
-def kind_label(kind: str, run: Run) -> str:
-    """Label of a curve."""
+def padded(run: Run) -> int:
+    """Digits that every number is padded to."""
+    return int(setting(run, "fixed_length") or 0)
+
+
+def kind_label(kind: str, run: Run, common: int) -> str:
+    """Label of a curve, which says so where its numbers are not padded to the ``common`` length."""
+    return _kind(kind, run) + ("" if padded(run) == common else f",\npadded to {padded(run)}")
+
+
+def _kind(kind: str, run: Run) -> str:
     width = setting(run, "window") or 1
     if kind == "window":
         return f"+ w = {width}"
@@ -61,6 +70,8 @@ def kind_label(kind: str, run: Run) -> str:
         return f"+ T = {setting(run, 'period') or 3}"
     if kind == "nope":
         return f"NoPE + w = {width}"
+    if kind in ("w2", "t4"):
+        return f"w = {width}, T = {setting(run, 'period')}"
     if kind.isdecimal():
         return f"Base {setting(run, 'base') or kind}"
     return KINDS.get(kind, kind)

@@ -40,11 +40,13 @@ def _distinct(runs: Runs) -> list[Sequence[Run]]:
 
 
 def fig16_21(runs: Runs) -> Figure:
-    """Eight heads of one setting with the most structure in their averaged attention."""
+    """The heads of one setting with the most structure in their averaged attention, up to eight."""
     recorded = [some for some in runs.values() if any(run.attention is not None for run in some)]
     if recorded:
-        figure = Figure(figsize=(10.0, 5.3), layout="constrained")
-        _attention_maps(_parts(figure, [1.0])[0], recorded[0], 2, 4)
+        heads = max(run.attention.weights[..., 0, 0].size for run in recorded[0] if run.attention is not None)
+        rows = min(2, -(-heads // 4))
+        figure = Figure(figsize=(10.0, 2.65 * rows), layout="constrained")
+        _attention_maps(_parts(figure, [1.0])[0], recorded[0], rows, 4)
     else:
         figure = Figure(figsize=(5.0, 2.0), layout="constrained")
         plotting.missing(figure.subplots(1, 1), "\n".join(runs), "no attention recorded at this profile")

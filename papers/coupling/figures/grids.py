@@ -48,7 +48,8 @@ def fig6(runs: Runs) -> Figure:
 
 def fig9(runs: Runs) -> Figure:
     """Multiplication over the lengths of both factors, without and with scratchpad."""
-    return _heat_maps(runs, _panels(*PLAIN_OVER_SCRATCHPAD), words.by_method)
+    note = "Of factors of one digit every tenth is zero: 10 % in the first row and column take no multiplication."
+    return _heat_maps(runs, _panels(*PLAIN_OVER_SCRATCHPAD), words.by_method, note)
 
 
 def fig10(runs: Runs) -> Figure:

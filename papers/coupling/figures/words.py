@@ -77,8 +77,10 @@ def by_head(run: Run) -> str:
 
 
 def by_width(run: Run) -> str:
-    """Title where widths are compared."""
-    return f"Width {setting(run, 'width')}, {size(run)}\n{trained(run)}"
+    """Title where widths are compared; a smaller one says which published one it stands for."""
+    width, published = setting(run, "width"), run.experiment.rpartition("/d")[2]
+    stands = f" (for {published})" if published.isdigit() and int(published) != width else ""
+    return f"Width {width}{stands}, {size(run)}\n{trained(run)}"
 
 
 def by_examples(run: Run) -> str:

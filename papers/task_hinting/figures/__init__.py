@@ -7,7 +7,7 @@ mechanisms and the tables have files of their own. Experiments without a run are
 from papers.task_hinting.figures.hints import fig3_6, fig3_7, fig3_8, fig3_9, fig3_11, training
 from papers.task_hinting.figures.mechanisms import fig4_15, fig4_16
 from papers.task_hinting.figures.projections import fig4_12, fig4_13, fig4_14
-from papers.task_hinting.figures.scaling import fig3_2, fig3_3, fig3_5
+from papers.task_hinting.figures.scaling import fig3_2, fig3_3, fig3_5, positions
 from papers.task_hinting.figures.tables import table1, table2, table3, table_csv
 from papers.task_hinting.figures.theorem import thm5_1, thm5_1_formats, thm5_1_repeats
 
@@ -25,6 +25,7 @@ __all__ = [
     "fig4_14",
     "fig4_15",
     "fig4_16",
+    "positions",
     "table1",
     "table2",
     "table3",

@@ -1,4 +1,4 @@
-"""Figures 3.2, 3.3 and 3.5: exact match by length, a line a training-set size or a depth."""
+"""Figures 3.2, 3.3, 3.5 and Appendix B: exact match by length, a line a training-set size, a depth, an encoding."""
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -32,3 +32,9 @@ def _scaling(runs: Runs, fact: str, note: str) -> Figure:
     hints = f"{words.said_once(runs, 'hints').capitalize()}."
     labels = words.labels(runs, fact)
     return panels.by_length(runs, panels.exact, labels, panels.EXACT, hints, note, looks=looks)
+
+
+def positions(runs: Runs) -> Figure:
+    """Appendix B: a line a kind of position embedding, without hints."""
+    hints = f"{words.said_once(runs, 'hints').capitalize()}."
+    return panels.by_length(runs, panels.exact, words.labels(runs, "positions"), panels.EXACT, hints)

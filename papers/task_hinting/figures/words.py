@@ -96,9 +96,12 @@ def updates(runs: Sequence[Run]) -> str:
     return f"{steps(runs, 'main_steps'):,} updates of {setting(runs[0], 'task')}"
 
 
+POSITIONS = {"none": "no positions", "sinusoidal": "fixed positions", "learned": "learned positions"}
+"""Position embeddings by the kind of encoding."""
 FACTS = {
     "hints": lambda runs, variant: hints(runs[0]),
     "softmax": lambda runs, variant: softmax(runs[0]),
+    "positions": lambda runs, variant: POSITIONS[str(setting(runs[0], "encoding"))],
     "depth": lambda runs, variant: plural(setting(runs[0], "layers"), "layer"),
     "size": size,
     "updates": lambda runs, variant: updates(runs),
