@@ -82,7 +82,7 @@ def test_both_sides_of_a_comparison_have_one_size_and_see_the_published_ratios()
                 assert 9 * longest == 12 * spec.data.task.longest
     for width in (64, 128):
         add, mix = (NAMES[f"table4.3/10k-{kind}-w{width}"].specs["night"] for kind in ("add", "mix"))
-        assert (add.model, add.train, add.test, add.data.examples) == (mix.model, mix.train, mix.test, 10_000)
+        assert (add.model, add.train, add.test, add.data.examples) == (mix.model, mix.train, mix.test, 30_000)
 
 
 @pytest.mark.parametrize("profile", ["cpu", "paper"])

@@ -99,7 +99,7 @@ def test_same_spec_is_the_hash():
 def test_only_ratios_of_counted_successes_are_proportions():
     families = {*FAMILIES, *(name for name, own in EVERY.own.items() if not isinstance(own, Measure))}
     named = [name for name in EVERY.names() if name not in families]
-    assert {name for name in named if EVERY.measure(name).proportion} == {"exact", "answer"}
+    assert {name for name in named if EVERY.measure(name).proportion} == {"exact", "answer", "answer_token"}
     assert math.isnan(take([run(A, 1.0)], "exact", "teacher_forced", [(2, 2)]).value) is False
 
 
