@@ -202,7 +202,7 @@ def _scaffold(task: str, configuration: str) -> Experiment:
 
 TABLE3 = tuple(
     _scaffold(task, configuration)
-    for task in ("successor", "addition", "n-by-one", "parity")
+    for task in ("successor", "addition", "parity", "n-by-one")
     for configuration in CONFIGURATIONS
 )
 

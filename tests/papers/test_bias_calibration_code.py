@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from lengen.config.overlay import overlay
+from lengen.config.spec import SpecError
 from lengen.config.tasks import NByOne, PairAddition
 from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
@@ -117,3 +118,17 @@ def test_adam_has_the_rate_and_epsilon_of_the_code(size, epsilon):
     assert {group["eps"] for group in optimizer.param_groups} == {epsilon}
     if size == "paper":
         assert (train.lr, train.betas) == (1e-4, (0.9, 0.98))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("data.format.more_zeros=2", "data.format.more_zeros=2: zeros stand before the number"),
+        ("data.task.tested_from=10", "data.task.tested_from=10: expected a digit below 10"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(change, said):
+    spec = settings.plain(profile("smoke", NByOne))
+    changes = (change, "data.format.width=0") if "more_zeros" in change else (change,)
+    with pytest.raises(SpecError, match=said):
+        spec.override(*changes)

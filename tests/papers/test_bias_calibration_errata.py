@@ -258,7 +258,7 @@ def test_the_training_numbers_have_seven_digits_too():
 
 
 def test_the_printed_example_of_figure_9_gets_operands_of_one_length():
-    ((first, second),) = settings.PROBES[PairAddition]
+    (first, second), _ = settings.PROBES[PairAddition]
     assert (len(first), len(second)) == (9, 10)
     data = TaskData(settings.plain(profile("paper", PairAddition)), 0)
     batch = data.writer.write(data.task.parse([first, second]))

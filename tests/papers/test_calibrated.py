@@ -261,7 +261,7 @@ def test_relative_keys_are_recorded_as_computed_pair_by_pair(tmp_path):
     expected = [[(row @ key).item() * spec.model.head_dim**-0.5 for key in encoding.table] for row in mean]
     assert outcome.arrays["relative.distance"].tolist() == list(range(-19, 20)), "every distance of the sequence"
     assert np.allclose(outcome.arrays["relative.score"], expected, atol=1e-5)
-    assert outcome.arrays["relative.score"].shape == (HEADS, 43)
+    assert outcome.arrays["relative.score"].shape == (HEADS, 39)
 
 
 def test_problems_averaged_over_are_a_function_of_the_seed():

@@ -16,7 +16,6 @@ from reproduce.comparison.verdicts import NOT_RUN, UNTESTED, verdict
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
 from tests.reproduce.made import EVERY, both, claim, evidence, experiment, run, scalars, spec, three
-import itertools
 
 A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
 EXCEEDS = {"check": "compare", "relation": ">", "right": ["p/f/b"]}
