@@ -125,7 +125,7 @@ MINI = ByProfile(
 """generalize_to_longer_mini. The longest tested length is 4/3 of the longest trained one at paper, night and cpu."""
 SWEPT = ByProfile(
     paper=MINI.paper,
-    cpu=_set(up_to(5, 4), up_to(6), 10_000),
+    cpu=_set(up_to(5, 4), up_to(6), 30_000),
     smoke=MINI.smoke,
 )
 """generalize_to_longer_mini again, one digit shorter at night and cpu: with four sub-tasks in the mixture a fifth of

@@ -14,6 +14,7 @@ from matplotlib.patches import Rectangle
 from lengen import plotting
 from lengen.config.experiment import Figure
 from lengen.intervals import wilson
+from lengen.vocab import PRINTABLE
 from papers.random_spaces import figures, lengths
 from papers.random_spaces.figures import uncertainty, words
 from reproduce.output.figures import render
@@ -67,7 +68,7 @@ def test_runs_that_did_not_record_what_a_figure_needs_are_no_error(name):
 
 
 @pytest.mark.parametrize("name", ["fig4_1", "fig4_2"])
-def test_lengths_over_training_are_the_metrics_and_untrained_ones_are_dashed_and_marked(name):
+def test_lengths_over_training_are_the_metrics_and_untrained_ones_are_dashed(name):
     *_, runs = FIGURES[name].values() if name == "fig4_1" else reversed(FIGURES[name].values())
     drawing = draw(name)
     count = len(FIGURES[name])
@@ -79,9 +80,7 @@ def test_lengths_over_training_are_the_metrics_and_untrained_ones_are_dashed_and
             length = int(line.get_label().split()[0])
             assert list(line.get_xdata()) == list(made.STEPS)
             assert list(line.get_ydata()) == [metrics[step, f"{metric}.{length}"] for step in made.STEPS]
-            assert (line.get_linestyle(), line.get_marker() == "") == (
-                ("-", True) if length in TRAINED else ("--", False)
-            )
+            assert line.get_linestyle() == ("-" if length in TRAINED else "--") and line.get_marker() != ""
     assert below.get_yscale() == "log" and "nats" in drawing.axes[count].get_ylabel()
     assert {text.get_text() for text in below.get_legend().get_texts()} >= {"5 (left out)", "7 (longer)", "6"}
 
@@ -150,6 +149,31 @@ def test_attention_maps_are_the_maximum_over_heads_with_tokens_on_both_axes():
         assert np.array_equal(np.asarray(axes.images[0].get_array()), weights[layer].max(axis=0))
         assert "".join(label.get_text() for label in axes.get_yticklabels()) == "$12+34=46$"
         assert "".join(label.get_text() for label in axes.get_xticklabels()) == "$12+34=46$"
+
+
+def test_a_longer_problem_stands_below_the_map_of_the_trained_one():
+    weights = np.random.default_rng(0).random((2, 12, 12)).astype(np.float16)
+    tokens = np.array([PRINTABLE.id(character) for character in "$123+456=579$"], np.int16)
+    stored = {"attention.8": weights, "attention_tokens.8": tokens}
+    name = "random_spaces/fig4.4/ape"
+    drawing = draw("fig4_4", {name: [run("fig4.4/ape", arrays=stored, attention=made.attention())]})
+    maps = [axes for axes in drawing.axes if axes.images]
+    assert len(maps) == 2 * 2, "two layers, a trained and a longer problem"
+    for axes, layer in zip(maps[2:], (0, 1), strict=True):
+        assert np.array_equal(np.asarray(axes.images[0].get_array()), weights[layer].astype(np.float32))
+        assert "".join(label.get_text() for label in axes.get_yticklabels()) == "$123+456=579"
+    assert "6 digits (trained)" in maps[0].get_ylabel() and "8 digits (longer)" in maps[2].get_ylabel()
+
+
+def test_a_panel_says_where_its_model_has_not_learned_its_range():
+    name = f"{PAPER}/fig4.1/1-7_digit"
+    learned = [(400, f"exact_match.{length}", 1.0 if length in TRAINED else 0.0) for length in LENGTHS]
+    failed = [(step, metric, 0.5 * value) for step, metric, value in learned]
+    titles = [
+        draw("fig4_1", {name: [run("fig4.1/1-7_digit", metrics=points)]}).axes[0].get_title()
+        for points in (learned, failed)
+    ]
+    assert "not learned" not in titles[0] and "not learned: 0.50 at 6 digits" in titles[1]
 
 
 def test_settings_show_the_trained_lengths_together_and_the_others_alone():

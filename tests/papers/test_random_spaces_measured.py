@@ -95,6 +95,8 @@ def test_a_run_leaves_every_array_of_its_kind(name, runs):
         assert len(tokens) - size in (length + 1, length + 2)
     assert not arrays, "nothing else"
     names = {metric for _, metric, _ in read_metrics(folder / METRICS)}
+    followed = {metric.partition(".")[2] for metric in names if metric.startswith("subtask.")}
+    assert followed == (set(SUBTASKS) if name == "mix" else set())
     assert {f"{kind}.{length}" for kind in ("exact_match", "answer_loss") for length in lengths} <= names
     tracked_digits = {metric for metric in names if metric.startswith("digit_loss.")}
     longest = {f"digit_loss.{place}" for place in range(1, spec.data.task.longest + 1)}

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen.measures import Missing, OfRun, Scored
+from lengen.measures import Measure, Missing, OfRun, Scored
 from lengen.metrics import METRICS, Metric
-from lengen.records import AttentionMap, Counts, Grid, KeyCount
+from lengen.records import Counts, Grid, KeyCount
 from papers.coupling.measures import keys_growth
 from papers.random_spaces.measures import FALLEN, fallen_at, most_significant_first
 from reproduce.comparison.evidence import Side, same_spec
@@ -97,21 +97,10 @@ def test_same_spec_is_the_hash():
 
 
 def test_only_ratios_of_counted_successes_are_proportions():
-    named = [name for name in EVERY.names() if name not in (*FAMILIES, "uncertainty", "order")]
-    assert {name for name in named if EVERY.measure(name).proportion} == {"exact", "answer"}
+    families = {*FAMILIES, *(name for name, own in EVERY.own.items() if not isinstance(own, Measure))}
+    named = [name for name in EVERY.names() if name not in families]
+    assert {name for name in named if EVERY.measure(name).proportion} == {"exact", "answer", "answer_token"}
     assert math.isnan(take([run(A, 1.0)], "exact", "teacher_forced", [(2, 2)]).value) is False
-
-
-def test_entropy_of_attention_looks_at_the_rows_from_the_equals_sign_on():
-    weights = np.zeros((2, 1, 4, 4), dtype=np.float32)
-    weights[:, :, :2, 0] = 1  # before "=": one key
-    weights[:, :, 2] = [0.5, 0.5, 0, 0]
-    weights[:, :, 3] = 0.25
-    made = dataclasses.replace(run(A, 1.0), attention=AttentionMap(("1", "+", "=", "2"), weights, 1))
-    sample = take([made], "attention_entropy", "teacher_forced", [])
-    assert (sample.value, sample.n) == (pytest.approx((math.log(2) + math.log(4)) / 2), 4)
-    with pytest.raises(Missing, match="f/a recorded no attention"):
-        take([run(A, 1.0)], "attention_entropy", "teacher_forced", [])
 
 
 CELLS = [(2, 2), (3, 2)]

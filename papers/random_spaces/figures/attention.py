@@ -1,14 +1,18 @@
-"""Figure 4.4: attention maps, a column a layer, the maximum over its heads."""
+"""Figure 4.4: attention maps, a column a layer, the maximum over its heads; a longer problem below, if recorded."""
 
 import dataclasses
+from collections.abc import Sequence
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from lengen import plotting
 from lengen.plotting import Runs
 from lengen.records import AttentionMap, Run
+from lengen.vocab import PRINTABLE
+from papers.random_spaces import lengths
 from papers.random_spaces.figures import words
-from papers.random_spaces.lengths import trained_on
+from papers.random_spaces.lengths import ROLES, trained_on
 
 NOTE = (
     "Maximum over the heads of a layer, after softmax. A row reads the token at its left and predicts the next one; "
@@ -22,35 +26,55 @@ LABELLED = 48
 
 
 def fig4_4(runs: Runs) -> Figure:
-    """Figure 4.4: absolute positions above, with random spaces in the middle, Abacus below."""
-    shown: dict[str, tuple[Run, AttentionMap]] = {}
-    for name, some in runs.items():
-        for run in some:
-            if run.attention is not None:
-                shown.setdefault(name, (run, largest(run.attention)))
+    """Figure 4.4: absolute positions above, with random spaces in the middle, Abacus below.
+
+    Each at the longest trained length and, where a run recorded it, at the longest tested one: the text speaks of both.
+    """
+    shown = {name: rows for name, some in runs.items() if (rows := _maps(some))}
     if not shown:
         return plotting.empty(runs, "no attention recorded at this profile")
-    columns = max(record.weights.shape[0] for _, record in shown.values())
-    side = CELL * max(22, *(len(record.tokens) for _, record in shown.values()))
-    size = (max(columns * (side + 0.5) + 0.8, 5.2), len(shown) * (side + 0.65) + 1.0)
+    maps = [row for rows in shown.values() for row in rows]
+    columns = max(record.weights.shape[0] for _, record, _ in maps)
+    side = CELL * max(22, *(len(record.tokens) for _, record, _ in maps))
+    size = (max(columns * (side + 0.5) + 0.8, 5.2), len(maps) * (side + 0.65) + 1.0)
     figure = Figure(figsize=size, layout="constrained")
-    grid = figure.subplots(len(shown), columns, squeeze=False)
-    for line, (run, record) in zip(grid, shown.values(), strict=True):
+    grid = figure.subplots(len(maps), columns, squeeze=False)
+    for line, (run, record, length) in zip(grid, maps, strict=True):
         for layer, axes in enumerate(line):
             if layer >= record.weights.shape[0]:
                 axes.set_axis_off()
                 continue
             plotting.attention_map(axes, record, layer, 0, title=f"Layer {layer + 1}", most=LABELLED)
             named = words.label(run).replace(", ", ",\n", 1)
-            axes.set_ylabel("" if layer else f"{named}\n{axes.get_ylabel()}")
+            role = ROLES[lengths.role(run, length)]
+            axes.set_ylabel("" if layer else f"{named}\n{length} digits ({role})\n{axes.get_ylabel()}")
             if line is not grid[-1]:
                 axes.set_xlabel("")
     scale = figure.colorbar(plotting.attention_scale(), ax=grid, shrink=0.6, aspect=30)
     scale.set_label(f"Largest attention of a head (< {plotting.CLIP}: black)")
-    kinds = "; ".join(f"{words.label(run)}: {trained_on(run)}, seed {run.seed}" for run, _ in shown.values())
+    kinds = "; ".join(
+        f"{words.label(run)}: {trained_on(run)}, seed {run.seed}" for run, *_ in (rows[0] for rows in shown.values())
+    )
     without = plotting.not_recorded(runs, shown, "Attention not recorded")
     plotting.footnote(figure, NOTE, f"{kinds}.", without, *plotting.absent(runs))
     return figure
+
+
+def _maps(runs: Sequence[Run]) -> list[tuple[Run, AttentionMap, int]]:
+    """Maps of the first run that recorded any, each with its operand length."""
+    for run in runs:
+        if run.attention is not None:
+            longest = max(lengths.tested(run))
+            beyond = [(run, longer(run, longest), longest)] if f"attention.{longest}" in run.arrays else []
+            return [(run, largest(run.attention), lengths.trained(run)[-1]), *beyond]
+    return []
+
+
+def longer(run: Run, length: int) -> AttentionMap:
+    """The stored map of one problem of another length, (layers, 1, queries, keys)."""
+    tokens = run.arrays[f"attention_tokens.{length}"]
+    texts = tuple(PRINTABLE.decode([int(token)]) for token in tokens[:-1])
+    return AttentionMap(texts, run.arrays[f"attention.{length}"][:, None].astype(np.float32), 1)
 
 
 def largest(record: AttentionMap) -> AttentionMap:

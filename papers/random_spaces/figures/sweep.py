@@ -135,7 +135,7 @@ def _over_widths(runs: Runs, measure: Measure, label: str, note: str, *, logarit
     frame, groups = _settings(every), _groups(every)
     sizes, ticks = (sorted(frame[name].unique()) for name in ("examples", "width"))
     figure = Figure(figsize=(1.75 * len(sizes) + 3.0, 1.5 * len(groups) + 1.3), layout="constrained")
-    grid = figure.subplots(len(groups), len(sizes), squeeze=False, sharex=True, sharey="row")
+    grid = figure.subplots(len(groups), len(sizes), squeeze=False, sharex=True, sharey=True)
     for line, group in zip(grid, groups, strict=True):
         measured = frame.assign(value=measure(every, group)).dropna()
         for axes, size in zip(line, sizes, strict=True):
@@ -144,11 +144,12 @@ def _over_widths(runs: Runs, measure: Measure, label: str, note: str, *, logarit
             if not axes.lines:
                 axes.text(0.5, 0.5, "not measured", ha="center", va="center", color="0.4", transform=axes.transAxes)
         line[0].set_ylabel(f"{lengths.group_label(every[0], group)}\n{label}")
-        if logarithmic:
-            medians = [value for axes in line for drawn in axes.lines for value in drawn.get_ydata()]
-            plotting.logarithmic(line[0], medians)
-        else:
-            plotting.percent(line[0], -0.04, 1.04)
+    if logarithmic:  # one axis for all panels: a tenth of a nat fills none of them
+        plotting.logarithmic(
+            grid[0, 0], [value for axes in grid.flat for drawn in axes.lines for value in drawn.get_ydata()]
+        )
+    else:
+        plotting.percent(grid[0, 0], -0.04, 1.04)
     for axes in grid[-1]:
         axes.set_xlabel("Width of the model")
     grid[0, 0].set_xscale("log", base=2)
@@ -200,7 +201,7 @@ def fig4_8(runs: Runs) -> Figure:
     for axes, group in zip(grid, others, strict=True):
         measured = frame.assign(outside=_losses(every, group))
         for row in measured[(measured["inside"] > 0) & (measured["outside"] > 0)].itertuples():
-            area = 4 + 6 * math.log2(max(row.width / 32, 1))
+            area = 14 + 12 * math.log2(max(row.width / 32, 1))
             look = {"color": colours[row.examples], "marker": METHODS[row.kind].look.marker, "alpha": 0.8}
             axes.scatter(row.inside, row.outside, s=area, ec="k", linewidths=0.3, **look)
             drawn += [row.inside, row.outside]

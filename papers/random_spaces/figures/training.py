@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lengen import plotting
+from lengen.intervals import median
 from lengen.plotting import BLACK, COLOURS, MARKERS, Look, Runs, first, setting
 from lengen.records import Run
 from papers.random_spaces import lengths
@@ -42,7 +43,9 @@ def _over_training(runs: Runs) -> Figure:
     for (above, below), some in zip(grid.T, shown.values(), strict=True):
         for axes, metric in ((above, "exact_match"), (below, "answer_loss")):
             _lines(axes, some, metric, _lengths(some[0]))
-        above.set_title(f"{lengths.trained_on(some[0]).capitalize()}\n{plotting.size(some[0])}")
+        above.set_title(
+            "\n".join([lengths.trained_on(some[0]).capitalize(), plotting.size(some[0]), *_unlearned(some)])
+        )
         plotting.percent(above)
         if below.lines:
             columns = 3 if len(below.lines) <= 12 else 4
@@ -55,11 +58,27 @@ def _over_training(runs: Runs) -> Figure:
     grid[1, 0].set_ylabel("Answer loss (nats per token)")
     _logarithmic(grid[1], "answer_loss", shown)
     note = (
-        "Solid: trained lengths. Dashed with markers: lengths never trained, left out between trained ones or longer. "
+        "Solid: trained lengths. Dashed: lengths never trained, left out between trained ones or longer. "
         f"Loss on a logarithmic scale. {plotting.seeds_note(shown)}"
     )
     plotting.footnote(figure, note, *plotting.absent(runs))
     return figure
+
+
+LEARNED = 0.95
+"""Exact match at the longest trained length from which on a panel is that of a model that has learned."""
+
+
+def _unlearned(runs: Sequence[Run]) -> list[str]:
+    """A line for the title of a panel whose models have not learned their longest trained length."""
+    longest = lengths.trained(runs[0])[-1]
+    ends = [found[-1][1] for run in runs if (found := sorted(_values(run, f"exact_match.{longest}")))]
+    reached = median(ends) if ends else 1.0
+    return [] if reached >= LEARNED else [f"not learned: {reached:.2f} at {longest} digits"]
+
+
+def _values(run: Run, metric: str) -> list[tuple[int, float]]:
+    return [(step, value) for step, name, value in run.metrics if name == metric]
 
 
 def _lengths(run: Run) -> dict[int, tuple[str, Look]]:
@@ -67,7 +86,10 @@ def _lengths(run: Run) -> dict[int, tuple[str, Look]]:
     known = lengths.tested_trained(run)
     others = [length for length in lengths.tested(run) if length not in known]
     last = max(len(known) - 1, 1)
-    found = {length: (str(length), Look(TRAINED(0.05 + 0.58 * k / last), "")) for k, length in enumerate(known)}
+    found = {
+        length: (str(length), Look(TRAINED(0.05 + 0.58 * k / last), MARKERS[k % len(MARKERS)]))
+        for k, length in enumerate(known)
+    }
     for number, length in enumerate(others):
         look = Look(UNTRAINED[number % len(UNTRAINED)], MARKERS[number % len(MARKERS)], "--")
         found[length] = (f"{length} ({lengths.ROLES[lengths.role(run, length)]})", look)
