@@ -98,7 +98,8 @@ DEVIATIONS: dict[str, str] = {
         "tested, models are narrow, and trainings take minutes at a larger learning rate in fewer steps "
         "(papers/task_hinting/profiles.py). Lengths and the alphabet keep their ratio to the longest trained length, "
         "and training sets their ratio to each other; the smallest is seen 35 times at night, 100 times in the paper, "
-        "since one as small as that does not teach the trained lengths. Claims are tested, numbers are not compared. "
+        "since one as small as that does not teach the trained lengths; incrementing has four times as many numbers. "
+        "Claims are tested, numbers are not compared. "
         "What was tried, and that it was chosen by accuracy at trained lengths: papers/task_hinting/RECIPES.md."
     ),
     "D23": (

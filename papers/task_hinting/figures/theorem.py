@@ -63,8 +63,14 @@ def thm5_1_formats(runs: Runs) -> Figure:
             for name, longest in solved.items()
             if longest and setting(runs[name][0], "alphabet") == alphabet
         )
-        look = {"color": plotting.COLOURS[number], "marker": plotting.MARKERS[number], "linestyle": "none"}
-        axes.plot(*zip(*points, strict=True), **look, label=f"sorted; numbers 1 to {alphabet}")
+        where, reached = zip(*points, strict=True)
+        axes.plot(
+            where,
+            reached,
+            plotting.MARKERS[number],
+            color=plotting.COLOURS[number],
+            label=f"sorted; numbers 1 to {alphabet}",
+        )
     axes.set_yscale("log", base=2)
     names = {held.bits: held.name for held in NUMBER_FORMATS.values()}
     axes.set_xticks(sorted(names), labels=[f"{value} ({names[value]})" for value in sorted(names)])
