@@ -140,7 +140,7 @@ def _repeated(figure: str, kind: str, place: str, claim: str = "") -> Experiment
         claim or words,
         place,
         specs,
-        extra=MINUTES if kind == "all" else "",
+        extra=MINUTES if kind in ("fill", "all") else "",
         night=3 if kind == "all" else HEADLINE,
     )
 
