@@ -97,7 +97,7 @@ DEVIATIONS: dict[str, str] = {
         "At the profiles cpu and night the alphabet has 50 numbers, sequences up to 10 are trained and up to 50 "
         "tested, models are narrow, and trainings take minutes at a larger learning rate in fewer steps "
         "(papers/task_hinting/profiles.py). Lengths and the alphabet keep their ratio to the longest trained length, "
-        "and training sets their ratio to each other; the smallest is seen 35 times at night, 100 times in the paper, "
+        "and training sets their ratio to each other; the smallest is seen 12 times, 100 times in the paper, "
         "since one as small as that does not teach the trained lengths. Claims are tested, numbers are not compared. "
         "What was tried, and that it was chosen by accuracy at trained lengths: papers/task_hinting/RECIPES.md."
     ),

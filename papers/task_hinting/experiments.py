@@ -140,7 +140,7 @@ def _repeated(figure: str, kind: str, place: str, claim: str = "") -> Experiment
         claim or words,
         place,
         specs,
-        extra=MINUTES if kind == "all" else "",
+        extra=MINUTES if kind in ("fill", "all") else "",
         night=3 if kind == "all" else HEADLINE,
     )
 
@@ -430,7 +430,10 @@ FIGURES: tuple[Figure, ...] = (
         TRAINED,
     ),
     figure_of(
-        "thm5.1-formats", "Theorem 5.1: number formats", lambda runs: _figures().thm5_1_formats(runs), THM51[3:6]
+        "thm5.1-formats",
+        "Theorem 5.1: numbers sorted, by bits",
+        lambda runs: _figures().thm5_1_formats(runs),
+        THM51[3:],
     ),
     figure_of(
         "thm5.1-repeats",

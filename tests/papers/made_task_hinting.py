@@ -6,13 +6,16 @@ from matplotlib.figure import Figure as Drawing
 from lengen import plotting
 from lengen.config import (
     Carries,
+    Consecutive,
     Counting,
     DataSpec,
     Filling,
     Increment,
+    Learned,
     ModelSpec,
     NextLarger,
     NoEncoding,
+    Sinusoidal,
     Sorting,
     Spec,
     Tempered,
@@ -44,7 +47,8 @@ SPEC = Spec(
 )
 PLACES = {
     "task": "data.task", "hints": "data.hints", "examples": "data.examples", "tempered": "model.tempered",
-    "layers": "model.layers", "steps": "train.steps", "lengths": "test.lengths", "counts": "test.counts",
+    "layers": "model.layers", "encoding": "model.encoding", "ids": "data.position_ids",
+    "steps": "train.steps", "lengths": "test.lengths", "counts": "test.counts",
 }  # fmt: skip
 """Where a field stands."""
 
@@ -167,6 +171,8 @@ def complete(seeds=1) -> dict[str, dict[str, list[Run]]]:
     first |= some("table1/tempered-prompt", **tempered | {"tempered": Tempered(of="prompt"), "reach": 60.0})
     first |= some("table1/one-plus-log", **tempered | {"tempered": Tempered(form="one_plus_log"), "reach": 40.0})
     second = some("table2/standard", **SUCCESSOR) | some("table2/tempered", **SUCCESSOR | tempered)
+    positions = some("appendix-b/none") | some("appendix-b/fixed", encoding=Sinusoidal(), ids=Consecutive(), reach=12.0)
+    positions |= some("appendix-b/learned", encoding=Learned(), ids=Consecutive(max_position=256), reach=11.0)
     third = some("table3/standard", **INCREMENT, reach=16) | some(
         "table3/hinting", **INCREMENT, hints=(Carries(longest=TRAINED),), reach=18
     )
@@ -179,6 +185,7 @@ def complete(seeds=1) -> dict[str, dict[str, list[Run]]]:
         "fig3_2": group(data), "fig3_3": group(depths), "fig3_5": group(hinted), "fig3_6": main | equal,
         "fig3_7": main | equal, "fig3_8": main, "fig3_9": main, "fig3_11": eleven, "fig4_12": none, "fig4_13": none,
         "fig4_14": none, "fig4_15": main, "fig4_16": main, "table1": first, "table2": second, "table3": third,
+        "positions": positions,
         "training": eleven,
     }  # fmt: skip
 

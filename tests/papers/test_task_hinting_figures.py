@@ -18,12 +18,13 @@ from papers.task_hinting.figures import mechanisms, panels, words
 from reproduce.output.figures import render
 from tests.papers import made_task_hinting as made
 from tests.papers.made import flat, texts
-from tests.papers.made_task_hinting import FIGURES, LENGTHS, PAPER, complete, draw, legend, run, several, shares
+from tests.papers.made_task_hinting import FIGURES, LENGTHS, PAPER, N, complete, draw, legend, run, several, shares
 
 ROOT = Path(__file__).resolve().parents[2]
 SEVERAL = complete(3)
 LINES = [
     "fig3_2", "fig3_3", "fig3_5", "fig3_6", "fig3_7", "fig3_11", "fig4_15", "fig4_16", "table1", "table2", "table3",
+    "positions",
 ]  # fmt: skip
 """Figures of one panel with a line an experiment."""
 PROJECTIONS = ["fig4_12", "fig4_13", "fig4_14"]
@@ -244,6 +245,16 @@ def test_mechanisms_are_shares_of_hits_by_length(name, part):
         assert list(line.get_ydata()) == pytest.approx([share / part for share in shares(reach, seed)], abs=1e-3)
     assert "attention" in axes.get_ylabel() and legend(draw(name)) == ["no hints", "successor hints"]
     assert bool(axes.collections) is (name == "fig4_15")  # tokens of one sequence are no independent samples
+
+
+def test_the_guess_that_every_minimum_is_1_is_dotted():
+    arrays = made.hits() | {f"hits.guessed.{length}": np.arange(N) < 100 for length in LENGTHS}
+    *_, guess = draw("fig4_15", several("fig4.15/none", arrays=arrays)).axes[0].lines
+    assert guess.get_linestyle() == ":" and list(guess.get_ydata()) == [100 / N] * len(LENGTHS)
+
+
+def test_positions_are_named():
+    assert legend(draw("positions")) == ["no positions", "fixed positions", "learned positions"]
 
 
 def test_seeds_and_lengths_without_hits_are_left_out():

@@ -12,9 +12,15 @@ from papers.task_hinting.figures import panels, words
 
 def fig4_15(runs: Runs) -> Figure:
     """Figure 4.15: the delimiter finds the minimum after the first attention."""
-    note = "Hit: the delimiter's largest projection on the decoder basis is the minimum."
+    note = (
+        "Hit: the delimiter's largest projection on the decoder basis is the minimum. Dotted: a guess of 1 every time."
+    )
     label = "Share of sequences whose\nminimum is found (attention 1)"
-    return panels.by_length(runs, minimum, words.labels(runs, "hints"), label, note)
+    figure = panels.by_length(runs, minimum, words.labels(runs, "hints"), label, note)
+    guess = guessed([run for some in runs.values() for run in some]).groupby("length")["value"].median()
+    if len(guess):  # the sequences are the same for all runs
+        figure.axes[0].plot(guess.index.tolist(), guess.tolist(), ":", color="0.4", linewidth=1.2, zorder=1)
+    return figure
 
 
 def fig4_16(runs: Runs) -> Figure:
@@ -30,6 +36,16 @@ def fig4_16(runs: Runs) -> Figure:
 def minimum(runs: Sequence[Run]) -> pd.DataFrame:
     """How often the delimiter finds the minimum, by length."""
     return hits(runs, "minimum")
+
+
+def guessed(runs: Sequence[Run]) -> pd.DataFrame:
+    """How often the minimum is 1, by length."""
+    return hits(runs, "guessed")
+
+
+def copy(runs: Sequence[Run]) -> pd.DataFrame:
+    """How often input tokens show themselves after the first attention, by length."""
+    return hits(runs, "copy")
 
 
 def identity_successor(runs: Sequence[Run]) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from lengen.plotting import MARKERS, Look, Runs
+from lengen.plotting import MARKERS, METHODS, Look, Runs, setting
 from papers.task_hinting.figures import panels, words
 
 ORDERED = mpl.colormaps["viridis"]
@@ -37,4 +37,9 @@ def _scaling(runs: Runs, fact: str, note: str) -> Figure:
 def positions(runs: Runs) -> Figure:
     """Appendix B: a line a kind of position embedding, without hints."""
     hints = f"{words.said_once(runs, 'hints').capitalize()}."
-    return panels.by_length(runs, panels.exact, words.labels(runs, "positions"), panels.EXACT, hints)
+    looks = {
+        name: METHODS[str(setting(some[0], "encoding"))].look._replace(line=("-", "--", ":")[k % 3])
+        for k, (name, some) in enumerate(runs.items())
+        if some
+    }
+    return panels.by_length(runs, panels.exact, words.labels(runs, "positions"), panels.EXACT, hints, looks=looks)

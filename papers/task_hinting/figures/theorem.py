@@ -1,5 +1,6 @@
 """Theorem 5.1 beside trained models: exact match and the two operations of Section 4 by length."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from matplotlib.axes import Axes
@@ -11,20 +12,22 @@ from lengen.plotting import Runs, first, setting
 from lengen.records import Run
 from papers.task_hinting.figures import mechanisms, panels, words
 from papers.task_hinting.figures.panels import EXACT, Points
+from papers.task_hinting.theorem import largest_length
 
 MEASURED = (
     (EXACT, panels.exact),
+    ("Copy of an input token\n(attention 1)", mechanisms.copy),
     ("Minimum at the delimiter\n(attention 1)", mechanisms.minimum),
     ("Identity and successor\n(attention 2)", mechanisms.identity_successor),
 )
 
 
 def thm5_1(runs: Runs) -> Figure:
-    """Exact match, the minimum after the first attention, identity and successor after the second."""
+    """Exact match, copy and minimum after the first attention, identity and successor after the second."""
     if not any(runs.values()):
         return plotting.empty(runs, panels.reason(runs))
-    figure = Figure(figsize=(10.0, 3.6), layout="constrained")
-    grid = figure.subplots(1, 3, sharey=True)
+    figure = Figure(figsize=(12.5, 3.6), layout="constrained")
+    grid = figure.subplots(1, 4, sharey=True)
     for axes, (title, measure) in zip(grid, MEASURED, strict=True):
         points = {name: measure(some) for name, some in runs.items()}
         plotting.lines(axes, points, panels.method_looks(runs), _labels(runs), interval=False)
@@ -44,22 +47,51 @@ def thm5_1(runs: Runs) -> Figure:
 
 
 def thm5_1_formats(runs: Runs) -> Figure:
-    """Exact match of the construction in three number formats."""
-    points = {name: panels.exact(some) for name, some in runs.items()}
-    if not panels.lengths(points):
+    """The longest input that the construction sorts, by the bits of its numbers, beside what its bound allows."""
+    solved = {name: _longest(some) for name, some in runs.items() if some}
+    if not any(solved.values()):
         return plotting.empty(runs, panels.reason(runs))
-    figure = Figure(figsize=(7.2, 3.0), layout="constrained")
+    figure = Figure(figsize=(7.2, 3.2), layout="constrained")
     axes = figure.subplots()
-    labels = {name: NUMBER_FORMATS[setting(some[0], "precision")].name for name, some in runs.items() if some}
-    plotting.lines(axes, points, plotting.in_order(runs), labels)
-    axes.set_xticks(panels.lengths(points))
-    axes.set(xlabel=plotting.length_axis(first(runs)), ylabel=EXACT)
-    plotting.percent(axes)
+    bits = {precision: held.bits for precision, held in NUMBER_FORMATS.items()}
+    bound = sorted((bits[precision], largest_length(precision)) for precision in bits)
+    axes.plot(*zip(*bound, strict=True), "--", color="0.4", marker="_", label="bound of the derivation")
+    alphabets = dict.fromkeys(setting(runs[name][0], "alphabet") for name in solved)
+    for number, alphabet in enumerate(alphabets):
+        points = sorted(
+            (bits[setting(runs[name][0], "precision")], longest)
+            for name, longest in solved.items()
+            if longest and setting(runs[name][0], "alphabet") == alphabet
+        )
+        where, reached = zip(*points, strict=True)
+        axes.plot(
+            where,
+            reached,
+            plotting.MARKERS[number],
+            color=plotting.COLOURS[number],
+            label=f"sorted; numbers 1 to {alphabet}",
+        )
+    axes.set_yscale("log", base=2)
+    names = {held.bits: held.name for held in NUMBER_FORMATS.values()}
+    axes.set_xticks(sorted(names), labels=[f"{value} ({names[value]})" for value in sorted(names)])
+    axes.set(xlabel="Significant bits b", ylabel="Numbers sorted")
     plotting.legend(figure, [axes])
-    alphabet = setting(first(runs), "alphabet")
-    note = f"Constructed for numbers 1 to {alphabet}. {plotting.BESIDE_NOTE} Bands: 95 % Wilson intervals."
+    note = (
+        f"Points: the longest tested input at which {SOLVED:.0%} and more are sorted; longer ones are tested up to the "
+        "bound where it is below a thousand."
+    )
     plotting.footnote(figure, note, *plotting.absent(runs))
     return figure
+
+
+SOLVED = 0.99
+"""Exact match from which on a length counts as sorted."""
+
+
+def _longest(runs: Sequence[Run]) -> int:
+    """The longest tested length that is sorted; 0 where none is."""
+    found = panels.exact(runs)
+    return max((int(length) for length in found["length"][found["value"] >= SOLVED]), default=0)
 
 
 def thm5_1_repeats(runs: Runs) -> Figure:
