@@ -6,7 +6,7 @@ Defaults are plain: what the task computes, each number as it is, most significa
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from lengen.config.part import Axis, Count, Part, SettingError, nearest
-from lengen.config.tasks import Multiplication, NByOne, PairAddition, Task, TwoOperandAddition
+from lengen.config.tasks import LARGEST_ALPHABET, Multiplication, NByOne, PairAddition, Task, TwoOperandAddition
 
 if TYPE_CHECKING:
     from lengen.formats.base import Format as Written
@@ -15,6 +15,8 @@ Subtask = Literal["add", "rev", "ali", "mad", "car"]
 SUBTASKS: tuple[Subtask, ...] = ("add", "rev", "ali", "mad", "car")
 """Parts of addition that can be asked for (Section 4.2.2 of "Length Generalization on Multi-Digit Integer Addition with
 Transformers")."""
+OTHER_SYMBOLS = 8
+"""Room for operators, separators and spaces among the symbols of a line."""
 
 
 class Format(Axis):
@@ -91,6 +93,9 @@ class Linear(Part, Format, tag="linear", frozen=True):
     """What stands between query and response."""
     end: bool = True
     """A response ends with ``$``; else exactly as many tokens are written as the answer has."""
+    index_hints: Count = 0
+    """Marks that can stand before digits, the same one before digits of the same place: ``$B5A7+B4A8=C1B0A5$``; in
+    training the marks of an example begin anywhere among them. 0 writes none."""
 
     @property
     def padded(self) -> bool:
@@ -144,6 +149,8 @@ class Linear(Part, Format, tag="linear", frozen=True):
                     f"data.format.{name}={getattr(self, name)}: {who} is written as long as it is; leave "
                     f"data.format.{name} out"
                 )
+        if self.index_hints:
+            self._check_hints(task, who)
         if task.UNITS_FIRST and not self.reverse_response:
             raise SettingError(
                 f"data.format.reverse_response=false: {who} is answered from the units on, each digit with those "
@@ -155,6 +162,21 @@ class Linear(Part, Format, tag="linear", frozen=True):
             raise SettingError(
                 f"data.format.end=false: numbers of {who} end where the model ends them, so an end token is needed; "
                 f"set data.format.end=true"
+            )
+
+
+    def _check_hints(self, task: Task, who: str) -> None:
+        if not task.PLACEWISE and not self.scratchpad:
+            raise SettingError(
+                f"data.format.index_hints={self.index_hints}: the answer of {who} says something of its operands as a "
+                f"whole, so no digit of it shares a place with theirs; set data.format.index_hints=0"
+                + (" or data.format.scratchpad=true" if task.STAGES else "")
+            )
+        room = LARGEST_ALPHABET - len(task.symbols) - OTHER_SYMBOLS
+        if self.index_hints > room:
+            raise SettingError(
+                f"data.format.index_hints={self.index_hints}: token ids are bytes, and beside the digits of {who} "
+                f"there is room for {room} marks; lower it"
             )
 
 

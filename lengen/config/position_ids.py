@@ -9,6 +9,15 @@ if TYPE_CHECKING:
     from lengen.position_ids.base import PositionIds as Scheme
 
 
+def _without_index_hints(kind: str, format: Format, why: str) -> None:
+    marks = getattr(format, "index_hints", 0)
+    if marks:
+        raise SettingError(
+            f"data.format.index_hints={marks}: with data.position_ids={kind} {why}; choose other ids, such as "
+            f"consecutive, or set data.format.index_hints=0"
+        )
+
+
 class PositionIds(Axis):
     """How integers are given to tokens."""
 
@@ -60,6 +69,7 @@ class Coupled(Part, PositionIds, tag="coupled", frozen=True):
 
     def check(self, format: Format) -> None:
         assert isinstance(format, Part)
+        _without_index_hints("coupled", format, "digits of one place already share an id")
         if not format.COORDINATES:
             raise SettingError(
                 f"data.position_ids=coupled: the digits of data.format={format.kind} have no coordinates; choose "
@@ -88,6 +98,9 @@ class Abacus(Part, PositionIds, tag="abacus", frozen=True):
         from lengen.position_ids.abacus import Abacus as Scheme
 
         return Scheme(self.max_position, self.max_offset, digits)
+
+    def check(self, format: Format) -> None:
+        _without_index_hints("abacus", format, "the marks between the digits of a number would make each its first")
 
 
 class Consecutive(Part, PositionIds, tag="consecutive", frozen=True):

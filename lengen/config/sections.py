@@ -1,6 +1,7 @@
 """The other sections of a setting: what is written, how it is trained and what is tested; no torch."""
 
 import functools
+import string
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import msgspec
@@ -109,7 +110,9 @@ class DataSpec(Section, frozen=True):
                 self.format.check(hint)
             except SettingError as error:
                 raise SettingError(f"data.hints: {error}") from None
-        if self.vocabulary == "printable" and any(len(symbol) > 1 or symbol in "⊥↑" for symbol in self.symbols):
+        if self.vocabulary == "printable" and any(
+            len(symbol) > 1 or symbol not in string.printable for symbol in self.symbols
+        ):
             raise SettingError(
                 f"data.vocabulary=printable: {self.task.kind} is written with symbols that are no printable ASCII "
                 f"characters; set data.vocabulary=task"

@@ -51,13 +51,15 @@ def final_answer(format: Format, vocab: Vocab, response: Tensor) -> Tensor:
     """The final answer of each response, left-aligned and padded: (B, R) token ids to (B, R).
 
     It stands between the last separator and the first end token; a response without an end is read to its
-    end, as the source papers' code does.
+    end, as the source papers' code does. Index hints are left out.
 
     >>> from lengen.config import Addition, Linear
     >>> format, vocab = Linear(scratchpad=True).build(Addition(digits=3)), Vocab("0123456789+>=")
     >>> vocab.decode(final_answer(format, vocab, vocab.encode("000>750>501>102$")[None])[0])
     '102'
     """
+    if format.index_hints:
+        response = _without(response, torch.tensor([vocab.id(mark) for mark in format.index_hints]))
     ended = (response == END).cumsum(dim=1) > 0
     body = ~ended & (response != PAD)
     position = torch.arange(1, response.shape[1] + 1)
@@ -70,3 +72,9 @@ def final_answer(format: Format, vocab: Vocab, response: Tensor) -> Tensor:
     index = torch.arange(response.shape[1]) + start[:, None]
     inside = index < size[:, None]
     return torch.where(inside, response.gather(1, index.clamp(max=response.shape[1] - 1)), PAD)
+
+
+def _without(response: Tensor, tokens: Tensor) -> Tensor:
+    """Responses (B, R) without the given tokens: what is left moves up, and padding fills the end."""
+    kept, order = (~torch.isin(response, tokens)).long().sort(dim=1, descending=True, stable=True)
+    return torch.where(kept > 0, response.gather(1, order), PAD)

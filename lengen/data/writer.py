@@ -18,7 +18,7 @@ from lengen.data.reading import follow
 from lengen.formats.base import Format
 from lengen.formats.layout import UNUSED, Digit, Layout
 from lengen.position_ids.base import PositionIds
-from lengen.tasks.base import Problems, Task, keys
+from lengen.tasks.base import OperandError, Problems, Task, keys
 from lengen.vocab import FIRST, PAD, Vocab
 
 EVERY = 1 << 30
@@ -80,6 +80,7 @@ class Writer:
         places = [vocab.id(symbol) - FIRST for symbol in task.symbols()]
         self._places = None if places == list(range(len(places))) else torch.tensor(places)
         """Where the task's symbols stand in the vocabulary, unless they begin it."""
+        self._hints = torch.tensor([vocab.id(mark) for mark in format.index_hints], dtype=torch.long)
         self._tables: dict[tuple[bool, int], _Table] = {}
 
     def write(self, problems: Problems, generator: torch.Generator | None = None) -> Batch:
@@ -88,13 +89,14 @@ class Writer:
         # Bytes, and whole rows by index_select: several times less memory traffic than indexing with 64-bit numbers.
         symbols = torch.arange(len(self.vocab), dtype=torch.uint8).expand(len(numbers.values), -1)
         buffer = torch.cat([symbols, numbers.values.flatten(1).to(torch.uint8) + FIRST], dim=1)
-        part = self._part(problems, numbers, buffer)
+        first = self._first_hints(problems, generator)
+        part = self._part(problems, numbers, buffer, first)
         chosen = None if generator is not None else keys(problems.operands)
         if not self.split:
             part = self._spaced(part, problems, generator)
             offsets = self.scheme.offsets(part.highest, part.sizes, generator, chosen)
             return Batch(part.tokens, self._ids(part, offsets), part.loss, output=self.output)
-        query = self._spaced(self._part(problems, numbers, buffer, query=True), problems, generator)
+        query = self._spaced(self._part(problems, numbers, buffer, first, query=True), problems, generator)
         highest, sizes = torch.maximum(part.highest, query.highest), torch.maximum(part.sizes, query.sizes)
         offsets = self.scheme.offsets(highest, sizes, generator, chosen)
         source = Source(query.tokens, self._ids(query, offsets))
@@ -126,12 +128,36 @@ class Writer:
             return digits.significant(rows).clamp(min=self.format.least)
         return torch.full(rows.shape[:2], EVERY)
 
-    def _part(self, problems: Problems, numbers: _Numbers, buffer: Tensor, query: bool = False) -> _Part:
+    def _first_hints(self, problems: Problems, generator: torch.Generator | None) -> Tensor | None:
+        """(B,) which of the index hints marks the first place: the first one in testing, any that leaves room in
+        training; None without hints. Raises `OperandError` where there are fewer marks than places."""
+        if not len(self._hints):
+            return None
+        shapes, tables = self._shapes(problems), [self._table(problems, query) for query in {False, self.split}]
+        rows = [table.rows(shapes) for table in tables]
+        highest = torch.stack([table.hints.amax(dim=1)[row] for table, row in zip(tables, rows, strict=True)])
+        room = len(self._hints) - highest.amax(dim=0)
+        if bool((room < 0).any()):
+            raise OperandError(
+                f"these operands need {int(highest.max())} index hints, and the format has {len(self._hints)} "
+                "(data.format.index_hints): shorten them or raise it"
+            )
+        if generator is None:
+            return torch.zeros_like(room)
+        return (torch.rand(room.shape, generator=generator, dtype=torch.float64) * (room + 1)).long()
+
+    def _part(
+        self, problems: Problems, numbers: _Numbers, buffer: Tensor, first: Tensor | None, query: bool = False
+    ) -> _Part:
         table = self._table(problems, query)
         rows = table.rows(self._shapes(problems))
         length = int(table.length[rows].max())
         source = table.source(numbers.first, numbers.values.shape[2])
         tokens = buffer.gather(1, source[:, :length].index_select(0, rows)).long()
+        if first is not None:
+            hints = table.hints[:, :length].index_select(0, rows)
+            marks = self._hints[(first[:, None] + hints - 1).clamp(0, len(self._hints) - 1)]
+            tokens = torch.where(hints > 0, marks, tokens)
         coordinates = table.coordinates[:, :, :length].index_select(1, rows)
         loss = table.loss[:, :length].index_select(0, rows)
         highest = table.highest.index_select(1, rows)
@@ -253,7 +279,7 @@ class _Table:
         self._blocks = {name: i for i, name in enumerate(format.rows)}
         none = torch.empty(0, 0, dtype=torch.long)
         self.coordinates = torch.empty(format.levels, 0, 0, dtype=torch.int32)
-        self._symbol = self._block = self._index = self.place = none
+        self._symbol = self._block = self._index = self.place = self.hints = none
         self.length = self.response = self.opening = torch.empty(0, dtype=torch.long)
 
     def rows(self, shapes: Tensor) -> Tensor:
@@ -292,6 +318,7 @@ class _Table:
         self._block = of_digits(self._block, lambda digit: self._blocks[digit.row], 0)
         self._index = of_digits(self._index, lambda digit: digit.number, 0)
         self.place = of_digits(self.place, lambda digit: digit.place, -1)
+        self.hints = grown(self.hints, [layout.hints for layout in layouts], 0)
         self.length = each(self.length, [len(layout.symbols) for layout in layouts])
         self.response = each(self.response, [layout.response for layout in layouts])
         self.opening = each(self.opening, [layout.opening for layout in layouts])

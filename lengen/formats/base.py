@@ -49,6 +49,8 @@ class Format(ABC):
     """The answer is a number, which reads the same without leading zeros."""
     exact: bool = False
     """Its shapes are the sub-task that is asked for and the digits of each operand, not the task's shapes."""
+    index_hints: tuple[str, ...] = ()
+    """Marks that stand before digits, in the order of the places they mark (`lengen.formats.index_hints`)."""
     kinds: int = 0
     """Sub-tasks that a problem can ask for; 0: there is nothing but the task."""
 

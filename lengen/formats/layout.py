@@ -39,12 +39,17 @@ class Layout:
     opening: int = 1
     """Slots before the operands: ``$``, or a prefix and ``$``. Random spaces go after them and before the last slot of
     the query."""
+    hinted: bool = False
+    """A mark of its place stands before each digit: an index hint (`lengen.formats.index_hints`)."""
+    hints: list[int] = field(default_factory=list)
+    """The place, from 1, that a slot marks instead of showing the digit it names; 0 where it marks none."""
 
     def symbol(self, character: str, *coordinates: int) -> None:
         """Append a symbol; without coordinates it is unused in every level."""
         self.symbols.append(character)
         self.digits.append(None)
         self.coordinates.append(coordinates or (UNUSED,) * self.levels)
+        self.hints.append(0)
 
     def text(self, characters: str) -> None:
         """Append symbols without coordinates."""
@@ -59,9 +64,12 @@ class Layout:
         ``coordinates`` takes the 1-based place and gives that digit's coordinates; without it they are unused.
         """
         for place in places:
-            self.symbols.append(None)
-            self.digits.append(Digit(row, index, place))
-            self.coordinates.append((UNUSED,) * self.levels if coordinates is None else coordinates(place + 1))
+            found = (UNUSED,) * self.levels if coordinates is None else coordinates(place + 1)
+            for hint in (found[0], 0) if self.hinted else (0,):
+                self.symbols.append(None)
+                self.digits.append(Digit(row, index, place))
+                self.coordinates.append(found)
+                self.hints.append(hint)
 
     def respond(self) -> None:
         """The response begins at the next slot."""
@@ -72,7 +80,13 @@ class Layout:
         slot of the query, which the encoder then does not read."""
         cut, read = self.response, self.response - handed_over
         query = Layout(
-            self.levels, self.symbols[:read], self.digits[:read], self.coordinates[:read], read, self.opening
+            self.levels,
+            self.symbols[:read],
+            self.digits[:read],
+            self.coordinates[:read],
+            read,
+            self.opening,
+            hints=self.hints[:read],
         )
         written = Layout(
             self.levels,
@@ -80,6 +94,7 @@ class Layout:
             [None, *self.digits[cut:]],
             [self.coordinates[read] if handed_over else (UNUSED,) * self.levels, *self.coordinates[cut:]],
             1,
+            hints=[0, *self.hints[cut:]],
         )
         return query, written
 

@@ -15,6 +15,7 @@ Appendix A.4), sequences without beginning and end ("Task Hinting", Figure 3.1):
 from lengen.config.formats import Linear
 from lengen.config.tasks import Task
 from lengen.formats.base import ANSWER, OPERANDS, Format
+from lengen.formats.index_hints import index_hints
 from lengen.formats.layout import Layout, at
 
 
@@ -47,13 +48,15 @@ class LinearFormat(Format):
             dropped |= {ANSWER, *(stages if task.STAGES_ARE_NUMBERS else ())}
         self.dropped = frozenset(dropped)
         self.follows = ANSWER in dropped
-        written = (*task.symbols, *task.OPERATOR, *between, *options.separator.replace("$", ""), *task.MARKS)
+        self.index_hints = index_hints(options.index_hints)
+        between_numbers = (*task.OPERATOR, *between, *options.separator.replace("$", ""))
+        written = (*task.symbols, *between_numbers, *task.MARKS, *self.index_hints)
         self.symbols = tuple(dict.fromkeys(written))
 
     def layout(self, shape: tuple[int, ...]) -> Layout:
         task, options = self.task, self.options
         extent = task.extent(shape)
-        layout = Layout(self.levels, opening=int(options.begin))
+        layout = Layout(self.levels, opening=int(options.begin), hinted=bool(self.index_hints))
         whole = not task.PLACEWISE and not options.scratchpad
 
         def wide(size: int) -> int:
@@ -116,14 +119,15 @@ class LinearFormat(Format):
                 return options.width * len(sizes) or sum(sizes)
             return sum(max(size, options.pad_to) for size in sizes)
 
+        each = 1 + bool(self.index_hints)  # tokens of a digit
         operands = (extent.answer,) * len(extent.operands) if options.pad_query else extent.operands
-        written = wide(operands[:1]) + extent.operands[1] if task.SINGLE else wide(operands)
+        written = each * (wide(operands[:1]) + extent.operands[1] if task.SINGLE else wide(operands))
         operators = len(task.OPERATOR) * (len(operands) - 1 + task.PREFIX)
         prompt = options.begin + written + operators + task.SEPARATED
         stages = extent.stages if options.scratchpad else ()
-        response = wide(stages) + max(0, len(stages) - 1) + options.end + task.trailing
+        response = each * wide(stages) + max(0, len(stages) - 1) + options.end + task.trailing
         if not self.replaced:
-            response += wide((extent.answer,)) + options.more_zeros + bool(stages)
+            response += each * (wide((extent.answer,)) + options.more_zeros) + bool(stages)
         return prompt, response
 
     def _order(self, size: int, reverse: bool) -> range:

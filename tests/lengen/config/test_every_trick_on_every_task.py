@@ -141,6 +141,7 @@ TRICKS: dict[str, Change] = {
     "data.format.separator=$": format(separator="$"),
     "data.format.separator=⊥": format(separator="⊥"),
     "data.format.end": format(end=False),
+    "data.format.index_hints": format(index_hints=30),
     "data.format=aligned": data(format=Aligned(9)),
     "data.format=multiplication_stages": data(format=MultiplicationStages()),
     "data.format=digit_steps": data(format=DigitSteps()),
