@@ -164,7 +164,6 @@ class Linear(Part, Format, tag="linear", frozen=True):
                 f"set data.format.end=true"
             )
 
-
     def _check_hints(self, task: Task, who: str) -> None:
         if not task.PLACEWISE and not self.scratchpad:
             raise SettingError(

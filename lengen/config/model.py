@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import msgspec
 
-from lengen.config.encodings import Encoding, Learned
+from lengen.config.encodings import Encoding, Learned, NoEncoding
 from lengen.config.part import Axis, Count, Part, SettingError, Share, Size
 
 if TYPE_CHECKING:
@@ -12,23 +12,46 @@ if TYPE_CHECKING:
 
 
 class AttentionBias(Axis):
-    """A fixed bias on the attention of an encoder-decoder's decoder."""
+    """A fixed bias on the attention of a decoder, alone or beside an encoder."""
 
     __slots__ = ()
     AXIS = "an attention bias"
 
+    BESIDE: ClassVar[bool] = True
+    """It fits a decoder beside an encoder."""
+
     def build(self, heads: int, rows: int, columns: int) -> "FixedBias":
-        """The bias, for responses of ``rows`` and sources of ``columns`` places."""
+        """The bias beside an encoder, for responses of ``rows`` and sources of ``columns`` places."""
         raise NotImplementedError
+
+    def last_keys(self, heads: int) -> tuple[int | None, ...]:
+        """How many of the last keys each head of a decoder without encoder sees, its own included; None: all."""
+        raise NotImplementedError
+
+    def check_alone(self, model: "ModelSpec") -> None:
+        """Raise `SettingError` where it cannot bias a decoder without encoder."""
 
 
 class Window(Part, AttentionBias, tag="window", frozen=True):
-    """Attention to places near the one that is written (Appendix A.4 of "From Interpolation to Extrapolation")."""
+    """Attention to places near the one that is written (Appendix A.4 of "From Interpolation to Extrapolation").
+
+    In a decoder without encoder every head sees a token and the ``width`` tokens before it.
+    """
 
     width: Count
     """Places to each side, w."""
     stride: Size = 1
     """Source tokens that the window moves on per response token: 2 where two operands are aligned."""
+
+    def last_keys(self, heads: int) -> tuple[int | None, ...]:
+        return (self.width + 1,) * heads
+
+    def check_alone(self, model: "ModelSpec") -> None:
+        if self.stride != 1:
+            raise SettingError(
+                f"model.architecture.attention_bias.stride={self.stride}: a window moves over a source in strides, and "
+                f"model.architecture=decoder has none; set it to 1"
+            )
 
     def build(self, heads: int, rows: int, columns: int) -> "FixedBias":
         from lengen.models.fixed_bias import windowed
@@ -44,6 +67,39 @@ class Given(Part, AttentionBias, tag="given", frozen=True):
 
         return open_everywhere(heads, rows, columns)
 
+    def check_alone(self, model: "ModelSpec") -> None:
+        raise SettingError(
+            "model.architecture.attention_bias=given: a calibrated bias has matrices for the places of a response and "
+            "of a source, and model.architecture=decoder has one sequence, in which places of operands move with their "
+            "length; set model.architecture=encoder_decoder, or choose window"
+        )
+
+
+class HardALiBi(Part, AttentionBias, tag="hard_alibi", frozen=True):
+    """Some heads see the last few keys only, the others all keys, without any position (`lengen.models.last_keys`)."""
+
+    BESIDE = False
+
+    keys: tuple[Size, ...]
+    """Keys that each of the first heads sees, its own included; the published heads see 1, 2, 3, ... of them."""
+
+    def last_keys(self, heads: int) -> tuple[int | None, ...]:
+        return (*self.keys, *(None,) * (heads - len(self.keys)))
+
+    def check_alone(self, model: "ModelSpec") -> None:
+        if not 1 <= len(self.keys) < model.heads:
+            raise SettingError(
+                f"model.architecture.attention_bias.keys={list(self.keys)}: expected numbers for 1 to "
+                f"{model.heads - 1} of the model.heads={model.heads} heads, so that one at least sees all keys"
+            )
+        assert isinstance(model.encoding, Part)
+        if not isinstance(model.encoding, NoEncoding):
+            raise SettingError(
+                f"model.architecture.attention_bias=hard_alibi: its other heads have no positions, and "
+                f"model.encoding={model.encoding.kind} gives them some; set model.encoding=none and "
+                f"data.position_ids=none"
+            )
+
 
 class Architecture(Axis):
     """Which part of a problem each token sees."""
@@ -58,6 +114,9 @@ class Architecture(Axis):
 
 class Decoder(Part, Architecture, tag="decoder", frozen=True):
     """One causal transformer over query and response."""
+
+    attention_bias: AttentionBias | None = None
+    """Fixed bias on its self-attention."""
 
 
 class EncoderDecoder(Part, Architecture, tag="encoder_decoder", frozen=True):
@@ -83,7 +142,7 @@ class Encoder(Part, Architecture, tag="encoder", frozen=True):
 
 class Tempered(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Attention logits that grow with the number n of tokens (Section 5 of "Improving Length-Generalization in
-    Transformers via Task Hinting"), one learned b per layer."""
+    Transformers via Task Hinting"), one learned b per layer, or per head: scalable softmax."""
 
     form: Literal["log", "one_plus_log"] = "log"
     """The factor on attention logits: b ln n, or 1 + b ln n."""
@@ -91,6 +150,8 @@ class Tempered(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """What n counts: the tokens a query sees, itself included, or the tokens before the response."""
     start: float = 0.0
     """Initial b of every layer."""
+    per_head: bool = False
+    """Every head has a b of its own, as in scalable softmax (Nakanishi 2025, SSMax)."""
 
 
 Norm = Literal["rmsnorm", "layernorm", "none"]
@@ -148,7 +209,7 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     @property
     def attention_bias(self) -> AttentionBias | None:
         """The fixed bias of the architecture, where it has one."""
-        return self.architecture.attention_bias if isinstance(self.architecture, EncoderDecoder) else None
+        return self.architecture.attention_bias if isinstance(self.architecture, Decoder | EncoderDecoder) else None
 
     @property
     def causal(self) -> bool:
@@ -168,6 +229,9 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
                 f"model.tempered: tempered attention needs model.architecture=decoder, and it is "
                 f"{self.architecture.kind}"
             )
+        bias = self.attention_bias
+        if bias is not None:
+            self._check_bias(bias)
         if self.output_bias and self.tied:
             raise SettingError(
                 "model.output_bias=true: a tied output head shares the token embedding and has no bias; set "
@@ -179,6 +243,22 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
                 f"to 2 or more, or model.shared=true"
             )
 
+    def _check_bias(self, bias: AttentionBias) -> None:
+        assert isinstance(bias, Part) and isinstance(self.architecture, Part)
+        if not isinstance(self.architecture, Decoder):
+            if not bias.BESIDE:
+                raise SettingError(
+                    f"model.architecture.attention_bias={bias.kind}: it is for a decoder without encoder, and "
+                    f"model.architecture is {self.architecture.kind}; set model.architecture=decoder"
+                )
+            return
+        bias.check_alone(self)
+        if self.tempered is not None:
+            raise SettingError(
+                f"model.tempered: its logits grow with all tokens so far, and "
+                f"model.architecture.attention_bias={bias.kind} lets heads see few of them; set one of the two to none"
+            )
+
 
 __all__ = [
     "Architecture",
@@ -187,6 +267,7 @@ __all__ = [
     "Encoder",
     "EncoderDecoder",
     "Given",
+    "HardALiBi",
     "ModelSpec",
     "Tempered",
     "Window",

@@ -11,8 +11,8 @@ digits to 100 with more than 98 % in the best of their seeds, and vary largely b
 Which digits share a place is what the layouts' first coordinate says: by significance in numbers, by order in sequences
 and strings (a reversed string: where the digit came from). In training the marks of an example begin at random, so that
 every one of them is trained; in testing they begin with the first, as in the code of "Position Coupling: Improving
-Length Generalization of Arithmetic Transformers Using Task Structure" (its ``AdditionDatasetWithIndexHints``). The marks
-of a response are trained and written like its digits; `lengen.data.reading.final_answer` reads an answer without them.
+Length Generalization of Arithmetic Transformers Using Task Structure" (``AdditionDatasetWithIndexHints``). The marks of
+a response are trained and written like its digits; `lengen.data.reading.final_answer` reads an answer without them.
 """
 
 LATIN = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")

@@ -84,13 +84,14 @@ class Attention(Rounds):
         self.dropout = model.dropout
         self.temperature = None
         if model.tempered is not None:
-            self.temperature = Temperature(model.tempered.form, model.tempered.start)
+            heads = model.heads if model.tempered.per_head else 0
+            self.temperature = Temperature(model.tempered.form, model.tempered.start, heads)
 
     def _heads(self, x: Tensor) -> Tensor:
         return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)
 
     def _factor(self, context: Context) -> Tensor | None:
-        """What the temperature multiplies logits by, (B or 1, 1, T, 1)."""
+        """What the temperature multiplies logits by, (B or 1, 1 or H, T, 1)."""
         if self.temperature is None or context.counted is None:
             return None
         factor: Tensor = self.temperature(context.counted)

@@ -13,6 +13,7 @@ from lengen.config.spec import ModelSpec
 from lengen.data.batch import Batch, response_start
 from lengen.models.blocks import Context
 from lengen.models.cache import Cache
+from lengen.models.last_keys import ALL, last_keys
 from lengen.models.record import Record, Residuals
 from lengen.models.transformer import Transformer
 
@@ -21,8 +22,14 @@ from lengen.models.transformer import Transformer
 class Decoder(Transformer):
     """Decoder-only transformer."""
 
+    seen: Tensor | None
+    """(H,) how many of the last keys each head sees, where a bias closes some."""
+
     def __init__(self, model: ModelSpec, tokens: int, sizes: tuple[int, ...], outputs: int = 1) -> None:
         super().__init__(model, tokens, sizes, outputs=outputs)
+        bias = model.attention_bias
+        seen = None if bias is None else torch.tensor([ALL if n is None else n for n in bias.last_keys(model.heads)])
+        self.register_buffer("seen", seen, persistent=False)
         self._initialise()
 
     def forward(
@@ -68,8 +75,16 @@ class Decoder(Transformer):
         return x
 
     def _context(self, tokens: Tensor, ids: Tensor, prompt: Tensor | None) -> Context:
-        counted = self._counted(torch.arange(tokens.shape[1], device=tokens.device)[None], prompt)
-        return Context(self.encoding, ids, ids, self.encoding.bias(ids, ids), None, counted=counted)
+        places = torch.arange(tokens.shape[1], device=tokens.device)[None]
+        mask = None if self.seen is None else last_keys(places, tokens.shape[1], self.seen)
+        counted = self._counted(places, prompt)
+        return Context(self.encoding, ids, ids, self.encoding.bias(ids, ids), mask, counted=counted)
+
+    def _grown(self, cache: Cache, ids: Tensor, places: Tensor) -> Context:
+        context = super()._grown(cache, ids, places)
+        if self.seen is None or context.mask is None:
+            return context
+        return context._replace(mask=context.mask & last_keys(places, context.mask.shape[-1], self.seen))
 
     def _prompt(self, batch: Batch) -> Tensor | None:
         """(B,) tokens before each response, where temperatures grow with them."""

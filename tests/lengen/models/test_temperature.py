@@ -27,8 +27,10 @@ OF = ("position", "prompt")
 IDS = {"none": "none", "alibi": "consecutive", "fire": "consecutive", "rope": "consecutive", "rpe": "consecutive"}
 
 
-def tempered(form: str, of: str, encoding: str = "none", task: str = "sorting", **model: object) -> Spec:
-    chosen = {"tempered": Tempered(form=form, of=of, start=0.7), "scale_attention": True, **model}
+def tempered(
+    form: str, of: str, encoding: str = "none", task: str = "sorting", per_head: bool = False, **model: object
+) -> Spec:
+    chosen = {"tempered": Tempered(form=form, of=of, start=0.7, per_head=per_head), "scale_attention": True, **model}
     return sized(sequences(task, position_ids=scheme(IDS[encoding])), encoding=encoding, **chosen)
 
 
@@ -49,7 +51,7 @@ def literal(model: Decoder, layer: int, x: torch.Tensor, counted: list[list[int]
     """Softmax weights of a layer for its input ``x``, a number at a time; the bias is tempered as the products are."""
     block = model.stack()[layer]
     attention, (examples, size, _) = block.attention, x.shape
-    slope = float(attention.temperature.slope)
+    slopes = attention.temperature.slope.expand(model.spec.heads).tolist()
     constant = {"log": 0.0, "one_plus_log": 1.0}[model.spec.tempered.form]
     normed = block.before[0](x)
     query, key = (part(normed).view(examples, size, model.spec.heads, -1) for part in (attention.query, attention.key))
@@ -60,7 +62,7 @@ def literal(model: Decoder, layer: int, x: torch.Tensor, counted: list[list[int]
         learned = model.encoding.bias(ids, ids)[0]
     weights = torch.zeros(examples, model.spec.heads, size, size, dtype=x.dtype)
     for b, h, t in itertools.product(range(examples), range(model.spec.heads), range(size)):
-        factor = constant + slope * math.log(counted[b][t])
+        factor = constant + slopes[h] * math.log(counted[b][t])
         scores = []
         for s in range(t + 1):
             score = float(query[b, t, h] @ key[b, s, h]) / math.sqrt(model.spec.head_dim) - penalties[h] * (t - s)
@@ -72,11 +74,12 @@ def literal(model: Decoder, layer: int, x: torch.Tensor, counted: list[list[int]
 
 
 @torch.no_grad()
+@pytest.mark.parametrize("per_head", [False, True], ids=["layer", "head"])
 @pytest.mark.parametrize(("encoding", "task"), [("none", "fill"), ("alibi", "sorting"), ("fire", "carries")])
 @pytest.mark.parametrize("of", OF)
 @pytest.mark.parametrize("form", FORMS)
-def test_weights_are_a_softmax_of_scaled_logits(form, of, encoding, task):
-    model, data = made(tempered(form, of, encoding, task))
+def test_weights_are_a_softmax_of_scaled_logits(form, of, encoding, task, per_head):
+    model, data = made(tempered(form, of, encoding, task, per_head=per_head))
     batch = data.writer.write(problems(data, 3, 4))
     size = batch.tokens.shape[1] - 1
     prompts = [loss.index(True) for loss in batch.loss.tolist()]
@@ -95,6 +98,37 @@ def test_weights_are_a_softmax_of_scaled_logits(form, of, encoding, task):
         assert torch.allclose(model.residuals(batch)[layer][0][:, :-1], after, atol=1e-5), "these weights are used"
     more = [[n + 1 for n in row] for row in counted]
     assert not torch.allclose(literal(model, 0, inputs[0], more), found[0], atol=1e-3), "one token more is seen"
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("encoding", IDS)
+def test_heads_that_have_the_same_slope_are_one_slope_of_the_layer(encoding):
+    (heads, data), (layer, _) = (made(tempered("log", "position", encoding, per_head=own)) for own in (True, False))
+    values = layer.state_dict()
+    for name in values:
+        if name.endswith("temperature.slope"):
+            assert heads.state_dict()[name].shape == (heads.spec.heads,) and values[name].shape == ()
+            values[name] = values[name].expand(heads.spec.heads)
+    heads.load_state_dict(values)
+    batch = data.writer.write(problems(data))
+    assert torch.equal(heads.float().predict(batch), layer.float().predict(batch))
+
+
+@torch.no_grad()
+def test_log_per_head_is_scalable_softmax():
+    """n^(s z) over its sum (2501.19399), n the keys that a query sees, s of the head."""
+    model, data = made(tempered("log", "position", per_head=True))
+    batch = data.writer.write(problems(data, 3, 4))
+    slopes = [block.attention.temperature.slope for block in model.stack()]
+    assert len({float(s) for slope in slopes for s in slope}) == sum(map(len, slopes)), "each is its own"
+    tempered_scores = [layer["self"].double() for layer in model.attention(batch, softmax=False)]
+    for slope, scaled, found in zip(slopes, tempered_scores, model.attention(batch), strict=True):
+        for head, t in itertools.product(range(model.spec.heads), range(1, scaled.shape[2])):
+            n, s = t + 1, float(slope[head])
+            z = (scaled[0, head, t, :n] / (s * math.log(n))).tolist()
+            powers = [n ** (s * one) for one in z]
+            expected = [power / sum(powers) for power in powers]
+            assert found["self"][0, head, t, :n].tolist() == pytest.approx(expected, abs=1e-5)
 
 
 @torch.no_grad()
