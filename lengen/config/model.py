@@ -1,5 +1,6 @@
 """The model of a setting: sizes, position encoding, architecture, attention; no torch."""
 
+import math
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import msgspec
@@ -154,6 +155,28 @@ class Tempered(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """Every head has a b of its own, as in scalable softmax (Nakanishi 2025, SSMax)."""
 
 
+class LoopsByLength(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How often the stack of blocks is applied to a problem: ceil(n / tokens) + more, at least once, at most ``most``
+    times, in training as in testing (`lengen.models.loops`)."""
+
+    of: Literal["response", "prompt"] = "response"
+    """What n counts: the tokens of the response, its end included, or those before it."""
+    tokens: Size = 1
+    """Tokens for each of which there is one loop."""
+    more: int = 0
+    """Loops besides; may be negative."""
+    most: Size
+    """Most loops."""
+
+    def loops(self, n: float) -> int:
+        """Loops of a problem with ``n`` tokens.
+
+        >>> LoopsByLength(tokens=2, more=1, most=5).loops(5), LoopsByLength(most=5).loops(9)
+        (4, 5)
+        """
+        return min(self.most, max(1, math.ceil(n / self.tokens) + self.more))
+
+
 Norm = Literal["rmsnorm", "layernorm", "none"]
 
 
@@ -205,11 +228,18 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     """Multiply token embeddings by sqrt(width)."""
     tempered: Tempered | None = None
     """Tempered softmax."""
+    loops_by_length: LoopsByLength | None = None
+    """Times the whole stack of blocks is applied, as a function of a problem's length; instead of ``loops``."""
 
     @property
     def attention_bias(self) -> AttentionBias | None:
         """The fixed bias of the architecture, where it has one."""
         return self.architecture.attention_bias if isinstance(self.architecture, Decoder | EncoderDecoder) else None
+
+    def loops_of(self, prompt: float, response: float) -> int:
+        """How often the stack is applied to a problem with so many tokens."""
+        rule = self.loops_by_length
+        return self.loops if rule is None else rule.loops(response if rule.of == "response" else prompt)
 
     @property
     def causal(self) -> bool:
@@ -237,10 +267,25 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
                 "model.output_bias=true: a tied output head shares the token embedding and has no bias; set "
                 "model.tied=false"
             )
-        if self.inject != "none" and self.loops == 1 and not self.shared:
+        if self.loops_by_length is not None:
+            self._check_loops()
+        if self.inject != "none" and self.loops == 1 and not self.shared and self.loops_by_length is None:
             raise SettingError(
                 f"model.inject={self.inject}: it is added at recurrent steps, of which there are none; set model.loops "
                 f"to 2 or more, or model.shared=true"
+            )
+
+    def _check_loops(self) -> None:
+        assert isinstance(self.architecture, Part)
+        if self.loops != 1:
+            raise SettingError(
+                f"model.loops={self.loops}: model.loops_by_length already says how often the stack is applied; set one "
+                f"of them"
+            )
+        if self.architecture.SPLIT:
+            raise SettingError(
+                f"model.loops_by_length: model.architecture={self.architecture.kind} has two stacks, one of which "
+                f"reads the query once; set model.architecture=decoder or encoder"
             )
 
     def _check_bias(self, bias: AttentionBias) -> None:
@@ -268,6 +313,7 @@ __all__ = [
     "EncoderDecoder",
     "Given",
     "HardALiBi",
+    "LoopsByLength",
     "ModelSpec",
     "Tempered",
     "Window",

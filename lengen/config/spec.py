@@ -12,8 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lengen.config.model import Decoder, ModelSpec
-from lengen.config.part import Axis, Part, SettingError, axis_of, build, field_type, fields_of, kinds, nearest, plain
+from lengen.config.model import Decoder, LoopsByLength, ModelSpec
+from lengen.config.part import (
+    Axis,
+    Part,
+    SettingError,
+    axis_of,
+    build,
+    field_type,
+    fields_of,
+    kind_of,
+    kinds,
+    nearest,
+    plain,
+)
 from lengen.config.sections import DataSpec, Section, TestSpec, TrainSpec
 
 if TYPE_CHECKING:
@@ -190,12 +202,44 @@ def check(spec: Spec) -> None:
             f"model.tempered.of=prompt: with train.loss={train.loss} nothing tells where a prompt ends; set "
             f"train.loss=response"
         )
+    if model.loops_by_length is not None:
+        _check_loops(spec, model.loops_by_length)
     if test.sampled and not (architecture.IN_ORDER and model.causal):
         raise SpecError(
             f"test.sampled={test.sampled}: only models that write token by token are sampled; set test.sampled=0"
         )
     if test.attention and not isinstance(architecture, Decoder):
         raise SpecError("test.attention: averaged maps need model.architecture=decoder; name problems in test.probes")
+
+
+def _check_loops(spec: Spec, rule: LoopsByLength) -> None:
+    """Raise `SpecError` where nobody knows how often to loop before the response is written."""
+    if spec.train.loss != "response":
+        raise SpecError(
+            f"model.loops_by_length: with train.loss={spec.train.loss} nothing tells where a prompt ends; set "
+            f"train.loss=response"
+        )
+    if spec.train.compile:
+        raise SpecError(
+            "train.compile=true: with model.loops_by_length every batch has loops of its own, each of which would be "
+            "compiled; set train.compile=false"
+        )
+    written = rule.of == "response" and spec.model.architecture.IN_ORDER
+    if written and spec.data.format.build(spec.data.task).follows:
+        raise SpecError(
+            f"model.loops_by_length.of=response: answers of data.task={kind_of(spec.data.task)} end where the model "
+            f"ends them, so their length is not known before they are written; pad them, or set "
+            f"model.loops_by_length.of=prompt"
+        )
+    data, test = spec.data, spec.test
+    lengths, counts = {*data.task.trained_lengths, *test.lengths}, {data.task.most, *test.counts}
+    loops = {spec.model.loops_of(*data.tokens(length, count)) for length in lengths for count in counts}
+    if len(loops) == 1:
+        (same,) = loops
+        raise SpecError(
+            f"model.loops_by_length: every problem of data.task={kind_of(data.task)} in data.format="
+            f"{kind_of(data.format)} would loop {same} time{'s' * (same > 1)}; set model.loops={same} instead"
+        )
 
 
 def change(spec: Kind, **sections: dict[str, Any]) -> Kind:

@@ -67,6 +67,8 @@ class Context(NamedTuple):
     """(B or 1, H, T, 1) bool: rows that read nothing, because a fixed bias closes every key; their bias is finite."""
     counted: Tensor | None = None
     """(B or 1, T) tokens that the temperature of each query grows with; None where no layer has one."""
+    loops: Tensor | None = None
+    """(B,) times the stack is applied to each example; None where the model says it for all."""
 
 
 class Attention(Rounds):

@@ -45,6 +45,8 @@ class Cache:
     """(B,) tokens before each response, where the temperature of attention grows with them."""
     output: int = 0
     """The output head that predicts."""
+    loops: Tensor | None = None
+    """(B,) times the stack is applied to each example, where that is a function of its length."""
 
     @classmethod
     def empty(cls, model: ModelSpec, layers: int, batch: Batch, capacity: int, like: Tensor) -> "Cache":
@@ -79,6 +81,7 @@ class Cache:
             None if self.source_mask is None else self.source_mask[rows],
             None if self.prompt is None else self.prompt[rows],
             self.output,
+            None if self.loops is None else self.loops[rows],
         )
 
     def select(self, rows: Tensor) -> "Cache":
@@ -97,6 +100,7 @@ class Cache:
             None if mask is None else mask[keep],
             None if self.prompt is None else self.prompt[keep],
             self.output,
+            None if self.loops is None else self.loops[keep],
         )
 
 

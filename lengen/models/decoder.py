@@ -38,28 +38,31 @@ class Decoder(Transformer):
         ids: Tensor,
         prompt: Tensor | None = None,
         output: int = 0,
+        loops: Tensor | None = None,
         record: Record | None = None,
     ) -> Tensor:
         """Logits (B, T, V) after each token, from (B, T) tokens and (levels, B or 1, T) ids.
 
         ``prompt`` (B,) holds the tokens before each response, where temperatures grow with them; ``output`` is the
-        number of the output head.
+        number of the output head; ``loops`` (B,) how often the stack is applied, where that depends on the problem.
         """
-        return self._logits(self._stream(tokens, ids, prompt, record), output)
+        return self._logits(self._stream(tokens, ids, prompt, loops, record), output)
 
     def predict(self, batch: Batch, record: Record | None = None) -> Tensor:
         tokens, ids = batch.tokens[:, :-1], batch.ids[:, :, :-1]
-        return self._forward(tokens, ids, self._prompt(batch), batch.output, record=record)
+        return self._forward(tokens, ids, self._prompt(batch), batch.output, self._loops(batch), record=record)
 
     def residuals(self, batch: Batch) -> list[Residuals]:
         """The residual stream (B, T, C) of every layer, of all tokens of the batch."""
         record = Record("residuals")
-        self._stream(batch.tokens, batch.ids, self._prompt(batch), record)
+        self._stream(batch.tokens, batch.ids, self._prompt(batch), self._loops(batch), record)
         return record.residuals
 
     def cache(self, batch: Batch, capacity: int) -> Cache:
-        cache = Cache.empty(self.spec, len(self.stack()), batch, capacity, self.embedding.weight)
-        cache.prompt, cache.output = self._prompt(batch), batch.output
+        loops = self._loops(batch)
+        layers = len(self.stack()) * (1 if loops is None else int(loops.max()))
+        cache = Cache.empty(self.spec, layers, batch, capacity, self.embedding.weight)
+        cache.prompt, cache.output, cache.loops = self._prompt(batch), batch.output, loops
         return cache
 
     def extend(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Tensor:
@@ -69,8 +72,10 @@ class Decoder(Transformer):
     def remember(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> None:
         self.blocks.remember(self._embed(tokens, ids), self._grown(cache, ids, places), cache.layers, self.norm)
 
-    def _stream(self, tokens: Tensor, ids: Tensor, prompt: Tensor | None, record: Record | None) -> Tensor:
-        context = self._context(tokens, ids, prompt)
+    def _stream(
+        self, tokens: Tensor, ids: Tensor, prompt: Tensor | None, loops: Tensor | None, record: Record | None
+    ) -> Tensor:
+        context = self._context(tokens, ids, prompt)._replace(loops=loops)
         x: Tensor = self.blocks(self._embed(tokens, ids), context, record=record, ending=self.norm)
         return x
 
@@ -81,7 +86,7 @@ class Decoder(Transformer):
         return Context(self.encoding, ids, ids, self.encoding.bias(ids, ids), mask, counted=counted)
 
     def _grown(self, cache: Cache, ids: Tensor, places: Tensor) -> Context:
-        context = super()._grown(cache, ids, places)
+        context = super()._grown(cache, ids, places)._replace(loops=cache.loops)
         if self.seen is None or context.mask is None:
             return context
         return context._replace(mask=context.mask & last_keys(places, context.mask.shape[-1], self.seen))

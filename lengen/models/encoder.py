@@ -34,7 +34,8 @@ class Encoder(Transformer):
     def forward(self, tokens: Tensor, ids: Tensor, loss: Tensor, record: Record | None = None) -> Tensor:
         """Logits (B, T, V) at every place; tokens where ``loss`` (B, T) is True are not seen."""
         mask = ((tokens != PAD) | loss)[:, None, None]
-        context = Context(self.encoding, ids, ids, self.encoding.bias(ids, ids), mask)
+        loops = self._loops(Batch(tokens, ids, loss))
+        context = Context(self.encoding, ids, ids, self.encoding.bias(ids, ids), mask, loops=loops)
         embedded = self._embed(torch.where(loss, PAD, tokens), ids)
         return self._logits(self.blocks(embedded, context, record=record, ending=self.norm))
 

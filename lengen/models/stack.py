@@ -27,8 +27,18 @@ class Stack(nn.ModuleList):
         self.repeats = (layers if model.shared else 1) * model.loops
 
     def applied(self) -> list[Block]:
-        """The blocks in the order they are applied."""
+        """The blocks in the order they are applied; one loop of them where loops depend on a problem's length."""
         return [cast(Block, block) for block in self] * self.repeats
+
+    def _looped(self, loops: Tensor | None) -> list[Block]:
+        """The blocks in the order they are applied to a batch, as often as its longest example needs."""
+        return self.applied() * (1 if loops is None else int(loops.max()))
+
+    def _kept(self, new: Tensor, x: Tensor, layer: int, loops: Tensor | None) -> Tensor:
+        """The residual stream after the ``layer``-th block: examples whose loops are over keep what they had."""
+        if loops is None:
+            return new
+        return torch.where((layer // len(self.applied()) < loops)[:, None, None], new, x)
 
     def forward(
         self,
@@ -45,15 +55,16 @@ class Stack(nn.ModuleList):
         Args:
             embedded: (B, T, C) embedded tokens.
             context: what self-attention needs.
-            caches: one for each applied block, which the tokens join; empty for a full pass.
+            caches: one for each applied block, which the tokens join; empty for a full pass. May be more than are
+                used, where loops depend on a problem's length and the longest problems are written already.
             crossing: what cross-attention needs, in blocks that have it.
             memories: one for each applied block, what its cross-attention reads.
             record: what to keep of the pass.
             ending: the normalisation between two loops; what follows the last is not done here.
         """
         x = embedded
-        for layer, block in enumerate(self.applied()):
-            x = block(
+        for layer, block in enumerate(self._looped(context.loops)):
+            new = block(
                 self._injected(self._ended(x, layer, ending), embedded, context, layer),
                 context,
                 caches[layer] if caches else None,
@@ -61,6 +72,7 @@ class Stack(nn.ModuleList):
                 memories[layer] if memories else None,
                 record,
             )
+            x = self._kept(new, x, layer, context.loops)
         return x
 
     def remember(
@@ -74,12 +86,13 @@ class Stack(nn.ModuleList):
 
         All else of it is for predictions, which a prompt but for its last token does not need.
         """
-        x, (*blocks, last) = embedded, self.applied()
+        x, (*blocks, last) = embedded, self._looped(context.loops)
         for layer, block in enumerate(blocks):
-            x = block(self._injected(self._ended(x, layer, ending), embedded, context, layer), context, caches[layer])
+            found = self._injected(self._ended(x, layer, ending), embedded, context, layer)
+            x = self._kept(block(found, context, caches[layer]), x, layer, context.loops)
         assert context.places is not None
         x = last.before[0](self._injected(self._ended(x, len(blocks), ending), embedded, context, len(blocks)))
-        caches[-1].join(last.attention.memory(x, context.encoding, context.query_ids), context.places)
+        caches[len(blocks)].join(last.attention.memory(x, context.encoding, context.query_ids), context.places)
 
     def _ended(self, x: Tensor, layer: int, ending: nn.Module | None) -> Tensor:
         """The residual stream as the ``layer``-th of the applied blocks finds it: normalised where a loop has ended."""

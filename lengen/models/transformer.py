@@ -12,6 +12,7 @@ from lengen.data.batch import Batch
 from lengen.models.blocks import NORMS, Block, Context
 from lengen.models.cache import Cache
 from lengen.models.initialisation import initialise
+from lengen.models.loops import loops_of
 from lengen.models.record import Record
 from lengen.models.stack import Stack
 
@@ -117,6 +118,11 @@ class Transformer(nn.Module, ABC):
         if self.spec.tempered is None:
             return None
         return places + 1 if prompt is None else prompt[:, None].expand(-1, places.shape[1])
+
+    def _loops(self, batch: Batch) -> Tensor | None:
+        """(B,) times the stack is applied to each example, where that is a function of its length."""
+        rule = self.spec.loops_by_length
+        return None if rule is None else loops_of(rule, batch)
 
     def _grown(self, cache: Cache, ids: Tensor, places: Tensor) -> Context:
         """Enter the ids of new tokens into the cache; what they then see of it."""

@@ -95,6 +95,8 @@ def _probed(module: SequenceModule, data: TaskData) -> Kernels:
         said.append(f"a bfloat16 product takes {native / emulated:.2f} of the time of its emulation in float32")
     if train.compile:
         return Kernels(products=products, compiled=True, why="; ".join([*said, "train.compile=true"]))
+    if module.spec.model.loops_by_length is not None:
+        return Kernels(products=products, compiled=False, why="; ".join([*said, "batches differ in their loops"]))
     if module.device.type != "cpu":
         return Kernels(products=products, compiled=False, why="; ".join([*said, "not on a processor"]))
     round_products(module.model, products)

@@ -16,6 +16,8 @@ def obstacle(spec: Spec) -> str:
         return "its weights are set by hand, so nothing is trained"
     if type(spec).run is not Spec.run:
         return "it trains in stages of its own"
+    if spec.model.loops_by_length is not None:
+        return "model.loops_by_length lets every batch loop as often as its own longest problem needs"
     if spec.model.dropout:
         return f"model.dropout={spec.model.dropout:g} draws what is dropped for each run alone"
     if spec.train.stop_at:

@@ -96,7 +96,8 @@ def forward(model: ModelSpec, prompt: float, response: float) -> float:
     A decoder beside an encoder projects queries and outputs of the response, keys and values of the prompt.
     """
     if not isinstance(model.architecture, EncoderDecoder):
-        return stack(model, model.layers, prompt + response)
+        loops = 1 if model.loops_by_length is None else model.loops_of(prompt, response)
+        return loops * stack(model, model.layers, prompt + response)
     inner = model.heads * model.head_dim
     crossing = 4 * model.width * inner * (prompt + response) + 4 * inner * prompt * response
     return stack(model, model.encoder_layers, prompt) + stack(model, model.layers, response) + model.layers * crossing
