@@ -80,12 +80,12 @@ def times(rule: LoopsByLength, prompt: int, response: int) -> int:
 )
 def test_loops_are_those_of_the_rule(of, tokens, more, most, seed):
     rule = LoopsByLength(of=of, tokens=tokens, more=more, most=most)
-    data = TaskData(setting(rule, Copy(9)), 0)
+    data = TaskData(setting(None, Copy(9), inject="none"), 0)
     batch = data.writer.write(data.task.train(8, generator("p", seed)))
     prompts, responses = response_start(batch).tolist(), batch.loss.sum(dim=1).tolist()
     expected = [times(rule, prompt, response) for prompt, response in zip(prompts, responses, strict=True)]
     assert loops_of(rule, batch).tolist() == expected
-    model: ModelSpec = data.spec.model
+    model: ModelSpec = setting(rule, Copy(9)).model
     assert [model.loops_of(*pair) for pair in zip(prompts, responses, strict=True)] == expected
 
 
@@ -100,11 +100,9 @@ def test_each_example_is_looped_as_a_model_that_loops_so_often_for_all(rule, inj
     loops, found = loops_of(RULES[rule], batch).tolist(), model.predict(batch)
     assert len(set(loops)) > 1 and max(loops) <= RULES[rule].most
     for row, count in enumerate(loops):
-        fixed = "none" if count == 1 and inject != "coordinates" else inject  # there is nothing to inject into
-        plain = change(looped, model={"loops_by_length": None, "loops": count, "inject": fixed})
-        other = build_model(change(plain, model={"loops": max(2, count)}), 0).double().eval()
+        plain = change(looped, model={"loops_by_length": None, "loops": count}).model
+        other = type(model)(plain, len(data.vocab), ()).double().eval()
         other.load_state_dict(model.state_dict())
-        other.blocks.repeats = count
         size = int((batch.tokens[row] != PAD).sum())
         alone = Batch(batch.tokens[row : row + 1, :size], batch.ids[:, :, :size], batch.loss[row : row + 1, :size])
         assert torch.allclose(other.predict(alone)[0], found[row, : size - 1], atol=1e-9)
