@@ -6,7 +6,15 @@ Defaults are plain: what the task computes, each number as it is, most significa
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from lengen.config.part import Axis, Count, Part, SettingError, nearest
-from lengen.config.tasks import LARGEST_ALPHABET, Multiplication, NByOne, PairAddition, Task, TwoOperandAddition
+from lengen.config.tasks import (
+    LARGEST_ALPHABET,
+    DigitSums,
+    Multiplication,
+    NByOne,
+    PairAddition,
+    Task,
+    TwoOperandAddition,
+)
 
 if TYPE_CHECKING:
     from lengen.formats.base import Format as Written
@@ -201,7 +209,7 @@ class Aligned(Part, Format, tag="aligned", frozen=True):
         return AlignedFormat(task, self)
 
     def check(self, task: Task) -> None:
-        if not isinstance(task, PairAddition | NByOne):
+        if not isinstance(task, PairAddition | NByOne | DigitSums):
             raise SettingError(
                 f"data.format=aligned: the digits of two operands stand side by side, and {_kind(task)} has no two "
                 f"operands of one width; choose data.format=linear"

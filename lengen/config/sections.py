@@ -71,7 +71,8 @@ class DataSpec(Section, frozen=True):
     spaces: RandomSpaces | None = None
     """Random spaces in training queries."""
     hints: tuple[Task, ...] = ()
-    """Auxiliary tasks: training alternates between ``task`` and these, each with an output head of its own."""
+    """Auxiliary tasks: training alternates between ``task`` and these, each with an output head and a trained range of
+    its own, which may be longer than that of ``task`` (`lengen.data.task_data`)."""
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -101,7 +102,12 @@ class DataSpec(Section, frozen=True):
             hint.check()
             if names.count(hint.name) > 1:
                 raise SettingError(f"data.hints: {hint.kind} stands there twice; expected different auxiliary tasks")
-            if (hint.symbols, hint.MARKS) != (self.task.symbols, self.task.MARKS):
+            if hint.name == self.task.name:
+                raise SettingError(
+                    f"data.hints: {hint.kind} is data.task={self.task.kind} itself, which is no auxiliary task; to "
+                    f"train more lengths of it, change data.task"
+                )
+            if hint.symbols != self.task.symbols:
                 raise SettingError(
                     f"data.hints: {hint.kind} has other symbols than data.task={self.task.kind}; expected an auxiliary "
                     f"task with the same digits"

@@ -168,11 +168,12 @@ def check(spec: Spec) -> None:
             "data.spaces: random spaces stand behind the $ that begins a query, and data.format.begin=false writes "
             "none; set data.format.begin=true"
         )
-    if train.one_length and not data.task.SKEWED:
-        raise SpecError(
-            f"train.one_length=true: only tasks with a distribution of lengths draw examples of one length, and "
-            f"data.task={data.task.kind} has none; set train.one_length=false"
-        )
+    for place, part in [("data.task", data.task), *(("data.hints", hint) for hint in data.hints)]:
+        if train.one_length and not part.SKEWED:
+            raise SpecError(
+                f"train.one_length=true: only tasks with a distribution of lengths draw examples of one length, and "
+                f"{place}={kind_of(part)} has none; set train.one_length=false"
+            )
     window = train.batch * train.bucket * (1 + len(data.hints))
     if train.one_length and 0 < data.examples < window:
         raise SpecError(
@@ -180,17 +181,19 @@ def check(spec: Spec) -> None:
             f"batches of each task"
         )
     width = getattr(data.format, "width", 0)
-    if width and width < max(*test.lengths, data.task.longest):
+    longest = max(*test.lengths, *(task.longest for task in (data.task, *data.hints)))
+    if width and width < longest:
         raise SpecError(
-            f"data.format.width={width}: expected at least the longest trained or tested operand, "
-            f"{max(*test.lengths, data.task.longest)} digits"
+            f"data.format.width={width}: expected at least the longest trained or tested operand, {longest} digits"
         )
     if data.hints and not isinstance(architecture, Decoder):
         raise SpecError(f"data.hints: auxiliary tasks need model.architecture=decoder, and it is {architecture.kind}")
-    if data.hints and (model.tied or not train.one_length):
+    if data.hints and model.tied:
+        raise SpecError("data.hints: every task has an output head of its own; set model.tied=false")
+    if data.hints and data.examples and not train.one_length:
         raise SpecError(
-            "data.hints: every task has an output head and batches of its own; set model.tied=false and "
-            "train.one_length=true"
+            f"data.examples={data.examples}: with data.hints a training set is streamed, for which all batches share "
+            f"one length; set data.examples=0 or train.one_length=true"
         )
     if train.loss == "all" and not architecture.IN_ORDER:
         raise SpecError(

@@ -402,6 +402,14 @@ class PairAddition(_Arithmetic, tag="pair_addition", frozen=True):
         return "addition"
 
 
+class DigitSums(_Arithmetic, tag="digit_sums", frozen=True):
+    """Sums of two numbers digit by digit, modulo the base, nothing carried: 123+748=861; an auxiliary task of sums."""
+
+    OPERATOR = "+"
+    OPERANDS = 2
+    WHY_NONE = "each of its digits needs no other"
+
+
 class NByOne(_Arithmetic, tag="n_by_one", frozen=True):
     """Products of a number and one digit: 123*6=738; stages: the carry into every place."""
 
@@ -682,6 +690,7 @@ __all__ = [
     "Carries",
     "Copy",
     "Counting",
+    "DigitSums",
     "Extent",
     "Filling",
     "Increment",

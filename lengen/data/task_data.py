@@ -18,7 +18,9 @@ class TaskData:
 
     With auxiliary tasks training alternates: step s trains task s modulo their number, the main one first, and each has
     an equal part of the training set (Section 3.1 of "Improving Length-Generalization in Transformers via Task
-    Hinting").
+    Hinting"). An auxiliary task has lengths of its own: where they go beyond those of the main task this is
+    extrapolation by association (2506.09251), in which the length of a related, longer task is reported to carry over
+    to the short one for variants of addition, operations on strings and mazes; there all tasks share one output head.
     """
 
     def __init__(self, spec: Spec, seed: int) -> None:

@@ -3,7 +3,7 @@
 Section 3.1 and Appendix C of "From Interpolation to Extrapolation: Complete Length Generalization for Arithmetic
 Transformers".
 
-    successor 0129 -> 0130    addition 0123+0748 -> 0871    N x 1 0123*6 -> 0738
+    successor 0129 -> 0130    addition 0123+0748 -> 0871    N x 1 0123*6 -> 0738    digit sums 0123+0748 -> 0861
     running xor of 0110, from the right: 0, 1, 0, 0; its last digit is the parity
 """
 
@@ -31,6 +31,7 @@ COLUMNS: dict[type[parts.Task], Callable[[Tensor, int], Tensor]] = {
     parts.Successor: _successor,
     parts.PairAddition: lambda x, base: x.sum(dim=1),
     parts.NByOne: lambda x, base: x[:, 0] * x[:, 1, :1],
+    parts.DigitSums: lambda x, base: x.sum(dim=1) % base,
 }
 """Operands (B, K, W) and the base to column sums (B, W), which a carry turns into the result."""
 RUNNING: dict[type[parts.Task], Callable[[Tensor, int], Tensor]] = {

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from lengen.config.model import EncoderDecoder, ModelSpec
 from lengen.config.sections import VALIDATION, DataSpec
-from lengen.config.spec import Spec
+from lengen.config.spec import Spec, replace
 
 CORE_RATE = {"geglu": 3.5e10, "gelu": 4.5e10, "relu": 4.5e10}
 """Operations per second of one core on models of this size (single precision), by activation: a gate costs time that
@@ -63,7 +63,11 @@ def _cost(spec: Spec, profile: str) -> Cost:
     task = spec.data.task
     trained = _tokens(spec.data, task.trained_lengths, tuple(range(min(2, task.most), task.most + 1)))
     padding = 1.0 if getattr(spec.data.format, "width", 0) or train.one_length else PADDING
-    training = 3 * statistics.fmean(forward(spec.model, *pair) for pair in trained) * train.steps * train.batch
+    examples = [statistics.fmean(forward(spec.model, *pair) for pair in trained)]
+    for hint in spec.data.hints:  # which train in turn, over lengths of their own
+        pairs = _tokens(replace(spec.data, task=hint), hint.trained_lengths, (hint.most,))
+        examples.append(statistics.fmean(forward(spec.model, *pair) for pair in pairs))
+    training = 3 * statistics.fmean(examples) * train.steps * train.batch
     validating = statistics.fmean(verify(spec.model, *pair) for pair in trained) * train.evaluations * VALIDATION
     cells = _tokens(spec.data, test.lengths, test.counts)
     testing = sum(verify(spec.model, *pair) for pair in cells) * test.examples

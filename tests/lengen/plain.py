@@ -4,11 +4,13 @@ code with `lengen`. What enters is a task, the options of a line and the operand
 Rows of digits are lists of symbols, numbers least significant digit first, sequences and strings as they are read.
 """
 
+import itertools
 from typing import Any, NamedTuple
 
 LETTERS = "0123456789abcdef"
 OPERATORS = {
     "addition": "+", "two_operand_addition": "+", "multiplication": "*", "pair_addition": "+", "n_by_one": "*",
+    "digit_sums": "+",
     "listops_sm": "%", "listops_max": ">", "listops_min": "<", "next_larger": "⊥", "fill": "⊥",
 }  # fmt: skip
 RUNNING = {
@@ -17,7 +19,7 @@ RUNNING = {
     "listops_max": lambda so_far, digit, base: max(so_far, digit),
     "listops_min": lambda so_far, digit, base: min(so_far, digit),
 }
-FIXED = ("successor", "pair_addition", "n_by_one", *RUNNING)
+FIXED = ("successor", "pair_addition", "n_by_one", "digit_sums", *RUNNING)
 SEQUENCES = ("sorting", "next_larger", "count", "fill")
 STRINGS = ("parity", "copy", "reverse")
 
@@ -113,6 +115,10 @@ def fixed(kind: str, base: int, typed: list[str], width: int) -> Plain:
             results.append(LETTERS[so_far])
         return Plain(held, results, len(results), [], results[-1], final=results[-1])
     numbers = [int(text, base) for text in shown]
+    if kind == "digit_sums":
+        both = itertools.zip_longest(*(text[::-1] for text in shown), fillvalue="0")
+        text = "".join(LETTERS[(int(a, base) + int(b, base)) % base] for a, b in both)[::-1].lstrip("0") or "0"
+        return Plain(held, list(text[::-1]), max(map(len, shown)) + 1, [], text, True)
     total = {"successor": numbers[0] + 1, "pair_addition": sum(numbers), "n_by_one": numbers[0] * numbers[-1]}[kind]
     digits = []
     while total or not digits:

@@ -23,6 +23,7 @@ from lengen.config import (
     DataSpec,
     Decoder,
     DigitSteps,
+    DigitSums,
     Encoder,
     EncoderDecoder,
     Encoding,
@@ -86,6 +87,7 @@ SIZED: tuple[Task, ...] = (
     Successor(digits=4),
     PairAddition(digits=4),
     NByOne(digits=4),
+    DigitSums(digits=4),
     RunningXor(digits=4, base=2),
     ListOpsSum(digits=4),
     ListOpsMax(digits=4),
@@ -122,7 +124,7 @@ def learned(ids: Any) -> Change:
 
 
 def hint(part: Task) -> Change:
-    return lambda spec: change(spec, data={"hints": (part,)}, train={"one_length": True})
+    return lambda spec: change(spec, data={"hints": (part,)}, train={"one_length": spec.data.task.SKEWED})
 
 
 def beside(*architecture: Any, **fields: Any) -> Change:
@@ -166,6 +168,8 @@ TRICKS: dict[str, Change] = {
     "data.hints=count": hint(Counting(alphabet=9, **SKEWED)),
     "data.hints=fill": hint(Filling(alphabet=9, **SKEWED)),
     "data.hints=carries": hint(Carries(**SKEWED)),
+    "data.hints=digit_sums": data(hints=(DigitSums(digits=9),)),
+    "data.hints=copy": data(hints=(Copy(digits=9),)),
     **{f"model.encoding={kind}": model(encoding=part()) for kind, part in kinds(Encoding).items() if kind != BASE},
     "model.architecture=encoder": model(architecture=Encoder()),
     "model.architecture=encoder_decoder": beside(),

@@ -1,0 +1,105 @@
+"""Auxiliary tasks of any kind, with lengths of their own: what is trained, and what is refused."""
+
+import pytest
+import torch
+
+from lengen.config import (
+    Consecutive,
+    Copy,
+    DataSpec,
+    DigitSums,
+    Increment,
+    Linear,
+    PairAddition,
+    Parity,
+    Reverse,
+    SettingError,
+    Sorting,
+    Successor,
+    Task,
+    TestSpec,
+    TrainSpec,
+)
+from lengen.config.spec import Spec, change, check
+from lengen.data.task_data import TaskData
+from lengen.training.build import build_model
+from lengen.training.module import SequenceModule
+from reproduce.runs.estimate import cost
+from tests.lengen.helpers import spec
+
+TRAIN = TrainSpec(steps=4, batch=16, lr=1e-3, bucket=4)
+TEST = TestSpec(lengths=(8,), counts=(2,), examples=10)
+
+
+def setting(task: Task, *hints: Task, **format: object) -> Spec:
+    data = DataSpec(task=task, format=Linear(**format), position_ids=Consecutive(), hints=hints)
+    test = TestSpec(lengths=(8,), counts=task.counts, examples=10)
+    return spec(data, TRAIN, test, encoding="rope", tied=False)
+
+
+PAIRS = [
+    (setting(Reverse(4), Copy(12)), 4, 12),
+    (setting(PairAddition(4), DigitSums(12), reverse_response=True), 4, 12),
+    (setting(PairAddition(4), DigitSums(12), pad_query=True, pad_response=True), 4, 12),
+    (setting(PairAddition(4), Successor(12), index_hints=30), 4, 12),
+]
+
+
+@pytest.mark.parametrize(("sized", "short", "long"), PAIRS, ids=["reverse", "sums", "padded", "marked"])
+def test_each_task_is_trained_at_lengths_of_its_own(sized, short, long):
+    data = TaskData(sized, 0)
+    drawn = [stream.task.train(2000, torch.Generator().manual_seed(0)).lengths.max() for stream in data.streams]
+    assert [int(longest) for longest in drawn] == [short, long]
+    outputs = [data.batch(step).output for step in range(4)]
+    assert outputs == [0, 1, 0, 1], "in turn"
+    model = build_model(sized, 0)
+    for step in range(2):
+        loss = SequenceModule(sized, model).training_step(data.batch(step), 0)
+        assert bool(loss.isfinite())
+
+
+@pytest.mark.parametrize(("sized", "short", "long"), PAIRS[:2], ids=["reverse", "sums"])
+def test_the_main_task_trains_on_what_it_trains_on_alone(sized, short, long):
+    alone, beside = TaskData(change(sized, data={"hints": ()}), 0), TaskData(sized, 0)
+    assert all(torch.equal(alone.batch(n).tokens, beside.batch(2 * n).tokens) for n in range(6))
+    assert torch.equal(alone.validation().tokens, beside.validation().tokens)
+    problems = [data.test(8, 2, 10).operands for data in (alone, beside)]
+    assert torch.equal(*problems)
+
+
+@pytest.mark.parametrize("base", [2, 10, 16])
+def test_digit_sums_carry_nothing(base):
+    task = DigitSums(digits=6, base=base).build()
+    problems = task.train(200, torch.Generator().manual_seed(1))
+    answers = task.answer(problems)
+    for row, numbers in zip(answers.tolist(), problems.operands.tolist(), strict=True):
+        assert row == [(a + b) % base for a, b in zip(*numbers, strict=True)] + [0]
+
+
+def test_an_estimate_knows_of_longer_auxiliary_tasks():
+    short, long = setting(Reverse(4), Copy(4)), setting(Reverse(4), Copy(60))
+    assert cost(long, "cpu").train > cost(short, "cpu").train
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (setting(Copy(4), Copy(9)), r"data.hints: copy is data.task=copy itself, .* change data.task$"),
+        (setting(Copy(4), Parity(9)), r"data.hints: parity has other symbols than data.task=copy"),
+        (change(setting(Copy(4), Reverse(9)), model={"tied": True}), r"data.hints: .*set model.tied=false"),
+        (
+            change(setting(Copy(4), Reverse(9)), data={"examples": 500}),
+            r"data.examples=500: with data.hints a training",
+        ),
+        (
+            change(setting(Increment(longest=4), Successor(9)), train={"one_length": True}),
+            r"train.one_length=true: .* data.hints=successor has none",
+        ),
+        (setting(PairAddition(4), DigitSums(12), width=9), r"data.format.width=9: .* operand, 12 digits"),
+        (setting(Sorting(longest=4), Copy(5)), r"data.hints: copy has other symbols than data.task=sorting"),
+    ],
+    ids=["itself", "symbols", "tied", "fixed set", "one length", "width", "sorting"],
+)
+def test_what_makes_no_sense_is_refused(wrong, said):
+    with pytest.raises(SettingError, match=said):
+        check(wrong)
