@@ -648,12 +648,22 @@ class Carries(Increment, tag="carries", frozen=True):
 
 
 class _String(Part, Task, frozen=True):
-    """Strings of 1 to ``digits`` random decimal digits."""
+    """Strings of 1 to ``digits`` random digits, decimal ones or those of another base."""
 
     NUMBERS: ClassVar[bool] = False
 
     digits: Size
     """Digits of the longest trained string."""
+    base: Size = 10
+    """How many different digits there are, 2 to 16."""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return tuple("0123456789abcdef"[: self.base])
+
+    def check(self) -> None:
+        if not 2 <= self.base <= 16:
+            raise SettingError(f"data.task.base={self.base}: expected a base from 2 to 16")
 
     @property
     def name(self) -> str:

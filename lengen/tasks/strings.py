@@ -8,7 +8,7 @@ from lengen.tasks.base import OperandError, Problems, Task
 
 
 class StringTask(Task):
-    """A task on one string of decimal digits, zeros at its beginning included."""
+    """A task on one string of digits, zeros at its beginning included."""
 
     part: parts._String
 
@@ -24,11 +24,13 @@ class StringTask(Task):
     def parse(self, operands: list[str]) -> Problems:
         if len(operands) != 1:
             raise OperandError(f"{self.part.name} takes one string of digits, got {len(operands)}")
-        if not (operands[0].isascii() and operands[0].isdigit()):
-            raise OperandError(f"operand '{operands[0]}' is not a string of digits: expected characters 0 to 9 only")
-        values = digits.from_strings([operands[0]], len(operands[0])).flip(1)
-        return Problems(values[None], torch.tensor([[len(operands[0])]]))
+        text, allowed = operands[0].lower(), self.part.symbols
+        if not text or set(text) - set(allowed):
+            raise OperandError(
+                f"operand '{operands[0]}' is not a string of digits: expected characters 0 to {allowed[-1]} only"
+            )
+        return Problems(digits.from_strings([text], len(text)).flip(1)[None], torch.tensor([[len(text)]]))
 
     def _drawn(self, lengths: torch.Tensor, width: int, generator: torch.Generator) -> Problems:
-        values = torch.randint(0, 10, (*lengths.shape, width), generator=generator)
+        values = torch.randint(0, self.part.base, (*lengths.shape, width), generator=generator)
         return Problems(values * (torch.arange(width) < lengths[..., None]), lengths)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from lengen.config import Window
+from lengen.config import Decoder, HardALiBi, Window
 from lengen.config.model import Tempered
 from lengen.config.spec import Spec, replace
 from lengen.data.batch import TrainBatch
@@ -30,10 +30,15 @@ def settings() -> dict[str, Spec]:
     }
     coupled = data_spec("addition", 3, 3, room=30)
     consecutive = data_spec("addition", 3, 3, position_ids="consecutive")
+    without = data_spec("addition", 3, 3, position_ids="none")
     own = {
         "loss-of-all": spec(coupled, replace(TRAIN, loss="all")),
         "tied": spec(coupled, tied=True),
         "tempered-by-position": spec(coupled, tempered=Tempered(form="one_plus_log", start=0.2)),
+        "tempered-per-head": spec(coupled, tempered=Tempered(form="one_plus_log", start=0.2, per_head=True)),
+        "decoder-with-a-window": spec(coupled, architecture=Decoder(Window(4))),
+        "hard-alibi": spec(without, encoding="none", architecture=Decoder(HardALiBi((2,)))),
+        "index-hints": spec(replace(consecutive, format=replace(consecutive.format, index_hints=20)), encoding="rope"),
         "tempered-by-prompt": spec(consecutive, encoding="alibi", tempered=Tempered(of="prompt", start=0.5)),
         "looped": spec(coupled, shared=True, loops=2, inject="input"),
         "hinted": HINTED,

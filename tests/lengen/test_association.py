@@ -22,6 +22,7 @@ from lengen.config import (
 )
 from lengen.config.spec import Spec, change, check
 from lengen.data.task_data import TaskData
+from lengen.tasks import OperandError
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from reproduce.runs.estimate import cost
@@ -42,10 +43,11 @@ PAIRS = [
     (setting(PairAddition(4), DigitSums(12), reverse_response=True), 4, 12),
     (setting(PairAddition(4), DigitSums(12), pad_query=True, pad_response=True), 4, 12),
     (setting(PairAddition(4), Successor(12), index_hints=30), 4, 12),
+    (setting(Parity(4), Copy(12, base=2)), 4, 12),
 ]
 
 
-@pytest.mark.parametrize(("sized", "short", "long"), PAIRS, ids=["reverse", "sums", "padded", "marked"])
+@pytest.mark.parametrize(("sized", "short", "long"), PAIRS, ids=["reverse", "sums", "padded", "marked", "bits"])
 def test_each_task_is_trained_at_lengths_of_its_own(sized, short, long):
     data = TaskData(sized, 0)
     drawn = [stream.task.train(2000, torch.Generator().manual_seed(0)).lengths.max() for stream in data.streams]
@@ -65,6 +67,18 @@ def test_the_main_task_trains_on_what_it_trains_on_alone(sized, short, long):
     assert torch.equal(alone.validation().tokens, beside.validation().tokens)
     problems = [data.test(8, 2, 10).operands for data in (alone, beside)]
     assert torch.equal(*problems)
+
+
+@pytest.mark.parametrize("base", [2, 10, 16])
+@pytest.mark.parametrize("kind", [Copy, Reverse])
+def test_strings_have_all_digits_of_their_base(kind, base):
+    task = kind(5, base=base).build()
+    found = task.train(2000, torch.Generator().manual_seed(0)).operands
+    assert found.unique().tolist() == list(range(base))
+    typed = task.part.symbols[-1] + "010"
+    assert task.text(task.parse([typed])) == [typed if kind is Copy else typed[::-1]]
+    with pytest.raises(OperandError, match=rf"expected characters 0 to {task.part.symbols[-1]} only"):
+        task.parse(["0g"])
 
 
 @pytest.mark.parametrize("base", [2, 10, 16])
