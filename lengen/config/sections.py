@@ -102,10 +102,10 @@ class DataSpec(Section, frozen=True):
             hint.check()
             if names.count(hint.name) > 1:
                 raise SettingError(f"data.hints: {hint.kind} stands there twice; expected different auxiliary tasks")
-            if hint.name == self.task.name:
+            if hint.name == self.task.name and hint.longest > self.task.longest:
                 raise SettingError(
-                    f"data.hints: {hint.kind} is data.task={self.task.kind} itself, which is no auxiliary task; to "
-                    f"train more lengths of it, change data.task"
+                    f"data.hints: {hint.kind} is data.task={self.task.kind} itself, at lengths beyond those it is "
+                    f"trained on; to train more lengths of it, change data.task"
                 )
             if hint.symbols != self.task.symbols:
                 raise SettingError(

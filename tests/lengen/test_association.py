@@ -98,7 +98,10 @@ def test_an_estimate_knows_of_longer_auxiliary_tasks():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (setting(Copy(4), Copy(9)), r"data.hints: copy is data.task=copy itself, .* change data.task$"),
+        (
+            setting(Copy(4), Copy(9)),
+            r"data.hints: copy is data.task=copy itself, at lengths beyond .* change data.task$",
+        ),
         (setting(Copy(4), Parity(9)), r"data.hints: parity has other symbols than data.task=copy"),
         (change(setting(Copy(4), Reverse(9)), model={"tied": True}), r"data.hints: .*set model.tied=false"),
         (
