@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from lengen.inspection.problem import encode
-from reproduce.bench.rounding import OVERRIDE
 from reproduce.cli import parser
 from reproduce.comparison.compare import compare
 from reproduce.comparison.tables import MARKERS, Row, claims_block, refresh
@@ -75,16 +74,18 @@ def test_the_tables_of_claims_are_what_the_reference_runs_say(paper: str) -> Non
 @pytest.mark.parametrize("paper", CATALOGUE.papers())
 def test_committed_runs_name_their_commit_and_their_specification_is_the_declared_one(paper: str) -> None:
     store = Store(ROOT / "results", "reference")
-    runs = store.runs(paper)
+    runs = store.headers(paper)
     assert runs
+    at_night = {run.experiment for run in runs if run.profile == "night"}
     for run in runs:
         info = json.loads((store.folder(run) / "run.json").read_text())
         assert info["status"] == "finished" and info["dirty"] is False
-        # docs/performance.md shows what rounded products change; everything else is as it is declared
-        assert info["overrides"] in ([], [OVERRIDE])
-        assert re.fullmatch(r"[0-9a-f]{40}", info["commit"])
-        declared = CATALOGUE.select_one(run.experiment).specs[run.profile].override(*info["overrides"])
-        assert info["spec_hash"] == declared.hash(), f"{run.experiment} {run.profile} has another specification"
+        assert info["overrides"] == [] and re.fullmatch(r"[0-9a-f]{40}", info["commit"])
+        specs = CATALOGUE.select_one(run.experiment).specs
+        assert run.profile in specs, f"{run.experiment} has no {run.profile} size any more"
+        as_declared = info["spec_hash"] == specs[run.profile].hash()
+        waiting = run.profile == "cpu" and run.experiment not in at_night  # an earlier size speaks until a night has
+        assert as_declared or waiting, f"{run.experiment} {run.profile} is another setting now"
 
 
 def test_refreshing_replaces_the_block_and_nothing_else(tmp_path: Path) -> None:

@@ -205,10 +205,10 @@ def _write_page(name: str) -> int:
     machines, peers = page.load(root / "results" / "bench")
     shown = page.with_scaling(machines)
     figure = path.with_suffix(".svg")
-    reference = Store(root / "results", "reference")
+    compared = Store(root / "results" / "bench", "runs")  # beside the reference: settings may move on, these stay
     if shown is not None:
         write_bytes(figure, page.drawn(shown))
-    write_text(path, page.page(machines, peers, figure.name if shown is not None else "", rounding.pairs(reference)))
+    write_text(path, page.page(machines, peers, figure.name if shown is not None else "", rounding.pairs(compared)))
     print(f"written to {os.path.relpath(path)}")
     return 0
 

@@ -10,7 +10,7 @@ from tests.golden.capture import BATCHES, HASHES, PARTS, captured, declared
 
 BATCHES_OF = json.loads(BATCHES.read_text())
 HASHES_OF = json.loads(HASHES.read_text())
-EVERY = {"smoke": 1, "cpu": 4, "paper": 16}
+EVERY = {"smoke": 1, "cpu": 4, "night": 8, "paper": 16}
 """Of how many settings one is drawn, by profile."""
 
 

@@ -243,6 +243,6 @@ def test_numbers_copy_themselves(n, least):
 def test_the_delimiter_finds_the_minimum_and_outputs_their_successor(n):
     """Characteristics 2 and 3, as they are looked for in trained models."""
     for sorter in (of_length(8, n), repaired(8, 50)):
-        minimum, both = mechanisms(sorter.model, sorter.data, problems(drawn(8, n, 100, seed=n)))
-        assert bool(minimum.all()) and bool(both.all())
-        assert len(minimum) == 100 and len(both) >= 40
+        found = mechanisms(sorter.model, sorter.data, problems(drawn(8, n, 100, seed=n)))
+        assert bool(found.minimum.all()) and bool(found.identity_successor.all())
+        assert len(found.minimum) == 100 and len(found.identity_successor) >= 40
