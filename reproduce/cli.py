@@ -173,6 +173,7 @@ def parser() -> argparse.ArgumentParser:
     command.set_defaults(answer=lambda options: _results().promote_command(options))
     command.add_argument("selector", metavar="SELECTOR", help=selector)
     command.add_argument("--profile", choices=PROFILES, help="default: cpu, night and paper")
+    command.add_argument("--seeds", type=seeds, metavar="0..2", help="of these alone: 5, 0..2 or 0,2")
     command.add_argument("--weights", action="store_true", help="with model.safetensors, where it is below 4 MB")
     command.add_argument("--overridden", action="store_true", help="also runs made with --set")
 

@@ -228,6 +228,8 @@ def promote_command(options: argparse.Namespace) -> int:
     for profile in profiles:
         for name in dict.fromkeys(CATALOGUE.home(item, profile).name for item in chosen if profile in item.specs):
             runs += [run for run in local.of(name, profile) if options.overridden or run.info["overrides"] == []]
+    if options.seeds is not None:
+        runs = [run for run in runs if run.seed in options.seeds]
     if not runs:
         raise StoreError(
             f"{readable(local.path)} has no finished run of {options.selector} at profile {' or '.join(profiles)}: "

@@ -204,7 +204,9 @@ def test_promotion_and_solving(results, capsys):
     assert main(["run", "toy/fig1/alpha"]) == 0
     assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
     capsys.readouterr()
-    assert main(["promote", "toy", "--weights"]) == 0
+    assert main(["promote", "toy", "--seeds", "1..2"]) == 2
+    assert "has no finished run of toy" in capsys.readouterr().err
+    assert main(["promote", "toy", "--weights", "--seeds", "0..2"]) == 0
     assert capsys.readouterr().out.split()[0] == "results/reference/toy/fig1/alpha/cpu/seed-0/v1"
     assert main(["promote", "toy"]) == 0 and "already there" in capsys.readouterr().out
     assert main(["promote", "toy", "--overridden"]) == 0
