@@ -9,7 +9,7 @@ RUN     := $(PY) -m reproduce
 PYTEST  ?= -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce night figures compare report bench test lint
+.PHONY: help setup reproduce night matrix figures compare report bench test lint
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 20
@@ -50,6 +50,10 @@ night: reproduce  ## every paper with three seeds and more: hours, longest first
 
 night-paper%:
 	@$(MAKE) --no-print-directory reproduce-paper$* PROFILE=night
+
+matrix: PROFILE = night
+matrix: setup  ## every trick on every task under one budget: hours, resumable; DRY=1: what it costs
+	$(RUN) run matrix --profile $(PROFILE)$(DRY_RUN)
 
 figures: setup  ## redraw every figure from the stored runs
 	$(RUN) figures

@@ -56,6 +56,18 @@ def seeds(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(chosen))
 
 
+def names(text: str) -> tuple[str, ...]:
+    """Names of ``--task`` and ``--tricks``, between commas.
+
+    >>> names("abacus, fire")
+    ('abacus', 'fire')
+    """
+    chosen = tuple(part.strip() for part in text.split(","))
+    if not all(chosen):
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of names: expected some between commas, such as a,b")
+    return chosen
+
+
 def _is_seed(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) < 10
 
@@ -126,6 +138,14 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--set", action="append", default=[], metavar="A.B=V", dest="overrides", help="change the spec; repeatable"
     )
+    for option, level in (("--task", "second"), ("--tricks", "third")):
+        command.add_argument(
+            option,
+            type=names,
+            default=(),
+            metavar="A,B",
+            help=f"of the selected experiments only those whose name has one of these as its {level} part; wildcards",
+        )
     command.add_argument("--dry-run", action="store_true", help="say what would run, and for how long")
     command.add_argument("--fresh", action="store_true", help="run finished and unfinished ones anew")
     command.add_argument("--jobs", type=positive, metavar="N", help="runs side by side (default: cores; 1 on a GPU)")

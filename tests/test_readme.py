@@ -75,7 +75,8 @@ def test_the_tables_of_claims_are_what_the_reference_runs_say(paper: str) -> Non
 def test_committed_runs_name_their_commit_and_their_specification_is_the_declared_one(paper: str) -> None:
     store = Store(ROOT / "results", "reference")
     runs = store.headers(paper)
-    assert runs
+    published = any("paper" in item.specs for item in CATALOGUE.experiments(paper))
+    assert runs or not published, "without a published setting there may be none yet"
     at_night = {run.experiment for run in runs if run.profile == "night"}
     for run in runs:
         info = json.loads((store.folder(run) / "run.json").read_text())

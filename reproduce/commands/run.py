@@ -10,7 +10,7 @@ from lengen.records import Run
 from reproduce.runs import perform as runner
 from reproduce.runs import stacks
 from reproduce.runs.accuracy import accuracies
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.runs.catalogue import CATALOGUE, narrowed
 from reproduce.runs.display import Display, counter
 from reproduce.runs.estimate import cost, in_words, makespan
 from reproduce.runs.executors import Local, Sbatch, usable_cores
@@ -25,7 +25,9 @@ def run_command(options: argparse.Namespace) -> int:
 
     At the paper profile a machine without a GPU has to be chosen: the same takes many times as long.
     """
-    chosen, left_out = suite(CATALOGUE.select(options.selector), options.selector, options.profile)
+    selected = narrowed(CATALOGUE.select(options.selector), options.task, options.tricks)
+    part = "/" in options.selector.strip("/") or bool(options.task or options.tricks)
+    chosen, left_out = (list(selected), []) if part else suite(selected, options.selector, options.profile)
     plan = runner.plan(chosen, options.profile, options.seeds, options.overrides)
     loggers = _loggers(options.loggers)
     local = Store(results_root(), "local")
@@ -66,7 +68,7 @@ def run_command(options: argparse.Namespace) -> int:
     with Display({job: cost(job.spec, device) for job in todo}, min(workers, len(todo)), len(done)) as display:
         executor = stacks.Stacked(order) if options.stacked else Local(workers)
         report = runner.run(plan.jobs, order, executor, display)
-    if "/" in options.selector.strip("/") or options.overrides:
+    if part or options.overrides:
         _summary(report, Store(local.root, "local"))
     else:
         for paper in dict.fromkeys(experiment.paper for experiment in chosen):

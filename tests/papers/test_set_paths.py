@@ -54,7 +54,11 @@ def texts() -> list[tuple[str | None, str]]:
     """Every paper, or None for the front page and what serves all, with each assignment or path in its texts."""
     found: set[tuple[str | None, str]] = set()
     for paper in PAPERS:
-        pages = "\n".join((ROOT / f"papers/{paper}/{name}.md").read_text("utf-8") for name in ("README", "ERRATA"))
+        pages = "\n".join(
+            path.read_text("utf-8")
+            for name in ("README", "ERRATA")
+            if (path := ROOT / f"papers/{paper}/{name}.md").exists()  # without a publication there are no errata
+        )
         found |= {(paper, each) for each in named(pages, paper, IN_CODE, AFTER_SET)}
         found |= {(paper, each) for each in named("\n".join(docstrings(f"papers/{paper}")), paper, IN_CODE, AFTER_SET)}
         found |= {(paper, each) for each in named("\n".join(CATALOGUE.deviations(paper).values()), paper, IN_PROSE)}

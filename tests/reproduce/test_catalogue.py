@@ -78,7 +78,7 @@ def test_another_paper_is_another_folder(monkeypatch, tmp_path):
     (tmp_path / "no_paper" / "__init__.py").write_text("")
     monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
     catalogue = Catalogue()
-    assert catalogue.papers() == (*Catalogue(papers.found()[:-1]).papers(), "fifth") and len(catalogue.papers()) == 5
+    assert catalogue.papers() == (*Catalogue(papers.found()[:-1]).papers(), "fifth") and len(catalogue.papers()) > 4
     assert catalogue.experiments("fifth") == () and catalogue.deviations("fifth") == {}
 
 

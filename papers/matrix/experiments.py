@@ -1,0 +1,99 @@
+"""Every cell of the matrix: each trick on each task, at each size; plain data, no torch."""
+
+import inspect
+from types import ModuleType
+
+from lengen.config.experiment import PROFILES, Experiment, Figure, figure_of
+from lengen.config.part import SettingError
+from lengen.config.spec import check
+from papers.matrix.settings import budgeted, plain
+from papers.matrix.spec import ChosenSpec
+from papers.matrix.tasks import TASKS
+from papers.matrix.tricks import TRICKS
+
+UNPUBLISHED = "no publication has this setting: one model and one budget for every trick are this suite's own"
+HOURS = "minutes a cell, hours for the matrix: a night has it"
+QUICK = ("copy", "successor")
+"""Tasks that the cpu profile has."""
+BRIEF = ("plain", "learned", "rope", "coupled")
+"""Tricks that a cpu run of the whole matrix takes."""
+SMOKE_TOKENS = 400
+
+
+def cell(task: str, trick: str, profile: str) -> ChosenSpec:
+    """A trick on a task at a size; raises `SettingError` where it makes no sense."""
+    row = TASKS[task]
+    spec = TRICKS[trick](plain(row, profile))
+    spec = budgeted(spec, SMOKE_TOKENS if profile == "smoke" else row.tokens)
+    check(spec)
+    return spec
+
+
+def entry(task: str, trick: str) -> Experiment:
+    """The experiment of a cell; a refused one has no size, and says why."""
+    said = inspect.getdoc(TRICKS[trick]) or ""
+    specs: dict[str, ChosenSpec] = {}
+    absent = {"paper": UNPUBLISHED}
+    for profile in (name for name in PROFILES if name != "paper"):
+        try:
+            found = cell(task, trick, profile)
+        except SettingError as error:
+            absent = dict.fromkeys(PROFILES, f"refused: {error}")
+            specs = {}
+            break
+        if profile == "cpu" and task not in QUICK:
+            absent[profile] = HOURS
+        else:
+            specs[profile] = found
+    return Experiment(
+        name=f"matrix/{task}/{trick}",
+        claim=said.split("\n")[0],
+        place=f"papers/matrix/tricks: {trick}",
+        specs=specs,
+        absent=absent,
+        extra={} if trick in BRIEF or "cpu" not in specs else {"cpu": HOURS},
+        seeds=3,
+    )
+
+
+EXPERIMENTS: tuple[Experiment, ...] = tuple(entry(task, trick) for task in TASKS for trick in TRICKS)
+
+
+def refused(experiment: Experiment) -> bool:
+    """Whether a trick makes no sense for a task: it has no size at all."""
+    return not experiment.specs
+
+
+REFUSED = tuple(item.name for item in EXPERIMENTS if refused(item))
+
+
+def _figures() -> ModuleType:
+    """The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
+    from papers.matrix import figures
+
+    return figures
+
+
+FIGURES: tuple[Figure, ...] = (
+    figure_of(
+        "reach",
+        "How far each trick carries each task beyond its trained length",
+        lambda runs: _figures().matrix(runs, REFUSED),
+        EXPERIMENTS,
+    ),
+    figure_of(
+        "aggregates",
+        "Tricks over tasks: interquartile mean, probability of improvement, performance profiles",
+        lambda runs: _figures().aggregates(runs, REFUSED),
+        EXPERIMENTS,
+    ),
+    *(
+        figure_of(
+            task,
+            f"Exact match by length: {task}",
+            lambda runs: _figures().curves(runs, REFUSED),
+            tuple(item for item in EXPERIMENTS if item.figure == task),
+        )
+        for task in TASKS
+    ),
+)

@@ -1,0 +1,157 @@
+"""The pictures of the matrix: how far every trick carries every task, curves by length, aggregates over tasks."""
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from lengen import plotting
+from lengen.across_tasks import (
+    interquartile_mean,
+    performance_profile,
+    probability_of_improvement,
+    stratified_interval,
+)
+from lengen.measures import trained
+from lengen.records import Run
+from papers.matrix.measures import RIGHT, beyond, counts_by_length, reach
+from papers.matrix.scores import cells, compared, named
+from papers.matrix.spec import LEARNED
+
+FURTHEST = 5.0
+"""Largest tested multiple of the trained length: the darkest colour."""
+BASELINE = "plain"
+SEED = 0
+"""Of the bootstrap."""
+SHOWN = 6
+"""Tricks whose performance profiles are drawn: those with the highest interquartile means."""
+
+
+def matrix(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
+    """Tasks by tricks; the number is the solved multiple of the trained length."""
+    found = cells(runs, refused)
+    tasks, tricks = (list(dict.fromkeys(key[axis] for key in found)) for axis in (0, 1))
+    values = np.full((len(tricks), len(tasks)), np.nan)
+    words = [["" for _ in tasks] for _ in tricks]
+    figure = Figure(figsize=(0.62 * len(tasks) + 3.4, 0.2 * len(tricks) + 1.6), layout="constrained")
+    axes = figure.subplots()
+    for (task, trick), cell in found.items():
+        row, column = tricks.index(trick), tasks.index(task)
+        if cell.state == "tested":
+            values[row, column] = cell.reach / FURTHEST
+            words[row][column] = f"{cell.reach:.3g}{'*' if cell.retried else ''}"
+    plotting.heat_table(axes, values, words, rows=tricks, columns=tasks, size=6.5, hatched=True)
+    for (task, trick), cell in found.items():
+        row, column = tricks.index(trick), tasks.index(task)
+        if cell.state in ("refused", "not run"):
+            axes.add_patch(_square(column, row, "white"))
+        if cell.state == "refused":
+            half = 0.28
+            axes.plot([column - half, column + half], [row - half, row + half], color="0.6", lw=0.7)
+            axes.plot([column - half, column + half], [row + half, row - half], color="0.6", lw=0.7)
+    axes.tick_params(axis="x", labelrotation=35)
+    axes.tick_params(labelsize=7)
+    bar = figure.colorbar(plotting.heat_scale(), ax=axes, ticks=[k / FURTHEST for k in range(6)], shrink=0.6)
+    bar.ax.set_yticklabels([str(k) for k in range(6)])
+    bar.set_label("solved multiple of the trained length")
+    plotting.footnote(
+        figure,
+        f"Number and colour: largest length with exact match of at least {RIGHT:g}, and of all shorter ones, over the "
+        f"trained length; median over seeds. Hatched: the longest trained length stays below {LEARNED:g}. Crossed: the "
+        "trick makes no sense for the task. White: not run. *: with four times the budget.",
+        *plotting.absent({name: some for name, some in runs.items() if name not in refused}),
+    )
+    return figure
+
+
+def _square(column: int, row: int, colour: str) -> Rectangle:
+    return Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=colour, edgecolor="none", zorder=1)
+
+
+def curves(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
+    """Exact match by length on one task, a line a trick; six tricks a panel, in the order of the table."""
+    shown = {name: some for name, some in runs.items() if some}
+    if not shown:
+        return plotting.empty([name for name in runs if name not in refused])
+    names = list(shown)
+    groups = [names[start : start + 6] for start in range(0, len(names), 6)]
+    figure = Figure(figsize=(3.6 * len(groups), 2.9), layout="constrained")
+    panels = figure.subplots(1, len(groups), squeeze=False, sharey=True)[0]
+    for axes, group in zip(panels, groups, strict=True):
+        looks = plotting.in_order(group)
+        points = {name: _points(shown[name]) for name in group}
+        plotting.lines(axes, points, looks, {name: named(name)[1] for name in group})
+        tested = sorted({length for some in points.values() for length in some["length"]})
+        plotting.length_ticks(axes, tested, most=8)
+        plotting.trained_lengths(axes, range(1, trained(shown[group[0]][0]).length + 1))
+        axes.set_xlabel("length")
+        axes.legend(frameon=False, fontsize=6)
+    plotting.percent(panels[0])
+    panels[0].set_ylabel("exact match")
+    task, _ = named(names[0])
+    panels[0].set_title(task)
+    absent = plotting.absent({name: some for name, some in runs.items() if name not in refused})
+    note = f"Grey: trained lengths. {plotting.seeds_note(shown, interval=True)} {plotting.BESIDE_NOTE}"
+    plotting.footnote(figure, note, *absent)
+    return figure
+
+
+def _points(some: Sequence[Run]) -> pd.DataFrame:
+    """A row for every run and length, as `lengen.plotting.lines` draws them."""
+    rows = [
+        {"length": length, "value": right / n, "total": right, "n": n}
+        for run in some
+        for length, (right, n) in counts_by_length(run).items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def aggregates(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
+    """Interquartile mean of the accuracy beyond the range, probability of improvement, performance profiles.
+
+    A trick and the plain decoder are compared on the tasks that both have learned; the others are left out of both.
+    """
+    tricks = dict.fromkeys(named(name)[1] for name in runs)
+    tables = {trick: compared(runs, trick, BASELINE, lambda run: beyond(run)[0]) for trick in tricks}
+    tables = {trick: pair for trick, pair in tables.items() if pair[0].size}
+    wanted = {name: some for name, some in runs.items() if name not in refused}
+    if not tables:
+        return plotting.empty(list(wanted))
+    means = {trick: float(interquartile_mean(left)) for trick, (left, _) in tables.items()}
+    order = sorted(tables, key=lambda trick: means[trick])
+    figure = Figure(figsize=(9.6, 0.19 * len(order) + 1.8), layout="constrained")
+    first, second, third = figure.subplots(1, 3)
+    interval = functools.partial(stratified_interval, generator=np.random.default_rng(SEED))
+    for row, trick in enumerate(order):
+        left, right = tables[trick]
+        low, high = interval(interquartile_mean, left)
+        first.plot([low, high], [row, row], color="0.6", lw=2)
+        first.plot(means[trick], row, "o", color="black", ms=3)
+        if trick != BASELINE:
+            low, high = interval(probability_of_improvement, left, right)
+            second.plot([low, high], [row, row], color="0.6", lw=2)
+            second.plot(float(probability_of_improvement(left, right)), row, "o", color="black", ms=3)
+    first.set_yticks(range(len(order)), labels=[f"{trick} ({len(tables[trick][0])})" for trick in order], fontsize=6.5)
+    second.set_yticks([])
+    first.set(xlabel="interquartile mean of the accuracy beyond the range", ylim=(-0.7, len(order) - 0.3))
+    second.set(xlabel=f"probability of improvement over {BASELINE}", xlim=(-0.03, 1.03), ylim=(-0.7, len(order) - 0.3))
+    second.axvline(0.5, color="0.8", lw=0.8, zorder=0)
+    thresholds = np.linspace(0, FURTHEST, 51)
+    best = order[::-1][:SHOWN]
+    looks = plotting.in_order(best)
+    for trick in best:
+        far, _ = compared(runs, trick, BASELINE, lambda run: reach(run)[0])
+        look = looks[trick]
+        third.plot(thresholds, performance_profile(far, thresholds), look.line, color=look.colour, label=trick)
+    third.set(xlabel="multiple of the trained length", ylabel="share of runs that solve more")
+    third.legend(frameon=False, fontsize=6)
+    plotting.footnote(
+        figure,
+        "In brackets: tasks on which the trick and the plain decoder have both learned their trained range; tricks "
+        "with other tasks are not comparable. Bars: 95 % stratified bootstrap over seeds, too narrow with three.",
+        *plotting.absent(wanted),
+    )
+    return figure

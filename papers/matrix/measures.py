@@ -1,0 +1,82 @@
+"""How far a model reaches: what every cell of the matrix shows, and what its claims name; no torch."""
+
+from collections.abc import Mapping
+
+from lengen.measures import Family, Measure, Missing, OfRun, short, trained
+from lengen.records import Run
+
+RIGHT = 0.9
+"""Exact match from which a length counts as solved."""
+MODE = "teacher_forced"
+
+
+def counts_by_length(run: Run) -> dict[int, tuple[float, float]]:
+    """Right answers and problems by tested length, over the trained counts."""
+    most = trained(run).second
+    found: dict[int, tuple[float, float]] = {}
+    for cell, modes in run.grid.scores.items():
+        if len(cell) == 1 or cell[1] <= most:
+            right, n = found.get(cell[0], (0.0, 0.0))
+            found[cell[0]] = right + modes[MODE]["correct"], n + modes[MODE]["n"]
+    return dict(sorted(found.items()))
+
+
+def by_length(run: Run) -> dict[int, float]:
+    """Exact match by tested length, over the trained counts."""
+    return {length: right / n for length, (right, n) in counts_by_length(run).items()}
+
+
+def by_count(run: Run) -> dict[int, float]:
+    """Exact match by tested count of operands, over the trained lengths; empty where there is no second axis."""
+    span = trained(run)
+    found: dict[int, tuple[float, float]] = {}
+    for cell, modes in run.grid.scores.items():
+        if len(cell) > 1 and cell[0] <= span.length:
+            right, n = found.get(cell[1], (0.0, 0.0))
+            found[cell[1]] = right + modes[MODE]["correct"], n + modes[MODE]["n"]
+    return {count: right / n for count, (right, n) in sorted(found.items())}
+
+
+def reach_of(values: Mapping[int, float]) -> int:
+    """The largest length with exact match of at least `RIGHT`, no shorter tested one below it; 0: there is none.
+
+    >>> reach_of({2: 1.0, 4: 0.95, 5: 0.91, 8: 0.2, 12: 0.93})
+    5
+    """
+    reached = 0
+    for length in sorted(values):
+        if values[length] < RIGHT:
+            break
+        reached = length
+    return reached
+
+
+def reach(run: Run) -> tuple[float, int]:
+    """How far a run reaches, as a multiple of its trained length."""
+    return reach_of(by_length(run)) / trained(run).length, 1
+
+
+def reach_in_count(run: Run) -> tuple[float, int]:
+    """How many operands a run reaches, as a multiple of the most trained."""
+    values = by_count(run)
+    if not values:
+        raise Missing(f"{short(run.experiment)} was tested on one count of operands")
+    return reach_of(values) / trained(run).second, 1
+
+
+def beyond(run: Run) -> tuple[float, int]:
+    """Mean exact match over the tested lengths beyond the trained ones."""
+    values = [value for length, value in by_length(run).items() if length > trained(run).length]
+    return sum(values) / len(values), 1
+
+
+def learned(run: Run) -> float:
+    """Exact match at the longest trained length."""
+    return by_length(run)[trained(run).length]
+
+
+MEASURES: Mapping[str, Measure | Family] = {
+    "reach": OfRun("largest solved length, as a multiple of the trained one", reach),
+    "reach_in_count": OfRun("most operands solved, as a multiple of the most trained", reach_in_count),
+    "beyond": OfRun("mean exact match over the lengths beyond the trained ones", beyond),
+}

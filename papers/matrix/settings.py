@@ -1,0 +1,106 @@
+"""Changes that several tricks share, the model they start from, and the tokens that a setting writes; no torch."""
+
+import math
+import statistics
+from typing import Any
+
+from lengen.config.encodings import Learned, NoEncoding
+from lengen.config.formats import Linear
+from lengen.config.model import Decoder, ModelSpec
+from lengen.config.overlay import Changes, overlay
+from lengen.config.part import SettingError
+from lengen.config.position_ids import Consecutive, NoPositionIds
+from lengen.config.sections import DataSpec, TestSpec, TrainSpec
+from lengen.config.spec import replace
+from papers.matrix.spec import ChoiceSpec, ChosenSpec
+from papers.matrix.tasks import Row
+
+RATES = (5e-4, 1.5e-3, 4e-3)
+"""Peak learning rates that every cell may choose from."""
+BATCH = {"smoke": 4, "cpu": 64, "night": 64}
+SHARE = 0.1
+"""Share of the budget that each of the short trainings has."""
+ROOM = 1.5
+"""Table rows per token of the longest tested problem."""
+
+
+class Refused(SettingError):
+    """A trick that makes no sense for a task; the message says why."""
+
+
+def plain(row: Row, profile: str) -> ChosenSpec:
+    """The plain decoder: no positions, the most significant digit first; what every trick changes."""
+    small = profile == "smoke"
+    task = row.task(row.trained[profile])
+    size = (1, 2, 8) if small else (2, 4, 16)
+    layers, heads, head_dim = size
+    spec = ChosenSpec(
+        data=DataSpec(task=task, format=Linear(), position_ids=NoPositionIds()),
+        model=ModelSpec(
+            layers=layers,
+            heads=heads,
+            width=heads * head_dim,
+            head_dim=head_dim,
+            ff_width=2 * heads * head_dim,
+            encoding=NoEncoding(),
+            architecture=Decoder(),
+            tied=False,
+        ),
+        train=TrainSpec(
+            steps=1,
+            batch=BATCH[profile],
+            lr=RATES[1],
+            betas=(0.9, 0.99),
+            warmup=0.05,
+            bucket=2 if small else 16,
+            evaluations=1 if small else 5,
+            one_length=task.SKEWED,
+            precision="32-true" if small else "bf16-products",
+        ),
+        test=TestSpec(
+            lengths=row.lengths(profile), counts=row.counts(profile), examples=4 if small else 200, free_running=False
+        ),
+        choice=ChoiceSpec(rates=RATES, steps=1),
+    )
+    if small:  # a smoke run makes the first training and no second one, which could only fail in the same way
+        spec = overlay(spec, {"choice": {"rates": RATES[:2], "retry": 1}, "train.lr": RATES[1]})
+    return spec
+
+
+def budgeted(spec: ChosenSpec, tokens: int) -> ChosenSpec:
+    """As many steps as the tokens of a budget allow, a tenth of them in each short training."""
+    data = spec.data
+    pairs = []
+    for task in (data.task, *data.hints):
+        some = replace(data, task=task, hints=())
+        counts = range(min(2, task.most), task.most + 1)
+        pairs.append(statistics.fmean(sum(some.tokens(n, m)) for n in task.trained_lengths for m in counts))
+    steps = max(2, round(tokens / (spec.train.batch * statistics.fmean(pairs))))
+    return overlay(spec, {"train.steps": steps, "choice.steps": max(2, round(SHARE * steps))})
+
+
+def longest(spec: ChosenSpec) -> int:
+    """Tokens of the longest tested problem, and room."""
+    test = spec.test
+    most = max(sum(spec.data.tokens(length, count)) for length in test.lengths for count in test.counts)
+    return math.ceil(ROOM * most) + 8
+
+
+def changed(spec: ChosenSpec, *changes: Changes) -> ChosenSpec:
+    """A setting with changes laid over it."""
+    return overlay(spec, *changes)
+
+
+def encoded(spec: ChosenSpec, encoding: Any, ids: Any = None) -> ChosenSpec:
+    """With an encoding, and consecutive ids where no others are given."""
+    return overlay(spec, {"model.encoding": encoding, "data.position_ids": ids or Consecutive()})
+
+
+def learned(spec: ChosenSpec) -> ChosenSpec:
+    """With a table of positions, as long as the longest tested problem."""
+    return encoded(spec, Learned(), Consecutive(longest(spec)))
+
+
+def lowest_first(spec: ChosenSpec) -> ChosenSpec:
+    """Answers of numbers begin with the units; those of other tasks stay as they are."""
+    return overlay(spec, {"data.format.reverse_response": True}) if spec.data.task.NUMBERS else spec

@@ -1,0 +1,75 @@
+"""The tasks of the matrix, as data: what is computed, to which length it is trained, and the tokens each may cost."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from lengen.config.tasks import (
+    Addition,
+    Copy,
+    DigitSums,
+    NByOne,
+    NextLarger,
+    Parity,
+    Reverse,
+    RunningXor,
+    Sorting,
+    Successor,
+    Task,
+    TwoOperandAddition,
+)
+
+FACTORS = (1.5, 2, 3, 5)
+"""Multiples of the trained length n that are tested, beside n / 2, n and n + 1."""
+LARGEST = 50
+"""Alphabet of sorting: more numbers than the longest tested sequence has."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A task of the matrix."""
+
+    task: Callable[[int], Task]
+    """The task, for a trained length."""
+    trained: Mapping[str, int]
+    """Trained length by profile."""
+    tokens: int
+    """Training tokens of a night, queries included: one budget for every trick."""
+    hint: Callable[[int], Task] | None = None
+    """The auxiliary task of the same digits, for its longest length; none: no source names one."""
+
+    def lengths(self, profile: str) -> tuple[int, ...]:
+        """Tested lengths: n / 2 and n are trained, then n + 1 and the `FACTORS`."""
+        n = self.trained[profile]
+        return tuple(sorted({max(2, n // 2), n, n + 1, *(math.ceil(factor * n) for factor in FACTORS)}))
+
+    def counts(self, profile: str) -> tuple[int, ...]:
+        """Tested values of the second axis: the trained ones, and as far beyond them as lengths go to twice."""
+        task = self.task(self.trained[profile])
+        return (2, task.most, task.most + 1, 2 * task.most) if task.most > 2 else task.counts
+
+
+THREE = {"smoke": 3, "cpu": 3, "night": 3}
+SHORT = {"smoke": 3, "cpu": 4, "night": 4}
+LONG = {"smoke": 4, "cpu": 8, "night": 8}
+TASKS: dict[str, Row] = {
+    "parity": Row(task=Parity, trained=LONG, tokens=700_000, hint=lambda n: RunningXor(n, base=2)),
+    "successor": Row(task=Successor, trained=SHORT, tokens=700_000),
+    "n-by-one": Row(task=NByOne, trained=SHORT, tokens=1_400_000),
+    "addition": Row(
+        task=lambda n: TwoOperandAddition(tuple(range(1, n + 1))), trained=THREE, tokens=1_800_000, hint=DigitSums
+    ),
+    "sums": Row(
+        task=lambda n: Addition(digits=n, operands=3),
+        trained={"smoke": 2, "cpu": 3, "night": 3},
+        tokens=2_000_000,
+        hint=DigitSums,
+    ),
+    "copy": Row(task=Copy, trained=LONG, tokens=900_000, hint=Reverse),
+    "reverse": Row(task=Reverse, trained=LONG, tokens=900_000, hint=Copy),
+    "sorting": Row(
+        task=lambda n: Sorting(longest=n, alphabet=LARGEST), trained=LONG, tokens=1_400_000,
+        hint=lambda n: NextLarger(longest=n, alphabet=LARGEST),
+    ),
+}  # fmt: skip
+"""By their names in experiments; `RECIPES.md` says where the budgets come from."""

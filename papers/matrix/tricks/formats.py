@@ -1,0 +1,70 @@
+"""Tricks that say how a problem is written. Each docstring: what it is, its source, and what the source reports."""
+
+from lengen.config.encodings import Sinusoidal
+from lengen.config.formats import Subtasks
+from lengen.config.sections import RandomSpaces
+from papers.matrix.settings import Refused, changed, encoded, learned, lowest_first
+from papers.matrix.spec import ChosenSpec
+
+SPACES = 0.5
+"""Most spaces, as a share of a query's tokens; the thesis's ratio."""
+
+
+def reversed_answer(spec: ChosenSpec) -> ChosenSpec:
+    """The answer begins with the units, as a carry goes.
+
+    Lee et al. 2023 (2307.03381): addition is learned from fewer examples; all four papers write answers so.
+    """
+    if not spec.data.task.NUMBERS:
+        raise Refused("digits here have no significance: a reversed answer would be another task")
+    return lowest_first(spec)
+
+
+def zero_padded(spec: ChosenSpec) -> ChosenSpec:
+    """Operands and answers are padded with zeros to the longest answer that could occur; units first.
+
+    "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count" pads so; "Length Generalization on
+    Multi-Digit Integer Addition with Transformers", Figure 4.5: padding to a fixed length closes part of a gap.
+    """
+    return changed(lowest_first(spec), {"data.format": {"pad_query": True, "pad_response": True}})
+
+
+def spaces(spec: ChosenSpec) -> ChosenSpec:
+    """Random spaces in training queries, over learned positions.
+
+    "Length Generalization on Multi-Digit Integer Addition with Transformers", Section 4.3.3: they close a gap of one
+    digit, and help where positions are absolute.
+    """
+    return changed(learned(spec), {"data.spaces": RandomSpaces(ratio=SPACES)})
+
+
+def spaces_sinusoidal(spec: ChosenSpec) -> ChosenSpec:
+    """Random spaces in training queries, over sinusoidal positions: the other absolute ones."""
+    return changed(encoded(spec, Sinusoidal()), {"data.spaces": RandomSpaces(ratio=SPACES)})
+
+
+def scratchpad(spec: ChosenSpec) -> ChosenSpec:
+    """Intermediate results stand before the answer (Nye et al. 2021, 2112.00114); units first.
+
+    Anil et al. 2022 (2207.04901): a scratchpad alone does not generalise to longer problems.
+    """
+    return changed(lowest_first(spec), {"data.format.scratchpad": True})
+
+
+def index_hints(spec: ChosenSpec) -> ChosenSpec:
+    """A mark stands before each digit, the same before digits of the same place.
+
+    Zhou et al. 2023 (2310.16028): with them addition generalises from 40 to 50 digits, reversed; parity with a
+    scratchpad does, too.
+    """
+    marks = max(spec.test.lengths) + 2 * max(spec.test.counts) + 2
+    return changed(lowest_first(spec), {"data.format.index_hints": marks})
+
+
+def subtasks(spec: ChosenSpec) -> ChosenSpec:
+    """Addition and its parts (reversing, aligning, digits, carries) in equal shares of the examples.
+
+    "Length Generalization on Multi-Digit Integer Addition with Transformers", Table 4.3: small models
+    generalise better.
+    """
+    return changed(spec, {"data.format": Subtasks()})

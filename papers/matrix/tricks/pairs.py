@@ -1,0 +1,38 @@
+"""Tricks that their sources put together. Each docstring: what it is, its source, and what the source reports."""
+
+from lengen.config.encodings import Fire
+from lengen.config.position_ids import Randomised
+from papers.matrix.settings import changed, encoded, longest
+from papers.matrix.spec import ChosenSpec
+from papers.matrix.tricks.formats import reversed_answer, scratchpad
+from papers.matrix.tricks.positions import abacus, coupled, coupled_2
+from papers.matrix.tricks.procedures import looped
+
+
+def coupled_scratchpad(spec: ChosenSpec) -> ChosenSpec:
+    """Coupled ids and a scratchpad; of sums on both levels, padded with zeros.
+
+    "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count", Figure 1: 30 operands of 30 digits
+    from 10 of 10; Appendix: parity of 100 bits from 20.
+    """
+    spec = scratchpad(spec)
+    if spec.data.task.most > 1:
+        return coupled_2(changed(spec, {"data.format": {"pad_query": True, "pad_response": True}}))
+    return coupled(spec)
+
+
+def reversed_fire_randomised(spec: ChosenSpec) -> ChosenSpec:
+    """FIRE on random ids, answers from the units on.
+
+    Zhou et al. 2024 (2402.09371): with index hints sums of 100 digits from 40, in some seeds.
+    """
+    spec = reversed_answer(spec)
+    return encoded(spec, Fire(), Randomised(longest(spec)))
+
+
+def abacus_looped(spec: ChosenSpec) -> ChosenSpec:
+    """Abacus ids in a block that is applied the more often the longer the prompt is.
+
+    McLeish et al. 2024 (2405.17399): Abacus with a recurrent block and input injection is their best model.
+    """
+    return abacus(looped(spec))

@@ -1,0 +1,54 @@
+"""Tricks in how a model is trained and applied. Each docstring: what it is, its source, and what the source reports."""
+
+from collections.abc import Callable, Mapping
+
+from lengen.config.model import LoopsByLength
+from lengen.config.tasks import Task
+from papers.matrix.settings import Refused, changed, lowest_first
+from papers.matrix.spec import ChosenSpec
+from papers.matrix.tasks import TASKS
+
+PER_LOOP = 4
+"""Tokens of the prompt for which the block is applied once more."""
+HINTS: Mapping[str, Callable[[int], Task]] = {
+    row.task(2).name: row.hint for row in TASKS.values() if row.hint is not None
+}
+"""Auxiliary task by the name of the main one."""
+
+
+def hint(spec: ChosenSpec) -> ChosenSpec:
+    """Training alternates with an auxiliary task of the same lengths, which has an output head of its own.
+
+    "Improving Length-Generalization in Transformers via Task Hinting", Section 3.1: sorting with successor hints.
+    """
+    return _hinted(spec, spec.data.task.longest)
+
+
+def association(spec: ChosenSpec) -> ChosenSpec:
+    """Training alternates with a related task that is trained to the longest tested length.
+
+    Cai et al. 2025 (2506.09251), "Extrapolation by Association": length generalisation transfers from a longer related
+    task to the main one, such as from reversing or from sums without carry.
+    """
+    return _hinted(spec, max(spec.test.lengths))
+
+
+def _hinted(spec: ChosenSpec, longest: int) -> ChosenSpec:
+    task = spec.data.task
+    if task.name not in HINTS:
+        raise Refused("no source names an auxiliary task for it that has the same digits")
+    part = HINTS[task.name](longest)
+    if part.UNITS_FIRST and not task.NUMBERS:
+        raise Refused("its auxiliary task is answered from the units on, and its own answer is no number")
+    return changed(spec, {"data.hints": (part,)})
+
+
+def looped(spec: ChosenSpec) -> ChosenSpec:
+    """One block, applied the more often the longer the prompt is, with the input added each time; units first.
+
+    Fan et al. 2024 (2409.15647): parity of 20 bits to 50, sums and copies of 20 digits to 30.
+    """
+    test = spec.test
+    prompt = max(spec.data.tokens(length, count)[0] for length in test.lengths for count in test.counts)
+    rule = LoopsByLength(of="prompt", tokens=PER_LOOP, most=int(prompt) // PER_LOOP + 2)
+    return changed(lowest_first(spec), {"model": {"layers": 1, "loops_by_length": rule, "inject": "input"}})

@@ -1,0 +1,75 @@
+"""Cells of the matrix: each builds, is tested to five times its length, and is no other cell; the others say why."""
+
+import pytest
+
+from lengen.callbacks.scoring import score_cell
+from lengen.config.experiment import PROFILES
+from lengen.data.task_data import TaskData
+from lengen.training.build import build_model
+from papers.matrix.experiments import EXPERIMENTS, refused
+from papers.matrix.tasks import TASKS
+from papers.matrix.tricks import TRICKS
+
+CELLS = [item for item in EXPERIMENTS if not refused(item)]
+REFUSED = {f"{item.figure}/{item.variant}" for item in EXPERIMENTS if refused(item)}
+NO_NUMBERS = ("parity", "copy", "reverse", "sorting")
+
+
+@pytest.mark.parametrize("item", CELLS, ids=lambda item: f"{item.figure}/{item.variant}")
+def test_every_cell_trains_on_a_batch_and_scores_its_largest_problems(item):
+    spec = item.specs["smoke"]
+    data, model = TaskData(spec, 0), build_model(spec, 0).eval()
+    assert len(data.batch(0).tokens) == spec.train.batch
+    length, count = max(spec.test.lengths), max(spec.test.counts)
+    assert length == 5 * spec.data.task.longest
+    problems = data.test(length, count, 2)
+    assert score_cell(model, data.writer, problems, free_running=False)["teacher_forced"]["n"] == 2
+
+
+@pytest.mark.parametrize("item", CELLS, ids=lambda item: f"{item.figure}/{item.variant}")
+def test_the_largest_problems_of_a_night_have_positions(item):
+    spec = item.specs["night"]
+    data = TaskData(spec, 0)
+    problems = data.test(max(spec.test.lengths), max(spec.test.counts), 1)
+    assert len(data.writer.write(problems).tokens) == 1
+
+
+@pytest.mark.parametrize("profile", ["smoke", "night"])
+@pytest.mark.parametrize("task", TASKS)
+def test_no_two_cells_of_a_task_are_the_same(task, profile):
+    hashes = {item.variant: item.specs[profile].hash() for item in CELLS if item.figure == task}
+    assert len(set(hashes.values())) == len(hashes) > 15
+
+
+def test_what_makes_no_sense_is_refused_and_nothing_else():
+    everywhere = {f"{task}/abc" for task in TASKS} | {f"{task}/subtasks" for task in TASKS if task != "addition"}
+    numbers = {
+        f"{task}/{trick}" for task in NO_NUMBERS for trick in ("reversed", "zero-padded", "reversed-fire-randomised")
+    }
+    one_operand = {f"{task}/coupled-2" for task in (*NO_NUMBERS, "successor")}
+    no_stages = {f"{task}/{trick}" for task in NO_NUMBERS[1:] for trick in ("scratchpad", "coupled-scratchpad")}
+    no_hint = {f"{task}/{trick}" for task in ("parity", "successor", "n-by-one") for trick in ("hint", "association")}
+    assert everywhere | numbers | one_operand | no_stages | no_hint | {"parity/index-hints"} == REFUSED
+
+
+def test_refusals_say_why_at_every_profile_and_no_cell_has_a_published_size():
+    for item in EXPERIMENTS:
+        assert set(item.specs) | set(item.absent) == set(PROFILES)
+        assert all(reason.startswith("refused: ") for reason in item.absent.values()) is refused(item)
+        assert "paper" in item.absent
+
+
+def test_every_trick_says_what_it_is_and_where_it_is_from():
+    for name, trick in TRICKS.items():
+        assert trick.__doc__ and len(trick.__doc__) > 80, name
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_tricks_of_a_task_have_one_budget(task):
+    for item in (item for item in CELLS if item.figure == task and not item.specs["night"].data.hints):
+        spec = item.specs["night"]
+        lengths, most = spec.data.task.trained_lengths, spec.data.task.most
+        counts = range(min(2, most), most + 1)
+        tokens = [sum(spec.data.tokens(length, count)) for length in lengths for count in counts]
+        used = spec.train.steps * spec.train.batch * sum(tokens) / len(tokens)
+        assert used == pytest.approx(TASKS[task].tokens, rel=0.01), item.variant
