@@ -1,0 +1,103 @@
+"""What the matrix shows of made runs: reach, states of cells, aggregates, pictures."""
+
+import math
+
+import numpy as np
+import pytest
+from matplotlib.text import Text
+
+from lengen import plotting
+from lengen.measures import Missing
+from papers.matrix import figures
+from papers.matrix.experiments import FIGURES, REFUSED
+from papers.matrix.measures import beyond, reach, reach_in_count
+from papers.matrix.scores import cells, compared
+from tests.papers.made_matrix import DECLARED, run, runs
+
+
+def texts(drawing) -> list[str]:
+    return [text.get_text() for text in drawing.findobj(Text)]
+
+
+@pytest.mark.parametrize(("asked", "found"), [(1, 1), (1.5, 1.5), (2, 2), (3, 3), (5, 5)])
+def test_reach_is_a_multiple_of_the_trained_length(asked, found):
+    made = run("copy/rope", reach=asked)
+    assert reach(made) == (found, 1)
+    longer = [9, 12, 16, 24, 40]
+    right = sum(length <= asked * 8 for length in longer)
+    assert beyond(made)[0] == pytest.approx((right + 0.1 * (5 - right)) / 5)
+
+
+def test_a_length_behind_a_gap_is_not_reached():
+    made = run("copy/rope", reach=5, at_range=0.5)
+    assert reach(made)[0] == 0.5
+
+
+def test_counts_of_operands_have_a_reach_of_their_own():
+    assert reach_in_count(run("sums/coupled-scratchpad", reach=5)) == (1, 1)
+    with pytest.raises(Missing, match="one count of operands"):
+        reach_in_count(run("copy/rope"))
+
+
+def test_cells_are_refused_untested_tested_or_not_run():
+    made = runs("copy", {"rope": 2})
+    made["matrix/copy/fire"] = [run("copy/fire", seed, 3, at_range=0.9, budgets=4) for seed in range(3)]
+    found = cells(made, REFUSED)
+    assert found["copy", "abc"].state == "refused" and math.isnan(found["copy", "abc"].reach)
+    assert found["copy", "rope"] == ("tested", 2.0, 3, False)
+    assert found["copy", "fire"].state == "untested" and found["copy", "fire"].retried
+    assert found["copy", "plain"].state == "not run"
+
+
+def test_tricks_are_compared_on_tasks_that_both_have_learned():
+    made = runs("copy", {"rope": 2, "plain": 1}) | {
+        name: some for name, some in runs("reverse", {"rope": 3, "plain": 1}).items() if some
+    }
+    left, right = compared(made, "rope", "plain", lambda one: reach(one)[0])
+    assert left.tolist() == [[2.0] * 3, [3.0] * 3] and right.tolist() == [[1.0] * 3] * 2
+    made["matrix/copy/plain"] = [run("copy/plain", seed, at_range=0.5) for seed in range(3)]
+    left, _ = compared(made, "rope", "plain", lambda one: reach(one)[0])
+    assert left.tolist() == [[3.0] * 3]
+    left, right = compared(made, "fire", "plain", lambda one: reach(one)[0])
+    assert left.size == right.size == 0
+
+
+def test_the_matrix_shows_reach_hatches_and_crosses():
+    made = runs("copy", {"rope": 2, "plain": 1})
+    made["matrix/copy/fire"] = [run("copy/fire", 0, 3, at_range=0.9)]
+    made["matrix/copy/alibi"] = [run("copy/alibi", 0, 1.5, budgets=4)]
+    with plotting.style():
+        drawing = figures.matrix(made, REFUSED)
+    shown = texts(drawing)
+    assert {"2", "1", "1.5*"} <= {*shown} and "copy" in shown and "rope" in shown
+    (axes,) = (axes for axes in drawing.axes if axes.images)
+    assert len(axes.lines) == 2 * len(REFUSED), "a cross has two lines"
+    missing = sum(not some for some in made.values())
+    assert len(axes.patches) == missing, "white where refused or not run; the untested cell keeps its hatches"
+    assert np.isfinite(np.ma.filled(axes.images[0].get_array(), np.nan)).sum() == 3
+
+
+def test_curves_have_a_line_for_each_trick_that_ran():
+    made = {name: some for name, some in runs("copy", {"rope": 2, "plain": 1, "fire": 5}).items() if "/copy/" in name}
+    with plotting.style():
+        drawing = figures.curves(made, REFUSED)
+    assert sum(len(axes.lines) for axes in drawing.axes) == 3
+    assert {"rope", "plain", "fire"} <= {*texts(drawing)}
+
+
+def test_aggregates_rank_tricks_and_compare_them_with_the_plain_decoder():
+    made = runs("copy", {"rope": 2, "plain": 1, "fire": 5})
+    with plotting.style():
+        drawing = figures.aggregates(made, REFUSED)
+    first, second, third = drawing.axes
+    assert [label.get_text() for label in first.get_yticklabels()] == ["plain (1)", "rope (1)", "fire (1)"]
+    assert [line.get_xdata()[0] for line in second.lines if len(line.get_xdata()) == 1] == [1.0, 1.0]
+    assert len(third.lines) == 3
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
+def test_figures_without_runs_name_what_is_missing(figure):
+    with plotting.style():
+        shown = "".join(texts(figure.draw({name: [] for name in figure.reads}))).replace("\n", "").replace(" ", "")
+    assert "notrun" in shown.lower()
+    assert all(name in DECLARED for name in figure.reads)
