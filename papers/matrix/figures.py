@@ -136,8 +136,8 @@ def aggregates(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
             second.plot(float(probability_of_improvement(left, right)), row, "o", color="black", ms=3)
     first.set_yticks(range(len(order)), labels=[f"{trick} ({len(tables[trick][0])})" for trick in order], fontsize=6.5)
     second.set_yticks([])
-    first.set(xlabel="interquartile mean of the accuracy beyond the range", ylim=(-0.7, len(order) - 0.3))
-    second.set(xlabel=f"probability of improvement over {BASELINE}", xlim=(-0.03, 1.03), ylim=(-0.7, len(order) - 0.3))
+    first.set(xlabel="accuracy beyond the range, IQM", ylim=(-0.7, len(order) - 0.3))
+    second.set(xlabel=f"probability to beat {BASELINE}", xlim=(-0.03, 1.03), ylim=(-0.7, len(order) - 0.3))
     second.axvline(0.5, color="0.8", lw=0.8, zorder=0)
     thresholds = np.linspace(0, FURTHEST, 51)
     best = order[::-1][:SHOWN]
@@ -150,8 +150,9 @@ def aggregates(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
     third.legend(frameon=False, fontsize=6)
     plotting.footnote(
         figure,
-        "In brackets: tasks on which the trick and the plain decoder have both learned their trained range; tricks "
-        "with other tasks are not comparable. Bars: 95 % stratified bootstrap over seeds, too narrow with three.",
+        "IQM: interquartile mean over tasks and seeds. In brackets: tasks on which the trick and the plain decoder "
+        "have both learned their trained range; tricks with other tasks are not comparable. Bars: 95 % stratified "
+        "bootstrap over seeds, too narrow with three.",
         *plotting.absent(wanted),
     )
     return figure

@@ -167,6 +167,14 @@ def test_a_dry_run_runs_nothing(results, capsys):
     assert not results.exists()
 
 
+def test_a_run_takes_the_named_part_of_a_selection(capsys):
+    assert main(["run", "toy", "--dry-run", "--task", "fig1,fig2", "--tricks", "b*"]) == 0
+    shown = capsys.readouterr().out
+    assert "toy/fig1/beta" in shown and "alpha" not in shown and "1 to run" in shown
+    assert "none of the selected experiments has 'nosuch'" in refused(capsys, "run", "toy", "--tricks", "nosuch")
+    assert "is no list of names" in refused(capsys, "run", "toy", "--task", "a,,b")
+
+
 def test_a_run_ends_with_folder_and_accuracy(results, capsys):
     assert main(["run", "toy/fig1/alpha", "--seeds", "5", "--set", "train.steps=3"]) == 0
     shown = capsys.readouterr()
