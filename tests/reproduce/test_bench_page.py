@@ -131,3 +131,11 @@ def test_every_entry_of_the_files_names_its_command_or_is_older(tmp_path):
             assert {"name", "value"} <= set(one), path.name
             if set(one) == set(Entry._fields) and one["name"] != "machine":
                 assert one["command"].startswith("python -m reproduce.bench"), one["name"]
+
+
+def test_the_page_names_the_commits_that_were_measured(tmp_path):
+    for name, commit in (("a", "1111111"), ("b", "2222222"), ("c", "1111111")):
+        where = fixed("machine", "A Processor", 2, "cores", "torch 2.0")._replace(command=commit)
+        kept = [where._asdict(), fixed(f"entry_{name}", "w", 1.0, "s")._asdict()]
+        (tmp_path / f"{name}.json").write_text(json.dumps(kept))
+    assert "Measured at `1111111`, `2222222`; settings" in page.page(*page.load(tmp_path))
