@@ -221,9 +221,7 @@ def others(peers: Sequence[Mapping[str, Any]]) -> str:
             one["name"],
             one.get("what", ""),
             number(one["value"]) + _bracketed(one.get("spread")),
-            one.get("against", ""),
-            one.get("version", ""),
-            one.get("setting", ""),
+            *(str(one.get(key, "")) for key in ("ours", "theirs", "against", "version", "setting", "how")),
         )
         for one in peers
     ]
@@ -231,7 +229,7 @@ def others(peers: Sequence[Mapping[str, Any]]) -> str:
         "Measured outside of the repository with the model classes of their authors, both sides in turns; the numbers "
         f"are those of [{PEERS}](../results/bench/{PEERS}), and none of their code is here."
     )
-    head = ("name", "what", "times faster", "against", "version", "setting")
+    head = ("name", "what", "times faster", "ours", "theirs", "against", "version", "setting", "how")
     return f"## Other people's code\n\n{note}\n\n{table(head, rows)}"
 
 

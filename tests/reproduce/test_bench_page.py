@@ -56,6 +56,8 @@ def test_the_page_says_what_the_files_hold_and_names_what_became_slower(tmp_path
         "spread": [1.5, 1.7],
         "against": "them",
         "version": "f00",
+        "ours": "5 tokens/s",
+        "theirs": "3 tokens/s",
         "what": "x",
     }
     (tmp_path / "peers.json").write_text(json.dumps([peer]))
@@ -68,7 +70,7 @@ def test_the_page_says_what_the_files_hold_and_names_what_became_slower(tmp_path
     assert "| training/one | until the first step | 4 | 5 | s |" in text
     assert "| data_examples_per_second | drawing | 120,000 (104,000 to 136,000) | examples/s |" in text
     assert "| 24 GiB | tokens of one sequence | 17,100 | tokens | tried |" in text
-    assert "| their_training | x | 1.63 (1.5 to 1.7) | them | f00 |" in text
+    assert "| their_training | x | 1.63 (1.5 to 1.7) | 5 tokens/s | 3 tokens/s | them | f00 |" in text
     assert "| digits | a step, digits | 1.05 (1.01 to 1.09) | 2 |" in text
     sizes = re.findall(r"^\| width \| (\d+) \|", text, re.MULTILINE)
     assert sizes == ["5", "10", "20"]
