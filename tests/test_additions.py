@@ -64,7 +64,7 @@ def all_added(tmp_path_factory) -> Path:
 
 def test_every_record_has_a_row():
     assert {path.stem for path in RECORDS.iterdir()} == set(ROWS)
-    assert set(ROWS) == {"task", "encoding", "position_ids", "metric", "experiment", "paper"}
+    assert set(ROWS) == {"task", "encoding", "position_ids", "metric", "experiment", "paper", "trick"}
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -104,3 +104,8 @@ def test_an_added_paper_and_an_added_experiment_are_listed_and_can_be_run(all_ad
     assert "6\tcopying\tRepeat After Me" in run(all_added, "papers")
     planned = run(all_added, "reproduce", "run", "coupling/sketch", "--profile", "smoke", "--dry-run")
     assert "coupling/sketch/rope-scratchpad" in planned and "1 to run" in planned
+
+
+def test_an_added_trick_is_a_column_that_one_command_fills(all_added):
+    planned = run(all_added, "reproduce", "run", "matrix", "--profile", "smoke", "--tricks", "cyclic", "--dry-run")
+    assert "matrix/addition/cyclic" in planned and "8 to run" in planned
