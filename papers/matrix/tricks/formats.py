@@ -54,9 +54,12 @@ def scratchpad(spec: ChosenSpec) -> ChosenSpec:
 def index_hints(spec: ChosenSpec) -> ChosenSpec:
     """A mark stands before each digit, the same before digits of the same place.
 
-    Zhou et al. 2023 (2310.16028): with them addition generalises from 40 to 50 digits, reversed; parity with a
-    scratchpad does, too.
+    Zhou et al. 2023 (2310.16028): with them addition, and parity with a scratchpad, reach lengths that they do not
+    reach without. An answer that is about no place has its scratchpad here, too.
     """
+    task = spec.data.task
+    if task.STAGES and not task.PLACEWISE:
+        spec = scratchpad(spec)
     marks = max(spec.test.lengths) + 2 * max(spec.test.counts) + 2
     return changed(lowest_first(spec), {"data.format.index_hints": marks})
 
