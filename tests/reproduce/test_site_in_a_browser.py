@@ -1,5 +1,6 @@
 """The site as a reader meets it, in headless Chromium where there is one; pictures of it stay in the test's folder."""
 
+import os
 import re
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from tests.reproduce.browser import MISSING, Browser
 from tests.reproduce.sites import committed_pictures, written
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
+AXE = os.environ.get("AXE", "")
+"""The file axe.min.js of the package axe-core: npm pack axe-core."""
 DESK, PHONE = (1280, 900), (390, 844)
 
 
@@ -141,3 +144,19 @@ def test_dark_and_print_have_a_style_of_their_own(site, browser):
     shown = browser.run("return getComputedStyle(document.querySelector('nav')).display")
     browser.tell("Emulation.setEmulatedMedia", {"media": "", "features": []})
     assert found[0] != found[1] and shown == "none"
+
+
+@pytest.mark.skipif(not AXE, reason="needs AXE=path of axe.min.js, from the npm package axe-core")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_audit_of_accessibility_finds_nothing_serious(site, browser, scheme):
+    browser.tell("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    audit = Path(AXE).read_text()
+    told = "return axe.run().then(r => r.violations.map(v => [v.impact, v.id, v.nodes[0].html]))"
+    for path in [site / "index.html", *papers(site), a_run_with_attention(site)]:
+        browser.open(path)
+        browser.run("document.querySelectorAll('.explore').forEach((d, place) => { d.open = place < 2; })")
+        browser.run("return new Promise(done => setTimeout(done, 200))")
+        browser.run(audit)
+        found = browser.run(told)
+        assert [item for item in found if item[0] in ("serious", "critical")] == [], path.name
+    browser.tell("Emulation.setEmulatedMedia", {"features": []})

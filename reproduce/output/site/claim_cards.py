@@ -126,14 +126,13 @@ def _standing(claim: Claim, store: str, row: Row, evidence: Mapping[str, Evidenc
             runs = [(f"{run.experiment.split('/', 1)[1]} seed {run.seed}", run_page(run)) for run in _runs(sides)]
     shares = bool(samples) and all(sample.proportion for sample, _ in samples)
     difference = not isinstance(claim, Level)
-    seeds = f", {row.seeds} seed{'s' * (row.seeds != 1)}" if row.seeds else ""
     return Standing(
         store=store,
         profile=row.profile,
         verdict=row.verdict,
         effect=_effect(row, samples, shares, difference),
         interval=_interval(row, shares, difference),
-        size=f"{row.n:,} examples{seeds}" if row.n else seeds.removeprefix(", "),
+        size=_size(row, [sample for sample, _ in samples]),
         dots=_dots([sample for sample, _ in samples], shares),
         learned=learned,
         why=row.why,
@@ -176,6 +175,15 @@ def _interval(row: Row, shares: bool, difference: bool) -> str:
         return ""
     words = percent if shares else show
     return f"95 % interval {'of the difference ' * difference}{words(row.ci_low)} to {words(row.ci_high)}"
+
+
+def _size(row: Row, samples: Sequence[Sample]) -> str:
+    """Examples and seeds behind a verdict; of seeds the fewest where sides have unlike many."""
+    examples = f"{row.n:,} examples" if row.n and row.n > 1 else ""
+    seeds = f"{row.seeds} seed{'s' * (row.seeds != 1)}" if row.seeds else ""
+    if seeds and len({len(sample.seeds) for sample in samples}) > 1:
+        seeds += " on the side with fewest"
+    return ", ".join(filter(None, [examples, seeds]))
 
 
 def _dots(samples: Sequence[Sample], shares: bool) -> list[Dots]:

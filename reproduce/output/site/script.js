@@ -72,7 +72,7 @@ function heat(item, mode, seed, say) {
         const share = right / n;
         cell.textContent = Math.round(100 * share);
         cell.style.background = `hsl(210 70% ${96 - 62 * share}%)`;
-        cell.style.color = share > 0.55 ? "#fff" : "#111";
+        cell.style.color = share > 0.79 ? "#fff" : "#000";
         if (item.inside[index]) cell.className = "inside";
         where.set(x + "," + y, marks.length);
         words.push(`length ${length}, count ${count}: ${right} of ${n} right, ${rate(right, n)}`
@@ -107,10 +107,15 @@ function plot(lines, label, unit, say) {
   const [low, high] = unit ? [0, 1] : [Math.min(0, ...ys), Math.max(...ys)];
   const X = x => 56 + 570 * (x - left) / ((right - left) || 1), Y = y => 260 - 245 * (y - low) / ((high - low) || 1);
   for (let part = 0; part <= 4; part++) {
-    const y = low + (high - low) * part / 4, x = left + (right - left) * part / 4;
+    const y = low + (high - low) * part / 4;
     svg.append(draw("line", {class: "axis", x1: 56, x2: 626, y1: Y(y), y2: Y(y)}),
-      draw("text", {x: 50, y: Y(y) + 4, "text-anchor": "end"}, unit ? Math.round(100 * y) + " %" : String(+y.toPrecision(2))),
-      draw("text", {x: X(x), y: 280, "text-anchor": "middle"}, String(+x.toPrecision(4))));
+      draw("text", {x: 50, y: Y(y) + 4, "text-anchor": "end"}, unit ? Math.round(100 * y) + " %" : String(+y.toPrecision(2))));
+  }
+  let free = -Infinity;
+  for (const x of [...new Set(xs)].sort((a, b) => a - b)) {  // what was measured, where it has room
+    if (X(x) < free) continue;
+    svg.append(draw("text", {x: X(x), y: 280, "text-anchor": "middle"}, String(x)));
+    free = X(x) + (unit ? 28 : 70);
   }
   svg.append(draw("text", {x: 340, y: 296, "text-anchor": "middle"}, unit ? "length" : "step"));
   const marks = [], words = [];
@@ -163,7 +168,7 @@ function explore(place) {
     fill();
     controls.append(label, seedLabel);
     refresh = () => view.replaceChildren(heat(items[+which.value], mode.value, seed.value, say));
-    said.textContent = "Percent right; trained cells are framed. Point at a cell, or use the arrow keys.";
+    said.textContent = "Percent right of all examples; trained cells are framed. Point at a cell, or use the arrow keys.";
   } else {
     const shown = new Set(items.keys());
     let withSeeds = true;
