@@ -21,6 +21,7 @@ from reproduce.output.site import pages
 from reproduce.output.site.claim_cards import Dots, Standing, _effect
 from reproduce.output.site.run_records import attention, counts, curves
 from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.store import Store, results_root
 from tests.reproduce.drawn import attention as looking
 from tests.reproduce.drawn import run, spec
 from tests.reproduce.sites import committed_pictures, quiet, written
@@ -239,3 +240,23 @@ def test_a_run_that_tested_nothing_has_a_page():
 
 def test_the_site_lies_below_the_local_store():
     assert pages.folder(Path("results")) == Path("results/local/report")
+
+
+def test_runs_of_ones_own_stand_beside_those_of_the_project(tmp_path, monkeypatch):
+    committed_pictures(monkeypatch)
+    reference, local = Store(results_root(), "reference"), Store(tmp_path, "local")
+    for header in reference.headers("coupling", "cpu"):
+        if header.experiment == "coupling/thm4.1/construction":
+            local.adopt(header, reference)
+    index = pages.write(["coupling"], lambda paper: [reference, local], tmp_path, quiet)
+    text = (index.parent / "coupling.html").read_text()
+    page = Read(text)
+    mine = [link for link in page.links if link.endswith(".local.html")]
+    assert mine and all((index.parent / link).is_file() for link in mine)
+    assert "cpu size, local runs" in text and "(local)" in text
+    assert any("local.thm4.1" in source for source, _ in page.pictures)
+    other = Read(index.read_text())
+    assert (
+        "bias_calibration.html" not in other.links
+        and "python -m reproduce report bias_calibration" in index.read_text()
+    )

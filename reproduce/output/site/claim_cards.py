@@ -43,6 +43,8 @@ class Standing(NamedTuple):
     learned: str
     why: str
     decide: str
+    deviations: Sequence[str]
+    """Their numbers."""
     remarks: str
     frozen: str
     command: str
@@ -70,8 +72,8 @@ class ClaimCard(NamedTuple):
 def slug(text: str) -> str:
     """A text as a name of a file or of a place on a page.
 
-    >>> slug("coupling/fig1/nope plain")
-    'coupling.fig1.nope-plain'
+    >>> slug("toy/fig1/no positions")
+    'toy.fig1.no-positions'
     """
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text.replace("/", "."))
 
@@ -124,6 +126,9 @@ def _standing(claim: Claim, store: str, row: Row, evidence: Mapping[str, Evidenc
         if sides is not None:
             learned = _learned(claim, sides)
             runs = [(f"{run.experiment.split('/', 1)[1]} seed {run.seed}", run_page(run)) for run in _runs(sides)]
+    numbers, _, remarks = row.deviations.partition("; ")
+    if not re.fullmatch(r"(D\d+\b ?)+", numbers):
+        numbers, remarks = "", row.deviations
     shares = bool(samples) and all(sample.proportion for sample, _ in samples)
     difference = not isinstance(claim, Level)
     return Standing(
@@ -137,7 +142,8 @@ def _standing(claim: Claim, store: str, row: Row, evidence: Mapping[str, Evidenc
         learned=learned,
         why=row.why,
         decide=row.decide,
-        remarks=row.deviations,
+        deviations=numbers.split(),
+        remarks=remarks,
         frozen=row.frozen,
         command=row.command,
         runs=list(dict.fromkeys(runs)),
