@@ -17,8 +17,21 @@ class Picture(NamedTuple):
     profile: str
     file: str
     """Its file, seen from the page of its paper."""
+    width: int
+    height: int
+    """Pixels, so that the page keeps its place while pictures come in."""
     missing: int
     """Experiments of the figure that have no run there."""
+
+
+class Drawn(NamedTuple):
+    """A sheet that was drawn, and its picture as a file of the site."""
+
+    store: str
+    sheet: Sheet
+    file: str
+    width: int
+    height: int
 
 
 class FigureCard(NamedTuple):
@@ -60,14 +73,14 @@ def homes(figures: Sequence[Figure], cards: Sequence[ClaimCard]) -> dict[str, st
 
 
 def figure_card(
-    figure: Figure, sheets: Sequence[tuple[str, Sheet, str]], cards: Sequence[ClaimCard], home: Mapping[str, str]
+    figure: Figure, sheets: Sequence[Drawn], cards: Sequence[ClaimCard], home: Mapping[str, str]
 ) -> FigureCard | None:
-    """The card of a figure; None where it was not drawn. ``sheets``: store, what was drawn, file."""
+    """The card of a figure; None where it was not drawn."""
     drawn = []
-    for store, sheet, file in sheets:
+    for store, sheet, file, width, height in sheets:
         missing = sum(not runs for runs in sheet.runs.values())
         profile = sheet.stem.name.rpartition("-")[2]
-        drawn.append((Picture(store, profile, file, missing), sheet))
+        drawn.append((Picture(store, profile, file, width, height, missing), sheet))
     if not drawn:
         return None
     drawn.sort(key=lambda item: (item[0].store != "reference", item[0].missing, -PROFILES.index(item[0].profile)))

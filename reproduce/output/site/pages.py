@@ -9,6 +9,7 @@ import base64
 import functools
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ from reproduce.comparison.rows import Row
 from reproduce.comparison.tables import show
 from reproduce.output import figures
 from reproduce.output.site.claim_cards import ClaimCard, claim_cards, run_page, slug
-from reproduce.output.site.figure_cards import FigureCard, figure_card, homes, key_of
+from reproduce.output.site.figure_cards import Drawn, FigureCard, figure_card, homes, key_of
 from reproduce.output.site.run_records import attention, counts, curves
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
@@ -107,8 +108,8 @@ def index_card(paper: str, title: str, rows: Mapping[str, Sequence[Row]], file: 
     }
 
 
-def page_of(paper: str, stores: Sequence[Store], drawn: Sequence[tuple[str, figures.Sheet, str]]) -> Page:
-    """Everything on the page of a paper; ``drawn``: store, what was drawn, file of the picture."""
+def page_of(paper: str, stores: Sequence[Store], drawn: Sequence[Drawn]) -> Page:
+    """Everything on the page of a paper."""
     rows = {store.name: compare.compare(paper, [store]) for store in stores}
     evidence = {store.name: compare.evidence(paper, [store]) for store in stores}
     cards = claim_cards(compare.claims(paper), rows, evidence)
@@ -116,13 +117,13 @@ def page_of(paper: str, stores: Sequence[Store], drawn: Sequence[tuple[str, figu
     home = homes(declared, cards)
     found = []
     for figure in declared:
-        mine = [item for item in drawn if item[1].figure.name == figure.name]
+        mine = [item for item in drawn if item.sheet.figure.name == figure.name]
         if (card := figure_card(figure, mine, cards, home)) is not None:
             found.append(card)
     placed = {card.id for figure in found for card in figure.claims}
     keys = {key for figure in found for key in figure.keys}
     held: dict[str, object] = {}
-    for store, sheet, _ in drawn:
+    for store, sheet, *_ in drawn:
         for name, runs in sheet.runs.items():
             key = key_of(store, name, sheet.stem.name.rpartition("-")[2])
             if runs and key in keys and key not in held:
@@ -154,8 +155,9 @@ def _write_paper(paper: str, stores: Sequence[Store], site: Path, tell: Callable
     drawn = []
     for (store, sheet), (svg, *_) in zip(wanted, made, strict=True):
         file = f"figures/{slug(paper)}/{slug(store)}.{slug(svg.stem)}.svg"
-        _write_bytes(site / file, svg.read_bytes())
-        drawn.append((store, sheet, file))
+        content = svg.read_bytes()
+        _write_bytes(site / file, content)
+        drawn.append(Drawn(store, sheet, file, *_size(content)))
     page = page_of(paper, stores, drawn)
     _write_text(site / page.file, render("paper.html", page=page, title=page.title, up="index.html"))
     headers = [(store, run) for store in stores for run in store.headers(paper)]
@@ -164,8 +166,15 @@ def _write_paper(paper: str, stores: Sequence[Store], site: Path, tell: Callable
         run = source.load(header)
         _write_text(site / run_page(run), render_run(run, page))
         told(done, len(headers))
-    _sweep(site / "figures" / slug(paper), {site / file for *_, file in drawn})
+    _sweep(site / "figures" / slug(paper), {site / item.file for item in drawn})
     _sweep(site / "runs", {site / run_page(run) for _, run in headers}, f"{slug(paper)}.")
+
+
+def _size(svg: bytes) -> tuple[int, int]:
+    """Width and height in pixels of a picture whose size is in points, as matplotlib writes it."""
+    found = re.search(rb'<svg[^>]*?height="([\d.]+)pt"', svg), re.search(rb'<svg[^>]*?width="([\d.]+)pt"', svg)
+    height, width = (round(float(match[1]) * 4 / 3) if match else 0 for match in found)
+    return width, height
 
 
 def render_run(run: Run, page: Page) -> str:
