@@ -15,10 +15,11 @@ import pytest
 
 from lengen.records import Grid
 from reproduce.comparison import compare, score_card
+from reproduce.comparison.checks import Compare, Level
 from reproduce.comparison.tables import Row
 from reproduce.output import figures
 from reproduce.output.site import pages
-from reproduce.output.site.claim_cards import Dots, Standing, _effect
+from reproduce.output.site.claim_cards import _effect
 from reproduce.output.site.run_records import attention, counts, curves
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store, results_root
@@ -222,14 +223,20 @@ def test_maps_and_curves_of_a_page_are_those_of_the_run():
     assert attention(run("b", spec())) is None
 
 
-def test_dots_lie_where_the_seeds_do(site):
+@pytest.mark.parametrize("paper", CATALOGUE.papers())
+def test_dots_are_of_the_values_that_the_verdict_rests_on(paper, site):
     _, reference = site
-    page = pages.page_of("coupling", [reference], [])
-    standings = [item for card in page.claims for item in card.standings if item.dots]
-    assert standings and all(isinstance(item, Standing) for item in standings)
-    for item in standings:
-        for line in item.dots:
-            assert isinstance(line, Dots) and all(0 <= place <= 1 for place in line.places)
+    kinds = {claim.id: claim for claim in compare.claims(paper)}
+    checked = 0
+    for card in pages.page_of(paper, [reference], []).claims:
+        for item in card.standings:
+            assert all(0 <= place <= 1 for line in item.dots for place in line.places)
+            if isinstance(kinds[card.id], Level) and item.dots:
+                assert item.effect in {line.value for line in item.dots}, card.id
+                checked += 1
+            elif isinstance(kinds[card.id], Compare) and item.dots and not item.fewer:
+                assert " against " in item.effect, card.id
+    assert checked
 
 
 def test_a_run_that_tested_nothing_has_a_page():

@@ -3,6 +3,7 @@
 Claims, comparison rows and the evidence they rest on enter; text, numbers and names of pages leave.
 """
 
+import functools
 import itertools
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 from lengen.measures import Missing
 from lengen.records import Run
-from reproduce.comparison.checks import Claim, Level, Sides
+from reproduce.comparison.checks import Claim, Compare, Level, Ordered, Paired, Sides
 from reproduce.comparison.evidence import Evidence, Sample
 from reproduce.comparison.learning import unlearned
 from reproduce.comparison.regions import shared
@@ -40,6 +41,8 @@ class Standing(NamedTuple):
     interval: str
     size: str
     dots: Sequence[Dots]
+    fewer: bool
+    """The dots are of the test cells that all these experiments share, not of all that each one tested."""
     learned: str
     why: str
     decide: str
@@ -116,11 +119,12 @@ def claim_cards(
 def _standing(claim: Claim, store: str, row: Row, evidence: Mapping[str, Evidence]) -> Standing:
     sides: Sides | None = None
     samples: list[tuple[Sample, bool]] = []
+    fewer = False
     learned, runs = "", []
     if row.verdict != NOT_RUN:
         try:
             sides = claim.sides(evidence[row.profile])
-            samples = _samples(claim, sides)
+            samples, fewer = _samples(claim, sides)
         except Missing:
             samples = []
         if sides is not None:
@@ -139,6 +143,7 @@ def _standing(claim: Claim, store: str, row: Row, evidence: Mapping[str, Evidenc
         interval=_interval(row, shares, difference),
         size=_size(row, [sample for sample, _ in samples]),
         dots=_dots([sample for sample, _ in samples], shares),
+        fewer=fewer,
         learned=learned,
         why=row.why,
         decide=row.decide,
@@ -154,15 +159,19 @@ def _runs(sides: Sides) -> list[Run]:
     return [run for tested in sides.all() for run in tested.runs]
 
 
-def _samples(claim: Claim, sides: Sides) -> list[tuple[Sample, bool]]:
-    """What was measured of every experiment, on the cells that all of them share; and whether it is on the left."""
+def _samples(claim: Claim, sides: Sides) -> tuple[list[tuple[Sample, bool]], bool]:
+    """What was measured of every experiment, and whether it is on the left; and whether some cells were left out.
+
+    Comparisons of two are made on the cells that both tested, all others on an experiment's own: so are these values.
+    """
     both = [(tested, claim.one, True) for tested in sides.left] + [(t, claim.other, False) for t in sides.right]
+    if not isinstance(claim, Compare | Paired | Ordered) or claim.one.region != claim.other.region:
+        return [(tested.sample(side), left) for tested, side, left in both], False
     cells = [tested.cells(side.region, side.lengths, side.counts) for tested, side, _ in both]
-    common = cells[0]
-    for some in cells[1:]:
-        common = shared(common, some)
-    same = claim.one.region == claim.other.region and bool(common)
-    return [(tested.sample(side, common if same else None), left) for tested, side, left in both]
+    common = functools.reduce(shared, cells)
+    if not common:
+        return [(tested.sample(side), left) for tested, side, left in both], False
+    return [(t.sample(side, common), left) for t, side, left in both], any([*some] != [*common] for some in cells)
 
 
 def _effect(row: Row, samples: Sequence[tuple[Sample, bool]], shares: bool, difference: bool) -> str:
