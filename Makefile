@@ -61,7 +61,7 @@ figures: setup  ## redraw every figure from the stored runs
 compare: setup  ## published numbers and claims against the stored runs
 	$(RUN) compare
 
-report: setup  ## one page with everything
+report: setup  ## one site with everything: results/local/report/index.html
 	$(RUN) report
 
 bench: setup  ## measure speed, as ratios on this machine; OUT=results/bench/ AGAINST=BASE ONLY=NAME

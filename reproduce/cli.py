@@ -176,7 +176,7 @@ def parser() -> argparse.ArgumentParser:
             "published numbers and claims against stored runs",
             lambda options: _results().compare_command(options),
         ),
-        ("report", "one page with everything", lambda options: _results().report_command(options)),
+        ("report", "one site with everything", lambda options: _results().report_command(options)),
     ):
         command = commands.add_parser(name, help=text)
         command.set_defaults(answer=answer)

@@ -189,13 +189,13 @@ def print_comparison(paper: str, reference: Sequence["Row"], yours: Sequence["Ro
 
 
 def report_command(options: argparse.Namespace) -> int:
-    """One page per paper with everything."""
-    from reproduce.output import report
+    """One site: an index, a page per paper, a page per run."""
+    from reproduce.output.site import pages
     from reproduce.runs.display import counter
 
-    for paper, _ in _papers_and_figures(options.selector):
-        tell = counter(f"figures of {paper} drawn", sys.stderr)
-        print(readable(report.write(paper, _with_runs(paper), tell)))
+    papers = [paper for paper, _ in _papers_and_figures(options.selector)]
+    index = pages.write(papers, _with_runs, results_root(), lambda what: counter(what, sys.stderr))
+    print(readable(index))
     return 0
 
 

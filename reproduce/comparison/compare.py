@@ -42,14 +42,25 @@ def compare(paper: str, stores: Sequence[Store]) -> list[Row]:
     Of several stores the first one that holds runs of an experiment speaks for it.
     """
     published = _published(paper)
-    experiments = {item.name: item for item in CATALOGUE.experiments(paper)}
-    _only_the_papers(published, experiments, paper)
+    _only_the_papers(published, {item.name: item for item in CATALOGUE.experiments(paper)}, paper)
     entries: list[Number | Claim] = [*published.numbers, *published.claims]
     used = {name for entry in entries for name in entry.deviations}
     used |= {name for names in published.deviations.values() for name in names}
     unknown = used - set(CATALOGUE.deviations(paper))
     if unknown:
         raise PublishedError(f"papers/{paper}/published.toml: there is no deviation {sorted(unknown)[0]}")
+    return rows(published, evidence(paper, stores))
+
+
+def claims(paper: str) -> Sequence[Claim]:
+    """The claims of a paper, in the order of published.toml."""
+    return _published(paper).claims
+
+
+def evidence(paper: str, stores: Sequence[Store]) -> dict[str, Evidence]:
+    """Profile -> the runs that claims and numbers are checked on; of several stores the first with runs speaks."""
+    published = _published(paper)
+    experiments = {item.name: item for item in CATALOGUE.experiments(paper)}
 
     @cache
     def declared(name: str, profile: str) -> Sequence[Run]:
@@ -58,13 +69,10 @@ def compare(paper: str, stores: Sequence[Store]) -> list[Row]:
         return next((runs for runs in found if runs), [])
 
     compared = tuple(dict.fromkeys(name for claim in published.claims for name in claim.names if name in experiments))
-    return rows(
-        published,
-        {
-            profile: Evidence(profile, experiments, lambda e, p: declared(e.name, p), published.vocabulary, compared)
-            for profile in CHECKED
-        },
-    )
+    return {
+        profile: Evidence(profile, experiments, lambda e, p: declared(e.name, p), published.vocabulary, compared)
+        for profile in CHECKED
+    }
 
 
 def _only_the_papers(published: Published, experiments: Mapping[str, Experiment], paper: str) -> None:

@@ -165,13 +165,13 @@ def render(
     profile = next((f" ({run.profile} profile{remark})" for some in runs.values() for run in some), "")
     with plotting.style():
         drawing: Drawing = figure.draw(runs)
-        title = f"{_published(figure.name)}{figure.title}{profile}"
+        title = f"{published_name(figure.name)}{figure.title}{profile}"
         lines = -(-len(title) // int(drawing.get_figwidth() * 12))  # characters that fit a line
         drawing.suptitle(textwrap.fill(title, len(title) // lines + 8))
         return {**plotting.pictures(drawing, kinds), **table}
 
 
-def _published(name: str) -> str:
+def published_name(name: str) -> str:
     """How the paper calls a figure: fig1 is Figure 1, table4.3 Table 4.3, figB.1 Figure B.1, fig10_11 Figures 10 and
     11; else nothing."""
     match = re.fullmatch(rf"(fig|table)({NUMBER})(?:_({NUMBER}))?", name)

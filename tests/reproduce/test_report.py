@@ -1,56 +1,269 @@
-"""The report: complete, closed to the network, and nothing in it runs but its own script."""
+"""The report is one site: complete, closed to the network, every link leads somewhere, nothing in it runs but its own
+script, and what did not change is not written again."""
 
+import base64
+import dataclasses
+import hashlib
+import json
 import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
 
+import pytest
+
+from lengen.records import Grid
+from reproduce.comparison import compare, score_card
+from reproduce.comparison.checks import Compare, Level
 from reproduce.comparison.tables import Row
-from reproduce.output import report
+from reproduce.output import figures
+from reproduce.output.site import pages
+from reproduce.output.site.claim_cards import _effect
+from reproduce.output.site.run_records import attention, counts, curves
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.store import Store, results_root
+from tests.reproduce.drawn import attention as looking
 from tests.reproduce.drawn import run, spec
+from tests.reproduce.sites import committed_pictures, quiet, written
 
-NASTY = "<script>alert(1)</script>"
-
-
-def row(**values) -> Row:
-    known = {"kind": "claim", "id": "c1", "place": "Fig. 1", "statement": "it adds", "relation": ">", "published": 0.5}
-    known |= {"aggregation": "median", "profile": "cpu", "verdict": "reproduced", "ours": 0.75}
-    return Row(**(known | values))
+NASTY = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
+LARGEST_PAGE = 3 * 10**6
 
 
-def page(rows=None, runs=(), pictures=()) -> str:
-    return report.render("coupling", rows or {"reference": [row()]}, pictures, runs, {"D1": f"smaller {NASTY}"})
+class Read(HTMLParser):
+    """What a page holds: ids, links, pictures, scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids, self.links, self.pictures, self.scripts, self.heads = Counter(), [], [], [], Counter()
+        self.script, self.policy = None, ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        assert not [name for name in given if name.startswith("on")], given
+        self.heads[tag] += 1
+        if "id" in given:
+            self.ids[given["id"]] += 1
+        if tag == "a":
+            self.links.append(given["href"])
+        if tag == "img":
+            self.pictures.append((given["src"], given["alt"]))
+        if tag == "script":
+            self.script = given.get("type", "")
+        if given.get("http-equiv") == "Content-Security-Policy":
+            self.policy = given["content"]
+
+    def handle_endtag(self, tag):
+        if tag == "script":
+            self.script = None
+
+    def handle_data(self, data):
+        if self.script is not None:
+            self.scripts.append((self.script, data))
 
 
-def test_rows_runs_figures_and_deviations_are_on_the_page():
-    text = page(
-        {"reference": [row(ci_low=0.7, ci_high=0.8, n=100, seeds=3)]},
-        [run("coupling/fig1/a", spec())],
-        [report.Picture("fig1: adding (cpu profile)", "reference", b"<svg/>")],
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site of all committed runs, written once."""
+    with pytest.MonkeyPatch.context() as patch:
+        committed_pictures(patch)
+        yield written(tmp_path_factory.mktemp("results"))
+
+
+@pytest.fixture(scope="module")
+def read(site):
+    """Every page of it."""
+    return {path: Read(path.read_text(encoding="utf-8")) for path in sorted(site[0].rglob("*.html"))}
+
+
+def test_every_link_picture_and_place_is_there(read):
+    ids = {path: set(page.ids) for path, page in read.items()}
+    checked = 0
+    for path, page in read.items():
+        assert not [name for name, times in page.ids.items() if times > 1], path.name
+        for link in [*page.links, *(source for source, _ in page.pictures)]:
+            file, _, place = link.partition("#")
+            target = (path.parent / unquote(file)).resolve() if file else path
+            assert target.is_file(), f"{path.name}: {link}"
+            if place:
+                assert unquote(place) in ids[target], f"{path.name}: {link}"
+            checked += 1
+    assert checked > 1000
+
+
+def test_pages_are_small_and_ask_for_no_network(read):
+    for path, page in read.items():
+        assert path.stat().st_size < LARGEST_PAGE, path.name
+        for link in [*page.links, *(source for source, _ in page.pictures)]:
+            assert not re.match(r"[a-z]+:|//", link), link
+        assert page.policy.startswith("default-src 'none'")
+
+
+def test_one_script_runs_and_it_is_the_one_that_the_page_allows(read):
+    for page in read.values():
+        (own,) = [text for kind, text in page.scripts if kind != "application/json"]
+        digest = base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()
+        assert f"script-src 'sha256-{digest}'" in page.policy
+        for kind, text in page.scripts:
+            assert kind != "application/json" or json.loads(text) is not None
+
+
+def test_the_script_is_short_and_makes_no_markup_of_text():
+    script = (pages.HERE / "script.js").read_text()
+    assert len(script.splitlines()) <= 300
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|fetch\(|XMLHttp", script)
+
+
+@pytest.mark.parametrize("paper", CATALOGUE.papers())
+def test_every_claim_and_every_drawn_figure_stands_on_its_page_once(paper, site, read):
+    folder, reference = site
+    page = read[folder / f"{paper}.html"]
+    claims = [claim.id for claim in compare.claims(paper)]
+    assert [name for name in page.ids if name.startswith("claim-")] and len(claims) == sum(
+        times for name, times in page.ids.items() if name.startswith("claim-")
     )
-    for part in (
-        "it adds",
-        "0.7500 [0.7000, 0.8000]",
-        "n 100, seeds 3",
-        "coupling/fig1/a cpu seed 0 v1",
-        "fig1: adding",
-    ):
-        assert part in text
-    assert "all claims (1): 1 reproduced" in text and "<dt>D1</dt>" in text
+    drawn = {sheet.figure.name for sheet in figures.sheets(paper, reference)}
+    assert {name.removeprefix("figure-") for name in page.ids if name.startswith("figure-")} == drawn
+    assert all(len(alt) > 30 and ("Found: " in alt or "No claim" in alt) for _, alt in page.pictures)
+    headers = {f"runs/{path.name}" for path in (folder / "runs").glob(f"{paper}.*")}
+    assert len(headers) == len(reference.headers(paper)) and headers <= set(page.links)
 
 
-def test_everything_from_files_is_escaped():
-    text = page({"reference": [row(statement=NASTY, command=NASTY)]}, [run(NASTY, spec())])
-    assert NASTY not in text and text.count("&lt;script&gt;") >= 4
-    assert len(re.findall("<script", text)) == 1
+def test_the_index_has_a_score_card_for_every_paper(site, read):
+    folder, reference = site
+    text = (folder / "index.html").read_text()
+    assert {f"{paper}.html" for paper in CATALOGUE.papers()} <= set(read[folder / "index.html"].links)
+    for paper in CATALOGUE.papers():
+        part = text[text.index(f'id="paper-{paper}"') :].partition("</section>")[0]
+        rows = compare.compare(paper, [reference])
+        for name, counted in score_card.card(rows):
+            cells = re.search(rf"{name}</th>(.*?)</tr>", part, re.S)[1]
+            assert [int(n) for n in re.findall(r">(\d+)</td>", cells)] == [counted[word] for word in score_card.SHOWN]
 
 
-def test_the_page_needs_no_network():
-    text = page(pictures=[report.Picture("t", "reference", b"<svg/>")])
-    assert not re.search(r"(src|href)=(?!\"data:)", text) and "http://" not in text and "https://" not in text
+def test_what_did_not_change_is_not_written_again(site, monkeypatch):
+    folder, reference = site
+    before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.rglob("*") if path.is_file()}
+    left = folder / "runs" / "task_hinting.of.an-earlier.run.html"
+    left.write_text("old")
+    pages.write(["task_hinting"], lambda paper: [reference], folder.parent.parent, quiet)
+    after = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.rglob("*") if path.is_file()}
+    assert after == before
 
 
-def test_rows_that_only_say_not_run_are_shown_for_the_reference_alone():
-    text = page({"reference": [row(verdict="not run", id="here")], "local": [row(verdict="not run", id="there")]})
-    assert 'title="here"' in text and 'title="there"' not in text
+def test_it_says_how_far_it_is(site, monkeypatch):
+    folder, reference = site
+    told = []
+    pages.write(
+        ["task_hinting"],
+        lambda paper: [reference],
+        folder.parent.parent,
+        lambda what: lambda done, most: told.append((what, done, most)),
+    )
+    number = len(reference.headers("task_hinting"))
+    assert told[-1] == ("run pages of task_hinting written", number, number)
 
 
-def test_equal_input_gives_an_equal_page():
-    assert page() == page()
+def test_nothing_that_a_run_says_becomes_markup():
+    nasty = run("coupling/fig1/a", spec(), attention=dataclasses.replace(looking(), tokens=(NASTY,) * 13))
+    info = {**nasty.info, "command": NASTY, "notes": [NASTY], "versions": {NASTY: NASTY}, "scalars": {NASTY: 1}}
+    nasty = dataclasses.replace(nasty, experiment=f"coupling/fig1/{NASTY}", info=info, metrics=((1, NASTY, 0.5),))
+    page = pages.Page("coupling", NASTY, [], [], [], [], {}, {}, [], [])
+    text = pages.render_run(nasty, page)
+    assert NASTY not in text and "onerror=alert" in text
+    found = Read(text)
+    assert found.heads["img"] == 0 and len([1 for kind, _ in found.scripts if kind != "application/json"]) == 1
+    assert json.loads(next(text for kind, text in found.scripts if NASTY in json.loads(text)))[NASTY] == [[1, 0.5]]
+
+
+def test_nothing_that_a_comparison_says_becomes_markup():
+    row = Row(kind="claim", id="c", place="p", statement=NASTY, relation=">", published=0, aggregation="",
+              profile="cpu", verdict="reproduced", headline=True, counts_as="c")  # fmt: skip
+    card = pages.index_card("toy", NASTY, {"reference": [row]}, "toy.html")
+    text = pages.render("index.html", cards=[card], title="t")
+    assert NASTY not in text and Read(text).heads["img"] == 0
+
+
+def test_effects_are_two_percentages_where_a_difference_is_claimed():
+    from reproduce.comparison.evidence import Sample
+
+    def sample(right):
+        return Sample("a", (right / 1000,), right, 1000, True)
+
+    def row(ours):
+        return Row(kind="claim", id="c", place="", statement="", relation=">", published=0, aggregation="",
+                   profile="cpu", verdict="reproduced", ours=ours)  # fmt: skip
+
+    both = [(sample(650), True), (sample(6), False)]
+    assert _effect(row(0.644), both, True, True) == "65.0 % against 0.6 %"
+    assert _effect(row(0.650), [(sample(650), True), (sample(0), False)], True, True) == "65.0 % against 0.0 %"
+    assert _effect(row(0.5), both, True, True) == "50.0 % (a difference)"
+    assert _effect(row(0.65), both[:1], True, False) == "65.0 %"
+
+
+def test_counts_of_a_page_are_those_of_the_runs():
+    runs = [run("coupling/fig1/a", spec(), seed, 0.3 * seed) for seed in range(3)]
+    found = counts("fig1/a", runs)
+    assert found["cells"][0] == [1, 2] and len(found["cells"]) == 12 == len(found["inside"])
+    assert found["inside"] == [int(length <= 2 and count <= 3) for length, count in found["cells"]]
+    assert [seed["right"][0] for seed in found["modes"]["free_running"]] == [0, 30, 60]
+    assert {n for seed in found["modes"]["teacher_forced"] for n in seed["n"]} == {100}
+
+
+def test_maps_and_curves_of_a_page_are_those_of_the_run():
+    made = run(
+        "a", spec(), attention=looking(), metrics=((1, "loss", 2.0), (2, "loss", float("nan")), (3, "loss", 1.0))
+    )
+    held = attention(made)
+    weights = base64.b64decode(held["weights"])
+    assert held["shape"] == [2, 2, 13, 13] and len(weights) == 2 * 2 * 13 * 13 and set(weights) == {0, 255}
+    assert curves(made) == {"loss": [(1, 2.0), (3, 1.0)]}
+    assert attention(run("b", spec())) is None
+
+
+@pytest.mark.parametrize("paper", CATALOGUE.papers())
+def test_dots_are_of_the_values_that_the_verdict_rests_on(paper, site):
+    _, reference = site
+    kinds = {claim.id: claim for claim in compare.claims(paper)}
+    checked = 0
+    for card in pages.page_of(paper, [reference], []).claims:
+        for item in card.standings:
+            assert all(0 <= place <= 1 for line in item.dots for place in line.places)
+            if isinstance(kinds[card.id], Level) and item.dots:
+                assert item.effect in {line.value for line in item.dots}, card.id
+                checked += 1
+            elif isinstance(kinds[card.id], Compare) and item.dots and not item.fewer:
+                assert " against " in item.effect, card.id
+    assert checked
+
+
+def test_a_run_that_tested_nothing_has_a_page():
+    empty = dataclasses.replace(run("coupling/fig1/a", spec()), grid=Grid(("length",)))
+    page = pages.Page("coupling", "t", [], [], [], [], {}, {}, [], [])
+    assert "not tested" in pages.render_run(empty, page)
+
+
+def test_the_site_lies_below_the_local_store():
+    assert pages.folder(Path("results")) == Path("results/local/report")
+
+
+def test_runs_of_ones_own_stand_beside_those_of_the_project(tmp_path, monkeypatch):
+    committed_pictures(monkeypatch)
+    reference, local = Store(results_root(), "reference"), Store(tmp_path, "local")
+    for header in reference.headers("coupling", "cpu"):
+        if header.experiment == "coupling/thm4.1/construction":
+            local.adopt(header, reference)
+    index = pages.write(["coupling"], lambda paper: [reference, local], tmp_path, quiet)
+    text = (index.parent / "coupling.html").read_text()
+    page = Read(text)
+    mine = [link for link in page.links if link.endswith(".local.html")]
+    assert mine and all((index.parent / link).is_file() for link in mine)
+    assert "cpu size, local runs" in text and "(local)" in text
+    assert any("local.thm4.1" in source for source, _ in page.pictures)
+    other = Read(index.read_text())
+    assert (
+        "bias_calibration.html" not in other.links
+        and "python -m reproduce report bias_calibration" in index.read_text()
+    )

@@ -1,0 +1,1 @@
+"""The report: one site of plain files that opens without a network."""

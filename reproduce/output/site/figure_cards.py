@@ -1,0 +1,122 @@
+"""What a page says of one figure: its picture at the largest profile that fills it, its claims, its runs.
+
+Sheets (`reproduce.output.figures`) and claim cards enter, figure cards leave.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from lengen.config.experiment import PROFILES, Figure
+from lengen.records import Run
+from reproduce.output.figures import Sheet, published_name
+from reproduce.output.site.claim_cards import ClaimCard, run_page, slug
+
+
+class Picture(NamedTuple):
+    store: str
+    profile: str
+    file: str
+    """Its file, seen from the page of its paper."""
+    width: int
+    height: int
+    """Pixels, so that the page keeps its place while pictures come in."""
+    missing: int
+    """Experiments of the figure that have no run there."""
+
+
+class Drawn(NamedTuple):
+    """A sheet that was drawn, and its picture as a file of the site."""
+
+    store: str
+    sheet: Sheet
+    file: str
+    width: int
+    height: int
+
+
+class FigureCard(NamedTuple):
+    """One figure; the first picture is shown, the others on demand."""
+
+    name: str
+    title: str
+    alt: str
+    """What the picture shows and what was found, in words."""
+    pictures: Sequence[Picture]
+    claims: Sequence[ClaimCard]
+    """Those that have their place here."""
+    others: Sequence[ClaimCard]
+    """Those that it draws all runs of too, and that have their place at another figure."""
+    keys: Sequence[str]
+    """Experiments whose counts can be looked at, as keys of the page's data."""
+    runs: Sequence[tuple[str, str]]
+    command: str
+
+    @property
+    def anchor(self) -> str:
+        """Its id on the page."""
+        return f"figure-{slug(self.name)}"
+
+
+def homes(figures: Sequence[Figure], cards: Sequence[ClaimCard]) -> dict[str, str]:
+    """Claim -> the figure it has its place at: one that draws all its experiments, best the one its text names; else
+    the one that draws most of them. A claim on experiments that no figure draws is left out."""
+    found = {}
+    for card in cards:
+        names = set(card.names)
+        drawn = {figure.name: len(names & set(figure.reads)) for figure in figures if names & set(figure.reads)}
+        if not drawn:
+            continue
+        best = [name for name, count in drawn.items() if count == max(drawn.values())]
+        named = [name for name in best if (word := published_name(name)) and word.rstrip(": ") in card.place]
+        found[card.id] = (named or best)[0]
+    return found
+
+
+def figure_card(
+    figure: Figure, sheets: Sequence[Drawn], cards: Sequence[ClaimCard], home: Mapping[str, str]
+) -> FigureCard | None:
+    """The card of a figure; None where it was not drawn."""
+    drawn = []
+    for store, sheet, file, width, height in sheets:
+        missing = sum(not runs for runs in sheet.runs.values())
+        profile = sheet.stem.name.rpartition("-")[2]
+        drawn.append((Picture(store, profile, file, width, height, missing), sheet))
+    if not drawn:
+        return None
+    drawn.sort(key=lambda item: (item[0].store != "reference", item[0].missing, -PROFILES.index(item[0].profile)))
+    claims = [card for card in cards if home.get(card.id) == figure.name]
+    others = [card for card in cards if home.get(card.id) != figure.name and set(card.names) <= set(figure.reads)]
+    title = f"{published_name(figure.name)}{figure.title}"
+    found = "; ".join(f"{card.statement}: {card.standings[0].verdict}" for card in (claims or others)[:4])
+    (shown, sheet), *_ = drawn
+    runs: list[Run] = [run for some in sheet.runs.values() for run in some]
+    return FigureCard(
+        name=figure.name,
+        title=title,
+        alt=f"{title}. {'Found: ' + found if found else 'No claim rests on it'}.",
+        pictures=[picture for picture, _ in drawn],
+        claims=claims,
+        others=others,
+        keys=[key_of(shown.store, name, shown.profile) for name, some in sheet.runs.items() if some],
+        runs=_links(runs),
+        command=f"python -m reproduce run {sheet_selector(figure)} --profile {shown.profile}",
+    )
+
+
+def key_of(store: str, experiment: str, profile: str) -> str:
+    """Under which name the page holds the counts of an experiment."""
+    return f"{store} {experiment} {profile}"
+
+
+def sheet_selector(figure: Figure) -> str:
+    """What names the runs of a figure on the command line."""
+    return f"{figure.reads[0].split('/')[0]}/{figure.name}" if figure.reads else figure.name
+
+
+def _links(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    found = {
+        run_page(run): f"{run.experiment.split('/', 1)[1]} seed {run.seed}"
+        + (" (attention)" if run.attention is not None else "")
+        for run in runs
+    }
+    return [(words, page) for page, words in found.items()]

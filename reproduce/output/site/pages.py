@@ -1,0 +1,275 @@
+"""The report as one site: an index, a page per paper, a page per run, with the pictures beside them.
+
+Papers and their stores enter, files below ``<root>/local/report`` leave, which git ignores. All of it opens from the
+disk and asks for no network; what comes from files is escaped, and no script runs but the site's own. A file whose
+content is the same is not written again.
+"""
+
+import base64
+import functools
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lengen.records import Run
+from reproduce.comparison import compare, score_card
+from reproduce.comparison.rows import Row
+from reproduce.comparison.tables import show
+from reproduce.output import figures
+from reproduce.output.site.claim_cards import ClaimCard, claim_cards, run_page, slug
+from reproduce.output.site.figure_cards import Drawn, FigureCard, figure_card, homes, key_of
+from reproduce.output.site.run_records import attention, counts, curves
+from reproduce.runs.accuracy import accuracies
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store import atomic_files as files
+from reproduce.store.store import Store
+
+if TYPE_CHECKING:
+    import jinja2
+
+HERE = Path(__file__).resolve().parent
+Tell = Callable[[int, int], None]
+
+
+class Page(NamedTuple):
+    """What the page of a paper shows."""
+
+    paper: str
+    title: str
+    scores: Sequence[tuple[str, Sequence[tuple[str, Mapping[str, int]]]]]
+    """Name of a store, then its score card."""
+    claims: Sequence[ClaimCard]
+    figures: Sequence[FigureCard]
+    homeless: Sequence[ClaimCard]
+    """Claims on experiments that no figure draws, or whose figure has no picture yet."""
+    counts: Mapping[str, object]
+    deviations: Mapping[str, str]
+    numbers: Sequence[Row]
+    runs: Sequence[tuple[str, str, str]]
+    """Experiment, words and page of every run."""
+
+    @property
+    def headlines(self) -> Sequence[ClaimCard]:
+        """The claims that the paper opens with."""
+        return [card for card in self.claims if card.headline]
+
+    @property
+    def file(self) -> str:
+        """Its file name."""
+        return f"{slug(self.paper)}.html"
+
+
+def folder(root: Path) -> Path:
+    """Where the site lies."""
+    return root / "local" / "report"
+
+
+def write(
+    papers: Sequence[str], stores: Callable[[str], Sequence[Store]], root: Path, tell: Callable[[str], Tell]
+) -> Path:
+    """Write the pages of these papers and the index of all; the path of the index.
+
+    Args:
+        stores: the stores of a paper, the reference first; each speaks for itself.
+        tell: gets what is counted, and gives what is told how many of how many are done.
+    """
+    site = folder(root)
+    for paper in papers:
+        _write_paper(paper, stores(paper), site, tell)
+    cards = []
+    for paper in CATALOGUE.papers():
+        if CATALOGUE.paper(paper).published.exists():
+            name = f"{slug(paper)}.html"
+            rows = {store.name: compare.compare(paper, [store]) for store in stores(paper)}
+            cards.append(index_card(paper, CATALOGUE.paper(paper).title, rows, name if (site / name).exists() else ""))
+    path = site / "index.html"
+    _write_text(path, render("index.html", cards=cards, title="Do arithmetic transformers really length-generalize?"))
+    return path
+
+
+def index_card(paper: str, title: str, rows: Mapping[str, Sequence[Row]], file: str) -> dict[str, Any]:
+    """What the index shows of a paper: its score card and its headline claims; ``file`` is empty without a page."""
+    first = next(iter(rows.values()))
+    headlines = [row for row in score_card.decisive(first).values() if row.headline]
+    order = [row.id for row in first]
+    return {
+        "paper": paper,
+        "title": title,
+        "file": file,
+        "scores": [(name, score_card.card(some)) for name, some in rows.items()],
+        "headlines": [
+            (row, f"{file}#claim-{slug(row.id)}" if file else "")
+            for row in sorted(headlines, key=lambda row: order.index(row.id))
+        ],
+    }
+
+
+def page_of(paper: str, stores: Sequence[Store], drawn: Sequence[Drawn]) -> Page:
+    """Everything on the page of a paper."""
+    rows = {store.name: compare.compare(paper, [store]) for store in stores}
+    evidence = {store.name: compare.evidence(paper, [store]) for store in stores}
+    cards = claim_cards(compare.claims(paper), rows, evidence)
+    declared = list(CATALOGUE.figures(paper))
+    home = homes(declared, cards)
+    found = []
+    for figure in declared:
+        mine = [item for item in drawn if item.sheet.figure.name == figure.name]
+        if (card := figure_card(figure, mine, cards, home)) is not None:
+            found.append(card)
+    placed = {card.id for figure in found for card in figure.claims}
+    keys = {key for figure in found for key in figure.keys}
+    held: dict[str, object] = {}
+    for store, sheet, *_ in drawn:
+        for name, runs in sheet.runs.items():
+            key = key_of(store, name, sheet.stem.name.rpartition("-")[2])
+            if runs and key in keys and key not in held:
+                held[key] = counts(name.split("/", 1)[1], runs)
+    first = next(iter(rows.values()))
+    return Page(
+        paper=paper,
+        title=CATALOGUE.paper(paper).title,
+        scores=[(name, score_card.card(some)) for name, some in rows.items()],
+        claims=cards,
+        figures=found,
+        homeless=[card for card in cards if card.id not in placed],
+        counts=held,
+        deviations=CATALOGUE.deviations(paper),
+        numbers=[
+            row for row in first if row.kind == "number" and row.ours is not None and row.verdict != "settings equal"
+        ],
+        runs=[
+            (run.experiment, f"{run.profile}, seed {run.seed}, version {run.version}, {run.store}", run_page(run))
+            for store in stores
+            for run in store.headers(paper)
+        ],
+    )
+
+
+def _write_paper(paper: str, stores: Sequence[Store], site: Path, tell: Callable[[str], Tell]) -> None:
+    wanted = [(store.name, sheet) for store in stores for sheet in figures.sheets(paper, store)]
+    made = figures.write([sheet for _, sheet in wanted], stores[0].root, ("svg",), tell(f"figures of {paper} drawn"))
+    drawn = []
+    for (store, sheet), (svg, *_) in zip(wanted, made, strict=True):
+        file = f"figures/{slug(paper)}/{slug(store)}.{slug(svg.stem)}.svg"
+        content = svg.read_bytes()
+        _write_bytes(site / file, content)
+        drawn.append(Drawn(store, sheet, file, *_size(content)))
+    page = page_of(paper, stores, drawn)
+    _write_text(site / page.file, render("paper.html", page=page, title=page.title, up="index.html"))
+    headers = [(store, run) for store in stores for run in store.headers(paper)]
+    told = tell(f"run pages of {paper} written")
+    for done, (source, header) in enumerate(headers, start=1):
+        run = source.load(header)
+        _write_text(site / run_page(run), render_run(run, page))
+        told(done, len(headers))
+    _sweep(site / "figures" / slug(paper), {site / item.file for item in drawn})
+    _sweep(site / "runs", {site / run_page(run) for _, run in headers}, f"{slug(paper)}.")
+
+
+def _size(svg: bytes) -> tuple[int, int]:
+    """Width and height in pixels of a picture whose size is in points, as matplotlib writes it."""
+    found = re.search(rb'<svg[^>]*?height="([\d.]+)pt"', svg), re.search(rb'<svg[^>]*?width="([\d.]+)pt"', svg)
+    height, width = (round(float(match[1]) * 4 / 3) if match else 0 for match in found)
+    return width, height
+
+
+def render_run(run: Run, page: Page) -> str:
+    """The page of one run."""
+    info = run.info
+    file = run_page(run)
+    inside, outside = accuracies(run)
+    provenance = {
+        "command": info.get("command"),
+        "finished": info.get("finished"),
+        "commit": f"{str(info.get('commit', ''))[:12]}{' (changed)' if info.get('dirty') else ''}",
+        "device": info.get("device"),
+        "platform": info.get("platform"),
+        "precision": info.get("dtype"),
+        "parameters": info.get("parameters"),
+        "seconds of training": info.get("seconds_training"),
+        "seconds of measuring": info.get("seconds_measuring"),
+        "specification": info.get("spec_hash"),
+        "set by hand": " ".join(map(str, info.get("overrides") or [])),  # type: ignore[call-overload]
+        "versions": ", ".join(f"{name} {number}" for name, number in dict(info.get("versions") or {}).items()),  # type: ignore[call-overload]
+        "notes": "; ".join(map(str, info.get("notes") or [])),  # type: ignore[call-overload]
+        "folder": f"results/{run.store}/{run.experiment}/{run.profile}/seed-{run.seed}/v{run.version}",
+    }
+    resting = [
+        (card, f"../{page.file}#{card.anchor}")
+        for card in page.claims
+        if any(link == file for standing in card.standings for _, link in standing.runs)
+    ]
+    return render(
+        "run.html",
+        title=f"{run.experiment}, {run.profile}, seed {run.seed}",
+        up=f"../{page.file}",
+        run=run,
+        paper=page.title,
+        inside=inside,
+        outside=outside,
+        provenance={name: value for name, value in provenance.items() if value not in (None, "")},
+        scalars=dict(info.get("scalars") or {}),  # type: ignore[call-overload]
+        setting=list(_flat(info.get("spec", {}))),
+        resting=resting,
+        counts={"run": counts(run.experiment.split("/", 1)[1], [run])} if run.grid.scores else {},
+        curves=curves(run),
+        attention=attention(run),
+    )
+
+
+def _flat(value: object, name: str = "") -> list[tuple[str, str]]:
+    """A setting as (``section.field``, value)."""
+    if isinstance(value, Mapping):
+        return [line for key, inner in value.items() for line in _flat(inner, f"{name}.{key}" if name else str(key))]
+    return [(name, json.dumps(value, ensure_ascii=False))]
+
+
+def render(template: str, **values: Any) -> str:
+    """A page as text."""
+    return _environment().get_template(template).render(**values)
+
+
+@functools.cache
+def _environment() -> "jinja2.Environment":
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "sort_keys": True}
+    script = (HERE / "script.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    environment.globals.update(
+        style=(HERE / "style.css").read_text(encoding="utf-8"),
+        script=script,
+        script_sum=f"sha256-{digest}",
+        verdicts=score_card.SHOWN,
+        slug=slug,
+        show=show,
+        up="",
+    )
+    return environment
+
+
+def _write_text(path: Path, text: str) -> None:
+    _write_bytes(path, text.encode("utf-8"))
+
+
+def _write_bytes(path: Path, content: bytes) -> None:
+    if not path.is_file() or path.read_bytes() != content:
+        files.write_bytes(path, content)
+
+
+def _sweep(place: Path, kept: set[Path], begin: str = "") -> None:
+    """Remove what an earlier report left here."""
+    for path in place.glob("*") if place.is_dir() else ():
+        if path not in kept and path.name.startswith(begin):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -1,0 +1,161 @@
+"""The site as a reader meets it, in headless Chromium where there is one; pictures of it stay in the test's folder."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.reproduce.browser import MISSING, Browser
+from tests.reproduce.sites import committed_pictures, written
+
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
+AXE = os.environ.get("AXE", "")
+"""The file axe.min.js of the package axe-core: npm pack axe-core."""
+DESK, PHONE = (1280, 900), (390, 844)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        committed_pictures(patch)
+        return written(tmp_path_factory.mktemp("results"))[0]
+
+
+@pytest.fixture(scope="module")
+def open_browser():
+    with Browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(open_browser):
+    """At the size of a desk, and without a word in the console when the test ends."""
+    open_browser.size(*DESK)
+    open_browser.complaints()
+    yield open_browser
+    assert open_browser.complaints() == []
+
+
+def papers(site: Path) -> list[Path]:
+    return [path for path in sorted(site.glob("*.html")) if path.name != "index.html"]
+
+
+def a_run_with_attention(site: Path) -> Path:
+    return next(path for path in sorted((site / "runs").glob("coupling.fig1.*")) if "attention-map" in path.read_text())
+
+
+def test_every_page_opens_from_the_disk_and_its_pictures_are_there(site, browser):
+    for path in [site / "index.html", *papers(site), a_run_with_attention(site)]:
+        browser.open(path)
+        assert browser.run("return document.querySelector('h1').textContent").strip()
+        browser.run("document.querySelectorAll('details.pictures').forEach(d => { d.open = true; })")
+        browser.run("return Promise.all([...document.images].map(i => { i.loading = 'eager'; return i.decode(); }))")
+        assert browser.run("return [...document.images].filter(i => !i.naturalWidth).length") == 0, path.name
+        browser.picture(site.parent / "pictures" / f"{path.stem[:40]}.png")
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_the_first_figure_lies_within_two_screens_and_nothing_scrolls_sideways(site, browser, size):
+    browser.size(*size, phone=size == PHONE)
+    for path in papers(site):
+        browser.open(path)
+        top = browser.run("return document.querySelector('figure img').getBoundingClientRect().top + scrollY")
+        assert top < 2 * size[1], path.name
+        assert browser.run("return document.documentElement.scrollWidth") <= size[0], path.name
+        browser.picture(site.parent / "pictures" / f"{path.stem}-{size[0]}.png")
+    for path in (site / "index.html", a_run_with_attention(site)):
+        browser.open(path)
+        assert browser.run("return document.documentElement.scrollWidth") <= size[0], path.name
+
+
+def test_the_filter_leaves_what_is_asked_for(site, browser):
+    browser.open(site / "coupling.html")
+    choose = (
+        "const s = document.getElementById('verdict'); s.value = arguments[0]; s.dispatchEvent(new Event('input'));"
+    )
+    seen = "return [...document.querySelectorAll('.claim')].filter(c => c.offsetParent).map(c => c.dataset.verdict)"
+    everything = browser.run(seen)
+    left = browser.run(choose + seen, "untested")
+    assert set(left) == {"untested"} and 0 < len(left) < len(everything)
+    assert browser.run("return document.getElementById('shown').textContent").startswith(f"{len(left)} of ")
+    assert browser.run(choose + seen, "") == everything
+
+
+def test_a_deep_link_leads_to_its_claim(site, browser):
+    place = re.findall(r'<article class="claim" id="([^"]+)"', (site / "task_hinting.html").read_text())[-1]
+    browser.open(site / "task_hinting.html", place)
+    top = browser.run("return document.getElementById(arguments[0]).getBoundingClientRect().top", place)
+    assert -1 <= top < DESK[1]
+
+
+def test_a_cell_says_its_counts_by_hover_and_by_keyboard(site, browser):
+    browser.open(a_run_with_attention(site))
+    browser.hover(".grid td")
+    first = browser.run("return document.querySelector('.said').textContent")
+    assert re.fullmatch(r"length \d+, count \d+: \d+ of \d+ right, [\d.]+ %, (not )?trained", first)
+    browser.run("document.querySelector('.grid td').focus()")
+    browser.press("ArrowRight", "ArrowDown")
+    second = browser.run("return document.querySelector('.said').textContent")
+    assert second != first and second == browser.run("return document.activeElement.getAttribute('aria-label')")
+
+
+def test_curves_show_the_seeds_that_are_switched_on(site, browser):
+    browser.open(site / "task_hinting.html")
+    opened = "const d = [...document.querySelectorAll('.explore')].find(d => d.open = true); return Boolean(d)"
+    assert browser.run(opened)
+    browser.run("return new Promise(done => setTimeout(done, 200))")
+    thin = "return document.querySelectorAll('.explorer .seed').length"
+    thick = "return document.querySelectorAll('.explorer polyline:not(.seed)').length"
+    boxes = "const b = document.querySelectorAll('.explorer input[type=checkbox]');"
+    seeds, lines = browser.run(thin), browser.run(thick)
+    assert seeds >= lines > 0
+    browser.run(boxes + "b[b.length - 1].click()")
+    assert (browser.run(thin), browser.run(thick)) == (0, lines)
+    browser.run(boxes + "b[0].click()")
+    assert browser.run(thick) == lines - 1
+
+
+def test_the_attention_viewer_tells_a_weight_of_the_head_that_is_chosen(site, browser):
+    browser.open(a_run_with_attention(site))
+    said = "return document.querySelector('#attention-viewer .said').textContent"
+    choose = "const s = document.querySelectorAll('#attention-viewer select')[1]; s.value = '1';"
+    browser.run(choose + "s.dispatchEvent(new Event('input'))")
+    assert browser.run(said).startswith("layer 1, head 2: from ")
+    before = browser.run(said)
+    browser.run("document.querySelector('canvas').focus()")
+    browser.press("ArrowUp", "ArrowRight")
+    assert browser.run(said) != before and re.search(r"\): [01]\.\d{3}$", browser.run(said))
+    browser.hover("canvas")
+    assert browser.run(said) != before
+
+
+def test_dark_and_print_have_a_style_of_their_own(site, browser):
+    paper = site / "coupling.html"
+    colour = "return getComputedStyle(document.body).backgroundColor"
+    found = []
+    for scheme in ("light", "dark"):
+        browser.tell("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        browser.open(paper)
+        found.append(browser.run(colour))
+        browser.picture(site.parent / "pictures" / f"coupling-{scheme}.png")
+    browser.tell("Emulation.setEmulatedMedia", {"media": "print", "features": []})
+    shown = browser.run("return getComputedStyle(document.querySelector('nav')).display")
+    browser.tell("Emulation.setEmulatedMedia", {"media": "", "features": []})
+    assert found[0] != found[1] and shown == "none"
+
+
+@pytest.mark.skipif(not AXE, reason="needs AXE=path of axe.min.js, from the npm package axe-core")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_audit_of_accessibility_finds_nothing_serious(site, browser, scheme):
+    browser.tell("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    audit = Path(AXE).read_text()
+    told = "return axe.run().then(r => r.violations.map(v => [v.impact, v.id, v.nodes[0].html]))"
+    for path in [site / "index.html", *papers(site), a_run_with_attention(site)]:
+        browser.open(path)
+        browser.run("document.querySelectorAll('.explore').forEach((d, place) => { d.open = place < 2; })")
+        browser.run("return new Promise(done => setTimeout(done, 200))")
+        browser.run(audit)
+        found = browser.run(told)
+        assert [item for item in found if item[0] in ("serious", "critical")] == [], path.name
+    browser.tell("Emulation.setEmulatedMedia", {"features": []})
