@@ -7,10 +7,12 @@ from pathlib import Path
 from lightning import Callback, LightningModule, Trainer
 
 CHECKPOINT = "last.ckpt"
+EXPLODED = 1e6
+"""Nats per token from which on a loss is none any more: no training that learned anything was near it."""
 
 
 class DivergedError(ValueError):
-    """The loss is not a number any more; the message names the step, the run and the last good checkpoint."""
+    """The loss is not a number any more, or exploded; the message names the step and the last good checkpoint."""
 
 
 class ResumePoint(Callback):
@@ -36,6 +38,15 @@ def save_whole(path: Path, save: Callable[[Path], object]) -> None:
     with temporary.open("rb") as file:
         os.fsync(file.fileno())
     os.replace(temporary, path)
+
+
+def usable(loss: float) -> bool:
+    """Whether a loss is a number below `EXPLODED`.
+
+    >>> usable(2.3), usable(float("nan")), usable(1e7)
+    (True, False, False)
+    """
+    return loss < EXPLODED
 
 
 def diverged(what: str, checkpoint: Path | None) -> DivergedError:

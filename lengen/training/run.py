@@ -41,6 +41,7 @@ from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.records import AttentionMap, Grid, KeyCount
 from lengen.training.build import model_for
+from lengen.training.chance import at_chance
 from lengen.training.kernels import ChosenKernels
 from lengen.training.memory import keep_freed_memory, spared_by_the_collector
 from lengen.training.module import SequenceModule
@@ -56,7 +57,8 @@ class Outcome:
     key_counts: list[KeyCount]
     attention: AttentionMap | None
     info: dict[str, Any]
-    """device, dtype, threads, parameters, seconds_training, seconds_measuring, tokens_per_second, scalars."""
+    """device, dtype, threads, parameters, seconds_training, seconds_measuring, tokens_per_second, scalars; of a
+    training that taught nothing also never_left_chance (`lengen.training.chance`)."""
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     """Named arrays that a paper's own figures draw."""
 
@@ -89,7 +91,7 @@ def execute(
     save_model(module.model, str(folder / WEIGHTS))
     scalars = {**validated(data.data, folder, trainer.global_step), **measured.scalars}
     info = {**costs(spec, trainer, module.model, clock), **chosen(kernels), "scalars": scalars}
-    return measured.outcome(info)
+    return measured.outcome(info | at_chance(read_metrics(folder / METRICS), data.validation()))
 
 
 def refuse_early(data: TaskData) -> None:

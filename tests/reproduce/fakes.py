@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 from matplotlib.figure import Figure as Drawing
 
+from lengen.callbacks.checkpoint import diverged
 from lengen.config import Addition, Coupled, Linear
 from lengen.config.experiment import Experiment, Figure
 from lengen.config.spec import DataSpec, ModelSpec, Spec, SpecError, TestSpec, TrainSpec, change
@@ -38,6 +39,14 @@ class FailsForSeedOne(Instant):
         if seed == 1:
             raise RuntimeError("seed one is unlucky")
         return super().run(seed, folder, report, loggers)
+
+
+class Diverges(Instant):
+    def run(self, seed, folder, report, loggers=()):
+        result = super().run(seed, folder, report, loggers)
+        if seed == 1:
+            raise diverged("the loss at step 3 is nan", folder / "last.ckpt")
+        return result
 
 
 class TellsItsProcess(Instant):
