@@ -34,6 +34,7 @@ from lengen.callbacks import (
     TrainingLoss,
     read_metrics,
 )
+from lengen.callbacks.checkpoint import checked
 from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
@@ -165,7 +166,12 @@ def build_trainer(spec: Spec, callbacks: Sequence[Callback], loggers: Sequence[L
 
 
 def train(trainer: Trainer, module: SequenceModule, data: ArithmeticData, checkpoint: Path) -> None:
-    """Train from the checkpoint on, if there is one, and let the callbacks measure."""
+    """Train from the checkpoint on, if there is one, and let the callbacks measure.
+
+    Raises `CheckpointError` for one that is damaged or foreign.
+    """
+    if checkpoint.exists():
+        checked(checkpoint)
     with warnings.catch_warnings(), spared_by_the_collector():
         warnings.filterwarnings("ignore", module="lightning")
         trainer.fit(module, data, ckpt_path=checkpoint if checkpoint.exists() else None, weights_only=True)

@@ -17,7 +17,7 @@ from safetensors.torch import save_model
 from torch import Tensor
 
 from lengen.callbacks import CHECKPOINT, METRICS, VALIDATION, Clock, LearningCurves
-from lengen.callbacks.checkpoint import diverged, save_whole, usable
+from lengen.callbacks.checkpoint import checked, diverged, save_whole, usable
 from lengen.callbacks.metrics_logger import TRAIN_LOSS, append_metric, read_metrics, write_metrics
 from lengen.config.spec import Spec, SpecError
 from lengen.data.datamodule import ArithmeticData
@@ -86,7 +86,7 @@ class _Member:
             path.unlink(missing_ok=True)
             write_metrics(self.folder / METRICS, [])
             return
-        kept = torch.load(path, map_location="cpu", weights_only=True)
+        kept = checked(path, ("weights", "averages", "step", "stacked", "accuracy", "metrics"))
         self.module.load_state_dict(kept["weights"])
         self.averages = kept["averages"]
         self.step, self.stacked, self.accuracy = kept["step"], kept["stacked"], kept["accuracy"]

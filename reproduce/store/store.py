@@ -199,16 +199,22 @@ class Store:
             )
         key = (run.experiment, run.profile, run.seed, str(run.info["spec_hash"]))
         files = {name: sums[name] for name in names}
-        here = self.find(*key)
-        if here is not None and set(files.items()) <= set(dict(here.info["files"]).items()):  # type: ignore[call-overload]
+        if self._holds(key, files):
             return None
         with self.workspace(*key, fresh=True) as space:
+            if self._holds(key, files):  # by a process that held the lease before
+                return None
             for name in names:
                 content = (origin / name).read_bytes()
                 if hashlib.sha256(content).hexdigest() != sums[name]:
                     raise StoreError(damaged(origin / name))
                 write_bytes(space.folder / name, content)
             return self._name(space, {**run.info, "files": files})
+
+    def _holds(self, key: tuple[str, str, int, str], files: Mapping[str, str]) -> bool:
+        """Whether the newest version of a run has these files, by their sha256."""
+        here = self.find(*key)
+        return here is not None and files.items() <= dict(here.info["files"]).items()  # type: ignore[call-overload]
 
     def _name(self, space: Workspace, content: Mapping[str, object]) -> Run:
         """Write run.json, put everything on the disk and give the work folder its version name."""
