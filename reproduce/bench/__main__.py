@@ -180,11 +180,13 @@ def _keep(entries: "Sequence[Entry]", options: argparse.Namespace, suffix: str) 
     from importlib.metadata import version
 
     from lengen.timing import fixed
+    from reproduce.store.provenance import commit
 
     path = Path(options.out)
     if path.is_dir() or options.out.endswith("/"):
         path /= f"{file_name()}{suffix}{f'-{options.only}' if options.only else ''}.json"
     where = fixed("machine", str(machine()), cores(), "cores", f"torch {version('torch')}")
+    where = where._replace(command=commit()[0][:7])
     numbers = ("value", "low", "high")
     kept = [
         {key: float(f"{found:.4g}") if key in numbers else found for key, found in entry._asdict().items()}

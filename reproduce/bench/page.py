@@ -41,6 +41,8 @@ class Measured(NamedTuple):
 
     machine: str
     entries: dict[str, Entry]
+    commits: Sequence[str] = ()
+    """Of the checkouts that were measured."""
 
     def under(self, prefix: str) -> list[Entry]:
         """Entries whose name begins so, and has nothing more below."""
@@ -61,7 +63,11 @@ def load(folder: Path) -> tuple[list[Measured], list[dict[str, Any]]]:
         entries = {one["name"]: _entry(one) for one in json.loads(path.read_text(encoding="utf-8"))}
         machine = entries.pop("machine", None)
         name = f"{machine.what}, {machine.against}" if machine else path.stem
-        machines.setdefault(name, Measured(name, {})).entries.update(entries)
+        measured = machines.setdefault(name, Measured(name, {}))
+        measured.entries.update(entries)
+        if machine and machine.command:
+            commits = tuple(dict.fromkeys((*measured.commits, machine.command)))
+            machines[name] = measured._replace(commits=commits)
     if not machines:
         raise PageError(f"{folder}: no measurements in it; run python -m reproduce.bench --out {folder}/ first")
     peers = folder / PEERS
@@ -90,7 +96,9 @@ def page(
             scaled(measured),
             fitted(measured),
         ]
-        parts += [f"## {measured.machine}\n", *(section for section in sections if section)]
+        at = ", ".join(f"`{commit}`" for commit in measured.commits)
+        note = [f"Measured at {at}; settings have the sizes that they had there.\n"] if at else []
+        parts += [f"## {measured.machine}\n", *note, *(section for section in sections if section)]
         if figure and measured is with_scaling(machines):
             parts.append(f"![time and memory of a training step along each axis, both logarithmic]({figure})\n")
     if peers:
@@ -213,9 +221,7 @@ def others(peers: Sequence[Mapping[str, Any]]) -> str:
             one["name"],
             one.get("what", ""),
             number(one["value"]) + _bracketed(one.get("spread")),
-            one.get("against", ""),
-            one.get("version", ""),
-            one.get("setting", ""),
+            *(str(one.get(key, "")) for key in ("ours", "theirs", "against", "version", "setting", "how")),
         )
         for one in peers
     ]
@@ -223,7 +229,7 @@ def others(peers: Sequence[Mapping[str, Any]]) -> str:
         "Measured outside of the repository with the model classes of their authors, both sides in turns; the numbers "
         f"are those of [{PEERS}](../results/bench/{PEERS}), and none of their code is here."
     )
-    head = ("name", "what", "times faster", "against", "version", "setting")
+    head = ("name", "what", "times faster", "ours", "theirs", "against", "version", "setting", "how")
     return f"## Other people's code\n\n{note}\n\n{table(head, rows)}"
 
 

@@ -30,10 +30,10 @@ def provenance(arguments: Sequence[str]) -> dict[str, object]:
 
     ``arguments`` are those after ``python -m reproduce``; ``commit`` is ``unknown`` outside a git checkout.
     """
-    commit, dirty = _commit()
+    at, dirty = commit()
     processor = machine()
     return {
-        "commit": commit,
+        "commit": at,
         "dirty": dirty,
         "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
         "platform": f"{platform.system()} {platform.machine()}",
@@ -43,10 +43,10 @@ def provenance(arguments: Sequence[str]) -> dict[str, object]:
     }
 
 
-def _commit() -> tuple[str, bool]:
+def commit() -> tuple[str, bool]:
+    """The commit of this checkout, ``unknown`` where it is none, and whether code differs from it."""
     try:
-        commit = _git("rev-parse", "HEAD")
-        return commit, bool(_git("status", "--porcelain", "--", *CODE))
+        return _git("rev-parse", "HEAD"), bool(_git("status", "--porcelain", "--", *CODE))
     except (OSError, subprocess.SubprocessError):
         return "unknown", True
 

@@ -56,6 +56,8 @@ def test_the_page_says_what_the_files_hold_and_names_what_became_slower(tmp_path
         "spread": [1.5, 1.7],
         "against": "them",
         "version": "f00",
+        "ours": "5 tokens/s",
+        "theirs": "3 tokens/s",
         "what": "x",
     }
     (tmp_path / "peers.json").write_text(json.dumps([peer]))
@@ -68,7 +70,7 @@ def test_the_page_says_what_the_files_hold_and_names_what_became_slower(tmp_path
     assert "| training/one | until the first step | 4 | 5 | s |" in text
     assert "| data_examples_per_second | drawing | 120,000 (104,000 to 136,000) | examples/s |" in text
     assert "| 24 GiB | tokens of one sequence | 17,100 | tokens | tried |" in text
-    assert "| their_training | x | 1.63 (1.5 to 1.7) | them | f00 |" in text
+    assert "| their_training | x | 1.63 (1.5 to 1.7) | 5 tokens/s | 3 tokens/s | them | f00 |" in text
     assert "| digits | a step, digits | 1.05 (1.01 to 1.09) | 2 |" in text
     sizes = re.findall(r"^\| width \| (\d+) \|", text, re.MULTILINE)
     assert sizes == ["5", "10", "20"]
@@ -131,3 +133,11 @@ def test_every_entry_of_the_files_names_its_command_or_is_older(tmp_path):
             assert {"name", "value"} <= set(one), path.name
             if set(one) == set(Entry._fields) and one["name"] != "machine":
                 assert one["command"].startswith("python -m reproduce.bench"), one["name"]
+
+
+def test_the_page_names_the_commits_that_were_measured(tmp_path):
+    for name, commit in (("a", "1111111"), ("b", "2222222"), ("c", "1111111")):
+        where = fixed("machine", "A Processor", 2, "cores", "torch 2.0")._replace(command=commit)
+        kept = [where._asdict(), fixed(f"entry_{name}", "w", 1.0, "s")._asdict()]
+        (tmp_path / f"{name}.json").write_text(json.dumps(kept))
+    assert "Measured at `1111111`, `2222222`; settings" in page.page(*page.load(tmp_path))
