@@ -9,7 +9,7 @@ RUN     := $(PY) -m reproduce
 PYTEST  ?= -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce night matrix figures compare report bench test lint
+.PHONY: help setup reproduce night matrix figures compare report bench test soak lint
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 20
@@ -69,6 +69,9 @@ bench: setup  ## measure speed, as ratios on this machine; OUT=results/bench/ AG
 
 test: setup  ## all tests
 	$(PY) -m pytest -q $(PYTEST)
+
+soak: setup  ## kill commands at random moments and compare what is left; KILLS=50, report in results/soak
+	$(PY) -m tests.reproduce.soak --kills $(or $(KILLS),50) --out results/soak
 
 lint: setup  ## ruff and mypy
 	$(PY) -m ruff check .

@@ -100,6 +100,13 @@ def _problem() -> ModuleType:
     return problem
 
 
+def _doctor(_: argparse.Namespace) -> int:
+    """The command doctor, loaded when it is given."""
+    from reproduce.commands import doctor
+
+    return doctor.doctor_command()
+
+
 def _run(options: argparse.Namespace) -> int:
     """The command run, with handlers for signals while it runs."""
     from reproduce.commands import run
@@ -129,6 +136,9 @@ def parser() -> argparse.ArgumentParser:
     command = commands.add_parser("show", help="the resolved specification, published numbers and command")
     command.set_defaults(answer=lambda options: _results().show_command(options))
     command.add_argument("selector", metavar="SELECTOR", help=selector)
+
+    command = commands.add_parser("doctor", help="what this machine has, what it lacks, and what to do about it")
+    command.set_defaults(answer=_doctor)
 
     command = commands.add_parser("run", help="train, measure and store; resumes and skips what is finished")
     command.set_defaults(answer=_run)

@@ -1,16 +1,40 @@
 """The checkpoint a killed run goes on from, and the end of a training whose numbers are none any more."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any
 
+import torch
 from lightning import Callback, LightningModule, Trainer
 
 CHECKPOINT = "last.ckpt"
+EXPLODED = 1e6
+"""Nats per token from which on a loss is none any more: no training that learned anything was near it."""
 
 
 class DivergedError(ValueError):
-    """The loss is not a number any more; the message names the step, the run and the last good checkpoint."""
+    """The loss is not a number any more, or exploded; the message names the step and the last good checkpoint."""
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that cannot be gone on from; one sentence with its place and what to do."""
+
+
+def checked(path: Path, names: Collection[str] = ("state_dict", "global_step", "loops")) -> dict[str, Any]:
+    """What a checkpoint holds, read as weights and plain data: nothing in it is executed.
+
+    Raises `CheckpointError` where it is damaged, holds anything else, or lacks one of ``names``.
+    """
+    try:
+        kept = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # whatever bytes make the reader raise
+        reason = f"{type(error).__name__}: {(str(error).splitlines() or ['no message'])[0][:80]}"
+    else:
+        if isinstance(kept, dict) and set(names) <= kept.keys():
+            return kept
+        reason = "something is missing"
+    raise CheckpointError(f"{path} is no checkpoint of this program ({reason}): delete it, and the run starts anew")
 
 
 class ResumePoint(Callback):
@@ -36,6 +60,15 @@ def save_whole(path: Path, save: Callable[[Path], object]) -> None:
     with temporary.open("rb") as file:
         os.fsync(file.fileno())
     os.replace(temporary, path)
+
+
+def usable(loss: float) -> bool:
+    """Whether a loss is a number below `EXPLODED`.
+
+    >>> usable(2.3), usable(float("nan")), usable(1e7)
+    (True, False, False)
+    """
+    return loss < EXPLODED
 
 
 def diverged(what: str, checkpoint: Path | None) -> DivergedError:

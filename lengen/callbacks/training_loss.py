@@ -1,6 +1,5 @@
 """The training loss, read rarely: for whoever watches, for every logger, and to stop where it is no number."""
 
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 from lightning import Callback, LightningModule, Trainer
 
-from lengen.callbacks.checkpoint import diverged
+from lengen.callbacks.checkpoint import diverged, usable
 from lengen.callbacks.metrics_logger import LEARNING_RATE, TRAIN_LOSS, VALIDATION
 from lengen.progress import Progress
 
@@ -18,7 +17,8 @@ def silent(progress: Progress) -> None:
 
 
 class TrainingLoss(Callback):
-    """Logs the loss at every ``every``-th step and the last, and reports progress; raises `DivergedError` at NaN.
+    """Logs the loss at every ``every``-th step and the last, and reports progress; raises `DivergedError` where it
+    is no number or exploded.
 
     The loss is read from the device at these steps only, so nothing synchronises in between. That is also why it goes
     to the loggers from here: what `LightningModule.log` was given once, Lightning hands to them again with every later
@@ -58,7 +58,7 @@ class TrainingLoss(Callback):
         if step % self.every >= len(self.names) and step != trainer.max_steps:
             return
         loss = float(outputs["loss"] if isinstance(outputs, Mapping) else outputs)
-        if not math.isfinite(loss):
+        if not usable(loss):
             raise diverged(f"the loss at step {step} is {loss}", self.checkpoint)
         for logger in trainer.loggers:
             logger.log_metrics({self.names[batch.output]: loss, LEARNING_RATE: self._rate}, step=step - 1)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_model
 
 from lengen.config import model as config
@@ -55,13 +56,23 @@ def _places(data: TaskData) -> tuple[int, int]:
     return max(len(written.symbols) for _, written in sides) - 1, max(len(query.symbols) for query, _ in sides)
 
 
+class WeightsError(ValueError):
+    """A file of weights that cannot be loaded; one sentence."""
+
+
 def load(spec: Spec, weights: Path | None) -> Transformer:
     """The trained model of a specification; safetensors only, so a foreign file cannot run code.
 
-    Without ``weights`` the model that the specification constructs.
+    Without ``weights`` the model that the specification constructs. Raises `WeightsError` for a damaged file.
     """
     held = NUMBER_FORMATS.get(spec.train.precision, NUMBER_FORMATS["32-true"])  # mixed: weights are float32
     model = build_model(spec, 0).to(getattr(torch, held.name))
     if weights is not None:
-        load_model(model, weights)
+        try:
+            load_model(model, weights)
+        except (SafetensorError, RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
+            reason = (str(error).splitlines() or ["no message"])[0][:120]
+            raise WeightsError(
+                f"{weights} does not hold the weights of this setting ({reason}): restore it, or run it again"
+            ) from None
     return model.eval()

@@ -34,6 +34,7 @@ from lengen.callbacks import (
     TrainingLoss,
     read_metrics,
 )
+from lengen.callbacks.checkpoint import checked
 from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
@@ -41,6 +42,7 @@ from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.records import AttentionMap, Grid, KeyCount
 from lengen.training.build import model_for
+from lengen.training.chance import at_chance
 from lengen.training.kernels import ChosenKernels
 from lengen.training.memory import keep_freed_memory, spared_by_the_collector
 from lengen.training.module import SequenceModule
@@ -56,7 +58,8 @@ class Outcome:
     key_counts: list[KeyCount]
     attention: AttentionMap | None
     info: dict[str, Any]
-    """device, dtype, threads, parameters, seconds_training, seconds_measuring, tokens_per_second, scalars."""
+    """device, dtype, threads, parameters, seconds_training, seconds_measuring, tokens_per_second, scalars; of a
+    training that taught nothing also never_left_chance (`lengen.training.chance`)."""
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     """Named arrays that a paper's own figures draw."""
 
@@ -89,7 +92,7 @@ def execute(
     save_model(module.model, str(folder / WEIGHTS))
     scalars = {**validated(data.data, folder, trainer.global_step), **measured.scalars}
     info = {**costs(spec, trainer, module.model, clock), **chosen(kernels), "scalars": scalars}
-    return measured.outcome(info)
+    return measured.outcome(info | at_chance(read_metrics(folder / METRICS), data.validation()))
 
 
 def refuse_early(data: TaskData) -> None:
@@ -163,7 +166,12 @@ def build_trainer(spec: Spec, callbacks: Sequence[Callback], loggers: Sequence[L
 
 
 def train(trainer: Trainer, module: SequenceModule, data: ArithmeticData, checkpoint: Path) -> None:
-    """Train from the checkpoint on, if there is one, and let the callbacks measure."""
+    """Train from the checkpoint on, if there is one, and let the callbacks measure.
+
+    Raises `CheckpointError` for one that is damaged or foreign.
+    """
+    if checkpoint.exists():
+        checked(checkpoint)
     with warnings.catch_warnings(), spared_by_the_collector():
         warnings.filterwarnings("ignore", module="lightning")
         trainer.fit(module, data, ckpt_path=checkpoint if checkpoint.exists() else None, weights_only=True)

@@ -5,7 +5,6 @@ checkpoint is ``stacked.ckpt``, written after every evaluation, so a killed stac
 member that was killed before the others wrote theirs catches up first.
 """
 
-import math
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from safetensors.torch import save_model
 from torch import Tensor
 
 from lengen.callbacks import CHECKPOINT, METRICS, VALIDATION, Clock, LearningCurves
-from lengen.callbacks.checkpoint import diverged, save_whole
+from lengen.callbacks.checkpoint import checked, diverged, save_whole, usable
 from lengen.callbacks.metrics_logger import TRAIN_LOSS, append_metric, read_metrics, write_metrics
 from lengen.config.spec import Spec, SpecError
 from lengen.data.datamodule import ArithmeticData
@@ -26,6 +25,7 @@ from lengen.decoding import verify
 from lengen.metrics import ExactMatch
 from lengen.progress import Progress
 from lengen.training.build import model_for
+from lengen.training.chance import at_chance
 from lengen.training.cuda_graph import MULTIPLE, CudaGraphs, GraphedStep
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, Measured, Outcome, build_trainer, costs, refuse_early, validated
@@ -86,7 +86,7 @@ class _Member:
             path.unlink(missing_ok=True)
             write_metrics(self.folder / METRICS, [])
             return
-        kept = torch.load(path, map_location="cpu", weights_only=True)
+        kept = checked(path, ("weights", "averages", "step", "stacked", "accuracy", "metrics"))
         self.module.load_state_dict(kept["weights"])
         self.averages = kept["averages"]
         self.step, self.stacked, self.accuracy = kept["step"], kept["stacked"], kept["accuracy"]
@@ -111,8 +111,8 @@ class _Member:
         save_whole(path, lambda temporary: torch.save(self.saved(averages), temporary))
 
     def told(self, loss: float, output: int) -> None:
-        """Note a loss; raises `DivergedError` where it is no number."""
-        if not math.isfinite(loss):
+        """Note a loss; raises `DivergedError` where it is no number, or exploded."""
+        if not usable(loss):
             what = f"the loss of seed {self.seed} at step {self.step} is {loss}"
             raise diverged(what, self.folder / STACKED_CHECKPOINT)
         append_metric(self.folder / METRICS, self.step, self.losses[output], loss)
@@ -142,7 +142,7 @@ class _Member:
             callback.measure(model, self.data.data, self.report)
         scalars = {**validated(self.data.data, self.folder, self.step), **measured.scalars}
         info = {**costs(self.spec, self.trainer, model, self.clock), "scalars": scalars, "stacked": self.stacked}
-        return measured.outcome(info)
+        return measured.outcome(info | at_chance(read_metrics(self.folder / METRICS), self.validation))
 
 
 def train_graphs(spec: Spec) -> bool:

@@ -70,7 +70,7 @@ def execute(
     scalars = outcome.info["scalars"] | _times(folder, began, outcome.info) | _lines(spec, own, cross)
     return replace(
         outcome,
-        info=outcome.info | {"scalars": scalars, "notes": _notes(scalars, cross)},
+        info=outcome.info | {"scalars": scalars, "notes": [*outcome.info.get("notes", []), *_notes(scalars, cross)]},
         arrays=outcome.arrays | {name: value.float().numpy() for name, value in arrays.items()},
     )
 

@@ -47,7 +47,7 @@ def load(path: Path) -> Published:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise PublishedError(f"{path}: cannot be read ({error.strerror}); expected the published numbers") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise PublishedError(f"{path}: expected TOML; {error}") from None
     return parse(table, str(path), paper_measures(path.parent.name))
 

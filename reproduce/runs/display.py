@@ -79,6 +79,7 @@ class Display:
         self._running: dict[Job, Progress | None] = {}
         self._began: dict[Job, float] = {}
         self._spoke: dict[Job, float] = {}
+        self._elsewhere: set[Job] = set()
         self._live: Any = None
 
     def __enter__(self) -> "Display":
@@ -100,7 +101,7 @@ class Display:
     def started(self, job: Job) -> None:
         self._running[job] = None
         self._began[job] = self._spoke[job] = time.monotonic()
-        if self._live is None:
+        if self._live is None and job not in self._elsewhere:
             self._say(f"{job.name}: started")
 
     def progressed(self, job: Job, progress: Progress) -> None:
@@ -120,6 +121,13 @@ class Display:
         self._end(job)
         self._failed += 1
         self._say(f"{job.name}: failed: {sentence}; {self._overall()}")
+
+    def postponed(self, job: Job, sentence: str) -> None:
+        """Another process is making it: said once, however often it is looked at."""
+        self._running.pop(job, None)
+        if job not in self._elsewhere:
+            self._elsewhere.add(job)
+            self._say(f"{job.name}: {sentence.partition(': wait')[0]}; going on with the others")
 
     def told(self, sentence: str) -> None:
         self._say(sentence)

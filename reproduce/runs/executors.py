@@ -20,7 +20,9 @@ from typing import Any
 from lengen.progress import Progress
 from reproduce.runs.estimate import cost
 from reproduce.runs.perform import FatalError, Job, JobError, Perform, Watch
+from reproduce.runs.turns import IDLE, Turns
 from reproduce.store.atomic_files import write_text
+from reproduce.store.leases import BusyError
 from reproduce.store.provenance import checkout
 from reproduce.store.store import Store
 
@@ -44,18 +46,22 @@ class Local:
     def __call__(self, jobs: Sequence[Job], perform: Perform, watch: Watch) -> None:
         workers = min(self.workers, len(jobs))
         if workers <= 1:
-            for job in jobs:
-                _here(job, perform, watch)
+            turns = Turns(jobs)
+            for job in turns:
+                _here(job, perform, watch, turns)
         else:
             _Pool(jobs, perform, watch).run(workers)
 
 
-def _here(job: Job, perform: Perform, watch: Watch) -> None:
+def _here(job: Job, perform: Perform, watch: Watch, turns: Turns[Job]) -> None:
     """Perform one job in this process."""
     watch.started(job)
     try:
         report = throttled(lambda progress: watch.progressed(job, progress))
         watch.finished(job, perform(job, report, watch.told))
+    except BusyError as error:
+        turns.postpone(job)
+        watch.postponed(job, str(error))
     except JobError as error:
         watch.failed(job, str(error))
 
@@ -80,19 +86,25 @@ class _Pool:
 
     def __init__(self, jobs: Sequence[Job], perform: Perform, watch: Watch) -> None:
         # longest first, so that no long run starts when the others are done
-        self._waiting = sorted(jobs, key=lambda job: -cost(job.spec, job.profile).total)
+        self._waiting = Turns(sorted(jobs, key=lambda job: -cost(job.spec, job.profile).total))
         self._perform, self._watch = perform, watch
         self._context = multiprocessing.get_context("spawn")
         self._processes: dict[Connection, Any] = {}
         self._running: dict[Connection, Job] = {}
+        self._idle: list[Connection] = []
 
     def run(self, workers: int) -> None:
         try:
             for _ in range(workers):
                 self._feed(self._start())
-            while self._running:
+            while self._running or self._waiting:
                 for pipe in multiprocessing.connection.wait(list(self._running), timeout=1.0):
                     self._hear(pipe)  # type: ignore[arg-type]
+                idle, self._idle = self._idle, []
+                for pipe in idle:
+                    self._feed(pipe)
+                if not self._running:
+                    time.sleep(IDLE)  # all that is left is being made elsewhere
             self._dismiss()
         finally:
             for process in self._processes.values():
@@ -117,14 +129,16 @@ class _Pool:
 
     def _feed(self, pipe: Connection) -> None:
         """Give an idle worker its next job, if there is one."""
-        if self._waiting:
-            job = self._waiting.pop(0)
-            self._running[pipe] = job
-            self._watch.started(job)
-            try:
-                pipe.send(job)
-            except OSError:
-                self._lost(pipe)
+        job = self._waiting.next()
+        if job is None:
+            self._idle.append(pipe)
+            return
+        self._running[pipe] = job
+        self._watch.started(job)
+        try:
+            pipe.send(job)
+        except OSError:
+            self._lost(pipe)
 
     def _hear(self, pipe: Connection) -> None:
         """One message of a worker, or its end."""
@@ -144,6 +158,9 @@ class _Pool:
             del self._running[pipe]
             if kind == "finished":
                 self._watch.finished(job, content)
+            elif kind == "busy":
+                self._waiting.postpone(job)
+                self._watch.postponed(job, content)
             else:
                 self._watch.failed(job, content)
             self._feed(pipe)
@@ -178,6 +195,8 @@ def work(pipe: Connection, perform: Perform) -> None:
         try:
             report = throttled(lambda progress: pipe.send(("progress", progress)))
             pipe.send(("finished", perform(job, report, lambda sentence: pipe.send(("told", sentence)))))
+        except BusyError as error:
+            pipe.send(("busy", str(error)))
         except JobError as error:
             pipe.send(("failed", str(error)))
         except FatalError as error:

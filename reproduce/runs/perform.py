@@ -20,6 +20,7 @@ from lengen.progress import Progress
 from lengen.records import Run
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import StoreError, readable, write_text
+from reproduce.store.leases import BusyError
 from reproduce.store.store import LOGGERS, Store, Workspace
 
 ERRORS = "error.txt"
@@ -92,11 +93,13 @@ class Watch(Protocol):
     def progressed(self, job: Job, progress: Progress) -> None: ...
     def finished(self, job: Job, result: Result) -> None: ...
     def failed(self, job: Job, sentence: str) -> None: ...
+    def postponed(self, job: Job, sentence: str) -> None: ...
     def told(self, sentence: str) -> None: ...
 
 
 Perform = Callable[[Job, Callable[[Progress], None], Callable[[str], None]], Result]
-"""``perform(job, report, tell)`` makes one run; raises `JobError` or `FatalError`."""
+"""``perform(job, report, tell)`` makes one run; raises `JobError`, `FatalError`, or `BusyError` for a run that another
+process is making: it is asked for again after the others."""
 
 
 @dataclass
@@ -168,23 +171,35 @@ class Performer:
 
 
 def perform(order: Order, job: Job, report: Callable[[Progress], None], tell: Callable[[str], None]) -> Result:
-    """Make one run: hold its lock, train and measure (resuming what a killed process left), publish."""
+    """Make one run: hold its lease, train and measure (resuming what a killed process left), publish."""
     store = Store(order.root, "local")
     began = time.monotonic()
     key = (job.experiment, job.profile, job.seed, job.spec.hash())
     work: Path | None = None
     try:
-        with store.workspace(*key, fresh=order.fresh, tell=tell) as space:
-            made = None if order.fresh else store.find(*key)  # by a process that held the lock before
+        with store.workspace(*key, fresh=order.fresh, wait=False) as space:
+            made = None if order.fresh else store.find(*key)  # by a process that held the lease before
             if made is None:
                 work = space.folder
                 if job.profile != "paper":
                     use_one_thread()
-                outcome = _run(job, space.folder, report, order.loggers)
+                outcome = _run(job, space.folder, watched(report, space), order.loggers)
                 made = publish(space, order, job, outcome, time.monotonic() - began)
             return Result(made.version, time.monotonic() - began)
+    except BusyError:
+        raise
     except Exception as error:
         raise explained(error, work, order.root) from error
+
+
+def watched(report: Callable[[Progress], None], space: Workspace) -> Callable[[Progress], None]:
+    """``report``, which ends a run that another process took over while this one stood still."""
+
+    def passed(progress: Progress) -> None:
+        space.held.glance()
+        report(progress)
+
+    return passed
 
 
 def publish(space: Workspace, order: Order, job: Job, outcome: Any, seconds: float) -> Run:

@@ -24,7 +24,10 @@ from reproduce.runs.perform import (
     explained,
     publish,
     use_one_thread,
+    watched,
 )
+from reproduce.runs.turns import Turns
+from reproduce.store.leases import BusyError
 from reproduce.store.store import Store
 
 
@@ -39,7 +42,7 @@ def check(options: Namespace) -> None:
 
 
 def stacks_of(jobs: Sequence[Job]) -> list[list[Job]]:
-    """The jobs by setting, seeds rising: locks are then taken in one order by all processes."""
+    """The jobs by setting, seeds rising: leases are then taken in one order by all processes."""
 
     def setting(job: Job) -> tuple[str, str, str]:
         return job.experiment, job.profile, job.spec.hash()
@@ -55,7 +58,8 @@ class Stacked:
         self.order = order
 
     def __call__(self, jobs: Sequence[Job], perform: Perform, watch: Watch) -> None:
-        for stack in stacks_of(jobs):
+        turns = Turns(stacks_of(jobs))
+        for stack in turns:
             if reason := obstacle(stack[0].spec):
                 watch.told(f"{stack[0].experiment} does not stack, because {reason}: its seeds run one by one")
                 Local(1)(stack, perform, watch)
@@ -63,7 +67,11 @@ class Stacked:
             for job in stack:
                 watch.started(job)
             try:
-                results = perform_stack(self.order, stack, watch.progressed, watch.told)
+                results = perform_stack(self.order, stack, watch.progressed)
+            except BusyError as error:
+                turns.postpone(stack)
+                for job in stack:
+                    watch.postponed(job, str(error))
             except JobError as error:
                 for job in stack:
                     watch.failed(job, str(error))
@@ -72,10 +80,8 @@ class Stacked:
                     watch.finished(job, result)
 
 
-def perform_stack(
-    order: Order, jobs: Sequence[Job], report: Callable[[Job, Progress], None], tell: Callable[[str], None]
-) -> list[Result]:
-    """Make the runs of one setting: hold their locks, train and measure them together, publish each.
+def perform_stack(order: Order, jobs: Sequence[Job], report: Callable[[Job, Progress], None]) -> list[Result]:
+    """Make the runs of one setting: hold their leases, train and measure them together, publish each.
 
     As `reproduce.runs.perform.perform` does for one: what is there by now is not made again, and what a killed stack
     left is resumed. Each run's ``seconds`` are its part of the stack's.
@@ -89,7 +95,7 @@ def perform_stack(
     try:
         with ExitStack() as held:
             spaces = {
-                job: held.enter_context(store.workspace(*key, fresh=order.fresh, tell=tell))
+                job: held.enter_context(store.workspace(*key, fresh=order.fresh, wait=False))
                 for job, key in keys.items()
             }
             made = {} if order.fresh else {job: run for job, key in keys.items() if (run := store.find(*key))}
@@ -98,12 +104,14 @@ def perform_stack(
                 work = spaces[todo[0]].folder
                 if todo[0].profile != "paper":
                     use_one_thread()
-                reports = [throttled(partial(report, job)) for job in todo]
+                reports = [watched(throttled(partial(report, job)), spaces[job]) for job in todo]
                 folders = [spaces[job].folder for job in todo]
                 outcomes = execute_stacked(todo[0].spec, [job.seed for job in todo], folders, reports)
                 share = (time.monotonic() - began) / len(todo)
                 for job, outcome in zip(todo, outcomes, strict=True):
                     made[job] = publish(spaces[job], order, job, outcome, share)
             return [Result(made[job].version, time.monotonic() - began) for job in jobs]
+    except BusyError:
+        raise
     except Exception as error:
         raise explained(error, work, order.root) from error

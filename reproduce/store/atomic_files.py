@@ -1,14 +1,13 @@
-"""Files that are whole or absent: atomic writing, locks, and errors a reader of messages can use.
+"""Files that are whole or absent: atomic writing, and errors a reader of messages can use.
 
 What enters is a path and its content; what leaves is a file that was put on the disk before it got its name, or a
 `StoreError` of one sentence.
 """
 
 import contextlib
-import fcntl
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -36,8 +35,8 @@ def write_bytes(path: Path, content: bytes) -> None:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
                 file.flush()
-                os.fchmod(file.fileno(), 0o644)
                 os.fsync(file.fileno())
+            os.chmod(temporary, 0o644)
             os.replace(temporary, path)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -57,31 +56,10 @@ def writing(path: Path) -> Iterator[None]:
         ) from error
 
 
-@contextlib.contextmanager
-def locked(home: Path, wait: bool, tell: Callable[[str], None] | None) -> Iterator[None]:
-    """Hold ``home/.lock``; the kernel lets go of it when its holder ends, however it ends."""
-    with writing(home):
-        home.mkdir(parents=True, exist_ok=True)
-        handle = os.open(home / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            sentence = f"{readable(home)} is being written by process {os.pread(handle, 20, 0).decode() or 'unknown'}"
-            if not wait:
-                raise StoreError(sentence + ": wait for it to finish, or stop it") from None
-            if tell is not None:
-                tell(sentence + ": waiting for it to finish")
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, str(os.getpid()).encode(), 0)
-        yield
-    finally:
-        os.close(handle)
-
-
 def sync(path: Path) -> None:
-    """Put a file's content, or a folder's list of names, onto the disk."""
+    """Put a file's content, or a folder's list of names, onto the disk; Windows opens no folders, and keeps names."""
+    if os.name == "nt" and path.is_dir():
+        return
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

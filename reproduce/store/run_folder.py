@@ -25,6 +25,10 @@ RECORDS = ("metrics.csv", *SCORES, "keys.csv", "attention.npz", "arrays.npz")
 """What a run measured; each is checked against its sha256 when read."""
 
 
+LARGEST_ARRAYS = 2**30
+"""Bytes that an archive may hold when it is unpacked: bigger ones are no records of a run."""
+
+
 def damaged(path: Path) -> str:
     return (
         f"{readable(path)} is not the file its run wrote: expected the sha256 that stands in run.json; "
@@ -38,7 +42,7 @@ def load_info(folder: Path) -> dict[str, Any]:
     repair = "; restore it, or delete its folder"
     try:
         info = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise StoreError(f"{readable(path)}: expected JSON ({reason}){repair}") from None
     if isinstance(info, dict) and info.get("schema_version") == 1:
@@ -117,6 +121,9 @@ def arrays_to_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
 def arrays_from_bytes(content: bytes) -> dict[str, np.ndarray]:
     """The inverse of `arrays_to_bytes`; nothing in the file can run code (no pickles)."""
     try:
+        with zipfile.ZipFile(io.BytesIO(content)) as inside:
+            if sum(entry.file_size for entry in inside.infolist()) > LARGEST_ARRAYS:
+                raise ValueError
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except Exception:

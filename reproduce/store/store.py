@@ -1,10 +1,10 @@
 """The results store: the only writer of run folders, and the only reader.
 
 What enters is what a run measured (`lengen.records`) with its run.json; what leaves is `Run` objects. A finished
-version is never written again. A run grows in a hidden folder ``.work`` under a lock and gets its name ``v<N>`` by
+version is never written again. A run grows in a hidden folder ``.work`` under a lease and gets its name ``v<N>`` by
 one rename, after everything in it is on the disk: whoever is killed at any moment leaves either all or nothing.
 
-    <root>/<store>/<paper>/<figure>/<variant>/<profile>/seed-<k>/{.lock, .work/, v1/, v2/, ...}
+    <root>/<store>/<paper>/<figure>/<variant>/<profile>/seed-<k>/{.lease, .work/, v1/, v2/, ...}
 """
 
 import contextlib
@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from lengen.records import METRIC_COLUMNS, Grid, Run, key_counts_to_csv, to_table
-from reproduce.store.atomic_files import StoreError, locked, readable, sync, write_bytes, write_text, writing
+from reproduce.store.atomic_files import StoreError, readable, sync, write_bytes, write_text, writing
+from reproduce.store.leases import Held, leased
 from reproduce.store.provenance import checkout
 from reproduce.store.run_folder import (
     RECORDS,
@@ -61,10 +62,12 @@ def no_reference() -> str:
 
 
 class Workspace:
-    """The folder in which one run grows, with its lock held; `publish` gives it its final name."""
+    """The folder in which one run grows, with its lease held; `publish` gives it its final name."""
 
-    def __init__(self, store: "Store", key: tuple[str, str, int, str], folder: Path) -> None:
+    def __init__(self, store: "Store", key: tuple[str, str, int, str], folder: Path, held: Held) -> None:
         self._store, self._key = store, key
+        self.held = held
+        """The right to write here: a process that was stopped for long may have lost it."""
         self.folder = folder
         """Where metrics.csv, last.ckpt and model.safetensors live while the run is made; survives a kill."""
 
@@ -74,6 +77,7 @@ class Workspace:
         ``info`` is what the conductor knows (spec, overrides, provenance); ``outcome.info`` what the run found out.
         run.json is written last, with the sha256 of every other file.
         """
+        self.held.check()
         experiment, profile, seed, spec_hash = self._key
         folder = self.folder
         for name in RECORDS[1:]:
@@ -102,7 +106,7 @@ class Workspace:
             "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
             "files": {name: _sha256(folder / name) for name in files},
         }
-        return self._store._name(folder, self._key, content)
+        return self._store._name(self, content)
 
 
 class Store:
@@ -164,13 +168,13 @@ class Store:
         wait: bool = True,
         tell: Callable[[str], None] | None = None,
     ) -> Iterator[Workspace]:
-        """The work folder of one run, with its lock held; what another specification left in it is discarded.
+        """The work folder of one run, with its lease held; what another specification left in it is discarded.
 
-        ``fresh`` discards what the same specification left too. Where another process holds the lock, ``tell``
-        gets one sentence and the call waits, or `StoreError` is raised if ``wait`` is False.
+        ``fresh`` discards what the same specification left too. Where another process holds the lease, ``tell``
+        gets one sentence and the call waits, or `BusyError` is raised if ``wait`` is False.
         """
         home = self.path / experiment / profile / f"seed-{seed}"
-        with locked(home, wait, tell):
+        with leased(home, wait, tell) as held:
             work = home / ".work"
             mark = work / _MARK
             with writing(work):
@@ -178,7 +182,7 @@ class Store:
                     shutil.rmtree(work)
                 work.mkdir(exist_ok=True)
             write_text(mark, spec_hash)
-            yield Workspace(self, (experiment, profile, seed, spec_hash), work)
+            yield Workspace(self, (experiment, profile, seed, spec_hash), work, held)
 
     def adopt(self, run: Run, source: "Store", weights: bool = False) -> Run | None:
         """Copy a finished run of another store here as a new version; None where its files are here already.
@@ -195,20 +199,26 @@ class Store:
             )
         key = (run.experiment, run.profile, run.seed, str(run.info["spec_hash"]))
         files = {name: sums[name] for name in names}
-        here = self.find(*key)
-        if here is not None and set(files.items()) <= set(dict(here.info["files"]).items()):  # type: ignore[call-overload]
+        if self._holds(key, files):
             return None
         with self.workspace(*key, fresh=True) as space:
+            if self._holds(key, files):  # by a process that held the lease before
+                return None
             for name in names:
                 content = (origin / name).read_bytes()
                 if hashlib.sha256(content).hexdigest() != sums[name]:
                     raise StoreError(damaged(origin / name))
                 write_bytes(space.folder / name, content)
-            return self._name(space.folder, key, {**run.info, "files": files})
+            return self._name(space, {**run.info, "files": files})
 
-    def _name(self, folder: Path, key: tuple[str, str, int, str], content: Mapping[str, object]) -> Run:
+    def _holds(self, key: tuple[str, str, int, str], files: Mapping[str, str]) -> bool:
+        """Whether the newest version of a run has these files, by their sha256."""
+        here = self.find(*key)
+        return here is not None and files.items() <= dict(here.info["files"]).items()  # type: ignore[call-overload]
+
+    def _name(self, space: Workspace, content: Mapping[str, object]) -> Run:
         """Write run.json, put everything on the disk and give the work folder its version name."""
-        home = folder.parent
+        folder, home = space.folder, space.folder.parent
         version = 1 + max((_number(path) for path in home.glob("v*")), default=0)
         write_text(folder / "run.json", json.dumps(content, indent=1, sort_keys=True) + "\n")
         target = home / f"v{version}"
@@ -219,6 +229,7 @@ class Store:
                 if path.name not in content["files"] and path.name not in ("run.json", LOGGERS, _MARK):  # type: ignore[operator]
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
             sync(folder)
+            space.held.check()
             os.rename(folder, target)
             sync(home)
             (target / _MARK).unlink(missing_ok=True)

@@ -212,6 +212,19 @@ def test_a_loss_that_is_no_number_stops_the_run(tmp_path, monkeypatch):
     assert (str(kept) in str(caught.value)) == kept.exists()
 
 
+def test_a_loss_that_exploded_stops_the_run(tmp_path, monkeypatch):
+    train = SequenceModule.training_step
+
+    def enormous(self, batch, index):
+        return train(self, batch, index) * (1e7 if self.trainer.global_step >= 4 else 1)
+
+    monkeypatch.setattr(SequenceModule, "training_step", enormous)
+    with pytest.raises(DivergedError, match=r"the loss at step 5 is \d+") as caught:
+        run(tmp_path)
+    assert str(tmp_path / CHECKPOINT) in str(caught.value)
+    assert torch.load(tmp_path / CHECKPOINT, weights_only=True)["global_step"] == 3
+
+
 def test_a_learning_rate_beyond_all_measure_diverges_by_itself(tmp_path):
     with pytest.raises(DivergedError, match="training diverged"):
         run(tmp_path, change(SPEC, train={"lr": 1e30, "warmup": 0.0}))

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 from matplotlib.figure import Figure as Drawing
 
+from lengen.callbacks.checkpoint import diverged
 from lengen.config import Addition, Coupled, Linear
 from lengen.config.experiment import Experiment, Figure
 from lengen.config.spec import DataSpec, ModelSpec, Spec, SpecError, TestSpec, TrainSpec, change
@@ -38,6 +39,14 @@ class FailsForSeedOne(Instant):
         if seed == 1:
             raise RuntimeError("seed one is unlucky")
         return super().run(seed, folder, report, loggers)
+
+
+class Diverges(Instant):
+    def run(self, seed, folder, report, loggers=()):
+        result = super().run(seed, folder, report, loggers)
+        if seed == 1:
+            raise diverged("the loss at step 3 is nan", folder / "last.ckpt")
+        return result
 
 
 class TellsItsProcess(Instant):
@@ -74,6 +83,19 @@ class WaitsForever(Instant):
         (folder / "pid").write_text(json.dumps(os.getpid()))
         while True:
             time.sleep(0.05)
+
+
+class TellsWhen(Instant):
+    """Takes a fifth of a second, and writes into one log when it began and ended."""
+
+    def run(self, seed, folder, report, loggers=()):
+        with open(Path(os.environ["LENGEN_RESULTS"]) / "log", "a", buffering=1) as log:
+            run = f"{folder.parents[2].name}-{seed}"
+            log.write(f"began {run} {os.getpid()}\n")
+            time.sleep(0.2)
+            result = super().run(seed, folder, report, loggers)
+            log.write(f"ended {run} {os.getpid()}\n")
+        return result
 
 
 SPEC = Instant(

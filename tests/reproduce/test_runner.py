@@ -26,6 +26,7 @@ from tests.reproduce.fakes import (
     BadField,
     CleansUp,
     Dies,
+    Diverges,
     FailsForSeedOne,
     Instant,
     TellsItsProcess,
@@ -99,6 +100,13 @@ def test_a_failure_is_collected_and_the_others_go_on(results):
     assert "Traceback" in trace.read_text()
     report, _ = make(results, jobs(seeds=(1,)))
     assert [path.name for path in Store(results, "local").folder(report.runs[0]).glob("error*")] == []
+
+
+def test_a_run_that_diverged_fails_alone_with_its_step_and_checkpoint(results):
+    report, _ = make(results, jobs(seeds=(0, 1, 2), kind=Diverges))
+    assert sorted(report.failures) == ["toy/fig1/alpha seed 1", "toy/fig1/beta seed 1"] and len(report.runs) == 4
+    sentence = report.failures["toy/fig1/alpha seed 1"]
+    assert "the loss at step 3 is nan" in sentence and "seed-1/.work/last.ckpt" in sentence
 
 
 def test_workers_are_kept_alive_and_use_one_thread(results):

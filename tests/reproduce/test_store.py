@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -260,6 +261,19 @@ def test_promotion_copies_records_once_and_weights_on_request(store):
     with_weights = reference.adopt(run, store, weights=True)
     assert with_weights.version == 2 and (reference.folder(with_weights) / "model.safetensors").read_text() == "weights"
     assert reference.adopt(run, store, weights=True) is None
+
+
+def test_two_promotions_at_once_make_one_copy(store):
+    run, reference = publish(store), Store(store.root, "reference")
+    with reference.workspace(*KEY, HASH) as space:  # the one that came first, about to publish
+        second: list[object] = []
+        thread = threading.Thread(target=lambda: second.append(Store(store.root, "reference").adopt(run, store)))
+        thread.start()
+        time.sleep(0.2)  # it has looked by now, and waits
+        (space.folder / "metrics.csv").write_bytes((store.folder(run) / "metrics.csv").read_bytes())
+        space.publish(INFO, outcome())
+    thread.join(20)
+    assert second == [None] and [found.version for found in reference.headers()] == [1]
 
 
 def test_runs_that_hold_a_file_are_found_behind_newer_ones_without_it(store):

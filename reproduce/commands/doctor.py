@@ -1,0 +1,211 @@
+"""The command ``doctor``: what this machine has and lacks; one line each, with a remedy where one is needed.
+
+What enters is the machine, the installed packages and the results folder; what leaves are `Finding` objects, printed.
+Nothing is changed but a folder that is made below the results and removed again.
+"""
+
+import contextlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import NamedTuple
+
+from filelock import SoftFileLease, Timeout
+
+from lengen.machine import machine
+from reproduce.store.atomic_files import StoreError, readable, write_text
+from reproduce.store.leases import HEARTBEAT, LEASE, STALE, leased, silent
+from reproduce.store.provenance import checkout
+from reproduce.store.store import results_root
+
+OLDEST = (3, 11)
+"""The first Python that runs this."""
+ROOM = 2.0
+"""GB that a night of runs with its checkpoints takes at most."""
+FAST = ("avx2", "asimd")
+"""Without one of these a matrix product takes several times as long."""
+NAMED = 5
+"""At most so many packages or leases are named in a line."""
+
+
+class Finding(NamedTuple):
+    """One line: what was looked at, what was found, and what to do about it, where something is wrong."""
+
+    what: str
+    found: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return f"{'look' if self.remedy else 'ok':<5}{self.what:<13}{self.found}" + (
+            f": {self.remedy}" if self.remedy else ""
+        )
+
+
+def doctor_command() -> int:
+    """Print a line for each finding; 1 where one has a remedy."""
+    wrong = False
+    for finding in findings(results_root()):
+        print(finding, flush=True)
+        wrong |= bool(finding.remedy)
+    return int(wrong)
+
+
+def findings(root: Path) -> Iterator[Finding]:
+    """Everything that is looked at, quick things first."""
+    yield python(sys.version_info[:3])
+    yield instructions(*machine()[:2])
+    yield disk(root)
+    yield from folder(root)
+    yield silent_leases(root, time.time())
+    yield packages()
+    yield from torch()
+
+
+def python(version: tuple[int, ...]) -> Finding:
+    """Whether this Python is new enough."""
+    told = f"{'.'.join(map(str, version))} on {platform.system()} {platform.machine()}"
+    name = ".".join(map(str, OLDEST))
+    return Finding(
+        "Python", told, "" if version >= OLDEST else f"install Python {name} or newer, make PYTHON=python{name}"
+    )
+
+
+def instructions(model: str, sets: tuple[str, ...]) -> Finding:
+    """Which instructions for matrix products the processor has."""
+    if not sets:
+        return Finding("processor", f"{model}, which does not tell its instruction sets")
+    slow = not any(name in sets for name in FAST)
+    remedy = "runs will take several times the estimated time; choose a machine with AVX2 or Neon" if slow else ""
+    return Finding("processor", f"{model} ({' '.join(sets)})", remedy)
+
+
+def disk(root: Path) -> Finding:
+    """Room below the results folder."""
+    free = shutil.disk_usage(_existing(root)).free / 1e9
+    remedy = f"make room, {ROOM:g} GB are needed, or set LENGEN_RESULTS to another disk" if free < ROOM else ""
+    return Finding("disk", f"{free:.1f} GB free at {readable(root)}", remedy)
+
+
+def folder(root: Path) -> Iterator[Finding]:
+    """Whether files can be written, and leases held, where results go."""
+    where = _existing(root)
+    place = readable(where)
+    try:
+        with tempfile.TemporaryDirectory(dir=where, prefix=".doctor-") as made:
+            write_text(Path(made) / "file", "content")
+            yield Finding("permission", f"{place} can be written")
+            yield _leases(Path(made), place)
+    except (OSError, StoreError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        yield Finding("permission", f"{place}: {reason}", "give permission, or set LENGEN_RESULTS to another folder")
+
+
+def _leases(made: Path, place: str) -> Finding:
+    """A lease is held and refused to a second owner."""
+    remedy = "set LENGEN_RESULTS to a folder of another file system"
+    try:
+        with leased(made, False, None) as held:
+            held.check()
+            second = SoftFileLease(made / LEASE, lease_duration=STALE, heartbeat_interval=HEARTBEAT)
+            with contextlib.suppress(Timeout), second.acquire(timeout=0):
+                return Finding("leases", f"{place} lets two in", remedy)
+    except StoreError as error:
+        return Finding("leases", str(error), remedy)
+    return Finding("leases", f"{place} can hold them")
+
+
+def silent_leases(root: Path, now: float) -> Finding:
+    """Runs that somebody began and does not go on with."""
+    owners = {path: owner for path in sorted(root.glob(f"**/{LEASE}")) if (owner := silent(path, now))}
+    if not owners:
+        return Finding("stale leases", "none")
+    named = [f"{readable(path)} ({owner})" for path, owner in list(owners.items())[:NAMED]]
+    return Finding(
+        "stale leases",
+        f"{len(owners)}, {', '.join(named)}",
+        "the next command that makes these runs takes them over; nothing needs to be deleted",
+    )
+
+
+def packages() -> Finding:
+    """Installed versions against requirements.lock."""
+    root = checkout()
+    if root is None or not (root / "requirements.lock").is_file():
+        return Finding("packages", "installed without a repository: there is no requirements.lock to compare with")
+    locked = versions((root / "requirements.lock").read_text())
+    other = [f"{name} {here or 'absent'} for {wanted}" for name, wanted, here in differing(locked)]
+    if not other:
+        return Finding("packages", f"{len(locked)} as in requirements.lock")
+    more = f" and {len(other) - NAMED} more" if len(other) > NAMED else ""
+    return Finding("packages", f"{', '.join(other[:NAMED])}{more}", "rm .venv/.installed and make setup installs them")
+
+
+def versions(lock: str) -> dict[str, str]:
+    """Name -> version of a requirements file.
+
+    >>> versions("# a comment\\nnumpy==2.2.1 \\\\\\n    --hash=sha256:00\\nmsgspec==0.19.0\\n")
+    {'numpy': '2.2.1', 'msgspec': '0.19.0'}
+    """
+    return dict(re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", lock, re.MULTILINE))
+
+
+def differing(locked: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """(package, version in the lock file, version here or "") where they differ."""
+    for name, wanted in locked.items():
+        try:
+            here = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            here = ""
+        if here != wanted:
+            yield name, wanted, here
+
+
+def torch() -> Iterator[Finding]:
+    """PyTorch, and whether it can use the GPU that is here; it is loaded last, because that takes a second."""
+    try:
+        import torch
+    except (ImportError, OSError) as error:
+        yield Finding("torch", f"cannot be loaded ({str(error).splitlines()[0]})", "make setup installs it")
+        return
+    yield Finding("torch", f"{torch.__version__}, {torch.get_num_threads()} threads")
+    usable = torch.cuda.get_device_name(0) if torch.cuda.is_available() else ""
+    yield cuda(torch.version.cuda or "", usable, driver())
+
+
+def driver() -> str:
+    """Version of the NVIDIA driver; "" where there is none."""
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.partition("\n")[0].strip()
+
+
+def cuda(built: str, usable: str, driver: str) -> Finding:
+    """What the CUDA version torch was built for, the GPU that it can use, and the driver say together."""
+    if usable:
+        return Finding("CUDA", f"{built}, driver {driver or 'unknown'}, {usable}")
+    if not driver:
+        return Finding("CUDA", "no GPU here: profiles smoke, cpu and night need none, --profile paper does")
+    if not built:
+        remedy = "make setup TORCH=torch with the index of pytorch.org that fits the driver"
+        return Finding("CUDA", f"driver {driver}, but torch was built without CUDA", remedy)
+    remedy = (
+        f"update the driver, or install a torch that was built for it: {built} is newer than it, or the GPU is in use"
+    )
+    return Finding("CUDA", f"driver {driver}, but torch for CUDA {built} cannot use the GPU", remedy)
+
+
+def _existing(path: Path) -> Path:
+    """The folder, or the nearest one above it that is there."""
+    while not path.is_dir():
+        path = path.parent
+    return path

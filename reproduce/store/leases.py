@@ -1,0 +1,148 @@
+"""Who may write a run: a lease in its folder, held by a heartbeat, that holds on network file systems too.
+
+What enters is the folder of one seed; what leaves is the right to write there, or a `BusyError` that names who has it.
+A lease is the file ``.lease``, made atomically, with its owner's process, host and a random token. Its owner touches it
+every `HEARTBEAT` seconds. It is taken over at once where its owner is a process of this machine that is gone, and where
+nobody touched it for `STALE` seconds on the clock of who watches. ``fcntl.flock`` promises none of this on NFS.
+
+The file itself is `filelock.SoftFileLease`, which torch brings with it, and which knows reused process ids, containers
+and Windows; here is only how a results folder uses it.
+"""
+
+import contextlib
+import functools
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from filelock import SoftFileLease, Timeout, lock_descriptor
+
+from reproduce.store.atomic_files import StoreError, readable, writing
+
+LEASE = ".lease"
+"""File in the folder of a seed that names who writes there."""
+EARLIER = ".lock"
+"""File that programs of before leases lock, as long as they write there."""
+STALE = 60.0
+"""Seconds without a heartbeat after which a lease counts as left behind; every process has to agree on it."""
+HEARTBEAT = 15.0
+"""Seconds from one heartbeat to the next."""
+MOMENT = 0.06
+"""Seconds that a first look takes: a lease of a dead owner is cleared by one try, and taken by the next."""
+POLL = 0.25
+"""Seconds between two looks at a lease that is waited for."""
+
+
+class BusyError(StoreError):
+    """Another process writes this run; the message names it."""
+
+
+class LostError(BusyError):
+    """The lease of this process was taken over, because it missed its heartbeats: who took it makes the run."""
+
+
+class Held:
+    """A lease that this process holds, or lost because it stood still for long: stopped, or asleep."""
+
+    def __init__(self, home: Path, lease: SoftFileLease) -> None:
+        self._home, self._lease, self._token = home, lease, lease.token
+
+    def glance(self) -> None:
+        """Raise `LostError` where a heartbeat found the lease in other hands; reads nothing while all is well."""
+        if self._lease.compromise is not None:
+            self.check()
+
+    def check(self) -> None:
+        """Raise `LostError` where the lease names another owner, or nobody, by now; reads one small file."""
+        for _ in range(2):  # who looks whether its owner lives moves it aside for a moment
+            owner = self._lease.owner
+            if owner is not None and owner.token == self._token:
+                return
+            time.sleep(POLL)
+        raise LostError(
+            f"{readable(self._home)} was taken over by {_who(self._lease)}, because this process did not answer "
+            f"for {STALE:.0f} seconds: run the same command again"
+        )
+
+
+@contextlib.contextmanager
+def leased(home: Path, wait: bool, tell: Callable[[str], None] | None) -> Iterator[Held]:
+    """Hold the lease of ``home``, which is made if need be.
+
+    Where another process holds it, ``tell`` gets one sentence and the call waits, or `BusyError` is raised if ``wait``
+    is False. Raises `StoreError` where the folder cannot be written.
+    """
+    with writing(home):
+        home.mkdir(parents=True, exist_ok=True)
+    lease = _lease(home.resolve())
+    if lease.is_locked:
+        raise BusyError(f"{readable(home)} is being written by this process already: wait for it to finish")
+    with contextlib.ExitStack() as held:
+        if not _acquired(lease, home, MOMENT, MOMENT / 3):
+            sentence = f"{readable(home)} is being written by {_who(lease)}"
+            if not wait:
+                raise BusyError(sentence + ": wait for it to finish, or stop it")
+            if tell is not None:
+                tell(sentence + ": waiting for it to finish")
+            _acquired(lease, home, -1, POLL)
+        held.callback(lease.release)
+        held.enter_context(_earlier(home, wait))
+        yield Held(home, lease)
+
+
+def silent(path: Path, now: float) -> str:
+    """Whose a lease file is, where its heart did not beat for twice `STALE` seconds before ``now`` (seconds since the
+    epoch); else nothing. Touches nothing."""
+    try:
+        age = now - path.stat().st_mtime
+    except OSError:
+        return ""
+    return _who(SoftFileLease(path)) if age > 2 * STALE else ""
+
+
+def _acquired(lease: SoftFileLease, home: Path, seconds: float, every: float) -> bool:
+    """Whether the lease was got within so many seconds (however many, where negative), asking ``every`` so often."""
+    try:
+        with writing(home):
+            try:
+                lease.acquire(timeout=seconds, poll_interval=every)
+            except Timeout:
+                return False
+    except ValueError as error:
+        if isinstance(error, StoreError):
+            raise
+        raise StoreError(f"{readable(home / LEASE)}: {error}") from None
+    return True
+
+
+@functools.cache
+def _lease(home: Path) -> SoftFileLease:
+    """One object a folder and process: how long a lease was not touched is known to who looked before, too."""
+    return SoftFileLease(home / LEASE, lease_duration=STALE, heartbeat_interval=HEARTBEAT)
+
+
+def _who(lease: SoftFileLease) -> str:
+    owner = lease.owner
+    return "a process that just ended" if owner is None else f"process {owner.pid} on {owner.hostname.split('?')[0]}"
+
+
+@contextlib.contextmanager
+def _earlier(home: Path, wait: bool) -> Iterator[None]:
+    """Hold the lock of programs of before leases, too, where one of them left its file.
+
+    A file system that cannot lock has no such program at work: it would not have got its lock there.
+    """
+    if not (home / EARLIER).is_file():
+        yield
+        return
+    handle = os.open(home / EARLIER, os.O_RDWR)
+    try:
+        with contextlib.suppress(OSError):
+            while not lock_descriptor(handle, blocking=False):
+                if not wait:
+                    raise BusyError(f"{readable(home)} is being written by an earlier version: wait for it to finish")
+                time.sleep(POLL)
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,181 @@
+"""Leases: one writer a run, whoever dies, on whatever file system; several commands share the work."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from reproduce.store import leases
+from reproduce.store.atomic_files import StoreError
+from reproduce.store.leases import LEASE, BusyError, LostError, leased
+from reproduce.store.store import Store
+from tests.reproduce.fakes import SPEC, outcome
+from tests.reproduce.test_runner import CHECKOUT, wait_until
+
+KEY = ("toy/fig1/alpha", "cpu", 0, SPEC.hash())
+INFO = {"spec": SPEC.to_dict(), "overrides": []}
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Leases that are left behind after half a second."""
+    monkeypatch.setattr(leases, "STALE", 0.5)
+    monkeypatch.setattr(leases, "HEARTBEAT", 0.1)
+    leases._lease.cache_clear()
+    yield
+    leases._lease.cache_clear()
+
+
+def of_another_machine(home: Path) -> str:
+    """The lease that a process of another machine would have written now."""
+    with leased(home, False, None):
+        lines = (home / LEASE).read_text().splitlines()
+    other = {"host": "host=elsewhere", "token": "token=" + 32 * "a"}
+    return "".join(f"{other.get(line.partition('=')[0], line)}\n" for line in lines)
+
+
+def test_a_lease_names_its_owner_and_is_gone_when_it_ends(tmp_path):
+    with leased(tmp_path, False, None):
+        text = (tmp_path / LEASE).read_text()
+        assert f"pid={os.getpid()}\n" in text and "token=" in text and "host=" in text
+        with pytest.raises(BusyError, match="by this process already"), leased(tmp_path, False, None):
+            pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lease_of_another_machine_is_taken_over_when_its_heart_stopped(tmp_path, quick):
+    (tmp_path / LEASE).write_text(of_another_machine(tmp_path))
+    began = time.monotonic()
+    with pytest.raises(BusyError, match=r"being written by process \d+ on elsewhere"), leased(tmp_path, False, None):
+        pass
+    for _ in range(4):  # a heart that beats
+        time.sleep(0.2)
+        os.utime(tmp_path / LEASE)
+        with pytest.raises(BusyError), leased(tmp_path, False, None):
+            pass
+    assert time.monotonic() - began > leases.STALE
+    with leased(tmp_path, True, None):
+        assert f"pid={os.getpid()}\n" in (tmp_path / LEASE).read_text()
+
+
+def test_heartbeats_keep_a_lease(tmp_path, quick):
+    with leased(tmp_path, False, None) as held:
+        first = (tmp_path / LEASE).stat().st_mtime_ns
+        wait_until(lambda: (tmp_path / LEASE).stat().st_mtime_ns > first)
+        held.check()
+
+
+def test_who_lost_its_lease_publishes_nothing(tmp_path, quick):
+    store = Store(tmp_path, "local")
+    with pytest.raises(LostError, match=r"taken over by process \d+ on elsewhere"), store.workspace(*KEY) as space:
+        lease = space.folder.parent / LEASE
+        successor = space.folder.parent / "successor"
+        successor.write_text(lease.read_text().replace("token=", "token=0").replace("host=", "host=elsewhere?"))
+        os.replace(successor, lease)
+        space.publish(INFO, outcome())
+    assert Store(tmp_path, "local").runs() == [] and lease.exists(), "and its successor keeps its lease"
+
+
+def test_a_heartbeat_finds_out_and_the_next_report_ends_the_run(tmp_path, quick):
+    with pytest.raises(LostError), leased(tmp_path, False, None) as held:
+        held.glance()
+        (tmp_path / LEASE).unlink()
+        for _ in range(500):
+            time.sleep(0.02)
+            held.glance()
+
+
+def test_leases_of_other_settings_are_refused_in_one_sentence(tmp_path, quick):
+    """A version with another rhythm wrote it: neither knows when the other counts as gone."""
+    (tmp_path / LEASE).write_text(of_another_machine(tmp_path).replace("duration=0.5", "duration=7.0"))
+    with pytest.raises(StoreError, match=r"\.lease.*must agree") as error, leased(tmp_path, False, None):
+        pass
+    assert "\n" not in str(error.value)
+
+
+def test_a_lock_of_an_earlier_version_is_respected(tmp_path):
+    fcntl = pytest.importorskip("fcntl", reason="earlier versions need fcntl")
+    with open(tmp_path / leases.EARLIER, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(BusyError, match="by an earlier version"), leased(tmp_path, False, None):
+            pass
+    with leased(tmp_path, False, None), open(tmp_path / leases.EARLIER) as file, pytest.raises(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_nothing_needs_fcntl(tmp_path):
+    code = (
+        "import sys; sys.modules['fcntl'] = None\n"
+        "from pathlib import Path\n"
+        "import reproduce.cli, reproduce.commands.run, reproduce.commands.results\n"
+        "from reproduce.store.store import Store\n"
+        "from tests.reproduce.fakes import outcome\n"
+        f"with Store(Path({str(tmp_path)!r}), 'local').workspace(*{KEY!r}) as space:\n"
+        "    (space.folder.parent / '.lock').touch()\n"
+        f"    print(space.publish({INFO!r}, outcome()).version)\n"
+        f"with Store(Path({str(tmp_path)!r}), 'local').workspace(*{KEY!r}) as space: pass\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
+
+
+COMMAND = """
+import io, os, sys
+from pathlib import Path
+from reproduce.runs import perform as runner
+from reproduce.runs.display import Display
+from reproduce.runs.estimate import cost
+from reproduce.runs.executors import Local
+from tests.reproduce.fakes import TellsWhen, behaving, spec_with
+
+if __name__ == "__main__":
+    specs = {"alpha": behaving(TellsWhen), "beta": behaving(TellsWhen, spec_with(lr=0.5))}
+    todo = [runner.Job(f"toy/fig1/{name}", "cpu", seed, spec) for name, spec in specs.items() for seed in range(6)]
+    order = runner.Order(Path(os.environ["LENGEN_RESULTS"]), {})
+    with Display({job: cost(job.spec, "cpu") for job in todo}, 1) as display:
+        report = runner.run(todo, order, Local(int(sys.argv[1])), display)
+    assert [run.version for run in report.runs] == [1] * 12, report
+    assert not report.failures, report.failures
+"""
+
+
+def test_four_commands_share_the_work_and_a_killed_one_is_succeeded(tmp_path):
+    """Never one run twice, SIGKILL included; who finds a run in other hands goes on with the next."""
+    script, log = tmp_path / "command.py", tmp_path / "log"
+    script.write_text(COMMAND)
+    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT), "LENGEN_RESULTS": str(tmp_path)}
+    start = [sys.executable, str(script)]
+    commands = [
+        subprocess.Popen([*start, workers], env=environment, stderr=subprocess.PIPE, text=True)
+        for workers in ("1", "1", "1", "2")
+    ]
+    victim = commands[0]
+    try:
+        wait_until(lambda: log.exists() and f" {victim.pid}\n" in log.read_text())
+        victim.kill()
+        said = [command.communicate(timeout=120)[1] for command in commands]
+    finally:
+        for command in commands:
+            command.kill()
+            command.wait()
+    assert [command.returncode for command in commands[1:]] == [0, 0, 0], said
+    events = [line.split() for line in log.read_text().splitlines()]
+    open_runs: dict[str, str] = {}
+    for what, run, pid in events:
+        if what == "began":
+            assert open_runs.get(run) in (None, str(victim.pid)), "two processes made one run at one time"
+            open_runs[run] = pid
+        else:
+            assert open_runs[run] == pid
+    ended = [run for what, run, _ in events if what == "ended"]
+    assert sorted(set(ended)) == sorted(f"{name}-{seed}" for name in ("alpha", "beta") for seed in range(6))
+    # a run whose process was killed between its end and its name is made again
+    assert len(ended) - len(set(ended)) <= 1
+    assert len({pid for what, _, pid in events if what == "ended"} - {str(victim.pid)}) >= 3, "the work is shared"
+    versions = sorted(path.parent.name for path in tmp_path.glob("local/**/run.json"))
+    assert versions == ["v1"] * 12
+    assert not list(tmp_path.glob("local/**/.lease*")), "nothing is left behind"
