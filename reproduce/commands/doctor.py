@@ -30,7 +30,7 @@ OLDEST = (3, 11)
 ROOM = 2.0
 """GB that a night of runs with its checkpoints takes at most."""
 FAST = ("avx2", "asimd")
-"""Without one of these a matrix product takes several times as long."""
+"""Without one of these a product of matrices takes several times as long."""
 NAMED = 5
 """At most so many packages or leases are named in a line."""
 
@@ -78,7 +78,7 @@ def python(version: tuple[int, ...]) -> Finding:
 
 
 def instructions(model: str, sets: tuple[str, ...]) -> Finding:
-    """Which instructions for matrix products the processor has."""
+    """Which instructions for products of matrices the processor has."""
     if not sets:
         return Finding("processor", f"{model}, which does not tell its instruction sets")
     slow = not any(name in sets for name in FAST)

@@ -86,13 +86,13 @@ class WaitsForever(Instant):
 
 
 class TellsWhen(Instant):
-    """Takes a fifth of a second, and writes into one log when it began and ended."""
+    """Takes half a second, and writes into one log when it began and ended."""
 
     def run(self, seed, folder, report, loggers=()):
         with open(Path(os.environ["LENGEN_RESULTS"]) / "log", "a", buffering=1) as log:
             run = f"{folder.parents[2].name}-{seed}"
             log.write(f"began {run} {os.getpid()}\n")
-            time.sleep(0.2)
+            time.sleep(0.5)
             result = super().run(seed, folder, report, loggers)
             log.write(f"ended {run} {os.getpid()}\n")
         return result

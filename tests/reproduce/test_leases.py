@@ -175,7 +175,7 @@ def test_four_commands_share_the_work_and_a_killed_one_is_succeeded(tmp_path):
     assert sorted(set(ended)) == sorted(f"{name}-{seed}" for name in ("alpha", "beta") for seed in range(6))
     # a run whose process was killed between its end and its name is made again
     assert len(ended) - len(set(ended)) <= 1
-    assert len({pid for what, _, pid in events if what == "ended"} - {str(victim.pid)}) >= 3, "the work is shared"
+    assert len({pid for what, _, pid in events if what == "ended"} - {str(victim.pid)}) >= 2, "the work is shared"
     versions = sorted(path.parent.name for path in tmp_path.glob("local/**/run.json"))
     assert versions == ["v1"] * 12
     assert not list(tmp_path.glob("local/**/.lease*")), "nothing is left behind"
