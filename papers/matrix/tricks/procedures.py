@@ -8,7 +8,7 @@ from papers.matrix.settings import Refused, changed, lowest_first
 from papers.matrix.spec import ChosenSpec
 from papers.matrix.tasks import TASKS
 
-PER_LOOP = 4
+PER_LOOP = 2
 """Tokens of the prompt for which the block is applied once more."""
 HINTS: Mapping[str, Callable[[int], Task]] = {
     row.task(2).name: row.hint for row in TASKS.values() if row.hint is not None
