@@ -78,6 +78,11 @@ class Catalogue:
             raise SelectorError(f"there is no paper '{name}'{nearest(name, self.papers())}")
         return self._papers[name]
 
+    def aliases(self) -> Mapping[str, str]:
+        """``paper1``, ``paper2``, ... -> the name of the paper of that number, unless a paper is called so itself."""
+        numbered = {f"paper{paper.number}": name for name, paper in self._papers.items()}
+        return {alias: name for alias, name in numbered.items() if alias not in self._papers}
+
     def experiments(self, paper: str | None = None) -> tuple[Experiment, ...]:
         """Experiments of one paper, or of all, in the order of declaration."""
         names = self.papers() if paper is None else (paper,)
@@ -94,9 +99,12 @@ class Catalogue:
     def select(self, selector: str) -> tuple[Experiment, ...]:
         """Experiments that a selector names: ``paper``, ``paper/figure`` or ``paper/figure/variant``, with wildcards.
 
-        Raises `SelectorError` with the nearest names where it names none.
+        A paper goes by its name or by its number (`aliases`): ``paper1/fig1``. Raises `SelectorError` with the nearest
+        names where it names none.
         """
         parts = selector.strip("/").split("/")
+        aliases = self.aliases()
+        parts[0] = aliases.get(parts[0], parts[0])
         if len(parts) == 2 and parts[0] in self.papers() and parts[1] not in self._children((parts[0],)):
             drawn = {name for figure in self.figures(parts[0]) if figure.name == parts[1] for name in figure.reads}
             if drawn:  # a figure of experiments whose home is elsewhere
@@ -110,7 +118,7 @@ class Catalogue:
             if not found:
                 kind = ("paper", "figure or table", "variant")[level]
                 where = f" in {'/'.join(parts[:level])}" if level else ""
-                known = list(dict.fromkeys(names[-1] for names in choices))
+                known = [*dict.fromkeys(names[-1] for names in choices), *([] if level else aliases)]
                 hint = "; one of: " + ", ".join(known) if WILDCARDS & set(part) else nearest(part, known)
                 raise SelectorError(f"selector '{selector}': there is no {kind} '{part}'{where}{hint}")
         chosen = set(found)

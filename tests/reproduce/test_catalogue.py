@@ -29,6 +29,8 @@ def names(selector):
         ("toy/fig1/beta", ["fig1/beta"]),
         ("*/fig?/*a", ["fig1/alpha", "fig1/beta", "fig2/gamma"]),
         ("toy/fig[23]", ["fig2/gamma", "fig3/huge"]),
+        ("paper1/fig2", ["fig2/gamma"]),
+        ("paper1", ["fig1/alpha", "fig1/beta", "fig2/gamma", "fig3/huge"]),
     ],
 )
 def test_selectors(selector, expected):
@@ -39,6 +41,7 @@ def test_selectors(selector, expected):
     ("selector", "sentence"),
     [
         ("toi", "there is no paper 'toi'; nearest: toy"),
+        ("paper2", "there is no paper 'paper2'; nearest: paper1"),
         ("toy/fig11", "there is no figure or table 'fig11' in toy; nearest: fig1"),
         ("toy/fig1/alpa", "there is no variant 'alpa' in toy/fig1; nearest: alpha"),
         ("toy/fig1/z*", "there is no variant 'z\\*' in toy/fig1; one of: alpha, beta"),
