@@ -93,13 +93,17 @@ class Spec(Section, frozen=True):
         """Nested plain dictionary, ready for JSON."""
         return plain(self)
 
+    def changed(self) -> dict[str, Any]:
+        """Nested plain data of the fields that are not at their default, and the kinds of parts."""
+        return _without_defaults(self)
+
     def hash(self) -> str:
         """First 16 hex digits of the SHA-256 of the canonical JSON: equal exactly for equal specifications.
 
         Fields at their default stay out of it, so a field that comes later moves no stored run; a default never
         changes.
         """
-        canonical = json.dumps(_without_defaults(self), sort_keys=True, separators=(",", ":"))
+        canonical = json.dumps(self.changed(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
     def override(self, *assignments: str) -> typing.Self:

@@ -33,12 +33,14 @@ from reproduce.comparison.evidence import (
     Finding,
     Sample,
     Side,
+    Sources,
     Tested,
     apart,
     between,
     favour,
     level,
     pooled,
+    sources,
     sum_of,
     together,
 )
@@ -109,6 +111,8 @@ class _Pair(NamedTuple):
     right: Sample
     interval: Interval | None
     verdict: str
+    matched: bool = False
+    """Two measures of the same runs."""
 
     @property
     def difference(self) -> float:
@@ -176,9 +180,9 @@ class _Claim(Entry, frozen=True, kw_only=True, tag_field="check"):
     def _judged(self, left: Sample, right: Sample, matched: bool = False) -> _Pair:
         interval = between(left, right, matched)
         if _at_floor(left, right):
-            return _Pair(left, right, interval, FLOOR)
+            return _Pair(left, right, interval, FLOOR, matched)
         verdict = apart(interval, self.relation, self.threshold, getattr(self, "limit", None))
-        return _Pair(left, right, interval, verdict)
+        return _Pair(left, right, interval, verdict, matched)
 
     def _worst(self, pairs: Sequence[_Pair]) -> Finding:
         """The least favourable comparison stands for all; the claim needs every one."""
@@ -238,7 +242,8 @@ class Level(_Claim, frozen=True, kw_only=True, tag="level"):
         verdict = together(level(each.interval, self.relation, low, high) for each in samples)
         notes = tuple(map(Sample.words, samples)) if len(samples) > 1 or len(worst.seeds) > 1 else ()
         seeds = min(len(sample.seeds) for sample in samples)
-        return Finding(verdict, worst.value, worst.interval, worst.n, seeds, notes)
+        parts = sources([(1, worst)], alone=True)
+        return Finding(verdict, worst.value, worst.interval, worst.n, seeds, notes, sources=parts)
 
 
 class Compare(_TwoSided, frozen=True, kw_only=True, tag="compare"):
@@ -352,7 +357,8 @@ class Gain(_TwoSided, frozen=True, kw_only=True, tag="gain"):
             ends.append((f"at {self.by} {size}", a, b))
         (low_name, *low), (high_name, *high) = ends
         samples = (*low, *high)
-        interval = sum_of(list(zip((1.0, -1.0, -1.0, 1.0), samples, strict=True)))
+        terms = list(zip((1.0, -1.0, -1.0, 1.0), samples, strict=True))
+        interval = sum_of(terms)
         gains = low[0].value - low[1].value, high[0].value - high[1].value
         verdict = apart(interval, self.relation, self.threshold, self.limit)
         if all(sample.proportion and sample.value < NOTHING for sample in samples):
@@ -361,7 +367,7 @@ class Gain(_TwoSided, frozen=True, kw_only=True, tag="gain"):
             verdict = together((verdict, level(between(low[0], low[1]), ">", 0.0, 0.0)))
         words = f"{low_name} {gains[0]:.3f} against {high_name} {gains[1]:.3f}"
         n, seeds = sum(sample.n for sample in samples), min(len(sample.seeds) for sample in samples)
-        return Finding(verdict, gains[0] - gains[1], interval, n, seeds, (words,))
+        return Finding(verdict, gains[0] - gains[1], interval, n, seeds, (words,), sources=sources(terms))
 
 
 class Varied(_TwoSided, frozen=True, kw_only=True, tag="varied"):
@@ -379,7 +385,9 @@ class Varied(_TwoSided, frozen=True, kw_only=True, tag="varied"):
         interval = combined([left, right])
         verdict = apart(interval, self.relation, self.threshold, self.limit)
         seeds = min(len(tested.runs) for tested in sides.all())
-        return Finding(verdict, left.value - right.value, interval, n + m, seeds, (f"{first} against {second}",))
+        words = f"{first} against {second}"
+        parts = Sources(seeds=interval)
+        return Finding(verdict, left.value - right.value, interval, n + m, seeds, (words,), sources=parts)
 
 
 Claim = Level | Compare | Paired | Pooled | Ordered | Spread | Gain | Varied
@@ -407,7 +415,8 @@ def _finding(pairs: Sequence[_Pair], shown: _Pair) -> Finding:
     left, right = shown.left, shown.right
     seeds = min(len(sample.seeds) for pair in pairs for sample in pair[:2])
     verdict, notes = together(pair.verdict for pair in pairs), (f"{left.words()} against {right.words()}",)
-    return Finding(verdict, shown.difference, shown.interval, left.n + right.n, seeds, notes)
+    parts = sources([(1, left), (-1, right)], matched=shown.matched)
+    return Finding(verdict, shown.difference, shown.interval, left.n + right.n, seeds, notes, sources=parts)
 
 
 def _at_floor(left: Sample, right: Sample) -> bool:
@@ -506,9 +515,8 @@ class Measured(_Number, frozen=True, kw_only=True, tag="measured"):
         value, interval = ACROSS[self.across].of(values)
         verdict = level(interval, self.relation, *band(self))
         seeds = min(len(each.runs) for each in tested)
-        return Finding(
-            verdict, value, interval, len(values), seeds, (f"{len(values)} runs of {len(tested)} experiments",)
-        )
+        words = f"{len(values)} runs of {len(tested)} experiments"
+        return Finding(verdict, value, interval, len(values), seeds, (words,), sources=Sources(seeds=interval))
 
     def _one(self, tested: Tested) -> Finding:
         """Of one experiment; at another size than the published one, at the same multiples of its trained range."""
@@ -519,15 +527,20 @@ class Measured(_Number, frozen=True, kw_only=True, tag="measured"):
             known = len(values) > 1 or sample.certain
             interval = Interval(min(values), max(values)) if known else None
             verdict = level(interval, self.relation, *band(self))
-            return Finding(verdict, median(values), interval, len(values), len(values), ())
+            found, parts = median(values), Sources(seeds=interval)
+            return Finding(verdict, found, interval, len(values), len(values), (), sources=parts)
         lengths, counts, sizes = scaled(tested, self.region, self.lengths, self.counts)
-        value, n, place = self._over_cells(tested, side, lengths, counts)
+        value, n, place, seeds = self._over_cells(tested, side, lengths, counts)
         interval = wilson(round(value * n), n) if measure.proportion else None
         verdict = level(interval, self.relation, *band(self))
-        return Finding(verdict, value, interval, n, len(tested.runs), tuple(filter(None, (sizes, place))))
+        notes = tuple(filter(None, (sizes, place)))
+        parts = Sources(interval, seeds)
+        return Finding(verdict, value, interval, n, len(tested.runs), notes, sources=parts)
 
-    def _over_cells(self, tested: Tested, side: Side, lengths: Span, counts: Span) -> tuple[float, int, str]:
-        """Value, the examples of one seed behind it, and where it was found."""
+    def _over_cells(
+        self, tested: Tested, side: Side, lengths: Span, counts: Span
+    ) -> tuple[float, int, str, Interval | None]:
+        """Value, the examples of one seed behind it, where it was found, and between what its seeds lie there."""
         cells = tested.cells(self.region, lengths, counts)
         bounds = [(axis, span[1]) for axis, span in enumerate((lengths, counts)) if span]
         if not cells or any(max(cell[axis] for cell in cells) != most for axis, most in bounds):
@@ -543,15 +556,17 @@ class Measured(_Number, frozen=True, kw_only=True, tag="measured"):
         medians = {cell: median(found) for cell, found in rates.items()}
         sizes = {row.cell: int(row.bottom) for row in reversed(rows)}  # of the first seed
         if self.statistic == "mean":
-            return sum(medians.values()) / len(medians), sum(sizes.values()), ""
+            return sum(medians.values()) / len(medians), sum(sizes.values()), "", None
         cell = (min if self.statistic == "minimum" else max)(medians, key=lambda cell: medians[cell])
         words = ""
         if len(cells) > 1:
             words = f"at {' x '.join(map(str, cell[:1] if tested.curve else cell))}"
+        between_seeds = None
         if len(tested.runs) > 1:
             spread = seed_interval(rates[cell])
+            between_seeds = Interval(spread.low, spread.high)
             words += f"{' ' if words else ''}seeds {spread.low:.3f} to {spread.high:.3f}"
-        return medians[cell], sizes[cell], words
+        return medians[cell], sizes[cell], words, between_seeds
 
 
 class Setting(_Number, frozen=True, kw_only=True, tag="setting"):

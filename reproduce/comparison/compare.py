@@ -20,11 +20,21 @@ from typing import Any
 from lengen.config.experiment import Experiment
 from lengen.measures import Missing, OfRun, Scored
 from lengen.records import Run
-from reproduce.comparison.checks import Claim, EntryError, Measured, Number, Remark, Setting, Varied, judge
-from reproduce.comparison.evidence import ACROSS, REPRODUCED, Evidence, Finding, Side, Tested
+from reproduce.comparison.checks import (
+    Claim,
+    EntryError,
+    Level,
+    Measured,
+    Number,
+    Remark,
+    Setting,
+    Varied,
+    judge,
+)
+from reproduce.comparison.evidence import ACROSS, REPRODUCED, Evidence, Finding, Side, Sources, Tested
 from reproduce.comparison.measures import Vocabulary
 from reproduce.comparison.published import Published, PublishedError, load
-from reproduce.comparison.rows import COLUMNS, SETTING, Row
+from reproduce.comparison.rows import COLUMNS, DIFFERENCE, SETTING, SHARE, Row
 from reproduce.comparison.tables import to_csv, to_json, to_markdown
 from reproduce.comparison.verdicts import EQUAL, NOT_COMPARABLE, NOT_RUN, UNEQUAL, verdict
 from reproduce.runs.catalogue import CATALOGUE
@@ -248,6 +258,7 @@ def _row(
     numbered = dict.fromkeys((*shared, *entry.deviations))
     remarks = [*(finding.notes if finding else ()), *notes]
     interval = finding.interval if finding else None
+    examples, seeds = finding.sources if finding else Sources()
     told = {} if isinstance(entry, Number) else _standing(entry)
     verb, options = ("show", "") if isinstance(entry, Setting) else ("run", f" --profile {profile}")
     return Row(
@@ -270,6 +281,11 @@ def _row(
         why=finding.why if finding else "",
         decide=finding.decide if finding else "",
         frozen=finding.frozen if finding else "",
+        scale=_scale(entry, published.vocabulary),
+        examples_low=examples.low if examples else None,
+        examples_high=examples.high if examples else None,
+        seeds_low=seeds.low if seeds else None,
+        seeds_high=seeds.high if seeds else None,
         **told,
     )
 
@@ -278,6 +294,16 @@ def _standing(claim: Claim) -> dict[str, Any]:
     """How a claim counts, and whose its threshold is."""
     by = "published" if claim.how_read == "printed" else "required"
     return {"by": by, "headline": claim.headline, "counts_as": claim.part_of or claim.id}
+
+
+def _scale(entry: Number | Claim, vocabulary: Vocabulary) -> str:
+    """Whether the value of an entry is a share, a difference of shares, or another number."""
+    if isinstance(entry, Setting | Remark):
+        return ""
+    names = {entry.measure} if isinstance(entry, Measured) else {entry.one.measure, entry.other.measure}
+    if not all(vocabulary.measure(name).proportion for name in names):
+        return ""
+    return SHARE if isinstance(entry, Level | Measured) else DIFFERENCE
 
 
 def _target(entry: Number | Claim) -> object:

@@ -238,19 +238,16 @@ def sum_of(terms: Sequence[tuple[float, Sample]], alone: bool = False) -> Interv
     """
     if not all(sample.known for _, sample in terms):
         return None
-    found = combined(
-        [
-            Term(
-                weight,
-                sample.value,
-                sample.examples,
-                sample.seeds,
-                sample.runs,
-                None if alone or sample.certain else sample.deviation(),
-            )
-            for weight, sample in terms
-        ]
-    )
+    return _possible(combined([_term(weight, sample, alone) for weight, sample in terms]), terms)
+
+
+def _term(weight: float, sample: Sample, alone: bool) -> Term:
+    deviation = None if alone or sample.certain else sample.deviation()
+    return Term(weight, sample.value, sample.examples, sample.seeds, sample.runs, deviation)
+
+
+def _possible(found: Interval, terms: Sequence[tuple[float, Sample]]) -> Interval:
+    """As much of an interval as lies where the sum of proportions can lie."""
     if not all(sample.proportion for _, sample in terms):
         return found
     least = sum(min(0.0, weight) for weight, _ in terms)
@@ -270,6 +267,36 @@ def between(left: Sample, right: Sample, matched: bool = False) -> Interval | No
     examples = combined([Term(w, side.value, side.examples, (side.value,)) for w, side in ((1, left), (-1, right))])
     differences = tuple(one - other for one, other in zip(left.seeds, right.seeds, strict=True))
     return combined([Term(1, left.value - right.value, examples, differences)])
+
+
+class Sources(NamedTuple):
+    """An interval taken apart by the two sources of chance; None where nothing is known of one."""
+
+    examples: Interval | None = None
+    """As if other seeds gave the same."""
+    seeds: Interval | None = None
+    """As if examples were without end."""
+
+
+def sources(terms: Sequence[tuple[float, Sample]], alone: bool = False, matched: bool = False) -> Sources:
+    """`sum_of`, or `between` of a ``matched`` difference, over the examples alone and over the seeds alone."""
+    made = [_term(weight, sample, alone) for weight, sample in terms]
+    examples = seeds = None
+    if all(sample.proportion or sample.squares is not None for _, sample in terms):
+        # of a single seed without others to compare it with, nothing but examples makes an interval
+        examples = combined([term._replace(seeds=(term.value,), pooled=None) for term in made])
+    if matched:
+        weights, values = [weight for weight, _ in terms], [sample.value for _, sample in terms]
+        by_seed = [_weighted(weights, some) for some in zip(*(sample.seeds for _, sample in terms), strict=True)]
+        value = _weighted(weights, values)
+        made = [Term(1, value, Interval(value, value), by_seed)]
+    if any(len(term.seeds) > 1 or term.pooled is not None for term in made):
+        seeds = combined([term._replace(examples=Interval(term.value, term.value)) for term in made])
+    return Sources(*(found and _possible(found, terms) for found in (examples, seeds)))
+
+
+def _weighted(weights: Sequence[float], values: Sequence[float]) -> float:
+    return math.fsum(weight * value for weight, value in zip(weights, values, strict=True))
 
 
 # -- which runs count --------------------------------------------------------------------------------------
@@ -356,6 +383,8 @@ class Finding(NamedTuple):
     """What would decide it."""
     frozen: str = ""
     """Whether the claim is older than its runs: yes, no or unknown."""
+    sources: Sources = Sources()
+    """The interval over examples alone, and over seeds alone."""
 
 
 def level(interval: Interval | None, relation: str, low: float, high: float) -> str:

@@ -4,6 +4,7 @@ import dataclasses
 from dataclasses import dataclass
 
 SETTING = "hyper-parameter"
+SHARE, DIFFERENCE = "share", "difference of shares"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +43,14 @@ class Row:
     """What would decide it."""
     frozen: str = ""
     """Whether the claim is older than its runs: yes, no or unknown."""
+    scale: str = ""
+    """What ours and the published value are: a share, a difference of shares; empty for any other number."""
+    examples_low: float | None = None
+    examples_high: float | None = None
+    """What the interval would be if other seeds gave the same: over the examples tested alone."""
+    seeds_low: float | None = None
+    seeds_high: float | None = None
+    """What it would be with examples without end: over the seeds trained alone."""
 
 
 COLUMNS = tuple(item.name for item in dataclasses.fields(Row))

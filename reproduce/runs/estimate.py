@@ -63,12 +63,12 @@ def _cost(spec: Spec, profile: str) -> Cost:
     task = spec.data.task
     trained = _tokens(spec.data, task.trained_lengths, tuple(range(min(2, task.most), task.most + 1)))
     padding = 1.0 if getattr(spec.data.format, "width", 0) or train.one_length else PADDING
-    examples = [statistics.fmean(forward(spec.model, *pair) for pair in trained)]
+    examples = [statistics.fmean([forward(spec.model, *pair) for pair in trained])]
     for hint in spec.data.hints:  # which train in turn, over lengths of their own
         pairs = _tokens(replace(spec.data, task=hint), hint.trained_lengths, (hint.most,))
-        examples.append(statistics.fmean(forward(spec.model, *pair) for pair in pairs))
+        examples.append(statistics.fmean([forward(spec.model, *pair) for pair in pairs]))
     training = 3 * statistics.fmean(examples) * train.steps * train.batch
-    validating = statistics.fmean(verify(spec.model, *pair) for pair in trained) * train.evaluations * VALIDATION
+    validating = statistics.fmean([verify(spec.model, *pair) for pair in trained]) * train.evaluations * VALIDATION
     cells = _tokens(spec.data, test.lengths, test.counts)
     testing = sum(verify(spec.model, *pair) for pair in cells) * test.examples
     testing *= 1 + DECODING * (test.free_running and spec.model.causal and not spec.constructed)  # hardly errs

@@ -19,6 +19,7 @@ from reproduce.comparison.rows import Row
 from reproduce.comparison.score_card import LARGEST, decisive
 from reproduce.comparison.tables import asked_of, show
 from reproduce.comparison.verdicts import NOT_RUN
+from reproduce.output.effects import percent
 
 
 class Dots(NamedTuple):
@@ -84,15 +85,6 @@ def slug(text: str) -> str:
 def run_page(run: Run) -> str:
     """The page of a run, seen from the page of its paper."""
     return f"runs/{slug(f'{run.experiment}/{run.profile}/seed-{run.seed}/v{run.version}/{run.store}')}.html"
-
-
-def percent(value: float) -> str:
-    """A share with one digit, more where that would be nothing.
-
-    >>> percent(0.6503), percent(0.00031), percent(0.0), percent(-0.5)
-    ('65.0 %', '0.03 %', '0.0 %', '-50.0 %')
-    """
-    return f"{100 * value:.1g} %" if 0 < abs(value) < 0.0005 else f"{100 * value:.1f} %"
 
 
 def claim_cards(

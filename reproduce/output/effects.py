@@ -1,0 +1,60 @@
+"""What was measured, in words: shares as percentages with one digit, their differences with a sign.
+
+A value and the scale it stands on enter (`comparison.rows`), text leaves.
+"""
+
+import math
+import re
+
+from reproduce.comparison.rows import DIFFERENCE, SHARE, Row
+from reproduce.comparison.tables import show
+
+NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
+
+
+def percent(value: float) -> str:
+    """A share with one digit, more where that would be nothing.
+
+    >>> percent(0.6503), percent(0.00031), percent(0.0), percent(-0.5)
+    ('65.0 %', '0.03 %', '0.0 %', '-50.0 %')
+    """
+    return f"{100 * value:.1g} %" if 0 < abs(value) < 0.0005 else f"{100 * value:.1f} %"
+
+
+def effect(value: object, scale: str) -> str:
+    """A value on its scale; a difference of shares has a sign, and is in percentage points.
+
+    >>> effect(0.6503, SHARE), effect(0.6503, DIFFERENCE), effect(-0.25, DIFFERENCE), effect(1.5, "")
+    ('65.0 %', '+65.0 %', '-25.0 %', '1.5')
+    """
+    if not isinstance(value, int | float) or isinstance(value, bool) or math.isnan(value):
+        return show(value)
+    if scale == SHARE:
+        return percent(value)
+    if scale == DIFFERENCE:
+        return ("+" if value > 0 else "") + percent(value)
+    return f"{value:.4g}" if abs(value) < 1e4 else show(value)
+
+
+def span(low: float, high: float, scale: str) -> str:
+    """An interval on a scale, its unit said once.
+
+    >>> span(0.1155, 1.0, SHARE), span(-0.1489, 0.8848, DIFFERENCE), span(0.5, 1.25, "")
+    ('11.6 to 100.0 %', '-14.9 to +88.5 %', '0.5 to 1.25')
+    """
+    first, last = effect(low, scale), effect(high, scale)
+    return f"{first.removesuffix(' %')} to {last}"
+
+
+def required(row: Row) -> str:
+    """What a claim asks: ours is required, what is printed says so.
+
+    Of a band the row has both ends as one text.
+    """
+    printed = "published " if row.by == "published" else ""
+    text = str(row.published)
+    if not isinstance(row.published, str):
+        text = effect(row.published, row.scale)
+    elif row.scale:
+        text = re.sub(NUMBER, lambda found: effect(float(found[0]), row.scale), text)
+    return f"{printed}{row.relation} {text}"
