@@ -127,15 +127,18 @@ def parser() -> argparse.ArgumentParser:
     """The whole command line; each command names the function that answers it as ``answer``."""
     top = Parser(prog="python -m reproduce", description="Reproduce papers on length generalization, claim by claim.")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    selector = "paper, paper/figure or paper/figure/variant; wildcards * ? [] allowed"
+    selector = "paper, paper/figure or paper/figure/variant; a paper by name or as paper1; wildcards * ? [] allowed"
 
-    command = commands.add_parser("list", help="what exists: figure, claim, runs, estimated time")
+    command = commands.add_parser(
+        "list", help="what exists and holds: papers; of one its figures; of a figure its variants"
+    )
     command.set_defaults(answer=lambda options: _results().list_command(options))
     command.add_argument("selector", nargs="?", metavar="PAPER", help=selector)
 
-    command = commands.add_parser("show", help="the resolved specification, published numbers and command")
+    command = commands.add_parser("show", help="an experiment: setting, published numbers and claims, commands")
     command.set_defaults(answer=lambda options: _results().show_command(options))
     command.add_argument("selector", metavar="SELECTOR", help=selector)
+    command.add_argument("--full", action="store_true", help="every field, not only what differs from its default")
 
     command = commands.add_parser("doctor", help="what this machine has, what it lacks, and what to do about it")
     command.set_defaults(answer=_doctor)

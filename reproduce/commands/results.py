@@ -10,14 +10,14 @@ import itertools
 import json
 import re
 import sys
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lengen.config.experiment import Experiment
 from lengen.records import Run
-from reproduce.output import terminal
+from reproduce.comparison.stored import stored
+from reproduce.output import listing, terminal
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.store.atomic_files import readable
@@ -26,6 +26,7 @@ from reproduce.store.store import Store, StoreError, no_reference, results_root
 
 if TYPE_CHECKING:
     from reproduce.comparison.compare import Row
+    from reproduce.output.description import Entry
 
 
 def stores() -> tuple[Store, Store]:
@@ -38,47 +39,51 @@ def stores() -> tuple[Store, Store]:
 
 
 def list_command(options: argparse.Namespace) -> int:
-    """One line per experiment; reads run.json files, no records."""
-    chosen = CATALOGUE.select(options.selector or "*")
-    counts = [_finished(store, chosen) for store in stores()]
-    print(terminal.listing(chosen, counts))
+    """Papers; of a paper its figures; of a figure its variants. Reads run.json and comparison.csv, no records."""
+    from reproduce.runs.executors import usable_cores
+
+    selector = options.selector or "*"
+    chosen = CATALOGUE.select(selector)
+    names = list(dict.fromkeys(item.paper for item in chosen))
+    where = stores()
+    held = {store.name: listing.held((run for name in names for run in store.headers(name)), chosen) for store in where}
+    if "/" in selector.strip("/"):
+        terminal.show(listing.variants(chosen, held))
+        return 0
+    rows = {name: stored(name, where) for name in names}
+    if options.selector is None:
+        papers = [CATALOGUE.paper(name) for name in names]
+        terminal.show(listing.papers(papers, list(held.values()), rows, usable_cores()), "", listing.LEGEND)
+        return 0
+    for number, name in enumerate(names):
+        groups = listing.groups(name)
+        found = listing.figures(groups, CATALOGUE.figures(name), list(held.values()), rows[name])
+        terminal.show(*[""] * bool(number), f"{CATALOGUE.paper(name).title}", "", found)
     return 0
-
-
-def _finished(store: Store, chosen: Sequence[Experiment]) -> dict[str, terminal.Finished]:
-    """Finished runs per experiment, all profiles together; of shared runs each reader has its count."""
-    headers: dict[tuple[str, str], list[Run]] = defaultdict(list)
-    for paper in dict.fromkeys(item.paper for item in chosen):
-        for run in store.headers(paper):
-            headers[run.experiment, run.profile].append(run)
-
-    def finished(item: Experiment) -> terminal.Finished:
-        seeds = overridden = 0
-        for profile in item.specs:
-            runs = headers[CATALOGUE.home(item, profile).name, profile]
-            seeds += len({run.seed for run in runs if CATALOGUE.counts(run, item, profile)})
-            overridden += sum(CATALOGUE.overridden(run, item, profile) for run in runs)
-        return terminal.Finished(seeds, overridden)
-
-    return {item.name: finished(item) for item in chosen}
 
 
 def show_command(options: argparse.Namespace) -> int:
-    """Specification at each profile, published entries, commands."""
+    """What its settings change of the defaults, or all of them; published entries, commands."""
+    from reproduce.output.description import description
+
     for number, experiment in enumerate(CATALOGUE.select(options.selector)):
-        print("\n" * bool(number) + terminal.description(experiment, _published(experiment)))
+        terminal.show(*[""] * bool(number), *description(experiment, _published(experiment), options.full))
     return 0
 
 
-def _published(experiment: Experiment) -> list[tuple[str, str]]:
-    """(id, sentence) of the published numbers and claims that name this experiment."""
+def _published(experiment: Experiment) -> "list[Entry]":
+    """The published numbers and claims that name this experiment, with their verdict in the last comparison."""
     from reproduce.comparison.checks import Setting
     from reproduce.comparison.published import load
+    from reproduce.comparison.score_card import decisive
+    from reproduce.output.description import Entry
 
     path = CATALOGUE.paper(experiment.paper).published
     if not path.exists():
         return []
-    published = load(path)
+    published, rows = load(path), stored(experiment.paper, stores())
+    verdicts = {row.id: row.verdict for row in rows if row.kind == "number"}
+    verdicts |= {name: row.verdict for name, row in decisive(rows).items()}
     entries: list[tuple[str, str]] = []
     for number in published.numbers:
         if not isinstance(number, Setting) and any(fnmatch.fnmatchcase(experiment.name, p) for p in number.names):
@@ -87,7 +92,7 @@ def _published(experiment: Experiment) -> list[tuple[str, str]]:
     for claim in published.claims:
         if experiment.name in claim.names:
             entries.append((claim.id, f"claim: {claim.statement}, {claim.place}"))
-    return entries
+    return [Entry(name, verdicts.get(name, ""), sentence) for name, sentence in entries]
 
 
 def figures_command(options: argparse.Namespace) -> int:
@@ -129,7 +134,7 @@ def compare_command(options: argparse.Namespace) -> int:
             reference, yours = ([row for row in rows if place.search(row.command)] for rows in (reference, yours))
         print_comparison(paper, reference, yours, options.format)
         if options.with_overrides:
-            print(terminal.beside(_beside(paper, names), options.format))
+            print_beside(_beside(paper, names), options.format)
     if options.check_history:
         return _check_history([paper for paper, _ in _papers_and_figures(options.selector)])
     return 0
@@ -180,12 +185,25 @@ def print_comparison(paper: str, reference: Sequence["Row"], yours: Sequence["Ro
     from reproduce.comparison import compare
 
     if form == "table":
-        terminal.print_wide(terminal.comparison(reference, yours))
-        print(terminal.tally(reference, yours))
+        from reproduce.output.claims_table import comparison, score_cards
+
+        cards = score_cards({"reference": reference, "yours": yours} if yours else {"": reference})
+        terminal.show(*comparison(reference, yours), "", cards)
     elif form == "md":
         print(compare.to_markdown(paper, reference, yours, CATALOGUE.deviations(paper)), end="")
     else:
         print({"csv": compare.to_csv, "json": compare.to_json}[form](yours or reference), end="")
+
+
+def print_beside(rows: Sequence[tuple[str, ...]], form: str) -> None:
+    """Runs made with ``--set`` and the declared ones, as a table or, where ``form`` is md, as one of Markdown."""
+    from reproduce.output.claims_table import beside
+
+    if form == "table":
+        terminal.show(*beside(rows))
+        return
+    names = ("experiment", "profile", "seed", "made with", "in the trained range", "outside")
+    print("\n".join(f"| {' | '.join(row)} |" for row in (names, ["---"] * len(names), *rows)))
 
 
 def report_command(options: argparse.Namespace) -> int:

@@ -37,24 +37,25 @@ def effect(value: object, scale: str) -> str:
 
 
 def span(low: float, high: float, scale: str) -> str:
-    """An interval on a scale, its unit said once.
+    """An interval on a scale; the unit of a share is said by the value beside it.
 
     >>> span(0.1155, 1.0, SHARE), span(-0.1489, 0.8848, DIFFERENCE), span(0.5, 1.25, "")
-    ('11.6 to 100.0 %', '-14.9 to +88.5 %', '0.5 to 1.25')
+    ('11.6 to 100.0', '-14.9 to +88.5', '0.5 to 1.25')
     """
-    first, last = effect(low, scale), effect(high, scale)
-    return f"{first.removesuffix(' %')} to {last}"
+    return " to ".join(effect(end, scale).removesuffix(" %") for end in (low, high))
 
 
 def required(row: Row) -> str:
-    """What a claim asks: ours is required, what is printed says so.
+    """What is asked of a value, in its unit; of a band, which a row has as text, both ends.
 
-    Of a band the row has both ends as one text.
+    >>> band = Row(kind="claim", id="", place="", statement="", relation="~", published="0.3 to 0.5", aggregation="",
+    ...            profile="cpu", verdict="undecided", scale=SHARE)
+    >>> required(band)
+    '~ 30.0 % to 50.0 %'
     """
-    printed = "published " if row.by == "published" else ""
-    text = str(row.published)
-    if not isinstance(row.published, str):
-        text = effect(row.published, row.scale)
-    elif row.scale:
-        text = re.sub(NUMBER, lambda found: effect(float(found[0]), row.scale), text)
-    return f"{printed}{row.relation} {text}"
+    if not isinstance(row.published, str) or not row.scale:
+        return f"{row.relation} {effect(row.published, row.scale)}"
+    text = (
+        re.sub(NUMBER, lambda found: effect(float(found[0]), row.scale), row.published) if row.scale else row.published
+    )
+    return f"{row.relation} {text}"

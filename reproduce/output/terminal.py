@@ -1,71 +1,62 @@
-"""What people read: the list, the description of an experiment, the comparison, an encoded problem; text out.
+"""How things look on a terminal: tables as wide as it is, an encoded problem, the projections of a probe; text leaves.
 
-No torch, no matplotlib; rich only for the comparison.
+No torch, no matplotlib; rich is loaded where there is a table.
 """
 
 import itertools
-import json
 import shutil
-import sys
 import textwrap
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from lengen.config.experiment import PROFILES, Experiment
-from reproduce.runs.catalogue import CATALOGUE
-from reproduce.runs.estimate import cost, in_words
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import numpy as np
+    from rich.console import RenderableType
     from rich.table import Table
 
-    from reproduce.comparison.compare import Row
-
 COLOURS = {"reproduced": "green", "differs": "red", "undecided": "yellow", "untested": "magenta", "floor": "magenta"}
+"""By verdict."""
 PIPED_WIDTH = 180
-"""Characters of a table where there is no terminal."""
+"""Characters of a line where there is no terminal."""
 
 
-class Finished(NamedTuple):
-    """Finished runs of one experiment in one store."""
-
-    declared: int
-    """Those that count."""
-    overridden: int
-    """Those made with ``--set``, which do not."""
-
-    def __str__(self) -> str:
-        return f"{self.declared} +{self.overridden} with --set" if self.overridden else str(self.declared)
+def width() -> int:
+    """Characters of a line: what COLUMNS says, else of the terminal, else `PIPED_WIDTH`."""
+    return shutil.get_terminal_size((PIPED_WIDTH, 24)).columns
 
 
-def listing(chosen: Sequence[Experiment], counts: Sequence[Mapping[str, Finished]]) -> str:
-    """A line per experiment: name, profiles, time at cpu size, finished runs, place with claim or reason.
+def table(*columns: str | tuple[str, Literal["left", "right"]]) -> "Table":
+    """An empty table without lines, from names of columns, or names with the side that their cells keep to.
 
-    ``counts`` are for the reference and for the local store. Lines are cut to the width of a terminal,
-    and whole where there is none.
+    The first column gives way where a terminal is narrow, the others stay whole.
     """
-    rows: list[tuple[str, ...]] = [("experiment", "profiles", "cpu time", "reference", "local", "published claim")]
-    for item in chosen:
-        time = in_words(cost(item.specs["cpu"], "cpu").total) if "cpu" in item.specs else "-"
-        finished = [str(count[item.name]) for count in counts]
-        profiles = " ".join(profile for profile in PROFILES if profile in item.specs)
-        rows.append((item.name, profiles, time, *finished, f"{item.place}:{_remark(item)} {item.claim}"))
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    limit = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    lines = [
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[5]]) for row in rows
-    ]
-    return "\n".join(line[:limit] for line in lines)
+    from rich.table import Table
+
+    made = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for number, column in enumerate(columns):
+        name, justify = (column, "left") if isinstance(column, str) else column
+        made.add_column(name, justify=justify, no_wrap=number > 0, overflow="fold")  # type: ignore[arg-type]
+    return made
 
 
-def _remark(item: Experiment) -> str:
-    """Why an experiment has no cpu size, whose run it shares there, or why a run of the paper leaves it out."""
-    if "cpu" not in item.specs:
-        return f" [not at cpu size: {item.absent.get('cpu', 'not declared')}]"
-    shared = CATALOGUE.home(item, "cpu")
-    if shared.name != item.name:
-        return f" [at cpu size the run of {shared.name}]"
-    return f" [{item.extra['cpu']}]" if "cpu" in item.extra else ""
+def entry(name: str, said: str) -> "RenderableType":
+    """A cell with a name and, under it and indented, what is said of it."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
+    return Group(Text(name, "bold"), Padding(Text(said), (0, 0, 0, 2)))
+
+
+def show(*parts: "RenderableType") -> None:
+    """Print tables and texts, no line longer than `width`."""
+    from rich.console import Console
+
+    console = Console(width=width(), highlight=False, markup=False)
+    with console.capture() as captured:
+        for part in parts:
+            console.print(part)
+    print("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def projections(found: Mapping[str, "np.ndarray"], most: int = 3) -> str:
@@ -85,125 +76,6 @@ def projections(found: Mapping[str, "np.ndarray"], most: int = 3) -> str:
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )
-
-
-def description(experiment: Experiment, published: Sequence[tuple[str, str]]) -> str:
-    """Claim, place, specification at each profile side by side, published entries, commands."""
-    lines = [experiment.name, f"  {experiment.place}: {experiment.claim}", ""]
-    profiles = [profile for profile in PROFILES if profile in experiment.specs]
-    rows = [["", *profiles], ["hash", *(experiment.specs[profile].hash() for profile in profiles)]]
-    rows += fields("", [experiment.specs[profile].to_dict() for profile in profiles])
-    rows.append(["estimated", *(in_words(cost(experiment.specs[profile], profile).total) for profile in profiles)])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(profiles) + 1)]
-    lines += [
-        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
-    for profile, reason in experiment.absent.items():
-        lines += ["", f"  no {profile} size: {reason}"]
-    for profile, reason in experiment.extra.items():
-        lines += ["", f"  extra at the {profile} profile: {reason}"]
-    if published:
-        width = max(len(name) for name, _ in published)
-        lines += ["", "  published", *(f"  {name:<{width}}  {sentence}" for name, sentence in published)]
-    lines += ["", *(f"  python -m reproduce run {experiment.name} --profile {profile}" for profile in profiles)]
-    return "\n".join(lines)
-
-
-ABSENT = object()
-"""Stands for the field of a part that another profile has and this one has not."""
-
-
-def fields(path: str, values: Sequence[Any]) -> list[list[str]]:
-    """A row for each field of what stands at a path of several settings, plain data; parts by their kind, then theirs.
-
-    >>> fields("data.task", [{"kind": "parity", "bits": 3}, {"kind": "addition", "digits": 5}])
-    [['data.task', 'parity', 'addition'], ['data.task.bits', '3', ''], ['data.task.digits', '', '5']]
-    """
-    nested = [value if isinstance(value, dict) else {} for value in values]
-    own = [value.get("kind", ABSENT) if isinstance(value, dict) else value for value in values]
-    rows = [[path, *map(_value, own)]] if any(value is not ABSENT for value in own) else []
-    for name in dict.fromkeys(name for inner in nested for name in inner if name != "kind"):
-        rows += fields(f"{path}.{name}".lstrip("."), [inner.get(name, ABSENT) for inner in nested])
-    return rows
-
-
-def _value(value: object) -> str:
-    """A field's value; long ranges of whole numbers as first..last."""
-    if value is None or value is ABSENT:
-        return "" if value is ABSENT else "none"
-    if isinstance(value, list):
-        if len(value) > 3 and all(isinstance(item, int) for item in value):
-            steps = {after - before for before, after in itertools.pairwise(value)}
-            if len(steps) == 1:
-                step = steps.pop()
-                return f"{value[0]}..{value[-1]}" + (f" by {step}" if step != 1 else "")
-        return json.dumps(value).replace(" ", "")
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def comparison(reference: Sequence["Row"], yours: Sequence["Row"]) -> "Table":
-    """Asked | reference | yours for every claim, and for the numbers that have a verdict."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from reproduce.comparison.tables import asked_of
-
-    table = Table(expand=False, show_lines=False, pad_edge=False)
-    for name in ("id", "statement", "profile", "asked", "reference", *(["yours"] if yours else [])):
-        table.add_column(name, overflow="fold")
-    first = {_key(row): row for row in reference}
-    mine = {_key(row): row for row in yours}
-    for key, row in (first | mine).items():
-        sides = [side.get(key) for side in ((first, mine) if yours else (first,))]
-        if row.kind == "claim" or any(side and side.verdict in COLOURS and side.seeds for side in sides):
-            cells = [Text(text) for text in (row.id, row.statement, row.profile, asked_of(row))]
-            table.add_row(*cells, *(Text(*_verdict(side)) for side in sides))
-    return table
-
-
-def beside(rows: Sequence[tuple[str, ...]], form: str) -> str:
-    """Runs made with ``--set`` and the declared ones, as a table or, where ``form`` is md, as one of Markdown."""
-    if not rows:
-        return "no run was made with --set"
-    names = ("experiment", "profile", "seed", "made with", "in the trained range", "outside")
-    said = "Runs made with --set beside those of the declared setting; they decide no verdict:"
-    if form == "md":
-        lines = [f"| {' | '.join(row)} |" for row in (names, ["---"] * len(names), *rows)]
-        return "\n".join([said, "", *lines])
-    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
-    padded = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (names, *rows))
-    return "\n".join([said, *(f"  {line.rstrip()}" for line in padded)])
-
-
-def tally(reference: Sequence["Row"], yours: Sequence["Row"]) -> str:
-    """The score card: headline claims and all claims, by verdict, for each store."""
-    from reproduce.comparison import score_card
-
-    lines = []
-    for name, rows in (("reference", reference), ("yours", yours)):
-        if rows:
-            lines += [f"{name}, {score_card.line(*counted)}" for counted in score_card.card(rows)]
-    return "\n".join(lines)
-
-
-def _key(row: "Row") -> tuple[str, str]:
-    return (row.id, row.profile)
-
-
-def _verdict(row: "Row | None") -> tuple[str, str]:
-    """Verdict with value and interval, and its colour."""
-    if row is None:
-        return "not run", "dim"
-    value = f" {row.ours:.4g}" if isinstance(row.ours, float) else ""
-    interval = f" [{row.ci_low:.3g}, {row.ci_high:.3g}]" if row.ci_low is not None and row.ci_high is not None else ""
-    return f"{row.verdict}{value}{interval}", COLOURS.get(row.verdict, "dim")
-
-
-def print_wide(table: "Table") -> None:
-    """Print a table as wide as the terminal, or 180 characters wide where there is none."""
-    from rich.console import Console
-
-    Console(width=None if sys.stdout.isatty() else PIPED_WIDTH).print(table)
 
 
 def aligned(encoded: Mapping[str, Any]) -> str:

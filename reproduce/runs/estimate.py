@@ -60,21 +60,21 @@ def _cost(spec: Spec, profile: str) -> Cost:
         else CORE_RATE[spec.model.activation] * (NARROW if spec.model.width < 128 else 1.0)
     )
     train, test = spec.train, spec.test
-    task = spec.data.task
-    trained = _tokens(spec.data, task.trained_lengths, tuple(range(min(2, task.most), task.most + 1)))
-    padding = 1.0 if getattr(spec.data.format, "width", 0) or train.one_length else PADDING
-    examples = [statistics.fmean([forward(spec.model, *pair) for pair in trained])]
+    model, data = _size(spec.model), DataSpec(task=spec.data.task, format=spec.data.format, spaces=spec.data.spaces)
+    task = data.task
+    trained = task.trained_lengths, tuple(range(min(2, task.most), task.most + 1))
+    padding = 1.0 if getattr(data.format, "width", 0) or train.one_length else PADDING
+    examples = [statistics.fmean(_forward(model, data, *trained))]
     for hint in spec.data.hints:  # which train in turn, over lengths of their own
-        pairs = _tokens(replace(spec.data, task=hint), hint.trained_lengths, (hint.most,))
-        examples.append(statistics.fmean([forward(spec.model, *pair) for pair in pairs]))
+        examples.append(statistics.fmean(_forward(model, replace(data, task=hint), hint.trained_lengths, (hint.most,))))
     training = 3 * statistics.fmean(examples) * train.steps * train.batch
-    validating = statistics.fmean([verify(spec.model, *pair) for pair in trained]) * train.evaluations * VALIDATION
-    cells = _tokens(spec.data, test.lengths, test.counts)
-    testing = sum(verify(spec.model, *pair) for pair in cells) * test.examples
-    testing *= 1 + DECODING * (test.free_running and spec.model.causal and not spec.constructed)  # hardly errs
-    testing += sum(verify(spec.model, *pair) for pair in cells) * (test.track * train.evaluations + 2 * test.sampled)
-    averaged = [spec.data.tokens(length, count) for length, count in test.attention]
-    testing += sum(forward(spec.model, *pair) for pair in averaged) * test.attention_examples
+    validating = statistics.fmean(_verify(model, data, *trained)) * train.evaluations * VALIDATION
+    cells = _verify(model, data, test.lengths, test.counts)
+    testing = sum(cells) * test.examples
+    testing *= 1 + DECODING * (test.free_running and model.causal and not spec.constructed)  # hardly errs
+    testing += sum(cells) * (test.track * train.evaluations + 2 * test.sampled)
+    averaged = [data.tokens(length, count) for length, count in test.attention]
+    testing += sum(forward(model, *pair) for pair in averaged) * test.attention_examples
     if device == "core" and train.precision == "bf16-products":
         training /= ROUNDED
     return Cost(
@@ -83,7 +83,36 @@ def _cost(spec: Spec, profile: str) -> Cost:
     )
 
 
-@cache  # and models are tested on the same cells
+def _size(model: ModelSpec) -> ModelSpec:
+    """A model of this size whose other fields are at their default: models that differ in those take equally long."""
+    return ModelSpec(
+        layers=model.layers,
+        heads=model.heads,
+        width=model.width,
+        head_dim=model.head_dim,
+        ff_width=model.ff_width,
+        architecture=model.architecture,
+        activation=model.activation,
+        loops=model.loops,
+        loops_by_length=model.loops_by_length,
+    )
+
+
+@cache  # models of a paper are few sizes, tested on the same cells
+def _forward(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> list[float]:
+    """`forward` of every cell."""
+    return [forward(model, *pair) for pair in _tokens(data, lengths, counts)]
+
+
+@cache
+def _verify(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> list[float]:
+    """`verify` of every cell."""
+    if model.causal:
+        return _forward(model, data, lengths, counts)
+    return [verify(model, *pair) for pair in _tokens(data, lengths, counts)]
+
+
+@cache
 def _tokens(data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> list[tuple[float, float]]:
     """Tokens of prompt and response in every cell."""
     return [data.tokens(length, count) for length in lengths for count in counts]

@@ -1,0 +1,59 @@
+"""The comparison as it was last written: the rows of a comparison.csv, for commands with no time to compare anew.
+
+A store enters, rows leave; no run is read.
+"""
+
+import csv
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reproduce.comparison.rows import Row
+from reproduce.store.atomic_files import StoreError, readable
+from reproduce.store.store import Store
+
+KINDS = {item.name: item.type for item in dataclasses.fields(Row)}
+NEEDED = {item.name for item in dataclasses.fields(Row) if item.default is dataclasses.MISSING}
+
+
+def stored(paper: str, stores: Sequence[Store]) -> list[Row]:
+    """The rows of a paper in the first of these stores that holds its comparison.csv; none where none does.
+
+    Raises:
+        StoreError: for a file that is no comparison.
+    """
+    paths = [store.path / paper / "comparison.csv" for store in stores]
+    return next((read(path, paper) for path in paths if path.is_file()), [])
+
+
+def read(path: Path, paper: str) -> list[Row]:
+    """The rows of a file; values and what they are compared with stay text."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            lines = csv.DictReader(file, strict=True)
+            if not NEEDED.issubset(lines.fieldnames or ()):
+                raise ValueError
+            return [Row(**_fields(line)) for line in lines]
+    except (OSError, ValueError, TypeError, csv.Error):
+        raise StoreError(
+            f"{readable(path)}: expected a comparison as this program writes it; write it anew with "
+            f"python -m reproduce compare {paper}"
+        ) from None
+
+
+def _fields(line: Mapping[str, str]) -> dict[str, Any]:
+    return {name: _value(text, KINDS[name]) for name, text in line.items() if name in KINDS}
+
+
+def _value(text: str, kind: object) -> object:
+    if kind is bool:
+        return text == "true"
+    if kind in (float | None, int | None):
+        return None if text == "" else float(text) if kind == float | None else int(text)
+    return str(text)
+
+
+def resting_on(rows: Sequence[Row], selector: str) -> list[Row]:
+    """Of these rows those on runs of a ``paper/figure``, by the commands that make them."""
+    return [row for row in rows if any(f"{word}/".startswith(f"{selector}/") for word in row.command.split())]

@@ -1,0 +1,134 @@
+"""Claims and their verdicts on a terminal: the statement as text, under it a line per size and store; score cards.
+
+Rows of the comparison enter, what rich prints leaves: a verdict stands whole in 80 columns.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from reproduce.comparison import score_card
+from reproduce.comparison.rows import Row
+from reproduce.output.effects import effect, required, span
+from reproduce.output.terminal import COLOURS, table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+NOTE = (
+    "Intervals are of 95 %; before the one over seeds stands how many seeds there are. Differences of shares have a "
+    "sign, and are in percentage points."
+)
+WIDEST_REQUIRED = 10
+"""Characters of that column; bands take more lines."""
+
+
+class Line(NamedTuple):
+    """How a claim stands by the runs of one store at one size."""
+
+    size: str
+    verdict: str
+    required: str
+    measured: str
+    examples: str
+    seeds: str
+
+
+HEADS = Line("size", "verdict", "required", "measured", "over examples", "over seeds")
+
+
+def comparison(reference: Sequence[Row], yours: Sequence[Row], reasons: bool = False) -> "list[RenderableType]":
+    """Every claim, and the numbers that have a verdict: what is required and what was measured at each size.
+
+    ``reasons``: with the reason under a verdict that is open.
+    """
+    from rich.padding import Padding
+    from rich.text import Text
+
+    entries: dict[str, list[tuple[Row, Line]]] = {}
+    for row, whose in [(row, "") for row in reference] + [(row, " yours") for row in yours]:
+        if row.kind == "claim" or (row.verdict in COLOURS and row.seeds):
+            entries.setdefault(row.id, []).append((row, _line(row, whose)))
+    if not entries:
+        return [Text("Nothing is compared there.")]
+    columns = zip(HEADS, *(line for found in entries.values() for _, line in found), strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    parts: list[RenderableType] = [_lines(HEADS, widths, "bold")]
+    for name, found in entries.items():
+        row = found[0][0]
+        tags = ["headline"] * row.headline + ["threshold of the paper"] * (row.by == "published")
+        remark = f" ({', '.join(tags)})" if tags else ""
+        parts += [Text(), Text(name, "bold").append(f"{remark}: {row.statement}", "not bold")]
+        for row, line in sorted(found, key=lambda item: _order(item[0])):
+            parts.append(_lines(line, widths, COLOURS.get(row.verdict, "dim")))
+            if reasons and row.why:
+                parts.append(Padding(Text(row.why, "dim"), (0, 0, 0, 2)))
+    return [*parts, Text(), Text(NOTE, "dim")]
+
+
+def _order(row: Row) -> int:
+    return -score_card.LARGEST.index(row.profile)
+
+
+def _line(row: Row, whose: str) -> Line:
+    measured = "" if row.ours is None else effect(row.ours, row.scale)
+    over = [
+        "" if low is None or high is None else span(low, high, row.scale)
+        for low, high in ((row.examples_low, row.examples_high), (row.seeds_low, row.seeds_high))
+    ]
+    seeds = f"{row.seeds}: {over[1]}" if over[1] else f"{row.seeds} seed{'s' * (row.seeds != 1)}" if row.seeds else ""
+    return Line(f"{row.profile}{whose}", row.verdict, required(row), measured, over[0], seeds)
+
+
+def _lines(line: Line, widths: Sequence[int], style: str) -> "Table":
+    """A line as a table of its own, whose columns are those of all others."""
+    from rich.text import Text
+
+    found = table(*line)
+    found.show_header = False
+    for number, (column, width) in enumerate(zip(found.columns, widths, strict=True)):
+        wraps = number == Line._fields.index("required")
+        column.width = min(width, WIDEST_REQUIRED) if wraps else width
+        column.no_wrap = not wraps
+    found.add_row(*(Text(cell, style if place < 2 or line is HEADS else "") for place, cell in enumerate(line)))
+    return found
+
+
+def score_cards(stores: Mapping[str, Sequence[Row]]) -> "Table":
+    """Two lines for each store, by its name: the verdicts on headline claims, and on all."""
+    from rich.table import Table
+
+    found = Table.grid(padding=(0, 2, 0, 0))
+    for whose, rows in stores.items():
+        for name, counts in score_card.card(rows):
+            found.add_row(f"{whose}{', ' if whose else ''}{name}", in_words(counts))
+    return found
+
+
+def in_words(counts: Counter[str]) -> "Text":
+    """How many claims of how many have which verdict; what none has is left out.
+
+    >>> in_words(Counter({"reproduced": 1, "untested": 3})).plain
+    '1 of 4 reproduced, 3 untested'
+    """
+    from rich.text import Text
+
+    words = [word for word in score_card.SHOWN if counts[word]]
+    first = f"{counts[words[0]]} of {counts.total()} {words[0]}" if words else "none"
+    texts = [Text(f"{counts[word]} {word}", COLOURS.get(word, "dim")) for word in words[1:]]
+    return Text(", ").join([Text(first, COLOURS.get(words[0], "dim") if words else "dim"), *texts])
+
+
+def beside(rows: Sequence[tuple[str, ...]]) -> "list[RenderableType]":
+    """Runs made with ``--set`` and the declared ones: experiment, profile, seed, what was set, exact match in and
+    outside the trained range."""
+    from rich.text import Text
+
+    if not rows:
+        return [Text("no run was made with --set")]
+    found = table("experiment", "size", ("seed", "right"), ("in the\ntrained range", "right"), ("outside", "right"))
+    for name, profile, seed, made, inside, outside in rows:
+        found.add_row(Text(f"{name}\n  {made}"), profile, seed, inside, outside)
+    return [Text("Runs made with --set beside those of the declared setting; they decide no verdict:"), found]

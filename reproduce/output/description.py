@@ -1,0 +1,125 @@
+"""One experiment for people: what is claimed, its setting at every size, what is published, how to run it.
+
+An experiment and the entries that name it enter, what rich prints leaves.
+"""
+
+import itertools
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lengen.config.experiment import PROFILES, Experiment
+from reproduce.output.terminal import COLOURS, table
+from reproduce.runs.estimate import cost, in_words
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+
+class Entry(NamedTuple):
+    """A published number or claim that names an experiment."""
+
+    id: str
+    verdict: str
+    """By the last comparison; empty where there is none."""
+    sentence: str
+
+
+def description(experiment: Experiment, published: Sequence[Entry], full: bool = False) -> "list[RenderableType]":
+    """Claim and place; what its settings change of the defaults, or all of them (``full``); published entries and
+    their verdicts; commands."""
+    from rich.text import Text
+
+    profiles = [profile for profile in PROFILES if profile in experiment.specs]
+    parts: list[RenderableType] = [Text(experiment.name, "bold"), Text(f"{experiment.place}: {experiment.claim}")]
+    rows = fields("", [experiment.specs[profile].to_dict() for profile in profiles])
+    if not full:
+        changed = {row[0] for profile in profiles for row in fields("", [experiment.specs[profile].changed()])}
+        rows = [row for row in rows if row[0] in changed]
+    alike = [row for row in rows if len(set(row[1:])) == 1 and len(profiles) > 1]
+    parts += [Text(), _setting(alike, ["at every size"])] if alike else []
+    apart = [row for row in rows if row not in alike]
+    apart.append(["estimated", *(in_words(cost(experiment.specs[profile], profile).total) for profile in profiles)])
+    if full:
+        apart.append(["hash", *(experiment.specs[profile].hash() for profile in profiles)])
+    parts += [Text(), _setting(apart, profiles)]
+    if not full:
+        parts += [Text(), Text("Everything else is at its default: --full shows it.", "dim")]
+    for profile, reason in experiment.absent.items():
+        parts += [Text(), Text(f"no {profile} size: {reason}")]
+    for profile, reason in experiment.extra.items():
+        parts += [Text(), Text(f"extra at the {profile} profile: {reason}")]
+    if published:
+        parts += [Text(), _entries(published)]
+    parts += [Text(), *(Text(f"python -m reproduce run {experiment.name} --profile {name}") for name in profiles)]
+    return parts
+
+
+def _setting(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> "Table":
+    """Fields with their value at each size, or with the one that all sizes share."""
+    from rich.text import Text
+
+    found = table("", *heads)
+    for number, column in enumerate(found.columns):
+        column.no_wrap = number == 0
+    for row in rows:
+        found.add_row(*(Text(cell.replace("],[", "], [")) for cell in row[: len(heads) + 1]))
+    return found
+
+
+def _entries(published: Sequence[Entry]) -> "Table":
+    from rich.text import Text
+
+    found = table("published", "verdict")
+    for entry in published:
+        said = Text(entry.id, "bold").append(f": {entry.sentence}", "not bold")
+        found.add_row(said, Text(entry.verdict, COLOURS.get(entry.verdict, "dim")))
+    return found
+
+
+ABSENT = object()
+"""Stands for the field of a part that another profile has and this one has not."""
+
+
+def fields(path: str, values: Sequence[Any]) -> list[list[str]]:
+    """A row for each field of what stands at a path of several settings, plain data; parts by their kind, then theirs.
+
+    >>> fields("data.task", [{"kind": "parity", "bits": 3}, {"kind": "addition", "digits": 5}])
+    [['data.task', 'parity', 'addition'], ['data.task.bits', '3', ''], ['data.task.digits', '', '5']]
+    """
+    nested = [value if isinstance(value, dict) else {} for value in values]
+    own = [value.get("kind", ABSENT) if isinstance(value, dict) else value for value in values]
+    rows = [[path, *map(_value, own)]] if any(value is not ABSENT for value in own) else []
+    for name in dict.fromkeys(name for inner in nested for name in inner if name != "kind"):
+        rows += fields(f"{path}.{name}".lstrip("."), [inner.get(name, ABSENT) for inner in nested])
+    return rows
+
+
+def _value(value: object) -> str:
+    """A field's value; long ranges of whole numbers as first..last."""
+    if value is None or value is ABSENT:
+        return "" if value is ABSENT else "none"
+    if isinstance(value, list):
+        if len(value) > 3 and all(isinstance(item, int) for item in value):
+            return _ranges(value)
+        return json.dumps(value).replace(" ", "")
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _ranges(values: Sequence[int]) -> str:
+    """Whole numbers as ``--set`` takes them, those that follow one another as first..last.
+
+    >>> _ranges([5, 10, 15, 20]), _ranges([1, 2, 3, 4, 6, 9])
+    ('5..20 by 5', '1..4,6,9')
+    """
+    steps = {after - before for before, after in itertools.pairwise(values)}
+    if len(steps) == 1 and (step := steps.pop()) > 1:
+        return f"{values[0]}..{values[-1]} by {step}"
+    runs: list[list[int]] = []
+    for value in values:
+        if runs and value == runs[-1][-1] + 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    return ",".join(f"{run[0]}..{run[-1]}" if len(run) > 2 else ",".join(map(str, run)) for run in runs)

@@ -1,0 +1,186 @@
+"""What exists: papers with their score cards, the figures of a paper, the variants of a figure; tables leave.
+
+Experiments, the runs that are there and the rows of the last comparison enter. No torch, no matplotlib, no records.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from lengen.config.experiment import Experiment, Figure
+from lengen.paper import Paper
+from lengen.records import Run
+from reproduce.comparison import score_card
+from reproduce.comparison.rows import Row
+from reproduce.comparison.stored import resting_on
+from reproduce.output.terminal import COLOURS, entry, table
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.runs.estimate import cost, in_words, makespan
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+LEGEND = (
+    "time: what run PAPER --profile SIZE takes on all cores here (at paper size on one GPU); has run: of its "
+    "experiments those with a finished run. Verdicts are of the last comparison; compare PAPER shows every claim. "
+    "list PAPER shows its figures, list PAPER/FIGURE its variants."
+)
+SIZES = ("cpu", "night", "paper")
+"""Profiles that are listed: smoke shows nothing but that the program runs."""
+
+
+class Finished(NamedTuple):
+    """Finished runs of one experiment at one profile in one store."""
+
+    declared: int
+    """Seeds that count."""
+    overridden: int
+    """Those made with ``--set``, which do not."""
+
+
+Held = Mapping[tuple[str, str], Finished]
+"""(Experiment, profile) -> its runs in one store; of a shared run every reader has its count."""
+
+
+def held(headers: Iterable[Run], chosen: Sequence[Experiment]) -> Held:
+    """The finished runs of these experiments, by the run.json files of one store."""
+    at: dict[tuple[str, str], list[Run]] = defaultdict(list)
+    for run in headers:
+        at[run.experiment, run.profile].append(run)
+    found = {}
+    for item in chosen:
+        for profile in item.specs:
+            runs = at[CATALOGUE.home(item, profile).name, profile]
+            seeds = {run.seed for run in runs if CATALOGUE.counts(run, item, profile)}
+            overridden = sum(CATALOGUE.overridden(run, item, profile) for run in runs)
+            found[item.name, profile] = Finished(len(seeds), overridden)
+    return found
+
+
+def papers(chosen: Sequence[Paper], stores: Sequence[Held], rows: Mapping[str, Sequence[Row]], cores: int) -> "Table":
+    """A row per paper: title, verdicts on headline claims and on all, and per size its time and what has run.
+
+    Args:
+        stores: what each store holds.
+        rows: the last comparison of each paper; empty where there is none.
+        cores: processor cores that runs share; the paper profile has one GPU.
+    """
+    from rich.text import Text
+
+    found = table("paper", "headline\nclaims", "all\nclaims", "size", ("time", "right"), ("has run", "right"))
+    for paper in chosen:
+        found.add_row()
+        name = entry(f"paper{paper.number} {paper.name}", paper.title)
+        sizes = [_size(paper.experiments(), profile, stores, cores) for profile in SIZES]
+        columns = ["\n".join(column) for column in zip(*filter(None, sizes), strict=True)] or ["", "", ""]
+        cards = [verdicts(score_card.score(rows[paper.name], headline)) for headline in (True, False)]
+        found.add_row(name, *cards, *map(Text, columns))
+    return found
+
+
+def _size(
+    experiments: Sequence[Experiment], profile: str, stores: Sequence[Held], cores: int
+) -> tuple[str, str, str] | None:
+    """A profile, the time that a run of the whole paper takes at it, and how many of its experiments have run."""
+    suite = [item for item in experiments if profile in item.specs and profile not in item.extra]
+    if not suite:
+        return None
+    time = in_words(makespan(_seconds(suite, profile), 1 if profile == "paper" else cores))
+    return profile, time, f"{sum(_has_run(item, (profile,), stores) for item in suite)} of {len(suite)}"
+
+
+def _seconds(items: Sequence[Experiment], profile: str) -> list[float]:
+    """What the runs of these experiments take at a profile they have; a shared run once."""
+    runs = {
+        (CATALOGUE.home(item, profile).name, seed): cost(item.specs[profile], profile).total
+        for item in items
+        for seed in item.default_seeds(profile)
+    }
+    return list(runs.values())
+
+
+def _has_run(item: Experiment, profiles: Sequence[str], stores: Sequence[Held]) -> bool:
+    return any(store[item.name, profile].declared for profile in profiles if profile in item.specs for store in stores)
+
+
+def verdicts(counts: Counter[str]) -> "Text":
+    """How many claims have which verdict, a line for each that any has."""
+    from rich.text import Text
+
+    width = max(map(len, map(str, counts.values())), default=0)
+    lines = [
+        Text(f"{counts[word]:>{width}} {word}", COLOURS.get(word, "dim")) for word in score_card.SHOWN if counts[word]
+    ]
+    return Text("\n").join(lines) if lines else Text("none", "dim")
+
+
+def groups(paper: str) -> dict[str, list[Experiment]]:
+    """``paper/figure`` -> its variants; of a figure without any of its own those that it draws."""
+    found: dict[str, list[Experiment]] = {}
+    for item in CATALOGUE.experiments(paper):
+        found.setdefault(f"{paper}/{item.figure}", []).append(item)
+    for figure in CATALOGUE.figures(paper):
+        name = f"{paper}/{figure.name}"
+        if figure.reads and name not in found:
+            found[name] = [item for item in CATALOGUE.experiments(paper) if item.name in figure.reads]
+    return found
+
+
+def figures(
+    groups: Mapping[str, Sequence[Experiment]],
+    drawn: Sequence[Figure],
+    stores: Sequence[Held],
+    rows: Sequence[Row],
+) -> "Table":
+    """A row per figure: title, verdicts on the claims that rest on it, variants, those that have run, time of all.
+
+    Args:
+        groups: ``paper/figure`` -> its variants.
+        drawn: the figures of the paper, whose titles say what they show.
+        rows: the last comparison.
+    """
+    right = [(name, "right") for name in ("variants", "has run", "time at\ncpu size")]
+    found = table("figure", "claims", *right)
+    titles = {figure.name: figure.title for figure in drawn}
+    for name, items in groups.items():
+        title = titles.get(name.partition("/")[2], items[0].place)
+        claims = verdicts(score_card.score(resting_on(rows, name)))
+        run = sum(_has_run(item, SIZES, stores) for item in items)
+        seconds = _seconds([item for item in items if "cpu" in item.specs], "cpu")
+        time = in_words(sum(seconds)) if seconds else "-"
+        found.add_row(entry(name, title), claims, str(len(items)), str(run), time)
+    return found
+
+
+def variants(chosen: Sequence[Experiment], stores: Mapping[str, Held]) -> "Table":
+    """A row per variant: its name, what is claimed of it where, time, and the seeds at each size that a store holds.
+
+    ``stores`` by name.
+    """
+    found = table("variant", ("time at\ncpu size", "right"), *stores)
+    for item in chosen:
+        time = in_words(cost(item.specs["cpu"], "cpu").total) if "cpu" in item.specs else "-"
+        cell = entry(item.name, f"{item.place}:{_remark(item)} {item.claim}")
+        found.add_row(cell, time, *(_seeds(item, store) for store in stores.values()))
+    return found
+
+
+def _seeds(item: Experiment, store: Held) -> str:
+    """Seeds by size, with those made with ``--set`` apart: ``cpu 3 +1 with --set``."""
+    lines = []
+    for profile in item.specs:
+        declared, overridden = store[item.name, profile]
+        if declared or overridden:
+            lines.append(f"{profile} {declared}" + (f" +{overridden} with --set" if overridden else ""))
+    return "\n".join(lines) or "-"
+
+
+def _remark(item: Experiment) -> str:
+    """Why an experiment has no cpu size, whose run it shares there, or why a run of the paper leaves it out."""
+    if "cpu" not in item.specs:
+        return f" [not at cpu size: {item.absent.get('cpu', 'not declared')}]"
+    shared = CATALOGUE.home(item, "cpu")
+    if shared.name != item.name:
+        return f" [at cpu size the run of {shared.name}]"
+    return f" [{item.extra['cpu']}]" if "cpu" in item.extra else ""
