@@ -16,6 +16,8 @@ from lengen.config.experiment import PROFILES
 
 FORMATS = ("table", "md", "csv", "json")
 LOGGERS = ("tensorboard", "wandb")
+SHELLS = ("bash", "zsh", "fish", "powershell")
+"""Those that argcomplete writes scripts for."""
 MOST_SEEDS = 1000
 OURS = ("lengen", "papers", "reproduce")
 """Packages whose ValueErrors are sentences for the user."""
@@ -107,6 +109,20 @@ def _doctor(_: argparse.Namespace) -> int:
     return doctor.doctor_command()
 
 
+def _completion(options: argparse.Namespace) -> int:
+    """The command completion, loaded when it is given."""
+    from reproduce.commands import completion
+
+    return completion.completion_command(options)
+
+
+def _selectors(prefix: str, **found: object) -> list[str]:
+    """What a selector that begins so may become, loaded when a shell asks."""
+    from reproduce.commands import completion
+
+    return completion.selectors(prefix, **found)
+
+
 def _run(options: argparse.Namespace) -> int:
     """The command run, with handlers for signals while it runs."""
     from reproduce.commands import run
@@ -123,21 +139,26 @@ def _interrupt(number: int, _: object) -> None:
     raise Interrupted(number)
 
 
+def _takes_a_selector(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
+    words = "paper, paper/figure or paper/figure/variant; a paper by name or as paper1; wildcards * ? [] allowed"
+    argument = command.add_argument("selector", nargs=nargs, metavar="SELECTOR", help=words)
+    argument.completer = _selectors  # type: ignore[attr-defined]
+
+
 def parser() -> argparse.ArgumentParser:
     """The whole command line; each command names the function that answers it as ``answer``."""
     top = Parser(prog="python -m reproduce", description="Reproduce papers on length generalization, claim by claim.")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    selector = "paper, paper/figure or paper/figure/variant; a paper by name or as paper1; wildcards * ? [] allowed"
 
     command = commands.add_parser(
         "list", help="what exists and holds: papers; of one its figures; of a figure its variants"
     )
     command.set_defaults(answer=lambda options: _results().list_command(options))
-    command.add_argument("selector", nargs="?", metavar="PAPER", help=selector)
+    _takes_a_selector(command, nargs="?")
 
     command = commands.add_parser("show", help="an experiment: setting, published numbers and claims, commands")
     command.set_defaults(answer=lambda options: _results().show_command(options))
-    command.add_argument("selector", metavar="SELECTOR", help=selector)
+    _takes_a_selector(command)
     command.add_argument("--full", action="store_true", help="every field, not only what differs from its default")
 
     command = commands.add_parser("doctor", help="what this machine has, what it lacks, and what to do about it")
@@ -145,7 +166,7 @@ def parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("run", help="train, measure and store; resumes and skips what is finished")
     command.set_defaults(answer=_run)
-    command.add_argument("selector", metavar="SELECTOR", help=selector)
+    _takes_a_selector(command)
     command.add_argument("--profile", choices=PROFILES, default="cpu", help="size of the experiments (default cpu)")
     command.add_argument("--seeds", type=seeds, metavar="0..2", help="5, 0..2 or 0,2")
     command.add_argument(
@@ -193,7 +214,7 @@ def parser() -> argparse.ArgumentParser:
     ):
         command = commands.add_parser(name, help=text)
         command.set_defaults(answer=answer)
-        command.add_argument("selector", nargs="?", metavar="SELECTOR", help=selector)
+        _takes_a_selector(command, nargs="?")
         command.add_argument("--format", choices=FORMATS, default="table", help="how to print (default table)")
         if name != "report":
             command.add_argument("--with-overrides", action="store_true", help=beside)
@@ -204,7 +225,7 @@ def parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("promote", help="copy finished local runs into results/reference")
     command.set_defaults(answer=lambda options: _results().promote_command(options))
-    command.add_argument("selector", metavar="SELECTOR", help=selector)
+    _takes_a_selector(command)
     command.add_argument("--profile", choices=PROFILES, help="default: cpu, night and paper")
     command.add_argument("--seeds", type=seeds, metavar="0..2", help="of these alone: 5, 0..2 or 0,2")
     command.add_argument("--weights", action="store_true", help="with model.safetensors, where it is below 4 MB")
@@ -221,7 +242,7 @@ def parser() -> argparse.ArgumentParser:
     ):
         command = commands.add_parser(name, help=text)
         command.set_defaults(answer=answer)
-        command.add_argument("selector", metavar="SELECTOR", help=selector)
+        _takes_a_selector(command)
         command.add_argument("operands", nargs="+", metavar="OPERAND")
         command.add_argument("--json", action="store_true", help="one line of JSON")
         if name == "probe":
@@ -237,12 +258,22 @@ def parser() -> argparse.ArgumentParser:
             command.add_argument(
                 "--with-overrides", action="store_true", help="the newest run, even if it was made with --set"
             )
+
+    command = commands.add_parser(
+        "completion", help='complete the program reproduce in a shell: eval "$(reproduce completion bash)"'
+    )
+    command.set_defaults(answer=_completion)
+    command.add_argument("shell", choices=SHELLS)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Answer one command; the exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if "_ARGCOMPLETE" in os.environ:  # a shell wants to know how the line may go on
+        from reproduce.commands import completion
+
+        completion.answer(parser())
     try:
         options = parser().parse_args(arguments)
     except SystemExit as end:

@@ -195,6 +195,19 @@ def print_comparison(paper: str, reference: Sequence["Row"], yours: Sequence["Ro
         print({"csv": compare.to_csv, "json": compare.to_json}[form](yours or reference), end="")
 
 
+def print_score_card(paper: str, reference: Sequence["Row"], yours: Sequence["Row"]) -> None:
+    """What a paper is known by: its title, the score card, and its headline claims with what keeps them open.
+
+    All claims of a paper without any headline claim.
+    """
+    from reproduce.output.claims_table import comparison, score_cards
+
+    headlines = {row.id for row in reference if row.headline}
+    first, mine = ([row for row in rows if row.id in headlines or not headlines] for rows in (reference, yours))
+    cards = score_cards({"reference": reference, "yours": yours} if yours else {"": reference})
+    terminal.show(CATALOGUE.paper(paper).title, "", cards, "", *comparison(first, mine, reasons=True))
+
+
 def print_beside(rows: Sequence[tuple[str, ...]], form: str) -> None:
     """Runs made with ``--set`` and the declared ones, as a table or, where ``form`` is md, as one of Markdown."""
     from reproduce.output.claims_table import beside
@@ -208,13 +221,16 @@ def print_beside(rows: Sequence[tuple[str, ...]], form: str) -> None:
 
 def report_command(options: argparse.Namespace) -> int:
     """One site: an index, a page per paper, a page per run."""
+    print(readable(write_report([paper for paper, _ in _papers_and_figures(options.selector)])))
+    return 0
+
+
+def write_report(papers: Sequence[str]) -> Path:
+    """Write the pages of these papers and the index of all, saying how far it is; the path of the index."""
     from reproduce.output.site import pages
     from reproduce.runs.display import counter
 
-    papers = [paper for paper, _ in _papers_and_figures(options.selector)]
-    index = pages.write(papers, _with_runs, results_root(), lambda what: counter(what, sys.stderr))
-    print(readable(index))
-    return 0
+    return pages.write(papers, _with_runs, results_root(), lambda what: counter(what, sys.stderr))
 
 
 def _with_runs(paper: str) -> list[Store]:

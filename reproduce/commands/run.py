@@ -3,7 +3,6 @@
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from lengen.config.experiment import Experiment
 from lengen.records import Run
@@ -71,8 +70,7 @@ def run_command(options: argparse.Namespace) -> int:
     if part or options.overrides:
         _summary(report, Store(local.root, "local"))
     else:
-        for paper in dict.fromkeys(experiment.paper for experiment in chosen):
-            conclude(paper, local.root)
+        conclude(list(dict.fromkeys(experiment.paper for experiment in chosen)))
     return _failures(report)
 
 
@@ -91,18 +89,22 @@ def suite(chosen: Sequence[Experiment], selector: str, profile: str) -> tuple[li
     return [item for item in chosen if item not in left_out], left_out
 
 
-def conclude(paper: str, root: Path) -> None:
-    """Draw the figures of the local runs, write and print the comparison, name the files."""
-    from reproduce.commands.results import print_comparison, write_comparison
+def conclude(papers: Sequence[str]) -> None:
+    """Draw the figures of the local runs, write comparison and report; print score cards and headline claims, and where
+    everything lies."""
+    from reproduce.commands import results
     from reproduce.output import figures
 
-    local = Store(root, "local")
-    drawn = figures.draw(paper, local, tell=counter("figures drawn", sys.stderr))
-    reference, yours, written = write_comparison(paper, [Store(root, "reference"), local])
-    print_comparison(paper, reference, yours, "table")
-    print()
-    for path in (*(path for path in drawn if path.suffix == ".svg"), *written):
-        print(readable(path))
+    reference, local = results.stores()
+    for paper in papers:
+        drawn = figures.draw(paper, local, tell=counter(f"figures of {paper} drawn", sys.stderr))
+        rows, yours, written = results.write_comparison(paper, [reference, local])
+        results.print_score_card(paper, rows, yours)
+        print()
+        for folder in dict.fromkeys(path.parent for path in drawn):
+            print(f"figures  {readable(folder)}")
+        print(f"claims   {readable(written[-1])}")
+    print(f"report   {readable(results.write_report(papers))}")
 
 
 def _build(plan: Plan, overrides: Sequence[str]) -> None:

@@ -18,13 +18,13 @@ NEEDED = {item.name for item in dataclasses.fields(Row) if item.default is datac
 
 
 def stored(paper: str, stores: Sequence[Store]) -> list[Row]:
-    """The rows of a paper in the first of these stores that holds its comparison.csv; none where none does.
+    """The rows of a paper in every store that holds its comparison.csv, those of the first store first.
 
     Raises:
         StoreError: for a file that is no comparison.
     """
     paths = [store.path / paper / "comparison.csv" for store in stores]
-    return next((read(path, paper) for path in paths if path.is_file()), [])
+    return [row for path in paths if path.is_file() for row in read(path, paper)]
 
 
 def read(path: Path, paper: str) -> list[Row]:

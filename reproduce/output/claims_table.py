@@ -97,12 +97,14 @@ def _lines(line: Line, widths: Sequence[int], style: str) -> "Table":
 
 
 def score_cards(stores: Mapping[str, Sequence[Row]]) -> "Table":
-    """Two lines for each store, by its name: the verdicts on headline claims, and on all."""
+    """Two lines for each store, by its name: the verdicts on headline claims, if there are any, and on all."""
     from rich.table import Table
 
     found = Table.grid(padding=(0, 2, 0, 0))
     for whose, rows in stores.items():
         for name, counts in score_card.card(rows):
+            if not counts and name != "all claims":
+                continue
             found.add_row(f"{whose}{', ' if whose else ''}{name}", in_words(counts))
     return found
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 LEGEND = (
     "time: what run PAPER --profile SIZE takes on all cores here (at paper size on one GPU); has run: of its "
-    "experiments those with a finished run. Verdicts are of the last comparison; compare PAPER shows every claim. "
-    "list PAPER shows its figures, list PAPER/FIGURE its variants."
+    "experiments those with a finished run. Verdicts: at the largest size that has one, as compare last found them. "
+    "compare PAPER shows every claim, list PAPER its figures, list PAPER/FIGURE their variants."
 )
 SIZES = ("cpu", "night", "paper")
 """Profiles that are listed: smoke shows nothing but that the program runs."""
@@ -140,8 +140,7 @@ def figures(
         drawn: the figures of the paper, whose titles say what they show.
         rows: the last comparison.
     """
-    right = [(name, "right") for name in ("variants", "has run", "time at\ncpu size")]
-    found = table("figure", "claims", *right)
+    found = table("figure", "claims", ("variants", "right"), ("has run", "right"), ("time at\ncpu size", "right"))
     titles = {figure.name: figure.title for figure in drawn}
     for name, items in groups.items():
         title = titles.get(name.partition("/")[2], items[0].place)

@@ -14,6 +14,7 @@ from reproduce.runs.estimate import Cost, in_words, makespan
 from reproduce.runs.perform import Job, Result
 
 if TYPE_CHECKING:
+    from rich.console import Group
     from rich.table import Table
 
 REDRAWS_PER_SECOND = 4
@@ -49,6 +50,12 @@ class Forecast:
         return makespan(
             [self._left_of(job) * self._pace() for job in self._costs if job not in self._over], self._workers
         )
+
+    def share(self) -> float:
+        """Part of the work that is done, 0 to 1: each job by its estimated cost."""
+        total = sum(cost.total for cost in self._costs.values())
+        left = sum(self._left_of(job) for job in self._costs if job not in self._over)
+        return 1 - left / total if total else 1.0
 
     def _left_of(self, job: Job) -> float:
         return self._costs[job].total * (1 - self._last.get(job, (0.0, 0.0))[1])
@@ -89,7 +96,7 @@ class Display:
 
             console = Console(file=self._stream)
             self._live = Live(
-                get_renderable=self._table, console=console, refresh_per_second=REDRAWS_PER_SECOND, transient=True
+                get_renderable=self._shown, console=console, refresh_per_second=REDRAWS_PER_SECOND, transient=True
             )
             self._live.start()
         return self
@@ -149,22 +156,32 @@ class Display:
         else:
             print(line, file=self._stream, flush=True)
 
+    def _shown(self) -> "Group":
+        """How far the command is, as text and as a bar over the whole width, and the runs that go on."""
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.text import Text
+
+        bar = ProgressBar(total=1.0, completed=self._forecast.share())
+        return Group(Text(self._overall(), "bold"), bar, self._table())
+
     def _table(self) -> "Table":
         from rich.progress_bar import ProgressBar
         from rich.table import Table
 
-        table = Table(box=None, padding=(0, 2, 0, 0), title=self._overall(), title_justify="left", title_style="bold")
-        for name, justify in (("run", "left"), ("stage", "left"), ("", "left"), ("step", "right")):
-            table.add_column(name, justify=justify)  # type: ignore[arg-type]
-        table.add_column("loss", justify="right")
-        table.add_column("accuracy", justify="right")
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+        table.add_column("run", overflow="fold")
+        table.add_column("stage", no_wrap=True)
+        table.add_column("", no_wrap=True)
+        for name in ("step", "loss", "accuracy"):
+            table.add_column(name, justify="right", no_wrap=True)
         for job, progress in list(self._running.items()):
             if progress is None:
                 table.add_row(job.name, "starting")
                 continue
-            bar = ProgressBar(total=max(1, progress.steps), completed=progress.step, width=16)
+            bar = ProgressBar(total=max(1, progress.steps), completed=progress.step, width=8)
             loss = "" if progress.loss is None else f"{progress.loss:.4f}"
-            accuracy = "" if progress.accuracy is None else f"{progress.accuracy:.3f}"
+            accuracy = "" if progress.accuracy is None else f"{100 * progress.accuracy:.1f} %"
             table.add_row(job.name, progress.stage, bar, f"{progress.step}/{progress.steps}", loss, accuracy)
         return table
 
@@ -175,7 +192,7 @@ def described(progress: Progress) -> list[str]:
     if progress.loss is not None:
         words.append(f"loss {progress.loss:.4f}")
     if progress.accuracy is not None:
-        words.append(f"accuracy {progress.accuracy:.3f}")
+        words.append(f"accuracy {100 * progress.accuracy:.1f} %")
     return words
 
 

@@ -1,0 +1,56 @@
+"""The command ``completion``: what a shell needs to complete commands, options and selectors, by argcomplete.
+
+The package is optional. Nothing of it is loaded unless this command is given or a shell asks for completions.
+"""
+
+import argparse
+from typing import Any
+
+from reproduce.runs.catalogue import CATALOGUE, SelectorError
+
+PROGRAM = "reproduce"
+"""The script that is installed with the package."""
+
+
+class CompletionError(ValueError):
+    """The package that completes is not installed; one sentence for the user."""
+
+
+def completion_command(options: argparse.Namespace) -> int:
+    """Print the script; a shell that evaluates it completes the program ``reproduce``."""
+    try:
+        import argcomplete
+    except ImportError:
+        raise CompletionError(
+            "completion: the package argcomplete is not installed; pip install '.[completion]' adds it"
+        ) from None
+    print(argcomplete.shellcode([PROGRAM], shell=options.shell))
+    return 0
+
+
+def answer(parser: argparse.ArgumentParser) -> None:
+    """Answer the shell that asks by the variable _ARGCOMPLETE, and end; return where the package is not there."""
+    try:
+        import argcomplete
+    except ImportError:
+        return
+    argcomplete.autocomplete(parser)
+
+
+def selectors(prefix: str, **_: Any) -> list[str]:
+    """What a selector that begins so may become: papers by name and number, then figures of one, then variants of one.
+
+    All but variants end in a slash, after which one can go on.
+    """
+    head, slash, _last = prefix.rpartition("/")
+    if not slash:
+        return [f"{name}/" for name in (*CATALOGUE.papers(), *CATALOGUE.aliases())]
+    level = head.count("/") + 1
+    if level > 2:
+        return []
+    try:
+        chosen = CATALOGUE.select(head)
+    except SelectorError:
+        return []
+    names = dict.fromkeys(item.name.split("/")[level] for item in chosen)
+    return [f"{head}/{name}" + "/" * (level < 2) for name in names]
