@@ -31,7 +31,7 @@ def encode_command(options: argparse.Namespace) -> int:
     from lengen.inspection import problem as show
 
     encoded = show.encode(_spec(experiment).override(*experiment.shown), options.operands, options.task)
-    print(json.dumps(encoded, ensure_ascii=False) if options.json else terminal.aligned(encoded))
+    print(json.dumps(encoded, ensure_ascii=False) if options.json else terminal.aligned(encoded, terminal.width()))
     return 0
 
 

@@ -128,8 +128,8 @@ def _table(rows: Sequence[Row], reference: Sequence[Row], yours: Sequence[Row]) 
     there = {(row.kind, row.id, row.profile): row for row in reference}
     # A number has one row whichever profile it found runs at, a claim one per profile.
     here = {(row.kind, row.id, row.profile if row.kind == "claim" else ""): row for row in yours}
-    asked = "asked" if any(row.kind == "claim" for row in rows) else "published"
-    head = ["id", "place", "statement", "profile", asked, "reference", *(["yours"] if yours else []), "remarks"]
+    limit = "required" if any(row.kind == "claim" for row in rows) else "published"
+    head = ["id", "place", "statement", "profile", limit, "reference", *(["yours"] if yours else []), "remarks"]
     lines = [line(head), line(["---"] * len(head))]
     for row in rows:
         mine = here.get((row.kind, row.id, row.profile if row.kind == "claim" else ""))
@@ -180,7 +180,7 @@ def claims_block(rows: Sequence[Row]) -> str:
     lines = [
         score_table(rows, "score card"),
         "",
-        "| claim | place | asked | measured | verdict |",
+        "| claim | place | required | measured | verdict |",
         "|---|---|---|---|---|",
     ]
     for row in sorted(marked or claims, key=lambda row: order.index(row.id)):

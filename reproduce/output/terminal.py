@@ -4,6 +4,7 @@ No torch, no matplotlib; rich is loaded where there is a table.
 """
 
 import itertools
+import math
 import shutil
 import textwrap
 from collections.abc import Mapping
@@ -78,19 +79,34 @@ def projections(found: Mapping[str, "np.ndarray"], most: int = 3) -> str:
     )
 
 
-def aligned(encoded: Mapping[str, Any]) -> str:
-    """An encoded problem as rows with one column per token: tokens, each level of ids, loss."""
+def aligned(encoded: Mapping[str, Any], most: int | None = None) -> str:
+    """An encoded problem as rows with one column per token: tokens, each level of ids, loss.
+
+    ``most``: characters of a line; what is longer goes on below an empty line.
+    """
     if "source" in encoded:
-        return "\n\n".join(f"{side}\n{textwrap.indent(aligned(encoded[side]), '  ')}" for side in ("source", "target"))
+        inner = None if most is None else most - 2
+        sides = ((side, textwrap.indent(aligned(encoded[side], inner), "  ")) for side in ("source", "target"))
+        return "\n\n".join(f"{side}\n{text}" for side, text in sides)
     rows = {"tokens": encoded["tokens"]}
     levels = encoded["position_ids"]
     rows |= {f"ids {level}" if len(levels) > 1 else "ids": ids for level, ids in enumerate(levels, start=1)}
     if "loss" in encoded:
         rows["loss"] = encoded["loss"]
-    cells = {name: [str(cell) for cell in row] for name, row in rows.items()}
-    widths = [max(map(len, column)) for column in zip(*cells.values(), strict=True)]
-    label = max(map(len, cells))
-    return "\n".join(
-        f"{name:<{label}}  " + " ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for name, row in cells.items()
+    columns = [[str(cell) for cell in column] for column in zip(*rows.values(), strict=True)]
+    label = max(map(len, rows))
+    blocks: list[list[list[str]]] = [[]]
+    left = room = math.inf if most is None else most - label - 1
+    for column in columns:
+        width = 1 + max(map(len, column))
+        if width > left and blocks[-1]:
+            blocks.append([])
+            left = room
+        blocks[-1].append([cell.rjust(width - 1) for cell in column])
+        left -= width
+    return "\n\n".join(
+        "\n".join(
+            f"{name:<{label}}  {' '.join(cells)}" for name, cells in zip(rows, zip(*block, strict=True), strict=True)
+        )
+        for block in blocks
     )
