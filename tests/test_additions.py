@@ -100,7 +100,7 @@ def test_an_added_paper_trains_an_added_task_with_added_parts_and_stores_an_adde
 
 
 def test_an_added_paper_and_an_added_experiment_are_listed_and_can_be_run(all_added):
-    assert "copying/sketch/rope" in run(all_added, "reproduce", "list", "copying")
+    assert "copying/sketch/rope" in run(all_added, "reproduce", "list", "copying/sketch")
     assert "6\tcopying\tRepeat After Me" in run(all_added, "papers")
     planned = run(all_added, "reproduce", "run", "coupling/sketch", "--profile", "smoke", "--dry-run")
     assert "coupling/sketch/rope-scratchpad" in planned and "1 to run" in planned

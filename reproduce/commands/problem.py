@@ -73,7 +73,7 @@ def probe_command(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({name: value.tolist() for name, value in found.items()}, ensure_ascii=False))
     else:
-        print(terminal.projections(found))
+        print(terminal.projections(found, limit=terminal.width()))
         print(f"model    {model.name}")
     if figure is not None:
         from reproduce.output.figures import render

@@ -51,11 +51,11 @@ def required(row: Row) -> str:
     >>> band = Row(kind="claim", id="", place="", statement="", relation="~", published="0.3 to 0.5", aggregation="",
     ...            profile="cpu", verdict="undecided", scale=SHARE)
     >>> required(band)
-    '~ 30.0 % to 50.0 %'
+    '~ 30.0 to 50.0 %'
     """
     if not isinstance(row.published, str) or not row.scale:
         return f"{row.relation} {effect(row.published, row.scale)}"
     text = (
         re.sub(NUMBER, lambda found: effect(float(found[0]), row.scale), row.published) if row.scale else row.published
     )
-    return f"{row.relation} {text}"
+    return f"{row.relation} {text.replace(' % to ', ' to ')}"

@@ -60,8 +60,11 @@ def show(*parts: "RenderableType") -> None:
     print("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
-def projections(found: Mapping[str, "np.ndarray"], most: int = 3) -> str:
-    """A line per token, layer and stage of a probe: the ``most`` symbols with the largest projections on each basis."""
+def projections(found: Mapping[str, "np.ndarray"], most: int = 3, limit: int | None = None) -> str:
+    """A line per token, layer and stage of a probe: the ``most`` symbols with the largest projections on each basis.
+
+    ``limit``: characters of a line; there are fewer symbols where they would be more.
+    """
     rows: list[tuple[str, ...]] = [("position", "token", "layer", "MLP", "encoder basis", "decoder basis")]
     vocabulary = found["vocabulary"].tolist()
     layers, stages, positions, _ = found["encoder"].shape
@@ -74,9 +77,10 @@ def projections(found: Mapping[str, "np.ndarray"], most: int = 3) -> str:
         where = (str(position), str(found["tokens"][position]), str(layer + 1), ("before", "after")[stage])
         rows.append((*where, *sides))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    if limit is not None and most > 1 and max(map(len, lines)) > limit:
+        return projections(found, most - 1, limit)
+    return "\n".join(lines)
 
 
 def aligned(encoded: Mapping[str, Any], most: int | None = None) -> str:

@@ -160,10 +160,13 @@ class Display:
         """How far the command is, as text and as a bar over the whole width, and the runs that go on."""
         from rich.console import Group
         from rich.progress_bar import ProgressBar
+        from rich.table import Table
         from rich.text import Text
 
-        bar = ProgressBar(total=1.0, completed=self._forecast.share())
-        return Group(Text(self._overall(), "bold"), bar, self._table())
+        total = Table.grid(expand=True)
+        total.add_row(Text(self._overall(), "bold"))
+        total.add_row(ProgressBar(total=1.0, completed=self._forecast.share()))
+        return Group(total, self._table())
 
     def _table(self) -> "Table":
         from rich.progress_bar import ProgressBar

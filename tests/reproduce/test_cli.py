@@ -16,9 +16,12 @@ import lengen.inspection
 from lengen.config import Addition
 from reproduce import cli
 from reproduce.cli import main
+from reproduce.commands import results as commands
+from reproduce.comparison.rows import Row
 from reproduce.output import figures
 from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.atomic_files import readable
 from reproduce.store.store import Store
 from tests.reproduce.fakes import SPEC, FailsForSeedOne, install_toy, outcome
 
@@ -139,22 +142,12 @@ def test_a_full_disk_is_named(monkeypatch, capsys):
     assert "No space left on device" in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_list_names_everything_and_counts_runs(capsys):
-    assert main(["run", "toy/fig2"]) == 0
-    capsys.readouterr()
-    assert main(["list"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["experiment", *(item.name for item in CATALOGUE.select("toy"))]
-    assert lines[1].split()[:4] == ["toy/fig1/alpha", "smoke", "cpu", "paper"]
-    assert " 0          1      Figure 1: it adds" in lines[1] and " 0          1 " in lines[3]  # one run, two readers
-    assert "not at cpu size: needs a GPU" in lines[4]
-
-
 def test_show_prints_the_specification_claims_and_commands(capsys):
     assert main(["show", "toy/fig1/alpha"]) == 0
     shown = capsys.readouterr().out
     assert "alpha adds beyond its range, Figure 1" in shown
     assert any(line.split() == ["train.steps", "1", "4", "9"] for line in shown.splitlines())
+    assert "Everything else is at its default: --full shows it." in shown
     assert "python -m reproduce run toy/fig1/alpha --profile paper" in shown
 
 
@@ -186,17 +179,38 @@ def test_a_run_ends_with_folder_and_accuracy(results, capsys):
     assert str(results.parent) not in json.dumps(info) and os.uname().nodename not in json.dumps(info)
 
 
-def test_a_whole_paper_ends_with_figures_and_comparison(results, capsys, monkeypatch):
+def test_a_whole_paper_ends_with_its_score_card_and_the_report(results, capsys, monkeypatch):
     monkeypatch.setattr(figures, "draw", lambda paper, store, **_: [store.path / paper / "figures/fig1-cpu.svg"])
-    assert main(["run", "toy", "--jobs", "1"]) == 0
+    assert main(["run", "paper1", "--jobs", "1", "--seeds", "0..2"]) == 0
     shown = capsys.readouterr().out
-    assert "alpha adds beyond its range" in shown and "reproduced" in shown
-    assert "results/local/toy/figures/fig1-cpu.svg" in shown and "results/local/toy/comparison.md" in shown
+    assert [line.split() for line in shown.splitlines()[:4]] == [
+        ["On", "toys"],
+        [],
+        ["reference,", "all", "claims", "1", "of", "1", "not", "run"],
+        ["yours,", "all", "claims", "1", "of", "1", "reproduced"],
+    ]
+    assert "cpu yours  reproduced  > 50.0 %  70.0 %" in shown and "adds: alpha adds beyond its range" in shown
+    places = [results / "local" / name for name in ("toy/figures", "toy/comparison.md", "report/index.html")]
+    said = [line.split() for line in shown.splitlines()[-3:]]
+    assert said == [[kind, readable(path)] for kind, path in zip(("figures", "claims", "report"), places, strict=True)]
+    assert "reproduced" in places[-1].read_text()
     assert main(["figures", "toy", "--format", "json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == 2
     for form, start in (("csv", "kind,id,place"), ("json", "["), ("md", "# toy"), ("table", "")):
         assert main(["compare", "toy/fig1", "--format", form]) == 0
         assert capsys.readouterr().out.startswith(start)
+
+
+def test_the_headline_claims_close_a_run_and_what_keeps_them_open(capsys):
+    rows = [
+        Row(kind="claim", id=name, place="", statement=name, relation=">", published=0.5, aggregation="", profile="cpu",
+            verdict="untested", headline=name == "first", counts_as=name, why=f"{name} learned nothing")
+        for name in ("first", "second")
+    ]  # fmt: skip
+    commands.print_score_card("toy", rows, [])
+    shown = capsys.readouterr().out
+    assert "headline claims  1 of 1 untested" in shown and "all claims       2 of 2 untested" in shown
+    assert "first learned nothing" in shown and "second" not in shown
 
 
 def test_failed_runs_are_named_at_the_end(capsys, monkeypatch, tmp_path):
@@ -260,17 +274,6 @@ def test_the_run_that_solve_advises_exists(arguments, said, capsys):
     assert advised is None or main([*advised[1].split(), "--dry-run"]) == 0
 
 
-def test_list_shows_runs_made_with_set_as_such(capsys):
-    assert main(["run", "toy/fig1/alpha"]) == 0
-    assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
-    assert main(["run", "toy/fig1/beta", "--set", "train.steps=2"]) == 0
-    capsys.readouterr()
-    assert main(["list"]) == 0
-    _, alpha, beta, gamma, huge = capsys.readouterr().out.splitlines()
-    assert " 1 +1 with --set " in alpha and " 1 +1 with --set " in gamma, "one run, two readers"
-    assert " 0 +1 with --set " in beta and "--set" not in huge
-
-
 def test_compare_puts_runs_made_with_set_beside_the_others_and_judges_none_of_them(results, capsys):
     assert main(["run", "toy/fig1/alpha"]) == 0
     capsys.readouterr()
@@ -281,9 +284,10 @@ def test_compare_puts_runs_made_with_set_beside_the_others_and_judges_none_of_th
     assert main(["compare", "toy", "--with-overrides"]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith(before) and (results / "local/toy/comparison.csv").read_text() == rows
-    first, second = [line.split() for line in shown.splitlines() if line.startswith("  toy/fig1/alpha")]
-    assert first == ["toy/fig1/alpha", "cpu", "0", "as", "declared", "100.0", "%", "70.0", "%"]
-    assert second[3:5] == ["--set", "train.steps=2"]
+    beside = shown.removeprefix(before).splitlines()
+    at = [number for number, line in enumerate(beside) if line.startswith("toy/fig1/alpha")]
+    assert [beside[number].split()[1:] for number in at] == [["cpu", "0", "100.0", "%", "70.0", "%"]] * 2
+    assert [beside[number + 1].strip() for number in at] == ["as declared", "--set train.steps=2"]
     assert main(["compare", "toy", "--with-overrides", "--format", "md"]) == 0
     assert "| toy/fig1/alpha | cpu | 0 | --set train.steps=2 |" in capsys.readouterr().out
     assert "choose --format table or md" in refused(capsys, "compare", "toy", "--with-overrides", "--format", "csv")
@@ -374,7 +378,10 @@ def test_a_reader_that_goes_away_is_no_error(results):
     assert process.stderr.read() == "" and process.wait(20) == 0
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["list"], ["show", "coupling"], ["compare", "--help"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["list"], ["list", "paper1"], ["list", "paper1/fig1"], ["show", "coupling"], ["compare", "--help"]],
+)
 def test_reading_commands_do_not_import_torch(arguments):
     code = (
         "import sys; from reproduce.cli import main; main(sys.argv[1:])\n"

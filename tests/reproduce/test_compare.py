@@ -4,12 +4,15 @@ import csv
 import dataclasses
 import io
 import json
+import math
+import statistics
 import subprocess
 import sys
 
 import pytest
 
 from lengen.config.spec import change
+from lengen.intervals import wilson
 from lengen.records import Counts, Grid
 from reproduce.comparison import compare, score_card
 from reproduce.comparison.checks import Claim
@@ -22,7 +25,8 @@ A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
 PAPER_ONLY = experiment("p/g/large", profiles=("paper",))
 COLUMNS = (
     "kind,id,place,statement,relation,published,aggregation,ours,ci_low,ci_high,n,seeds,profile,"
-    "verdict,deviations,command,by,headline,counts_as,why,decide,frozen"
+    "verdict,deviations,command,by,headline,counts_as,why,decide,frozen,"
+    "scale,examples_low,examples_high,seeds_low,seeds_high"
 )
 EXCEEDS = {"check": "compare", "relation": ">", "right": ["p/f/b"], "threshold": 0.0}
 
@@ -108,6 +112,44 @@ def test_ours_of_a_comparison_is_the_difference_with_its_interval():
     assert row.ours == pytest.approx(0.75)
     assert row.ci_low < 0.75 < row.ci_high
     assert (row.seeds, row.n, row.published) == (1, 12 * N * 3, 0.0)
+
+
+def test_an_interval_stands_apart_by_its_two_sources():
+    """Wilson's over the examples, Student's over the seeds; together they add in squares."""
+    rates = (0.6, 0.7, 0.8)
+    made = [run(A, outside(1.0, rate), seed=seed) for seed, rate in enumerate(rates)]
+    row = row_of(claim(threshold=0.5), *made)
+    examples = 12 * 3 * N  # cells outside the trained range
+    assert (row.examples_low, row.examples_high) == pytest.approx(wilson(round(0.7 * examples), examples))
+    half = 4.302653 * statistics.stdev(rates) / 3**0.5
+    assert (row.seeds_low, row.seeds_high) == pytest.approx((0.7 - half, 0.7 + half), abs=1e-6)
+    assert row.ci_high == pytest.approx(0.7 + math.hypot(row.examples_high - 0.7, half), abs=1e-6)
+    assert row.scale == "share"
+
+
+def test_a_single_seed_has_an_interval_over_examples_alone():
+    row = row_of(claim(threshold=0.5), run(A, outside(1.0, 0.7)))
+    assert (row.examples_low, row.examples_high) == (row.ci_low, row.ci_high) and row.seeds_low is None
+
+
+def test_of_matched_measures_the_seeds_of_the_difference_count():
+    """The same runs at two regions: what both seeds lose together is no spread of the difference."""
+    rates = (0.5, 0.6, 0.7)
+    made = [run(A, outside(rate + 0.2, rate), seed=seed) for seed, rate in enumerate(rates)]
+    entry = claim(
+        check="paired", relation=">", right=["p/f/a"], region="in_range", right_region="outside", learned={"why": "w"}
+    )
+    row = row_of(entry, *made)
+    assert row.ours == pytest.approx(0.2) and row.scale == "difference of shares"
+    assert (row.seeds_low, row.seeds_high) == pytest.approx((0.2, 0.2))
+    assert row.examples_low < 0.2 < row.examples_high
+    assert (row.ci_low, row.ci_high) == pytest.approx((row.examples_low, row.examples_high))
+
+
+def test_what_is_no_share_is_on_no_scale():
+    assert row_of(claim(measure="parameters", learned={"why": "w"}), run(A, 1.0)).scale == ""
+    assert row_of(number(), run(A, 1.0, "paper")).scale == "share"
+    assert row_of(number(kind="remark", remark="another device")).scale == ""
 
 
 def test_a_number_is_the_smallest_cell_of_the_median_over_seeds():
@@ -231,7 +273,7 @@ def test_markdown_shows_published_reference_and_yours():
     reference = rows_of(entries, three(A, 0.9) + three(B, 0.1))
     yours = rows_of(entries, three(A, 0.1) + three(B, 0.9))
     text = compare.to_markdown("p", reference, yours, {"D1": "smaller, because"})
-    assert "| asked | reference | yours |" in text and "| required > 0.0000 |" in text
+    assert "| required | reference | yours |" in text and "| required > 0.0000 |" in text
     assert "| all claims | 1 | 1 | 0 | 0 | 0 | 0 | 0 |" in text
     assert "**reproduced** 0.8000" in text and "**differs** -0.8000" in text
     assert "0 of 1 published hyper-parameters" in text and "- **D1** smaller, because" in text

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from lengen.config.spec import SpecError
 from lengen.progress import Progress
@@ -228,10 +229,12 @@ def test_time_left_is_learnt_from_what_has_been_seen():
     for job in todo[:2]:
         forecast.see(job, Progress("train", 50, 100, None, None))
     assert forecast.left() == pytest.approx(2 * (55 + 100), rel=0.05)
+    assert forecast.share() == pytest.approx(2 * 0.45 / 4)
     for job in todo[:2]:
         forecast.close(job)
     now[0] = 200.0
-    assert 0 < forecast.left() < 250
+    assert 0 < forecast.left() < 250 and forecast.share() == 0.5
+    assert Forecast({}, 2).share() == 1.0, "nothing was to be done"
 
 
 def test_plain_lines_speak_every_ten_seconds(monkeypatch):
@@ -246,7 +249,7 @@ def test_plain_lines_speak_every_ten_seconds(monkeypatch):
         display.finished(job, runner.Result(1, 25.0))
     lines = stream.getvalue().splitlines()
     assert len(lines) == 4
-    said = "toy/fig1/alpha seed 0: train 10/25, loss 0.5000, accuracy 0.250; 2 of 3 runs done, about"
+    said = "toy/fig1/alpha seed 0: train 10/25, loss 0.5000, accuracy 25.0 %; 2 of 3 runs done, about"
     assert lines[1].startswith(said)
     assert lines[-1] == "toy/fig1/alpha seed 0: finished as v1 in 24 s; 3 of 3 runs done"
 
@@ -262,6 +265,11 @@ def test_the_live_table_shows_each_running_job():
         display.progressed(job, Progress("train", 5, 25, 0.5, None))
         rows = display._table()
         assert rows.row_count == 1
+        console = Console(width=80, file=io.StringIO())
+        console.print(display._shown())
+        total, bar, _, run = console.file.getvalue().splitlines()
+        assert total.startswith("0 of 1 runs done, about") and set(bar) <= set("━╸╺ ") and "━" in bar
+        assert run.startswith("toy/fig1/alpha seed 0  train") and run.rstrip().endswith("5/25  0.5000")
         display.failed(job, "it diverged [at] step 3")
     assert "failed: it diverged [at] step 3" in stream.getvalue()
 

@@ -1,9 +1,10 @@
 """What the commands that read print."""
 
+import numpy as np
 import pytest
 
 from reproduce.cli import main
-from reproduce.output import terminal
+from reproduce.output import description, terminal
 from reproduce.runs.catalogue import CATALOGUE
 
 
@@ -13,27 +14,65 @@ def test_what_show_prints_of_a_field_sets_it(paper, capsys):
     firsts = {item.figure: item for item in reversed(CATALOGUE.experiments(paper))}.values()
     for item in firsts:
         for spec in item.specs.values():
-            fields = terminal.fields("", [spec.to_dict()])
+            fields = description.fields("", [spec.to_dict()])
             assert {"data.task", "data.format", "model.encoding", "test.lengths"} <= {path for path, _ in fields}
             for path, value in fields:
                 assert spec.override(f"{path}={value}") == spec, f"{item.name}: {path}={value}"
 
 
+def rows_of(capsys, *arguments):
+    assert main(list(arguments)) == 0
+    return [line.split() for line in capsys.readouterr().out.splitlines()]
+
+
 def test_a_list_is_shown_and_set_as_a_range(capsys):
-    assert main(["show", "coupling/fig1/coupling-scratchpad"]) == 0
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["test.lengths", "[1,2,3]", "[1,2,3,4,5,6,7,9]", "[1,2,3,4,5,6,7,9]", "1..30"] in rows
-    assert ["data.task", *["addition"] * 4] in rows
+    rows = rows_of(capsys, "show", "coupling/fig1/coupling-scratchpad")
+    assert ["test.lengths", "[1,2,3]", "1..7,9", "1..7,9", "1..30"] in rows
+    assert ["data.task", "addition"] in rows, "what all sizes share stands there once"
     assert main(["run", "coupling/fig1/coupling-scratchpad", "--dry-run", "--set", "test.lengths=1..4"]) == 0
     spec = CATALOGUE.select_one("coupling/fig1/coupling-scratchpad").specs["cpu"]
     assert spec.override("test.lengths=1..4").test.lengths == (1, 2, 3, 4)
     assert spec.override("test.lengths=5..20 by 5").test.lengths == (5, 10, 15, 20)
+    assert spec.override("test.lengths=1..7,9").test.lengths == (1, 2, 3, 4, 5, 6, 7, 9)
+
+
+def test_show_has_what_differs_from_the_default_and_the_rest_where_it_is_asked_for(capsys):
+    item = CATALOGUE.select_one("coupling/fig1/coupling-scratchpad")
+    short = {row[0] for row in rows_of(capsys, "show", item.name) if row}
+    full = {row[0] for row in rows_of(capsys, "show", item.name, "--full") if row}
+    assert {"data.task", "data.format.scratchpad", "train.steps", "model.tied"} <= short
+    assert item.specs["paper"].model.dropout == 0.0 and not {"model.dropout", "data.format.begin", "hash"} & short
+    assert {"model.dropout", "data.format.begin", "hash"} | {name for name in short if "." in name} <= full
+
+
+def test_show_says_how_claims_stand(capsys):
+    assert main(["show", "coupling/thm4.1/construction"]) == 0
+    assert " reproduced\n" in capsys.readouterr().out
 
 
 def test_profiles_whose_parts_differ_stand_side_by_side():
-    rows = terminal.fields("model.tempered", [None, {"form": "fixed", "of": "position"}])
+    rows = description.fields("model.tempered", [None, {"form": "fixed", "of": "position"}])
     assert rows == [
         ["model.tempered", "none", ""],
         ["model.tempered.form", "", "fixed"],
         ["model.tempered.of", "", "position"],
     ]
+
+
+def test_an_encoded_problem_goes_on_below_where_a_line_is_full():
+    encoded = {"tokens": [*"$12+345="], "position_ids": [[0, 10, 9, 0, 11, 10, 9, 0]]}
+    whole = terminal.aligned(encoded)
+    assert whole.splitlines() == ["tokens  $  1 2 +  3  4 5 =", "ids     0 10 9 0 11 10 9 0"]
+    assert terminal.aligned(encoded, 26) == whole
+    assert terminal.aligned(encoded, 17).split("\n\n") == [
+        "tokens  $  1 2 +\nids     0 10 9 0",
+        "tokens   3  4 5 =\nids     11 10 9 0",
+    ]
+
+
+def test_a_probe_shows_fewer_symbols_where_a_line_is_full():
+    values = np.ones((1, 2, 1, 4))
+    found = {"tokens": np.array(["9"]), "vocabulary": np.array([*"abcd"]), "encoder": values, "decoder": values}
+    lines = terminal.projections(found, limit=62).splitlines()
+    assert max(map(len, lines)) <= 62 < max(map(len, terminal.projections(found).splitlines()))
+    assert lines[1].split() == ["0", "9", "1", "before", "a", "1.00", "b", "1.00", "a", "1.00", "b", "1.00"]

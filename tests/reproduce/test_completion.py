@@ -1,0 +1,75 @@
+"""What a shell is told: selectors level by level, and the script of argcomplete where that is installed."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reproduce import cli
+from reproduce.cli import main
+from reproduce.commands.completion import selectors
+from reproduce.runs.catalogue import CATALOGUE
+from tests.reproduce.fakes import install_toy
+
+INSTALLED = importlib.util.find_spec("argcomplete") is not None
+needs_argcomplete = pytest.mark.skipif(
+    not INSTALLED, reason="argcomplete is not installed; pip install '.[completion]' adds it"
+)
+CHECKOUT = Path(cli.__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def results(monkeypatch, tmp_path):
+    yield install_toy(monkeypatch, tmp_path)
+    CATALOGUE.fill()
+
+
+@pytest.mark.parametrize(
+    ("prefix", "found"),
+    [
+        ("t", ["toy/", "paper1/"]),
+        ("toy/", ["toy/fig1/", "toy/fig2/", "toy/fig3/"]),
+        ("paper1/fig1/a", ["paper1/fig1/alpha", "paper1/fig1/beta"]),
+        ("toy/fig1/alpha/", []),
+        ("nosuch/f", []),
+    ],
+)
+def test_selectors_go_on_level_by_level(prefix, found, results):
+    assert selectors(prefix) == found
+    assert all(CATALOGUE.select(name) for name in found)
+
+
+def test_without_the_package_one_sentence_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "argcomplete", None)
+    assert main(["completion", "bash"]) == 2
+    assert "pip install '.[completion]' adds it" in capsys.readouterr().err
+    monkeypatch.setenv("_ARGCOMPLETE", "1")
+    assert main(["--help"]) == 0, "a shell that asks in vain gets the command itself"
+
+
+@needs_argcomplete
+@pytest.mark.parametrize("shell", cli.SHELLS)
+def test_every_shell_gets_a_script(shell, capsys):
+    assert main(["completion", shell]) == 0
+    assert "reproduce" in capsys.readouterr().out
+
+
+@needs_argcomplete
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("reproduce prom", ["promote"]),
+        ("reproduce run paper1 --profile p", ["paper"]),
+        ("reproduce list coupling/thm4.1/float", ["coupling/thm4.1/float32", "coupling/thm4.1/float64"]),
+    ],
+)
+def test_a_shell_that_asks_is_answered(line, found, tmp_path):
+    answer = tmp_path / "answer"
+    asked = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "COMP_TYPE": "9"}
+    told = {"_ARGCOMPLETE_IFS": "\n", "_ARGCOMPLETE_SHELL": "bash", "_ARGCOMPLETE_STDOUT_FILENAME": str(answer)}
+    code = "import sys; from reproduce.cli import main; main([]); sys.exit(9)"
+    subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, env={**os.environ, **asked, **told}, check=True)
+    assert [name.strip() for name in answer.read_text().split("\n")] == found

@@ -1,0 +1,101 @@
+"""What list shows: papers with their verdicts, figures of a paper, variants of a figure; and the rows it takes them
+from."""
+
+import pytest
+
+from reproduce.cli import main
+from reproduce.comparison import compare
+from reproduce.comparison.score_card import SHOWN
+from reproduce.comparison.stored import read, resting_on, stored
+from reproduce.output import listing
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.atomic_files import StoreError
+from reproduce.store.store import Store, results_root
+from tests.reproduce.fakes import install_toy
+
+
+@pytest.fixture
+def results(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    yield install_toy(monkeypatch, tmp_path)
+    CATALOGUE.fill()
+
+
+def lines(capsys, *arguments):
+    capsys.readouterr()
+    assert main(["list", *arguments]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def test_papers_then_figures_then_variants(results, capsys):
+    assert main(["run", "toy/fig2"]) == 0
+    papers = lines(capsys)
+    assert any(line.split() == ["paper1", "toy", "none", "none", "cpu", "1", "s", "2", "of", "3"] for line in papers)
+    assert any(line.split() == ["On", "toys", "paper", "2", "min", "0", "of", "4"] for line in papers)
+    figures = lines(capsys, "toy")
+    assert ["toy/fig1", "none", "2", "1", "2", "s"] in [line.split() for line in figures]
+    assert ["toy/fig3", "none", "1", "0", "-"] in [line.split() for line in figures]
+    assert "  adding" in figures and figures == lines(capsys, "paper1")
+    variants = lines(capsys, "toy/fig2")
+    assert ["toy/fig2/gamma", "1", "s", "-", "cpu", "1"] in [line.split() for line in variants]
+    assert "  Figure 1: [at cpu size the run of toy/fig1/alpha] it adds" in variants
+
+
+def test_wildcards_name_papers_figures_and_variants(results, capsys):
+    assert lines(capsys, "t*") == lines(capsys, "toy")
+    assert lines(capsys, "*/*") == lines(capsys, "toy/fig?")
+    assert [line for line in lines(capsys, "toy/*/[ag]*") if line.startswith("toy/")] != []
+    assert not any("beta" in line for line in lines(capsys, "toy/*/[ag]*"))
+
+
+def test_verdicts_are_those_that_compare_found(results, capsys):
+    assert main(["run", "toy/fig1", "--seeds", "0..2", "--jobs", "1"]) == 0 and main(["compare", "toy"]) == 0
+    found = [line.split() for line in lines(capsys)]
+    assert any(line[:6] == ["paper1", "toy", "none", "1", "reproduced", "cpu"] for line in found)
+    assert any(line[:3] == ["toy/fig1", "1", "reproduced"] for line in map(str.split, lines(capsys, "toy")))
+
+
+def test_runs_made_with_set_are_listed_as_such(results, capsys):
+    assert main(["run", "toy/fig1/alpha"]) == 0
+    assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
+    assert main(["run", "toy/fig1/beta", "--set", "train.steps=2"]) == 0
+    alpha, beta, gamma, huge = [line for line in lines(capsys, "toy/*") if line.startswith("toy/")]
+    assert alpha.endswith(" cpu 1 +1 with --set") and gamma.endswith(" cpu 1 +1 with --set"), "one run, two readers"
+    assert beta.endswith(" cpu 0 +1 with --set") and "--set" not in huge
+
+
+def test_a_figure_that_draws_others_lists_them(monkeypatch, results):
+    (fig1,) = CATALOGUE.figures("toy")
+    drawn = [fig1, type(fig1)(name="fig7", title="again", reads=("toy/fig2/gamma",), draw=fig1.draw)]
+    monkeypatch.setattr(CATALOGUE, "figures", lambda paper: drawn)
+    assert [item.name for item in listing.groups("toy")["toy/fig7"]] == ["toy/fig2/gamma"]
+
+
+@pytest.mark.parametrize("arguments", [[], *([name] for name in CATALOGUE.papers()), ["coupling/fig1*"]])
+def test_every_list_fits_80_columns_with_whole_verdicts(arguments, capsys, monkeypatch):
+    found = []
+    for columns in (80, 200):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        found.append(lines(capsys, *arguments))
+        assert max(map(len, found[-1])) <= columns
+    narrow, wide = ([line.count(f" {word}") for word in SHOWN for line in some if word in line] for some in found)
+    assert sum(narrow) == sum(wide)
+
+
+@pytest.mark.parametrize("paper", CATALOGUE.papers())
+def test_what_is_stored_of_a_comparison_is_what_comparing_gives(paper):
+    store = Store(results_root(), "reference")
+    rows = stored(paper, [store])
+    found = {(row.id, row.profile, row.verdict, row.headline, row.counts_as, row.examples_low) for row in rows}
+    assert len(found) == len(rows)
+    if rows:
+        assert {row.id for row in rows} == {row.id for row in compare.compare(paper, [store])}
+        assert len(resting_on(rows, paper)) == sum(paper in row.command for row in rows)
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "\x00"])
+def test_what_is_no_comparison_is_named(text, tmp_path):
+    path = tmp_path / "comparison.csv"
+    path.write_text(text)
+    with pytest.raises(StoreError, match=r"comparison.csv: expected a comparison .* python -m reproduce compare toy"):
+        read(path, "toy")
