@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 from collections.abc import Iterator, Mapping
 from importlib import metadata
@@ -20,6 +21,7 @@ from typing import NamedTuple
 from filelock import SoftFileLease, Timeout
 
 from lengen.machine import machine
+from reproduce.output.terminal import width
 from reproduce.store.atomic_files import StoreError, readable, write_text
 from reproduce.store.leases import HEARTBEAT, LEASE, STALE, leased, silent
 from reproduce.store.provenance import checkout
@@ -52,7 +54,7 @@ def doctor_command() -> int:
     """Print a line for each finding; 1 where one has a remedy."""
     wrong = False
     for finding in findings(results_root()):
-        print(finding, flush=True)
+        print(textwrap.fill(str(finding), width(), subsequent_indent=" " * 18, break_on_hyphens=False), flush=True)
         wrong |= bool(finding.remedy)
     return int(wrong)
 

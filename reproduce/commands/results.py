@@ -40,8 +40,6 @@ def stores() -> tuple[Store, Store]:
 
 def list_command(options: argparse.Namespace) -> int:
     """Papers; of a paper its figures; of a figure its variants. Reads run.json and comparison.csv, no records."""
-    from reproduce.runs.executors import usable_cores
-
     selector = options.selector or "*"
     chosen = CATALOGUE.select(selector)
     names = list(dict.fromkeys(item.paper for item in chosen))
@@ -52,6 +50,8 @@ def list_command(options: argparse.Namespace) -> int:
         return 0
     rows = {name: stored(name, where) for name in names}
     if options.selector is None:
+        from reproduce.runs.executors import usable_cores
+
         papers = [CATALOGUE.paper(name) for name in names]
         terminal.show(listing.papers(papers, list(held.values()), rows, usable_cores()), "", listing.LEGEND)
         return 0

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from lengen.config.experiment import Experiment
 from lengen.records import Run
+from reproduce.output import terminal
 from reproduce.runs import perform as runner
 from reproduce.runs import stacks
 from reproduce.runs.accuracy import accuracies
@@ -143,11 +144,14 @@ def _on_cores(jobs: Sequence[Job]) -> str:
 
 def _dry_run(plan: Plan, done: dict[Job, Run], workers: int, profile: str) -> None:
     """What would run, what is finished, what this profile leaves out, and the time it would take."""
+    listed = terminal.table("experiment", ("seed", "right"), "time")
     for job in plan.jobs:
         status = f"finished (v{done[job].version})" if job in done else in_words(cost(job.spec, job.profile).total)
-        print(f"{job.experiment:<44} seed {job.seed:<3} {status}")
-    for name, reason in plan.absent.items():
-        print(f"{name:<44} no {profile} size: {reason}")
+        listed.add_row(job.experiment, str(job.seed), status)
+    terminal.show(listed)
+    for reason in dict.fromkeys(plan.absent.values()):
+        names = [name for name, why in plan.absent.items() if why == reason]
+        terminal.show(f"no {profile} size: {', '.join(names)} ({reason})")
     seconds = [cost(job.spec, job.profile).total for job in plan.jobs if job not in done]
     where = (
         "one GPU" if profile == "paper" and workers == 1 else f"{workers} {'GPU' if profile == 'paper' else 'core'}s"
