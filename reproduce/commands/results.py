@@ -55,10 +55,13 @@ def list_command(options: argparse.Namespace) -> int:
         papers = [CATALOGUE.paper(name) for name in names]
         terminal.show(listing.papers(papers, list(held.values()), rows, usable_cores()), "", listing.LEGEND)
         return 0
+    from reproduce.output.claims_table import score_cards
+
     for number, name in enumerate(names):
         groups = listing.groups(name)
         found = listing.figures(groups, CATALOGUE.figures(name), list(held.values()), rows[name])
-        terminal.show(*[""] * bool(number), f"{CATALOGUE.paper(name).title}", "", found)
+        card = [score_cards({"": rows[name]}), ""] if rows[name] else []
+        terminal.show(*[""] * bool(number), CATALOGUE.paper(name).title, "", *card, found)
     return 0
 
 
@@ -76,14 +79,15 @@ def _published(experiment: Experiment) -> "list[Entry]":
     from reproduce.comparison.checks import Setting
     from reproduce.comparison.published import load
     from reproduce.comparison.score_card import decisive
+    from reproduce.comparison.verdicts import NOT_RUN
     from reproduce.output.description import Entry
 
     path = CATALOGUE.paper(experiment.paper).published
     if not path.exists():
         return []
     published, rows = load(path), stored(experiment.paper, stores())
-    verdicts = {row.id: row.verdict for row in rows if row.kind == "number"}
-    verdicts |= {name: row.verdict for name, row in decisive(rows).items()}
+    numbers = sorted((row for row in rows if row.kind == "number"), key=lambda row: row.verdict != NOT_RUN)
+    verdicts = {row.id: row.verdict for row in numbers} | {name: row.verdict for name, row in decisive(rows).items()}
     entries: list[tuple[str, str]] = []
     for number in published.numbers:
         if not isinstance(number, Setting) and any(fnmatch.fnmatchcase(experiment.name, p) for p in number.names):
@@ -128,11 +132,13 @@ def compare_command(options: argparse.Namespace) -> int:
             "rows; choose --format table or md"
         )
     for paper, names in _papers_and_figures(options.selector):
-        reference, yours, _ = write_comparison(paper, _with_runs(paper))
+        reference, yours, written = write_comparison(paper, _with_runs(paper))
         if names is not None:
             place = re.compile(rf" {paper}/({'|'.join(map(re.escape, names))})(/| |$)")
             reference, yours = ([row for row in rows if place.search(row.command)] for rows in (reference, yours))
         print_comparison(paper, reference, yours, options.format)
+        if options.format == "table":
+            print(f"what is open, why, and what would decide it: {readable(written[-1])}")
         if options.with_overrides:
             print_beside(_beside(paper, names), options.format)
     if options.check_history:
@@ -210,13 +216,16 @@ def print_score_card(paper: str, reference: Sequence["Row"], yours: Sequence["Ro
 
 def print_beside(rows: Sequence[tuple[str, ...]], form: str) -> None:
     """Runs made with ``--set`` and the declared ones, as a table or, where ``form`` is md, as one of Markdown."""
-    from reproduce.output.claims_table import beside
+    from reproduce.output.claims_table import BESIDE, beside
 
-    if form == "table":
-        terminal.show(*beside(rows))
-        return
-    names = ("experiment", "profile", "seed", "made with", "in the trained range", "outside")
-    print("\n".join(f"| {' | '.join(row)} |" for row in (names, ["---"] * len(names), *rows)))
+    if not rows:
+        print("no run was made with --set")
+    elif form == "table":
+        terminal.show("", BESIDE, "", beside(rows))
+    else:
+        names = ("experiment", "profile", "seed", "made with", "in the trained range", "outside")
+        lines = [f"| {' | '.join(row)} |" for row in (names, ["---"] * len(names), *rows)]
+        print("\n".join([BESIDE, "", *lines]))
 
 
 def report_command(options: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from reproduce.comparison import score_card
 from reproduce.comparison.rows import Row
 from reproduce.output.effects import effect, required, span
-from reproduce.output.terminal import COLOURS, table
+from reproduce.output.terminal import COLOURS, entry, table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -21,6 +21,7 @@ NOTE = (
     "Intervals are of 95 %; before the one over seeds stands how many seeds there are. Differences of shares have a "
     "sign, and are in percentage points."
 )
+BESIDE = "Runs made with --set beside those of the declared setting; they decide no verdict:"
 WIDEST_REQUIRED = 10
 """Characters of that column; bands take more lines."""
 
@@ -123,14 +124,10 @@ def in_words(counts: Counter[str]) -> "Text":
     return Text(", ").join([Text(first, COLOURS.get(words[0], "dim") if words else "dim"), *texts])
 
 
-def beside(rows: Sequence[tuple[str, ...]]) -> "list[RenderableType]":
+def beside(rows: Sequence[tuple[str, ...]]) -> "Table":
     """Runs made with ``--set`` and the declared ones: experiment, profile, seed, what was set, exact match in and
     outside the trained range."""
-    from rich.text import Text
-
-    if not rows:
-        return [Text("no run was made with --set")]
     found = table("experiment", "size", ("seed", "right"), ("in the\ntrained range", "right"), ("outside", "right"))
     for name, profile, seed, made, inside, outside in rows:
-        found.add_row(Text(f"{name}\n  {made}"), profile, seed, inside, outside)
-    return [Text("Runs made with --set beside those of the declared setting; they decide no verdict:"), found]
+        found.add_row(entry(name, made), profile, seed, inside, outside)
+    return found

@@ -53,7 +53,7 @@ def show(*parts: "RenderableType") -> None:
     """Print tables and texts, no line longer than `width`."""
     from rich.console import Console
 
-    console = Console(width=width(), highlight=False, markup=False)
+    console = Console(width=width(), highlight=False, markup=False, emoji=False)
     with console.capture() as captured:
         for part in parts:
             console.print(part)
