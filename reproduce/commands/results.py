@@ -60,8 +60,9 @@ def list_command(options: argparse.Namespace) -> int:
     for number, name in enumerate(names):
         groups = listing.groups(name)
         found = listing.figures(groups, CATALOGUE.figures(name), list(held.values()), rows[name])
-        card = [score_cards({"": rows[name]}), ""] if rows[name] else []
-        terminal.show(*[""] * bool(number), CATALOGUE.paper(name).title, "", *card, found)
+        if number:
+            print()
+        terminal.show(CATALOGUE.paper(name).title, "", score_cards({"": rows[name]}), "", found)
     return 0
 
 

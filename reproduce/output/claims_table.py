@@ -98,15 +98,14 @@ def _lines(line: Line, widths: Sequence[int], style: str) -> "Table":
 
 
 def score_cards(stores: Mapping[str, Sequence[Row]]) -> "Table":
-    """Two lines for each store, by its name: the verdicts on headline claims, if there are any, and on all."""
+    """Two lines for each store, by its name: the verdicts on headline claims and on all; none that would be empty."""
     from rich.table import Table
 
     found = Table.grid(padding=(0, 2, 0, 0))
     for whose, rows in stores.items():
         for name, counts in score_card.card(rows):
-            if not counts and name != "all claims":
-                continue
-            found.add_row(f"{whose}{', ' if whose else ''}{name}", in_words(counts))
+            if counts:
+                found.add_row(f"{whose}{', ' if whose else ''}{name}", in_words(counts))
     return found
 
 
@@ -119,9 +118,10 @@ def in_words(counts: Counter[str]) -> "Text":
     from rich.text import Text
 
     words = [word for word in score_card.SHOWN if counts[word]]
-    first = f"{counts[words[0]]} of {counts.total()} {words[0]}" if words else "none"
-    texts = [Text(f"{counts[word]} {word}", COLOURS.get(word, "dim")) for word in words[1:]]
-    return Text(", ").join([Text(first, COLOURS.get(words[0], "dim") if words else "dim"), *texts])
+    of = [f" of {counts.total()}", *[""] * len(words)]
+    return Text(", ").join(
+        Text(f"{counts[word]}{some} {word}", COLOURS.get(word, "dim")) for word, some in zip(words, of, strict=False)
+    )
 
 
 def beside(rows: Sequence[tuple[str, ...]]) -> "Table":
