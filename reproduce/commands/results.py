@@ -60,9 +60,10 @@ def list_command(options: argparse.Namespace) -> int:
     for number, name in enumerate(names):
         groups = listing.groups(name)
         found = listing.figures(groups, CATALOGUE.figures(name), list(held.values()), rows[name])
-        if number:
-            print()
-        terminal.show(CATALOGUE.paper(name).title, "", score_cards({"": rows[name]}), "", found)
+        terminal.show(*[""] * bool(number), CATALOGUE.paper(name).title, "")
+        if rows[name]:
+            terminal.show(score_cards({"": rows[name]}), "")
+        terminal.show(found)
     return 0
 
 
