@@ -263,7 +263,7 @@ def parser() -> argparse.ArgumentParser:
         "completion", help='complete the program reproduce in a shell: eval "$(reproduce completion bash)"'
     )
     command.set_defaults(answer=_completion)
-    command.add_argument("shell", choices=SHELLS)
+    command.add_argument("shell", nargs="?", choices=SHELLS, default=SHELLS[0], help=f"default {SHELLS[0]}")
     return top
 
 

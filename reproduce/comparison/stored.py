@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from reproduce.comparison.rows import Row
+from reproduce.comparison.score_card import LARGEST
+from reproduce.comparison.verdicts import EQUAL, NOT_COMPARABLE, ORDER, UNEQUAL
 from reproduce.store.atomic_files import StoreError, readable
 from reproduce.store.store import Store
 
 KINDS = {item.name: item.type for item in dataclasses.fields(Row)}
+WORDS = {*ORDER, NOT_COMPARABLE, EQUAL, UNEQUAL}
 NEEDED = {item.name for item in dataclasses.fields(Row) if item.default is dataclasses.MISSING}
 
 
@@ -34,7 +37,10 @@ def read(path: Path, paper: str) -> list[Row]:
             lines = csv.DictReader(file, strict=True)
             if not NEEDED.issubset(lines.fieldnames or ()):
                 raise ValueError
-            return [Row(**_fields(line)) for line in lines]
+            rows = [Row(**_fields(line)) for line in lines]
+        if not all(row.verdict in WORDS and row.profile in LARGEST for row in rows):
+            raise ValueError
+        return rows
     except (OSError, ValueError, TypeError, csv.Error):
         raise StoreError(
             f"{readable(path)}: expected a comparison as this program writes it; write it anew with "

@@ -93,7 +93,21 @@ def test_what_is_stored_of_a_comparison_is_what_comparing_gives(paper):
         assert len(resting_on(rows, paper)) == sum(paper in row.command for row in rows)
 
 
-@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "\x00"])
+HEAD = "kind,id,place,statement,relation,published,aggregation,profile,verdict"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a,b\n1,2\n",
+        "\x00",
+        f"{HEAD},n\nclaim,a,b,c,>,0,d,cpu,reproduced,many\n",
+        f"{HEAD}\nclaim,a,b,c,>,0,d,cpu,marvellous\n",
+        f"{HEAD}\nclaim,a,b,c,>,0,d,moon,reproduced\n",
+        f"{HEAD}\nclaim,a\n",
+    ],
+)
 def test_what_is_no_comparison_is_named(text, tmp_path):
     path = tmp_path / "comparison.csv"
     path.write_text(text)
