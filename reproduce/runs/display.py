@@ -182,7 +182,7 @@ class Display:
             if progress is None:
                 table.add_row(job.name, "starting")
                 continue
-            bar = ProgressBar(total=max(1, progress.steps), completed=progress.step, width=8)
+            bar = ProgressBar(total=max(1, progress.steps), completed=progress.step, width=6)
             loss = "" if progress.loss is None else f"{progress.loss:.4f}"
             accuracy = "" if progress.accuracy is None else f"{100 * progress.accuracy:.1f} %"
             table.add_row(job.name, progress.stage, bar, f"{progress.step}/{progress.steps}", loss, accuracy)
