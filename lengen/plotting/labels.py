@@ -243,6 +243,15 @@ def spans(values: Iterable[int]) -> str:
     )
 
 
+def sampled(values: Iterable[int]) -> str:
+    """What the label of an axis of tested values says where some between them were not tested.
+
+    >>> sampled((1, 2, 3)), sampled((1, 2, 4, 9))
+    ('', ', sampled')
+    """
+    return ", sampled" if len(blocks(values)) > 1 else ""
+
+
 def seeds(count: int) -> str:
     """How many seeds a panel shows, for its title."""
     return "1 seed" if count == 1 else f"median of {count} seeds"

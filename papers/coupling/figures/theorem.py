@@ -62,8 +62,19 @@ def thm4_1_attention(runs: Runs) -> Figure:
     else:
         plotting.missing(between.subplots(1, 1), "trained model", "no attention recorded at this profile")
     _overlaps(below.subplots(1, 1), [item for item in recorded if not item.run.constructed])
-    plotting.footnote(figure, *plotting.absent(runs))
+    plotting.found(figure, _found([item for item in recorded if not item.run.constructed]))
+    plotting.footnote(figure, *plotting.absent(runs, words.SLUGS))
     return figure
+
+
+def _found(trained: Sequence[_Recorded]) -> str:
+    """How near the nearest trained head comes to each head of the construction, beside attention spread evenly."""
+    if not trained:
+        return ""
+    best = np.max([of_map(item.map, start=False).reshape(-1, 4).max(axis=0) for item in trained], axis=0)
+    even = uniform(trained[0].map, start=False)
+    heads = ", ".join(f"head {one + 1} {best[one]:.2f} ({even[one]:.2f})" for one in range(4))
+    return f"Largest overlap of a trained head with each head of the construction, spread evenly in brackets: {heads}"
 
 
 def _maps(part: SubFigure, item: _Recorded | None, places: Sequence[tuple[int, int]], heads: Sequence[str]) -> None:

@@ -65,10 +65,6 @@ def _over_training(runs: Runs) -> Figure:
     return figure
 
 
-LEARNED = 0.95
-"""Exact match at the longest trained length from which on a panel is that of a model that has learned."""
-
-
 def _unlearned(runs: Sequence[Run]) -> list[str]:
     """A line for the title of a panel whose models have not learned their longest trained length."""
     longest = lengths.trained(runs[0])[-1]

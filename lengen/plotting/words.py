@@ -1,0 +1,57 @@
+"""Sentences about numbers: shares and what was found enter, words leave; for titles, which say what a figure found."""
+
+import math
+from collections.abc import Mapping
+
+
+def share(value: float) -> str:
+    """A share in per cent with as many digits as it takes not to look like 0 %, 100 % or a round threshold that it
+    misses.
+
+    >>> share(0.524), share(0.0), share(0.0004), share(1.0), share(0.9896), share(0.9999)
+    ('52 %', '0 %', '0.04 %', '100 %', '98.96 %', '99.99 %')
+    """
+    if math.isnan(value):
+        return "not tested"
+    percent = 100 * value
+    if percent in (0, 100):
+        return f"{percent:.0f} %"
+    if percent > 98:
+        return f"{min(percent, 99.99):.2f}".rstrip("0").rstrip(".") + " %"
+    if percent >= 1:
+        return f"{percent:.0f} %"
+    return f"{percent:.1f} %" if percent >= 0.1 else f"{max(percent, 0.01):.2f} %"
+
+
+def ranked(shares: Mapping[str, float], named: int = 2) -> str:
+    """What has which share, the largest first; of more than ``named`` the others together.
+
+    >>> ranked({"a": 0.1, "b": 0.95, "c": 0.05, "d": 0.0})
+    'b 95 %, a 10 %, the other two at most 5 %'
+    """
+    known = sorted(((value, name) for name, value in shares.items() if value == value), key=lambda pair: -pair[0])
+    if len(known) == named + 1:
+        named += 1  # one other is named as well
+    told = [f"{name} {share(value)}" for value, name in known[:named]]
+    if rest := known[named:]:
+        told.append(f"the other {count(len(rest))} at most {share(rest[0][0])}")
+    return ", ".join(told)
+
+
+def count(number: int) -> str:
+    """A number in words up to twelve.
+
+    >>> count(2), count(13)
+    ('two', '13')
+    """
+    words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+    return words[number] if number < len(words) else str(number)
+
+
+def listed(names: list[str]) -> str:
+    """Names in a row.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
