@@ -41,6 +41,7 @@ from lengen.plotting.heat_maps import HEAT, Range, apart_scale, heat_map, heat_s
 from lengen.plotting.labels import (
     AXES,
     LENGTHS,
+    LINES,
     METHODS,
     SETTINGS,
     Look,
@@ -85,8 +86,8 @@ from lengen.plotting.words import count, listed, ranked, share
 
 __all__ = [
     "ALL_TOKENS", "ATTENTION", "AXES", "BESIDE_NOTE", "BLACK", "CLIP", "COLOURS", "DPI", "HEAT", "LEARNED", "LENGTHS",
-    "MARKERS", "METHODS", "NONE", "NOT_RUN", "RED", "RULE", "SETTINGS", "Look", "Method", "Published", "Range",
-    "Runs", "Value", "above", "absent", "apart_scale", "arrays", "attention_map", "attention_scale", "blocks",
+    "LINES", "MARKERS", "METHODS", "NONE", "NOT_RUN", "RED", "RULE", "SETTINGS", "Look", "Method", "Published",
+    "Range", "Runs", "Value", "above", "absent", "apart_scale", "arrays", "attention_map", "attention_scale", "blocks",
     "compact", "count", "depth", "distinct", "edge", "empty", "first", "footnote", "found", "has_learned",
     "heat_map", "heat_scale", "heat_table", "hits", "in_order", "in_words", "keys_per_step", "legend",
     "length_axis", "length_ticks", "lengths_axis", "line", "lines", "listed", "logarithmic", "looks", "merged",

@@ -6,7 +6,7 @@ hatched. Several grids are one setting with several seeds: cells show the median
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import matplotlib as mpl
 import numpy as np
@@ -110,13 +110,21 @@ def heat_table(
     columns: Sequence[str],
     size: float = 8,
     hatched: bool = False,
+    unlearned: Collection[int] = (),
 ) -> Axes:
     """A table whose cells are coloured by ``values`` (rows, columns), 0 to 1 or nan, and carry their ``words``.
 
     ``size``: of the words, in points; empty ones are not written. ``hatched``: cells without a value are hatched and
-    without words.
+    without words. ``unlearned``: rows of models that have not learned their trained range, which are drawn in grey.
     """
     _cells(axes, values, words, size, hatched=hatched)
+    if unlearned:
+        others = np.isin(np.arange(len(values)), list(unlearned), invert=True)
+        masked = np.where(others[:, None], np.nan, values)
+        axes.imshow(np.ma.masked_invalid(masked), cmap=GREY, vmin=0, vmax=1, aspect="auto", interpolation="none")
+        for text in axes.texts:
+            if round(text.get_position()[1]) in unlearned:
+                text.set_color("black")
     axes.set_xticks(range(len(columns)), labels=columns)
     axes.set_yticks(range(len(rows)), labels=rows)
     axes.tick_params(length=0)

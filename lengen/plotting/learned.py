@@ -1,4 +1,4 @@
-"""Whether the models of a panel have learned what they were trained on; what they do beyond it says something only then.
+"""Whether the models of a panel have learned what they were trained on; only then what they do beyond it counts.
 
 Runs of one experiment enter, their exact match at the edge of the trained range leaves.
 """

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lengen.plotting.labels import METHODS, plural
+from lengen.plotting.words import alternatives, unbroken
 from lengen.records import Run
 
 Runs = Mapping[str, Sequence[Run]]
@@ -81,7 +82,7 @@ def found(figure: Figure, sentence: str) -> None:
 def footnote(figure: Figure, *notes: str) -> None:
     """Write notes below a figure, wrapped to its width; empty ones are left out."""
     width = int(figure.get_figwidth() * 19)  # characters of 7 points that fit
-    lines = [line for note in notes if note for line in textwrap.wrap(note, width)]
+    lines = [line for note in notes if note for line in textwrap.wrap(unbroken(note), width)]
     if lines:
         figure.supxlabel("\n".join(lines), fontsize=7, color="0.3")
 
@@ -106,7 +107,7 @@ def wanted_in_words(names: Iterable[str], words: Words = NO_WORDS) -> list[str]:
     """Experiments in words, those of one figure together, and those that differ in one part as alternatives.
 
     >>> wanted_in_words(["p/fig3/rope-plain", "p/table4.3/10m-w64", "p/table4.3/10m-w128"], {"plain": "as it is"})
-    ['RoPE as it is (Figure 3)', '10M examples, width 64 or width 128 (Table 4.3)']
+    ['RoPE as it is (Figure 3)', '10M examples, width 64 or 128 (Table 4.3)']
     """
     found: dict[str, list[str]] = {}
     for name in names:
@@ -125,7 +126,7 @@ def _spoken(parts: "Parts", words: Words) -> str:
     """One variant, or several that differ in some parts."""
     told = [[in_words(one, words) for one in part] for part in parts if part[0] not in ("-", "/")]
     several = any(len(part) > 1 for part in told)
-    return (", " if several else " ").join(" or ".join(part) for part in told)
+    return (", " if several else " ").join(map(alternatives, told))
 
 
 def in_words(slug: str, words: Words = NO_WORDS) -> str:

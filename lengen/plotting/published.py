@@ -144,8 +144,10 @@ def on_map(
         if value.statistic == "mean":
             where = "on average beyond it"
         elif any(span[1] > ROOM * tested[-1] for span, tested in zip(spans, (rows, columns), strict=True)):
-            most = max(value.lengths[1] / value.trained[0], value.counts[1] / value.trained[1])
-            where = f"{'at' if one else 'up to'} {most:.3g} times it"
+            sizes = dict.fromkeys(
+                f"{size:.3g}" for size in (value.lengths[1] / value.trained[0], value.counts[1] / value.trained[1])
+            )
+            where = f"{'at' if one else 'up to'} {' × '.join(sizes)} times it"
         elif one:
             y, x = (
                 np.interp(span[1], tested, range(len(tested)))

@@ -2,7 +2,8 @@
 
 The same figure gives the same bytes on every machine with the locked versions: settings come from the library's
 defaults (never from a matplotlibrc), ids have a fixed salt, and neither date nor version is stored. Text stays text, so
-that it can be searched, copied and read aloud; an SVG begins with what the figure says. All lines of a plot are equally wide: colour, marker and dashes tell them apart, in print too.
+that it can be searched, copied and read aloud; an SVG begins with what the figure says. All lines of a plot are equally
+wide: colour, marker and dashes tell them apart, in print too.
 """
 
 import contextlib

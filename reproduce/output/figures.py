@@ -178,8 +178,8 @@ def render(
 ) -> dict[str, bytes]:
     """One figure as ``{"svg": ..., "png": ...}``; ``runs`` maps every experiment it reads to its runs.
 
-    A figure with a table has it under ``csv``. The title is what the figure found, then the published caption in one
-    line with the profile, because profiles differ in size, and the ``remark``; without the profile where no run is read.
+    A figure with a table has it under ``csv``. The title is what the figure found, then the published caption with the
+    profile, because profiles differ in size, and the ``remark``; without the profile where no run is read.
     """
     from lengen import plotting
     from reproduce.output import published_values
@@ -199,8 +199,10 @@ def render(
 
 def _filled(line: str, inches: float) -> str:
     """A line of a title in lines of about the same length that fit the width of a figure."""
+    from lengen.plotting.words import unbroken
+
     lines = -(-len(line) // int(inches * 13))
-    return textwrap.fill(line, len(line) // lines + 8)
+    return textwrap.fill(unbroken(line), len(line) // lines + 8)
 
 
 def published_name(name: str) -> str:

@@ -34,7 +34,7 @@ def bias_matrices(runs: Runs) -> Figure:
     """Figures 4 and 5: cross-attention bias of every head, with the self-attention biases small below."""
     run = next((run for some in runs.values() for run in some if "bias.cross" in run.arrays), None)
     if run is None:
-        return plotting.empty(runs, "no bias recorded at this profile")
+        return plotting.empty(runs, "no bias recorded at this profile", words.SLUGS)
     cross, own = run.arrays["bias.cross"], run.arrays["bias.self"]
     heads, high, wide = cross.shape
     columns = min(4, heads)
@@ -59,7 +59,7 @@ def bias_matrices(runs: Runs) -> Figure:
         "Each head has its own scale, from its least to its greatest open value; light grey is closed. Transparent: "
         "calibration picked nothing, the bias is 0 everywhere (black). Output digits: least significant first."
     )
-    plotting.footnote(figure, note, *plotting.absent(runs))
+    plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
 
 
@@ -155,7 +155,7 @@ def fig6(runs: Runs) -> Figure:
         "Entries of one diagonal share one value: learned vectors in RPE, averages along lines in ABC. Shown is the "
         "decoder's self-attention head whose values spread most; light grey: hidden by the causal mask."
     )
-    plotting.footnote(figure, note, *plotting.absent(runs))
+    plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
 
 

@@ -21,6 +21,34 @@ KINDS = {
 """Labels of kinds that have no size in them."""
 
 
+SLUGS = {
+    **{task: name if name == "N × 1" else name.lower() for task, name in TASKS.items()},
+    **{
+        f"{task}-{kind}": f"{TASKS[task] if task == 'n-by-one' else TASKS[task].lower()} {label}"
+        for task in TASKS
+        for kind, label in {
+            **{kind: METHODS[kind].name for kind in ("alibi", "rope", "rpe", "abc")},
+            "vanilla": "vanilla",
+            "window": "with a window",
+            "cyclic": "with cyclic positions",
+            "nope": "with a window and no positions",
+            "text": "calibrated as in the text",
+            "code": "calibrated as in the authors' code",
+            "sinusoidal": "with positions kept in retraining",
+            "w2": "with a window of 2",
+            "t4": "with a period of 4",
+            **{str(base): f"in base {base}" for base in (4, 8, 16)},
+        }.items()
+    },
+    "rpe": METHODS["rpe"].name,
+    "abc": METHODS["abc"].name,
+    "sm": "sums",
+    "max": "maxima",
+    "min": "minima",
+}
+"""What the names of experiments stand for, where one has no run."""
+
+
 class Named(NamedTuple):
     """What the name of an experiment says: ``table1/n-by-one-abc`` is the task n-by-one and the kind abc."""
 

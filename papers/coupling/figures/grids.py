@@ -180,11 +180,10 @@ def _lost(shown: Kept, name: Title) -> str:
         [_outside(some, mode, "answer_correct") for some in both] for mode in ("teacher_forced", "free_running")
     )
     worst = int(np.argmin(np.array(free) - np.array(forced)))
-    return (
-        f"Reading its own scratchpad beyond the trained range costs a model up to "
-        f"{100 * (forced[worst] - free[worst]):.0f} points of final answers: {plotting.share(forced[worst])} teacher-forced, "
-        f"{plotting.share(free[worst])} free-running ({words.by_inputs(both[worst][0])})"
-    )
+    lost = f"{100 * (forced[worst] - free[worst]):.0f} points of final answers"
+    both_ways = f"{plotting.share(forced[worst])} teacher-forced, {plotting.share(free[worst])} free-running"
+    where = words.by_inputs(both[worst][0])
+    return f"Reading its own scratchpad beyond the trained range costs a model up to {lost}: {both_ways} ({where})"
 
 
 def _constructed(shown: Kept, name: Title) -> str:
@@ -198,7 +197,8 @@ def _constructed(shown: Kept, name: Title) -> str:
     told = f"The construction is right on {plotting.share(least)} or more of every cell up to {furthest}"
     if least == 1:
         told = f"The construction makes no mistake up to {furthest}"
-    others = {words.setting_name(some[0]): _outside(some) for some in shown.values() if not some[0].constructed}
+    trained_ones = [some for some in shown.values() if not some[0].constructed and plotting.has_learned(some)]
+    others = {words.setting_name(some[0]): _outside(some) for some in trained_ones}
     return f"{told}; beyond their range trained models reach {plotting.ranked(others)}" if others else told
 
 
