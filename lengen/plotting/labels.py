@@ -169,9 +169,13 @@ def looks(methods: Mapping[str, str]) -> dict[str, Look]:
 
 
 def in_order(names: Iterable[str]) -> dict[str, Look]:
-    """A look for every experiment of a figure that compares settings of one method, in their order."""
+    """A look for every one of many settings that are no methods of the table, in their order: colour, marker and dashes
+    together are different for the first 28."""
     order = (0, 1, 2, 3, 4, 9, 5)  # the first seven that are legible in print
-    return {name: Look(COLOURS[order[k % 7]], MARKERS[k % 7]) for k, name in enumerate(names)}
+    return {
+        name: Look(COLOURS[order[k % 7]], MARKERS[(k + k // 7) % 7], LINES[k // 7 % len(LINES)])
+        for k, name in enumerate(names)
+    }
 
 
 # -- words -------------------------------------------------------------------------------------------------

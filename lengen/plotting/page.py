@@ -16,6 +16,8 @@ from lengen.records import Run
 Runs = Mapping[str, Sequence[Run]]
 """Name of an experiment -> its runs, one per seed; none where it did not run."""
 NOT_RUN = "not run at this profile"
+MOST = 60
+"""Experiments without a run that a footnote names; of more it says the number."""
 Words = Mapping[str, str]
 """Part of the name of an experiment, or a whole variant -> what it means."""
 NO_WORDS: Words = {}
@@ -94,7 +96,10 @@ def absent(runs: Runs, words: Words = NO_WORDS) -> list[str]:
 
 def not_run(names: Sequence[str], words: Words = NO_WORDS) -> list[str]:
     """The note that names these experiments as not run; none where there are none."""
-    return ["Not run at this profile: " + "; ".join(wanted_in_words(names, words)) + "."] if names else []
+    if not names:
+        return []
+    told = "; ".join(wanted_in_words(names, words)) if len(names) <= MOST else f"{len(names)} experiments"
+    return [f"Not run at this profile: {told}."]
 
 
 def not_recorded(runs: Runs, shown: Collection[str], what: str, words: Words = NO_WORDS) -> str:
@@ -118,7 +123,7 @@ def wanted_in_words(names: Iterable[str], words: Words = NO_WORDS) -> list[str]:
         others = [variant for variant in variants if variant not in words]
         some = [words[variant] for variant in variants if variant in words]
         some += [_spoken(parts, words) for parts in merged(others)]
-        told.append(", ".join(some) + (f" ({place})" if (place := spoken_place(figure)) else ""))
+        told.append(f"{', '.join(some)} ({spoken_place(figure) or in_words(figure, words)})")
     return told
 
 

@@ -36,7 +36,8 @@ def ranked(shares: Mapping[str, float], named: int = 2) -> str:
         named += 1  # one other is named as well
     told = [f"{name} {share(value)}" for value, name in known[:named]]
     if rest := known[named:]:
-        told.append(f"the other {count(len(rest))} at most {share(rest[0][0])}")
+        most = "at most " * (rest[0][0] > rest[-1][0])
+        told.append(f"the other {count(len(rest))} {most}{share(rest[0][0])}")
     return ("; " if any("," in name for name in shares) else ", ").join(told)
 
 

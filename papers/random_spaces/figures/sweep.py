@@ -158,9 +158,12 @@ def _groups(runs: Sequence[Run]) -> list[tuple[int, ...]]:
 
 def _gains(runs: Sequence[Run], measure: Measure, say: Callable[[float], str]) -> str:
     """Sub-tasks against additions alone at every length that was not trained, medians over all runs."""
+    if all(plotting.unlearned([run]) for run in runs):
+        return "No model of the sweep has learned its trained range: nothing is tested beyond it"
     told = []
     kinds = [sweep.kind(run) for run in runs]
-    for group in _groups(runs):
+    roles = {lengths.role(runs[0], group[0]): group for group in reversed(_groups(runs))}
+    for group in roles.values():
         values = measure(runs, group)
         found = [
             median(some)
