@@ -64,7 +64,7 @@ def matrix(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
         f"Number and colour: largest length with exact match of at least {RIGHT:g}, and of all shorter ones, over the "
         f"trained length; median over seeds. Hatched: the longest trained length stays below {LEARNED:g}. Crossed: the "
         "trick makes no sense for the task. White: not run. *: with four times the budget.",
-        *plotting.absent({name: some for name, some in runs.items() if name not in refused}),
+        *_absent({name: some for name, some in runs.items() if name not in refused}),
     )
     return figure
 
@@ -80,6 +80,11 @@ def _reached(found: Mapping[tuple[str, str], Cell]) -> str:
         if ran
         else ""
     )
+
+
+def _absent(runs: plotting.Runs) -> list[str]:
+    """What has no run; a trick is called by its name."""
+    return plotting.absent(runs, {trick: trick.replace("-", " ") for _, trick in map(named, runs)})
 
 
 def _square(column: int, row: int, colour: str) -> Rectangle:
@@ -109,13 +114,16 @@ def curves(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
     panels[0].set_ylabel("exact match")
     task, _ = named(names[0])
     panels[0].set_title(task)
-    absent = plotting.absent({name: some for name, some in runs.items() if name not in refused})
+    absent = _absent({name: some for name, some in runs.items() if name not in refused})
     solved = {
         named(name)[1]: median([beyond(run)[0] for run in some]) for name, some in shown.items() if _learned(some)
     }
     best = plotting.ranked(solved, 3)
     plotting.found(figure, f"Exact match beyond the trained length: {best}" if best else f"No trick has learned {task}")
-    note = f"Not learned: below {LEARNED:g} at the longest trained length. Grey: trained lengths. {plotting.seeds_note(shown, interval=True)} {plotting.BESIDE_NOTE}"
+    note = (
+        f"Not learned: below {LEARNED:g} at the longest trained length. Grey: trained lengths. "
+        f"{plotting.seeds_note(shown, interval=True)} {plotting.BESIDE_NOTE}"
+    )
     plotting.footnote(figure, note, *absent)
     return figure
 
@@ -180,6 +188,6 @@ def aggregates(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
         "IQM: interquartile mean over tasks and seeds. In brackets: tasks on which the trick and the plain decoder "
         "have both learned their trained range; tricks with other tasks are not comparable. Bars: 95 % stratified "
         "bootstrap over seeds, too narrow with three.",
-        *plotting.absent(wanted),
+        *_absent(wanted),
     )
     return figure

@@ -27,7 +27,7 @@ def sheet(tmp_path, monkeypatch):
     """One figure of finished runs, drawn once by a stand-in, and what was drawn as ``times``."""
     figure, runs = next(iter(constructed().items()))
     runs = {name: [finished(run) for run in some] for name, some in runs.items()}
-    source = Store(tmp_path, "reference")
+    source = Store(tmp_path, "local")
     made = figures.Sheet(source.path / "toy" / "figures" / "fig3-cpu", figure, runs)
     times = []
 

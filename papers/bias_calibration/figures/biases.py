@@ -59,6 +59,12 @@ def bias_matrices(runs: Runs) -> Figure:
         "Each head has its own scale, from its least to its greatest open value; light grey is closed. Transparent: "
         "calibration picked nothing, the bias is 0 everywhere (black). Output digits: least significant first."
     )
+    transparent = sum(not bias.any() for bias in cross)
+    shown = [float(np.isfinite(bias).mean()) for bias in cross if bias.any()]
+    told = f"{plotting.count(transparent)} of {plotting.count(heads)} cross-attention heads are transparent"
+    if shown:
+        told += f"; the others keep {plotting.share(sum(shown) / len(shown))} of their entries open"
+    plotting.found(figure, told)
     plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
 

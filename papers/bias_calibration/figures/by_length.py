@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from lengen import plotting
 from lengen.intervals import median
-from lengen.plotting import METHODS, NONE, Look, Published, Runs
+from lengen.plotting import NONE, Look, Published, Runs
 from lengen.records import Run
 from papers.bias_calibration.figures import words
 
@@ -137,12 +137,9 @@ def _written(runs: Runs) -> bool:
 
 
 def _looks(kinds: Sequence[str]) -> dict[str, Look]:
-    """The look of each kind's method; settings of one method are told apart in their order."""
-    methods = {kind: words.METHOD.get(kind, kind) for kind in kinds}
-    known = plotting.looks({kind: method for kind, method in methods.items() if method in METHODS})
-    if len(known) == len(kinds) and "text" not in kinds:
-        return known
-    return plotting.in_order(kinds) | {kind: look for kind, look in known.items() if kind == "abc"}
+    """The look of each kind's method; settings of one method keep its colour, and are told apart by markers and
+    dashes."""
+    return plotting.looks({kind: words.METHOD.get(kind, kind) for kind in kinds})
 
 
 def _task(panels: Sequence[Axes], kinds: Kinds, looks: Mapping[str, Look], beside: Published) -> tuple[int, float]:

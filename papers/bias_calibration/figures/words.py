@@ -6,8 +6,13 @@ from lengen.plotting import METHODS, setting
 from lengen.records import Run
 
 TASKS = {"successor": "Successor", "addition": "Addition", "parity": "Parity", "n-by-one": "N × 1"}
-METHOD = {"vanilla": "sinusoidal", "nope": "none"}
-"""Kinds whose method in `lengen.plotting.METHODS` has another name."""
+METHOD = {
+    "vanilla": "sinusoidal",
+    "nope": "none",
+    **dict.fromkeys(("text", "code", "sinusoidal"), "abc"),
+    **dict.fromkeys(("w2", "t4", "4", "8", "16", "sm", "max", "min"), "cyclic"),
+}
+"""Kinds whose method in `lengen.plotting.METHODS` has another name, and settings of a method."""
 KINDS = {
     "vanilla": "Vanilla (sinusoidal)",
     **{kind: METHODS[kind].name for kind in ("alibi", "rope", "rpe", "abc")},

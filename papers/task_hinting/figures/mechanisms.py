@@ -19,7 +19,7 @@ def fig4_15(runs: Runs) -> Figure:
     figure = panels.by_length(runs, minimum, words.labels(runs, "hints"), label, note)
     guess = guessed([run for some in runs.values() for run in some]).groupby("length")["value"].median()
     if len(guess):  # the sequences are the same for all runs
-        figure.axes[0].plot(guess.index.tolist(), guess.tolist(), ":", color="0.4", linewidth=1.2, zorder=1)
+        figure.axes[0].plot(guess.index.tolist(), guess.tolist(), ":", color="0.4", zorder=1)
     return figure
 
 

@@ -32,7 +32,11 @@ def thm5_1(runs: Runs) -> Figure:
         points = {name: measure(some) for name, some in runs.items()}
         plotting.lines(axes, points, panels.method_looks(runs), _labels(runs), interval=False)
         axes.set_title(title, pad=14)
-        _length_axis(runs, axes, points)
+        if panels.lengths(points):
+            _length_axis(runs, axes, points)
+        else:
+            axes.set(xticks=[], facecolor="0.97")
+            axes.text(0.5, 0.5, "not recorded", ha="center", color="0.4", transform=axes.transAxes)
     plotting.percent(grid[0])
     grid[0].set_ylabel("Share of sequences, or of tokens")
     plotting.legend(figure, grid, wrap=32)
