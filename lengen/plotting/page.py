@@ -84,7 +84,7 @@ def found(figure: Figure, sentence: str) -> None:
 def footnote(figure: Figure, *notes: str) -> None:
     """Write notes below a figure, wrapped to its width; empty ones are left out."""
     width = int(figure.get_figwidth() * 19)  # characters of 7 points that fit
-    lines = [line for note in notes if note for line in textwrap.wrap(unbroken(note), width)]
+    lines = [line for note in notes if note for line in textwrap.wrap(unbroken(" ".join(note.split())), width)]
     if lines:
         figure.supxlabel("\n".join(lines), fontsize=7, color="0.3")
 

@@ -5,6 +5,7 @@ multiple of the trained range: published at 30 of 10 digits is drawn at 9 of 3. 
 is counted and told, never moved.
 """
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from matplotlib.transforms import offset_copy
 
 from lengen.measures import trained
 from lengen.plotting.labels import Look
-from lengen.plotting.words import share
+from lengen.plotting.words import share, unbroken
 from lengen.records import Run
 
 
@@ -51,6 +52,8 @@ BOUND = {">=": "^", ">": "^", "<=": "v", "<": "v"}
 """Markers of bounds, which point to where the values lie."""
 APART = 3.5
 """Points between marks that would coincide."""
+LINE = 38
+"""Characters of a line above a heat map."""
 ROOM = 1.02
 """How far beyond the longest tested length a mark may lie, as a factor."""
 
@@ -141,13 +144,14 @@ def on_map(
         ]
         one = value.lengths[0] == value.lengths[1] and value.counts[0] == value.counts[1]
         where = "at the square" if one else "in every dashed cell"
+        sizes = dict.fromkeys(
+            f"{size:.3g}" for size in (value.lengths[1] / value.trained[0], value.counts[1] / value.trained[1])
+        )
+        times = f"{' × '.join(sizes)} times it"
         if value.statistic == "mean":
-            where = "on average beyond it"
+            where = "on average outside" if value.region == "outside" else f"on average up to {times}"
         elif any(span[1] > ROOM * tested[-1] for span, tested in zip(spans, (rows, columns), strict=True)):
-            sizes = dict.fromkeys(
-                f"{size:.3g}" for size in (value.lengths[1] / value.trained[0], value.counts[1] / value.trained[1])
-            )
-            where = f"{'at' if one else 'up to'} {' × '.join(sizes)} times it"
+            where = f"{'at' if one else 'up to'} {times}"
         elif one:
             y, x = (
                 np.interp(span[1], tested, range(len(tested)))
@@ -158,21 +162,21 @@ def on_map(
             (top, bottom), (left, right) = ((some[0], some[-1]) for some in inside)
             corner, size = (left - 0.45, top - 0.45), (right - left + 0.9, bottom - top + 0.9)
             axes.add_patch(Rectangle(corner, *size, fill=False, ec="black", ls=(0, (3, 2)), lw=0.9, zorder=3.5))
-        lines.append(f"published: {WORDS.get(value.relation, '')}{share(value.value)} {where}")
+        said = unbroken(f"published: {SIGNS.get(value.relation, '')}{share(value.value)} {where}")
+        lines += textwrap.wrap(said, LINE)
     return lines
 
 
-WORDS = {">=": "at least ", ">": "above ", "<=": "at most ", "<": "below ", "=": ""}
-"""How a relation is read."""
+SIGNS = {">=": "≥ ", ">": "> ", "<=": "≤ ", "<": "< ", "=": ""}
+"""How a relation is written."""
 
 
-def key(bounds: bool = False) -> list[Line2D]:
-    """Handles of a legend: what hollow marks are."""
-    look = {"color": "0.35", "markerfacecolor": "white", "markersize": 6, "markeredgewidth": 1.1, "ls": ""}
-    handles = [Line2D([], [], marker="o", label="published", **look)]  # type: ignore[arg-type]
-    if bounds:
-        handles.append(Line2D([], [], marker="^", label="published: at least", **look))  # type: ignore[arg-type]
-    return handles
+def key() -> Line2D:
+    """The handle of a legend: what hollow marks are."""
+    return Line2D(
+        [], [], marker="o", label="published", color="0.35", markerfacecolor="white", markersize=6,
+        markeredgewidth=1.1, ls="",
+    )  # fmt: skip
 
 
 def times_axis(axes: Axes, length: int) -> None:

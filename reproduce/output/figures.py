@@ -194,7 +194,7 @@ def render(
         said = drawing.get_suptitle()
         lines = [f"{name}{said}", caption] if said else [f"{name}{caption}"]
         drawing.suptitle("\n".join(_filled(line, drawing.get_figwidth()) for line in lines))
-        return {**plotting.pictures(drawing, kinds, " ".join(lines)), **table}
+        return {**plotting.pictures(drawing, kinds, " ".join(lines).replace("$", "")), **table}
 
 
 def _filled(line: str, inches: float) -> str:

@@ -112,8 +112,8 @@ def test_published_values_stand_at_the_same_multiples_of_the_trained_range(axes)
     assert (square.get_xdata()[0], square.get_ydata()[0]) == (3, 3)  # 18 of 10 are 9 of 5
     assert axes.get_title().split("\n")[1:] == [
         "published: 90 % in every dashed cell",
-        "published: at most 10 % at the square",
-        "published: at least 90 % up to 3 × 1 times it",
+        "published: ≤ 10 % at the square",
+        "published: ≥ 90 % up to 3 × 1 times it",
     ]
 
 

@@ -55,13 +55,15 @@ def bias_matrices(runs: Runs) -> Figure:
     above.suptitle(f"Cross-attention of {words.TASKS[words.named(run.experiment).task]}, seed {run.seed}", fontsize=8)
     _scale(above, grid)
     _self(below, own)
+    nothing = "Transparent: calibration picked nothing, the bias is 0 everywhere (black). "
     note = (
-        "Each head has its own scale, from its least to its greatest open value; light grey is closed. Transparent: "
-        "calibration picked nothing, the bias is 0 everywhere (black). Output digits: least significant first."
+        "Each head has its own scale, from its least to its greatest open value; light grey is closed. "
+        f"{nothing if any(not bias.any() for bias in (*cross, *own)) else ''}Output digits: least significant first."
     )
     transparent = sum(not bias.any() for bias in cross)
     shown = [float(np.isfinite(bias).mean()) for bias in cross if bias.any()]
-    told = f"{plotting.count(transparent)} of {plotting.count(heads)} cross-attention heads are transparent"
+    told = f"{plotting.count(transparent) if transparent else 'none'} of {plotting.count(heads)} cross-attention heads"
+    told += " is transparent" if transparent == 1 else " are transparent"
     if shown:
         told += f"; the others keep {plotting.share(sum(shown) / len(shown))} of their entries open"
     plotting.found(figure, told)

@@ -87,7 +87,7 @@ def _curves(runs: Runs, published: Published) -> Figure:
     if not single:
         plotting.outer_labels(grid)
     lines = {line.get_label(): line for axes in grid.flat for line in axes.get_legend_handles_labels()[0]}
-    plotting.legend(figure, [*lines.values(), *(plotting.published.key() if drawn else [])])
+    plotting.legend(figure, [*lines.values(), *([plotting.published.key()] if drawn else [])])
     plotting.found(figure, _found(tasks))
     note = f"Grey: trained lengths. {plotting.seeds_note(runs, interval=True)} {plotting.BESIDE_NOTE} "
     note += plotting.published.note(drawn, beyond)
@@ -103,8 +103,7 @@ def _curves(runs: Runs, published: Published) -> Figure:
 def _title(task: str, kinds: Kinds) -> list[str]:
     """Lines above a panel: task, sizes, and who has not learned them."""
     lacking = [kind for kind, some in kinds.items() if plotting.unlearned(some)]
-    padded = words.padded(kinds[next(iter(kinds))][0])
-    names = [words.kind_label(kind, kinds[kind][0], padded).replace("\n", " ") for kind in lacking]
+    names = [words.spoken(kind, kinds[kind][0]) for kind in lacking]
     first = words.task_title(task, next(iter(kinds.values()))[0])
     reached = [plotting.share(plotting.edge(kinds[kind])) for kind in lacking]
     told = ", ".join(f"{name} ({share})" for name, share in zip(names, reached, strict=True))
@@ -116,17 +115,15 @@ def _found(tasks: Mapping[str, Kinds]) -> str:
     told = []
     for task, kinds in tasks.items():
         reached, longest = {}, 0
-        padded = words.padded(next(iter(kinds.values()))[0])
         for kind, some in kinds.items():
             points = plotting.scores([run.grid for run in some])
             if len(points) and plotting.has_learned(some):
                 at = int(points["length"].max())
                 longest = max(longest, at)
-                name = words.kind_label(kind, some[0], padded).replace("\n", " ").replace(",", "")
-                reached[name] = float(points[points["length"] == at]["value"].median())
+                reached[words.spoken(kind, some[0])] = float(points[points["length"] == at]["value"].median())
         if reached:
             times = longest / words.trained(next(iter(kinds.values()))[0])
-            best = plotting.ranked(reached, 1 + (len(reached) < 4))
+            best = plotting.ranked(reached)
             told.append(f"{words.TASKS.get(task, 'ListOps')} at {times:.2g} ×: {best}")
     return "; ".join(told).replace(" ×", " times the trained length", 1) if told else ""
 

@@ -95,6 +95,23 @@ def kind_label(kind: str, run: Run, common: int) -> str:
     return _kind(kind, run) + ("" if padded(run) == common else f",\npadded to {padded(run)}")
 
 
+SPOKEN = {
+    "vanilla": "vanilla",
+    "window": "a window",
+    "cyclic": "a window and cyclic positions",
+    "nope": "a window and no positions",
+    "text": "calibrated as in the text",
+    "code": "calibrated as in the code",
+    "sinusoidal": "positions kept",
+}
+"""Kinds in a sentence, where their label is none."""
+
+
+def spoken(kind: str, run: Run) -> str:
+    """A kind in a sentence."""
+    return SPOKEN.get(kind) or _kind(kind, run).replace("\n", " ")
+
+
 def _kind(kind: str, run: Run) -> str:
     width = setting(run, "window") or 1
     if kind == "window":

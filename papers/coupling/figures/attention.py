@@ -167,7 +167,8 @@ def _keys(part: SubFigure, settings: Sequence[Sequence[Run]]) -> None:
     panels = part.subplots(1, 2, sharey=True)
     for some in settings:
         run = some[0]
-        label = f"{words.method(run)}\n{words.size(run)}, {plotting.plural(len(some), 'seed')}"
+        lacking = f", {plotting.unlearned(some)}" if plotting.unlearned(some) else ""
+        label = f"{words.method(run)}{lacking}\n{words.size(run)}, {plotting.plural(len(some), 'seed')}"
         axes = panels[0 if setting(run, "scratchpad") else 1]
         look = METHODS[plotting.position_scheme(run)].look
         plotting.keys_per_step(axes, [one.key_counts for one in some], look, label)

@@ -14,6 +14,7 @@ SLUGS = {
         for pad, padding in (("pad", "zero-padded"), ("nopad", "not padded"))
         for query, response in (("plain", "reversed"), ("reversed", "reversed"), ("plain", "plain"))
     },
+    **{f"trained-{size}": f"what stands for {size} trained digits and operands" for size in (7, 10, 13)},
     "no-padding": "without zero-padding",
     "first-operand": "scratchpad from the first operand",
     "construction": "the construction",

@@ -218,7 +218,7 @@ def _over_widths(
     if many:
         grid[0].set_ylabel(label)
     handles = [_handle(kind) for kind in sweep.KINDS]
-    plotting.legend(figure, [*handles, *(plotting.published.key() if beside and not many else [])])
+    plotting.legend(figure, [*handles, *([plotting.published.key()] if beside and not many else [])])
     plotting.found(figure, _gains(every, measure, say))
     few = f"{plotting.count(len(ticks))} widths say nothing of a trend over widths, so none is drawn".capitalize()
     note = f"{note} {'' if many else f'{few}. '}Small points: runs; large: medians over seeds. {words.sweep(every)}"

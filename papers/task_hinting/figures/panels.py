@@ -146,7 +146,7 @@ def by_length(
     else:
         axes.set_ylim(bottom=0)
     bounds = any(value.relation != "=" for name in runs for value in plotting.published.of(published, name))
-    plotting.legend(figure, [axes, *(plotting.published.key() if drawn else [])], wrap=32)
+    plotting.legend(figure, [axes, *([plotting.published.key()] if drawn else [])], wrap=32)
     plotting.found(figure, furthest(runs, points, labels, share=share) if found is None else found)
     footnote(figure, runs, *notes, plotting.published.note(drawn, beyond, bounds), interval=interval)
     return figure
