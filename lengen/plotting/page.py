@@ -57,7 +57,7 @@ def legend(figure: Figure, lines: Iterable[Axes | Artist], title: str = "", *, w
     for item in lines:
         handles = item.get_legend_handles_labels()[0] if isinstance(item, Axes) else [item]
         found |= {str(handle.get_label()): handle for handle in handles if str(handle.get_label()) not in found}
-    words = ["\n".join(textwrap.wrap(label, wrap)) if wrap else label for label in found]
+    words = ["\n".join(textwrap.wrap(unbroken(label), wrap)) if wrap else label for label in found]
     if found:
         figure.legend(
             list(found.values()), words, loc="outside right center", frameon=False, title=title, title_fontsize=7,

@@ -18,7 +18,7 @@ SLUGS = {
     "no-padding": "without zero-padding",
     "first-operand": "scratchpad from the first operand",
     "construction": "the construction",
-    **{name: f"the construction in {held.name}" for name, held in NUMBER_FORMATS.items()},
+    **{held.name: f"the construction in {held.name}" for held in NUMBER_FORMATS.values()},
 }
 """What the names of experiments stand for, where one has no run."""
 

@@ -76,7 +76,7 @@ def _found(runs: Sequence[Run], tasks: Sequence[str], groups: Sequence[tuple[int
                 TASKS[task].partition("\n")[0].lower(): sweep.spread([value for value in found if value == value])[0]
                 for task, found in values.items()
             }
-            told.append(f"{place}: {plotting.ranked(means, len(tasks))}")
+            told.append(f"{place}: {plotting.ranked(means)}")
     return "; ".join(told)
 
 

@@ -51,8 +51,8 @@ SLUGS = {
     "construction": "the construction",
     "as-printed": "the construction as printed",
     "repeats": "the construction on repeated numbers",
-    **{name: f"the construction in {held.name}" for name, held in NUMBER_FORMATS.items()},
-    **{f"bound-{name}": f"the construction at the bound of {held.name}" for name, held in NUMBER_FORMATS.items()},
+    **{held.name: f"the construction in {held.name}" for held in NUMBER_FORMATS.values()},
+    **{f"bound-{held.name}": f"the construction at the bound of {held.name}" for held in NUMBER_FORMATS.values()},
 }
 """What the names of experiments stand for, where one has no run."""
 
