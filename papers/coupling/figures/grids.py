@@ -50,7 +50,7 @@ def fig1(runs: Runs, published: Published = NONE) -> Figure:
 def fig5(runs: Runs, published: Published = NONE) -> Figure:
     """Addition by the trained range."""
     layout = _panels(["trained-7", "trained-10", "trained-13"])
-    return _heat_maps(runs, published, layout, words.by_range, name=lambda run: f"trained on {words.trained(run)}")
+    return _heat_maps(runs, published, layout, words.by_range, name=words.sizes)
 
 
 def fig6(runs: Runs, published: Published = NONE) -> Figure:

@@ -51,6 +51,11 @@ def trained(run: Run) -> str:
     return f"$S_{letter}({length},{setting(run, 'count')})$"
 
 
+def sizes(run: Run) -> str:
+    """The training distribution, as a sentence names it."""
+    return f"trained on {setting(run, 'length')} digits and {setting(run, 'count')} operands"
+
+
 def scratchpad(run: Run) -> str:
     """With or without."""
     return "with scratchpad" if setting(run, "scratchpad") else "without scratchpad"
