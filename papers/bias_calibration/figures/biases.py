@@ -53,7 +53,9 @@ def bias_matrices(runs: Runs) -> Figure:
         else:
             axes.set_axis_off()
     above.suptitle(f"Cross-attention of {words.TASKS[words.named(run.experiment).task]}, seed {run.seed}", fontsize=8)
-    _scale(above, grid)
+    spans = [bias[np.isfinite(bias)] for bias in cross]
+    if any(span.size and span.min() < span.max() for span in spans):
+        _scale(above, grid)
     _self(below, own)
     nothing = "Transparent: calibration picked nothing, the bias is 0 everywhere (black). "
     note = (
@@ -62,11 +64,12 @@ def bias_matrices(runs: Runs) -> Figure:
     )
     transparent = sum(not bias.any() for bias in cross)
     shown = [float(np.isfinite(bias).mean()) for bias in cross if bias.any()]
-    told = f"{plotting.count(transparent) if transparent else 'none'} of {plotting.count(heads)} cross-attention heads"
-    told += " is transparent" if transparent == 1 else " are transparent"
-    if shown:
-        told += f"; the others keep {plotting.share(sum(shown) / len(shown))} of their entries open"
-    plotting.found(figure, told)
+    told = (
+        f"{plotting.count(transparent)} of {plotting.count(heads)} cross-attention heads" if transparent else "no head"
+    )
+    told += f" is transparent{'; the others keep' if transparent else ': all keep'} "
+    mean = plotting.share(sum(shown) / len(shown)) if shown else "none"
+    plotting.found(figure, f"{told}{mean} of their cross-attention open, on average")
     plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
 
