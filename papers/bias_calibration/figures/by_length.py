@@ -89,14 +89,12 @@ def _curves(runs: Runs, published: Published) -> Figure:
     lines = {line.get_label(): line for axes in grid.flat for line in axes.get_legend_handles_labels()[0]}
     plotting.legend(figure, [*lines.values(), *([plotting.published.key()] if drawn else [])])
     plotting.found(figure, _found(tasks))
-    note = f"Grey: trained lengths. {plotting.seeds_note(runs, interval=True)} {plotting.BESIDE_NOTE} "
-    note += plotting.published.note(drawn, beyond)
-    note += (
-        f" {plotting.RULE}"
-        if any(plotting.unlearned(some) for kinds in tasks.values() for some in kinds.values())
-        else ""
-    )
-    plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
+    notes = [
+        f"Grey: trained lengths. {plotting.seeds_note(runs, interval=True)} {plotting.BESIDE_NOTE}",
+        plotting.published.note(drawn, beyond),
+        plotting.RULE * any(plotting.unlearned(some) for some in runs.values() if some),
+    ]
+    plotting.footnote(figure, " ".join(notes), *plotting.absent(runs, words.SLUGS))
     return figure
 
 
@@ -114,18 +112,18 @@ def _found(tasks: Mapping[str, Kinds]) -> str:
     """Who is right at the longest tested length of each task, of those that have learned the trained ones."""
     told = []
     for task, kinds in tasks.items():
-        reached, longest = {}, 0
-        for kind, some in kinds.items():
-            points = plotting.scores([run.grid for run in some])
-            if len(points) and plotting.has_learned(some):
-                at = int(points["length"].max())
-                longest = max(longest, at)
-                reached[words.spoken(kind, some[0])] = float(points[points["length"] == at]["value"].median())
-        if reached:
+        learned = {
+            words.spoken(kind, some[0]): plotting.scores([run.grid for run in some]).groupby("length")["value"].median()
+            for kind, some in kinds.items()
+            if plotting.has_learned(some)
+        }
+        common = set.intersection(*(set(values.index) for values in learned.values())) if learned else set()
+        if common:
+            longest = max(common)
             times = longest / words.trained(next(iter(kinds.values()))[0])
-            best = plotting.ranked(reached)
+            best = plotting.ranked({name: float(values[longest]) for name, values in learned.items()})
             told.append(f"{words.TASKS.get(task, 'ListOps')} at {times:.2g} ×: {best}")
-    return "; ".join(told).replace(" ×", " times the trained length", 1) if told else ""
+    return "; ".join(told).replace(" ×", " times the trained length", 1)
 
 
 def _written(runs: Runs) -> bool:

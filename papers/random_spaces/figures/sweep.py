@@ -192,7 +192,7 @@ def _over_widths(
     every = plotting.distinct(runs)
     if not every:
         return plotting.empty(runs, words=words.SLUGS)
-    frame, groups = _settings(every), _groups(every)
+    frame, groups, share = _settings(every), _groups(every), measure is _exact
     ticks = sorted(frame["width"].unique())
     many = len(ticks) >= FEWEST
     rows = list(frame.groupby(["examples", "width"]).groups)
@@ -210,11 +210,10 @@ def _over_widths(
             _rows(axes, measured, rows, beside, role if group == first else "")
             axes.set_xlabel(label)
         axes.set_title(lengths.group_label(every[0], group))
-        if label == "Exact match":
-            (axes.set_ylim if many else axes.set_xlim)(-0.06, 1.06)
-            (axes.yaxis if many else axes.xaxis).set_major_formatter(PercentFormatter(1.0))
-        else:
-            axes.set_ylim(bottom=0) if many else axes.set_xlim(left=0)
+        axis, limits = (axes.yaxis, axes.set_ylim) if many else (axes.xaxis, axes.set_xlim)
+        if share:
+            axis.set_major_formatter(PercentFormatter(1.0))
+        limits((-0.06, 1.06) if share else (0, None))
     if many:
         grid[0].set_ylabel(label)
     handles = [_handle(kind) for kind in sweep.KINDS]
