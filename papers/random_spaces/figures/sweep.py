@@ -199,7 +199,8 @@ def _over_widths(
     beside = printed(runs, published)
     height = 3.0 if many else 0.34 * (len(rows) + len({size for size, *_ in beside})) + 1.7
     figure = Figure(figsize=(1.85 * len(groups) + 3.2, height), layout="constrained")
-    grid = figure.subplots(1, len(groups), squeeze=False, sharey=True)[0]
+    grid = figure.subplots(1, len(groups), squeeze=False, sharex=True, sharey=True)[0]
+    largest = 1.0
     for axes, group in zip(grid, groups, strict=True):
         measured = frame.assign(value=measure(every, group)).dropna()
         role = lengths.role(every[0], group[0])
@@ -210,10 +211,11 @@ def _over_widths(
             _rows(axes, measured, rows, beside, role if group == first else "")
             axes.set_xlabel(label)
         axes.set_title(lengths.group_label(every[0], group))
-        axis, limits = (axes.yaxis, axes.set_ylim) if many else (axes.xaxis, axes.set_xlim)
-        if share:
-            axis.set_major_formatter(PercentFormatter(1.0))
-        limits((-0.06, 1.06) if share else (0, None))
+        largest = max([largest, *measured["value"]])
+    axis, limits = (grid[0].yaxis, grid[0].set_ylim) if many else (grid[0].xaxis, grid[0].set_xlim)
+    if share:
+        axis.set_major_formatter(PercentFormatter(1.0))
+    limits((-0.06, 1.06) if share else (0, 1.06 * largest))  # one axis for all: a tenth of a nat fills no panel
     if many:
         grid[0].set_ylabel(label)
     handles = [_handle(kind) for kind in sweep.KINDS]
