@@ -133,8 +133,9 @@ def _written(runs: Runs) -> bool:
 
 def _looks(kinds: Sequence[str]) -> dict[str, Look]:
     """The look of each kind's method; settings of one method keep its colour, and are told apart by markers and
-    dashes."""
-    return plotting.looks({kind: words.METHOD.get(kind, kind) for kind in kinds})
+    dashes: the method itself is as everywhere."""
+    methods = {kind: words.METHOD.get(kind, kind) for kind in kinds}
+    return plotting.looks({kind: methods[kind] for kind in sorted(kinds, key=lambda kind: kind != methods[kind])})
 
 
 def _task(panels: Sequence[Axes], kinds: Kinds, looks: Mapping[str, Look], beside: Published) -> tuple[int, float]:

@@ -193,6 +193,8 @@ def _over_widths(
     if not every:
         return plotting.empty(runs, words=words.SLUGS)
     frame, groups, share = _settings(every), _groups(every), measure is _exact
+    if all(math.isnan(value) for group in groups for value in measure(every, group)):
+        return plotting.empty(runs, "not recorded at this profile", words.SLUGS)
     ticks = sorted(frame["width"].unique())
     many = len(ticks) >= FEWEST
     rows = list(frame.groupby(["examples", "width"]).groups)
