@@ -12,6 +12,7 @@
 - `page`: titles, legends, footnotes, what is not there.
 """
 
+from lengen.measures import LEARNED
 from lengen.plotting import published
 from lengen.plotting.attention import (
     ALL_TOKENS,
@@ -60,7 +61,7 @@ from lengen.plotting.labels import (
     size,
     spans,
 )
-from lengen.plotting.learned import LEARNED, RULE, edge, has_learned, unlearned
+from lengen.plotting.learned import RULE, edge, has_learned, unlearned
 from lengen.plotting.page import (
     NOT_RUN,
     Runs,

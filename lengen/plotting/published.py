@@ -181,7 +181,7 @@ def key() -> Line2D:
 
 def times_axis(axes: Axes, length: int) -> None:
     """A second axis above the panel: the length over the longest trained ``length``."""
-    above = axes.secondary_xaxis("top", functions=(lambda x: x / length, lambda x: x * length))
+    above = axes.secondary_xaxis("top", functions=(lambda x: np.divide(x, length), lambda x: np.multiply(x, length)))
     above.tick_params(length=1.5, pad=1, labelsize=6, colors="0.35")
     above.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     above.xaxis.set_major_formatter("{x:g}×")

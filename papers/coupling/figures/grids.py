@@ -230,7 +230,7 @@ def _heat_maps(
             _heat_map(axes, some, panel, describe, published.get(full[panel.variant], ()))
         else:
             wanted = plotting.wanted_in_words([full[panel.variant]], words.SLUGS) if panel.variant in full else []
-            plotting.missing(axes, "\n".join(textwrap.wrap(*wanted, 28)) if wanted else panel.variant)
+            plotting.missing(axes, "\n".join(textwrap.wrap(wanted[0], 28)) if wanted else panel.variant)
     plotting.outer_labels(grid)
     drawn = {panel.variant: held[panel.variant] for row in layout for panel in row if held.get(panel.variant)}
     _scales(figure, grid, layout)

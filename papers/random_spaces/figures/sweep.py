@@ -6,6 +6,7 @@ specifications; losses are means over examples of ``values.answer_loss.<length>`
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -252,7 +253,7 @@ def _rows(axes: Axes, measured: pd.DataFrame, rows: Sequence[tuple[int, int]], b
             for kind in sweep.KINDS:
                 if (value := beside.get((size, kind, role, "mean"))) is not None:
                     colour, marker, _ = METHODS[kind].look
-                    axes.scatter([value], [len(labels)], facecolors="white", edgecolors=[colour], marker=marker, s=30)
+                    axes.scatter([value], [len(labels)], color=colour, facecolors="white", marker=marker, s=30)
             labels.append(f"{lengths.examples(size)}, published")
     axes.set_yticks(range(len(labels)), labels=labels)
     axes.set_ylim(len(labels) - 0.5, -0.5)
@@ -279,6 +280,10 @@ def _lines(axes: Axes, measured: pd.DataFrame, ticks: Sequence[int]) -> None:
 # -- Figure 4.8 --------------------------------------------------------------------------------------------
 
 
+FILLS: tuple[Literal["full", "none", "left", "right"], ...] = ("full", "none", "left", "right")
+"""How markers tell data sizes apart, from the smallest on."""
+
+
 def fig4_8(runs: Runs) -> Figure:
     """Figure 4.8: loss in distribution against loss at the next longer length, as published; a point a run."""
     every = plotting.distinct(runs)
@@ -290,7 +295,7 @@ def fig4_8(runs: Runs) -> Figure:
     if frame.empty:
         return plotting.empty(runs, "no losses recorded at this profile", words.SLUGS)
     sizes = sorted(frame["examples"].unique())
-    fills = {size: ("full", "none", "left", "right")[number % 4] for number, size in enumerate(sizes)}
+    fills = {size: FILLS[number % len(FILLS)] for number, size in enumerate(sizes)}
     figure = Figure(figsize=(5.6, 3.9), layout="constrained")
     axes = figure.subplots()
     for row in frame.itertuples():
