@@ -14,6 +14,10 @@ from lengen.config.part import build
 from lengen.config.sections import DataSpec
 from lengen.records import Run
 
+LEARNED = 0.95
+"""Exact match at the longest trained length, median over seeds, from which on a model has learned what it was trained
+on."""
+
 
 class Missing(Exception):
     """A measure that the runs at hand cannot give; the message says what is not there."""

@@ -78,22 +78,27 @@ class Figure:
     """Caption in one line."""
     reads: tuple[str, ...]
     """Names of the experiments it draws, in drawing order."""
-    draw: Callable[[Runs], Any]
-    """``draw(runs)`` gives a matplotlib Figure; it imports what draws when it is called."""
+    draw: Callable[..., Any]
+    """``draw(runs)`` gives a matplotlib Figure; it imports what draws when it is called. A title that it has says what
+    the figure found."""
     table: Callable[[Runs], str] | None = None
     """``table(runs)`` gives what is drawn as CSV text, for a file beside the picture."""
     probes: bool = False
     """It draws the projections of one problem, so ``probe`` can draw it for any other."""
+    published: bool = False
+    """It is ``draw(runs, published)`` and draws what the paper published of its experiments beside them
+    (`lengen.plotting.published`)."""
 
 
 def figure_of(
     name: str,
     title: str,
-    draw: Callable[[Runs], Any],
+    draw: Callable[..., Any],
     *experiments: tuple[Experiment, ...],
     table: Callable[[Runs], str] | None = None,
     probes: bool = False,
+    published: bool = False,
 ) -> Figure:
     """A figure that draws these groups of experiments, in their order."""
     reads = tuple(item.name for group in experiments for item in group)
-    return Figure(name=name, title=title, reads=reads, draw=draw, table=table, probes=probes)
+    return Figure(name=name, title=title, reads=reads, draw=draw, table=table, probes=probes, published=published)

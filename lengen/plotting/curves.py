@@ -12,10 +12,13 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocat
 from matplotlib.transforms import offset_copy
 
 from lengen.intervals import wilson
-from lengen.plotting.labels import Look, blocks
+from lengen.plotting.labels import Look, blocks, sampled
+from lengen.plotting.published import times_axis
 
 BESIDE, ROOM = 1.0, 1.5
 """Points between lines that would coincide, and from the middle to the outermost of them."""
+FEW = 20
+"""Fewest examples with an interval: of fewer, such as all numbers of one digit, it is wider than the panel."""
 MANY = 20
 """Most tested lengths that all get a tick."""
 
@@ -55,8 +58,10 @@ def line(
         _band(axes, look, middle.index, values.min(), values.max())
     elif interval:
         counted = groups[["total", "n"]].first()
-        low, high = zip(*(wilson(int(total), int(n)) for total, n in counted.to_numpy()), strict=True)
-        _band(axes, look, middle.index, low, high)
+        counted = counted[counted["n"] >= FEW]
+        if len(counted):
+            low, high = zip(*(wilson(int(total), int(n)) for total, n in counted.to_numpy()), strict=True)
+            _band(axes, look, counted.index, low, high)
     return axes
 
 
@@ -114,6 +119,14 @@ def percent(axes: Axes, low: float = -0.03, high: float = 1.03) -> Axes:
     """A vertical axis from 0 to 100 %."""
     axes.set_ylim(low, high)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    return axes
+
+
+def lengths_axis(axes: Axes, label: str, values: Sequence[int], longest_trained: int = 0) -> Axes:
+    """Name the axis of tested lengths, say where it is sampled, and put the multiples of the trained length above."""
+    axes.set_xlabel(label + sampled(values))
+    if longest_trained:
+        times_axis(axes, longest_trained)
     return axes
 
 

@@ -169,9 +169,13 @@ def looks(methods: Mapping[str, str]) -> dict[str, Look]:
 
 
 def in_order(names: Iterable[str]) -> dict[str, Look]:
-    """A look for every experiment of a figure that compares settings of one method, in their order."""
+    """A look for every one of many settings that are no methods of the table, in their order: colour, marker and dashes
+    together are different for the first 28."""
     order = (0, 1, 2, 3, 4, 9, 5)  # the first seven that are legible in print
-    return {name: Look(COLOURS[order[k % 7]], MARKERS[k % 7]) for k, name in enumerate(names)}
+    return {
+        name: Look(COLOURS[order[k % 7]], MARKERS[(k + k // 7) % 7], LINES[k // 7 % len(LINES)])
+        for k, name in enumerate(names)
+    }
 
 
 # -- words -------------------------------------------------------------------------------------------------
@@ -241,6 +245,15 @@ def spans(values: Iterable[int]) -> str:
         str(low) if low == high else f"{low}–{high}" if high > low + 1 else f"{low}, {high}"
         for low, high in blocks(values)
     )
+
+
+def sampled(values: Iterable[int]) -> str:
+    """What the label of an axis of tested values says where some between them were not tested.
+
+    >>> sampled((1, 2, 3)), sampled((1, 2, 4, 9))
+    ('', ', sampled')
+    """
+    return ", sampled" if len(blocks(values)) > 1 else ""
 
 
 def seeds(count: int) -> str:

@@ -9,13 +9,18 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lengen.plotting.labels import METHODS, plural
+from lengen.plotting.words import alternatives, unbroken
 from lengen.records import Run
 
 Runs = Mapping[str, Sequence[Run]]
 """Name of an experiment -> its runs, one per seed; none where it did not run."""
 NOT_RUN = "not run at this profile"
-MANY = 8
-"""Names of missing experiments that a footnote spells out."""
+MOST = 60
+"""Experiments without a run that a footnote names; of more it says the number."""
+Words = Mapping[str, str]
+"""Part of the name of an experiment, or a whole variant -> what it means."""
+NO_WORDS: Words = {}
 
 
 def missing(axes: Axes, name: str, reason: str = NOT_RUN) -> Axes:
@@ -27,10 +32,11 @@ def missing(axes: Axes, name: str, reason: str = NOT_RUN) -> Axes:
     return axes
 
 
-def empty(names: Collection[str], reason: str = NOT_RUN) -> Figure:
-    """A figure without anything to draw: the experiments it wants, and why they are not here."""
-    figure = Figure(figsize=(5.0, 0.16 * len(names) + 1.2), layout="constrained")
-    missing(figure.subplots(), "\n".join(names), reason)
+def empty(names: Iterable[str], reason: str = NOT_RUN, words: Words = NO_WORDS) -> Figure:
+    """A figure without anything to draw: the experiments it wants, in words, and why they are not here."""
+    wanted = wanted_in_words(names, words)
+    figure = Figure(figsize=(5.0, 0.16 * len(wanted) + 1.2), layout="constrained")
+    missing(figure.subplots(), "\n".join("\n".join(textwrap.wrap(line, 80)) for line in wanted), reason)
     return figure
 
 
@@ -51,7 +57,7 @@ def legend(figure: Figure, lines: Iterable[Axes | Artist], title: str = "", *, w
     for item in lines:
         handles = item.get_legend_handles_labels()[0] if isinstance(item, Axes) else [item]
         found |= {str(handle.get_label()): handle for handle in handles if str(handle.get_label()) not in found}
-    words = ["\n".join(textwrap.wrap(label, wrap)) if wrap else label for label in found]
+    words = ["\n".join(textwrap.wrap(unbroken(label), wrap)) if wrap else label for label in found]
     if found:
         figure.legend(
             list(found.values()), words, loc="outside right center", frameon=False, title=title, title_fontsize=7,
@@ -69,48 +75,108 @@ def outer_labels(grid: np.ndarray) -> None:
             axes.set_ylabel("")
 
 
+def found(figure: Figure, sentence: str) -> None:
+    """Say what a figure shows, as its title."""
+    if sentence:
+        figure.suptitle(f"{sentence[0].upper()}{sentence[1:].rstrip('.')}.")
+
+
 def footnote(figure: Figure, *notes: str) -> None:
     """Write notes below a figure, wrapped to its width; empty ones are left out."""
     width = int(figure.get_figwidth() * 19)  # characters of 7 points that fit
-    lines = [line for note in notes if note for line in textwrap.wrap(note, width)]
+    lines = [line for note in notes if note for line in textwrap.wrap(unbroken(" ".join(note.split())), width)]
     if lines:
         figure.supxlabel("\n".join(lines), fontsize=7, color="0.3")
 
 
-def absent(runs: Runs) -> list[str]:
-    """The notes that name experiments without a run: one, or one a group in braces where there are many."""
-    names = [name for name, some in runs.items() if not some]
-    if len(names) <= MANY:
-        return [not_run(names)]
-    start, *rest = braces(name.split("/", 1)[1] for name in names)  # without the paper: some figures are narrow
-    return [not_run([start]), *rest]
+def absent(runs: Runs, words: Words = NO_WORDS) -> list[str]:
+    """The note that names experiments without a run, in words; none where all have one."""
+    return not_run([name for name, some in runs.items() if not some], words)
 
 
-def not_run(names: Sequence[str]) -> str:
-    """The note that names experiments without a run; empty where there are none."""
-    return "Not run at this profile: " + ", ".join(names) if names else ""
+def not_run(names: Sequence[str], words: Words = NO_WORDS) -> list[str]:
+    """The note that names these experiments as not run; none where there are none."""
+    if not names:
+        return []
+    told = "; ".join(wanted_in_words(names, words)) if len(names) <= MOST else f"{len(names)} experiments"
+    return [f"Not run at this profile: {told}."]
 
 
-def not_recorded(runs: Runs, shown: Collection[str], what: str) -> str:
+def not_recorded(runs: Runs, shown: Collection[str], what: str, words: Words = NO_WORDS) -> str:
     """The note that names experiments whose runs did not record what is drawn of the ``shown`` ones."""
     names = [name for name, some in runs.items() if some and name not in shown]
-    return f"{what}: " + ", ".join(names) if names else ""
+    return f"{what}: {'; '.join(wanted_in_words(names, words))}." if names else ""
 
 
-def braces(names: Iterable[str]) -> list[str]:
-    """The same names, those that differ in one part between hyphens or slashes put together as a shell would.
+def wanted_in_words(names: Iterable[str], words: Words = NO_WORDS) -> list[str]:
+    """Experiments in words, those of one figure together, and those that differ in one part as alternatives.
 
-    >>> braces(["a/1m-add", "a/1m-mix", "a/10m-add", "a/10m-mix", "b/x"])
-    ['a/{1m,10m}-{add,mix}', 'b/x']
+    >>> wanted_in_words(["p/fig3/rope-plain", "p/table4.3/10m-w64", "p/table4.3/10m-w128"], {"plain": "as it is"})
+    ['RoPE as it is (Figure 3)', '10M examples, width 64 or 128 (Table 4.3)']
     """
-    found: list[tuple[tuple[str, ...], ...]] = [tuple((part,) for part in re.split("([-/])", name)) for name in names]
+    found: dict[str, list[str]] = {}
+    for name in names:
+        _, figure, variant = name.split("/")
+        found.setdefault(figure, []).append(variant)
+    told = []
+    for figure, variants in found.items():
+        others = [variant for variant in variants if variant not in words]
+        some = [words[variant] for variant in variants if variant in words]
+        some += [_spoken(parts, words) for parts in merged(others)]
+        told.append(f"{', '.join(some)} ({spoken_place(figure) or in_words(figure, words)})")
+    return told
+
+
+def _spoken(parts: "Parts", words: Words) -> str:
+    """One variant, or several that differ in some parts."""
+    told = [[in_words(one, words) for one in part] for part in parts if part[0] not in ("-", "/")]
+    several = any(len(part) > 1 for part in told)
+    return (", " if several else " ").join(map(alternatives, told))
+
+
+def in_words(slug: str, words: Words = NO_WORDS) -> str:
+    """A part of the name of an experiment: by these ``words``, as a method, as a size, or as it is.
+
+    >>> in_words("rope"), in_words("10k"), in_words("2L4H"), in_words("w64"), in_words("max", {"max": "largest"})
+    ('RoPE', '10K examples', '2 layers, 4 heads', 'width 64', 'largest')
+    """
+    if slug in words:
+        return words[slug]
+    if slug in METHODS:
+        return METHODS[slug].name.replace("\n", " ")
+    if match := re.fullmatch(r"(\d+)([km])", slug, re.IGNORECASE):
+        return f"{match[1]}{match[2].upper()} examples"
+    if match := re.fullmatch(r"(\d+)L(\d+)H", slug):
+        return f"{plural(int(match[1]), 'layer')}, {plural(int(match[2]), 'head')}"
+    if match := re.fullmatch(r"[wd](\d+)", slug):
+        return f"width {match[1]}"
+    return slug.replace("_", " ")
+
+
+def spoken_place(figure: str) -> str:
+    """How a paper calls the place that an experiment is named after; nothing where it has no such name.
+
+    >>> spoken_place("fig4.1"), spoken_place("table2"), spoken_place("thm5.1"), spoken_place("looped")
+    ('Figure 4.1', 'Table 2', 'Theorem 5.1', '')
+    """
+    match = re.fullmatch(r"(fig|table|thm)([A-Z0-9][\w.]*)", figure)
+    return f"{ {'fig': 'Figure', 'table': 'Table', 'thm': 'Theorem'}[match[1]] } {match[2]}" if match else ""
+
+
+Parts = tuple[tuple[str, ...], ...]
+"""A name in parts, each with its alternatives, hyphens and slashes among them."""
+
+
+def merged(names: Iterable[str]) -> list[Parts]:
+    """The same names, those that differ in one part between hyphens or slashes put together."""
+    found: list[Parts] = [tuple((part,) for part in re.split("([-/])", name)) for name in names]
     for place in reversed(range(max(map(len, found), default=0))):
-        merged: dict[tuple[object, ...], tuple[tuple[str, ...], ...]] = {}
+        together: dict[tuple[object, ...], Parts] = {}
         for parts in found:
             others = (parts[:place], parts[place + 1 :])
-            known = merged.get(others)
+            known = together.get(others)
             if known is not None and place < len(parts):
                 parts = (*parts[:place], known[place] + parts[place], *parts[place + 1 :])
-            merged[others] = parts
-        found = list(merged.values())
-    return ["".join(part[0] if len(part) == 1 else f"{{{','.join(part)}}}" for part in parts) for parts in found]
+            together[others] = parts
+        found = list(together.values())
+    return found

@@ -1,14 +1,16 @@
 """One style for every figure of every paper, and the bytes of a picture.
 
 The same figure gives the same bytes on every machine with the locked versions: settings come from the library's
-defaults (never from a matplotlibrc), text is written as outlines, ids have a fixed salt, and neither date nor version
-is stored. All lines of a plot are equally wide: colour, marker and dashes tell them apart, in print too.
+defaults (never from a matplotlibrc), ids have a fixed salt, and neither date nor version is stored. Text stays text, so
+that it can be searched, copied and read aloud; an SVG begins with what the figure says. All lines of a plot are equally
+wide: colour, marker and dashes tell them apart, in print too.
 """
 
 import contextlib
 import io
 import re
 from collections.abc import Iterator, Sequence
+from html import escape, unescape
 from typing import Any
 
 import matplotlib as mpl
@@ -44,7 +46,7 @@ def style() -> Iterator[None]:
                 "xtick.labelsize": 7,
                 "ytick.labelsize": 7,
                 "legend.fontsize": 7,
-                "figure.titlesize": 10,
+                "figure.titlesize": 9.5,
                 "axes.linewidth": 0.7,
                 "xtick.major.size": 2.5,
                 "ytick.major.size": 2.5,
@@ -52,21 +54,33 @@ def style() -> Iterator[None]:
                 "lines.markersize": 3.5,
                 "hatch.linewidth": 0.4,
                 "svg.hashsalt": "lengen",  # ids in SVG files are random without a salt
-                "svg.fonttype": "path",  # text as outlines: no font is looked up by the reader
+                "svg.fonttype": "none",  # text as text
             }
         )
         yield
 
 
-def pictures(figure: Figure, kinds: Sequence[str] = ("svg", "png")) -> dict[str, bytes]:
-    """A figure as ``{"svg": ..., "png": ...}``, placed at `DPI`; call it within `style`."""
+def pictures(figure: Figure, kinds: Sequence[str] = ("svg", "png"), says: str = "") -> dict[str, bytes]:
+    """A figure as ``{"svg": ..., "png": ...}``, placed at `DPI`; call it within `style`. ``says``: the SVG's title."""
     figure.set_dpi(DPI)
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
         figure.set_layout_engine("none")  # placed once: placing costs as much as drawing
     # PNG first, because the SVG canvas sets another resolution
-    return {kind: write(figure) for kind, write in (("png", _png), ("svg", _svg)) if kind in kinds}
+    found = {kind: write(figure) for kind, write in (("png", _png), ("svg", _svg)) if kind in kinds}
+    return found | ({"svg": titled(found["svg"], says)} if says and "svg" in found else {})
+
+
+def titled(svg: bytes, says: str) -> bytes:
+    """An SVG with this title, which readers of screens say instead of all its numbers."""
+    return re.sub(rb"(<svg [^>]*>\n)", lambda head: head[1] + f"<title>{escape(says)}</title>\n".encode(), svg, count=1)
+
+
+def said(svg: bytes) -> str:
+    """The title of an SVG; empty where it has none."""
+    found = re.search(rb"<title>(.*?)</title>", svg, re.DOTALL)
+    return unescape(found[1].decode()) if found else ""
 
 
 # The canvases are used directly because `Figure.savefig` draws everything twice.
@@ -87,9 +101,16 @@ def _png(figure: Figure) -> bytes:
     return out.getvalue()
 
 
+FAMILY = b"'DejaVu Sans', Verdana, sans-serif"
+"""Fonts of an SVG: where DejaVu Sans is not installed Verdana, which is as wide."""
+
+
 def compact(svg: bytes) -> bytes:
-    """An SVG without indentation, comments and long glyph names: a third smaller, drawn the same."""
-    text = re.sub(rb"<!-- .*? -->\n?", b"", svg, flags=re.DOTALL).replace(b"DejaVuSans-", b"g")
+    """An SVG without indentation, comments, and what every text says again: half as large, drawn the same."""
+    text = re.sub(rb"<!-- .*? -->\n?", b"", svg, flags=re.DOTALL)
+    text = re.sub(rb' transform="rotate\(-0 [-\d. e]+\)"', b"", text)
+    text = text.replace(b"font-family: 'DejaVu Sans'; ", b"").replace(b"'DejaVu Sans'", FAMILY)
+    text = text.replace(b"</style>", b"text{font-family: " + FAMILY + b"}</style>", 1)
     return b"\n".join(line.strip() for line in numbered(text).splitlines() if line.strip()) + b"\n"
 
 

@@ -324,18 +324,30 @@ FIGURES: tuple[Figure, ...] = (
     figure_of(
         "table1",
         "Exact match by length: sinusoids, ALiBi, RoPE, relative keys, calibrated bias",
-        lambda runs: _figures().fig1(runs),
+        lambda runs, published: _figures().fig1(runs, published),
         TABLE1,
+        published=True,
     ),
-    figure_of("fig1", "Exact match by length on successor and addition", lambda runs: _figures().fig1(runs), FIG1),
+    figure_of(
+        "fig1",
+        "Exact match by length on successor and addition",
+        lambda runs, published: _figures().fig1(runs, published),
+        FIG1,
+        published=True,
+    ),
     figure_of(
         "fig7",
         "Exact match by length on successor and addition: sinusoids, ALiBi, RoPE",
-        lambda runs: _figures().fig1(runs),
+        lambda runs, published: _figures().fig1(runs, published),
         FIG7,
+        published=True,
     ),
     figure_of(
-        "table2", "Interpolation and extrapolation of the vanilla model", lambda runs: _figures().table2(runs), TABLE2
+        "table2",
+        "Interpolation and extrapolation of the vanilla model",
+        lambda runs, published: _figures().table2(runs, published),
+        TABLE2,
+        published=True,
     ),
     figure_of("fig2", "Attention of the vanilla models on printed examples", lambda runs: _figures().fig2(runs), FIG2),
     figure_of("fig4", "Calibrated biases for addition", lambda runs: _figures().bias_matrices(runs), FIG4),
@@ -350,7 +362,13 @@ FIGURES: tuple[Figure, ...] = (
         "fig9", "Attention of the vanilla model on an addition problem", lambda runs: _figures().fig9(runs), FIG9
     ),
     figure_of("fig10_11", "Windowed attention biases, w = 1", lambda runs: _figures().windows(runs)),
-    figure_of("table3", "Attention bias scaffolding by length", lambda runs: _figures().table3(runs), TABLE3),
+    figure_of(
+        "table3",
+        "Attention bias scaffolding by length",
+        lambda runs, published: _figures().table3(runs, published),
+        TABLE3,
+        published=True,
+    ),
     figure_of("listops", "ListOps with window and cyclic positions", lambda runs: _figures().listops(runs), LISTOPS),
     figure_of(
         "bases",
@@ -359,9 +377,19 @@ FIGURES: tuple[Figure, ...] = (
         BASES,
     ),
     figure_of(
-        "varied", "Addition with other windows and periods", lambda runs: _figures().varied(runs), CYCLIC, VARIED
+        "varied",
+        "Addition with other windows and periods",
+        lambda runs, published: _figures().varied(runs, published),
+        CYCLIC,
+        VARIED,
+        published=True,
     ),
     figure_of(
-        "calibration", "What calibration depends on", lambda runs: _figures().calibration(runs), ABC, CALIBRATION
+        "calibration",
+        "What calibration depends on",
+        lambda runs, published: _figures().calibration(runs, published),
+        ABC,
+        CALIBRATION,
+        published=True,
     ),
 )

@@ -51,13 +51,14 @@ def follows(stretch: str) -> Measure:
     words = STRETCHES[stretch]
 
     def value(run: Run) -> tuple[float, int]:
-        return _followed(run, stretch), 1
+        return followed(run, stretch), 1
 
     return OfRun(f"attention within {NEAR} place of the digit to be written, {words}", value)
 
 
-def _followed(run: Run, stretch: str) -> float:
-    """Of the probe with the longest operand; zeros that pad it are no digits to be written."""
+def followed(run: Run, stretch: str) -> float:
+    """`shares_near` over one of `STRETCHES`, of the head with the largest share in the first, on the probe with the
+    longest operand; zeros that pad it are no digits to be written. Raises `Missing` without such a probe."""
     data = build(run.info["spec"]["data"], DataSpec, "data")  # type: ignore[index]
     numbers = [int(name[5:].partition(".")[0]) for name in run.arrays if name.startswith("probe")]
     if not numbers:

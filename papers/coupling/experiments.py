@@ -77,13 +77,6 @@ def written(name: str, scratchpad: bool) -> dict[str, Spec]:
     return at_profiles(by_method(ADDITION, name, scratchpad), ByProfile() if scratchpad else PLAIN)
 
 
-def spoken(name: str) -> str:
-    """What `variant` writes, in words: "NoPE with scratchpad" of nope-scratchpad."""
-    method, _, response = name.partition("-")
-    kinds = {"nope": "NoPE", "fire": "FIRE", "coupling": "position coupling"}
-    return f"{kinds[method]} {'with' if response == 'scratchpad' else 'without'} scratchpad"
-
-
 def _night(scratchpad: bool) -> int:
     """Seeds of the night: the headline compares methods with a scratchpad, the others are below all of these."""
     return HEADLINE if scratchpad else 3
@@ -412,17 +405,32 @@ FIGURES: tuple[Figure, ...] = (
     figure_of(
         "fig1",
         "Multi-operand addition: position coupling, NoPE and FIRE, without and with a scratchpad",
-        lambda runs: _figures().fig1(runs),
+        lambda runs, published: _figures().fig1(runs, published),
         FIG1,
+        published=True,
     ),
     figure_of(
         "fig3",
         "Parity: accuracy of the answer token, teacher-forced and free-running",
-        lambda runs: _figures().fig3(runs),
+        lambda runs, published: _figures().fig3(runs, published),
         FIG3,
+        published=True,
     ),
-    figure_of("fig5", "Addition: trained lengths", lambda runs: _figures().fig5(runs), FIG5),
-    figure_of("fig6", "Addition without zero-padding", lambda runs: _figures().fig6(runs), FIG5[1:2], FIG6),
+    figure_of(
+        "fig5",
+        "Addition: trained lengths",
+        lambda runs, published: _figures().fig5(runs, published),
+        FIG5,
+        published=True,
+    ),
+    figure_of(
+        "fig6",
+        "Addition without zero-padding",
+        lambda runs, published: _figures().fig6(runs, published),
+        FIG5[1:2],
+        FIG6,
+        published=True,
+    ),
     figure_of(
         "fig7",
         "Attention with and without a scratchpad, and the keys a step needs",
@@ -433,22 +441,56 @@ FIGURES: tuple[Figure, ...] = (
     figure_of(
         "fig9",
         "Multiplication: position coupling, NoPE and FIRE, without and with a scratchpad",
-        lambda runs: _figures().fig9(runs),
+        lambda runs, published: _figures().fig9(runs, published),
         FIG9,
+        published=True,
     ),
-    figure_of("fig10", "Addition: layers and heads", lambda runs: _figures().fig10(runs), FIG10),
-    figure_of("fig11", "Addition: dimension per head", lambda runs: _figures().fig11(runs), FIG11),
-    figure_of("fig12", "Addition: width", lambda runs: _figures().fig12(runs), FIG12),
-    figure_of("fig13", "Addition: size of the training set", lambda runs: _figures().fig13(runs), FIG13),
-    figure_of("fig14", "Addition: input formats, exact match", lambda runs: _figures().fig14(runs), FIG14),
-    figure_of("fig15", "Addition: input formats, final answer only", lambda runs: _figures().fig15(runs), FIG15),
+    figure_of(
+        "fig10",
+        "Addition: layers and heads",
+        lambda runs, published: _figures().fig10(runs, published),
+        FIG10,
+        published=True,
+    ),
+    figure_of(
+        "fig11",
+        "Addition: dimension per head",
+        lambda runs, published: _figures().fig11(runs, published),
+        FIG11,
+        published=True,
+    ),
+    figure_of(
+        "fig12", "Addition: width", lambda runs, published: _figures().fig12(runs, published), FIG12, published=True
+    ),
+    figure_of(
+        "fig13",
+        "Addition: size of the training set",
+        lambda runs, published: _figures().fig13(runs, published),
+        FIG13,
+        published=True,
+    ),
+    figure_of(
+        "fig14",
+        "Addition: input formats, exact match",
+        lambda runs, published: _figures().fig14(runs, published),
+        FIG14,
+        published=True,
+    ),
+    figure_of(
+        "fig15",
+        "Addition: input formats, final answer only",
+        lambda runs, published: _figures().fig15(runs, published),
+        FIG15,
+        published=True,
+    ),
     figure_of(
         "thm4.1",
         "Theorem 4.1: the construction beside trained models",
-        lambda runs: _figures().thm4_1(runs),
+        lambda runs, published: _figures().thm4_1(runs, published),
         THM41[:1],
         tuple(item for item in FIG10 if item.variant == "1L4H"),
         WITH_SCRATCHPAD[:1],
+        published=True,
     ),
     figure_of("thm4.1-formats", "Theorem 4.1: number formats", lambda runs: _figures().thm4_1_formats(runs), THM41[1:]),
     figure_of(
@@ -460,8 +502,10 @@ FIGURES: tuple[Figure, ...] = (
         WITH_SCRATCHPAD,
         table=lambda runs: _figures().overlap_csv(runs),
     ),
-    *(
-        figure_of(item.figure, f"Attention: {spoken(item.variant)}", lambda runs: _figures().fig16_21(runs), (item,))
-        for item in FIG16_21
+    figure_of(
+        "fig16_21",
+        "Attention of the models of Figure 1",
+        lambda runs: _figures().fig16_21(runs),
+        FIG16_21,
     ),
 )

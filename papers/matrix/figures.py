@@ -1,7 +1,7 @@
 """The pictures of the matrix: how far every trick carries every task, curves by length, aggregates over tasks."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,11 @@ from lengen.across_tasks import (
     probability_of_improvement,
     stratified_interval,
 )
+from lengen.intervals import median
 from lengen.measures import trained
 from lengen.records import Run
-from papers.matrix.measures import RIGHT, beyond, counts_by_length, reach
-from papers.matrix.scores import cells, compared, named
+from papers.matrix.measures import RIGHT, beyond, counts_by_length, learned, reach
+from papers.matrix.scores import Cell, cells, compared, named
 from papers.matrix.spec import LEARNED
 
 FURTHEST = 5.0
@@ -57,14 +58,33 @@ def matrix(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
     bar = figure.colorbar(plotting.heat_scale(), ax=axes, ticks=[k / FURTHEST for k in range(6)], shrink=0.6)
     bar.ax.set_yticklabels([str(k) for k in range(6)])
     bar.set_label("solved multiple of the trained length")
+    plotting.found(figure, _reached(found))
     plotting.footnote(
         figure,
         f"Number and colour: largest length with exact match of at least {RIGHT:g}, and of all shorter ones, over the "
         f"trained length; median over seeds. Hatched: the longest trained length stays below {LEARNED:g}. Crossed: the "
         "trick makes no sense for the task. White: not run. *: with four times the budget.",
-        *plotting.absent({name: some for name, some in runs.items() if name not in refused}),
+        *_absent({name: some for name, some in runs.items() if name not in refused}),
     )
     return figure
+
+
+def _reached(found: Mapping[tuple[str, str], Cell]) -> str:
+    """How many cells are tested, and how many of these solve twice the trained length."""
+    tested = [cell for cell in found.values() if cell.state == "tested"]
+    ran = [cell for cell in found.values() if cell.state in ("tested", "untested")]
+    twice = sum(cell.reach >= 2 for cell in tested)
+    return (
+        f"{len(tested)} of {len(ran)} pairs of trick and task that ran learned their trained range; {twice} of these "
+        "solve twice the trained length"
+        if ran
+        else ""
+    )
+
+
+def _absent(runs: plotting.Runs) -> list[str]:
+    """What has no run; a trick is called by its name."""
+    return plotting.absent(runs, {trick: trick.replace("-", " ") for _, trick in map(named, runs)})
 
 
 def _square(column: int, row: int, colour: str) -> Rectangle:
@@ -78,25 +98,38 @@ def curves(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
         return plotting.empty([name for name in runs if name not in refused])
     names = list(shown)
     groups = [names[start : start + 6] for start in range(0, len(names), 6)]
-    figure = Figure(figsize=(3.6 * len(groups), 2.9), layout="constrained")
+    figure = Figure(figsize=(3.6 * len(groups), 3.1), layout="constrained")
     panels = figure.subplots(1, len(groups), squeeze=False, sharey=True)[0]
+    looks = plotting.in_order(runs)  # the same for a trick on every task
     for axes, group in zip(panels, groups, strict=True):
-        looks = plotting.in_order(group)
         points = {name: _points(shown[name]) for name in group}
-        plotting.lines(axes, points, looks, {name: named(name)[1] for name in group})
+        labels = {name: named(name)[1] + (" (not learned)" * (not _learned(shown[name]))) for name in group}
+        plotting.lines(axes, points, looks, labels)
         tested = sorted({length for some in points.values() for length in some["length"]})
         plotting.length_ticks(axes, tested, most=8)
         plotting.trained_lengths(axes, range(1, trained(shown[group[0]][0]).length + 1))
-        axes.set_xlabel("length")
+        plotting.lengths_axis(axes, "length", tested)
         axes.legend(frameon=False, fontsize=6)
     plotting.percent(panels[0])
     panels[0].set_ylabel("exact match")
     task, _ = named(names[0])
     panels[0].set_title(task)
-    absent = plotting.absent({name: some for name, some in runs.items() if name not in refused})
-    note = f"Grey: trained lengths. {plotting.seeds_note(shown, interval=True)} {plotting.BESIDE_NOTE}"
+    absent = _absent({name: some for name, some in runs.items() if name not in refused})
+    solved = {
+        named(name)[1]: median([beyond(run)[0] for run in some]) for name, some in shown.items() if _learned(some)
+    }
+    best = plotting.ranked(solved, 3)
+    plotting.found(figure, f"Exact match beyond the trained length: {best}" if best else f"No trick has learned {task}")
+    note = (
+        f"Not learned: below {LEARNED:g} at the longest trained length. Grey: trained lengths. "
+        f"{plotting.seeds_note(shown, interval=True)} {plotting.BESIDE_NOTE}"
+    )
     plotting.footnote(figure, note, *absent)
     return figure
+
+
+def _learned(some: Sequence[Run]) -> bool:
+    return median([learned(run) for run in some]) >= LEARNED
 
 
 def _points(some: Sequence[Run]) -> pd.DataFrame:
@@ -141,18 +174,20 @@ def aggregates(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
     second.axvline(0.5, color="0.8", lw=0.8, zorder=0)
     thresholds = np.linspace(0, FURTHEST, 51)
     best = order[::-1][:SHOWN]
-    looks = plotting.in_order(best)
+    looks = plotting.in_order(tricks)  # as in every other figure
     for trick in best:
         far, _ = compared(runs, trick, BASELINE, lambda run: reach(run)[0])
         look = looks[trick]
-        third.plot(thresholds, performance_profile(far, thresholds), look.line, color=look.colour, label=trick)
+        profile = performance_profile(far, thresholds)
+        third.plot(thresholds, profile, look.line, color=look.colour, marker=look.marker, markevery=10, label=trick)
     third.set(xlabel="multiple of the trained length", ylabel="share of runs that solve more")
     third.legend(frameon=False, fontsize=6)
+    plotting.found(figure, f"Accuracy beyond the trained range over tasks: {plotting.ranked(means, 3)}")
     plotting.footnote(
         figure,
         "IQM: interquartile mean over tasks and seeds. In brackets: tasks on which the trick and the plain decoder "
         "have both learned their trained range; tricks with other tasks are not comparable. Bars: 95 % stratified "
         "bootstrap over seeds, too narrow with three.",
-        *plotting.absent(wanted),
+        *_absent(wanted),
     )
     return figure

@@ -370,37 +370,62 @@ def _figures() -> ModuleType:
 
 FIGURES: tuple[Figure, ...] = (
     figure_of(
-        "fig4.1", "Exact match and loss by length while a decoder trains", lambda runs: _figures().fig4_1(runs), FIG41
+        "fig4.1",
+        "Exact match and loss by length while a decoder trains",
+        lambda runs, published: _figures().fig4_1(runs, published),
+        FIG41,
+        published=True,
     ),
     figure_of(
         "fig4.2",
         "Exact match and loss by length while a Universal Transformer trains",
-        lambda runs: _figures().fig4_2(runs),
+        lambda runs, published: _figures().fig4_2(runs, published),
         FIG42,
+        published=True,
     ),
     figure_of(
         "fig4.3", "Next-token entropy and probabilities by answer place", lambda runs: _figures().fig4_3(runs), FIG43
     ),
     figure_of("fig4.4", "Attention, largest over the heads of each layer", lambda runs: _figures().fig4_4(runs), FIG44),
-    figure_of("fig4.5", "Exact match by length: positions and formats", lambda runs: _figures().fig4_5(runs), FIG45),
+    figure_of(
+        "fig4.5",
+        "Exact match by length: positions and formats",
+        lambda runs, published: _figures().fig4_5(runs, published),
+        FIG45,
+        published=True,
+    ),
     figure_of(
         "asserted",
         "Exact match by length: positions and formats that the text speaks of and no figure shows",
-        lambda runs: _figures().fig4_5(runs),
+        lambda runs, published: _figures().fig4_5(runs, published),
         tuple(item for item in FIG45 if item.variant in ("ape", "spaces")),
         SECTION34,
+        published=True,
     ),
-    figure_of("fig4.6", "Mistakes by part of the scratchpad", lambda runs: _figures().fig4_6(runs), FIG46),
+    figure_of(
+        "fig4.6",
+        "Mistakes by part of the scratchpad",
+        lambda runs, published: _figures().fig4_6(runs, published),
+        FIG46,
+        published=True,
+    ),
     figure_of(
         "table4.3",
         "Addition alone and with sub-tasks",
-        lambda runs: _figures().table4_3(runs),
+        lambda runs, published: _figures().table4_3(runs, published),
         TABLE43,
         table=lambda runs: _figures().table4_3_csv(runs),
+        published=True,
     ),
     figure_of("fig4.7", "Answer loss by width", lambda runs: _figures().fig4_7(runs), TABLE43),
     figure_of("fig4.8", "Loss in and out of distribution", lambda runs: _figures().fig4_8(runs), TABLE43),
-    figure_of("widths", "Exact match by width, data size and sub-tasks", lambda runs: _figures().widths(runs), TABLE43),
+    figure_of(
+        "widths",
+        "Exact match by width, data size and sub-tasks",
+        lambda runs, published: _figures().widths(runs, published),
+        TABLE43,
+        published=True,
+    ),
     figure_of("fig4.9", "Loss and exact match of the sub-tasks", lambda runs: _figures().fig4_9(runs), MIXES),
     figure_of(
         "figB.1", "Loss of each answer digit while a decoder trains", lambda runs: _figures().figB_1(runs), FIGB1

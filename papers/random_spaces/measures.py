@@ -62,7 +62,7 @@ def most_significant_first(falls: Mapping[int, float]) -> tuple[float, int]:
     return sum(1.0 if high < low else 0.5 if high == low else 0.0 for low, high in told), len(told)
 
 
-def _order(family: str) -> Measure:
+def digit_order(family: str) -> OfRun:
     """``order.<family>``: whether losses ``<family>.<place>`` of metrics.csv fall most significant place first.
 
     Of a sum only the places that operands have: the one that a last carry adds is always 1, and learned at once.
@@ -120,7 +120,7 @@ def _padded(trained: Trained) -> int:
 
 MEASURES: Mapping[str, Measure | Family] = {
     "uncertainty": _uncertainty,
-    "order": _order,
+    "order": digit_order,
     "learned_at": _learned_at,
 }
 REGIONS: Mapping[str, Region] = {

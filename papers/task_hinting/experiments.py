@@ -375,19 +375,44 @@ def _figures() -> ModuleType:
 
 
 FIGURES: tuple[Figure, ...] = (
-    figure_of("fig3.2", "Accuracy by length: size of the training set", lambda runs: _figures().fig3_2(runs), FIG32),
-    figure_of("fig3.3", "Accuracy by length: depth", lambda runs: _figures().fig3_3(runs), FIG33),
+    figure_of(
+        "fig3.2",
+        "Accuracy by length: size of the training set",
+        lambda runs, published: _figures().fig3_2(runs, published),
+        FIG32,
+        published=True,
+    ),
+    figure_of(
+        "fig3.3",
+        "Accuracy by length: depth",
+        lambda runs, published: _figures().fig3_3(runs, published),
+        FIG33,
+        published=True,
+    ),
     figure_of(
         "fig3.5",
         "Accuracy by length with successor hints: size of the training set",
-        lambda runs: _figures().fig3_5(runs),
+        lambda runs, published: _figures().fig3_5(runs, published),
         FIG35,
+        published=True,
     ),
-    figure_of("fig3.6", "Accuracy by length, with and without hints", lambda runs: _figures().fig3_6(runs), FIG36),
+    figure_of(
+        "fig3.6",
+        "Accuracy by length, with and without hints",
+        lambda runs, published: _figures().fig3_6(runs, published),
+        FIG36,
+        published=True,
+    ),
     figure_of("fig3.7", "Edit distance by length, with and without hints", lambda runs: _figures().fig3_7(runs), FIG36),
     figure_of("fig3.8", "Accuracy on repeated numbers", lambda runs: _figures().fig3_8(runs), FIG38),
     figure_of("fig3.9", "Edit distance on repeated numbers", lambda runs: _figures().fig3_9(runs), FIG38),
-    figure_of("fig3.11", "Accuracy by length: kinds of hints", lambda runs: _figures().fig3_11(runs), FIG311),
+    figure_of(
+        "fig3.11",
+        "Accuracy by length: kinds of hints",
+        lambda runs, published: _figures().fig3_11(runs, published),
+        FIG311,
+        published=True,
+    ),
     figure_of("fig4.12", "Projections of an input token", lambda runs: _figures().fig4_12(runs), FIG412, probes=True),
     figure_of("fig4.13", "Projections of an output token", lambda runs: _figures().fig4_13(runs), FIG413, probes=True),
     figure_of("fig4.14", "Projections of the delimiter", lambda runs: _figures().fig4_14(runs), FIG414, probes=True),
@@ -398,16 +423,18 @@ FIGURES: tuple[Figure, ...] = (
     figure_of(
         "table1",
         "Tempered softmax without hints",
-        lambda runs: _figures().table1(runs),
+        lambda runs, published: _figures().table1(runs, published),
         TABLE1,
         table=lambda runs: _figures().table_csv(runs),
+        published=True,
     ),
     figure_of(
         "table2",
         "Tempered softmax with successor hints",
-        lambda runs: _figures().table2(runs),
+        lambda runs, published: _figures().table2(runs, published),
         TABLE2,
         table=lambda runs: _figures().table_csv(runs),
+        published=True,
     ),
     figure_of(
         "appendix-b",
@@ -418,9 +445,10 @@ FIGURES: tuple[Figure, ...] = (
     figure_of(
         "table3",
         "Adding one",
-        lambda runs: _figures().table3(runs),
+        lambda runs, published: _figures().table3(runs, published),
         TABLE3,
         table=lambda runs: _figures().table_csv(runs),
+        published=True,
     ),
     figure_of(
         "thm5.1",

@@ -8,12 +8,12 @@ at the most trained operands where it reads more of them, each by itself and nev
 from collections.abc import Iterator
 
 from lengen.intervals import median
-from lengen.measures import Missing, OfRun, Scored, short
+from lengen.measures import LEARNED, Missing, OfRun, Scored, short
 from reproduce.comparison.checks import Claim, Sides
 from reproduce.comparison.evidence import Side, Tested
 from reproduce.comparison.regions import Cells
 
-LEAST = 0.95
+LEAST = LEARNED
 """Exact match (median over seeds) from which on a model has learned; a claim may name another condition."""
 
 

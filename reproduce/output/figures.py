@@ -97,14 +97,32 @@ def overridden_sheets(paper: str, source: Store, names: Collection[str] | None =
     return wanted
 
 
+def kept(stem: Path) -> tuple[str, ...]:
+    """The kinds of pictures that are kept of a figure: among committed results PNG only where a page shows it."""
+    paper, store = stem.parent.parent, stem.parent.parent.parent
+    shown = store.name != "reference" or f"{paper.name}/figures/{stem.name}.png" in _pages(store.parent.parent)
+    return KINDS if shown else KINDS[:1]
+
+
+@functools.cache
+def _pages(repository: Path) -> str:
+    """The text of every page beside a results folder that can show a picture."""
+    found = itertools.chain.from_iterable(repository.glob(some) for some in ("*.md", "docs/**/*.md", "papers/*/*.md"))
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(found))
+
+
 def write(
-    wanted: Sequence[Sheet], root: Path, kinds: Sequence[str] = KINDS, tell: Callable[[int, int], None] | None = None
+    wanted: Sequence[Sheet],
+    root: Path,
+    kinds: Sequence[str] | None = None,
+    tell: Callable[[int, int], None] | None = None,
 ) -> list[list[Path]]:
     """Draw what is not drawn yet, on all cores, and write it; the files of each sheet, changed or not.
 
     Args:
         root: the results folder, whose notes say what is drawn already (`reproduce.output.drawn`).
-        kinds: of the pictures that are needed; the others follow where one of these became different.
+        kinds: of the pictures that are needed, by default those that are `kept`; others that are kept follow where one
+            of these became different, and those that are not are deleted.
         tell: gets how many of how many are drawn.
     """
     notes = Drawn(root)
@@ -112,7 +130,7 @@ def write(
     todo = [
         place
         for place, (sheet, made_of) in enumerate(zip(wanted, sums, strict=True))
-        if not all(notes.is_current(path, made_of) for path in _files(sheet, kinds))
+        if not all(notes.is_current(path, made_of) for path in _files(sheet, kinds or kept(sheet.stem)))
     ]
     if todo:
         from lengen import plotting  # noqa: F401  (once, before processes part)
@@ -128,14 +146,18 @@ def write(
         if tell is not None:
             tell(done, len(todo))
     notes.save()
-    return [_files(sheet, kinds) for sheet in wanted]
+    for sheet in wanted:
+        for kind in set(KINDS) - {*kept(sheet.stem)}:
+            _file(sheet, kind).unlink(missing_ok=True)
+    return [_files(sheet, kinds or kept(sheet.stem)) for sheet in wanted]
 
 
-def _drawn(sheet: Sheet, kinds: Sequence[str]) -> dict[str, bytes]:
+def _drawn(sheet: Sheet, kinds: Sequence[str] | None) -> dict[str, bytes]:
+    kinds = kinds or kept(sheet.stem)
     found = render(sheet.figure, sheet.runs, sheet.remark, kinds)
     if all(_is(_file(sheet, kind), content) for kind, content in found.items()):
         return found
-    rest = [kind for kind in KINDS if kind not in kinds]  # a folder holds one state of a figure
+    rest = [kind for kind in kept(sheet.stem) if kind not in kinds]  # a folder holds one state of a figure
     return found | (render(sheet.figure, sheet.runs, sheet.remark, rest) if rest else {})
 
 
@@ -156,29 +178,44 @@ def render(
 ) -> dict[str, bytes]:
     """One figure as ``{"svg": ..., "png": ...}``; ``runs`` maps every experiment it reads to its runs.
 
-    A figure with a table has it under ``csv``. The title is the published caption in one line with the profile,
-    because profiles differ in size, and the ``remark``; without the profile where no run is read.
+    A figure with a table has it under ``csv``. The title is what the figure found, then the published caption with the
+    profile, because profiles differ in size, and the ``remark``; without the profile where no run is read.
     """
     from lengen import plotting
+    from reproduce.output import published_values
 
     table = {"csv": figure.table(runs).encode()} if figure.table else {}
     profile = next((f" ({run.profile} profile{remark})" for some in runs.values() for run in some), "")
     with plotting.style():
-        drawing: Drawing = figure.draw(runs)
-        title = f"{published_name(figure.name)}{figure.title}{profile}"
-        lines = -(-len(title) // int(drawing.get_figwidth() * 12))  # characters that fit a line
-        drawing.suptitle(textwrap.fill(title, len(title) // lines + 8))
-        return {**plotting.pictures(drawing, kinds), **table}
+        paper = next(iter(figure.reads), "").partition("/")[0]
+        beside = (published_values.of(paper),) if figure.published else ()
+        drawing: Drawing = figure.draw(runs, *beside)
+        name, caption = published_name(figure.name), f"{figure.title}{profile}"
+        said = drawing.get_suptitle()
+        lines = [f"{name}{said}", caption] if said else [f"{name}{caption}"]
+        drawing.suptitle("\n".join(_filled(line, drawing.get_figwidth()) for line in lines))
+        return {**plotting.pictures(drawing, kinds, " ".join(lines).replace("$", "")), **table}
+
+
+def _filled(line: str, inches: float) -> str:
+    """A line of a title in lines of about the same length that fit the width of a figure."""
+    from lengen.plotting.words import unbroken
+
+    lines = -(-len(line) // int(inches * 13))
+    return textwrap.fill(unbroken(line), len(line) // lines + 8)
 
 
 def published_name(name: str) -> str:
     """How the paper calls a figure: fig1 is Figure 1, table4.3 Table 4.3, figB.1 Figure B.1, fig10_11 Figures 10 and
-    11; else nothing."""
+    11, fig16_21 Figures 16 to 21; else nothing."""
     match = re.fullmatch(rf"(fig|table)({NUMBER})(?:_({NUMBER}))?", name)
     if match is None:
         return ""
     word, first, second = {"fig": "Figure", "table": "Table"}[match[1]], match[2], match[3]
-    return f"{word}s {first} and {second}: " if second else f"{word} {first}: "
+    if not second:
+        return f"{word} {first}: "
+    far = first.isdigit() and second.isdigit() and int(second) > int(first) + 1
+    return f"{word}s {first} {'to' if far else 'and'} {second}: "
 
 
 def _runs(paper: str, source: Store, profile: str) -> dict[str, list[Run]]:

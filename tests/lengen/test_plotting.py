@@ -1,5 +1,7 @@
 """What a drawn record shows: looked up in the axes, not in the pixels."""
 
+import itertools
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from tests.counted import counted
 from tests.lengen.helpers import data_spec, spec
 
 TRAINED = {"length": (1, 5), "count": (2, 4)}
+LOOK = plotting.Look("C0")
 
 
 @pytest.fixture
@@ -60,7 +63,7 @@ def test_a_range_without_tested_cells_has_no_box(axes):
 def test_lengths_grow_downwards_and_axes_are_labelled_with_tested_values(axes):
     plotting.heat_map(axes, [grid()], title="t", trained=TRAINED)
     assert axes.yaxis_inverted() and not axes.xaxis_inverted()
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("Number of operands", "Operand length (digits)")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("Number of operands, sampled", "Operand length (digits), sampled")
     assert [label.get_text() for label in axes.get_xticklabels()] == ["2", "3", "4", "8"]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "3", "5", "9"]
 
@@ -79,13 +82,67 @@ def test_unmeasured_cells_stay_empty_over_a_hatched_ground(axes):
     assert axes.patch.get_hatch() and len(axes.texts) == 15
 
 
+def test_models_that_have_not_learned_their_range_have_no_colour(axes):
+    plotting.heat_map(axes, [grid(0.1)], title="t", trained=TRAINED, unlearned="not learned: 10 %")
+    (image,) = axes.images
+    red, green, blue, _ = np.asarray(image.to_rgba(0.7))
+    assert red == green == blue and axes.get_title() == "t, 1 seed\nnot learned: 10 %"
+
+
+def test_a_difference_of_modes_is_signed_and_says_nothing_where_it_is_zero(axes):
+    both = grid(0.5)
+    for cell in both.scores:
+        both.add(cell, "free_running", counted(100, 30 if cell == (1, 2) else 50, 50, 0, 10))
+    plotting.heat_map(axes, [both], title="t", trained=TRAINED, mode="free_running", less="teacher_forced")
+    assert [text.get_text() for text in axes.texts if text.get_text()] == ["-20"]
+
+
+def value(**fields) -> plotting.Value:
+    return plotting.Value(**{"value": 0.9, "lengths": (1, 10), "counts": (2, 8), "trained": (10, 8), **fields})
+
+
+def test_published_values_stand_at_the_same_multiples_of_the_trained_range(axes):
+    whole, one = value(), value(value=0.1, relation="<=", lengths=(18, 18), counts=(16, 16))
+    far = value(relation=">=", lengths=(1, 30))
+    plotting.heat_map(axes, [grid()], title="t", trained=TRAINED, published=[whole, one, far])
+    boxes = [p for p in axes.patches if isinstance(p, Rectangle) and to_hex(p.get_edgecolor()) == "#000000"]
+    # 1 to 10 of 10 are 1 to 5 of 5, which are three of the tested lengths; 2 to 8 of 8 are three counts
+    assert [(b.get_x(), b.get_y(), b.get_width(), b.get_height()) for b in boxes] == [(-0.45, -0.45, 2.9, 2.9)]
+    (square,) = axes.lines
+    assert (square.get_xdata()[0], square.get_ydata()[0]) == (3, 3)  # 18 of 10 are 9 of 5
+    assert axes.get_title().replace("\N{NO-BREAK SPACE}", " ").split("\n")[1:] == [
+        "published: 90 % in every dashed cell",
+        "published: ≤ 10 % at the square",
+        "published: ≥ 90 % up to 3 × 1 times it",
+    ]
+
+
+def test_published_values_are_hollow_beside_curves_and_those_without_a_place_are_told(axes):
+    made = spec(data_spec("addition", 5, 2)).to_dict()
+    some = Run("p/f/v", "cpu", 0, 1, "reference", {"spec": made}, curve({1: 1.0, 5: 1.0, 10: 0.0}))
+    values = [value(value=v, lengths=(n, n)) for n, v in ((10, 1.0), (20, 0.0), (30, 0.0))]
+    drawn = plotting.published.on_curves(axes, {"a": values}, {"a": [some]}, {"a": LOOK})
+    assert drawn == (2, 3.0)
+    assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines] == [(5, 1.0), (10, 0.0)]
+    assert {line.get_markerfacecolor() for line in axes.lines} == {"white"}
+    assert "go on to 3 times" in plotting.published.note(*drawn)
+
+
+def test_learning_is_asked_at_the_edge_of_the_trained_range():
+    made = spec(data_spec("addition", 5, 2)).to_dict()
+
+    def trained_to(rates):
+        return [Run("p/f/v", "cpu", 0, 1, "reference", {"spec": made}, curve(rates))]
+
+    assert plotting.has_learned(trained_to({4: 0.2, 5: 0.95, 6: 0.0})) and not plotting.unlearned(trained_to({5: 1.0}))
+    assert plotting.unlearned(trained_to({4: 1.0, 5: 0.94})) == "not learned: 94 % at its edge"
+    assert plotting.has_learned(trained_to({9: 0.0})), "a range that was not tested is not said to be unlearned"
+
+
 def test_large_grids_carry_no_numbers_and_few_ticks(axes):
     plotting.heat_map(axes, [grid(lengths=range(1, 31), counts=range(2, 31))], title="t", trained=TRAINED)
     assert not axes.texts
     assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "5", "10", "15", "20", "25", "30"]
-
-
-LOOK = plotting.Look("C0")
 
 
 def test_one_seed_has_its_wilson_band_and_several_their_range(axes):
@@ -176,23 +233,21 @@ NAMES = [f"p/t/{size}-{kind}-w{width}" for size in ("1m", "10m") for kind in ("a
 
 
 @given(st.lists(st.sampled_from([*NAMES, "p/t/one", "p/u/one"]), unique=True))
-def test_names_in_braces_stand_for_the_same_names(names):
-    assert sorted(name for short in plotting.braces(names) for name in expand(short)) == sorted(names)
+def test_merged_names_stand_for_the_same_names(names):
+    assert sorted("".join(name) for parts in plotting.merged(names) for name in itertools.product(*parts)) == sorted(
+        names
+    )
 
 
-def expand(short: str) -> list[str]:
-    head, brace, rest = short.partition("{")
-    if not brace:
-        return [short]
-    inside, _, tail = rest.partition("}")
-    return [name for part in inside.split(",") for name in expand(f"{head}{part}{tail}")]
-
-
-def test_many_missing_experiments_are_named_in_braces():
-    shown = plotting.absent({name: [] for name in ("p/fig4.9/add", *NAMES)})
-    assert shown == ["Not run at this profile: fig4.9/add", "t/{1m,10m}-{add,mix}-{w64,w128}"]
-    few = plotting.absent({name: [] for name in NAMES[:2]})
-    assert few == ["Not run at this profile: p/t/1m-add-w64, p/t/1m-add-w128"]
+def test_missing_experiments_are_named_in_words():
+    words = {"add": "additions only", "mix": "with sub-tasks"}
+    (shown,) = plotting.absent({name: [] for name in ("p/fig4.9/add", *NAMES)}, words)
+    assert shown == (
+        "Not run at this profile: additions only (Figure 4.9); "
+        "1M or 10M examples, additions only or with sub-tasks, width 64 or 128 (t)."
+    )
+    many = plotting.absent({f"p/t/{number}": [] for number in range(100)})
+    assert many == ["Not run at this profile: 100 experiments."] and not plotting.absent({})
 
 
 def test_a_legend_has_every_label_once_and_axes_are_labelled_at_the_edge_only():
@@ -287,6 +342,14 @@ def test_the_style_comes_from_the_defaults_and_leaves_nothing_behind():
             assert mpl.rcParams["font.size"] == 8 and mpl.rcParams["axes.facecolor"] == "white"
             assert mpl.rcParams["image.interpolation"] == mpl.rcParamsDefault["image.interpolation"]
         assert mpl.rcParams["font.size"] == 31
+
+
+def test_text_stays_text_and_an_svg_says_what_it_shows(axes):
+    axes.set_title("a title & more")
+    with plotting.style():
+        svg = plotting.pictures(axes.get_figure(), ["svg"], "found <1 %")["svg"]
+    assert b"a title &amp; more" in svg and b"<title>found &lt;1 %</title>" in svg and b"Verdana" in svg
+    assert plotting.said(svg) == "found <1 %" and plotting.said(b"<svg></svg>") == ""
 
 
 def test_names_of_markers_and_clips_are_numbers_in_the_order_they_appear():

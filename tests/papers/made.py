@@ -136,5 +136,12 @@ def flat(drawing: Drawing) -> str:
     return texts(drawing).replace("\n", "").replace(" ", "")
 
 
+def unnamed(drawing: Drawing, experiments, words) -> list[str]:
+    """Of these experiments those that a drawing does not name in words."""
+    shown = flat(drawing)
+    said = {name: plotting.wanted_in_words([name], words)[0].split() for name in experiments}
+    return [name for name, parts in said.items() if not all(part.strip("(),;") in shown for part in parts)]
+
+
 def maps(drawing: Drawing) -> list:
     return [axes for axes in drawing.axes if axes.images]

@@ -202,7 +202,7 @@ def draw(name: str, runs=None) -> Drawing:
 def legend(drawing: Drawing) -> list[str]:
     """The words of a figure's only legend."""
     (found,) = drawing.legends
-    return [text.get_text().replace("\n", " ") for text in found.get_texts()]
+    return [text.get_text().replace("\n", " ").replace("\N{NO-BREAK SPACE}", " ") for text in found.get_texts()]
 
 
 def shares(reach: float, seed=0, tested=LENGTHS) -> list[float]:

@@ -173,7 +173,9 @@ def test_figures_read_their_own_experiments_and_have_a_function():
         abc = {"table1/successor-abc", "table1/addition-abc"}
         beside = {"calibration": abc, "varied": {"table3/addition-cyclic"}}.get(figure.name, set())
         assert read == own | beside
-        assert figure.title and isinstance(figure.draw({name: [] for name in figure.reads}), Drawing)
+        assert figure.title and isinstance(
+            figure.draw({name: [] for name in figure.reads}, *[{}] * figure.published), Drawing
+        )
 
 
 def test_deviations_are_numbered_in_order_and_each_is_named_by_an_entry_or_a_profile():

@@ -3,10 +3,12 @@
 import pytest
 from matplotlib.patches import Rectangle
 
+from lengen import plotting
 from lengen.config import Cyclic, EncoderDecoder, Window
 from lengen.intervals import wilson
+from papers.bias_calibration import figures
 from papers.bias_calibration.figures import words
-from tests.papers.made import LENGTHS, PAPER, TRAINED, draw, flat, several, texts
+from tests.papers.made import LENGTHS, PAPER, TRAINED, draw, flat, several, texts, unnamed
 
 MODELS = ("vanilla", "alibi", "rope", "abc", "rpe")
 TASKS = ("successor", "addition", "n-by-one")
@@ -102,14 +104,15 @@ def test_sizes_in_labels_come_from_the_specification():
 @pytest.mark.parametrize("name", CURVES)
 def test_every_experiment_without_a_run_is_named(name):
     first, *rest = CURVES[name]
-    shown = flat(draw(name, several(first) | {f"{PAPER}/{other}": [] for other in rest[:8]}))
-    assert "Notrunatthisprofile" in shown and all(f"{PAPER}/{other}" in shown for other in rest[:8])
+    others = [f"{PAPER}/{other}" for other in rest[:8]]
+    drawing = draw(name, several(first) | {other: [] for other in others})
+    assert "Notrunatthisprofile" in flat(drawing) and not unnamed(drawing, others, words.SLUGS)
 
 
 @pytest.mark.parametrize("name", [*CURVES, "fig2", "fig8", "fig9", "bias_matrices"])
 def test_a_figure_without_any_run_says_so(name):
     drawing = draw(name, {f"{PAPER}/table2/addition": []})
-    assert f"{PAPER}/table2/addition" in texts(drawing) and len(drawing.axes) == 1
+    assert "addition (Table 2)" in texts(drawing) and len(drawing.axes) == 1
 
 
 def test_table_2_marks_what_the_vanilla_model_can_at_a_stated_threshold():
@@ -117,8 +120,30 @@ def test_table_2_marks_what_the_vanilla_model_can_at_a_stated_threshold():
     for (length,), cell in runs[f"{PAPER}/table2/parity"][0].grid.scores.items():
         cell["teacher_forced"]["correct"] = 395 if length <= TRAINED else 400
     (axes,) = (drawing := draw("table2", runs)).axes
-    words = [text.get_text() for text in axes.texts]
-    assert words[:3] == ["100.0 %\ninterpolates", "0.0 %", "0.0 %\ndoes not extrapolate"]
-    assert words[3:] == ["98.8 %\ndoes not interpolate", "100.0 %", "100.0 %\nextrapolates"]
+    cells = [text.get_text() for text in axes.texts]
+    assert cells[:3] == ["100 %\ninterpolates", "0 %", "0 %\ndoes not extrapolate"]
+    assert cells[3:] == ["98.75 %\ndoes not interpolate", "100 %", "100 %\nextrapolates"]
+    assert drawing.get_suptitle() == "The vanilla model interpolates on successor and extrapolates on parity."
     assert "at least 99%" in texts(drawing)
     assert axes.get_yticklabels()[0].get_text() == "Successor\ntrained to 4, tested to 11\n1 seed"
+
+
+def test_published_values_are_hollow_marks_in_the_looks_of_their_methods():
+    name = f"{PAPER}/table1/addition-abc"
+    values = [plotting.Value(1.0, lengths=(n, n), trained=(6, 2)) for n in (6, 12, 60)]
+    with plotting.style():
+        drawing = figures.fig1(several("table1/addition-abc"), {name: values})
+    line, *marks = drawing.axes[0].lines
+    assert [mark.get_xdata()[0] for mark in marks] == [4, 8]  # 60 of 6 digits are 40 of 4, which were not tested
+    assert {(mark.get_color(), mark.get_markerfacecolor()) for mark in marks} == {(line.get_color(), "white")}
+    assert "published" in [text.get_text() for text in drawing.legends[0].get_texts()]
+    assert "go on to 10 times the trained length" in texts(drawing).replace("\n", " ")
+    assert drawing.get_suptitle() == "Addition at 2.8 times the trained length: ABC 97 %."
+
+
+def test_table_2_has_what_is_published_in_the_same_cells():
+    values = [plotting.Value(v, lengths=(n, n), trained=(6, 2)) for n, v in ((6, 1.0), (10, 0.0), (20, 0.5))]
+    with plotting.style():
+        drawing = figures.table2(several("table2/addition"), {f"{PAPER}/table2/addition": values})
+    cells = [text.get_text().split("\n")[-1] for text in drawing.axes[0].texts]
+    assert cells == ["published 100 %", "published 25 %", "published 50 %"]

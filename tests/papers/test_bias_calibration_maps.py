@@ -106,7 +106,7 @@ def test_figure_2_sets_the_tasks_side_by_side():
         "Addition: cross-attention, head 2",
     ]
     alone = draw("fig2", runs | several("fig2/addition"))
-    assert len(maps(alone)) == 1 and "Attentionnotrecorded:bias_calibration/fig2/addition" in flat(alone)
+    assert len(maps(alone)) == 1 and "Attentionnotrecorded:addition(Figure2)" in flat(alone)
 
 
 def test_long_examples_are_drawn_with_their_separators():
@@ -180,7 +180,7 @@ def test_figure_6_shows_functions_of_the_distance():
 
 def test_figure_6_names_what_did_not_run():
     drawing = draw("fig6", {f"{PAPER}/fig6/rpe": [], f"{PAPER}/fig6/abc": calibrated("fig6/abc")})
-    assert "RPE\nnot run at this profile" in texts(drawing) and f"{PAPER}/fig6/rpe" in texts(drawing)
+    assert "RPE\nnot run at this profile" in texts(drawing) and "RPE (Figure 6)" in texts(drawing)
 
 
 # -- windows -----------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from lengen import plotting
 from lengen.config import Consecutive, Coupled, Linear, NoPositionIds, Parity
 from lengen.config.overlay import overlay
-from lengen.records import AttentionMap, Run
+from lengen.records import Run
 from papers.coupling import figures
 from papers.coupling.figures import words
 from tests.reproduce.drawn import adding, attention, run, spec
@@ -33,19 +33,34 @@ def test_figure_3_says_which_setting_is_ours():
     name = "coupling/fig3/coupling-plain"
     with plotting.style():
         drawing = figures.fig3({name: [parity(name, 50)], "coupling/fig3/rope-plain": [parity("x", 50, Consecutive())]})
-    labels = [text.get_text() for legend in drawing.legends for text in legend.get_texts()]
+    labels = [text.get_text() for axes in drawing.axes if axes.get_legend() for text in axes.get_legend().get_texts()]
     assert sum("(ours)" in label for label in labels) == 1 and len(labels) == 2
 
 
-def test_attention_of_few_heads_leaves_no_empty_half():
-    record = attention()
-    few, many = record, AttentionMap(record.tokens, record.weights.repeat(2, axis=1).repeat(2, axis=0), 20)
+def test_attention_has_a_row_for_every_setting_that_says_how_well_it_has_learned():
+    runs = {
+        f"coupling/fig{number}/nope-scratchpad": [run("x", spec(), rate=rate, attention=attention())]
+        for number, rate in ((16, 1.0), (17, 0.5))
+    }
     with plotting.style():
-        heights = [
-            figures.fig16_21({"coupling/fig16/nope-scratchpad": [run("x", spec(), attention=some)]}).get_figheight()
-            for some in (few, many)
-        ]
-    assert heights[1] == 2 * heights[0]
+        drawing = figures.fig16_21(runs)
+    maps = [axes for axes in drawing.axes if axes.images]
+    assert len(maps) == 2 * 4
+    learned, unlearned = (axes.get_ylabel() for axes in maps[::4])
+    assert "100 % at the edge" in learned and "50 % at the edge" in unlearned
+    assert maps[4].yaxis.label.get_color() == "0.5"
+
+
+def test_figure_15_titles_what_reading_its_own_scratchpad_costs():
+    made = run("x", spec())
+    for modes in made.grid.scores.values():
+        modes["free_running"]["answer_correct"] = 20
+    with plotting.style():
+        drawing = figures.fig15({"coupling/fig15/pad-plain-plain": [made]})
+    assert (
+        "costs a model up to 25 points of final answers: 45 % teacher-forced, 20 % free-running"
+        in drawing.get_suptitle()
+    )
 
 
 def test_titles_name_the_published_width_and_how_a_scratchpad_starts():

@@ -83,6 +83,11 @@ def test_curves_have_a_line_for_each_trick_that_ran():
         drawing = figures.curves(made, REFUSED)
     assert sum(len(axes.lines) for axes in drawing.axes) == 3
     assert {"rope", "plain", "fire"} <= {*texts(drawing)}
+    alone = {name: some if "/rope" in name else [] for name, some in made.items()}
+    with plotting.style():
+        (line,) = figures.curves(alone, REFUSED).axes[0].lines
+    (same,) = [other for axes in drawing.axes for other in axes.lines if other.get_label() == "rope"]
+    assert (line.get_color(), line.get_marker()) == (same.get_color(), same.get_marker()), "a trick has one look"
 
 
 def test_aggregates_rank_tricks_and_compare_them_with_the_plain_decoder():

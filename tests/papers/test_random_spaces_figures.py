@@ -20,7 +20,7 @@ from papers.random_spaces.figures import uncertainty, words
 from reproduce.output.figures import render
 from reproduce.runs.catalogue import CATALOGUE
 from tests.papers import made_random_spaces as made
-from tests.papers.made import flat, texts
+from tests.papers.made import flat, texts, unnamed
 from tests.papers.made_random_spaces import FIGURES, LENGTHS, PAPER, TRAINED, draw, run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,21 +38,21 @@ def test_every_declared_figure_can_be_drawn_from_runs_of_its_smallest_profile():
             known = declared[name].specs.get("smoke")
             runs[name] = [dataclasses.replace(run("x"), info={"spec": known.to_dict()})] if known else []
         with plotting.style():
-            assert isinstance(figure.draw(runs), Drawing), figure.name
+            assert isinstance(figure.draw(runs, *[{}] * figure.published), Drawing), figure.name
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_complete_figure_misses_nothing_and_every_missing_experiment_is_named(name):
     assert "notrun" not in flat(draw(name)).lower()
     first, *rest = FIGURES[name]
-    shown = flat(draw(name, {first: FIGURES[name][first]} | {other: [] for other in rest[:8]}))
-    assert "Notrunatthisprofile" in shown and all(other in shown for other in rest[:8])
+    drawing = draw(name, {first: FIGURES[name][first]} | {other: [] for other in rest[:8]})
+    assert "Notrunatthisprofile" in flat(drawing) and not unnamed(drawing, rest[:8], words.SLUGS)
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_without_any_run_says_whose_place_it_is(name):
     drawing = draw(name, {other: [] for other in FIGURES[name]})
-    assert len(drawing.axes) == 1 and all(other in texts(drawing) for other in FIGURES[name])
+    assert len(drawing.axes) == 1 and not unnamed(drawing, FIGURES[name], words.SLUGS)
     assert "not run at this profile" in texts(drawing) or "recorded at this profile" in texts(drawing)
 
 
@@ -104,22 +104,22 @@ def test_seeds_over_training_give_the_median_and_their_range():
 # -- Figure 4.3 --------------------------------------------------------------------------------------------
 
 
-def test_uncertainty_has_the_longest_trained_length_above_and_the_longest_tested_below():
+def test_uncertainty_has_the_longest_trained_length_first_then_the_longest_tested_with_and_without_its_end():
     drawing = draw("fig4_3", {"random_spaces/fig4.3/spaces": FIGURES["fig4_3"]["random_spaces/fig4.3/spaces"]})
-    heads = [axes.get_title() for axes in drawing.axes]
-    assert heads == [
-        f"{length} ({role}), end {end}"
-        for length, role in (("6 digits", "trained"), ("8 digits", "longer than trained"))
-        for end in ("allowed", "suppressed")
+    assert [axes.get_title() for axes in drawing.axes[:3]] == [
+        "6 digits (trained),\nend allowed",
+        "8 digits (longer than trained),\nend allowed",
+        "8 digits (longer than trained),\nend suppressed",
     ]
-    entropy, end, correct, share = drawing.axes[2].lines
+    above, below = drawing.axes[1], drawing.axes[4]
+    (entropy,), (end, correct, share) = above.lines, below.lines
     assert list(entropy.get_ydata()) == [1.5] * 10 and list(entropy.get_xdata()) == list(range(1, 11))
     assert list(end.get_ydata()) == [0.25] * 10 and list(correct.get_ydata()) == [0.75] * 10
     assert list(share.get_ydata()) == [1.0] * 9 + [0.5]
     assert [line.get_color() for line in (entropy, end, correct)] == [plotting.COLOURS[k] for k in (0, 3, 2)]
-    band = drawing.axes[2].collections[0].get_paths()[0].vertices[:, 1]
+    band = above.collections[0].get_paths()[0].vertices[:, 1]
     assert (band.min(), band.max()) == pytest.approx((1.4, 1.6), abs=1e-6)
-    (grey,) = [p for p in drawing.axes[2].patches if isinstance(p, Rectangle)]
+    (grey,) = [p for p in below.patches if isinstance(p, Rectangle)]
     assert grey.get_x() + grey.get_width() == 8.5  # six digits, a carry and the end token
 
 
@@ -173,7 +173,7 @@ def test_a_panel_says_where_its_model_has_not_learned_its_range():
         draw("fig4_1", {name: [run("fig4.1/1-7_digit", metrics=points)]}).axes[0].get_title()
         for points in (learned, failed)
     ]
-    assert "not learned" not in titles[0] and "not learned: 0.50 at 6 digits" in titles[1]
+    assert "not learned" not in titles[0] and "not learned: 50 % at 6 digits" in titles[1]
 
 
 def test_settings_show_the_trained_lengths_together_and_the_others_alone():
@@ -189,6 +189,18 @@ def test_settings_show_the_trained_lengths_together_and_the_others_alone():
     assert values[0].tolist() == [1, 0, 0, 0] and values[-1].tolist() == [1, 1, 1, 1]
     boxes = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
     assert {(box.get_x(), box.get_width()) for box in boxes} == {(-0.5, 1)}
+
+
+def test_what_is_published_stands_beside_ours_at_the_same_distance_from_the_longest_trained_length():
+    name = "random_spaces/fig4.5/ape"
+    values = [
+        plotting.Value(1.0, lengths=(1, 9), trained=(9, 2), region="in_range"),
+        plotting.Value(0.75, lengths=(10, 10), trained=(9, 2)),
+    ]
+    with plotting.style():
+        _, theirs, *_ = figures.fig4_5({name: FIGURES["fig4_5"][name]}, {name: values}).axes
+    assert theirs.get_title() == "Published" and [text.get_text() for text in theirs.texts] == ["100", "75"]
+    assert [text.get_position()[0] for text in theirs.texts] == [0, 2]  # trained, and one digit longer
 
 
 def test_settings_of_several_seeds_show_median_and_range():

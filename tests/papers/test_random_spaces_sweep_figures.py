@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lengen import plotting
+from papers.random_spaces import figures
 from tests.papers import made_random_spaces as made
 from tests.papers.made import texts
 from tests.papers.made_random_spaces import draw
@@ -28,30 +29,44 @@ def test_the_table_says_that_nothing_was_sampled():
     assert "sampled: not measured at this profile" in texts(draw("table4_3", runs))
 
 
-@pytest.mark.parametrize(("name", "scale"), [("fig4_7", "log"), ("widths", "linear")])
-def test_widths_have_a_panel_for_every_size_and_length_and_a_line_for_add_and_mix(name, scale):
+@pytest.mark.parametrize("name", ["fig4_7", "widths"])
+def test_few_widths_have_a_row_each_and_no_line(name):
     drawing = draw(name)
-    assert len(drawing.axes) == 4 * 2
-    first = drawing.axes[2]  # the gap at 10K
-    assert (first.get_xscale(), first.get_yscale()) == ("log", scale)
-    add, mix = first.lines
-    assert (add.get_color(), mix.get_color()) == (plotting.COLOURS[3], plotting.COLOURS[2])
-    assert list(add.get_xdata()) == [64, 128]
-    expected = {"fig4_7": ([3.0, 4.0], [1.0, 2.0]), "widths": ([0.11, 0.16], [0.31, 0.36])}[name]
-    for line, values in zip((add, mix), expected, strict=True):
-        assert list(line.get_ydata()) == pytest.approx(values, abs=0.006)
-    assert len(first.collections[0].get_offsets()) == 4  # two widths, two seeds
+    assert len(drawing.axes) == 4 and not any(axes.lines for axes in drawing.axes)
+    labels = [label.get_text() for label in drawing.axes[0].get_yticklabels()]
+    assert labels == ["10K, width 64", "10K, width 128", "100K, width 64", "100K, width 128"]
+    gap = drawing.axes[1]
+    medians = [points.get_offsets()[0][0] for points in gap.collections if points.get_sizes()[0] > 20]
+    expected = {"fig4_7": [3.0, 1.0, 4.0, 2.0], "widths": [0.11, 0.31, 0.16, 0.36]}[name]  # add, mix of both widths
+    assert medians[:4] == pytest.approx(expected, abs=0.006)
+    assert "Two widths say nothing of a trend" in texts(drawing).replace("\n", " ")
 
 
-def test_losses_in_and_out_of_distribution_are_circles_and_triangles_above_a_diagonal():
+def test_four_widths_have_a_line_for_every_size_and_mixture():
+    drawing = draw("widths", made.sweep(sizes=(10_000,), widths=(64, 128, 256, 512), seeds=1))
+    first, *_ = drawing.axes
+    assert len(first.lines) == 2 and first.get_xscale() == "log"
+    assert {line.get_color() for line in first.lines} == {plotting.COLOURS[3], plotting.COLOURS[2]}
+
+
+def test_published_means_have_a_row_below_each_data_size():
+    runs = made.sweep(sizes=(10_000,), widths=(64,), seeds=1)
+    values = {
+        name: [plotting.Value(0.35, lengths=(8, 8), region="gap", across="mean", mode="sampled")] for name in runs
+    }
+    with plotting.style():
+        drawing = figures.widths(runs, values)
+        table = figures.table4_3(runs, values)
+    assert [label.get_text() for label in drawing.axes[0].get_yticklabels()] == ["10K, width 64", "10K, published"]
+    assert "published 35.0" in texts(table)
+
+
+def test_losses_in_and_out_of_distribution_have_a_point_a_run_with_its_width():
     drawing = draw("fig4_8")
-    gap, *_ = drawing.axes
-    assert len(drawing.axes) == 3 and len(gap.collections) == 16
-    found = {tuple(np.round(points.get_offsets()[0], 4)) for points in gap.collections}
-    assert (0.01, 3.0) in found and (0.02, 2.0) in found
-    (diagonal,) = gap.lines
-    assert list(diagonal.get_xdata()) == list(diagonal.get_ydata()) and diagonal.get_linestyle() == "--"
-    assert (gap.get_xscale(), gap.get_yscale()) == ("log", "log")
+    (axes,) = drawing.axes
+    points = [line for line in axes.lines if line.get_marker() != "None"]
+    assert len(points) == 16 and {text.get_text() for text in axes.texts} == {"64", "128"}
+    assert "rank correlation" in drawing.get_suptitle() and "16 runs" in drawing.get_suptitle()
 
 
 def test_sub_tasks_are_means_and_deviations_over_distinct_models():

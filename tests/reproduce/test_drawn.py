@@ -27,7 +27,7 @@ def sheet(tmp_path, monkeypatch):
     """One figure of finished runs, drawn once by a stand-in, and what was drawn as ``times``."""
     figure, runs = next(iter(constructed().items()))
     runs = {name: [finished(run) for run in some] for name, some in runs.items()}
-    source = Store(tmp_path, "reference")
+    source = Store(tmp_path, "local")
     made = figures.Sheet(source.path / "toy" / "figures" / "fig3-cpu", figure, runs)
     times = []
 
@@ -175,5 +175,5 @@ def test_one_process_does_it_where_forking_is_not_safe(monkeypatch):
 def test_notes_are_json_below_the_local_store(sheet):
     made, root, _ = sheet
     notes = json.loads((root / "local" / "drawn.json").read_text())
-    assert set(notes) == {"reference/toy/figures/fig3-cpu.png", "reference/toy/figures/fig3-cpu.svg"}
+    assert set(notes) == {"local/toy/figures/fig3-cpu.png", "local/toy/figures/fig3-cpu.svg"}
     assert isinstance(made.figure, Figure) and all(len(note) == 2 for note in notes.values())

@@ -5,6 +5,7 @@ weights of its last decoder layer, with their tokens. Row t reads target token t
 are the heads with the sharpest line over the trained outputs: whether the line goes on beyond them is the question.
 """
 
+import contextlib
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,9 +15,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lengen import plotting
+from lengen.measures import Missing
 from lengen.plotting import Runs
 from lengen.records import Run
 from papers.bias_calibration.figures import words
+from papers.bias_calibration.measures import followed
 
 NOTE = (
     "Red: outputs and inputs of the trained length. A row reads the token at its left and predicts the next one, least "
@@ -125,7 +128,7 @@ def _recorded(runs: Runs) -> list[Run]:
 
 def _maps(runs: Runs, layout: Sequence[Sequence[Panel]]) -> Figure:
     if not layout or not layout[0]:
-        return plotting.empty(runs, "no attention recorded at this profile")
+        return plotting.empty(runs, "no attention recorded at this profile", words.SLUGS)
     widths = [panel.run.arrays[f"probe0.{panel.kind}"].shape[2] for panel in layout[0]]
     tallest = max(panel.run.arrays[f"probe0.{panel.kind}"].shape[1] for panel in layout[0])
     cell = min(0.17, 9.0 / sum(widths))  # inches
@@ -138,9 +141,22 @@ def _maps(runs: Runs, layout: Sequence[Sequence[Panel]]) -> Figure:
     scale.set_label(f"Attention (< {plotting.CLIP}: black)")
     seeds = ", ".join(dict.fromkeys(str(panel.run.seed) for row in layout for panel in row))
     recorded = [name for name, some in runs.items() if any("probe0.cross" in run.arrays for run in some)]
-    without = plotting.not_recorded(runs, recorded, "Attention not recorded")
-    plotting.footnote(figure, f"{NOTE} Seed {seeds}.", without, *plotting.absent(runs))
+    without = plotting.not_recorded(runs, recorded, "Attention not recorded", words.SLUGS)
+    plotting.found(figure, _follows([panel.run for row in layout for panel in row]))
+    plotting.footnote(figure, f"{NOTE} Seed {seeds}.", without, *plotting.absent(runs, words.SLUGS))
     return figure
+
+
+def _follows(runs: Sequence[Run]) -> str:
+    """How much of its attention the best cross-attention head has near the digit to be written, inside the trained
+    length and beyond it."""
+    told = []
+    for task, run in {words.named(run.experiment).task: run for run in runs}.items():
+        with contextlib.suppress(Missing):
+            inside, beyond = (followed(run, stretch) for stretch in ("trained", "beyond"))
+            where = f"{plotting.share(inside)} up to the trained length, {plotting.share(beyond)} beyond"
+            told.append(f"{where} ({words.TASKS.get(task, task).lower()})")
+    return f"Attention within one place of the digit to be written: {'; '.join(told)}" if told else ""
 
 
 def _map(axes: Axes, panel: Panel, labelled: bool) -> None:

@@ -34,7 +34,7 @@ def bias_matrices(runs: Runs) -> Figure:
     """Figures 4 and 5: cross-attention bias of every head, with the self-attention biases small below."""
     run = next((run for some in runs.values() for run in some if "bias.cross" in run.arrays), None)
     if run is None:
-        return plotting.empty(runs, "no bias recorded at this profile")
+        return plotting.empty(runs, "no bias recorded at this profile", words.SLUGS)
     cross, own = run.arrays["bias.cross"], run.arrays["bias.self"]
     heads, high, wide = cross.shape
     columns = min(4, heads)
@@ -53,13 +53,24 @@ def bias_matrices(runs: Runs) -> Figure:
         else:
             axes.set_axis_off()
     above.suptitle(f"Cross-attention of {words.TASKS[words.named(run.experiment).task]}, seed {run.seed}", fontsize=8)
-    _scale(above, grid)
+    spans = [bias[np.isfinite(bias)] for bias in cross]
+    if any(span.size and span.min() < span.max() for span in spans):
+        _scale(above, grid)
     _self(below, own)
+    nothing = "Transparent: calibration picked nothing, the bias is 0 everywhere (black). "
     note = (
-        "Each head has its own scale, from its least to its greatest open value; light grey is closed. Transparent: "
-        "calibration picked nothing, the bias is 0 everywhere (black). Output digits: least significant first."
+        "Each head has its own scale, from its least to its greatest open value; light grey is closed. "
+        f"{nothing if any(not bias.any() for bias in (*cross, *own)) else ''}Output digits: least significant first."
     )
-    plotting.footnote(figure, note, *plotting.absent(runs))
+    transparent = sum(not bias.any() for bias in cross)
+    shown = [float(np.isfinite(bias).mean()) for bias in cross if bias.any()]
+    told = (
+        f"{plotting.count(transparent)} of {plotting.count(heads)} cross-attention heads" if transparent else "no head"
+    )
+    told += f" is transparent{'; the others keep' if transparent else ': all keep'} "
+    mean = plotting.share(sum(shown) / len(shown)) if shown else "none"
+    plotting.found(figure, f"{told}{mean} of their cross-attention open, on average")
+    plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
 
 
@@ -155,7 +166,7 @@ def fig6(runs: Runs) -> Figure:
         "Entries of one diagonal share one value: learned vectors in RPE, averages along lines in ABC. Shown is the "
         "decoder's self-attention head whose values spread most; light grey: hidden by the causal mask."
     )
-    plotting.footnote(figure, note, *plotting.absent(runs))
+    plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
 
 

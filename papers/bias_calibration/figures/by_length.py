@@ -1,5 +1,6 @@
 """Exact match and edit distance by length: Figure 1, Tables 1 to 3, ListOps, other bases, choices of calibration."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -8,7 +9,7 @@ from matplotlib.figure import Figure
 
 from lengen import plotting
 from lengen.intervals import median
-from lengen.plotting import METHODS, Look, Runs
+from lengen.plotting import NONE, Look, Published, Runs
 from lengen.records import Run
 from papers.bias_calibration.figures import words
 
@@ -17,57 +18,65 @@ THRESHOLD = 0.99
 COLUMNS = ("At the trained lengths", "At longer ones", "At the longest tested")
 
 
-def fig1(runs: Runs) -> Figure:
+def fig1(runs: Runs, published: Published = NONE) -> Figure:
     """Figure 1 and Table 1: exact match and edit distance by length, one column a task, one curve a model."""
-    return _curves(runs)
+    return _curves(runs, published)
 
 
-def table3(runs: Runs) -> Figure:
+def table3(runs: Runs, published: Published = NONE) -> Figure:
     """Table 3: the same for windowed biases, cyclic positions and none."""
-    return _curves(runs)
+    return _curves(runs, published)
 
 
 def listops(runs: Runs) -> Figure:
     """Appendix C: single-operator, single-depth ListOps."""
-    return _curves(runs)
+    return _curves(runs, NONE)
 
 
 def bases(runs: Runs) -> Figure:
     """Footnote 4: addition in other bases."""
-    return _curves(runs)
+    return _curves(runs, NONE)
 
 
-def varied(runs: Runs) -> Figure:
+def varied(runs: Runs, published: Published = NONE) -> Figure:
     """Appendix A.5: addition with other windows and periods."""
-    return _curves(runs)
+    return _curves(runs, published)
 
 
-def calibration(runs: Runs) -> Figure:
+def calibration(runs: Runs, published: Published = NONE) -> Figure:
     """What the choices within calibration and retraining change."""
-    return _curves(runs)
+    return _curves(runs, published)
 
 
-def _curves(runs: Runs) -> Figure:
+Kinds = Mapping[str, Sequence[Run]]
+"""Kind of a model -> its runs on one task."""
+
+
+def _curves(runs: Runs, published: Published) -> Figure:
     """Exact match above, edit distance of the text the model writes below; side by side for a single task.
 
     The second is left out where no run let its model write on its own.
     """
     tasks: dict[str, dict[str, Sequence[Run]]] = {}
+    beside: dict[str, dict[str, Sequence[plotting.Value]]] = {}
     for name, some in runs.items():
         if some:
             task, kind = words.named(name)
             tasks.setdefault(task, {})[kind] = some
+            beside.setdefault(task, {})[kind] = published.get(name, ())
     if not tasks:
-        return plotting.empty(runs)
+        return plotting.empty(runs, words=words.SLUGS)
     looks = _looks(list(dict.fromkeys(words.named(name).kind for name in runs)))
     single, panes = len(tasks) == 1, 1 + _written(runs)
-    size = (4.0 + 2.3 * panes, 2.9) if single else (2.6 * len(tasks) + 2.0, 0.9 + 2.0 * panes)
+    size = (4.0 + 2.3 * panes, 3.3) if single else (2.6 * len(tasks) + 2.0, 1.3 + 2.0 * panes)
     figure = Figure(figsize=size, layout="constrained")
     shape, share = ((1, panes), ("none", "none")) if single else ((panes, len(tasks)), ("col", "row"))
     grid = figure.subplots(*shape, squeeze=False, sharex=share[0], sharey=share[1])  # type: ignore[call-overload]
+    drawn, beyond = 0, 0.0
     for panels, (task, kinds) in zip(grid if single else grid.T, tasks.items(), strict=True):
-        _task(panels, kinds, looks)
-        panels[0].set_title(words.task_title(task, next(iter(kinds.values()))[0]))
+        marks = _task(panels, kinds, looks, beside[task])
+        drawn, beyond = drawn + marks[0], max(beyond, marks[1])
+        panels[0].set_title("\n".join(_title(task, kinds)), pad=14 if marks[0] else None)
     plotting.percent(grid[0, 0])
     if panes == 2:
         heights = [float(max(line.get_ydata())) for axes in grid.flat[len(tasks) :] for line in axes.lines]
@@ -77,10 +86,44 @@ def _curves(runs: Runs) -> Figure:
             grid[0, 1].set_title("Written output")
     if not single:
         plotting.outer_labels(grid)
-    plotting.legend(figure, grid.flat)
-    note = f"Grey: trained lengths. {plotting.seeds_note(runs, interval=True)} {plotting.BESIDE_NOTE}"
-    plotting.footnote(figure, note, *plotting.absent(runs))
+    lines = {line.get_label(): line for axes in grid.flat for line in axes.get_legend_handles_labels()[0]}
+    plotting.legend(figure, [*lines.values(), *([plotting.published.key()] if drawn else [])])
+    plotting.found(figure, _found(tasks))
+    notes = [
+        f"Grey: trained lengths. {plotting.seeds_note(runs, interval=True)} {plotting.BESIDE_NOTE}",
+        plotting.published.note(drawn, beyond),
+        plotting.RULE * any(plotting.unlearned(some) for some in runs.values() if some),
+    ]
+    plotting.footnote(figure, " ".join(notes), *plotting.absent(runs, words.SLUGS))
     return figure
+
+
+def _title(task: str, kinds: Kinds) -> list[str]:
+    """Lines above a panel: task, sizes, and who has not learned them."""
+    lacking = [kind for kind, some in kinds.items() if plotting.unlearned(some)]
+    names = [words.spoken(kind, kinds[kind][0]) for kind in lacking]
+    first = words.task_title(task, next(iter(kinds.values()))[0])
+    reached = [plotting.share(plotting.edge(kinds[kind])) for kind in lacking]
+    told = ", ".join(f"{name} ({share})" for name, share in zip(names, reached, strict=True))
+    return [first, *textwrap.wrap(f"not learned: {told}", 44)] if lacking else [first]
+
+
+def _found(tasks: Mapping[str, Kinds]) -> str:
+    """Who is right at the longest tested length of each task, of those that have learned the trained ones."""
+    told = []
+    for task, kinds in tasks.items():
+        learned = {
+            words.spoken(kind, some[0]): plotting.scores([run.grid for run in some]).groupby("length")["value"].median()
+            for kind, some in kinds.items()
+            if plotting.has_learned(some)
+        }
+        common = set.intersection(*(set(values.index) for values in learned.values())) if learned else set()
+        if common:
+            longest = max(common)
+            times = longest / words.trained(next(iter(kinds.values()))[0])
+            best = plotting.ranked({name: float(values[longest]) for name, values in learned.items()})
+            told.append(f"{words.TASKS.get(task, 'ListOps')} at {times:.2g} ×: {best}")
+    return "; ".join(told).replace(" ×", " times the trained length", 1)
 
 
 def _written(runs: Runs) -> bool:
@@ -89,49 +132,80 @@ def _written(runs: Runs) -> bool:
 
 
 def _looks(kinds: Sequence[str]) -> dict[str, Look]:
-    """The look of each kind's method; settings of one method are told apart in their order."""
+    """The look of each kind's method; settings of one method keep its colour, and are told apart by markers and
+    dashes: the method itself is as everywhere."""
     methods = {kind: words.METHOD.get(kind, kind) for kind in kinds}
-    known = plotting.looks({kind: method for kind, method in methods.items() if method in METHODS})
-    if len(known) == len(kinds) and "text" not in kinds:
-        return known
-    return plotting.in_order(kinds) | {kind: look for kind, look in known.items() if kind == "abc"}
+    return plotting.looks({kind: methods[kind] for kind in sorted(kinds, key=lambda kind: kind != methods[kind])})
 
 
-def _task(panels: Sequence[Axes], kinds: Mapping[str, Sequence[Run]], looks: Mapping[str, Look]) -> None:
-    """The panels of a task: exact match, then edit distance where there is a second one."""
-    padded = words.padded(next(iter(kinds.values()))[0])
-    labels = {kind: words.kind_label(kind, some[0], padded) for kind, some in kinds.items()}
+def _task(panels: Sequence[Axes], kinds: Kinds, looks: Mapping[str, Look], beside: Published) -> tuple[int, float]:
+    """The panels of a task: exact match, then edit distance where there is a second one; what `on_curves` returns."""
+    first = next(iter(kinds.values()))[0]
+    labels = {kind: words.kind_label(kind, some[0], words.padded(first)) for kind, some in kinds.items()}
+    tested = sorted({cell[0] for some in kinds.values() for run in some for cell in run.grid.scores})
+    longest = max(words.trained(run) for some in kinds.values() for run in some)
+    marks = 0, 0.0
     for axes, mode, metric in zip(panels, ("teacher_forced", "free_running"), ("correct", "edit"), strict=False):
         points = {kind: plotting.scores([run.grid for run in some], mode, metric) for kind, some in kinds.items()}
         plotting.lines(axes, points, looks, labels, interval=metric == "correct")
-        axes.set_xlabel(plotting.length_axis(next(iter(kinds.values()))[0]))
-        plotting.trained_band(axes, (1, max(words.trained(run) for some in kinds.values() for run in some)))
+        plotting.lengths_axis(axes, plotting.length_axis(first), tested)
+        plotting.trained_band(axes, (1, longest))
+        if metric == "correct":
+            marks = plotting.published.on_curves(axes, beside, kinds, looks)
+            if marks[0]:
+                plotting.published.times_axis(axes, longest)
     panels[0].set_ylabel("Exact match")
     if len(panels) > 1:
         panels[1].set_ylabel("Edit distance per output token")
+    return marks
 
 
 # -- Table 2 -----------------------------------------------------------------------------------------------
 
 
-def table2(runs: Runs) -> Figure:
-    """Table 2: whether the vanilla model interpolates and extrapolates, task by task, at a stated threshold."""
+def table2(runs: Runs, published: Published = NONE) -> Figure:
+    """Table 2: whether the vanilla model interpolates and extrapolates, task by task, at a stated threshold; what is
+    published of it in the same cells."""
     shown = {words.named(name).task: some for name, some in runs.items() if some}
+    said = {words.named(name).task: _printed(published.get(name, ())) for name, some in runs.items() if some}
     if not shown:
-        return plotting.empty(runs)
-    figure = Figure(figsize=(6.4, 0.62 * max(len(shown), 2) + 0.9), layout="constrained")
+        return plotting.empty(runs, words=words.SLUGS)
+    figure = Figure(figsize=(6.4, 0.72 * max(len(shown), 2) + 1.2), layout="constrained")
     axes = figure.subplots()
     values = np.array([[median(column) for column in zip(*map(_ranges, some), strict=True)] for some in shown.values()])
-    verdicts = [[_verdict(column, value) for column, value in enumerate(row)] for row in values]
-    plotting.heat_table(axes, values, verdicts, rows=[_row(*item) for item in shown.items()], columns=COLUMNS)
+    cells = [
+        [_verdict(column, value) + said[task][column] for column, value in enumerate(row)]
+        for task, row in zip(shown, values, strict=True)
+    ]
+    plotting.heat_table(axes, values, cells, rows=[_row(*item) for item in shown.items()], columns=COLUMNS, size=7.5)
     axes.tick_params(top=False, labeltop=True, labelbottom=False)
     for edge in range(1, len(shown)):
         axes.axhline(edge - 0.5, color="white", linewidth=2)
     for edge in range(1, len(COLUMNS)):
         axes.axvline(edge - 0.5, color="white", linewidth=2)
-    note = f"Exact match over all tested examples of the range. Interpolates, extrapolates: at least {THRESHOLD:.0%}."
-    plotting.footnote(figure, note, *plotting.absent(runs))
+    inside = [words.TASKS[task].lower() for task, row in zip(shown, values, strict=True) if row[0] >= THRESHOLD]
+    beyond = [words.TASKS[task].lower() for task, row in zip(shown, values, strict=True) if row[-1] >= THRESHOLD]
+    plotting.found(
+        figure,
+        f"The vanilla model interpolates on {plotting.listed(inside) or 'no task'} and extrapolates on "
+        f"{plotting.listed(beyond) or 'none'}",
+    )
+    note = (
+        f"Exact match over all tested examples of the range. Interpolates, extrapolates: at least {THRESHOLD:.0%}. "
+        "Published: at the trained length, the mean of those beyond it, and the longest printed."
+    )
+    plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
+
+
+def _printed(values: Sequence[plotting.Value]) -> tuple[str, str, str]:
+    """What a cell of each column says of the published table; nothing where it has no row."""
+    exact = sorted((value.lengths[1], value) for value in values if value.measure == "exact")
+    inside = [value.value for length, value in exact if length <= value.trained[0]]
+    beyond = [value.value for length, value in exact if length > value.trained[0]]
+    means = [sum(some) / len(some) if some else None for some in (inside, beyond, beyond[-1:])]
+    first, second, last = ("" if mean is None else f"\npublished {plotting.share(mean)}" for mean in means)
+    return first, second, last
 
 
 def _ranges(run: Run) -> tuple[float, ...]:
@@ -147,7 +221,7 @@ def _verdict(column: int, value: float) -> str:
         return "not tested"
     word = ("interpolate", "", "extrapolate")[column]
     sentence = (f"{word}s" if value >= THRESHOLD else f"does not {word}") if word else ""
-    return f"{100 * value:.1f} %\n{sentence}".rstrip()
+    return f"{plotting.share(value)}\n{sentence}".rstrip()
 
 
 def _row(task: str, runs: Sequence[Run]) -> str:

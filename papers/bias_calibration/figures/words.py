@@ -6,8 +6,13 @@ from lengen.plotting import METHODS, setting
 from lengen.records import Run
 
 TASKS = {"successor": "Successor", "addition": "Addition", "parity": "Parity", "n-by-one": "N × 1"}
-METHOD = {"vanilla": "sinusoidal", "nope": "none"}
-"""Kinds whose method in `lengen.plotting.METHODS` has another name."""
+METHOD = {
+    "vanilla": "sinusoidal",
+    "nope": "none",
+    **dict.fromkeys(("text", "code", "sinusoidal"), "abc"),
+    **dict.fromkeys(("w2", "t4", "4", "8", "16", "sm", "max", "min"), "cyclic"),
+}
+"""Kinds whose method in `lengen.plotting.METHODS` has another name, and settings of a method."""
 KINDS = {
     "vanilla": "Vanilla (sinusoidal)",
     **{kind: METHODS[kind].name for kind in ("alibi", "rope", "rpe", "abc")},
@@ -19,6 +24,34 @@ KINDS = {
     "min": "MIN",
 }
 """Labels of kinds that have no size in them."""
+
+
+SLUGS = {
+    **{task: name if name == "N × 1" else name.lower() for task, name in TASKS.items()},
+    **{
+        f"{task}-{kind}": f"{TASKS[task] if task == 'n-by-one' else TASKS[task].lower()} {label}"
+        for task in TASKS
+        for kind, label in {
+            **{kind: METHODS[kind].name for kind in ("alibi", "rope", "rpe", "abc")},
+            "vanilla": "vanilla",
+            "window": "with a window",
+            "cyclic": "with cyclic positions",
+            "nope": "with a window and no positions",
+            "text": "calibrated as in the text",
+            "code": "calibrated as in the authors' code",
+            "sinusoidal": "with positions kept in retraining",
+            "w2": "with a window of 2",
+            "t4": "with a period of 4",
+            **{str(base): f"in base {base}" for base in (4, 8, 16)},
+        }.items()
+    },
+    "rpe": METHODS["rpe"].name,
+    "abc": METHODS["abc"].name,
+    "sm": "sums",
+    "max": "maxima",
+    "min": "minima",
+}
+"""What the names of experiments stand for, where one has no run."""
 
 
 class Named(NamedTuple):
@@ -60,6 +93,23 @@ def padded(run: Run) -> int:
 def kind_label(kind: str, run: Run, common: int) -> str:
     """Label of a curve, which says so where its numbers are not padded to the ``common`` length."""
     return _kind(kind, run) + ("" if padded(run) == common else f",\npadded to {padded(run)}")
+
+
+SPOKEN = {
+    "vanilla": "vanilla",
+    "window": "a window",
+    "cyclic": "a window and cyclic positions",
+    "nope": "a window and no positions",
+    "text": "calibrated as in the text",
+    "code": "calibrated as in the code",
+    "sinusoidal": "positions kept",
+}
+"""Kinds in a sentence, where their label is none."""
+
+
+def spoken(kind: str, run: Run) -> str:
+    """A kind in a sentence."""
+    return SPOKEN.get(kind) or _kind(kind, run).replace("\n", " ")
 
 
 def _kind(kind: str, run: Run) -> str:

@@ -1,14 +1,18 @@
 """Figures 7 and 16 to 21: maps of averaged attention, and how many keys a step needs."""
 
+import contextlib
 from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure, SubFigure
 
 from lengen import plotting
+from lengen.intervals import median
+from lengen.measures import Missing
 from lengen.plotting import METHODS, Runs, setting
 from lengen.records import AttentionMap, Run
 from papers.coupling.figures import words
+from papers.coupling.measures import keys_growth
 
 
 def fig7(runs: Runs) -> Figure:
@@ -27,10 +31,28 @@ def fig7(runs: Runs) -> Figure:
     for part, some in zip(maps, shown, strict=False):
         _attention_maps(part, some, 1, 4)
     if not shown:
-        plotting.missing(maps[0].subplots(1, 1), "\n".join(runs), "no attention recorded at this profile")
+        wanted = "\n".join(plotting.wanted_in_words(runs, words.SLUGS))
+        plotting.missing(maps[0].subplots(1, 1), wanted, "no attention recorded at this profile")
     _keys(keys, [some for some in distinct if any(run.key_counts for run in some)])
-    plotting.footnote(figure, *plotting.absent(runs))
+    plotting.found(figure, _growth(distinct))
+    plotting.footnote(figure, *plotting.absent(runs, words.SLUGS))
     return figure
+
+
+def _growth(settings: Sequence[Sequence[Run]]) -> str:
+    """How many more keys a step needs as operands are added, with and without a scratchpad; of models that have
+    learned."""
+    found: dict[bool, list[float]] = {True: [], False: []}
+    for some in settings:
+        with contextlib.suppress(Missing):
+            if not plotting.unlearned(some):
+                found[bool(setting(some[0], "scratchpad"))] += [keys_growth(run.key_counts)[0] for run in some]
+    told = [
+        f"{'with' if pad else 'without'} a scratchpad by an exponent of {median(found[pad]):.2f}"
+        for pad in (True, False)
+        if found[pad]
+    ]
+    return f"Keys that a step needs grow with the operands (1: in proportion) {plotting.listed(told)}" if told else ""
 
 
 def _distinct(runs: Runs) -> list[Sequence[Run]]:
@@ -40,17 +62,69 @@ def _distinct(runs: Runs) -> list[Sequence[Run]]:
 
 
 def fig16_21(runs: Runs) -> Figure:
-    """The heads of one setting with the most structure in their averaged attention, up to eight."""
-    recorded = [some for some in runs.values() if any(run.attention is not None for run in some)]
-    if recorded:
-        heads = max(run.attention.weights[..., 0, 0].size for run in recorded[0] if run.attention is not None)
-        rows = min(2, -(-heads // 4))
-        figure = Figure(figsize=(10.0, 2.65 * rows), layout="constrained")
-        _attention_maps(_parts(figure, [1.0])[0], recorded[0], rows, 4)
-    else:
-        figure = Figure(figsize=(5.0, 2.0), layout="constrained")
-        plotting.missing(figure.subplots(1, 1), "\n".join(runs), "no attention recorded at this profile")
+    """Figures 16 to 21 in rows: of every setting the four heads with the most structure in their averaged attention.
+
+    A row says how well its model does in its trained range: what an unlearned model looks at says nothing.
+    """
+    recorded = {name: some for name, some in runs.items() if any(run.attention is not None for run in some)}
+    if not recorded:
+        return plotting.empty(runs, "no attention recorded at this profile", words.SLUGS)
+    heads = max(_heads(some) for some in recorded.values())
+    columns = min(4, heads)
+    figure = Figure(figsize=(2.35 * columns + 1.3, 2.15 * len(recorded) + 0.9), layout="constrained")
+    grid = figure.subplots(len(recorded), columns, squeeze=False)
+    for row, some in zip(grid, recorded.values(), strict=True):
+        run = next(run for run in some if run.attention is not None)
+        record = run.attention
+        assert record is not None
+        places = structured_heads(record, columns)
+        for axes, (layer, head) in zip(row, places, strict=False):
+            plotting.attention_map(axes, record, layer, head, title=f"layer {layer + 1}, head {head + 1}")
+            axes.set(xlabel="", ylabel="")
+        for axes in row[len(places) :]:
+            axes.set_axis_off()
+        row[0].set_ylabel(f"{_row(run, some)}\n\nQuery token", color="0.5" if plotting.unlearned(some) else "black")
+    for axes in grid[-1]:
+        axes.set_xlabel("Key token")
+    bar = figure.colorbar(plotting.attention_scale(), ax=grid, aspect=40, shrink=0.6)
+    bar.set_label("Attention (< 0.01: black)")
+    plotting.found(figure, _sharpest(recorded))
+    note = (
+        "Of every setting the four heads whose response rows depart most from attention that is spread evenly; means "
+        f"over examples of one seed. Exact match: inside the trained range, median over seeds. {plotting.RULE}"
+    )
+    without = plotting.not_recorded(runs, recorded, "Attention not recorded", words.SLUGS)
+    plotting.footnote(figure, note, without, *plotting.absent(runs, words.SLUGS))
     return figure
+
+
+def _heads(some: Sequence[Run]) -> int:
+    return max(run.attention.weights[..., 0, 0].size for run in some if run.attention is not None)
+
+
+def _row(run: Run, some: Sequence[Run]) -> str:
+    """The label of a row: setting, size, and whether it has learned."""
+    name = words.method(run)
+    inside = f"{plotting.share(plotting.edge(some))} at the edge\nof its trained range"
+    return f"{name[0].upper()}{name[1:]}\n{words.scratchpad(run)}\n{words.size(run)}\n{inside}"
+
+
+def _sharpest(recorded: Runs) -> str:
+    """How much attention the sharpest head of every setting that has learned puts on one key, over the response."""
+    found = {}
+    for some in recorded.values():
+        run = next(run for run in some if run.attention is not None)
+        if run.attention is not None and not plotting.unlearned(some):
+            record = run.attention
+            border = record.tokens.index("=") if "=" in record.tokens else 0
+            largest = record.weights[:, :, border:, 1:].astype(np.float32).max(axis=3).mean(axis=2)
+            found[words.setting_name(run)] = float(largest.max())
+    told = plotting.ranked(found, 3)
+    return (
+        f"Attention of the sharpest head on one key, averaged over the response: {told}"
+        if told
+        else ("No model whose attention was recorded has learned its trained range")
+    )
 
 
 def _parts(figure: Figure, heights: Sequence[float]) -> list[SubFigure]:
@@ -69,7 +143,8 @@ def _attention_maps(part: SubFigure, runs: Sequence[Run], rows: int, columns: in
         plotting.attention_map(axes, record, layer, head, title=f"layer {layer + 1}, head {head + 1}")
     for axes in grid.flat[len(heads) :]:
         axes.set_axis_off()
-    part.suptitle(f"{words.model(run)}: mean over {record.n:,} examples, seed {run.seed}", fontsize=8)
+    said = "; ".join(filter(None, [f"mean over {record.n:,} examples, seed {run.seed}", plotting.unlearned(runs)]))
+    part.suptitle(f"{words.model(run)}: {said}", fontsize=8)
     part.colorbar(plotting.attention_scale(), ax=grid, aspect=30, label="Attention (< 0.01: black)")
 
 
@@ -92,7 +167,8 @@ def _keys(part: SubFigure, settings: Sequence[Sequence[Run]]) -> None:
     panels = part.subplots(1, 2, sharey=True)
     for some in settings:
         run = some[0]
-        label = f"{words.method(run)}\n{words.size(run)}, {plotting.plural(len(some), 'seed')}"
+        lacking = f", {plotting.unlearned(some)}" if plotting.unlearned(some) else ""
+        label = f"{words.method(run)}{lacking}\n{words.size(run)}, {plotting.plural(len(some), 'seed')}"
         axes = panels[0 if setting(run, "scratchpad") else 1]
         look = METHODS[plotting.position_scheme(run)].look
         plotting.keys_per_step(axes, [one.key_counts for one in some], look, label)

@@ -48,7 +48,8 @@ def thm4_1_attention(runs: Runs) -> Figure:
     above, between, below = figure.subfigures(3, 1, height_ratios=[2.75, 2.75, 2.9], squeeze=False)[:, 0]
     recorded = _recorded(runs)
     constructed = next((item for item in recorded if item.run.constructed), None)
-    trained = next((item for item in recorded if not item.run.constructed), None)
+    others = [item for item in recorded if not item.run.constructed]
+    trained = next((item for item in others if plotting.has_learned([item.run])), others[0] if others else None)
     _maps(above, constructed, [(0, head) for head in range(4)], [f"head {i + 1}: {HEADS[i]}" for i in range(4)])
     if trained is not None:
         places = nearest(of_map(trained.map, start=False))
@@ -62,8 +63,19 @@ def thm4_1_attention(runs: Runs) -> Figure:
     else:
         plotting.missing(between.subplots(1, 1), "trained model", "no attention recorded at this profile")
     _overlaps(below.subplots(1, 1), [item for item in recorded if not item.run.constructed])
-    plotting.footnote(figure, *plotting.absent(runs))
+    plotting.found(figure, _found(others))
+    plotting.footnote(figure, *plotting.absent(runs, words.SLUGS))
     return figure
+
+
+def _found(trained: Sequence[_Recorded]) -> str:
+    """How near the nearest trained head comes to each head of the construction, beside attention spread evenly."""
+    if not trained:
+        return ""
+    best = np.max([of_map(item.map, start=False).reshape(-1, 4).max(axis=0) for item in trained], axis=0)
+    even = uniform(trained[0].map, start=False)
+    heads = ", ".join(f"head {one + 1} {best[one]:.2f} ({even[one]:.2f})" for one in range(4))
+    return f"Largest overlap of a trained head with each head of the construction, spread evenly in brackets: {heads}"
 
 
 def _maps(part: SubFigure, item: _Recorded | None, places: Sequence[tuple[int, int]], heads: Sequence[str]) -> None:
@@ -76,7 +88,8 @@ def _maps(part: SubFigure, item: _Recorded | None, places: Sequence[tuple[int, i
         plotting.attention_map(axes, item.map, layer, head, title=title)
     run = item.run
     what = f"Constructed, {words.size(run)}" if run.constructed else f"Trained: {words.model(run)}"
-    part.suptitle(f"{what}: mean over {item.map.n:,} examples", fontsize=8)
+    said = "; ".join(filter(None, [f"{what}: mean over {item.map.n:,} examples", plotting.unlearned([run])]))
+    part.suptitle(said, fontsize=8)
     part.colorbar(plotting.attention_scale(), ax=grid, aspect=30, label="Attention (< 0.01: black)")
 
 
@@ -88,7 +101,8 @@ def _overlaps(axes: Axes, trained: Sequence[_Recorded]) -> None:
         found = of_map(item.map, start=False).reshape(-1, 4)
         shift = 0.14 * (methods.index(method) - (len(methods) - 1) / 2)
         places = np.tile(np.arange(4) + shift, len(found))
-        label = f"{words.method(item.run)}, {words.size(item.run)}"
+        lacking = " (not learned)" if plotting.unlearned([item.run]) else ""
+        label = f"{words.method(item.run)}, {words.size(item.run)}{lacking}"
         known = label in axes.get_legend_handles_labels()[1]
         colour, marker, _ = METHODS[method].look
         axes.plot(

@@ -4,6 +4,24 @@ from lengen.config.sections import NUMBER_FORMATS
 from lengen.plotting import METHODS, plural, position_scheme, setting
 from lengen.records import Run
 
+SLUGS = {
+    "coupling": "position coupling",
+    "nope": "NoPE",
+    "plain": "without scratchpad",
+    "scratchpad": "with scratchpad",
+    **{
+        f"{pad}-{query}-{response}": f"{query} query and {response} response, {padding}"
+        for pad, padding in (("pad", "zero-padded"), ("nopad", "not padded"))
+        for query, response in (("plain", "reversed"), ("reversed", "reversed"), ("plain", "plain"))
+    },
+    **{f"trained-{size}": f"what stands for {size} trained digits and operands" for size in (7, 10, 13)},
+    "no-padding": "without zero-padding",
+    "first-operand": "scratchpad from the first operand",
+    "construction": "the construction",
+    **{held.name: f"the construction in {held.name}" for held in NUMBER_FORMATS.values()},
+}
+"""What the names of experiments stand for, where one has no run."""
+
 
 def method(run: Run) -> str:
     """The position scheme."""
@@ -12,6 +30,11 @@ def method(run: Run) -> str:
         levels = {2: "bi-level ", 3: "tri-level "}.get(len(setting(run, "max_position")), "")
         return levels + METHODS[scheme].name
     return METHODS[scheme].name if scheme in METHODS else f"{scheme} positions"
+
+
+def setting_name(run: Run) -> str:
+    """Method and scratchpad, as a sentence names them."""
+    return "the construction" if run.constructed else f"{method(run)} {scratchpad(run)}"
 
 
 def size(run: Run) -> str:
@@ -26,6 +49,11 @@ def trained(run: Run) -> str:
         return f"1 to {length} bits"
     letter = {"addition": "A", "multiplication": "M"}[task]
     return f"$S_{letter}({length},{setting(run, 'count')})$"
+
+
+def sizes(run: Run) -> str:
+    """The training distribution, as a sentence names it."""
+    return f"trained on {setting(run, 'length')} digits and {setting(run, 'count')} operands"
 
 
 def scratchpad(run: Run) -> str:
@@ -59,6 +87,12 @@ def by_method(run: Run) -> str:
     """Title where methods are compared."""
     name = method(run)
     return f"{name[0].upper()}{name[1:]}\n{scratchpad(run)}, {trained(run)}\n{size(run)}"
+
+
+def by_inputs(run: Run) -> str:
+    """Name of an input format in a sentence."""
+    query, response = ("reversed" if setting(run, f"reverse_{part}") else "plain" for part in ("query", "response"))
+    return f"{query} query, {response} response{'' if setting(run, 'pad') else ', not padded'}"
 
 
 def by_range(run: Run) -> str:

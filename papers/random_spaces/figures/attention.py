@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from lengen import plotting
+from lengen.intervals import median
 from lengen.plotting import Runs
 from lengen.records import AttentionMap, Run
 from lengen.vocab import PRINTABLE
@@ -32,7 +33,7 @@ def fig4_4(runs: Runs) -> Figure:
     """
     shown = {name: rows for name, some in runs.items() if (rows := _maps(some))}
     if not shown:
-        return plotting.empty(runs, "no attention recorded at this profile")
+        return plotting.empty(runs, "no attention recorded at this profile", words.SLUGS)
     maps = [row for rows in shown.values() for row in rows]
     columns = max(record.weights.shape[0] for _, record, _ in maps)
     side = CELL * max(22, *(len(record.tokens) for _, record, _ in maps))
@@ -55,9 +56,23 @@ def fig4_4(runs: Runs) -> Figure:
     kinds = "; ".join(
         f"{words.label(run)}: {trained_on(run)}, seed {run.seed}" for run, *_ in (rows[0] for rows in shown.values())
     )
-    without = plotting.not_recorded(runs, shown, "Attention not recorded")
-    plotting.footnote(figure, NOTE, f"{kinds}.", without, *plotting.absent(runs))
+    without = plotting.not_recorded(runs, shown, "Attention not recorded", words.SLUGS)
+    plotting.found(figure, _found(runs))
+    plotting.footnote(figure, NOTE, f"{kinds}.", without, *plotting.absent(runs, words.SLUGS))
     return figure
+
+
+def _found(runs: Runs) -> str:
+    """How well the models do whose attention is drawn, at the longest trained and the longest tested length."""
+    told = []
+    for some in runs.values():
+        if some:
+            longest, furthest = lengths.trained(some[0])[-1], lengths.tested(some[0])[-1]
+            inside, beyond = (
+                median([plotting.total_rate(run.grid, [length]) for run in some]) for length in (longest, furthest)
+            )
+            told.append(f"{words.label(some[0])}: {plotting.share(inside)} and {plotting.share(beyond)}")
+    return f"Exact match at the longest trained and the longest tested length: {'; '.join(told)}" if told else ""
 
 
 def _maps(runs: Sequence[Run]) -> list[tuple[Run, AttentionMap, int]]:

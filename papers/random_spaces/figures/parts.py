@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter
 
 from lengen import plotting
 from lengen.intervals import median, wilson
-from lengen.plotting import COLOURS, Runs
+from lengen.plotting import COLOURS, NONE, Look, Published, Runs
 from lengen.records import Run
 from papers.random_spaces import lengths as by_length
 from papers.random_spaces.figures import words
@@ -32,21 +32,24 @@ MOST = 9
 """Lengths that a panel has room for."""
 
 
-def fig4_6(runs: Runs) -> Figure:
+def fig4_6(runs: Runs, published: Published = NONE) -> Figure:
     """Figure 4.6: distribution of edit distances above, accuracy below; a column a part of the scratchpad."""
-    some = next((some for some in runs.values() if some), None)
-    if some is None:
-        return plotting.empty(runs)
+    name, some = next(((name, some) for name, some in runs.items() if some), ("", []))
+    if not some:
+        return plotting.empty(runs, words=words.SLUGS)
     lengths = [length for length in by_length.tested(some[0]) if f"hits.part.answer.{length}" in some[0].arrays][-MOST:]
     if not lengths:
-        return plotting.empty(runs, "no parts recorded at this profile")
+        return plotting.empty(runs, "no parts recorded at this profile", words.SLUGS)
     known = [length for length in lengths if by_length.role(some[0], length) == "trained"]
     figure = Figure(figsize=(2.05 * len(PARTS) + 0.6, 4.4), layout="constrained")
     grid = figure.subplots(2, len(PARTS), sharex=True, sharey="row")
+    marks = 0
     for number, ((above, below), (part, title)) in enumerate(zip(grid.T, PARTS.items(), strict=True)):
         half = number >= len(PARTS) - HALVES
         _violins(above, some, part, lengths, COLOURS[1 if half else 0])
         _accuracy(below, some, part, lengths, COLOURS[1 if half else 0])
+        marks += _beside(above, some, plotting.published.of(published, name, f"values.edits.{part}"), lengths)
+        marks += _beside(below, some, plotting.published.of(published, name, f"hits.part.{part}"), lengths)
         above.set_title(title, weight="bold" if half else None)
         for axes in (above, below):
             plotting.trained_lengths(axes, known)
@@ -64,11 +67,46 @@ def fig4_6(runs: Runs) -> Figure:
         f"{words.model(some[0])}. {prompts} problems a length, {plotting.seeds(len(some))}. Grey: trained lengths. "
         "Violins: all problems of all seeds, a bar at their mean, linear up to 1 and logarithmic above. Accuracy bars: "
         "range of the seeds, or the 95 % Wilson interval of one. "
+        f"{'Hollow: published, at the same distance from the longest trained length. ' if marks else ''}"
         "The published panel of the answer with respect to the scratchpad measured the last column and was read as the "
         "one before; both halves are shown."
     )
-    plotting.footnote(figure, note, *plotting.absent(runs))
+    lacking = plotting.unlearned(some)
+    plotting.found(figure, _found(some, lengths))
+    plotting.footnote(
+        figure, f"{f'{lacking.capitalize()}. ' if lacking else ''}{note}", *plotting.absent(runs, words.SLUGS)
+    )
     return figure
+
+
+def _beside(axes: Axes, runs: Sequence[Run], values: Sequence[plotting.Value], shown: Sequence[int]) -> int:
+    """Published values at lengths that are drawn here, by their distance from the longest trained one; how many."""
+    longest, drawn = by_length.trained(runs[0])[-1], 0
+    for value in values:
+        length = longest + value.lengths[1] - value.trained[0]
+        if length in shown:
+            plotting.published.mark(axes, length + 0.28, length + 0.28, value, Look("0.2", "D"))
+            drawn += 1
+    return drawn
+
+
+def _found(runs: Sequence[Run], shown: Sequence[int]) -> str:
+    """Which half fails first beyond the trained lengths: reading off or calculating."""
+    longest = by_length.trained(runs[0])[-1]
+    beyond = next((length for length in shown if length > longest), None)
+    if beyond is None:
+        return ""
+    rates = []
+    for part in list(PARTS)[-HALVES:]:
+        found = [float(run.arrays[name].mean()) for run in runs if (name := f"hits.part.{part}.{beyond}") in run.arrays]
+        if not found:
+            return ""
+        rates.append(plotting.share(median(found)))
+    read, implied = rates
+    return (
+        f"At {beyond} digits, longer than trained, the partial sums imply the right answer in {implied}, and the "
+        f"answer is what they imply in {read}"
+    )
 
 
 def _violins(axes: Axes, runs: Sequence[Run], part: str, lengths: Sequence[int], colour: object) -> None:

@@ -17,6 +17,7 @@ from lengen import plotting
 from lengen.plotting import Runs
 from lengen.records import Run
 from papers.random_spaces import lengths, sweep
+from papers.random_spaces.figures import words
 
 TASKS = {
     "add": "Addition\n(add)",
@@ -36,7 +37,8 @@ def fig4_9(runs: Runs) -> Figure:
     every = [run for run in plotting.distinct(runs) if sweep.kind(run) == "mix"]
     tasks = [task for task in TASKS if any(f"hits.subtask.{task}." in name for run in every for name in run.arrays)]
     if not tasks:
-        return plotting.empty(runs, "not measured at this profile" if every else "not run at this profile")
+        reason = "not measured at this profile" if every else plotting.NOT_RUN
+        return plotting.empty(runs, reason, words.SLUGS)
     groups = list(dict.fromkeys(group for run in every for group in lengths.groups(run)))
     figure = Figure(figsize=(8.4, 4.6), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)
@@ -58,8 +60,24 @@ def fig4_9(runs: Runs) -> Figure:
         f"sub-tasks (widths {models}; training examples {sizes}; seeds). Losses of different sub-tasks are not "
         "comparable: their answers differ in length and in the number of likely tokens. Red outline: trained lengths."
     )
-    plotting.footnote(figure, note, *plotting.absent(runs))
+    plotting.found(figure, _found(every, tasks, groups))
+    plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
+
+
+def _found(runs: Sequence[Run], tasks: Sequence[str], groups: Sequence[tuple[int, ...]]) -> str:
+    """Mean accuracy of every sub-task on trained lengths and at the shortest longer one."""
+    told = []
+    for role, place in (("trained", "On trained lengths"), ("longer", "at the next longer one")):
+        group = next((group for group in groups if lengths.role(runs[0], group[0]) == role), None)
+        if group is not None:
+            values = {task: plotting.arrays(runs, f"hits.subtask.{task}", group) for task in tasks}
+            means = {
+                TASKS[task].partition("\n")[0].lower(): sweep.spread([value for value in found if value == value])[0]
+                for task, found in values.items()
+            }
+            told.append(f"{place}: {plotting.ranked(means)}")
+    return "; ".join(told)
 
 
 def _bars(

@@ -5,18 +5,19 @@ specifications; losses are means over examples of ``values.answer_loss.<length>`
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import NullFormatter, NullLocator
+from matplotlib.ticker import NullFormatter, NullLocator, PercentFormatter
 
 from lengen import plotting
-from lengen.plotting import METHODS, Runs
+from lengen.intervals import median
+from lengen.plotting import METHODS, NONE, Published, Runs
 from lengen.records import Run
 from papers.random_spaces import lengths, sweep
 from papers.random_spaces.figures import words
@@ -28,7 +29,6 @@ WRITTEN = {
 ROLES = {"gap": "left out of training", "longer": "longer than trained"}
 Measure = Callable[[Sequence[Run], Sequence[int]], list[float]]
 """Runs and the lengths that count together -> a value for each run, nan where it was not measured."""
-SIZES = mpl.colormaps["viridis"]
 
 
 # -- Table 4.3 ---------------------------------------------------------------------------------------------
@@ -39,33 +39,55 @@ def table4_3_csv(runs: Runs) -> str:
     return sweep.to_csv(sweep.rows(runs))
 
 
-def table4_3(runs: Runs) -> Figure:
+def table4_3(runs: Runs, published: Published = NONE) -> Figure:
     """Table 4.3: mean and deviation of accuracy over widths and seeds, with the number of runs in each cell; once
-    greedily, once sampled at temperature 1."""
+    greedily, once sampled at temperature 1. The published ones stand in the same cells."""
     found = sweep.rows(runs)
     shown = sweep.columns(found)
     if not shown:
-        return plotting.empty(runs)
+        return plotting.empty(runs, words=words.SLUGS)
     sizes = sorted({row.examples for row in found})
-    figure = Figure(figsize=(3.2 * len(shown) + 1.2, 2 * (0.42 * len(sizes) + 1.2) + 0.6), layout="constrained")
+    figure = Figure(figsize=(3.2 * len(shown) + 1.2, 2 * (0.52 * len(sizes) + 1.2) + 0.9), layout="constrained")
     grid = figure.subplots(2, 1)
+    beside = printed(runs, published)
     for axes, (mode, title) in zip(grid, WRITTEN.items(), strict=True):
         if any(row.mode == mode for row in found):
-            _block(axes, found, mode, sizes, shown)
+            _block(axes, found, mode, sizes, shown, beside)
         else:
             plotting.missing(axes, "Table 4.3", f"{mode}: not measured at this profile")
         axes.set_title(title)
     note = (
         "Accuracy in per cent, mean ± sample deviation over all runs of a cell; n: their number, with how many widths. "
         "add: additions only; mix: a fifth of each sub-task; improvement: mean over data sizes of mix - add. "
-        "A cell of one run has no deviation; – : no run."
+        "A cell of one run has no deviation; – : no run. Published: sampled, over other widths and numbers of runs."
     )
-    plotting.footnote(figure, note, *plotting.absent(runs))
+    plotting.found(figure, _gains(plotting.distinct(runs), _exact, plotting.share))
+    plotting.footnote(figure, note, _unlearned(plotting.distinct(runs)), *plotting.absent(runs, words.SLUGS))
     return figure
 
 
+Printed = Mapping[tuple[int, str, str, str], float]
+"""Size of the training set, add or mix, what the lengths are (gap or longer), mean or deviation -> published value."""
+
+
+def printed(runs: Runs, published: Published) -> Printed:
+    """What is published of the cells of Table 4.3 that have runs here."""
+    found: dict[tuple[int, str, str, str], float] = {}
+    for name, some in runs.items():
+        for value in published.get(name, ()) if some else ():
+            role = {"gap": "gap", "next": "longer"}.get(value.region)
+            if role and value.across:
+                found[sweep.examples(some[0]), sweep.kind(some[0]), role, value.across] = value.value
+    return found
+
+
 def _block(
-    axes: Axes, found: Sequence[sweep.Row], mode: str, sizes: Sequence[int], shown: Sequence[tuple[int, ...]]
+    axes: Axes,
+    found: Sequence[sweep.Row],
+    mode: str,
+    sizes: Sequence[int],
+    shown: Sequence[tuple[int, ...]],
+    beside: Printed,
 ) -> None:
     columns = [(group, training) for group in shown for training in sweep.KINDS]
     rows = [[sweep.cell(found, size, training, group, mode) for group, training in columns] for size in sizes]
@@ -74,7 +96,7 @@ def _block(
     plotting.heat_table(
         axes,
         np.array([*means, [np.nan] * len(columns)]),
-        [*([_cell(row) for row in line] for line in rows), [""] * len(columns)],
+        [*([_cell(row, beside) for row in line] for line in rows), [""] * len(columns)],
         rows=[*map(lengths.examples, sizes), "Improvement"],
         columns=[f"{plotting.spans(group)} digits ({roles[group]})\n{training}" for group, training in columns],
         size=7,
@@ -89,25 +111,32 @@ def _block(
     axes.set_ylabel("Training examples")
 
 
-def _cell(row: sweep.Row | None) -> str:
+def _cell(row: sweep.Row | None, beside: Printed) -> str:
     if row is None:
         return "–"
-    return f"{sweep.text(row).partition(' (')[0]}\nn = {row.runs}, {plotting.plural(row.widths, 'width')}"
+    said = f"{sweep.text(row).partition(' (')[0]}\nn = {row.runs}, {plotting.plural(row.widths, 'width')}"
+    mean, deviation = (beside.get((row.examples, row.training, row.role, what)) for what in ("mean", "deviation"))
+    if mean is None:
+        return said
+    return f"{said}\npublished {100 * mean:.1f}" + (f" ± {100 * deviation:.1f}" if deviation is not None else "")
 
 
 # -- Figure 4.7, and accuracy in the same way --------------------------------------------------------------
 
+FEWEST = 4
+"""Widths from which on a line over them can show a descent, a rise and a second descent; fewer stand in rows."""
+
 
 def fig4_7(runs: Runs) -> Figure:
-    """Figure 4.7: answer loss against width, a column a data size, in distribution above and every other length
-    below; read along a curve it is the view on double descent over widths."""
+    """Figure 4.7: answer loss against width and data size, in distribution and at every other length; with enough
+    widths the view on double descent."""
     note = "Double descent would show as a loss that rises with the width and falls again."
-    return _over_widths(runs, _losses, "Answer loss\n(nats per token)", note, logarithmic=True)
+    return _over_widths(runs, NONE, _losses, "Answer loss (nats per token)", note, "{:.2f} nats".format)
 
 
-def widths(runs: Runs) -> Figure:
+def widths(runs: Runs, published: Published = NONE) -> Figure:
     """Exact match against width, data size and mixture: the other half of Section 4.5 (no figure of its own there)."""
-    return _over_widths(runs, _exact, "Exact match", "Greedy, every tested problem.", logarithmic=False)
+    return _over_widths(runs, published, _exact, "Exact match", "Greedy, every tested problem.", plotting.share)
 
 
 def _losses(runs: Sequence[Run], group: Sequence[int]) -> list[float]:
@@ -128,102 +157,189 @@ def _groups(runs: Sequence[Run]) -> list[tuple[int, ...]]:
     return list(dict.fromkeys(group for run in runs for group in lengths.groups(run)))
 
 
-def _over_widths(runs: Runs, measure: Measure, label: str, note: str, *, logarithmic: bool) -> Figure:
+def _gains(runs: Sequence[Run], measure: Measure, say: Callable[[float], str]) -> str:
+    """Sub-tasks against additions alone at every length that was not trained, medians over all runs."""
+    if all(plotting.unlearned([run]) for run in runs):
+        return "No model of the sweep has learned its trained range: nothing is tested beyond it"
+    told = []
+    kinds = [sweep.kind(run) for run in runs]
+    roles = {lengths.role(runs[0], group[0]): group for group in reversed(_groups(runs))}
+    for group in roles.values():
+        values = measure(runs, group)
+        found = [
+            median(some)
+            for kind in ("mix", "add")
+            if (some := [value for value, own in zip(values, kinds, strict=True) if own == kind and value == value])
+        ]
+        if lengths.role(runs[0], group[0]) != "trained" and len(found) == 2:
+            told.append(f"{say(found[0])} against {say(found[1])} at {plotting.spans(group)}")
+    return f"With sub-tasks against additions only: {', '.join(told)} digits" if told else ""
+
+
+def _unlearned(runs: Sequence[Run]) -> str:
+    """How many of the models have not learned their trained range."""
+    missed = [run for run in runs if plotting.unlearned([run])]
+    return (
+        f"{len(missed)} of {plotting.plural(len(runs), 'model')} have not learned their trained range. {plotting.RULE}"
+        if missed
+        else ""
+    )
+
+
+def _over_widths(
+    runs: Runs, published: Published, measure: Measure, label: str, note: str, say: Callable[[float], str]
+) -> Figure:
+    """A panel a tested length; rows of points where widths are few, else a line over widths for every data size."""
     every = plotting.distinct(runs)
     if not every:
-        return plotting.empty(runs)
-    frame, groups = _settings(every), _groups(every)
-    sizes, ticks = (sorted(frame[name].unique()) for name in ("examples", "width"))
-    figure = Figure(figsize=(1.75 * len(sizes) + 3.0, 1.5 * len(groups) + 1.3), layout="constrained")
-    grid = figure.subplots(len(groups), len(sizes), squeeze=False, sharex=True, sharey=True)
-    for line, group in zip(grid, groups, strict=True):
+        return plotting.empty(runs, words=words.SLUGS)
+    frame, groups, share = _settings(every), _groups(every), measure is _exact
+    if all(math.isnan(value) for group in groups for value in measure(every, group)):
+        return plotting.empty(runs, "not recorded at this profile", words.SLUGS)
+    ticks = sorted(frame["width"].unique())
+    many = len(ticks) >= FEWEST
+    rows = list(frame.groupby(["examples", "width"]).groups)
+    beside = printed(runs, published)
+    height = 3.0 if many else 0.34 * (len(rows) + len({size for size, *_ in beside})) + 1.7
+    figure = Figure(figsize=(1.85 * len(groups) + 3.2, height), layout="constrained")
+    grid = figure.subplots(1, len(groups), squeeze=False, sharex=True, sharey=True)[0]
+    largest = 1.0
+    for axes, group in zip(grid, groups, strict=True):
         measured = frame.assign(value=measure(every, group)).dropna()
-        for axes, size in zip(line, sizes, strict=True):
-            for kind in sweep.KINDS:
-                _widths(axes, measured[(measured["examples"] == size) & (measured["kind"] == kind)], kind)
-            if not axes.lines:
-                axes.text(0.5, 0.5, "not measured", ha="center", va="center", color="0.4", transform=axes.transAxes)
-        line[0].set_ylabel(f"{lengths.group_label(every[0], group)}\n{label}")
-    if logarithmic:  # one axis for all panels: a tenth of a nat fills none of them
-        plotting.logarithmic(
-            grid[0, 0], [value for axes in grid.flat for drawn in axes.lines for value in drawn.get_ydata()]
-        )
-    else:
-        plotting.percent(grid[0, 0], -0.04, 1.04)
-    for axes in grid[-1]:
-        axes.set_xlabel("Width of the model")
-    grid[0, 0].set_xscale("log", base=2)
-    grid[0, 0].set_xlim(ticks[0] / 1.25, ticks[-1] * 1.25)
-    for axes in grid.flat:
-        axes.set_xticks(ticks, labels=[str(tick) for tick in ticks], rotation=45 if len(ticks) > 4 else 0)
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_minor_formatter(NullFormatter())
-    for axes, size in zip(grid[0], sizes, strict=True):
-        axes.set_title(f"{lengths.examples(size)} training examples")
-    plotting.legend(figure, [_handle(kind) for kind in sweep.KINDS])
-    axis = "Both axes logarithmic" if logarithmic else "Widths on a logarithmic axis"
-    note = f"{note} {axis}. Points: runs; lines: medians over seeds. {words.sweep(every)}"
-    plotting.footnote(figure, note, *plotting.absent(runs))
+        role = lengths.role(every[0], group[0])
+        first = next((other for other in groups if lengths.role(every[0], other[0]) == role), group)
+        if many:
+            _lines(axes, measured, ticks)
+        else:
+            _rows(axes, measured, rows, beside, role if group == first else "")
+            axes.set_xlabel(label)
+        axes.set_title(lengths.group_label(every[0], group))
+        largest = max([largest, *measured["value"]])
+    axis, limits = (grid[0].yaxis, grid[0].set_ylim) if many else (grid[0].xaxis, grid[0].set_xlim)
+    if share:
+        axis.set_major_formatter(PercentFormatter(1.0))
+    limits((-0.06, 1.06) if share else (0, 1.06 * largest))  # one axis for all: a tenth of a nat fills no panel
+    if many:
+        grid[0].set_ylabel(label)
+    handles = [_handle(kind) for kind in sweep.KINDS]
+    plotting.legend(figure, [*handles, *([plotting.published.key()] if beside and not many else [])])
+    plotting.found(figure, _gains(every, measure, say))
+    few = f"{plotting.count(len(ticks))} widths say nothing of a trend over widths, so none is drawn".capitalize()
+    note = f"{note} {'' if many else f'{few}. '}Small points: runs; large: medians over seeds. {words.sweep(every)}"
+    plotting.footnote(figure, note, _unlearned(every), *plotting.absent(runs, words.SLUGS))
     return figure
 
 
 def _handle(kind: str) -> Line2D:
-    name, (colour, marker, line) = METHODS[kind]
-    return Line2D([], [], color=colour, marker=marker, ls=line, label=name)  # type: ignore[arg-type]
+    name, (colour, marker, _) = METHODS[kind]
+    return Line2D([], [], color=colour, marker=marker, ls="", label=name)  # type: ignore[arg-type]
 
 
-def _widths(axes: Axes, measured: pd.DataFrame, kind: str) -> None:
-    """Every run as a point, a line through the medians over seeds."""
-    name, (colour, marker, line) = METHODS[kind]
-    medians = measured.groupby("width")["value"].median()
-    if len(medians):
-        axes.plot(medians.index, medians.to_numpy(), line, color=colour, marker=marker, label=name)
-        runs = measured.sort_values("width", kind="stable")
-        axes.scatter(runs["width"], runs["value"], color=colour, marker=marker, s=7, alpha=0.5, linewidths=0)
+def _rows(axes: Axes, measured: pd.DataFrame, rows: Sequence[tuple[int, int]], beside: Printed, role: str) -> None:
+    """A row for every data size and width, and one of the published means over widths below each data size."""
+    labels: list[str] = []
+    for size in dict.fromkeys(size for size, _ in rows):
+        for width in (width for known, width in rows if known == size):
+            some = measured[(measured["examples"] == size) & (measured["width"] == width)]
+            for kind, aside in zip(sweep.KINDS, (-0.13, 0.13), strict=True):
+                values, (colour, marker, _) = some[some["kind"] == kind]["value"], METHODS[kind].look
+                if len(values):
+                    axes.scatter(
+                        values, [len(labels) + aside] * len(values), color=colour, marker=marker, s=7, alpha=0.5
+                    )
+                    axes.scatter([values.median()], [len(labels) + aside], color=colour, marker=marker, s=26, zorder=3)
+            labels.append(f"{lengths.examples(size)}, width {width}")
+        if any(key[0] == size for key in beside):
+            for kind in sweep.KINDS:
+                if (value := beside.get((size, kind, role, "mean"))) is not None:
+                    colour, marker, _ = METHODS[kind].look
+                    axes.scatter([value], [len(labels)], color=colour, facecolors="white", marker=marker, s=30)
+            labels.append(f"{lengths.examples(size)}, published")
+    axes.set_yticks(range(len(labels)), labels=labels)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.grid(axis="y", color="0.9", linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def _lines(axes: Axes, measured: pd.DataFrame, ticks: Sequence[int]) -> None:
+    """Over widths: every run as a point, a line through the medians over seeds for every data size and mixture."""
+    sizes = sorted(measured["examples"].unique())
+    for (size, kind), some in measured.groupby(["examples", "kind"]):
+        colour, marker, _ = METHODS[str(kind)].look
+        medians = some.groupby("width")["value"].median()
+        line = plotting.LINES[sizes.index(size) % len(plotting.LINES)]
+        axes.plot(medians.index, medians.to_numpy(), line, color=colour, marker=marker)
+        axes.scatter(some["width"], some["value"], color=colour, marker=marker, s=7, alpha=0.5, linewidths=0)
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("Width of the model")
+    axes.set_xticks(ticks, labels=[str(tick) for tick in ticks], rotation=45)
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 # -- Figure 4.8 --------------------------------------------------------------------------------------------
 
 
+FILLS: tuple[Literal["full", "none", "left", "right"], ...] = ("full", "none", "left", "right")
+"""How markers tell data sizes apart, from the smallest on."""
+
+
 def fig4_8(runs: Runs) -> Figure:
-    """Figure 4.8: loss in distribution against loss at every length out of it, a panel a length."""
+    """Figure 4.8: loss in distribution against loss at the next longer length, as published; a point a run."""
     every = plotting.distinct(runs)
     roles = {group: lengths.role(every[0], group[0]) for group in _groups(every)}
-    inside, others = ([group for group in roles if (roles[group] == "trained") is wanted] for wanted in (True, False))
-    if not inside or not others:
-        return plotting.empty(runs)
-    frame = _settings(every).assign(inside=_losses(every, inside[0]))
+    inside, longer = ([group for group in roles if roles[group] == wanted][:1] for wanted in ("trained", "longer"))
+    if not inside or not longer:
+        return plotting.empty(runs, words=words.SLUGS)
+    frame = _settings(every).assign(inside=_losses(every, inside[0]), outside=_losses(every, longer[0])).dropna()
+    if frame.empty:
+        return plotting.empty(runs, "no losses recorded at this profile", words.SLUGS)
     sizes = sorted(frame["examples"].unique())
-    colours = {size: SIZES(0.9 * number / max(len(sizes) - 1, 1)) for number, size in enumerate(sizes)}
-    figure = Figure(figsize=(2.5 * len(others) + 1.5, 3.8), layout="constrained")
-    grid = figure.subplots(1, len(others), squeeze=False, sharex=True, sharey=True)[0]
-    drawn: list[float] = []
-    for axes, group in zip(grid, others, strict=True):
-        measured = frame.assign(outside=_losses(every, group))
-        for row in measured[(measured["inside"] > 0) & (measured["outside"] > 0)].itertuples():
-            area = 14 + 12 * math.log2(max(row.width / 32, 1))
-            look = {"color": colours[row.examples], "marker": METHODS[row.kind].look.marker, "alpha": 0.8}
-            axes.scatter(row.inside, row.outside, s=area, ec="k", linewidths=0.3, **look)
-            drawn += [row.inside, row.outside]
-        axes.set(
-            title=lengths.group_label(every[0], group),
-            xlabel=f"Loss at {plotting.spans(inside[0])} digits (nats per token)",
+    fills = {size: FILLS[number % len(FILLS)] for number, size in enumerate(sizes)}
+    figure = Figure(figsize=(5.6, 3.9), layout="constrained")
+    axes = figure.subplots()
+    for row in frame.itertuples():
+        look = METHODS[row.kind].look
+        axes.plot(
+            row.inside, row.outside, look.marker, color=look.colour, fillstyle=fills[row.examples], markersize=6,
+            markerfacecoloralt="white",
+        )  # fmt: skip
+        axes.annotate(
+            str(row.width), (row.inside, row.outside), (4, 2), textcoords="offset points", size=6.5, color="0.3"
         )
-    grid[0].set_ylabel("Loss at the panel's length (nats per token)")
-    if not drawn:
-        return plotting.empty(runs, "no losses recorded at this profile")
-    edges = (min(drawn) / 1.6, max(drawn) * 1.6)
-    grid[0].set(xscale="log", yscale="log", xlim=edges, ylim=edges)
-    for axes in grid:
-        axes.plot(edges, edges, "--", color="0.5", linewidth=0.9, zorder=0)
-        axes.set_box_aspect(1)  # both axes have the same limits
-    kinds = [METHODS[kind] for kind in sweep.KINDS]
+    low, high = frame[["inside", "outside"]].min().max(), frame[["inside", "outside"]].max().min()
+    diagonal = high - low > 0.25 * (frame["outside"].max() - frame["inside"].min())
+    if diagonal:
+        axes.plot([low, high], [low, high], "--", color="0.5", linewidth=0.9, zorder=0)
+    axes.margins(0.12)
+    axes.set(
+        xlabel=f"Loss at {plotting.spans(inside[0])} digits, trained (nats per token)",
+        ylabel=f"Loss at {plotting.spans(longer[0])} digits, longer than trained\n(nats per token)",
+    )
     handles = [
-        *(Line2D([], [], color=colours[s], marker="s", ls="", label=f"{lengths.examples(s)} examples") for s in sizes),
-        *(Line2D([], [], color="0.4", marker=kind.look.marker, ls="", label=kind.name) for kind in kinds),
-        Line2D([], [], color="0.5", linestyle="--", linewidth=0.9, label="as good as in distribution"),
+        *(_handle(kind) for kind in sweep.KINDS),
+        *(
+            Line2D([], [], color="0.35", marker="o", ls="", fillstyle=fills[size], markerfacecoloralt="white",
+                   label=f"{lengths.examples(size)} examples")
+            for size in (sizes if len(sizes) > 1 else [])
+        ),
     ]  # fmt: skip
+    if diagonal:
+        handles.append(Line2D([], [], color="0.5", linestyle="--", linewidth=0.9, label="as good as in distribution"))
     plotting.legend(figure, handles)
-    note = f"Both axes logarithmic. A point is a run, larger for wider models. {words.sweep(every)}"
-    plotting.footnote(figure, note, *plotting.absent(runs))
+    plotting.found(figure, _together(frame, plotting.spans(longer[0])))
+    note = "A point is a run, the number its width. "
+    plotting.footnote(figure, note + words.sweep(every), _unlearned(every), *plotting.absent(runs, words.SLUGS))
     return figure
+
+
+def _together(frame: pd.DataFrame, digits: str) -> str:
+    """Whether runs with a low loss in distribution have one beyond it, by ranks."""
+    if len(frame) < FEWEST:
+        return ""
+    ranks = frame[["inside", "outside"]].rank()
+    related = float(ranks["inside"].corr(ranks["outside"]))
+    return (
+        f"Loss in distribution and loss at {digits} digits of {len(frame)} runs: rank correlation {related:+.2f}; the "
+        f"median is {frame['inside'].median():.2f} against {frame['outside'].median():.2f} nats"
+    )

@@ -4,6 +4,7 @@ A run's metrics hold ``exact_match.<length>`` and ``answer_loss.<length>`` (nats
 length, and ``digit_loss.<place>`` (place 1 is the units) at the longest trained one, each at every evaluation.
 """
 
+import contextlib
 from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
@@ -12,10 +13,12 @@ from matplotlib.figure import Figure
 
 from lengen import plotting
 from lengen.intervals import median
-from lengen.plotting import BLACK, COLOURS, MARKERS, Look, Runs, first, setting
+from lengen.measures import Missing
+from lengen.plotting import BLACK, COLOURS, MARKERS, NONE, Look, Published, Runs, first, setting
 from lengen.records import Run
 from papers.random_spaces import lengths
 from papers.random_spaces.figures import words
+from papers.random_spaces.measures import digit_order
 
 UNTRAINED = (COLOURS[3], BLACK, COLOURS[4], COLOURS[1], COLOURS[5])
 """Colours of lengths that were not trained, in their order; trained ones share a scale from dark to light."""
@@ -24,25 +27,27 @@ DIGITS = mpl.colormaps["viridis"]
 NOT_RECORDED = "nothing recorded during training"
 
 
-def fig4_1(runs: Runs) -> Figure:
+def fig4_1(runs: Runs, published: Published = NONE) -> Figure:
     """Figure 4.1: exact match and answer loss by length over the training of a decoder, a column a trained range."""
-    return _over_training(runs)
+    return _over_training(runs, published)
 
 
-def fig4_2(runs: Runs) -> Figure:
+def fig4_2(runs: Runs, published: Published = NONE) -> Figure:
     """Figure 4.2: the same for the Universal Transformer."""
-    return _over_training(runs)
+    return _over_training(runs, published)
 
 
-def _over_training(runs: Runs) -> Figure:
+def _over_training(runs: Runs, published: Published) -> Figure:
     shown = {name: some for name, some in runs.items() if some}
     if not shown:
-        return plotting.empty(runs)
-    figure = Figure(figsize=(max(2.7 * len(shown) + 0.5, 4.5), 5.0), layout="constrained")
+        return plotting.empty(runs, words=words.SLUGS)
+    figure = Figure(figsize=(max(2.7 * len(shown) + 0.5, 4.5), 5.3), layout="constrained")
     grid = figure.subplots(2, len(shown), squeeze=False, sharex="col", sharey="row")
-    for (above, below), some in zip(grid.T, shown.values(), strict=True):
+    marks = 0
+    for (above, below), (name, some) in zip(grid.T, shown.items(), strict=True):
         for axes, metric in ((above, "exact_match"), (below, "answer_loss")):
             _lines(axes, some, metric, _lengths(some[0]))
+        marks += _beside(above, some, plotting.published.of(published, name))
         above.set_title(
             "\n".join([lengths.trained_on(some[0]).capitalize(), plotting.size(some[0]), *_unlearned(some)])
         )
@@ -57,16 +62,49 @@ def _over_training(runs: Runs) -> Figure:
     grid[0, 0].set_ylabel("Exact match")
     grid[1, 0].set_ylabel("Answer loss (nats per token)")
     _logarithmic(grid[1], "answer_loss", shown)
+    plotting.found(figure, _found(shown))
+    hollow = (
+        "Hollow, at the right: published values at the end of the training, at the same distance from the longest "
+        "trained length. "
+    )
     note = (
         "Solid: trained lengths. Dashed: lengths never trained, left out between trained ones or longer. "
-        f"Loss on a logarithmic scale. {plotting.seeds_note(shown)}"
+        f"Loss on a logarithmic scale. {hollow if marks else ''}{plotting.seeds_note(shown)}"
     )
-    plotting.footnote(figure, note, *plotting.absent(runs))
+    plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
 
 
-LEARNED = 0.95
-"""Exact match at the longest trained length from which on a panel is that of a model that has learned."""
+def _beside(axes: Axes, runs: Sequence[Run], values: Sequence[plotting.Value]) -> int:
+    """Published values at the end of the training, in the looks of their lengths; how many have a place."""
+    steps = [step for run in runs for step, *_ in run.metrics]
+    looks, drawn = _lengths(runs[0]), 0
+    taken: dict[float, int] = {}
+    for value in values if steps else ():
+        length = lengths.trained(runs[0])[-1] + value.lengths[1] - value.trained[0]
+        if value.lengths[0] == value.lengths[1] and length in looks:
+            place = round(value.value, 2)
+            plotting.published.mark(
+                axes, 1.03 * max(steps), 1.03 * max(steps), value, looks[length][1], taken.get(place, 0)
+            )
+            taken[place] = taken.get(place, 0) + 1
+            drawn += 1
+    return drawn
+
+
+def _found(shown: Runs) -> str:
+    """Exact match at the end on trained lengths, left-out ones and longer ones, of every panel; medians over seeds."""
+    told = []
+    for some in shown.values():
+        ends: dict[str, list[float]] = {}
+        for length in lengths.tested(some[0]):
+            last = [found[-1][1] for run in some if (found := sorted(_values(run, f"exact_match.{length}")))]
+            if last:
+                ends.setdefault(lengths.ROLES[lengths.role(some[0], length)], []).append(median(last))
+        if ends:
+            means = ", ".join(f"{role} {plotting.share(sum(found) / len(found))}" for role, found in ends.items())
+            told.append(f"{lengths.trained_on(some[0])}: {means}")
+    return f"Mean exact match at the end of training: {'; '.join(told)}" if told else ""
 
 
 def _unlearned(runs: Sequence[Run]) -> list[str]:
@@ -74,7 +112,7 @@ def _unlearned(runs: Sequence[Run]) -> list[str]:
     longest = lengths.trained(runs[0])[-1]
     ends = [found[-1][1] for run in runs if (found := sorted(_values(run, f"exact_match.{longest}")))]
     reached = median(ends) if ends else 1.0
-    return [] if reached >= LEARNED else [f"not learned: {reached:.2f} at {longest} digits"]
+    return [] if reached >= plotting.LEARNED else [f"not learned: {plotting.share(reached)} at {longest} digits"]
 
 
 def _values(run: Run, metric: str) -> list[tuple[int, float]]:
@@ -102,7 +140,7 @@ def _lines(axes: Axes, runs: Sequence[Run], metric: str, looks: Mapping[int, tup
         if len(points):
             plotting.line(axes, points, look, label, interval=False, sparse=number)
     if not axes.lines:
-        plotting.missing(axes, runs[0].experiment, NOT_RECORDED)
+        plotting.missing(axes, lengths.trained_on(runs[0]), NOT_RECORDED)
 
 
 def _logarithmic(row: Sequence[Axes], metric: str, runs: Runs) -> None:
@@ -121,7 +159,7 @@ def figB_1(runs: Runs) -> Figure:
     """Figure B.1: loss of every answer digit over training, plain and reversed answers side by side."""
     shown = {name: some for name, some in runs.items() if some}
     if not shown:
-        return plotting.empty(runs)
+        return plotting.empty(runs, words=words.SLUGS)
     figure = Figure(figsize=(max(3.3 * len(shown) + 1.4, 4.8), 3.4), layout="constrained")
     grid = figure.subplots(1, len(shown), squeeze=False, sharey=True)[0]
     for axes, some in zip(grid, shown.values(), strict=True):
@@ -137,8 +175,25 @@ def figB_1(runs: Runs) -> Figure:
         f"Sums of two numbers of {lengths.trained(first(shown))[-1]} digits, the longest trained, given the true "
         f"digits before. Place 1 is the units. {plotting.seeds_note(shown)}"
     )
-    plotting.footnote(figure, note, *plotting.absent(runs))
+    plotting.found(figure, _order(shown))
+    plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
+
+
+def _order(shown: Runs) -> str:
+    """Of how many pairs of places the more significant was learned first, in every panel."""
+    told = []
+    for some in shown.values():
+        with contextlib.suppress(Missing):
+            pairs = [ORDER.value(run) for run in some]
+            right, of = (sum(pair[k] for pair in pairs) for k in (0, 1))
+            order = "least" if setting(some[0], "reverse_response") else "most"
+            told.append(f"{plotting.share(right / of)} of pairs where the {order} significant digit is written first")
+    return f"The more significant of two digits is learned first in {'; '.join(told)}" if told else ""
+
+
+ORDER = digit_order("digit_loss")
+"""The measure of which place is learned first."""
 
 
 def _places(runs: Sequence[Run]) -> dict[int, tuple[str, Look]]:

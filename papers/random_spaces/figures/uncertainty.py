@@ -5,6 +5,7 @@ of the end, probability of the correct token], 2 [mean, deviation over prompts],
 ``uncertainty_prompts.<length>`` (2, places), the prompts still writing at that place.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,11 +21,13 @@ from papers.random_spaces import lengths
 from papers.random_spaces.figures import words
 
 QUANTITIES = (
-    ("Entropy (nats)", plotting.COLOURS[0], "-", "o"),
+    ("Entropy", plotting.COLOURS[0], "-", "o"),
     ("Probability of the end", plotting.COLOURS[3], "--", "s"),
     ("Probability of the\ncorrect token", plotting.COLOURS[2], "-.", "^"),
 )
 """Colours as published: blue, red, green; told apart by line and marker as well."""
+ENTROPY = 1
+"""How many of them, the first ones, are no probabilities: they have a row of their own."""
 COLUMNS = ("end allowed", "end suppressed")
 
 
@@ -40,40 +43,62 @@ class Pooled(NamedTuple):
 
 
 def fig4_3(runs: Runs) -> Figure:
-    """Figure 4.3: entropy, probability of the end and of the correct token; the longest trained length above, the
-    longest tested below; the model may end its answer at the left, it may not at the right."""
+    """Figure 4.3: entropy above, probabilities of the end and of the correct token below; the longest trained length,
+    then the longest tested one as the model ends its answer, and as it may not end it."""
     some = next((some for some in runs.values() if some), None)
     if some is None:
-        return plotting.empty(runs)
+        return plotting.empty(runs, words=words.SLUGS)
     measured = sorted(length for length in lengths.tested(some[0]) if f"uncertainty.{length}" in some[0].arrays)
     known = [length for length in measured if lengths.role(some[0], length) == "trained"]
-    rows = list(dict.fromkeys((*known[-1:], *measured[-1:])))
-    if not rows:
-        return plotting.empty(runs, "no uncertainty recorded at this profile")
-    figure = Figure(figsize=(8.6, 2.35 * len(rows) + 0.9), layout="constrained")
-    grid = figure.subplots(len(rows), 2, squeeze=False, sharex=True, sharey=True)
-    for line, length in zip(grid, rows, strict=True):
-        for column, axes in enumerate(line):
-            _panel(axes, some, length, column)
-    every = [pool(some, length, column) for length in rows for column in (0, 1)]
-    top = max(1.0, *(float(np.nanmax(found.mean + found.deviation)) for found in every))
-    grid[0, 0].set_ylim(-0.04 * top, 1.05 * top)
+    if not measured:
+        return plotting.empty(runs, "no uncertainty recorded at this profile", words.SLUGS)
+    # a model ends answers of trained lengths where they end, so that suppressing the end shows the same there
+    places = [(known[-1], 0)] if known else []
+    places += [(measured[-1], column) for column in (0, 1) if measured[-1] not in known]
+    figure = Figure(figsize=(2.6 * len(places) + 1.7, 4.9), layout="constrained")
+    grid = figure.subplots(2, len(places), squeeze=False, sharex=True, sharey="row")
+    every = [pool(some, *place) for place in places]
+    for (above, below), found, (length, column) in zip(grid.T, every, places, strict=True):
+        _panel(above, found, QUANTITIES[:ENTROPY], 0, math.inf)
+        _panel(below, found, QUANTITIES[ENTROPY:], ENTROPY, 1.0)
+        share = found.prompts / max(found.prompts.max(), 1)
+        axis = np.arange(1, len(share) + 1)
+        below.plot(axis, share, ":", color="0.25", label="Share of prompts\nthat count")
+        for axes in (above, below):  # a carry and the end token
+            plotting.trained_band(axes, (0.5, lengths.trained(some[0])[-1] + 2.5))
+        above.set_title(f"{length} digits ({ROLE[lengths.role(some[0], length)]}),\n{COLUMNS[column]}")
+        below.set_xlabel("Place in the answer, as written")
+    grid[0, 0].set_ylim(bottom=0)
+    plotting.percent(grid[1, 0])
     grid[0, 0].set_xlim(0.5, max(found.prompts.size for found in every) + 0.5)
     grid[0, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
-    for axes in grid[-1]:
-        axes.set_xlabel("Place in the answer, as written")
-    for axes in grid[:, 0]:
-        axes.set_ylabel("Probability, or entropy (nats)")
-    plotting.legend(figure, [grid[0, 0]])
+    grid[0, 0].set_ylabel("Entropy (nats)")
+    grid[1, 0].set_ylabel("Probability")
+    plotting.legend(figure, [grid[0, 0], grid[1, 0]])
+    plotting.found(figure, _found(places, every))
     prompts = max(int(found.prompts.max()) for found in every)
+    lacking = plotting.unlearned(some)
     note = (
-        f"{words.model(some[0])}. Bands: deviation over at most "
+        f"{words.model(some[0])}. {f'{lacking.capitalize()}. ' if lacking else ''}Bands: deviation over at most "
         f"{prompts} prompts of {plural(len(some), 'seed')}. Grey: places that answers have in "
         "training, end token included. A place counts the prompts still writing whose "
         "true answer has a token there: the dotted line is their share."
     )
-    plotting.footnote(figure, note, *plotting.absent(runs))
+    plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
+
+
+ROLE = {"trained": "trained", "gap": "left out of training", "longer": "longer than trained"}
+
+
+def _found(places: Sequence[tuple[int, int]], every: Sequence["Pooled"]) -> str:
+    """The probability of the correct token, averaged over the places of an answer, in every column."""
+    told = []
+    for (length, column), found in zip(places, every, strict=True):
+        wrote = found.prompts > 0
+        mean = float(np.average(found.mean[2, wrote], weights=found.prompts[wrote]))
+        told.append(f"{plotting.share(mean)} at {length} digits{' with the end suppressed' if column else ''}")
+    return f"Mean probability of the correct token: {', '.join(told)}"
 
 
 def pool(runs: Sequence[Run], length: int, column: int) -> Pooled:
@@ -95,17 +120,14 @@ def pool(runs: Sequence[Run], length: int, column: int) -> Pooled:
     return Pooled(mean, spread, count)
 
 
-def _panel(axes: Axes, runs: Sequence[Run], length: int, column: int) -> None:
-    found = pool(runs, length, column)
+def _panel(
+    axes: Axes, found: Pooled, quantities: Sequence[tuple[str, object, str, str]], start: int, most: float
+) -> None:
+    """Means by place with a band of one deviation that stays between 0 and ``most``."""
     places = np.arange(1, len(found.prompts) + 1)
-    for (label, colour, line, marker), mean, deviation in zip(QUANTITIES, found.mean, found.deviation, strict=True):
+    for (label, colour, line, marker), mean, deviation in zip(
+        quantities, found.mean[start:], found.deviation[start:], strict=False
+    ):
         axes.plot(places, mean, line, color=colour, marker=marker, markersize=3, label=label)
-        high = mean + deviation if "nats" in label else np.minimum(mean + deviation, 1.0)
-        axes.fill_between(places, np.maximum(mean - deviation, 0.0), high, color=colour, alpha=0.15, linewidth=0)
-    share = found.prompts / max(found.prompts.max(), 1)
-    axes.plot(places, share, ":", color="0.25", linewidth=1.2, label="Share of prompts\nthat count")
-    longest = lengths.trained(runs[0])[-1]
-    plotting.trained_band(axes, (0.5, longest + 2.5))  # a carry and the end token
-    kind = {"trained": "trained", "gap": "left out of training", "longer": "longer than trained"}
-    role = kind[lengths.role(runs[0], length)]
-    axes.set_title(f"{length} digits ({role}), {COLUMNS[column]}")
+        low, high = np.maximum(mean - deviation, 0.0), np.minimum(mean + deviation, most)
+        axes.fill_between(places, low, high, color=colour, alpha=0.12, linewidth=0)

@@ -6,6 +6,29 @@ from lengen.plotting import METHODS, plural, position_scheme, setting, size
 from lengen.records import Run
 from papers.random_spaces.lengths import trained_on
 
+SLUGS = {
+    "ape": "absolute positions",
+    "ape-spaces": "absolute positions with random spaces",
+    "reversed": "reversed answer",
+    "reversed-operands": "reversed operands",
+    "zero-pad": "zero padding",
+    "spaces": "random spaces",
+    "nope": "no positions",
+    "randomised": "randomised positions",
+    "1-3_digit": "trained on 1 and 3 digits",
+    "1-7_digit": "trained on 1 to 7 digits",
+    "generalize_to_longer": "trained on longer operands",
+    "add": "additions only",
+    "mix": "with sub-tasks",
+    "rev": "reversing",
+    "ali": "digit alignment",
+    "mad": "modular addition",
+    "car": "carry detection",
+    "injected": "looped decoder with input injection",
+    "plain": "looped decoder without input injection",
+}
+"""What the names of experiments stand for, where one has no run."""
+
 
 def label(run: Run) -> str:
     """The setting: positions, then whatever else the format does."""

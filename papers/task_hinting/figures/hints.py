@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lengen import plotting
-from lengen.plotting import METHODS, Runs, first, setting
+from lengen.intervals import median
+from lengen.plotting import METHODS, NONE, Published, Runs, first, setting
 from lengen.records import Run
 from papers.task_hinting.figures import panels, words
 from papers.task_hinting.figures.panels import EDITS, EXACT, Points
@@ -16,9 +17,10 @@ from papers.task_hinting.figures.panels import EDITS, EXACT, Points
 GREEDY = "Greedy decoding, compared with the sorted sequence."
 
 
-def fig3_6(runs: Runs) -> Figure:
+def fig3_6(runs: Runs, published: Published = NONE) -> Figure:
     """Figure 3.6: exact match on uniform sequences."""
-    return panels.by_length(runs, panels.exact, words.labels(runs, "hints", "updates"), EXACT, _set(runs))
+    labels = words.labels(runs, "hints", "updates")
+    return panels.by_length(runs, panels.exact, labels, EXACT, _set(runs), published=published)
 
 
 def fig3_7(runs: Runs) -> Figure:
@@ -27,9 +29,9 @@ def fig3_7(runs: Runs) -> Figure:
     return panels.by_length(runs, panels.edits, labels, EDITS, GREEDY, _set(runs), share=False, interval=False)
 
 
-def fig3_11(runs: Runs) -> Figure:
+def fig3_11(runs: Runs, published: Published = NONE) -> Figure:
     """Figure 3.11: exact match with every hint, and with all at once (Section 7)."""
-    return panels.by_length(runs, panels.exact, words.labels(runs, "hints"), EXACT, _set(runs))
+    return panels.by_length(runs, panels.exact, words.labels(runs, "hints"), EXACT, _set(runs), published=published)
 
 
 def _set(runs: Runs) -> str:
@@ -57,7 +59,7 @@ def _repetitions(
     repetitions = sorted({r for some in runs.values() for r in panels.counts(some) if r > 1})
     points = {r: {name: measure(some, r) for name, some in runs.items()} for r in repetitions}
     if not any(panels.lengths(known) for known in points.values()):
-        return plotting.empty(runs, panels.reason(runs))
+        return plotting.empty(runs, panels.reason(runs), words.SLUGS)
 
     def axis(axes: Axes, known: Points) -> None:
         tested = panels.lengths(known)
@@ -82,7 +84,7 @@ def training(runs: Runs) -> Figure:
     """Validation exact match above and training loss below, by step, a column an experiment; every task has a line."""
     shown = {name: some for name, some in runs.items() if any(run.metrics for run in some)}
     if not shown:
-        return plotting.empty(runs, panels.reason(runs))
+        return plotting.empty(runs, panels.reason(runs), words.SLUGS)
     figure = Figure(figsize=(max(2.0 * len(shown) + 0.8, 4.5), 4.2), layout="constrained")
     grid = figure.subplots(2, len(shown), squeeze=False, sharex="col", sharey="row")
     labels = words.labels(shown, "hints", "softmax", "depth")
@@ -104,9 +106,17 @@ def training(runs: Runs) -> Figure:
         "Losses: nats summed over a batch, over the mean number of trained tokens in a batch; medians of "
         f"{WINDOW} recorded batches; logarithmic. {plotting.seeds_note(shown)}"
     )
-    without = plotting.not_recorded(runs, shown, "Nothing recorded in training")
-    plotting.footnote(figure, note, without, *plotting.absent(runs))
+    without = plotting.not_recorded(runs, shown, "Nothing recorded in training", words.SLUGS)
+    ends = {labels[name]: _end(some) for name, some in shown.items()}
+    plotting.found(figure, f"Validation exact match at the end of training: {plotting.ranked(ends, len(ends))}")
+    plotting.footnote(figure, note, without, *plotting.absent(runs, words.SLUGS))
     return figure
+
+
+def _end(runs: Sequence[Run]) -> float:
+    """The last validation exact match, median over seeds; nan where none was recorded."""
+    last = [values[-1] for run in runs if (values := [value for _, name, value in run.metrics if name == VALIDATION])]
+    return median(last) if last else float("nan")
 
 
 def _losses(runs: Runs) -> Mapping[str, str]:

@@ -23,12 +23,12 @@ COLUMNS = (("encoder", 0), ("encoder", 1), ("decoder", 0), ("decoder", 1))
 """Basis and stage of the published plots, from left to right."""
 STAGES = ("before the MLP", "after the MLP")
 LOOKS = {
-    "itself": (plotting.COLOURS[3], "o"),
+    "itself": (plotting.COLOURS[1], "o"),
     "its successor": (plotting.COLOURS[0], "^"),
     "the minimum": (plotting.COLOURS[2], "D"),
 }
-"""Colour and marker of what is marked."""
-FRAME = plotting.COLOURS[3]
+"""Colour and marker of what is marked; black is the frame."""
+FRAME = plotting.BLACK
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,7 +117,7 @@ def probed(run: Run) -> Probe | None:
 def _projections(runs: Runs, look: Callable[[Probe], View]) -> Figure:
     found = [(run, probe) for some in runs.values() for run in some for probe in [probed(run)] if probe is not None]
     if not found:
-        return plotting.empty(runs, panels.reason(runs))
+        return plotting.empty(runs, panels.reason(runs), words.SLUGS)
     run, probe = found[0]
     view = look(probe)
     layers = probe.bases["encoder"].shape[0]
@@ -132,7 +132,7 @@ def _projections(runs: Runs, look: Callable[[Probe], View]) -> Figure:
                 axes.set_title(f"{basis.capitalize()} basis,\n{STAGES[stage]}")
             if (layer, column) == view.framed:
                 for spine in axes.spines.values():
-                    spine.set(color=FRAME, linewidth=1.8)
+                    spine.set(color=FRAME, linewidth=2.2)
         row[0].set_ylabel(f"Layer {layer + 1}\nDot product")
         for pair in (row[:2], row[2:]):
             _level(pair)
@@ -141,12 +141,26 @@ def _projections(runs: Runs, look: Callable[[Probe], View]) -> Figure:
     _legend(figure, probe, view)
     token = probe.tokens[view.position]
     note = (
-        f"Token {token} at position {view.position} of {' '.join(probe.tokens)}. Red frame: where the paper reads "
+        f"Token {token} at position {view.position} of {' '.join(probe.tokens)}. Black frame: where the paper reads "
         f"{view.operation}. Right of the numbers: ⊥ and symbols that are no numbers. Seed {run.seed}, the first that "
         f"was recorded. Model: {words.model({'': [run]})}. The plots before and after an MLP share their scale."
     )
-    plotting.footnote(figure, note, *plotting.absent(runs))
+    plotting.found(figure, _found(probe, view))
+    plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
+
+
+def _found(probe: Probe, view: View) -> str:
+    """Where the marked tokens stand among all projections in the plot in which the paper reads the operation."""
+    layer, column = view.framed
+    basis, stage = COLUMNS[column]
+    values = probe.bases[basis][layer, stage, view.position]
+    order = [probe.vocabulary[place] for place in np.argsort(-values, kind="stable")]
+    places = [f"{word} ({token}) number {order.index(token) + 1}" for word, token in view.marked.items()]
+    return (
+        f"Where the paper reads {view.operation}, of {len(order)} projections on the {basis} basis the largest are "
+        f"those on {plotting.listed(order[:2])}; {plotting.listed(places)}"
+    )
 
 
 def _across(vocabulary: Sequence[str]) -> tuple[np.ndarray, dict[int, str]]:

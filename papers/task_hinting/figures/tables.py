@@ -4,7 +4,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lengen.intervals import median
-from lengen.plotting import Runs, above, first
+from lengen.plotting import NONE, Published, Runs, first
 from lengen.records import to_table
 from papers.task_hinting.figures import panels, words
 from papers.task_hinting.figures.panels import EXACT
@@ -15,20 +15,21 @@ PRINTED = (2.5, 5.0)
 TEMPERED = "Tempered softmax: attention logits times β ln n, β learned in every layer, n the tokens a query sees."
 
 
-def table1(runs: Runs) -> Figure:
+def table1(runs: Runs, published: Published = NONE) -> Figure:
     """Table 1: standard and tempered softmax without hints."""
-    return _sorting(runs)
+    return _sorting(runs, published)
 
 
-def table2(runs: Runs) -> Figure:
+def table2(runs: Runs, published: Published = NONE) -> Figure:
     """Table 2: standard and tempered softmax with successor hints."""
-    return _sorting(runs)
+    return _sorting(runs, published)
 
 
-def table3(runs: Runs) -> Figure:
+def table3(runs: Runs, published: Published = NONE) -> Figure:
     """Table 3: increment, standard, with carry hints, and with tempered softmax."""
     labels = words.labels(runs, "hints", "softmax")
-    return panels.by_length(runs, panels.exact, labels, EXACT, "Numbers plus 1, the answer's units first.", TEMPERED)
+    order = "Numbers plus 1, the answer's units first."
+    return panels.by_length(runs, panels.exact, labels, EXACT, order, TEMPERED, published=published)
 
 
 def table_csv(runs: Runs) -> str:
@@ -45,11 +46,11 @@ def table_csv(runs: Runs) -> str:
     return to_table(HEADER, rows)
 
 
-def _sorting(runs: Runs) -> Figure:
+def _sorting(runs: Runs, published: Published) -> Figure:
     labels = words.labels(runs, "softmax", "hints", "size")
     hints = f"{words.said_once(runs, 'hints').capitalize()}."
     printed = "Dotted: lengths of the printed table."
-    figure = panels.by_length(runs, panels.exact, labels, EXACT, hints, TEMPERED, printed)
+    figure = panels.by_length(runs, panels.exact, labels, EXACT, hints, TEMPERED, printed, published=published)
     tested = panels.lengths({name: panels.exact(some) for name, some in runs.items()})
     if tested:
         _mark(figure.axes[0], words.trained(first(runs))[1], tested)
@@ -62,4 +63,3 @@ def _mark(axes: Axes, longest: int, tested: list[int]) -> None:
         length = round(times * longest)
         if length in tested and length == times * longest:
             axes.axvline(length, color="0.4", linestyle=":", linewidth=1, zorder=0.6)
-            above(axes, length, f"{times:g} × trained")

@@ -1,6 +1,6 @@
 """Theorem 5.1 beside trained models: exact match and the two operations of Section 4 by length."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from matplotlib.axes import Axes
@@ -25,14 +25,18 @@ MEASURED = (
 def thm5_1(runs: Runs) -> Figure:
     """Exact match, copy and minimum after the first attention, identity and successor after the second."""
     if not any(runs.values()):
-        return plotting.empty(runs, panels.reason(runs))
+        return plotting.empty(runs, panels.reason(runs), words.SLUGS)
     figure = Figure(figsize=(12.5, 3.6), layout="constrained")
     grid = figure.subplots(1, 4, sharey=True)
     for axes, (title, measure) in zip(grid, MEASURED, strict=True):
         points = {name: measure(some) for name, some in runs.items()}
         plotting.lines(axes, points, panels.method_looks(runs), _labels(runs), interval=False)
         axes.set_title(title, pad=14)
-        _length_axis(runs, axes, points)
+        if panels.lengths(points):
+            _length_axis(runs, axes, points)
+        else:
+            axes.set(xticks=[], facecolor="0.97")
+            axes.text(0.5, 0.5, "not recorded", ha="center", color="0.4", transform=axes.transAxes)
     plotting.percent(grid[0])
     grid[0].set_ylabel("Share of sequences, or of tokens")
     plotting.legend(figure, grid, wrap=32)
@@ -42,15 +46,34 @@ def thm5_1(runs: Runs) -> Figure:
         low, high = words.trained(first(trained))
         notes.append(f"Grey: trained lengths of the trained models, {low}–{high}; {words.model(trained)}.")
     notes += [plotting.seeds_note(runs), plotting.BESIDE_NOTE]
-    plotting.footnote(figure, " ".join(notes), *plotting.absent(runs))
+    plotting.found(figure, _found(runs))
+    plotting.footnote(figure, " ".join(notes), *plotting.absent(runs, words.SLUGS))
     return figure
+
+
+def _found(runs: Runs) -> str:
+    """Up to which length the construction sorts, and what the printed one and the trained models do there."""
+    points = {name: panels.exact(some) for name, some in runs.items() if some}
+    made = next((name for name in points if words.method(runs[name][0]) == "constructed"), None)
+    if made is None or points[made].empty:
+        return ""
+    right = points[made][points[made]["value"] == 1]["length"]
+    others = {
+        _label(runs[name][0]).partition(";")[0]: float(
+            frame[frame["length"] == frame["length"].max()]["value"].median()
+        )
+        for name, frame in points.items()
+        if name != made and len(frame) and (runs[name][0].constructed or plotting.has_learned(runs[name]))
+    }
+    told = f"The construction makes no mistake up to {right.max()} numbers" if len(right) else "The construction fails"
+    return f"{told}; at their longest inputs {plotting.ranked(others)}" if others else told
 
 
 def thm5_1_formats(runs: Runs) -> Figure:
     """The longest input that the construction sorts, by the bits of its numbers, beside what its bound allows."""
     solved = {name: _longest(some) for name, some in runs.items() if some}
     if not any(solved.values()):
-        return plotting.empty(runs, panels.reason(runs))
+        return plotting.empty(runs, panels.reason(runs), words.SLUGS)
     figure = Figure(figsize=(7.2, 3.2), layout="constrained")
     axes = figure.subplots()
     bits = {precision: held.bits for precision, held in NUMBER_FORMATS.items()}
@@ -76,12 +99,25 @@ def thm5_1_formats(runs: Runs) -> Figure:
     axes.set_xticks(sorted(names), labels=[f"{value} ({names[value]})" for value in sorted(names)])
     axes.set(xlabel="Significant bits b", ylabel="Numbers sorted")
     plotting.legend(figure, [axes])
+    plotting.found(figure, _within(runs, solved))
     note = (
         f"Points: the longest tested input at which {SOLVED:.0%} and more are sorted; longer ones are tested up to the "
         "bound where it is below a thousand."
     )
-    plotting.footnote(figure, note, *plotting.absent(runs))
+    plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
+
+
+def _within(runs: Runs, solved: Mapping[str, int]) -> str:
+    """The longest input that is sorted in every number format."""
+    reached: dict[str, int] = {}
+    for name, longest in solved.items():
+        held = NUMBER_FORMATS[setting(runs[name][0], "precision")].name
+        reached[held] = max(longest, reached.get(held, 0))
+    told = plotting.listed([f"{longest:,} numbers in {held}" for held, longest in reached.items()])
+    tried = {name: max(int(length) for length in panels.exact(runs[name])["length"]) for name in solved}
+    all_of_it = "all that was tried, " * (tried == {**solved})
+    return f"The construction sorts {all_of_it}up to {told}"
 
 
 SOLVED = 0.99
@@ -99,10 +135,10 @@ def thm5_1_repeats(runs: Runs) -> Figure:
     repetitions = sorted({r for some in runs.values() for r in panels.counts(some)})
     points = {r: {name: panels.exact(some, r) for name, some in runs.items()} for r in repetitions}
     if not any(panels.lengths(known) for known in points.values()):
-        return plotting.empty(runs, panels.reason(runs))
+        return plotting.empty(runs, panels.reason(runs), words.SLUGS)
     figure = panels.by_repetition(runs, points, _labels(runs), EXACT, partial(_length_axis, runs), interval=True)
     note = f"{panels.REP}; r = 1: all drawn uniformly. {plotting.seeds_note(runs)} {plotting.BESIDE_NOTE}"
-    plotting.footnote(figure, note, *plotting.absent(runs))
+    plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lengen.config.sections import NUMBER_FORMATS
 from lengen.intervals import median
 from lengen.plotting import METHODS, Range, Runs, first, plural, setting
 from lengen.records import Run
@@ -30,6 +31,30 @@ def method(run: Run) -> str:
         return str(setting(run, "temperature"))
     return "hints" if len(hints) > 1 else hints[0] if hints else "unhinted"
 
+
+SLUGS = {
+    **{f"{size}m": f"{size}M examples" for size in (1, 10, 40, 160)},
+    **{f"depth-{depth}": f"{depth} layers" for depth in (2, 4, 8, 12)},
+    "none": "no hints",
+    "successor": "successor hints",
+    "successor-equal": "successor hints with as many updates of sorting",
+    "none-twice": "no hints, twice the updates",
+    "all": "all hints at once",
+    "standard": "standard softmax",
+    "tempered": "tempered softmax",
+    **{f"tempered-{size}m": f"tempered softmax with {size}M examples" for size in (1, 10, 40)},
+    "tempered-prompt": "tempered softmax, n of the prompt",
+    "one-plus-log": "softmax with 1 + β ln n",
+    "hinting": "carry hints",
+    "fixed": "fixed positions",
+    "learned": "learned positions",
+    "construction": "the construction",
+    "as-printed": "the construction as printed",
+    "repeats": "the construction on repeated numbers",
+    **{held.name: f"the construction in {held.name}" for held in NUMBER_FORMATS.values()},
+    **{f"bound-{held.name}": f"the construction at the bound of {held.name}" for held in NUMBER_FORMATS.values()},
+}
+"""What the names of experiments stand for, where one has no run."""
 
 # -- what tells the runs of a figure apart -----------------------------------------------------------------
 

@@ -32,6 +32,8 @@ class Drawn(NamedTuple):
     file: str
     width: int
     height: int
+    says: str = ""
+    """What the picture says of itself: what it found, and its caption."""
 
 
 class FigureCard(NamedTuple):
@@ -77,10 +79,10 @@ def figure_card(
 ) -> FigureCard | None:
     """The card of a figure; None where it was not drawn."""
     drawn = []
-    for store, sheet, file, width, height in sheets:
+    for store, sheet, file, width, height, says in sheets:
         missing = sum(not runs for runs in sheet.runs.values())
         profile = sheet.stem.name.rpartition("-")[2]
-        drawn.append((Picture(store, profile, file, width, height, missing), sheet))
+        drawn.append((Picture(store, profile, file, width, height, missing), sheet, says))
     if not drawn:
         return None
     drawn.sort(key=lambda item: (item[0].store != "reference", item[0].missing, -PROFILES.index(item[0].profile)))
@@ -88,13 +90,13 @@ def figure_card(
     others = [card for card in cards if home.get(card.id) != figure.name and set(card.names) <= set(figure.reads)]
     title = f"{published_name(figure.name)}{figure.title}"
     found = "; ".join(f"{card.statement}: {card.standings[0].verdict}" for card in (claims or others)[:4])
-    (shown, sheet), *_ = drawn
+    (shown, sheet, says), *_ = drawn
     runs: list[Run] = [run for some in sheet.runs.values() for run in some]
     return FigureCard(
         name=figure.name,
         title=title,
-        alt=f"{title}. {'Found: ' + found if found else 'No claim rests on it'}.",
-        pictures=[picture for picture, _ in drawn],
+        alt=f"{says.rstrip('.') or title}. {'Found: ' + found if found else 'No claim rests on it'}.",
+        pictures=[picture for picture, *_ in drawn],
         claims=claims,
         others=others,
         keys=[key_of(shown.store, name, shown.profile) for name, some in sheet.runs.items() if some],

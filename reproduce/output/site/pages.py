@@ -150,6 +150,8 @@ def page_of(paper: str, stores: Sequence[Store], drawn: Sequence[Drawn]) -> Page
 
 
 def _write_paper(paper: str, stores: Sequence[Store], site: Path, tell: Callable[[str], Tell]) -> None:
+    from lengen.plotting import said
+
     wanted = [(store.name, sheet) for store in stores for sheet in figures.sheets(paper, store)]
     made = figures.write([sheet for _, sheet in wanted], stores[0].root, ("svg",), tell(f"figures of {paper} drawn"))
     drawn = []
@@ -157,7 +159,7 @@ def _write_paper(paper: str, stores: Sequence[Store], site: Path, tell: Callable
         file = f"figures/{slug(paper)}/{slug(store)}.{slug(svg.stem)}.svg"
         content = svg.read_bytes()
         _write_bytes(site / file, content)
-        drawn.append(Drawn(store, sheet, file, *_size(content)))
+        drawn.append(Drawn(store, sheet, file, *_size(content), said(content)))
     page = page_of(paper, stores, drawn)
     _write_text(site / page.file, render("paper.html", page=page, title=page.title, up="index.html"))
     headers = [(store, run) for store in stores for run in store.headers(paper)]
