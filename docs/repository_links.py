@@ -7,10 +7,12 @@ what a linked page links to follows. A link to a folder stays as it is.
 import posixpath
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
-from mkdocs.structure.pages import Page
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = "repository"
@@ -18,8 +20,10 @@ PLACE = "repository"
 LINK = re.compile(r"(?P<before>\]\()(?P<target>[^)#\s:]+)(?P<after>(?:#[^)]*)?\))")
 
 
-def on_files(files: Files, config: MkDocsConfig) -> Files:
+def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
     """Add what pages link to, and what those link to, until nothing is new."""
+    from mkdocs.structure.files import File
+
     todo = [file for file in files if file.is_documentation_page()]
     while todo:
         page = todo.pop()
@@ -32,17 +36,22 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+def on_page_markdown(markdown: str, page: "Page", config: "MkDocsConfig", files: "Files") -> str:
     """Rewrite each link to a file of the repository to where that file is in the site."""
-    here, place = page.file.src_uri, in_repository(page.file.src_uri)
+    return rewritten(markdown, page.file.src_uri)
 
-    def rewritten(link: re.Match[str]) -> str:
+
+def rewritten(markdown: str, uri: str) -> str:
+    """A page of the site with its links to files of the repository as they are in the site."""
+    place = in_repository(uri)
+
+    def moved(link: re.Match[str]) -> str:
         target = resolved(link["target"], place)
         if not target:
             return link.group()
-        return f"{link['before']}{posixpath.relpath(in_site(target), posixpath.dirname(here))}{link['after']}"
+        return f"{link['before']}{posixpath.relpath(in_site(target), posixpath.dirname(uri))}{link['after']}"
 
-    return LINK.sub(rewritten, markdown)
+    return LINK.sub(moved, markdown)
 
 
 def linked(markdown: str, place: str) -> list[str]:
