@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.pages import CELL, executed, output
 
@@ -17,8 +18,12 @@ def test_the_notebooks_are_among_them():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_prints_what_it_says(page, monkeypatch):
     monkeypatch.chdir(page.parent)
+    threads = torch.get_num_threads()
     text = page.read_text(encoding="utf-8")
-    assert executed(text) == text, f"python -m tests.pages {page.relative_to(ROOT)} writes what it prints now"
+    try:
+        assert executed(text) == text, f"python -m tests.pages {page.relative_to(ROOT)} writes what it prints now"
+    finally:
+        torch.set_num_threads(threads)
 
 
 def test_a_cell_shows_its_last_value_and_shares_its_names():
