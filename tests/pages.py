@@ -2,11 +2,12 @@
 
 As in a notebook, a cell that ends with an expression shows its value. The notebooks of docs/notebooks are such pages
 (jupytext opens them as they are). After a change: ``python -m tests.pages docs/notebooks/first_steps.md`` runs a page
-and writes what it printed.
+where it lies and writes what it printed; with ``--check`` it says what would change.
 """
 
 import ast
 import contextlib
+import difflib
 import io
 import re
 import sys
@@ -40,5 +41,15 @@ def output(code: str, known: dict[str, object]) -> str:
 
 
 if __name__ == "__main__":
-    for page in map(Path, sys.argv[1:]):
-        page.write_text(executed(page.read_text(encoding="utf-8")), encoding="utf-8")
+    stale = []
+    for page in map(Path, (name for name in sys.argv[1:] if name != "--check")):
+        text = page.read_text(encoding="utf-8")
+        with contextlib.chdir(page.parent):
+            ran = executed(text)
+        if ran != text and "--check" in sys.argv:
+            stale += difflib.unified_diff(
+                text.splitlines(), ran.splitlines(), f"{page}", "what it prints now", lineterm=""
+            )
+        elif ran != text:
+            page.write_text(ran, encoding="utf-8")
+    sys.exit("\n".join(stale) or None)

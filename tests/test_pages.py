@@ -1,9 +1,9 @@
 """Pages that run: the code of the documentation and its notebooks prints what stands beside it."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
-
-import pytest
-import torch
 
 from tests.pages import CELL, executed, output
 
@@ -15,15 +15,12 @@ def test_the_notebooks_are_among_them():
     assert {"first_steps", "look_inside", "your_own_task", "verdicts"} <= {page.stem for page in PAGES}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_page_prints_what_it_says(page, monkeypatch):
-    monkeypatch.chdir(page.parent)
-    threads = torch.get_num_threads()
-    text = page.read_text(encoding="utf-8")
-    try:
-        assert executed(text) == text, f"python -m tests.pages {page.relative_to(ROOT)} writes what it prints now"
-    finally:
-        torch.set_num_threads(threads)
+def test_pages_print_what_they_say():
+    """In a program of its own: what a page defines or sets is nothing to other tests."""
+    words = [sys.executable, "-m", "tests.pages", "--check", *map(str, PAGES)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}
+    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"python -m tests.pages PAGE writes what it prints now\n{done.stdout}{done.stderr}"
 
 
 def test_a_cell_shows_its_last_value_and_shares_its_names():
