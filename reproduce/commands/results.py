@@ -256,7 +256,7 @@ def _refresh_reference(paper: str, reference: Store) -> None:
 
 
 def _refresh_pages(reference: Store) -> None:
-    """What the pages of a checkout say of claims follows its reference runs, of all papers."""
+    """What the pages of a checkout say of claims follows its reference runs, whichever were promoted."""
     from reproduce.comparison import blocks
 
     repository = checkout()
