@@ -77,7 +77,7 @@ bench: setup  ## measure speed, as ratios on this machine; OUT=results/bench/ AG
 	$(PY) -m reproduce.bench $(if $(OUT),--out $(OUT)) $(if $(AGAINST),--against $(AGAINST)) $(if $(ONLY),--only $(ONLY))
 
 docs: $(DOCS)/.installed  ## the documentation as a site: build/site/index.html
-	$(DOCS)/bin/python -m mkdocs build
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build
 	@mkdir -p build/site/notebooks && for page in docs/notebooks/*.md; do \
 	  $(DOCS)/bin/jupytext --quiet --to ipynb --output build/site/notebooks/$$(basename $$page .md).ipynb $$page || exit; done
 
