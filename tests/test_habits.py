@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,9 @@ def pins(name: str) -> dict[str, list[str]]:
 def test_locked_files_hold_one_torch_and_nothing_of_cuda_unasked():
     processor, gpu, rest = (pins(f"requirements{end}") for end in ("-torch-cpu.txt", "-torch-cuda.txt", ".lock"))
     assert processor == {"torch": ["2.13.0+cpu", "2.13.0"]} and gpu["torch"] == ["2.13.0"] and "torch" not in rest
+    needed = {re.split(r"[^\w.-]", name)[0] for name in metadata.requires("torch") or () if "extra ==" not in name}
+    assert needed - set(gpu) <= set(rest), "torch is installed without what it needs, so that has to be here"
+    assert "setuptools" in rest, "it builds the project, without a network"
     accelerated = [name for name in gpu if re.match(r"nvidia-|cuda-|triton$", name)]
     assert len(accelerated) == 19 == len(gpu) - 1 and not set(gpu) & set(rest)
     assert "index-url https://download.pytorch.org/whl/cpu\n" in (ROOT / "requirements-torch-cpu.txt").read_text()
