@@ -2,34 +2,43 @@
 
 PROFILE ?= cpu
 PYTHON  ?= python3
-TORCH   ?= torch==2.13.0
+TORCH   ?= cpu
+UV      ?= $(shell command -v uv)
 PY      := .venv/bin/python
 STAMP   := .venv/.installed
+DOCS    := build/docs-venv
 RUN     := $(PY) -m reproduce
 PYTEST  ?= -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce night matrix figures compare report bench test soak lint
+.PHONY: help setup reproduce night matrix figures compare report bench docs test soak lint
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 20
 	@$(PYTHON) -m papers | awk -F '\t' '{ printf "reproduce-paper%s\t%s\n", $$1, $$3 }' | expand -t 20
-	@echo "PROFILE=smoke|cpu|night|paper (now $(PROFILE)), PYTHON=$(PYTHON) (3.11 or newer)"
+	@echo "PROFILE=smoke|cpu|night|paper (now $(PROFILE)), PYTHON=$(PYTHON) (3.11 or newer), TORCH=cpu|cuda (now $(TORCH))"
 
 setup: $(STAMP)  ## create .venv with the locked versions and this project
 
-# The stamp holds a sum of what was installed: .venv is built only when it is missing or the lock changed, so a
+# uv where it is found, else pip; both hold every package to its hash. TORCH: cpu and cuda have files of hashes, anything
+# else is handed to the installer as it is. UV= (empty) keeps to pip.
+VENV    := $(if $(UV),$(UV) venv --quiet --python $(PYTHON),$(PYTHON) -m venv)
+INSTALL  = $(if $(UV),$(UV) pip install --quiet --python $(1),$(1) -m pip install --quiet --no-compile --disable-pip-version-check)
+LOCKED  := --no-deps --require-hashes -r
+WITH_TORCH := $(if $(filter cpu cuda,$(TORCH)),$(LOCKED) requirements-torch-$(TORCH).txt,$(TORCH))
+
+# The stamp holds a sum of what was installed: .venv is built only when it is missing or a lock changed, so a
 # .venv that is a link to another checkout's serves as well.
-WANTED := $(shell cat requirements.lock | cksum | tr ' ' '-')-$(TORCH)
+WANTED := $(shell cat requirements.lock requirements-torch-*.txt | cksum | tr ' ' '-')-$(TORCH)
 ifneq ($(shell cat $(STAMP) 2>/dev/null),$(WANTED))
 .PHONY: $(STAMP)
 endif
 $(STAMP):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is $$($(PYTHON) -V 2>&1): Python 3.11 or newer is needed; name one with make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; exit 2; }
-	@test -x $(PY) || $(PYTHON) -m venv .venv
-	$(PY) -m pip install --quiet --no-compile --disable-pip-version-check $(TORCH)
-	$(PY) -m pip install --quiet --no-compile --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
-	$(PY) -m pip install --quiet --no-compile --disable-pip-version-check --no-deps --no-index --no-build-isolation --editable .
+	@test -x $(PY) || $(VENV) .venv
+	$(call INSTALL,$(PY)) $(WITH_TORCH) || { echo "torch could not be installed: make setup TORCH=cuda takes it from PyPI, TORCH='torch==2.13.0 --index-url URL' from an index that this machine reaches" >&2; exit 2; }
+	$(call INSTALL,$(PY)) $(LOCKED) requirements.lock
+	$(call INSTALL,$(PY)) --no-deps --no-index --no-build-isolation --editable .
 	@$(PY) -m compileall -q -j 0 .venv/lib lengen papers reproduce >/dev/null 2>&1 || true
 	@echo '$(WANTED)' > $(STAMP)
 
@@ -66,6 +75,16 @@ report: setup  ## one site with everything: results/local/report/index.html
 
 bench: setup  ## measure speed, as ratios on this machine; OUT=results/bench/ AGAINST=BASE ONLY=NAME
 	$(PY) -m reproduce.bench $(if $(OUT),--out $(OUT)) $(if $(AGAINST),--against $(AGAINST)) $(if $(ONLY),--only $(ONLY))
+
+docs: $(DOCS)/.installed  ## the documentation as a site: build/site/index.html
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build
+	@mkdir -p build/site/notebooks && for page in docs/notebooks/*.md; do \
+	  $(DOCS)/bin/jupytext --quiet --to ipynb --output build/site/notebooks/$$(basename $$page .md).ipynb $$page || exit; done
+
+$(DOCS)/.installed: docs/requirements.txt
+	@test -x $(DOCS)/bin/python || $(VENV) $(DOCS)
+	$(call INSTALL,$(DOCS)/bin/python) --require-hashes -r docs/requirements.txt
+	@touch $@
 
 test: setup  ## all tests
 	$(PY) -m pytest -q $(PYTEST)

@@ -1,4 +1,5 @@
-"""What an addition touches: recorded small ones, laid over a copy of the packages, touch what the README says and work.
+"""What an addition touches: recorded small ones, laid over a copy of the packages, touch what docs/extending.md says
+and work.
 
 A record that no longer applies is made anew: repeat the addition by hand, then ``git diff`` with ``git add -N``.
 """
@@ -15,9 +16,12 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "tests" / "additions"
 COPIED = ("lengen", "papers", "reproduce", "tests")
-TABLE = (ROOT / "README.md").read_text(encoding="utf-8").partition("| to add | touch |")[2].partition("\n\n")[0]
-ROWS = {match[1]: row for row in TABLE.splitlines() if (match := re.search(r"\]\(tests/additions/(\w+)\.diff\)", row))}
-"""Record -> the row of the README that says what it touches."""
+PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+TABLE = PAGE.partition("| to add | touch |")[2].partition("\n\n")[0]
+ROWS = {
+    match[1]: row for row in TABLE.splitlines() if (match := re.search(r"\]\(\.\./tests/additions/(\w+)\.diff\)", row))
+}
+"""Record -> the row of the page that says what it touches."""
 
 
 def touched(record: Path) -> list[str]:
@@ -26,7 +30,7 @@ def touched(record: Path) -> list[str]:
 
 
 def named(row: str) -> list[str]:
-    """Places that a row of the README names; ``<name>`` stands for any name."""
+    """Places that a row names; ``<name>`` stands for any name."""
     return re.findall(r"`((?:lengen|papers|tests)/[\w/<>.]+)`", row)
 
 
@@ -62,13 +66,14 @@ def all_added(tmp_path_factory) -> Path:
     return folder
 
 
-def test_every_record_has_a_row():
+def test_every_record_has_a_row_and_is_shown():
     assert {path.stem for path in RECORDS.iterdir()} == set(ROWS)
     assert set(ROWS) == {"task", "encoding", "position_ids", "metric", "experiment", "paper", "trick"}
+    assert set(re.findall(r'--8<-- "tests/additions/(\w+)\.diff"', PAGE)) == set(ROWS)
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_an_addition_touches_what_the_readme_says_and_no_other_file(name):
+def test_an_addition_touches_what_the_page_says_and_no_other_file(name):
     files, places = touched(RECORDS / f"{name}.diff"), named(ROWS[name])
     inside = {place: r"\w+\.\w+" if place.endswith("/") else "" for place in places}
     patterns = [re.escape(place).replace("<name>", r"[a-z]\w*") + inside[place] for place in places]

@@ -198,7 +198,7 @@ def cuda(built: str, usable: str, driver: str) -> Finding:
     if not driver:
         return Finding("CUDA", "no GPU here: profiles smoke, cpu and night need none, --profile paper does")
     if not built:
-        remedy = "make setup TORCH=torch with the index of pytorch.org that fits the driver"
+        remedy = "make setup TORCH=cuda, or TORCH='torch --index-url URL' with the index of pytorch.org for this driver"
         return Finding("CUDA", f"driver {driver}, but torch was built without CUDA", remedy)
     remedy = (
         f"update the driver, or install a torch that was built for it: {built} is newer than it, or the GPU is in use"

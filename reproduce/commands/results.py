@@ -285,19 +285,26 @@ def promote_command(options: argparse.Namespace) -> int:
         print(f"{readable(reference.folder(copy))}" if copy else f"{run.experiment} seed {run.seed}: already there")
     for paper in dict.fromkeys(run.experiment.split("/")[0] for run in runs):
         _refresh_reference(paper, reference)
+    _refresh_pages(reference)
     return 0
 
 
 def _refresh_reference(paper: str, reference: Store) -> None:
-    """Figures, comparison and the table of claims, in whichever README has its markers, follow the promoted runs."""
-    from reproduce.comparison import compare, tables
+    """Figures and comparison of a paper follow the promoted runs."""
+    from reproduce.comparison import compare
     from reproduce.output import figures
     from reproduce.runs.display import counter
 
-    (rows,), paths = compare.save(paper, [reference])
+    _, paths = compare.save(paper, [reference])
     for path in (*figures.draw(paper, reference, tell=counter("figures drawn", sys.stderr)), *paths):
         print(readable(path))
+
+
+def _refresh_pages(reference: Store) -> None:
+    """What the pages of a checkout say of claims follows its reference runs, whichever were promoted."""
+    from reproduce.comparison import blocks
+
     repository = checkout()
     if repository is not None and reference.path.parent == repository / "results":
-        for page in (repository / "README.md", CATALOGUE.paper(paper).published.with_name("README.md")):
-            tables.refresh(page, paper, rows)
+        for page in blocks.write(repository, reference):
+            print(readable(page))

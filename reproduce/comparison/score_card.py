@@ -27,20 +27,25 @@ def _rank(row: Row) -> tuple[bool, int]:
     return row.verdict == NOT_RUN, LARGEST.index(row.profile)
 
 
-def score(rows: Sequence[Row], headline: bool = False) -> Counter[str]:
-    """Verdict -> number of claims; parts of one claim count once, with the worst verdict among them.
+def judged(rows: Sequence[Row], headline: bool = False) -> list[Row]:
+    """One row for every claim that counts, in their order: of the parts of one claim that with the worst verdict.
 
     From the worst on: differs, untested, floor, undecided, not run, reproduced. ``headline``: only of the claims that
     the paper opens with.
     """
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[Row]] = {row.counts_as: [] for row in rows if row.kind == "claim"}
     for row in decisive(rows).values():
-        groups.setdefault(row.counts_as, []).append(row)
-    return Counter(
-        min((row.verdict for row in group), key=ORDER.index)
+        groups[row.counts_as].append(row)
+    return [
+        min(group, key=lambda row: (ORDER.index(row.verdict), not row.headline))
         for group in groups.values()
         if not headline or any(row.headline for row in group)
-    )
+    ]
+
+
+def score(rows: Sequence[Row], headline: bool = False) -> Counter[str]:
+    """Verdict -> number of claims (`judged`)."""
+    return Counter(row.verdict for row in judged(rows, headline))
 
 
 def card(rows: Sequence[Row]) -> list[tuple[str, Counter[str]]]:

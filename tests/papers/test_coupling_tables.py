@@ -162,11 +162,11 @@ def test_table_26_output():
     assert VOCAB.decode(logits[12:].argmax(dim=1)) == theorem.OUTPUT
 
 
-# ------------------------------------------------------------------ the section of README.md
+# ------------------------------------------------------------------ the page docs/construction.md
 
 
 def steps() -> list[str]:
-    """Rows of README's table from the model: what the heads read at the last four tokens, and what comes out."""
+    """Rows of the page's table from the model: what the heads read at the last four tokens, and what comes out."""
     model, batch = example()
     _, attended, _, logits = stages()
     with torch.no_grad():
@@ -193,7 +193,7 @@ def steps() -> list[str]:
     return rows
 
 
-def test_the_readme_says_what_each_head_contributes():
-    text = (ROOT / "README.md").read_text()
+def test_the_page_says_what_each_head_contributes():
+    text = (ROOT / "docs" / "construction.md").read_text(encoding="utf-8")
     for row in steps():
         assert row in text

@@ -62,7 +62,8 @@ def texts() -> list[tuple[str | None, str]]:
         found |= {(paper, each) for each in named(pages, paper, IN_CODE, AFTER_SET)}
         found |= {(paper, each) for each in named("\n".join(docstrings(f"papers/{paper}")), paper, IN_CODE, AFTER_SET)}
         found |= {(paper, each) for each in named("\n".join(CATALOGUE.deviations(paper).values()), paper, IN_PROSE)}
-    front = [(ROOT / "README.md").read_text("utf-8"), *docstrings("lengen"), *docstrings("reproduce")]
+    pages = [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("docs/papers/*.md")]
+    front = [*(page.read_text("utf-8") for page in pages), *docstrings("lengen"), *docstrings("reproduce")]
     found |= {(None, each) for each in named("\n".join(front), None, IN_CODE, AFTER_SET)}
     return sorted(found, key=str)
 

@@ -1,0 +1,136 @@
+"""How the project is installed, built and contributed to: the files that say so agree with each other."""
+
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+DOCS = ROOT / "docs"
+
+
+def planned(*arguments: str) -> str:
+    """What make would do."""
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed: apt-get install make")
+    command = ["make", "--dry-run", "--always-make", "--no-print-directory", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    ("chosen", "installed"),
+    [
+        ((), "--no-deps --require-hashes -r requirements-torch-cpu.txt"),
+        (("TORCH=cuda",), "--no-deps --require-hashes -r requirements-torch-cuda.txt"),
+        (("TORCH=torch==2.12.0 --index-url URL",), "torch==2.12.0 --index-url URL"),
+    ],
+)
+def test_setup_installs_the_torch_that_one_variable_names(chosen, installed):
+    said = planned("setup", "UV=", *chosen)
+    pip = ".venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check"
+    assert f"{pip} {installed} ||" in said
+    assert f"{pip} --no-deps --require-hashes -r requirements.lock" in said and " venv .venv" in said
+
+
+def test_uv_installs_the_same_files_where_it_is_found():
+    said = planned("setup", "UV=/opt/uv")
+    for file in ("requirements-torch-cpu.txt", "requirements.lock"):
+        install = "/opt/uv pip install --quiet --python .venv/bin/python --no-deps --require-hashes -r"
+        assert f"{install} {file}" in said
+    assert " -m pip " not in said and "/opt/uv venv" in said
+
+
+def pins(name: str) -> dict[str, list[str]]:
+    """Package -> its versions in a file of hashes, each with a hash."""
+    found: dict[str, list[str]] = {}
+    for entry in re.split(r"\n(?=[a-z])", re.sub(r"(?m)^[#-].*\n", "", (ROOT / name).read_text(encoding="utf-8"))):
+        match = re.match(r"([\w.-]+)==([^ ]+)", entry.strip())
+        assert match and re.search(r"--hash=sha256:[0-9a-f]{64}\b", entry), f"{name}: {entry[:60]}"
+        found.setdefault(match[1], []).append(match[2])
+    return found
+
+
+def test_locked_files_hold_one_torch_and_nothing_of_cuda_unasked():
+    processor, gpu, rest = (pins(f"requirements{end}") for end in ("-torch-cpu.txt", "-torch-cuda.txt", ".lock"))
+    assert processor == {"torch": ["2.13.0+cpu", "2.13.0"]} and gpu["torch"] == ["2.13.0"] and "torch" not in rest
+    needed = {re.split(r"[^\w.-]", name)[0] for name in metadata.requires("torch") or () if "extra ==" not in name}
+    assert needed - set(gpu) <= set(rest), "torch is installed without what it needs, so that has to be here"
+    assert "setuptools" in rest, "it builds the project, without a network"
+    accelerated = [name for name in gpu if re.match(r"nvidia-|cuda-|triton$", name)]
+    assert len(accelerated) == 19 == len(gpu) - 1 and not set(gpu) & set(rest)
+    assert "index-url https://download.pytorch.org/whl/cpu\n" in (ROOT / "requirements-torch-cpu.txt").read_text()
+    assert {"mkdocs", "mkdocs-material", "mkdocstrings", "jupytext"} <= set(pins("docs/requirements.txt"))
+
+
+def test_workflow_and_hooks_run_what_everybody_runs():
+    (job,) = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"].values()
+    assert [step["run"] for step in job["steps"] if "run" in step] == ["bash .ci/run"]
+    ci = (ROOT / ".ci/run").read_text()
+    assert all(f"\nmake {target}\n" in ci for target in ("lint", "test", "docs"))
+    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    lint = MAKEFILE.partition("\nlint:")[2]
+    for hook in local["hooks"]:
+        command = hook["entry"].removeprefix(".venv/bin/python -m ").removesuffix(" --force-exclude")
+        assert f"$(PY) -m {command}" in lint or command.startswith("pytest")
+        assert all((ROOT / word).exists() for word in command.split() if word.startswith("tests/"))
+
+
+def test_the_container_sets_itself_up():
+    text = (ROOT / ".devcontainer/devcontainer.json").read_text()
+    container = json.loads(re.sub(r"(?m)^//.*\n", "", text))
+    assert container["postCreateCommand"] == "make setup" and container["image"].startswith("python:3.")
+
+
+def test_the_change_log_has_the_version_of_the_project():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert re.search(rf"^## {re.escape(version)} \(", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+
+
+# ------------------------------------------------------------------ the documentation
+
+
+def in_nav(entries: list[object]) -> list[str]:
+    """Pages of a navigation, in order."""
+    found = []
+    for entry in entries:
+        value = next(iter(entry.values())) if isinstance(entry, dict) else entry
+        found += in_nav(value) if isinstance(value, list) else [value]
+    return found
+
+
+def test_every_page_is_in_the_navigation_and_nothing_comes_from_the_network():
+    site = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+    assert sorted(in_nav(site["nav"])) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+    assert site["strict"] is True and site["theme"]["font"] is False and site["use_directory_urls"] is False
+    assert not re.search(r"https?://", (ROOT / "mkdocs.yml").read_text())
+
+
+def test_the_api_names_modules_that_are_there():
+    named = [name for page in DOCS.glob("api/*.md") for name in re.findall(r"(?m)^::: (.+)$", page.read_text())]
+    assert len(named) == len(set(named)) > 50
+    files = [ROOT.joinpath(*name.split(".")) for name in named]
+    assert all(file.with_suffix(".py").is_file() or (file / "__init__.py").is_file() for file in files)
+
+
+def test_links_that_leave_the_documentation_stay_in_its_site():
+    found = importlib.util.spec_from_file_location("repository_links", DOCS / "repository_links.py")
+    hook = importlib.util.module_from_spec(found)
+    found.loader.exec_module(hook)
+    text = "[a](../papers/coupling/ERRATA.md#e1) [b](verdicts.md) [c](https://x.org/y) [d](../results/bench)"
+    moved = "[a](repository/papers/coupling/ERRATA.md#e1) [b](verdicts.md) [c](https://x.org/y) [d](../results/bench)"
+    assert hook.rewritten(text, "index.md") == moved
+    assert hook.linked(text, "docs/index.md") == ["papers/coupling/ERRATA.md", "docs/verdicts.md"]
+    outside = "repository/papers/coupling/README.md"
+    assert (
+        hook.rewritten("[a](ERRATA.md) [b](../../docs/verdicts.md)", outside)
+        == "[a](ERRATA.md) [b](../../../verdicts.md)"
+    )
+    assert hook.resolved("../../etc/passwd", "docs/index.md") == ""
