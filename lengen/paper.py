@@ -47,5 +47,5 @@ class Paper:
     workloads: "Callable[[], Sequence[Workload]]" = tuple
     """Settings of it whose speed two checkouts are compared by."""
     adders: "Callable[[], Mapping[str, Spec | None]]" = dict
-    """Experiments whose models add two numbers of ten digits, for ``adderboard``: with the specification that constructs
-    such a model; None: with the weights of a run."""
+    """Experiments whose models ``adderboard`` lets add two numbers of ten digits, each with the specification that
+    constructs such a model; None: with the weights of a run."""

@@ -244,13 +244,15 @@ def parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("adderboard", help="the community's check of ten-digit addition, on models of here")
     command.set_defaults(answer=_adderboard)
-    command.add_argument("selector", nargs="?", metavar="SELECTOR", help="an experiment (default: those offered for it)")
+    command.add_argument(
+        "selector", nargs="?", metavar="SELECTOR", help="an experiment (default: those offered for it)"
+    )
     command.add_argument("--profile", choices=PROFILES, help="of the run to take (default: any)")
     command.add_argument("--seed", type=seed, metavar="K", help="of the run to take (default: any)")
+    command.add_argument("--with-overrides", action="store_true", help="the newest run, even if it was made with --set")
     command.add_argument(
-        "--with-overrides", action="store_true", help="the newest run, even if it was made with --set"
+        "--pairs", type=positive, default=10_000, metavar="N", help="random pairs (the check has 10000)"
     )
-    command.add_argument("--pairs", type=positive, default=10_000, metavar="N", help="random pairs (the check has 10000)")
     command.add_argument("--json", action="store_true", help="one line of JSON")
     return top
 

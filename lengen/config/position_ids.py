@@ -27,7 +27,7 @@ class PositionIds(Axis):
     FOLLOWS: ClassVar[bool] = False
     """Ids of a number depend on its length, which must be known."""
     COUNTS_TOKENS: ClassVar[bool] = True
-    """An id follows from how many tokens stand before its own, whatever they say; False: code looks at what they mean."""
+    """An id follows from how many tokens stand before it, whatever they say; False: code looks at what they mean."""
 
     @property
     def levels(self) -> int:

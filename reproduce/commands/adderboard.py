@@ -1,13 +1,14 @@
 """The command adderboard: what the community's check of ten-digit addition says of models of this suite.
 
-What enters are parsed options; what leaves is text on stdout and an exit code. It says of every rule whether it is kept;
-of the one that position ids made by code may break it says why a person has to decide.
+What enters are parsed options; what leaves is text on stdout and an exit code. It says of every rule whether it is
+kept; of the one that position ids made by code may break it says why a person has to decide.
 """
 
 import argparse
 import dataclasses
 import json
 import sys
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,16 +20,18 @@ if TYPE_CHECKING:
     from lengen.config.spec import Spec
     from lengen.inspection.adderboard import Parameters, Sums
 
+WIDTH = 100
+"""Characters of a line of text."""
 COUNTED = (
-    "kept: the generation loop (lengen.decoding.write) serves every task here with other weights, carries no state but "
-    "the tokens, and hands the model position ids that count tokens, whatever they say"
+    "kept: one generation loop (lengen.decoding.write) serves every task, carries no state but the tokens, and hands the "
+    "model ids that count tokens, whatever they say"
 )
 BY_MEANING = (
-    "open: the generation loop (lengen.decoding.write) serves every task here with other weights and carries no state "
-    "but the tokens; but the position ids that it hands the model are made by code that knows what the tokens mean, and "
-    "digits of one place value share an id: what belongs together is told to the model, not found by it. The rules allow "
-    "custom positional encodings and forbid code that pairs digits by hand; read strictly, this is such code. It is for "
-    "the keepers of the list to decide, so no place in it is claimed here"
+    "open: one generation loop (lengen.decoding.write) serves every task and carries no state but the tokens. But the "
+    "position ids that it hands the model are made by code that knows what tokens mean: digits of one place value share "
+    "an id, so which of them belong together is told to the model, not found by it. The rules allow custom positional "
+    "encodings and forbid code that pairs digits by hand. Read strictly, this is such code; that is for the keepers of "
+    "the list to decide, and no place in it is claimed here"
 )
 """What rule 4, "the model does the work, not the code", means for ids that are made from what tokens mean."""
 
@@ -135,5 +138,8 @@ def told(judged: Judged) -> str:
     }
     if sums.refused:
         lines["not asked"] = f"{sums.refused}, counted as wrong: {sums.why}"
-    width = max(map(len, lines))
-    return "\n".join(f"{name:<{width}}  {said}" for name, said in lines.items())
+    left = max(map(len, lines)) + 2
+    return "\n".join(
+        textwrap.fill(said, WIDTH, initial_indent=name.ljust(left), subsequent_indent=" " * left)
+        for name, said in lines.items()
+    )
