@@ -244,7 +244,9 @@ def promote_command(options: argparse.Namespace) -> int:
 
 
 def _refresh_reference(paper: str, reference: Store) -> None:
-    """Figures, comparison and the table of claims, in whichever README has its markers, follow the promoted runs."""
+    """Figures, comparison, the table of claims in whichever README has its markers, and what makes the suite citable
+    follow the promoted runs."""
+    from reproduce import publication
     from reproduce.comparison import compare, tables
     from reproduce.output import figures
     from reproduce.runs.display import counter
@@ -256,3 +258,5 @@ def _refresh_reference(paper: str, reference: Store) -> None:
     if repository is not None and reference.path.parent == repository / "results":
         for page in (repository / "README.md", CATALOGUE.paper(paper).published.with_name("README.md")):
             tables.refresh(page, paper, rows)
+        for path in publication.write(repository):
+            print(readable(path))
