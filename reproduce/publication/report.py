@@ -60,7 +60,7 @@ def identity(paper: str, facts: Facts) -> str:
         [
             f"{', '.join(known_as)}; lengen-suite {facts.version}.",
             "",
-            f"- [published.toml](published.toml): {claims} claims ({whole} where the parts of one count once), {numbers} "
+            f"- [published.toml](published.toml): {claims} claims ({whole} where parts of one count once), {numbers} "
             f"numbers, {len(settings)} hyper-parameters, of which {equal} are equal in the paper-profile settings.",
             f"- [deviations.py](deviations.py): {len(CATALOGUE.deviations(paper))} numbered deviations.",
             f"- [ERRATA.md](ERRATA.md): {sum(line.startswith('## E') for line in errata.splitlines())} errata.",
