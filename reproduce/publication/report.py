@@ -4,6 +4,7 @@ A page and the facts enter, the page with every marked block made anew leaves. W
 and no measured number, so it stays true when runs are added.
 """
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -141,6 +142,23 @@ def _hours(run: Run, name: str) -> float:
     return value * (threads if run.info["device"] == "cpu" else 1) / HOUR
 
 
+def adderboard(paper: str, facts: Facts) -> str:
+    """What the community's check of ten-digit addition said of this paper's models, when it was last run in full."""
+    path = facts.repository / "results" / "adderboard.json"
+    judged = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    lines = [
+        "| model | weights | right, of 10 edge cases and 10,000 pairs | parameters | work by code |",
+        "|---|---|---|---|---|",
+    ]
+    for one in judged:
+        if one["model"].startswith(f"{paper}/"):
+            right = one["sums"]["edges"] + one["sums"]["pairs"]
+            rule = one["rules"]["4 no work by code"].partition(":")[0]
+            told = f"{right:,}, {'enough' if one['qualifies'] else 'not enough'}"
+            lines.append(f"| {one['model']} | {one['weights']} | {told} | {one['parameters']['unique']:,} | {rule} |")
+    return "\n".join(lines) if len(lines) > 2 else "Not run yet."
+
+
 BLOCKS: Mapping[str, Callable[[str, Facts], str]] = {
     "identity": identity,
     "scores": scores,
@@ -148,6 +166,7 @@ BLOCKS: Mapping[str, Callable[[str, Facts], str]] = {
     "failed": failed,
     "undecided": undecided,
     "cost": cost,
+    "adderboard": adderboard,
 }
 """Name in the marks -> what stands between them."""
 
