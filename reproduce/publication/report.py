@@ -14,7 +14,7 @@ from reproduce.comparison import score_card
 from reproduce.comparison.evidence import DIFFERS, FLOOR, REPRODUCED, UNDECIDED
 from reproduce.comparison.rows import SETTING
 from reproduce.comparison.tables import asked_of, claims_block, interval, show
-from reproduce.comparison.verdicts import EQUAL, NOT_RUN, UNTESTED
+from reproduce.comparison.verdicts import EQUAL, NOT_RUN, ORDER, UNTESTED
 from reproduce.publication.claims import ordered
 from reproduce.publication.facts import Facts
 from reproduce.runs.catalogue import CATALOGUE
@@ -85,15 +85,18 @@ def failed(paper: str, facts: Facts) -> str:
 
 
 def _claims(paper: str, facts: Facts, verdict: str) -> str:
-    found = [row for row in ordered(facts.rows[paper]) if row.verdict == verdict]
+    claims = ordered(facts.rows[paper])
     lines = []
-    for row in found:
+    for row in (row for row in claims if row.verdict == verdict):
         seeds = f", {row.seeds} seed{'' if row.seeds == 1 else 's'}" if row.seeds else ""
         headline = " (headline)" if row.headline else ""
         lines.append(
             f"- `{paper}/{row.id}`{headline}: {row.statement} ({row.place}). Asked: {asked_of(row)}; measured: "
             f"{show(row.ours)}{interval(row)}, profile {row.profile}{seeds}."
         )
+        whole = min((one.verdict for one in claims if one.counts_as == row.counts_as), key=ORDER.index)
+        if whole != verdict:
+            lines[-1] += f" With the other parts of `{paper}/{row.counts_as}` it counts as {whole}."
     return "\n".join(lines) or "None so far."
 
 

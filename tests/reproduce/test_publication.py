@@ -45,7 +45,7 @@ def citation() -> dict:
 
 def test_committed_files_are_what_promote_would_write(pages):
     stale = [str(path.relative_to(ROOT)) for path, text in pages.items() if path.read_text(encoding="utf-8") != text]
-    assert not stale, "python -m reproduce promote writes them anew"
+    assert not stale, "python -m reproduce.publication writes them anew"
     there = {*RESULTS.glob("badges/*"), *RESULTS.glob("schemas/*"), *RESULTS.glob("reference/**/README.md"), *REPORTS}
     assert there <= set(pages), "a file that nothing writes any more"
 
