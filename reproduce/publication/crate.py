@@ -105,8 +105,9 @@ def _program(commit: str) -> Entity:
 
 
 def _folder(run: Run) -> Entity:
-    where = f"{run.experiment}/{run.profile}"
-    return {"@id": f"results/reference/{where}/", "@type": "Dataset", "name": where}
+    where = f"{run.experiment}/{run.profile}"  # one of hundreds: the crate must stay small
+    name = f"{run.experiment.rpartition('/')[2]}, {run.profile}"
+    return {"@id": f"results/reference/{where}/", "@type": "Dataset", "name": name}
 
 
 def _table(facts: Facts, path: str) -> Entity:
