@@ -92,13 +92,21 @@ def judge(model: Model, pairs: int) -> Judged:
     in_order = module.writes_in_order and module.spec.causal
     return Judged(
         model=model.name,
-        weights="hand-coded" if model.weights is None else f"trained on up to {spec.data.task.longest} digits",
+        weights="hand-coded" if model.weights is None else _trained(spec),
         precision=str(next(module.parameters()).dtype).removeprefix("torch."),
         sums=sums,
         parameters=adderboard.parameters(module),
         rules=_rules(spec, in_order),
         qualifies=pairs == adderboard.PAIRS and sums.share >= adderboard.QUALIFIES,
     )
+
+
+def _trained(spec: "Spec") -> str:
+    from lengen.inspection.adderboard import DIGITS
+
+    longest = spec.data.task.longest
+    beyond = f"; none of {DIGITS}, so it is tested beyond its trained range" if longest < DIGITS else ""
+    return f"trained on numbers of up to {longest} digits{beyond}"
 
 
 def _rules(spec: "Spec", in_order: bool) -> dict[str, str]:
@@ -129,7 +137,8 @@ def told(judged: Judged) -> str:
     zeros = f"{parameters.positions:,} of them encode positions, {parameters.zeros:,} are zero"
     lines = {
         "model": judged.model,
-        "weights": f"{judged.weights}, {judged.precision}",
+        "weights": judged.weights,
+        "precision": judged.precision,
         "edge cases": f"{sums.edges} of {len(EDGES)} right",
         "random pairs": f"{sums.pairs:,} of {sums.drawn:,} right (seed {SEED})",
         "together": f"{100 * sums.share:.2f} %; {verdict}",
