@@ -44,6 +44,7 @@ def crate(facts: Facts) -> str:
         "datePublished": max((str(run.info["finished"])[:10] for run in runs), default="2026-11-22"),
         "license": {"@id": LICENSE},
         "author": {"@id": DEVELOPERS},
+        "publisher": {"@id": DEVELOPERS},
         "citation": _ids(papers),
         "hasPart": _ids(parts),
         "mentions": _ids(actions),
@@ -97,7 +98,7 @@ def _started(run: Run) -> str:
 
 def _program(commit: str) -> Entity:
     return {
-        "@id": f"#lengen-suite-{commit[:7]}",
+        "@id": f"swh:1:rev:{commit}",  # what names a commit wherever it is kept
         "@type": "SoftwareApplication",
         "name": "lengen-suite",
         "version": commit,
@@ -132,5 +133,7 @@ def _paper(name: str) -> Entity:
     return {"@id": where, "@type": "ScholarlyArticle", "name": paper.title}
 
 
-def _ids(entities: Iterable[Entity]) -> list[Entity]:
-    return [{"@id": entity["@id"]} for entity in entities]
+def _ids(entities: Iterable[Entity]) -> list[Entity] | Entity:
+    """References to entities; a single one stands without a list."""
+    found: list[Entity] = [{"@id": entity["@id"]} for entity in entities]
+    return found[0] if len(found) == 1 else found
