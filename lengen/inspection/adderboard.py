@@ -130,7 +130,7 @@ def _answers(data: TaskData, model: Transformer, pairs: Sequence[Pair]) -> list[
     task, writer = data.trained(data.spec.data.task.name)
     parsed = [task.parse([str(number) for number in pair]) for pair in pairs]
     data.spec.admit(tuple(parsed[0].lengths[0].tolist()))
-    problems = Problems(*(torch.cat([one[part] for one in parsed]) for part in (0, 1)))
+    problems = Problems(torch.cat([one.operands for one in parsed]), torch.cat([one.lengths for one in parsed]))
     return read(writer, task, write(model, writer, problems))
 
 

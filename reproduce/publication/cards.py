@@ -7,7 +7,7 @@ numbers come from the runs that hold them.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from lengen.config.spec import from_dict
+from lengen.config.spec import Spec, from_dict
 from lengen.records import Run
 from reproduce.output.terminal import fields
 from reproduce.publication.facts import Facts
@@ -75,7 +75,7 @@ def _card(name: str, runs: Sequence[Run], facts: Facts) -> str:
     }
     shown = runs[-1]
     sizes = sorted({f"{_number(run, 'parameters'):,}" for run in runs})
-    spec = from_dict(shown.info["spec"])  # type: ignore[arg-type]
+    spec: Spec = from_dict(shown.info["spec"])  # type: ignore[arg-type]
     return CARD.format(
         head="\n".join(_yaml(head)),
         name=name,
