@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lengen.config.experiment import Experiment, Figure
+    from lengen.config.spec import Spec
     from lengen.measures import Family, Measure, Region
     from lengen.timing import Benchmark, Workload
 
@@ -27,6 +28,10 @@ class Paper:
     """Title of the publication."""
     published: Path
     """Its published numbers and claims, a TOML file; without such a file there is nothing to compare."""
+    arxiv: str = ""
+    """Its arXiv identifier, where it has one."""
+    openreview: str = ""
+    """Its OpenReview forum, where it has one that is known here."""
     experiments: "Callable[[], Sequence[Experiment]]"
     """Its experiments in the order of declaration."""
     figures: "Callable[[], Sequence[Figure]]" = tuple
@@ -41,3 +46,6 @@ class Paper:
     """Measurements of speed of its own, by the name under which one is asked for."""
     workloads: "Callable[[], Sequence[Workload]]" = tuple
     """Settings of it whose speed two checkouts are compared by."""
+    adders: "Callable[[], Mapping[str, Spec | None]]" = dict
+    """Experiments whose models ``adderboard`` lets add two numbers of ten digits, each with the specification that
+    constructs such a model; None: with the weights of a run."""

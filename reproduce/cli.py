@@ -84,7 +84,7 @@ def seed(text: str) -> int:
 def positive(text: str) -> int:
     """A whole number from 1."""
     if not (_is_seed(text) and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of processes: expected a whole number from 1")
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of them: expected a whole number from 1")
     return int(text)
 
 
@@ -121,6 +121,13 @@ def _selectors(prefix: str, **found: object) -> list[str]:
     from reproduce.commands import completion
 
     return completion.selectors(prefix, **found)
+
+
+def _adderboard(options: argparse.Namespace) -> int:
+    """The command adderboard, loaded when it is given."""
+    from reproduce.commands import adderboard
+
+    return adderboard.adderboard_command(options)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -264,6 +271,19 @@ def parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(answer=_completion)
     command.add_argument("shell", nargs="?", choices=SHELLS, default=SHELLS[0], help=f"default {SHELLS[0]}")
+
+    command = commands.add_parser("adderboard", help="the community's check of ten-digit addition, on models of here")
+    command.set_defaults(answer=_adderboard)
+    command.add_argument(
+        "selector", nargs="?", metavar="SELECTOR", help="an experiment (default: those offered for it)"
+    )
+    command.add_argument("--profile", choices=PROFILES, help="of the run to take (default: any)")
+    command.add_argument("--seed", type=seed, metavar="K", help="of the run to take (default: any)")
+    command.add_argument("--with-overrides", action="store_true", help="the newest run, even if it was made with --set")
+    command.add_argument(
+        "--pairs", type=positive, default=10_000, metavar="N", help="random pairs (the check has 10000)"
+    )
+    command.add_argument("--json", action="store_true", help="one line of JSON")
     return top
 
 

@@ -26,6 +26,8 @@ class PositionIds(Axis):
 
     FOLLOWS: ClassVar[bool] = False
     """Ids of a number depend on its length, which must be known."""
+    COUNTS_TOKENS: ClassVar[bool] = True
+    """An id follows from how many tokens stand before it, whatever they say; False: code looks at what they mean."""
 
     @property
     def levels(self) -> int:
@@ -50,6 +52,7 @@ class Coupled(Part, PositionIds, tag="coupled", frozen=True):
     format."""
 
     FOLLOWS = True
+    COUNTS_TOKENS = False
 
     max_position: tuple[Size, ...]
     """Largest id of each level; offsets are drawn so that no id exceeds it."""
@@ -84,6 +87,8 @@ class Coupled(Part, PositionIds, tag="coupled", frozen=True):
 
 class Abacus(Part, PositionIds, tag="abacus", frozen=True):
     """Digits are numbered 1, 2, ... within each number as it is written; all ids of an example are moved at random."""
+
+    COUNTS_TOKENS = False
 
     max_position: Size
     """Largest id."""

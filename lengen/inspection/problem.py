@@ -12,6 +12,7 @@ from lengen.data.batch import response_start
 from lengen.data.reading import can_run_free, final_answer
 from lengen.data.task_data import TaskData
 from lengen.data.training_batches import targets
+from lengen.data.writer import Writer
 from lengen.decoding import most_likely, true_responses, write
 from lengen.models import Transformer
 from lengen.tasks import Problems, Task
@@ -94,21 +95,25 @@ def answer(
         return most_likely(logits, rows, slots)
 
     written = write(model, writer, problems, choose=told)
-    reference = true_responses(batch)
-    format, part = writer.format, asked.part
-    backwards = format.reversed_answer and not format.last_token_only and not part.UNITS_FIRST
-
-    def read(response: Tensor) -> str:
-        text = vocab.decode(final_answer(format, vocab, response)[0])
-        if writer.output:
-            return text
-        plain = text[::-1] if backwards else text
-        return plain.lstrip("0") or "0" if format.plain_answer and plain.isalnum() else plain
-
+    ((truth,), (said,)) = (read(writer, asked, response) for response in (true_responses(batch), written))
     return {
         "prompt": vocab.decode(prompt[0]),
         "output": vocab.decode(written[0]),
-        "answer": read(reference),
-        "correct": read(written) == read(reference),
-        "read": read(written),
+        "answer": truth,
+        "correct": said == truth,
+        "read": said,
     }
+
+
+def read(writer: Writer, task: Task, responses: Tensor) -> list[str]:
+    """The final answers of responses (B, R) as text: numbers plain, in sub-tasks and auxiliary tasks as written."""
+    format = writer.format
+    backwards = format.reversed_answer and not format.last_token_only and not task.part.UNITS_FIRST
+    found = []
+    for answer in final_answer(format, writer.vocab, responses):
+        text = writer.vocab.decode(answer)
+        if not writer.output:
+            plain = text[::-1] if backwards else text
+            text = plain.lstrip("0") or "0" if format.plain_answer and plain.isalnum() else plain
+        found.append(text)
+    return found

@@ -59,6 +59,7 @@ PAPER = Paper(
     number=2,
     title="From Interpolation to Extrapolation: Complete Length Generalization for Arithmetic Transformers",
     published=Path(__file__).with_name("published.toml"),
+    arxiv="2310.11984",
     experiments=_experiments,
     figures=_figures,
     deviations=_deviations,

@@ -8,6 +8,7 @@ from lengen.paper import Paper
 
 if TYPE_CHECKING:
     from lengen.config.experiment import Experiment, Figure
+    from lengen.config.spec import Spec
     from lengen.measures import Family, Measure, Region
     from lengen.timing import Workload
 
@@ -48,15 +49,25 @@ def _workloads() -> "Sequence[Workload]":
     return WORKLOADS
 
 
+def _adders() -> "Mapping[str, Spec | None]":
+    from papers.coupling.theorem import theorem
+
+    constructed = theorem(operands=2, digits=10, lengths=(10,), counts=(2,))
+    return {"coupling/thm4.1/construction": constructed, "coupling/fig1/coupling-scratchpad": None}
+
+
 PAPER = Paper(
     name="coupling",
     number=1,
     title="Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count",
     published=Path(__file__).with_name("published.toml"),
+    arxiv="2410.15787",
+    openreview="eIgGesYKLG",
     experiments=_experiments,
     figures=_figures,
     deviations=_deviations,
     measures=_measures,
     regions=_regions,
     workloads=_workloads,
+    adders=_adders,
 )

@@ -8,6 +8,7 @@ from lengen.paper import Paper
 
 if TYPE_CHECKING:
     from lengen.config.experiment import Experiment, Figure
+    from lengen.config.spec import Spec
     from lengen.measures import Family, Measure, Region
     from lengen.timing import Benchmark, Workload
 
@@ -54,6 +55,10 @@ def _workloads() -> "Sequence[Workload]":
     return WORKLOADS
 
 
+def _adders() -> "Mapping[str, Spec | None]":
+    return {"random_spaces/fig4.5/abacus": None}
+
+
 PAPER = Paper(
     name="random_spaces",
     number=3,
@@ -66,4 +71,5 @@ PAPER = Paper(
     regions=_regions,
     benchmarks=_benchmarks,
     workloads=_workloads,
+    adders=_adders,
 )

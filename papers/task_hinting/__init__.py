@@ -53,6 +53,7 @@ PAPER = Paper(
     number=4,
     title="Improving Length-Generalization in Transformers via Task Hinting",
     published=Path(__file__).with_name("published.toml"),
+    arxiv="2310.00726",
     experiments=_experiments,
     figures=_figures,
     deviations=_deviations,

@@ -302,9 +302,12 @@ def _refresh_reference(paper: str, reference: Store) -> None:
 
 def _refresh_pages(reference: Store) -> None:
     """What the pages of a checkout say of claims follows its reference runs, whichever were promoted."""
+    from reproduce import publication
     from reproduce.comparison import blocks
 
     repository = checkout()
     if repository is not None and reference.path.parent == repository / "results":
         for page in blocks.write(repository, reference):
             print(readable(page))
+        for path in publication.write(repository):
+            print(readable(path))

@@ -1,0 +1,154 @@
+"""The command adderboard: what the community's check of ten-digit addition says of models of this suite.
+
+What enters are parsed options; what leaves is text on stdout and an exit code. It says of every rule whether it is
+kept; of the one that position ids made by code may break it says why a person has to decide.
+"""
+
+import argparse
+import dataclasses
+import json
+import sys
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reproduce.commands.problem import Model, find
+from reproduce.runs.catalogue import CATALOGUE, SelectorError
+from reproduce.runs.display import counter
+
+if TYPE_CHECKING:
+    from lengen.config.spec import Spec
+    from lengen.inspection.adderboard import Parameters, Sums
+
+WIDTH = 100
+"""Characters of a line of text."""
+COUNTED = (
+    "kept: one generation loop (lengen.decoding.write) serves every task, carries no state but the tokens, and hands "
+    "the model ids that count tokens, whatever they say"
+)
+BY_MEANING = (
+    "open: one generation loop (lengen.decoding.write) serves every task and carries no state but the tokens. But the "
+    "position ids that it hands the model are made by code that knows what tokens mean: digits of one place value "
+    "share an id, so which of them belong together is told to the model, not found by it. The rules allow custom "
+    "positional encodings and forbid code that pairs digits by hand. Read strictly, this is such code; that is for the "
+    "keepers of the list to decide, and no place in it is claimed here"
+)
+"""What rule 4, "the model does the work, not the code", means for ids that are made from what tokens mean."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A model and what the check says of it."""
+
+    model: str
+    weights: str
+    """Whether they are hand-coded, or trained, and on what."""
+    precision: str
+    sums: "Sums"
+    parameters: "Parameters"
+    rules: dict[str, str]
+    """Rule of the list -> whether it is kept."""
+    qualifies: bool
+    """By accuracy, over all of the pairs."""
+
+
+def adderboard_command(options: argparse.Namespace) -> int:
+    """Judge the named model, or every one that a paper offers for it."""
+    judged = [judge(model, options.pairs) for model in _chosen(options)]
+    if options.json:
+        print(json.dumps([plain(one) for one in judged], ensure_ascii=False))
+    else:
+        print("\n\n".join(told(one) for one in judged))
+    return 0
+
+
+def _chosen(options: argparse.Namespace) -> list[Model]:
+    """Where a paper constructs a model of the size that is asked for, that one; else the newest run with weights."""
+    offered = {name: spec for paper in CATALOGUE.papers() for name, spec in CATALOGUE.paper(paper).adders().items()}
+    names = list(offered) if options.selector is None else [CATALOGUE.select_one(options.selector).name]
+    found = []
+    for name in names:
+        spec = offered.get(name)
+        if spec is not None:
+            found.append(Model(spec, None, f"{name}, constructed for two numbers of ten digits", None))
+        else:
+            experiment = CATALOGUE.select_one(name)
+            found.append(find(experiment, options.profile, options.seed, options.with_overrides))
+    return found
+
+
+def judge(model: Model, pairs: int) -> Judged:
+    """Let a model answer; raises `SelectorError` for one that adds no two numbers."""
+    from lengen.data.task_data import TaskData
+    from lengen.inspection import adderboard
+    from lengen.training.build import load
+
+    spec = model.spec
+    data = TaskData(spec, seed=0)
+    if not adderboard.adds(data):
+        raise SelectorError(f"{model.name} adds no two numbers, its task is {spec.data.task.name}: name one that does")
+    module = load(spec, model.weights)
+    sums = adderboard.sums(data, module, pairs, report=counter("sums", sys.stderr))
+    in_order = module.writes_in_order and module.spec.causal
+    return Judged(
+        model=model.name,
+        weights="hand-coded" if model.weights is None else _trained(spec),
+        precision=str(next(module.parameters()).dtype).removeprefix("torch."),
+        sums=sums,
+        parameters=adderboard.parameters(module),
+        rules=_rules(spec, in_order),
+        qualifies=pairs == adderboard.PAIRS and sums.share >= adderboard.QUALIFIES,
+    )
+
+
+def _trained(spec: "Spec") -> str:
+    from lengen.inspection.adderboard import DIGITS
+
+    longest = spec.data.task.longest
+    beyond = f"; none of {DIGITS}, so it is tested beyond its trained range" if longest < DIGITS else ""
+    return f"trained on numbers of up to {longest} digits{beyond}"
+
+
+def _rules(spec: "Spec", in_order: bool) -> dict[str, str]:
+    """The four rules of an autoregressive transformer, each with whether this setting keeps it."""
+    layers = spec.model.layers
+    return {
+        "1 self-attention": f"kept: {layers} layer{'s' * (layers != 1)} of {spec.model.heads} heads",
+        "2 autoregressive": "kept: each token is read again before the next" if in_order else "broken: written at once",
+        "3 forward pass": "kept: tokens and position ids in, logits out",
+        "4 no work by code": COUNTED if spec.data.position_ids.COUNTS_TOKENS else BY_MEANING,
+    }
+
+
+def plain(judged: Judged) -> dict[str, object]:
+    """What the check says of a model, as data for JSON."""
+    counts = {name: getattr(judged, name)._asdict() for name in ("sums", "parameters")}
+    return dataclasses.asdict(judged) | counts
+
+
+def told(judged: Judged) -> str:
+    """What the check says of a model, a line for each point."""
+    from lengen.inspection.adderboard import EDGES, PAIRS, QUALIFIES, SEED
+
+    sums, parameters = judged.sums, judged.parameters
+    verdict = f"{QUALIFIES:.0%} are asked: {'met' if judged.qualifies else 'not met'}"
+    if sums.drawn != PAIRS:
+        verdict = f"no verdict: {PAIRS:,} pairs are asked"
+    zeros = f"{parameters.positions:,} of them encode positions, {parameters.zeros:,} are zero"
+    lines = {
+        "model": judged.model,
+        "weights": judged.weights,
+        "precision": judged.precision,
+        "edge cases": f"{sums.edges} of {len(EDGES)} right",
+        "random pairs": f"{sums.pairs:,} of {sums.drawn:,} right (seed {SEED})",
+        "together": f"{100 * sums.share:.2f} %; {verdict}",
+        "parameters": f"{parameters.unique:,}, shared ones once; {zeros}",
+        **{f"rule {rule}": kept for rule, kept in judged.rules.items()},
+    }
+    if sums.refused:
+        lines["not asked"] = f"{sums.refused}, counted as wrong: {sums.why}"
+    left = max(map(len, lines)) + 2
+    return "\n".join(
+        textwrap.fill(said, WIDTH, initial_indent=name.ljust(left), subsequent_indent=" " * left)
+        for name, said in lines.items()
+    )

@@ -1,0 +1,45 @@
+"""What makes the suite citable: claims, data package, crate, reports, model cards and badges, written by ``promote``.
+
+The committed runs and verdicts enter; files leave, the same bytes from the same runs. In pages with prose numbers stand
+between marks alone, so they are never older than the runs.
+
+    papers/<paper>/REPORT.md        prose by hand, facts between marks             report
+    results/claims.csv              every claim under a stable id                  claims
+    results/datapackage.json        every CSV file and what its columns mean       datapackage
+    results/schemas/*.json          the columns
+    results/badges/*.svg            verdicts in one line                           badges
+    results/reference/**/README.md  a model card where weights are committed       cards
+    ro-crate-metadata.json          which program made which results, and when     crate
+"""
+
+from pathlib import Path
+
+from reproduce.publication import badges, cards, claims, crate, datapackage, report
+from reproduce.publication.facts import gather
+from reproduce.store.atomic_files import write_text
+
+
+def pages(repository: Path) -> dict[Path, str]:
+    """Path -> text of all generated files of a checkout; writes nothing."""
+    facts = gather(repository)
+    results = repository / "results"
+    found = {results / "claims.csv": claims.to_csv(facts)}
+    found |= {results / "badges" / name: text for name, text in badges.badges(facts).items()}
+    found |= report.reports(facts)
+    found |= cards.cards(facts)
+    found |= {results / "schemas" / name: text for name, text in datapackage.schemas().items()}
+    found[results / "datapackage.json"] = datapackage.package(facts)
+    found[repository / "ro-crate-metadata.json"] = crate.crate(facts)
+    return found
+
+
+def write(repository: Path) -> list[Path]:
+    """Write those that are not as they should be, and say which."""
+    changed = [
+        (path, text)
+        for path, text in pages(repository).items()
+        if not path.is_file() or path.read_text(encoding="utf-8") != text
+    ]
+    for path, text in changed:
+        write_text(path, text)
+    return [path for path, _ in changed]

@@ -1,0 +1,120 @@
+"""Model cards: what a committed model is, what it can do, and what it cannot, beside its weights.
+
+The form is Hugging Face's: a head of YAML, then Markdown. One card for each experiment with committed weights; its
+numbers come from the runs that hold them.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lengen.config.spec import Spec, from_dict
+from lengen.records import Run
+from reproduce.output.terminal import fields
+from reproduce.publication.facts import Facts
+from reproduce.runs.accuracy import accuracies
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.store import WEIGHTS
+
+SECTIONS = ("data", "model", "train")
+"""Sections of a setting that a card shows."""
+CARD = """\
+---
+{head}
+---
+
+# {name}
+
+A transformer of {sizes} parameters, trained for {place} of *{title}*. What is claimed of this setting there: {claim}.
+
+    python -m reproduce solve {name} ...
+
+```python
+import lengen
+model = lengen.load("{name}")
+```
+
+## What it does
+
+Exact match of the whole response over all tested cells, with the true text before each token; what follows for the
+claims stands in [comparison.md]({comparison}).
+
+| weights | in the trained range | outside | updates | training | commit |
+|---|---|---|---|---|---|
+{weights}
+
+## What it is not for
+
+It knows its task, {task}, in the format of its setting: no language, and no other way to write the problem. Outside of
+its trained range it is something to be measured, not a calculator.
+
+## Its setting, at profile {profile}
+
+| field | value |
+|---|---|
+{setting}
+"""
+
+
+def cards(facts: Facts) -> dict[Path, str]:
+    """README.md in the folder of every experiment with weights -> its card."""
+    found: dict[str, list[Run]] = {}
+    for name in facts.runs:
+        for run in facts.reference.headers(name, holding=WEIGHTS):
+            found.setdefault(run.experiment, []).append(facts.reference.load(run))
+    return {facts.reference.path / name / "README.md": _card(name, runs, facts) for name, runs in found.items()}
+
+
+def _card(name: str, runs: Sequence[Run], facts: Facts) -> str:
+    experiment = CATALOGUE.select_one(name)
+    paper = CATALOGUE.paper(experiment.paper)
+    head = {
+        "license": "mit",
+        "library_name": "lengen",
+        "tags": ["arithmetic", "length-generalization", "safetensors", *([f"arxiv:{paper.arxiv}"] * bool(paper.arxiv))],
+        "metrics": ["exact_match"],
+    }
+    shown = runs[-1]
+    sizes = sorted({f"{_number(run, 'parameters'):,}" for run in runs})
+    spec: Spec = from_dict(shown.info["spec"])  # type: ignore[arg-type]
+    return CARD.format(
+        head="\n".join(_yaml(head)),
+        name=name,
+        sizes=" or ".join(sizes),
+        place=experiment.place,
+        title=paper.title,
+        claim=experiment.claim,
+        comparison="/".join([".."] * name.count("/")) + "/comparison.md",
+        weights="\n".join(_line(run) for run in runs),
+        task=spec.data.task.name,
+        profile=shown.profile,
+        setting="\n".join(_setting(shown)),
+    )
+
+
+def _line(run: Run) -> str:
+    inside, outside = accuracies(run)
+    where = f"{run.profile}/seed-{run.seed}/v{run.version}/{WEIGHTS}"
+    steps = run.metrics[-1][0] if run.metrics else 0
+    minutes = f"{_number(run, 'seconds_training') / 60:.1f} min, {run.info['device']}"
+    cells = [f"[{where}]({where})", inside, outside, f"{steps:,}", minutes, str(run.info["commit"])[:7]]
+    return f"| {' | '.join(cells)} |"
+
+
+def _number(run: Run, name: str) -> float:
+    value = run.info[name]
+    assert isinstance(value, int | float)
+    return value
+
+
+def _setting(run: Run) -> list[str]:
+    spec = run.info["spec"]
+    assert isinstance(spec, dict)
+    rows = [row for section in SECTIONS for row in fields(section, [spec[section]])]
+    return [f"| `{path}` | {value} |" for path, value in rows if value]
+
+
+def _yaml(head: Mapping[str, object]) -> list[str]:
+    lines: list[str] = []
+    for name, value in head.items():
+        lines += [f"{name}:", *(f"- {item}" for item in value)] if isinstance(value, list) else [f"{name}: {value}"]
+    return lines

@@ -1,0 +1,139 @@
+"""ro-crate-metadata.json: which program made which results, from which setting and when, for repositories of research.
+
+RO-Crate 1.1 in the profile Process Run Crate 0.5. One action stands for the runs that one commit made of one figure at
+one profile; run.json in the folders that are its result says the rest, with a sha256 of every file.
+"""
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+
+from lengen.records import Run
+from reproduce.publication.datapackage import with_lines
+from reproduce.publication.facts import Facts
+from reproduce.runs.catalogue import CATALOGUE
+
+CRATE = "https://w3id.org/ro/crate/1.1"
+PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
+LICENSE = "https://spdx.org/licenses/MIT"
+DEVELOPERS = "#developers"
+TITLE = "Length generalization of arithmetic transformers: published claims against runs of this suite"
+
+Entity = Mapping[str, object]
+Group = tuple[str, str, str]
+"""Figure with its paper, profile, commit."""
+
+
+def crate(facts: Facts) -> str:
+    """The metadata of the checkout as a crate, one line for each entity."""
+    runs = [run for some in facts.runs.values() for run in some]
+    groups = _groups(runs)
+    actions = [_action(group, some) for group, some in groups.items()]
+    tables = [_table(facts, path) for path in ("results/claims.csv", "results/datapackage.json")]
+    folders = {str(folder["@id"]): folder for folder in map(_folder, runs)}
+    reports = [_report(facts, name) for name in facts.rows if _has_report(facts, name)]
+    parts = [*tables, *reports, *folders.values()]
+    papers = [_paper(name) for name in facts.rows]
+    root = {
+        "@id": "./",
+        "@type": "Dataset",
+        "conformsTo": {"@id": PROFILE},
+        "name": TITLE,
+        "description": "What trained and constructed transformers were measured to do on arithmetic, and verdicts on "
+        "the claims that publications make about them.",
+        "version": facts.version,
+        "datePublished": max((str(run.info["finished"])[:10] for run in runs), default="2026-11-22"),
+        "license": {"@id": LICENSE},
+        "author": {"@id": DEVELOPERS},
+        "publisher": {"@id": DEVELOPERS},
+        "citation": _ids(papers),
+        "hasPart": _ids(parts),
+        "mentions": _ids(actions),
+    }
+    about = {
+        "@id": "ro-crate-metadata.json",
+        "@type": "CreativeWork",
+        "conformsTo": {"@id": CRATE},
+        "about": {"@id": "./"},
+    }
+    named: list[Entity] = [
+        {"@id": PROFILE, "@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"},
+        {"@id": LICENSE, "@type": "CreativeWork", "name": "MIT License", "identifier": "MIT"},
+        {"@id": DEVELOPERS, "@type": "Organization", "name": "The length-generalization reproduction suite developers"},
+    ]
+    programs = [_program(commit) for commit in dict.fromkeys(commit for _, _, commit in groups)]
+    return with_lines(
+        {"@context": f"{CRATE}/context"}, "@graph", [about, root, *named, *papers, *programs, *actions, *parts]
+    )
+
+
+def _groups(runs: Iterable[Run]) -> dict[Group, list[Run]]:
+    found: dict[Group, list[Run]] = {}
+    for run in runs:
+        group = (run.experiment.rpartition("/")[0], run.profile, str(run.info["commit"]))
+        found.setdefault(group, []).append(run)
+    return dict(sorted(found.items()))
+
+
+def _action(group: Group, runs: Sequence[Run]) -> Entity:
+    figure, profile, commit = group
+    commands = dict.fromkeys(str(run.info["command"]) for run in runs)
+    return {
+        "@id": f"#{figure}/{profile}/{commit[:7]}",
+        "@type": "CreateAction",
+        "name": f"{len(runs)} run{'s' * (len(runs) != 1)} of {figure} at profile {profile}",
+        "description": "; ".join(commands),
+        "startTime": min(_started(run) for run in runs),
+        "endTime": max(str(run.info["finished"]) for run in runs),
+        "instrument": {"@id": _program(commit)["@id"]},
+        "agent": {"@id": DEVELOPERS},
+        "result": _ids({str(folder["@id"]): folder for folder in map(_folder, runs)}.values()),
+    }
+
+
+def _started(run: Run) -> str:
+    finished = datetime.datetime.fromisoformat(str(run.info["finished"]))
+    seconds = datetime.timedelta(seconds=float(str(run.info["seconds"])))
+    return (finished - seconds).isoformat(timespec="milliseconds")
+
+
+def _program(commit: str) -> Entity:
+    return {
+        "@id": f"swh:1:rev:{commit}",  # what names a commit wherever it is kept
+        "@type": "SoftwareApplication",
+        "name": "lengen-suite",
+        "version": commit,
+    }
+
+
+def _folder(run: Run) -> Entity:
+    where = f"{run.experiment}/{run.profile}"  # one of hundreds: the crate must stay small
+    name = f"{run.experiment.rpartition('/')[2]}, {run.profile}"
+    return {"@id": f"results/reference/{where}/", "@type": "Dataset", "name": name}
+
+
+def _table(facts: Facts, path: str) -> Entity:
+    kind = {"csv": "text/csv", "json": "application/json"}[path.rpartition(".")[2]]
+    words = "every claim with its verdict" if kind == "text/csv" else "what the columns of all CSV files mean"
+    return {"@id": path, "@type": "File", "name": words, "encodingFormat": kind}
+
+
+def _has_report(facts: Facts, paper: str) -> bool:
+    return (facts.repository / "papers" / paper / "REPORT.md").is_file()
+
+
+def _report(facts: Facts, paper: str) -> Entity:
+    title = CATALOGUE.paper(paper).title
+    path = f"papers/{paper}/REPORT.md"
+    return {"@id": path, "@type": "File", "name": f"Report on {title}", "encodingFormat": "text/markdown"}
+
+
+def _paper(name: str) -> Entity:
+    paper = CATALOGUE.paper(name)
+    where = f"https://arxiv.org/abs/{paper.arxiv}" if paper.arxiv else f"#{name}"
+    return {"@id": where, "@type": "ScholarlyArticle", "name": paper.title}
+
+
+def _ids(entities: Iterable[Entity]) -> list[Entity] | Entity:
+    """References to entities; a single one stands without a list."""
+    found: list[Entity] = [{"@id": entity["@id"]} for entity in entities]
+    return found[0] if len(found) == 1 else found

@@ -1,0 +1,69 @@
+"""The community's check of ten-digit addition: its problems, what counts as right, and its count of parameters."""
+
+import random
+
+import pytest
+import torch
+
+from lengen.config import Coupled
+from lengen.config.spec import change, replace
+from lengen.data.task_data import TaskData
+from lengen.inspection import adderboard
+from lengen.training.build import build_model
+from tests.lengen.helpers import data_spec, spec
+
+
+def made(data, **model):
+    setting = change(spec(data), model=model) if model else spec(data)
+    return TaskData(setting, seed=0), build_model(setting, 0).eval()
+
+
+def test_the_problems_are_those_of_the_check():
+    assert len(adderboard.EDGES) == 10 and len(set(adderboard.EDGES)) == 9
+    assert {number for pair in adderboard.EDGES for number in pair} >= {0, 1, 9_999_999_999}
+    pairs = adderboard.drawn()
+    source = random.Random(2025)
+    assert [number for pair in pairs[:3] for number in pair] == [source.randint(0, 10**10 - 1) for _ in range(6)]
+    assert len(pairs) == 10_000 and pairs[:5] == adderboard.drawn(5)
+    assert all(0 <= number <= adderboard.LARGEST for pair in pairs for number in pair)
+
+
+def test_answers_are_matched_with_their_own_problem_whatever_the_lengths(monkeypatch):
+    data, model = made(data_spec("addition"))
+    monkeypatch.setattr(adderboard, "AT_ONCE", 3)
+    asked = []
+
+    def answers(_data, _model, pairs):
+        asked.append(pairs)
+        return [str(first + second) if second % 2 else "0" for first, second in pairs]
+
+    monkeypatch.setattr(adderboard, "_answers", answers)
+    found = adderboard.sums(data, model, pairs=40)
+    right = [second % 2 == 1 or first + second == 0 for first, second in adderboard.EDGES]
+    assert found.edges == sum(right) and found.pairs == sum(second % 2 for _, second in adderboard.drawn(40))
+    assert (found.drawn, found.refused) == (40, 0) and found.share == (found.edges + found.pairs) / 50
+    for group in asked:
+        assert len(group) <= 3 and len({(len(str(a)), len(str(b))) for a, b in group}) == 1
+
+
+def test_what_a_model_cannot_be_asked_counts_as_wrong_and_says_why():
+    short = replace(data_spec("addition"), position_ids=Coupled((9, 9)))
+    data, model = made(short)
+    found = adderboard.sums(data, model, pairs=3)
+    assert found.refused >= 3 and found.pairs == 0 and "position ids up to" in found.why
+
+
+@pytest.mark.parametrize(("task", "adds"), [("addition", True), ("multiplication", False), ("parity", False)])
+def test_only_models_that_add_are_judged(task, adds):
+    assert adderboard.adds(TaskData(spec(data_spec(task)), seed=0)) is adds
+
+
+def test_shared_tensors_count_once_and_tables_of_positions_count():
+    _, model = made(data_spec("addition"), tied=False)
+    _, tied = made(data_spec("addition"), tied=True)
+    free, shared = adderboard.parameters(model), adderboard.parameters(tied)
+    assert free.unique - shared.unique == model.embedding.weight.numel()
+    assert free.positions == sum(table.numel() for table in model.encoding.parameters()) > 0
+    with torch.no_grad():
+        model.embedding.weight.zero_()
+    assert adderboard.parameters(model).zeros - free.zeros == model.embedding.weight.numel()

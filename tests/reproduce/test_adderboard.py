@@ -1,0 +1,51 @@
+"""The command adderboard, on the models that papers offer for it; three random pairs in place of ten thousand."""
+
+import json
+
+import pytest
+
+from reproduce.cli import main
+from reproduce.commands.adderboard import BY_MEANING, COUNTED, judge
+from reproduce.commands.problem import find
+from reproduce.runs.catalogue import CATALOGUE
+
+OFFERED = {name: spec for paper in CATALOGUE.papers() for name, spec in CATALOGUE.paper(paper).adders().items()}
+
+
+def test_a_constructed_model_adds_and_a_trained_one_says_how_far_it_was_trained(capsys):
+    assert main(["adderboard", "--pairs", "3", "--json"]) == 0
+    judged = json.loads(capsys.readouterr().out)
+    assert len(judged) == len(OFFERED) >= 2
+    for one, spec in zip(judged, OFFERED.values(), strict=True):
+        assert one["parameters"]["unique"] > 0 and one["qualifies"] is False, "only the whole check qualifies"
+        if spec is None:
+            assert "trained on numbers of up to " in one["weights"]
+            assert "tested beyond its trained range" in one["weights"], "at no size of two cores ten digits are trained"
+        else:
+            assert one["weights"] == "hand-coded" and (one["sums"]["edges"], one["sums"]["pairs"]) == (10, 3)
+
+
+def test_it_is_said_of_ids_made_by_code_that_a_person_decides(capsys):
+    name = next(name for name, spec in OFFERED.items() if spec is not None)
+    assert main(["adderboard", name, "--pairs", "1"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "edge cases 10 of 10 right" in shown and "no verdict: 10,000 pairs are asked" in shown
+    assert " ".join(BY_MEANING.split()) in shown and "no place in it is claimed" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "said"),
+    [
+        ("random_spaces/fig4.5/spaces", "4 no work by code", COUNTED),
+        ("random_spaces/fig4.5/abacus", "4 no work by code", BY_MEANING),
+    ],
+)
+def test_any_run_can_be_named(name, rule, said):
+    judged = judge(find(CATALOGUE.select_one(name)), pairs=1)
+    assert judged.rules[rule] == said and "up to 6 digits; none of 10" in judged.weights
+    assert judged.sums.drawn == 1 and not judged.qualifies
+
+
+def test_a_model_that_adds_nothing_is_refused(capsys):
+    assert main(["adderboard", "task_hinting/fig3.6/none"]) == 2
+    assert "adds no two numbers, its task is sorting: name one that does" in capsys.readouterr().err

@@ -1,0 +1,289 @@
+"""What makes the suite citable is what the committed runs say, in forms that others read."""
+
+import csv
+import datetime
+import json
+import re
+import shutil
+import tomllib
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from reproduce import publication
+from reproduce.comparison import score_card
+from reproduce.comparison.published import load
+from reproduce.comparison.tables import to_csv
+from reproduce.publication import badges, facts, report
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.store import WEIGHTS, StoreError
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "results"
+REPORTS = sorted(ROOT.glob("papers/*/REPORT.md"))
+LARGEST_CRATE = 300_000
+"""Bytes."""
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[Path, str]:
+    return publication.pages(ROOT)
+
+
+@pytest.fixture(scope="module")
+def known() -> facts.Facts:
+    return facts.gather(ROOT)
+
+
+@pytest.fixture(scope="module")
+def citation() -> dict:
+    return yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+
+
+def test_committed_files_are_what_promote_would_write(pages):
+    stale = [str(path.relative_to(ROOT)) for path, text in pages.items() if path.read_text(encoding="utf-8") != text]
+    assert not stale, "python -m reproduce.publication writes them anew"
+    there = {*RESULTS.glob("badges/*"), *RESULTS.glob("schemas/*"), *RESULTS.glob("reference/**/README.md"), *REPORTS}
+    assert there <= set(pages), "a file that nothing writes any more"
+
+
+def test_a_comparison_is_read_as_it_was_written(known):
+    for paper, rows in known.rows.items():
+        path = known.reference.path / paper / "comparison.csv"
+        assert to_csv(rows) == path.read_text(encoding="utf-8")
+
+
+def test_a_comparison_with_other_columns_is_refused(tmp_path):
+    (tmp_path / "comparison.csv").write_text("kind,id\nclaim,a\n")
+    with pytest.raises(StoreError, match="expected the columns kind,id,place"):
+        facts.read_rows(tmp_path / "comparison.csv")
+
+
+# ------------------------------------------------------------------ claims.csv
+
+
+def test_every_claim_of_a_paper_with_runs_has_one_line_with_the_ids_of_the_paper(known):
+    lines = list(csv.DictReader((RESULTS / "claims.csv").open(encoding="utf-8")))
+    ids = [line["claim"] for line in lines]
+    declared = [f"{name}/{claim.id}" for name in known.rows for claim in load(CATALOGUE.paper(name).published).claims]
+    assert sorted(ids) == sorted(declared) and len(ids) == len(set(ids))
+    for line in lines:
+        paper = CATALOGUE.paper(line["paper"])
+        assert (line["arxiv"], line["openreview"]) == (paper.arxiv, paper.openreview)
+        assert line["counts_as"] in ids
+
+
+def test_its_verdicts_are_those_of_the_score_card(known):
+    verdicts = Counter(
+        (line["paper"], line["verdict"]) for line in csv.DictReader((RESULTS / "claims.csv").open(encoding="utf-8"))
+    )
+    for name, rows in known.rows.items():
+        for verdict, number in Counter(row.verdict for row in score_card.decisive(rows).values()).items():
+            assert verdicts[name, verdict] == number
+
+
+# ------------------------------------------------------------------ datapackage.json
+
+
+def test_the_package_lists_every_table_with_the_columns_it_has():
+    resources = json.loads((RESULTS / "datapackage.json").read_text(encoding="utf-8"))["resources"]
+    names = [resource["name"] for resource in resources]
+    assert len(names) == len(set(names)) and all(re.fullmatch(r"[a-z0-9._-]+", name) for name in names)
+    listed = {RESULTS / resource["path"] for resource in resources}
+    assert listed == {RESULTS / "claims.csv", *RESULTS.glob("reference/**/*.csv")}
+    for resource in resources:
+        path = RESULTS / resource["path"]
+        with path.open(encoding="utf-8") as file:
+            header = file.readline().strip().split(",")
+        if "schema" in resource:
+            fields = json.loads((RESULTS / resource["schema"]).read_text())["fields"]
+            assert header == [field["name"] for field in fields], resource["path"]
+        else:
+            assert path.parent.name == "figures", f"{resource['path']} has no schema"
+
+
+def test_frictionless_finds_nothing_wrong_with_the_package(monkeypatch):
+    """Of each schema one file: all of them take a minute."""
+    frictionless = pytest.importorskip("frictionless", reason="needs frictionless: pip install frictionless")
+    monkeypatch.chdir(RESULTS)
+    descriptor = json.loads(Path("datapackage.json").read_text(encoding="utf-8"))
+    one = {resource.get("schema", "figures"): resource for resource in descriptor["resources"]}
+    found = frictionless.Package.from_descriptor({**descriptor, "resources": list(one.values())}).validate()
+    assert found.valid, found.flatten(["name", "type", "message"])
+
+
+# ------------------------------------------------------------------ ro-crate-metadata.json
+
+
+def entities() -> dict[str, dict]:
+    graph = json.loads((ROOT / "ro-crate-metadata.json").read_text(encoding="utf-8"))["@graph"]
+    assert len({entity["@id"] for entity in graph}) == len(graph)
+    return {entity["@id"]: entity for entity in graph}
+
+
+def references(value: object) -> list[str]:
+    if isinstance(value, list):
+        return [name for item in value for name in references(item)]
+    return [value["@id"]] if isinstance(value, dict) else []
+
+
+def test_the_crate_is_small_and_refers_to_nothing_that_is_not_there():
+    assert (ROOT / "ro-crate-metadata.json").stat().st_size < LARGEST_CRATE
+    known = entities()
+    assert known["ro-crate-metadata.json"]["about"] == {"@id": "./"}
+    for entity in known.values():
+        for name, value in entity.items():
+            if (entity["@id"], name) != ("ro-crate-metadata.json", "conformsTo"):
+                assert set(references(value)) <= set(known), f"{entity['@id']} {name}"
+    for part in references(known["./"]["hasPart"]):
+        assert (ROOT / part).exists(), part
+
+
+def test_the_actions_of_the_crate_are_the_committed_runs(known):
+    actions = [entity for entity in entities().values() if entity["@type"] == "CreateAction"]
+    runs = [run for some in known.runs.values() for run in some]
+    assert sum(int(action["name"].split()[0]) for action in actions) == len(runs)
+    made = {(f"results/reference/{run.experiment}/{run.profile}/", run.info["commit"]) for run in runs}
+    programs = {name: entity["version"] for name, entity in entities().items() if "version" in entity}
+    told = {
+        (folder, programs[action["instrument"]["@id"]]) for action in actions for folder in references(action["result"])
+    }
+    assert told == made
+    assert all(action["startTime"] < action["endTime"] for action in actions)
+
+
+def terms():
+    """The context of crates without a network: the terms that ours uses, as RO-Crate 1.1 defines them."""
+    requests = pytest.importorskip("requests")
+    used = {name for entity in entities().values() for name in entity if not name.startswith("@")}
+    used |= {entity["@type"] for entity in entities().values()}
+    context = {name: f"http://schema.org/{name}" for name in used}
+    context |= {"File": "http://schema.org/MediaObject", "conformsTo": "http://purl.org/dc/terms/conformsTo"}
+    answer = requests.Response()
+    answer.status_code, answer._content = 200, json.dumps({"@context": context}).encode()
+    answer.headers["Content-Type"] = "application/ld+json"
+    return answer
+
+
+def test_the_validator_of_crates_finds_no_requirement_broken(monkeypatch):
+    services = pytest.importorskip(
+        "rocrate_validator.services", reason="needs roc-validator: pip install roc-validator"
+    )
+    from rocrate_validator import models
+    from rocrate_validator.utils.http import HttpRequester
+
+    monkeypatch.setattr(HttpRequester, "get", lambda self, url, **options: terms(), raising=False)
+    found = services.validate(
+        services.ValidationSettings(
+            rocrate_uri=str(ROOT),
+            profile_identifier="process-run-crate",
+            requirement_severity=models.Severity.REQUIRED,
+        )
+    )
+    assert found.passed(), [issue.message for issue in found.get_issues()]
+
+
+# ------------------------------------------------------------------ model cards, badges
+
+
+def test_every_committed_model_has_a_card_that_others_can_read(known, pages):
+    cards = {path.parent: text for path, text in pages.items() if path.name == "README.md"}
+    for path in RESULTS.glob(f"reference/**/{WEIGHTS}"):
+        folder = path.parents[3]
+        assert path.relative_to(folder).as_posix() in cards[folder]
+    for folder, text in cards.items():
+        _, head, body = text.split("---\n", 2)
+        told = yaml.safe_load(head)
+        assert told["license"] == "mit" and told["library_name"] == "lengen" and "safetensors" in told["tags"]
+        assert f"# {folder.relative_to(known.reference.path).as_posix()}\n" in body
+        for target in re.findall(r"\]\(([^)]+)\)", body):
+            assert (folder / target).is_file(), f"{folder} links to {target}"
+
+
+def test_badges_say_in_words_what_they_show(known):
+    for name, text in badges.badges(known).items():
+        picture = ElementTree.fromstring(text)
+        said = picture.get("aria-label")
+        shown = [node.text for node in picture.iter("{http://www.w3.org/2000/svg}text")]
+        assert ": ".join(shown) == said == picture.findtext("{http://www.w3.org/2000/svg}title"), name
+        assert re.search(r"\d+ of \d+ reproduced", said)
+
+
+def test_a_badge_escapes_what_it_says():
+    assert ElementTree.fromstring(badges.badge("a < b", '"c" & d', badges.OPEN)).get("aria-label") == 'a < b: "c" & d'
+
+
+# ------------------------------------------------------------------ REPORT.md
+
+
+def test_every_publication_has_a_report_and_every_report_all_of_its_blocks():
+    assert {path.parent.name for path in REPORTS} >= {
+        name for name in CATALOGUE.papers() if CATALOGUE.paper(name).arxiv
+    }
+    for path in REPORTS:
+        text = path.read_text(encoding="utf-8")
+        for name in set(report.BLOCKS) - {"adderboard"}:
+            assert all(text.count(mark.format(name=name)) == 1 for mark in report.MARKS), f"{path}: {name}"
+        for target in re.findall(r"\]\(([^)#]+)\)", text):
+            assert target.startswith("https://") or (path.parent / target).exists(), f"{path} links to {target}"
+
+
+def test_what_is_written_by_hand_names_no_measured_number_and_no_verdict():
+    """It would be wrong after the next runs."""
+    for path in REPORTS:
+        text = path.read_text(encoding="utf-8")
+        for name in (name for name in report.BLOCKS if report.MARKS[0].format(name=name) in text):
+            begin, end = (text.index(mark.format(name=name)) for mark in report.MARKS)
+            text = text[:begin] + text[end:].partition("-->")[2]
+        assert not re.search(r"\b[01]\.\d|\d ?%|\breproduced\b|\bundecided\b|\buntested\b", text), path
+
+
+def test_a_block_is_replaced_and_the_prose_stays(known):
+    begin, end = (mark.format(name="held") for mark in report.MARKS)
+    paper = next(iter(known.rows))
+    page = f"before\n{begin}\nold\n{end}\nafter\n"
+    text = report.filled(page, paper, known)
+    assert text.startswith(f"before\n{begin}\n") and text.endswith(f"\n{end}\nafter\n") and "old" not in text
+    assert report.filled(text, paper, known) == text and report.filled("no marks", paper, known) == "no marks"
+
+
+# ------------------------------------------------------------------ CITATION.cff
+
+
+def test_the_citation_has_the_version_of_the_project_and_the_ids_of_the_papers(citation):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert citation["cff-version"] == "1.2.0" and citation["version"] == project["version"]
+    assert citation["date-released"] >= datetime.date(2026, 11, 22) and citation["license"] == project["license"]
+    cited = {reference["title"]: reference for reference in citation["references"]}
+    papers = [CATALOGUE.paper(name) for name in CATALOGUE.papers()]
+    assert set(cited) == {paper.title for paper in papers if (ROOT / "papers" / paper.name / "REPORT.md").is_file()}
+    for paper in papers:
+        reference = cited.get(paper.title, {})
+        ids = [item["value"] for item in reference.get("identifiers", [])]
+        wanted = [("arXiv", paper.arxiv), ("openreview", paper.openreview)]
+        assert ids == [f"{kind}:{value}" for kind, value in wanted if value]
+        assert reference.get("doi") == (f"10.48550/arXiv.{paper.arxiv}" if paper.arxiv else None)
+
+
+def test_the_citation_follows_its_schema():
+    cffconvert = pytest.importorskip("cffconvert", reason="needs cffconvert: pip install cffconvert")
+    cffconvert.Citation((ROOT / "CITATION.cff").read_text(encoding="utf-8")).validate()
+
+
+# ------------------------------------------------------------------ writing
+
+
+def test_only_what_changed_is_written(known, tmp_path):
+    paper = next(iter(known.rows))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    folder = tmp_path / "results" / "reference" / paper
+    folder.mkdir(parents=True)
+    shutil.copy(known.reference.path / paper / "comparison.csv", folder)
+    first = publication.write(tmp_path)
+    assert tmp_path / "ro-crate-metadata.json" in first and tmp_path / "results" / "claims.csv" in first
+    assert publication.write(tmp_path) == []
+    (tmp_path / "results" / "claims.csv").write_text("")
+    assert publication.write(tmp_path) == [tmp_path / "results" / "claims.csv"]
