@@ -1,8 +1,8 @@
-"""Attention bias calibration: lines that stand out in a small attention matrix, extended to a large bias matrix.
+"""Lines that stand out in attention, and the bias that continues them: attention bias calibration.
 
 What enters is attention (heads, m, n) of a model that interpolates; what leaves is a bias (heads, M, N) to be added to
 the scores of a new one. Section 5 and Algorithm 1 (Appendix B) of "From Interpolation to Extrapolation: Complete Length
-Generalization for Arithmetic Transformers", with these slips mended (all of them: ERRATA.md):
+Generalization for Arithmetic Transformers", with these slips mended (all of them: the errata of that paper's module):
 
 - The text compares d_l - d_max, never positive, with mu + sigma * sd of the d_l themselves, which closes nearly
   everything. Here d_l itself is compared, and what passes has the value d_l - d_max.
