@@ -75,8 +75,9 @@ def budgeted(spec: ChosenSpec, tokens: int) -> ChosenSpec:
         some = replace(data, task=task, hints=())
         counts = range(min(2, task.most), task.most + 1)
         pairs.append(statistics.fmean(sum(some.tokens(n, m)) for n in task.trained_lengths for m in counts))
-    steps = max(2, round(tokens / (spec.train.batch * statistics.fmean(pairs))))
-    return overlay(spec, {"train.steps": steps, "choice.steps": max(2, round(SHARE * steps))})
+    steps = tokens / (spec.train.batch * statistics.fmean(pairs))
+    each = max(2, round(steps / spec.STAGES))
+    return overlay(spec, {"train.steps": each, "choice.steps": max(2, round(SHARE * steps))})
 
 
 def longest(spec: ChosenSpec) -> int:
