@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from lengen.attention_lines import CLOSED, drop_off, line_values
+from lengen.attention_lines import CLOSED, CalibrationError, drop_off, line_values
 
 
 class LineLevels(nn.Module):
@@ -66,6 +66,11 @@ class LineBias(nn.Module):
         they share one softmax: what has little of it must not open as if it had all. Returns (H,) bool, True where a
         head has a line; one that has none stays open everywhere.
         """
+        if cross.shape[2] != self.cross.columns:
+            raise CalibrationError(
+                f"attention over a prompt of {cross.shape[2]} tokens: expected {self.cross.columns}, "
+                f"model.architecture.attention_bias.columns, from whose end lines are counted"
+            )
         found = [
             (levels, side.first, *line_values(attention, slope, "sum"))
             for side, attention in ((self.own, own), (self.cross, cross))

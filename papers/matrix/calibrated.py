@@ -65,15 +65,11 @@ def execute(
 def calibrate(model: Transformer, data: TaskData, spec: CalibratedSpec, seed: int) -> torch.Tensor:
     """Set the lines of a model by its own attention; (H,) bool, True where a head has one.
 
-    Probabilities of the last layer, averaged over problems of the trained length whose response has all the rows (a
-    number times 0 has one digit).
+    Probabilities of the last layer, averaged over problems of the trained length.
     """
-    chosen, lines = spec.calibration, lines_of(model)
-    problems, rows = longest_problems(data, chosen.examples, seed), spec.lines.rows
-    written = data.writer.write(problems).loss.sum(dim=1)
-    problems = problems.select((written >= rows).nonzero()[:, 0])
-    mean = mean_attention(model, data, problems, sides=of_response(rows))
-    return lines.calibrate(mean["self"], mean["cross"], chosen.sigma)
+    problems = longest_problems(data, spec.calibration.examples, seed)
+    mean = mean_attention(model, data, problems, sides=of_response(spec.lines.rows))
+    return lines_of(model).calibrate(mean["self"], mean["cross"], spec.calibration.sigma)
 
 
 def lines_of(model: Transformer) -> LineBias:

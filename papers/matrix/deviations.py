@@ -21,8 +21,8 @@ DEVIATIONS: dict[str, str] = {
     "M6": (
         "A bias is calibrated for a decoder: tokens of the prompt read themselves alone, as beside an encoder without "
         "blocks, and one softmax reads prompt and response, so that all lines of a head are judged together, where the "
-        "source judges each direction of each side. Slopes are named by task, as in the source's code. Half of the "
-        "budget trains the first model, half the second, with one rate, chosen for the first. Only addition is padded "
-        "to one length; elsewhere lines are counted from the end of the prompt that stays in place."
+        "source judges each direction of each side. Slopes are named by task, as in the source's code. Two trainings "
+        "of equal steps share the budget, with one rate, chosen for the first. Only addition is padded to the length "
+        "that is tested; elsewhere lines are counted from the end of the prompt that stays in place."
     ),
 }

@@ -2,16 +2,17 @@
 calibrated bias how it is made; no torch."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, structs
 
 from lengen.config.encodings import Encoding, Sinusoidal
 from lengen.config.model import Lines
-from lengen.config.part import NotNegative, SettingError, Share, Size
+from lengen.config.overlay import overlay
+from lengen.config.part import Count, NotNegative, SettingError, Share, Size
 from lengen.config.position_ids import Consecutive
-from lengen.config.sections import Section, TestSpec
-from lengen.config.spec import Spec
+from lengen.config.sections import DataSpec, Section, TestSpec
+from lengen.config.spec import Spec, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,10 +49,11 @@ def untested(spec: Spec) -> TestSpec:
 class ChosenSpec(Spec, frozen=True, kw_only=True):
     """A specification whose learning rate each run chooses itself, by validation inside the trained range."""
 
-    STAGES: ClassVar[int] = 1
-    """Trainings that share one budget, those that choose a rate aside."""
-
     choice: ChoiceSpec
+
+    def read(self) -> tuple[DataSpec, ...]:
+        """The data of the trainings that share one budget and have equal steps, those that choose a rate aside."""
+        return (self.data,)
 
     def run(
         self, seed: int, folder: Path, report: "Callable[[Progress], None]", loggers: "Sequence[Logger]" = ()
@@ -86,7 +88,9 @@ class CalibrationSpec(Section, frozen=True):
     """The model whose attention is calibrated, and the lines that open."""
 
     encoding: Encoding = Sinusoidal()
-    """Its position encoding; ids are consecutive. All else of it is as in the model that gets the bias."""
+    """Its position encoding; ids are consecutive. All else of the model is as in the one that gets the bias."""
+    width: Count = 0
+    """Digits that numbers are padded to in its training; 0: problems are written as for the other model."""
     sigma: float = 2.0
     """Standard deviations above the mean of a head's lines at which one opens."""
     examples: Size = 300
@@ -115,6 +119,8 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
     def trainings(self) -> tuple[Spec, Spec]:
         """The model that is calibrated from, all of whose lines are open, and the one that is measured."""
         data = structs.replace(self.data, position_ids=Consecutive())
+        if self.calibration.width:
+            data = overlay(data, {"format.width": self.calibration.width})
         model = structs.replace(self.model, encoding=self.calibration.encoding)
         return (
             Spec(data=data, model=model, train=self.train, test=untested(self)),
@@ -125,9 +131,10 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
 class CalibratedChoice(ChosenSpec, frozen=True, kw_only=True):
     """A cell with a calibrated bias: its rate is chosen for the first training, and both have it."""
 
-    STAGES = 2
-
     calibration: CalibrationSpec
+
+    def read(self) -> tuple[DataSpec, ...]:
+        return tuple(training.data for training in self.trained(self.train.lr).trainings())
 
     def trial(self, rate: float) -> Spec:
         first, _ = self.trained(rate).trainings()
@@ -147,3 +154,5 @@ class CalibratedChoice(ChosenSpec, frozen=True, kw_only=True):
                 "model.architecture.attention_bias: a calibrated bias is made of lines; set "
                 "model.architecture.attention_bias=lines"
             )
+        for training in self.trained(self.train.lr).trainings():
+            check(training)

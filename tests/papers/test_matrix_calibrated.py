@@ -28,7 +28,7 @@ class Killed(Exception):
 @pytest.mark.parametrize("task", TASKS)
 def test_a_planted_line_is_calibrated_and_no_other(task):
     """A model that reads one line, whatever its weights: calibrated from a few rows, the line has every length."""
-    spec = cell(task, "abc", "night").trained(1e-3)
+    spec = cell(task, "abc", "smoke").trained(1e-3)
     first, _ = spec.trainings()
     model, data = build_model(first, 0).eval(), TaskData(first, 0)
     bias, slopes = calibrated.lines_of(model), spec.lines.slopes
@@ -42,58 +42,56 @@ def test_a_planted_line_is_calibrated_and_no_other(task):
     assert bool((bias.own.table == -torch.inf).all())
 
 
-def test_attention_is_averaged_where_responses_have_all_rows():
-    """Of N x 1 the longest problems, but not those times zero, whose answer has one digit."""
-    spec = cell("n-by-one", "abc", "smoke").trained(1e-3)
-    first, _ = spec.trainings()
-    model, data = build_model(first, 0).eval(), TaskData(first, 0)
-    problems = longest_problems(data, 60, 0)
-    with pytest.raises(ValueError, match=r"responses from 2 tokens on: expected .* at least 3"):
-        mean_attention(model, data, problems, sides=of_response(3))
-    kept = problems.select((problems.operands[:, 1, 0] > 0).nonzero()[:, 0])
-    mean = mean_attention(model, data, kept, sides=of_response(3))
-    assert mean["self"].shape == (2, 3, 3) and mean["cross"].shape == (2, 3, spec.lines.columns)
-    written = mean["self"].where(mean["self"] > -torch.inf, 0.0).sum(dim=2) - mean["self"][:, :, 0]
-    assert torch.allclose(written + mean["cross"].sum(dim=2), torch.ones(2, 3).double()), "one softmax over both"
+def test_attention_is_averaged_over_one_length_of_prompt_and_response():
+    """As numbers are, a product with zero has one digit; padded they all have as many."""
+    padded = cell("n-by-one", "abc", "smoke")
+    plain = overlay(padded, {"calibration.width": 0})
+    for spec in (padded, plain):
+        first, _ = spec.trained(1e-3).trainings()
+        model, data = build_model(first, 0).eval(), TaskData(first, 0)
+        problems = longest_problems(data, 60, 0)
+        if spec is plain:
+            with pytest.raises(ValueError, match=r"responses from 2 tokens on: expected .* at least 3"):
+                mean_attention(model, data, problems, sides=of_response(3))
+            problems = problems.select((problems.operands[:, 1, 0] > 0).nonzero()[:, 0])
+        mean = mean_attention(model, data, problems, sides=of_response(3))
+        assert mean["self"].shape == (2, 3, 3) and mean["cross"].shape[1] == 3
+        response = mean["self"][:, :, 1:].clamp(min=0).sum(dim=2)  # but for the prompt's last token, which both have
+        assert torch.allclose(response + mean["cross"].sum(dim=2), torch.ones(2, 3).double()), "one softmax over both"
 
 
-@pytest.mark.parametrize("place", ["first", "between", "after"])
-def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, tmp_path, monkeypatch):
-    spec = SPEC.trained(1e-3)
-    whole, again = tmp_path / "whole", tmp_path / "again"
-    for folder in (whole, again):
-        folder.mkdir()
-    outcome = spec.run(0, whole, lambda progress: None)
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder, told = tmp_path_factory.mktemp("whole"), []
+    return folder, SPEC.trained(1e-3).run(0, folder, told.append), told
 
-    def killed(*arguments, **named):
+
+def test_a_run_killed_between_its_trainings_goes_on_there(finished, tmp_path, monkeypatch):
+    folder, outcome, _ = finished
+
+    def killed(*arguments):
         raise Killed
 
-    with monkeypatch.context() as patch:
-        if place == "first":
-            patch.setattr(lengen, "execute", killed)
-        if place == "between":
-            patch.setattr(calibrated, "calibrate", killed)
-        if place == "after":
-            spec.run(0, again, lambda progress: None)
-        else:
-            with pytest.raises(Killed):
-                spec.run(0, again, lambda progress: None)
-    resumed = spec.run(0, again, lambda progress: None)
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(calibrated, "calibrate", killed)
+        SPEC.trained(1e-3).run(0, tmp_path, lambda progress: None)
+    before = (tmp_path / calibrated.FIRST / lengen.WEIGHTS).stat().st_mtime_ns
+    resumed = SPEC.trained(1e-3).run(0, tmp_path, lambda progress: None)
+    assert (tmp_path / calibrated.FIRST / lengen.WEIGHTS).stat().st_mtime_ns == before, "what is over is not made again"
     assert resumed.grid == outcome.grid
-    assert (again / lengen.WEIGHTS).read_bytes() == (whole / lengen.WEIGHTS).read_bytes()
-    assert (again / "metrics.csv").read_bytes() == (whole / "metrics.csv").read_bytes()
+    for name in (lengen.WEIGHTS, "metrics.csv"):
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
 
 
-def test_the_second_model_has_the_bias_of_the_first(tmp_path):
-    told = []
-    outcome = SPEC.trained(1e-3).run(0, tmp_path, told.append)
-    weights = load_file(tmp_path / lengen.WEIGHTS)
+def test_the_second_model_has_the_bias_of_the_first(finished):
+    folder, outcome, told = finished
+    weights = load_file(folder / lengen.WEIGHTS)
     assert torch.equal(weights["lines.cross.table"], torch.from_numpy(outcome.arrays["lines.cross"]))
     scalars = outcome.info["scalars"]
     assert {"interpolation_val_exact_match", "transparent_heads", "lines_own", "lines_cross"} <= scalars.keys()
     steps = SPEC.train.steps
     assert {report.steps for report in told if report.stage == "train"} == {2 * steps} and steps > 2
-    names = {line.split(",")[1] for line in (tmp_path / "metrics.csv").read_text().splitlines()[1:]}
+    names = {line.split(",")[1] for line in (folder / "metrics.csv").read_text().splitlines()[1:]}
     assert {"val_exact_match", "interpolation_val_exact_match"} <= names
 
 

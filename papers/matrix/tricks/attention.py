@@ -4,6 +4,7 @@ import math
 
 from lengen.config.encodings import Learned
 from lengen.config.model import Decoder, HardALiBi, Lines, Tempered, Window
+from lengen.config.overlay import overlay
 from lengen.config.position_ids import Cyclic
 from lengen.config.tasks import Copy, NByOne, Parity, Reverse, Successor, Task, TwoOperandAddition
 from papers.matrix.settings import Refused, changed, encoded, lowest_first
@@ -57,9 +58,9 @@ def abc(spec: ChosenSpec) -> ChosenSpec:
     """A bias calibrated from a trained model's attention, for another model without positions; units first.
 
     "From Interpolation to Extrapolation", Section 5 and Table 1: right at 50 digits from 6 for the successor, N x 1 and
-    (99.8 %) addition. Half of the budget trains the first model, half the second. Two operands are padded to a fixed
-    number of digits, as published; where there is one, lines are counted from its end that stays in place. Parity has
-    its scratchpad, the form in which the source asks it.
+    (99.8 %) addition. Both models have as many steps, which share the budget. As published, numbers are padded to one
+    length: of the first model, where the second reads one number, whose lines are counted from the units; of both in
+    addition. Parity has its scratchpad, the form in which the source asks it.
     """
     task = spec.data.task
     if task.most > 1 and not isinstance(task, TwoOperandAddition):
@@ -69,12 +70,16 @@ def abc(spec: ChosenSpec) -> ChosenSpec:
         )
     if type(task) not in DIRECTIONS:
         raise Refused("the next answer token is found by its value, so that attention has no line to calibrate")
-    spec = lowest_first(spec)
+    spec, width = lowest_first(spec), 0
     if isinstance(task, TwoOperandAddition):
         spec = changed(spec, {"data.format": {"width": max(spec.test.lengths) + 1}})
-    elif isinstance(task, Parity):
+    elif task.NUMBERS:
+        width = task.longest + 1
+    if isinstance(task, Parity):
         spec = changed(spec, {"data.format.scratchpad": True})
-    columns, _ = spec.data.tokens(task.longest, task.most)
+    calibration = CalibrationSpec(width=width)
+    first = overlay(spec.data, {"format.width": width}) if width else spec.data
+    columns, _ = first.tokens(task.longest, task.most)
     lines = Lines(rows=task.longest, columns=int(columns), slopes=DIRECTIONS[type(task)])
     spec = changed(spec, {"model.architecture": Decoder(lines)})
     return CalibratedChoice(
@@ -83,7 +88,7 @@ def abc(spec: ChosenSpec) -> ChosenSpec:
         train=spec.train,
         test=spec.test,
         choice=spec.choice,
-        calibration=CalibrationSpec(),
+        calibration=calibration,
     )
 
 
