@@ -95,7 +95,7 @@ def abc(spec: ChosenSpec) -> ChosenSpec:
 def hard_alibi(spec: ChosenSpec) -> ChosenSpec:
     """Half of the heads see the last 1, 2, ... keys only, the others all keys, without positions.
 
-    Jelassi et al. 2024 (2402.01032): transformers copy strings beyond the trained lengths; their code has this variant.
+    Jelassi et al. 2024 (2402.01032): transformers generalise where strings are copied; their code has this variant.
     """
     heads = tuple(range(1, spec.model.heads // 2 + 1))
     return changed(spec, {"model.architecture": Decoder(HardALiBi(heads))})
