@@ -89,7 +89,7 @@ def line_values(attention: Tensor, slope: int, line: Line = "mean") -> tuple[Ten
     if line not in ("mean", "sum"):
         raise CalibrationError(f"line value {line!r}: expected 'mean' or 'sum'")
     heads, m, n = attention.shape
-    ids, number = _line_ids(m, n, slope, attention.device).unique(return_inverse=True)
+    ids, number = torch.unique(_line_ids(m, n, slope, attention.device), return_inverse=True)
     present = attention > CLOSED
     zeros = torch.zeros(heads, len(ids), dtype=torch.float64, device=attention.device)
     values = zeros.index_add(1, number.flatten(), attention.double().where(present, 0.0).flatten(1))

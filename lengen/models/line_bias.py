@@ -45,7 +45,7 @@ class LineLevels(nn.Module):
             ids = columns[:, None, :] - slope * rows[:, :, None] - self.first
             if slope <= 0:
                 ids = ids + (self.columns - ends)[:, None, None]
-            bias = levels[:, torch.where((ids >= 0) & (ids < lines), ids, lines)]
+            bias: Tensor = levels[:, torch.where((ids >= 0) & (ids < lines), ids, lines)]
             found = bias if found is None else found.maximum(bias)
         assert found is not None
         return found.transpose(0, 1)
@@ -78,7 +78,7 @@ class LineBias(nn.Module):
         ]
         judged = drop_off(torch.cat([values for *_, values in found], dim=1), sigma)
         picked = (judged > CLOSED).any(dim=1)
-        parts = judged.split([len(ids) for _, _, ids, _ in found], dim=1)
+        parts = torch.split(judged, [len(ids) for _, _, ids, _ in found], dim=1)
         for (levels, first, ids, _), part in zip(found, parts, strict=True):
             levels.fill_(CLOSED)
             levels[:, ids - first] = part.to(levels.dtype)

@@ -94,15 +94,13 @@ def execute(
         **{f"validation_at_{trial.rate:g}": trial.validation for trial in trials},
         **{f"loss_at_{trial.rate:g}": trial.loss for trial in trials if math.isfinite(trial.loss)},
     }
-    notes = [
-        *outcome.info.get("notes", []),
-        f"learning rate {rate:g} of {', '.join(f'{trial.rate:g}' for trial in trials)}",
-    ]
+    tried = ", ".join(f"{trial.rate:g}" for trial in trials)
+    notes = [f"learning rate {rate:g} of {tried}"]
     if times > 1:
         notes.append(
             f"trained again with {times} times the budget: exact match at the trained length was {learned:.2f}"
         )
-    return replace(outcome, info=outcome.info | {"scalars": scalars, "notes": notes})
+    return replace(outcome, info=outcome.info | {"scalars": scalars, "notes": [*notes, *outcome.info.get("notes", [])]})
 
 
 def _try(trial: Spec, seed: int, folder: Path) -> Trial:
