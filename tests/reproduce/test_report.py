@@ -171,7 +171,7 @@ def test_nothing_that_a_run_says_becomes_markup():
     nasty = run("coupling/fig1/a", spec(), attention=dataclasses.replace(looking(), tokens=(NASTY,) * 13))
     info = {**nasty.info, "command": NASTY, "notes": [NASTY], "versions": {NASTY: NASTY}, "scalars": {NASTY: 1}}
     nasty = dataclasses.replace(nasty, experiment=f"coupling/fig1/{NASTY}", info=info, metrics=((1, NASTY, 0.5),))
-    page = pages.Page("coupling", NASTY, [], [], [], [], {}, {}, [], [])
+    page = pages.Page("coupling", NASTY, [], [], [], [], {}, {}, [], [], [])
     text = pages.render_run(nasty, page)
     assert NASTY not in text and "onerror=alert" in text
     found = Read(text)
@@ -254,7 +254,7 @@ def test_dots_are_of_the_values_that_the_verdict_rests_on(paper, site):
 
 def test_a_run_that_tested_nothing_has_a_page():
     empty = dataclasses.replace(run("coupling/fig1/a", spec()), grid=Grid(("length",)))
-    page = pages.Page("coupling", "t", [], [], [], [], {}, {}, [], [])
+    page = pages.Page("coupling", "t", [], [], [], [], {}, {}, [], [], [])
     assert "not tested" in pages.render_run(empty, page)
 
 
