@@ -42,9 +42,10 @@ $(STAMP):
 	@$(PY) -m compileall -q -j 0 .venv/lib lengen papers reproduce >/dev/null 2>&1 || true
 	@echo '$(WANTED)' > $(STAMP)
 
-# The papers are the folders of papers/ that offer one: python -m papers prints number, name and title.
+# The papers are the folders of papers/ that offer one: python -m papers prints number, name, title and why it stands apart.
 reproduce: setup  ## every paper: train, draw, compare
-	@for paper in $$($(PY) -m papers | cut -f 2); do \
+	@$(PY) -m papers | awk -F '\t' '$$4 != "" { print $$2 " is left out: " $$4 }'
+	@for paper in $$($(PY) -m papers | awk -F '\t' '$$4 == "" { print $$2 }'); do \
 	  echo "$(RUN) run $$paper --profile $(PROFILE)$(DRY_RUN)"; $(RUN) run $$paper --profile $(PROFILE)$(DRY_RUN) || exit; done
 
 reproduce-paper%: setup

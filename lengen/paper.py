@@ -34,6 +34,8 @@ class Paper:
     """Its OpenReview forum, where it has one that is known here."""
     experiments: "Callable[[], Sequence[Experiment]]"
     """Its experiments in the order of declaration."""
+    apart: str = ""
+    """What makes its runs, where ``make reproduce`` and ``make night`` leave it out, and why, in half a sentence."""
     figures: "Callable[[], Sequence[Figure]]" = tuple
     """Its figures in the order of declaration."""
     deviations: Callable[[], Mapping[str, str]] = dict

@@ -125,7 +125,17 @@ def test_papers_are_numbered_and_called_as_their_folders():
 def test_the_papers_are_listed_before_anything_is_installed():
     """`make help` asks for them with whatever Python there is."""
     done = subprocess.run([sys.executable, "-S", "-m", "papers"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == [f"{paper.number}\t{paper.name}\t{paper.title}" for paper in found()]
+    listed = [f"{paper.number}\t{paper.name}\t{paper.title}\t{paper.apart}" for paper in found()]
+    assert done.stdout.splitlines() == listed
+
+
+def test_what_has_no_published_size_stands_apart_from_make_reproduce():
+    """At PROFILE=paper it could only fail, and a night of the papers must not silently hold it."""
+    for paper in found():
+        published = any("paper" in item.specs for item in paper.experiments())
+        assert bool(paper.apart) is not published, paper.name
+    loop = re.search(r"^reproduce:.*?\n\n", (ROOT / "Makefile").read_text(), re.MULTILINE | re.DOTALL)
+    assert loop and loop[0].count('$$4 == ""') == 1, "its loop leaves them out"
 
 
 def module_path(module: str) -> Path | None:

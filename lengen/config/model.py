@@ -72,7 +72,7 @@ class Given(Part, AttentionBias, tag="given", frozen=True):
         raise SettingError(
             "model.architecture.attention_bias=given: a calibrated bias has matrices for the places of a response and "
             "of a source, and model.architecture=decoder has one sequence, in which places of operands move with their "
-            "length; set model.architecture=encoder_decoder, or choose window"
+            "length; set model.architecture=encoder_decoder, or choose lines"
         )
 
 
@@ -99,6 +99,27 @@ class HardALiBi(Part, AttentionBias, tag="hard_alibi", frozen=True):
                 f"model.architecture.attention_bias=hard_alibi: its other heads have no positions, and "
                 f"model.encoding={model.encoding.kind} gives them some; set model.encoding=none and "
                 f"data.position_ids=none"
+            )
+
+
+class Lines(Part, AttentionBias, tag="lines", frozen=True):
+    """Lines of attention that are set before training and continued to any length, such as calibrated ones
+    (`lengen.models.line_bias`); all heads are open until they are set. A token of the prompt reads itself alone."""
+
+    BESIDE = False
+
+    rows: Size
+    """Response places that lines are calibrated from, the one before the first response token included."""
+    columns: Size
+    """Prompt tokens that they are calibrated from."""
+    slopes: tuple[int, ...] = (1, 0, -1)
+    """Directions of lines through the prompt: slope s for (1, s). Through the response there are diagonals."""
+
+    def check_alone(self, model: "ModelSpec") -> None:
+        if not self.slopes or len(set(self.slopes)) < len(self.slopes):
+            raise SettingError(
+                f"model.architecture.attention_bias.slopes={list(self.slopes)}: expected different directions, at "
+                f"least one, such as [1, 0, -1]"
             )
 
 
@@ -242,6 +263,13 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         return self.loops if rule is None else rule.loops(response if rule.of == "response" else prompt)
 
     @property
+    def reads_prompts(self) -> str:
+        """The field that makes attention depend on where a prompt ends; empty where none does."""
+        if self.tempered is not None and self.tempered.of == "prompt":
+            return "model.tempered.of=prompt"
+        return "model.architecture.attention_bias=lines" if isinstance(self.attention_bias, Lines) else ""
+
+    @property
     def causal(self) -> bool:
         """A response token sees no later one."""
         return self.architecture.causal if isinstance(self.architecture, EncoderDecoder) else True
@@ -313,6 +341,7 @@ __all__ = [
     "EncoderDecoder",
     "Given",
     "HardALiBi",
+    "Lines",
     "LoopsByLength",
     "ModelSpec",
     "Tempered",

@@ -204,9 +204,9 @@ def check(spec: Spec) -> None:
             f"train.loss=all: model.architecture={architecture.kind} does not see the tokens it is trained on; set "
             f"train.loss=response"
         )
-    if model.tempered is not None and model.tempered.of == "prompt" and train.loss != "response":
+    if model.reads_prompts and train.loss != "response":
         raise SpecError(
-            f"model.tempered.of=prompt: with train.loss={train.loss} nothing tells where a prompt ends; set "
+            f"{model.reads_prompts}: with train.loss={train.loss} nothing tells where a prompt ends; set "
             f"train.loss=response"
         )
     if model.loops_by_length is not None:

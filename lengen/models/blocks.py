@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from lengen.config.spec import ModelSpec, SpecError
 from lengen.encodings.base import Encoding
 from lengen.models.activations import ACTIVATIONS
-from lengen.models.attention import attend, attention_scores, attention_weights, causal_mask
+from lengen.models.attention import attend, attention_scores, attention_weights, causal_mask, closed_rows
 from lengen.models.cache import LayerCache
 from lengen.models.normalisation import RMSNorm
 from lengen.models.products import Rounds
@@ -69,6 +69,15 @@ class Context(NamedTuple):
     """(B or 1, T) tokens that the temperature of each query grows with; None where no layer has one."""
     loops: Tensor | None = None
     """(B,) times the stack is applied to each example; None where the model says it for all."""
+
+
+def biased(context: Context, fixed: Tensor, mask: Tensor) -> Context:
+    """A fixed bias added to a context. A row that it closes entirely reads nothing: no softmax over nothing (NaN)."""
+    closed = closed_rows(fixed, mask)
+    fixed = fixed.masked_fill(closed, 0.0)
+    return context._replace(
+        score_bias=fixed if context.score_bias is None else context.score_bias + fixed, closed=closed
+    )
 
 
 class Attention(Rounds):

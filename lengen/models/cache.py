@@ -42,7 +42,7 @@ class Cache:
     source_mask: Tensor | None = None
     """(B, 1, 1, S) bool, False at padding."""
     prompt: Tensor | None = None
-    """(B,) tokens before each response, where the temperature of attention grows with them."""
+    """(B,) tokens before each response, where attention depends on them."""
     output: int = 0
     """The output head that predicts."""
     loops: Tensor | None = None

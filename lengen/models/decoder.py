@@ -9,11 +9,14 @@ from typing import final
 import torch
 from torch import Tensor
 
+from lengen.config.model import Lines
 from lengen.config.spec import ModelSpec
 from lengen.data.batch import Batch, response_start
-from lengen.models.blocks import Context
+from lengen.models.attention import causal_mask
+from lengen.models.blocks import Context, biased
 from lengen.models.cache import Cache
 from lengen.models.last_keys import ALL, last_keys
+from lengen.models.line_bias import LineBias
 from lengen.models.record import Record, Residuals
 from lengen.models.transformer import Transformer
 
@@ -28,7 +31,10 @@ class Decoder(Transformer):
     def __init__(self, model: ModelSpec, tokens: int, sizes: tuple[int, ...], outputs: int = 1) -> None:
         super().__init__(model, tokens, sizes, outputs=outputs)
         bias = model.attention_bias
-        seen = None if bias is None else torch.tensor([ALL if n is None else n for n in bias.last_keys(model.heads)])
+        lines = bias if isinstance(bias, Lines) else None
+        self.lines = None if lines is None else LineBias(model.heads, lines.rows, lines.columns, lines.slopes)
+        last = () if bias is None or lines is not None else bias.last_keys(model.heads)
+        seen = torch.tensor([ALL if n is None else n for n in last]) if last else None
         self.register_buffer("seen", seen, persistent=False)
         self._initialise()
 
@@ -43,7 +49,7 @@ class Decoder(Transformer):
     ) -> Tensor:
         """Logits (B, T, V) after each token, from (B, T) tokens and (levels, B or 1, T) ids.
 
-        ``prompt`` (B,) holds the tokens before each response, where temperatures grow with them; ``output`` is the
+        ``prompt`` (B,) holds the tokens before each response, where attention depends on them; ``output`` is the
         number of the output head; ``loops`` (B,) how often the stack is applied, where that depends on the problem.
         """
         return self._logits(self._stream(tokens, ids, prompt, loops, record), output)
@@ -83,15 +89,23 @@ class Decoder(Transformer):
         places = torch.arange(tokens.shape[1], device=tokens.device)[None]
         mask = None if self.seen is None else last_keys(places, tokens.shape[1], self.seen)
         counted = self._counted(places, prompt)
-        return Context(self.encoding, ids, ids, self.encoding.bias(ids, ids), mask, counted=counted)
+        context = Context(self.encoding, ids, ids, self.encoding.bias(ids, ids), mask, counted=counted)
+        visible = causal_mask(tokens.shape[1], tokens.device)
+        return context if self.lines is None else self._lined(context._replace(mask=visible), places, prompt)
+
+    def _lined(self, context: Context, places: Tensor, prompt: Tensor | None) -> Context:
+        """With the bias along lines of tokens at ``places`` (B or 1, T), whose mask says how many keys there are."""
+        assert self.lines is not None and prompt is not None and context.mask is not None
+        return biased(context, self.lines(places, context.mask.shape[-1], prompt), context.mask)
 
     def _grown(self, cache: Cache, ids: Tensor, places: Tensor) -> Context:
         context = super()._grown(cache, ids, places)._replace(loops=cache.loops)
+        if self.lines is not None:
+            return self._lined(context, places, cache.prompt)
         if self.seen is None or context.mask is None:
             return context
         return context._replace(mask=context.mask & last_keys(places, context.mask.shape[-1], self.seen))
 
     def _prompt(self, batch: Batch) -> Tensor | None:
-        """(B,) tokens before each response, where temperatures grow with them."""
-        grows = self.spec.tempered is not None and self.spec.tempered.of == "prompt"
-        return response_start(batch) if grows else None
+        """(B,) tokens before each response, where attention depends on them."""
+        return response_start(batch) if self.spec.reads_prompts else None

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from lengen.config.spec import ModelSpec
 from lengen.data.batch import Batch, Source
-from lengen.models.attention import causal_mask, closed_rows
-from lengen.models.blocks import Context
+from lengen.models.attention import causal_mask
+from lengen.models.blocks import Context, biased
 from lengen.models.cache import Cache, LayerCache
 from lengen.models.fixed_bias import FixedBias
 from lengen.models.record import Record
@@ -92,16 +92,7 @@ class EncoderDecoder(Transformer):
         if self.attention_bias is None or own.mask is None:
             return own, crossing
         fixed, cross = self.attention_bias.rows(places, own.mask.shape[-1], mask.shape[-1])
-        return _biased(own, fixed, own.mask), _biased(crossing, cross, mask)
-
-
-def _biased(context: Context, fixed: Tensor, mask: Tensor) -> Context:
-    """A fixed bias added to a context. A row that it closes entirely reads nothing: no softmax over nothing (NaN)."""
-    closed = closed_rows(fixed, mask)
-    fixed = fixed.masked_fill(closed, 0.0)
-    return context._replace(
-        score_bias=fixed if context.score_bias is None else context.score_bias + fixed, closed=closed
-    )
+        return biased(own, fixed, own.mask), biased(crossing, cross, mask)
 
 
 def _source(batch: Batch) -> Source:

@@ -5,7 +5,6 @@ the bias, and what both trainings took. The first training has a folder and chec
 goes on in whichever it was.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,20 +15,17 @@ import torch
 from lightning.pytorch.loggers.logger import Logger
 from torch import Tensor
 
-from lengen.callbacks import METRICS, VALIDATION, in_parts, read_metrics
-from lengen.callbacks.extra_loggers import Prefixed
-from lengen.callbacks.metrics_logger import write_metrics, write_whole
+from lengen.attention_lines import calibrate_bias, line_values
+from lengen.callbacks import METRICS, VALIDATION, read_metrics
 from lengen.config.formats import Linear
-from lengen.config.spec import Spec
 from lengen.config.tasks import NByOne, PairAddition
 from lengen.data.task_data import TaskData
+from lengen.mean_attention import longest_problems, mean_attention
 from lengen.models import Transformer
 from lengen.progress import Progress
-from lengen.randomness import generator
-from lengen.tasks import Problems
 from lengen.training import run as lengen
 from lengen.training.build import load
-from papers.bias_calibration.calibration import calibrate_bias, line_values
+from lengen.training.earlier import OneRun, append_metrics, train_before
 from papers.bias_calibration.heads import heads_by_operand
 from papers.bias_calibration.spec import CalibratedSpec, CalibrationSpec
 
@@ -52,8 +48,8 @@ def execute(
     """
     spec.check()
     first, retrained = spec.trainings()
-    told = _Told(report, first.train.steps + retrained.train.steps)
-    began = _interpolate(first, seed, folder / FIRST, told, loggers)
+    told = OneRun(report, first.train.steps + retrained.train.steps)
+    began = train_before(first, seed, folder / FIRST, told, loggers)
     model = load(first, folder / FIRST / lengen.WEIGHTS)
     attention = average_attention(model, TaskData(first, seed), spec.calibration, seed)
     own, cross = calibrate(attention, spec)
@@ -64,7 +60,7 @@ def execute(
 
     told.before = first.train.steps
     outcome = lengen.execute(retrained, seed, folder, told, give, loggers)
-    _append_metrics(folder)
+    append_metrics(folder, FIRST)
     arrays = {"bias.self": own, "bias.cross": cross}
     arrays |= {f"attention.{name}": value for name, value in attention.items()}
     scalars = outcome.info["scalars"] | _times(folder, began, outcome.info) | _lines(spec, own, cross)
@@ -75,68 +71,16 @@ def execute(
     )
 
 
-class _Told:
-    """Passes progress on, as of one training of both trainings' steps."""
-
-    def __init__(self, report: Callable[[Progress], None], steps: int) -> None:
-        self.report = report
-        self.steps = steps
-        self.before = 0
-        """Steps of the trainings that are over."""
-
-    def __call__(self, progress: Progress) -> None:
-        if progress.stage == "train":
-            progress = progress._replace(step=progress.step + self.before, steps=self.steps)
-        if progress.stage == "train" or self.before:
-            self.report(progress)
-
-
-def _interpolate(first: Spec, seed: int, folder: Path, told: _Told, loggers: Sequence[Logger]) -> dict[str, Any]:
-    """Train the first model where that has not been done; what is known of its training."""
-    done = folder / "info.json"
-    if not done.exists():
-        folder.mkdir(exist_ok=True)
-        named = [Prefixed(logger, f"{FIRST}_") for logger in loggers]
-        outcome = lengen.execute(first, seed, folder, told, loggers=named)
-        write_whole(done, json.dumps(outcome.info))
-    return json.loads(done.read_text())
-
-
-@torch.no_grad()
 def average_attention(model: Transformer, data: TaskData, calibration: CalibrationSpec, seed: int) -> dict[str, Tensor]:
     """Attention of the last layer averaged over training problems: "self" (H, M, M), "cross" (H, M, N).
 
     Problems have operands of the trained length (Step 1 says a random subset of the training samples: shorter ones
     would mix attention to leading zeros in). What lies above the diagonal of self-attention is -inf, scores and
-    probabilities alike: no softmax sees it, so its lines count neither in the mean nor in the deviation. (The authors'
-    code leaves lines out whose probabilities sum to zero, which are these.)
+    probabilities alike, so its lines count neither in the mean nor in the deviation. (The authors' code leaves lines
+    out whose probabilities sum to zero, which are these.)
     """
-    problems = _longest(data, calibration.examples, seed)
-    softmax = calibration.attention == "probabilities"
-    total: dict[str, Tensor] = {}
-    for part in in_parts(problems):
-        batch = data.writer.write(part).to(model.device)
-        for name, weights in model.attention(batch, softmax)[-1].items():
-            summed = weights.double().sum(dim=0).cpu()
-            total[name] = total[name] + summed if name in total else summed
-    mean = {name: value / len(problems.lengths) for name, value in total.items()}
-    above = torch.ones(mean["self"].shape[1:], dtype=torch.bool).triu(1)
-    mean["self"] = mean["self"].masked_fill(above, float("-inf"))
-    return mean
-
-
-def _longest(data: TaskData, wanted: int, seed: int) -> Problems:
-    """Training problems whose operands have the trained length, the single digit of N x 1 aside."""
-    task, stream = data.spec.data.task, generator("calibration", seed)
-    found: list[Problems] = []
-    while sum(len(part.lengths) for part in found) < wanted:
-        drawn = data.task.train(8 * wanted, stream)
-        lengths = drawn.lengths[:, :1] if task.SINGLE else drawn.lengths
-        found.append(drawn.select((lengths == task.longest).all(dim=1).nonzero()[:, 0]))
-    width = max(part.operands.shape[2] for part in found)
-    assert all(part.operands.shape[2] == width for part in found)
-    joined = Problems(torch.cat([p.operands for p in found]), torch.cat([p.lengths for p in found]))
-    return joined.select(torch.arange(wanted))
+    problems = longest_problems(data, calibration.examples, seed)
+    return mean_attention(model, data, problems, softmax=calibration.attention == "probabilities")
 
 
 def calibrate(attention: dict[str, Tensor], spec: CalibratedSpec) -> tuple[Tensor, Tensor]:
@@ -240,10 +184,3 @@ def _lines(spec: CalibratedSpec, own: Tensor, cross: Tensor) -> dict[str, float]
         counts = heads_by_operand(cross.numpy(), range(1, width + 1), second, spec.calibration.rows)
         scalars["heads_first_operand"], scalars["heads_second_operand"] = counts
     return scalars
-
-
-def _append_metrics(folder: Path) -> None:
-    """Rows of the first training behind those of the second, under names of their own."""
-    rows = [row for row in read_metrics(folder / METRICS) if not row[1].startswith(FIRST)]
-    rows += [(step, f"{FIRST}_{name}", value) for step, name, value in read_metrics(folder / FIRST / METRICS)]
-    write_metrics(folder / METRICS, rows)

@@ -41,6 +41,7 @@ PAPER = Paper(
     title="Which trick helps which task? A matrix under one budget",
     published=Path(__file__).with_name("published.toml"),
     experiments=_experiments,
+    apart="no publication has its settings; make matrix runs it",
     figures=_figures,
     deviations=_deviations,
     measures=_measures,

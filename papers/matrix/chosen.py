@@ -80,7 +80,7 @@ def execute(
         kept, times = "retry", spec.choice.retry
         place = folder / kept
         place.mkdir(exist_ok=True)
-        outcome = lengen.execute(spec.trained(rate, times), seed, place, report, loggers=loggers)
+        outcome = spec.trained(rate, times).run(seed, place, report, loggers)
         seconds += outcome.info["seconds_training"]
     assert outcome is not None
     for name in (METRICS, lengen.WEIGHTS):
@@ -94,12 +94,13 @@ def execute(
         **{f"validation_at_{trial.rate:g}": trial.validation for trial in trials},
         **{f"loss_at_{trial.rate:g}": trial.loss for trial in trials if math.isfinite(trial.loss)},
     }
-    notes = [f"learning rate {rate:g} of {', '.join(f'{trial.rate:g}' for trial in trials)}"]
+    tried = ", ".join(f"{trial.rate:g}" for trial in trials)
+    notes = [f"learning rate {rate:g} of {tried}"]
     if times > 1:
         notes.append(
             f"trained again with {times} times the budget: exact match at the trained length was {learned:.2f}"
         )
-    return replace(outcome, info=outcome.info | {"scalars": scalars, "notes": notes})
+    return replace(outcome, info=outcome.info | {"scalars": scalars, "notes": [*notes, *outcome.info.get("notes", [])]})
 
 
 def _try(trial: Spec, seed: int, folder: Path) -> Trial:
@@ -134,7 +135,7 @@ def _first(
     if before is not None and before.learned < spec.choice.learned and spec.choice.retry > 1:
         return before, None
     folder.mkdir(exist_ok=True)
-    outcome = lengen.execute(spec.trained(rate), seed, folder, report, loggers=loggers)
+    outcome = spec.trained(rate).run(seed, folder, report, loggers)
     task = spec.data.task
     seconds = outcome.info["seconds_training"] if before is None else before.seconds
     found = First(at_longest(outcome.grid, task.longest, task.most), seconds)

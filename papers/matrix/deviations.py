@@ -13,12 +13,16 @@ DEVIATIONS: dict[str, str] = {
         "Abacus and coupled ids, zero padding, scratchpads and loops come with answers from the units on, as "
         "published; the trick `reversed` shows what that alone does."
     ),
-    "M4": (
-        "The window stands on a decoder, where nothing aligns it with the digit that is written; calibrated biases "
-        "are of encoder-decoders and refused."
-    ),
+    "M4": ("The window stands on a decoder, where nothing aligns it with the digit that is written."),
     "M5": (
         "Each run chooses its own learning rate of three, by three trainings with a tenth of the budget each, and "
         "trains with four times the budget where one did not teach its longest trained length."
+    ),
+    "M6": (
+        "A bias is calibrated for a decoder: tokens of the prompt read themselves alone, as beside an encoder without "
+        "blocks, and one softmax reads prompt and response, so that all lines of a head are judged together, where the "
+        "source judges each direction of each side. Slopes are named by task, as in the source's code. Two trainings "
+        "of equal steps share the budget, with one rate, chosen for the first. Only addition is padded to the length "
+        "that is tested; elsewhere lines are counted from the end of the prompt that stays in place."
     ),
 }

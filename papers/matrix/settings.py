@@ -68,15 +68,21 @@ def plain(row: Row, profile: str) -> ChosenSpec:
 
 
 def budgeted(spec: ChosenSpec, tokens: int) -> ChosenSpec:
-    """As many steps as the tokens of a budget allow, a tenth of them in each short training."""
-    data = spec.data
+    """As many steps as the tokens of a budget allow, a tenth of them for each short training, which is of the first of
+    the trainings that share the budget."""
+    each = [spec.train.batch * mean_tokens(data) for data in spec.read()]
+    steps, short = max(2, round(tokens / sum(each))), max(2, round(SHARE * tokens / each[0]))
+    return overlay(spec, {"train.steps": steps, "choice.steps": short})
+
+
+def mean_tokens(data: DataSpec) -> float:
+    """Tokens of a training example, over all trained lengths and counts, auxiliary tasks in turn."""
     pairs = []
     for task in (data.task, *data.hints):
         some = replace(data, task=task, hints=())
         counts = range(min(2, task.most), task.most + 1)
         pairs.append(statistics.fmean(sum(some.tokens(n, m)) for n in task.trained_lengths for m in counts))
-    steps = max(2, round(tokens / (spec.train.batch * statistics.fmean(pairs))))
-    return overlay(spec, {"train.steps": steps, "choice.steps": max(2, round(SHARE * steps))})
+    return statistics.fmean(pairs)
 
 
 def longest(spec: ChosenSpec) -> int:

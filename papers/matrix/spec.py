@@ -1,13 +1,18 @@
-"""What decides a run of the matrix: a setting, the rates it may be trained with, and when it is trained longer."""
+"""What decides a run of the matrix: a setting, the rates it may be trained with, when it is trained longer, and of a
+calibrated bias how it is made; no torch."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, structs
 
-from lengen.config.part import NotNegative, SettingError, Share, Size
-from lengen.config.sections import Section, TestSpec
-from lengen.config.spec import Spec
+from lengen.config.encodings import Encoding, Sinusoidal
+from lengen.config.model import Lines
+from lengen.config.overlay import overlay
+from lengen.config.part import Count, NotNegative, SettingError, Share, Size
+from lengen.config.position_ids import Consecutive
+from lengen.config.sections import DataSpec, Section, TestSpec
+from lengen.config.spec import Spec, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,10 +40,20 @@ class ChoiceSpec(Section, frozen=True):
     """Times the steps of the one further training of a model that has not learned; 1: there is none."""
 
 
+def untested(spec: Spec) -> TestSpec:
+    """The test of a training of which nothing but its validation is read."""
+    task = spec.data.task
+    return TestSpec(lengths=(task.longest,), counts=(task.most,), examples=1, free_running=False)
+
+
 class ChosenSpec(Spec, frozen=True, kw_only=True):
     """A specification whose learning rate each run chooses itself, by validation inside the trained range."""
 
     choice: ChoiceSpec
+
+    def read(self) -> tuple[DataSpec, ...]:
+        """The data of the trainings that share one budget and have equal steps, those that choose a rate aside."""
+        return (self.data,)
 
     def run(
         self, seed: int, folder: Path, report: "Callable[[Progress], None]", loggers: "Sequence[Logger]" = ()
@@ -49,13 +64,8 @@ class ChosenSpec(Spec, frozen=True, kw_only=True):
 
     def trial(self, rate: float) -> Spec:
         """The short training with one rate; nothing but its validation is read."""
-        task = self.data.task
-        return Spec(
-            data=self.data,
-            model=self.model,
-            train=structs.replace(self.train, lr=rate, steps=self.choice.steps, evaluations=1),
-            test=TestSpec(lengths=(task.longest,), counts=(task.most,), examples=1, free_running=False),
-        )
+        train = structs.replace(self.train, lr=rate, steps=self.choice.steps, evaluations=1)
+        return Spec(data=self.data, model=self.model, train=train, test=untested(self))
 
     def trained(self, rate: float, times: int = 1) -> Spec:
         """The training that is measured, with the chosen rate, for so many times the steps."""
@@ -64,7 +74,7 @@ class ChosenSpec(Spec, frozen=True, kw_only=True):
 
     def trainings(self) -> tuple[Spec, ...]:
         """The short trainings and the one that is measured; whether there is another one is not known before."""
-        return (*(self.trial(rate) for rate in self.choice.rates), self.trained(self.train.lr))
+        return (*(self.trial(rate) for rate in self.choice.rates), *self.trained(self.train.lr).trainings())
 
     def check(self) -> None:
         """Raise `SettingError` for a choice that cannot be made."""
@@ -72,3 +82,77 @@ class ChosenSpec(Spec, frozen=True, kw_only=True):
             raise SettingError(f"train.lr={self.train.lr}: expected one of choice.rates={list(self.choice.rates)}")
         if self.train.steps < 1:
             raise SettingError(f"train.steps={self.train.steps}: expected at least 1")
+
+
+class CalibrationSpec(Section, frozen=True):
+    """The model whose attention is calibrated, and the lines that open."""
+
+    encoding: Encoding = Sinusoidal()
+    """Its position encoding; ids are consecutive. All else of the model is as in the one that gets the bias."""
+    width: Count = 0
+    """Digits that numbers are padded to in its training; 0: problems are written as for the other model."""
+    sigma: float = 2.0
+    """Standard deviations above the mean of a head's lines at which one opens."""
+    examples: Size = 300
+    """Training problems, all operands of the trained length, that attention is averaged over."""
+
+
+class CalibratedSpec(Spec, frozen=True, kw_only=True):
+    """A model that is trained with the calibrated lines of another: two trainings of as many steps."""
+
+    calibration: CalibrationSpec
+
+    def run(
+        self, seed: int, folder: Path, report: "Callable[[Progress], None]", loggers: "Sequence[Logger]" = ()
+    ) -> "Outcome":
+        from papers.matrix.calibrated import execute
+
+        return execute(self, seed, folder, report, loggers)
+
+    @property
+    def lines(self) -> Lines:
+        """The lines that it has room for."""
+        bias = self.model.attention_bias
+        assert isinstance(bias, Lines)
+        return bias
+
+    def trainings(self) -> tuple[Spec, Spec]:
+        """The model that is calibrated from, all of whose lines are open, and the one that is measured."""
+        data = structs.replace(self.data, position_ids=Consecutive())
+        if self.calibration.width:
+            data = overlay(data, {"format.width": self.calibration.width})
+        model = structs.replace(self.model, encoding=self.calibration.encoding)
+        return (
+            Spec(data=data, model=model, train=self.train, test=untested(self)),
+            Spec(data=self.data, model=self.model, train=self.train, test=self.test),
+        )
+
+
+class CalibratedChoice(ChosenSpec, frozen=True, kw_only=True):
+    """A cell with a calibrated bias: its rate is chosen for the first training, and both have it."""
+
+    calibration: CalibrationSpec
+
+    def read(self) -> tuple[DataSpec, ...]:
+        return tuple(training.data for training in self.trained(self.train.lr).trainings())
+
+    def trial(self, rate: float) -> Spec:
+        first, _ = self.trained(rate).trainings()
+        train = structs.replace(first.train, steps=self.choice.steps, evaluations=1)
+        return structs.replace(first, train=train)
+
+    def trained(self, rate: float, times: int = 1) -> CalibratedSpec:
+        spec = super().trained(rate, times)
+        return CalibratedSpec(
+            data=spec.data, model=spec.model, train=spec.train, test=spec.test, calibration=self.calibration
+        )
+
+    def check(self) -> None:
+        super().check()
+        if not isinstance(self.model.attention_bias, Lines):
+            raise SettingError(
+                "model.architecture.attention_bias: a calibrated bias is made of lines; set "
+                "model.architecture.attention_bias=lines"
+            )
+        for training in self.trained(self.train.lr).trainings():
+            check(training)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from lengen.config.tasks import (
     Addition,
+    Carries,
     Copy,
     DigitSums,
     NByOne,
@@ -54,7 +55,7 @@ SHORT = {"smoke": 3, "cpu": 4, "night": 4}
 LONG = {"smoke": 4, "cpu": 8, "night": 8}
 TASKS: dict[str, Row] = {
     "parity": Row(task=Parity, trained=LONG, tokens=700_000, hint=lambda n: RunningXor(n, base=2)),
-    "successor": Row(task=Successor, trained=SHORT, tokens=700_000),
+    "successor": Row(task=Successor, trained=SHORT, tokens=700_000, hint=lambda n: Carries(longest=n)),
     "n-by-one": Row(task=NByOne, trained=SHORT, tokens=1_400_000),
     "addition": Row(
         task=lambda n: TwoOperandAddition(tuple(range(1, n + 1))), trained=THREE, tokens=1_800_000, hint=DigitSums

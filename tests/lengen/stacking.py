@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from lengen.config import Decoder, HardALiBi, Window
+from lengen.config import Decoder, HardALiBi, Lines, Window
 from lengen.config.model import Tempered
 from lengen.config.spec import Spec, replace
 from lengen.data.batch import TrainBatch
@@ -38,6 +38,7 @@ def settings() -> dict[str, Spec]:
         "tempered-per-head": spec(coupled, tempered=Tempered(form="one_plus_log", start=0.2, per_head=True)),
         "decoder-with-a-window": spec(coupled, architecture=Decoder(Window(4))),
         "hard-alibi": spec(without, encoding="none", architecture=Decoder(HardALiBi((2,)))),
+        "lines": spec(consecutive, encoding="rope", architecture=Decoder(Lines(rows=3, columns=9))),
         "index-hints": spec(replace(consecutive, format=replace(consecutive.format, index_hints=20)), encoding="rope"),
         "tempered-by-prompt": spec(consecutive, encoding="alibi", tempered=Tempered(of="prompt", start=0.5)),
         "looped": spec(coupled, shared=True, loops=2, inject="input"),

@@ -14,13 +14,13 @@ import torch
 from torch import Tensor
 
 import papers.bias_calibration as package
+from lengen.attention_lines import calibrate_bias, line_values
 from lengen.config.tasks import ListOpsMax, ListOpsMin, ListOpsSum, PairAddition, RunningXor, Successor
 from lengen.data.task_data import TaskData
 from lengen.measures import Trained
 from lengen.models.fixed_bias import closed
 from lengen.training.build import build_model
 from papers.bias_calibration import calibrated, settings
-from papers.bias_calibration.calibration import calibrate_bias, line_values
 from papers.bias_calibration.measures import REGIONS
 from papers.bias_calibration.profiles import profile
 from reproduce.comparison.published import load

@@ -16,8 +16,10 @@ from lengen.config.spec import change, from_dict, replace
 from lengen.config.tasks import NByOne, PairAddition, RunningXor, Successor
 from lengen.data.datamodule import ArithmeticData
 from lengen.encodings.relative_keys import RelativeKeys
+from lengen.mean_attention import longest_problems
 from lengen.models.blocks import Context
 from lengen.randomness import generator
+from lengen.training import earlier
 from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS
@@ -115,7 +117,7 @@ def test_the_weights_hold_the_bias_and_are_all_that_is_needed(finished):
 def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished, tmp_path, monkeypatch):
     """``again``: steps of the first training that are still to be made, or made again."""
     folder, outcome, _ = finished
-    train, written, rows_written = SequenceModule.training_step, calibrated.write_whole, calibrated.write_metrics
+    train, written, rows_written = SequenceModule.training_step, earlier.write_whole, earlier.write_metrics
     counted = []
 
     def step(self, batch, index):
@@ -140,8 +142,8 @@ def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished
 
     killing = True
     monkeypatch.setattr(SequenceModule, "training_step", step)
-    monkeypatch.setattr(calibrated, "write_whole", whole)
-    monkeypatch.setattr(calibrated, "write_metrics", rows)
+    monkeypatch.setattr(earlier, "write_whole", whole)
+    monkeypatch.setattr(earlier, "write_metrics", rows)
     with monkeypatch.context() as patch:
         if place == "between":
             patch.setattr(calibrated, "average_attention", between)
@@ -166,7 +168,7 @@ def test_averaged_attention_is_the_mean_over_examples_one_by_one(kind, monkeypat
     model, data = build_model(change(first, model={"layers": 2}), 0).eval(), ArithmeticData(first, 0)
     chosen = replace(SPEC.calibration, attention=kind, examples=8)
     found = average_attention(model, data, chosen, 0)
-    problems = calibrated._longest(data, 8, 0)
+    problems = longest_problems(data, 8, 0)
     mean = {"self": np.zeros((HEADS, ROWS, ROWS)), "cross": np.zeros((HEADS, ROWS, COLUMNS))}
     for i in range(8):
         batch = data.writer.write(problems.select(torch.tensor([i])))
@@ -183,7 +185,7 @@ def test_averaged_attention_is_the_mean_over_examples_one_by_one(kind, monkeypat
 @pytest.mark.parametrize("size", ["cpu", "paper"])
 def test_attention_is_averaged_over_operands_of_the_trained_length(task, size):
     spec = settings.plain(profile(size, task))
-    problems = calibrated._longest(ArithmeticData(spec, 0), 40, 0)
+    problems = longest_problems(ArithmeticData(spec, 0), 40, 0)
     operands = task.OPERANDS
     assert problems.operands.shape[:2] == (40, operands)
     assert (problems.lengths[:, 0] == spec.data.task.digits).all()
@@ -266,6 +268,6 @@ def test_relative_keys_are_recorded_as_computed_pair_by_pair(tmp_path):
 
 def test_problems_averaged_over_are_a_function_of_the_seed():
     data = ArithmeticData(SPEC.first(), 0)
-    one, same, other = (calibrated._longest(data, 20, seed).operands for seed in (0, 0, 1))
+    one, same, other = (longest_problems(data, 20, seed).operands for seed in (0, 0, 1))
     assert torch.equal(one, same) and not torch.equal(one, other)
     assert generator("calibration", 0).initial_seed() != generator("train", 0, 0).initial_seed()

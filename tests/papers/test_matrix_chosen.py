@@ -64,7 +64,9 @@ def test_a_model_that_learns_has_one_budget(trained, tmp_path):
     outcome = spec.run(0, tmp_path, silent)
     assert len(trained) == len(spec.choice.rates) + 1
     scalars = outcome.info["scalars"]
-    assert scalars["budgets"] == 1 and len(outcome.info["notes"]) == 1
+    rate, *others = outcome.info["notes"]
+    assert scalars["budgets"] == 1 and rate.startswith("learning rate ")
+    assert all("chance" in note for note in others), "what the training says of itself is kept"
     trials = [json.loads((tmp_path / f"trial-{k}" / chosen.DONE).read_text()) for k in range(len(spec.choice.rates))]
     assert scalars["lr"] == best([Trial(**trial) for trial in trials]).rate
     assert {f"validation_at_{trial['rate']:g}" for trial in trials} <= scalars.keys()

@@ -43,7 +43,7 @@ def test_cells_are_refused_untested_tested_or_not_run():
     made = runs("copy", {"rope": 2})
     made["matrix/copy/fire"] = [run("copy/fire", seed, 3, at_range=0.9, budgets=4) for seed in range(3)]
     found = cells(made, REFUSED)
-    assert found["copy", "abc"].state == "refused" and math.isnan(found["copy", "abc"].reach)
+    assert found["copy", "scratchpad"].state == "refused" and math.isnan(found["copy", "scratchpad"].reach)
     assert found["copy", "rope"] == ("tested", 2.0, 3, False)
     assert found["copy", "fire"].state == "untested" and found["copy", "fire"].retried
     assert found["copy", "plain"].state == "not run"

@@ -18,9 +18,10 @@ from reproduce.comparison import compare, score_card
 from reproduce.comparison.checks import Compare, Level
 from reproduce.comparison.tables import Row
 from reproduce.output import figures
-from reproduce.output.site import pages
+from reproduce.output.site import experiment_lines, pages
 from reproduce.output.site.claim_cards import _effect
 from reproduce.output.site.run_records import attention, counts, curves
+from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store, results_root
 from tests.reproduce.drawn import attention as looking
@@ -170,7 +171,7 @@ def test_nothing_that_a_run_says_becomes_markup():
     nasty = run("coupling/fig1/a", spec(), attention=dataclasses.replace(looking(), tokens=(NASTY,) * 13))
     info = {**nasty.info, "command": NASTY, "notes": [NASTY], "versions": {NASTY: NASTY}, "scalars": {NASTY: 1}}
     nasty = dataclasses.replace(nasty, experiment=f"coupling/fig1/{NASTY}", info=info, metrics=((1, NASTY, 0.5),))
-    page = pages.Page("coupling", NASTY, [], [], [], [], {}, {}, [], [])
+    page = pages.Page("coupling", NASTY, [], [], [], [], {}, {}, [], [], [])
     text = pages.render_run(nasty, page)
     assert NASTY not in text and "onerror=alert" in text
     found = Read(text)
@@ -201,6 +202,18 @@ def test_effects_are_two_percentages_where_a_difference_is_claimed():
     assert _effect(row(0.650), [(sample(650), True), (sample(0), False)], True, True) == "65.0 % against 0.0 %"
     assert _effect(row(0.5), both, True, True) == "50.0 % (a difference)"
     assert _effect(row(0.65), both[:1], True, False) == "65.0 %"
+
+
+def test_every_experiment_has_a_line_with_its_values_or_why_not():
+    declared = CATALOGUE.experiments("matrix")
+    done = [run(declared[0].name, spec(), seed, rate) for seed, rate in enumerate((0.2, 0.5, 0.9))]
+    first, *others = experiment_lines.lines(declared, {declared[0].name: {("reference", "cpu"): done}})
+    assert (first.second, first.third) == (declared[0].figure, declared[0].variant)
+    assert (first.inside, first.outside) == accuracies(done[1]), "the median"
+    assert first.size == "cpu size, 3 seeds, reference runs" and len(first.runs) == 3
+    for line, item in zip(others, declared[1:], strict=True):
+        assert (line.inside, line.outside, line.runs) == ("", "", ())
+        assert line.size == "not run" if item.specs else line.size.startswith("refused: ")
 
 
 def test_counts_of_a_page_are_those_of_the_runs():
@@ -241,7 +254,7 @@ def test_dots_are_of_the_values_that_the_verdict_rests_on(paper, site):
 
 def test_a_run_that_tested_nothing_has_a_page():
     empty = dataclasses.replace(run("coupling/fig1/a", spec()), grid=Grid(("length",)))
-    page = pages.Page("coupling", "t", [], [], [], [], {}, {}, [], [])
+    page = pages.Page("coupling", "t", [], [], [], [], {}, {}, [], [], [])
     assert "not tested" in pages.render_run(empty, page)
 
 

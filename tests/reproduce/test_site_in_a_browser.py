@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
 from tests.reproduce.browser import MISSING, Browser
 from tests.reproduce.sites import committed_pictures, written
@@ -85,6 +86,22 @@ def test_the_filter_leaves_what_is_asked_for(site, browser):
     assert set(left) == {"untested"} and 0 < len(left) < len(everything)
     assert browser.run("return document.getElementById('shown').textContent").startswith(f"{len(left)} of ")
     assert browser.run(choose + seen, "") == everything
+
+
+def test_experiments_are_left_by_both_parts_of_their_names(site, browser):
+    """Of the matrix: one trick on all tasks, one task with all tricks, one cell."""
+    browser.open(site / "matrix.html")
+    choose = (
+        "for (const [id, value] of arguments[0]) { const s = document.getElementById(id); s.value = value;"
+        " s.dispatchEvent(new Event('input')); }"
+        "return [...document.querySelectorAll('tr.experiment')].filter(r => !r.hidden)"
+        ".map(r => `${r.dataset.second}/${r.dataset.third}`)"
+    )
+    names = [f"{item.figure}/{item.variant}" for item in CATALOGUE.experiments("matrix")]
+    assert browser.run(choose, []) == names
+    assert browser.run(choose, [["third", "abc"]]) == [name for name in names if name.endswith("/abc")]
+    assert browser.run(choose, [["second", "copy"]]) == ["copy/abc"]
+    assert browser.run("return document.getElementById('left').textContent") == f"1 of {len(names)} experiments"
 
 
 def test_a_deep_link_leads_to_its_claim(site, browser):

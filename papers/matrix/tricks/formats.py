@@ -13,7 +13,8 @@ SPACES = 0.5
 def reversed_answer(spec: ChosenSpec) -> ChosenSpec:
     """The answer begins with the units, as a carry goes.
 
-    Lee et al. 2023 (2307.03381): addition is learned from fewer examples; all four papers write answers so.
+    Lee et al. 2023 (2307.03381): addition is learned from fewer examples. "Length Generalization on Multi-Digit Integer
+    Addition with Transformers", Section 4.4.2: alone it does not help beyond the trained lengths.
     """
     if not spec.data.task.NUMBERS:
         raise Refused("digits here have no significance: a reversed answer would be another task")
@@ -24,7 +25,7 @@ def zero_padded(spec: ChosenSpec) -> ChosenSpec:
     """Operands and answers are padded with zeros to the longest answer that could occur; units first.
 
     "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count" pads so; "Length Generalization on
-    Multi-Digit Integer Addition with Transformers", Figure 4.5: padding to a fixed length closes part of a gap.
+    Multi-Digit Integer Addition with Transformers", Section 4.4.1: padding to a fixed length helps up to that length.
     """
     return changed(lowest_first(spec), {"data.format": {"pad_query": True, "pad_response": True}})
 
@@ -46,7 +47,8 @@ def spaces_sinusoidal(spec: ChosenSpec) -> ChosenSpec:
 def scratchpad(spec: ChosenSpec) -> ChosenSpec:
     """Intermediate results stand before the answer (Nye et al. 2021, 2112.00114); units first.
 
-    Anil et al. 2022 (2207.04901): a scratchpad alone does not generalise to longer problems.
+    "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count", Sections 3.2 and 4.3: alone it
+    helps a little. Anil et al. 2022 (2207.04901): prompted with one, large models go much further; finetuned ones fail.
     """
     return changed(lowest_first(spec), {"data.format.scratchpad": True})
 
@@ -54,8 +56,8 @@ def scratchpad(spec: ChosenSpec) -> ChosenSpec:
 def index_hints(spec: ChosenSpec) -> ChosenSpec:
     """A mark stands before each digit, the same before digits of the same place.
 
-    Zhou et al. 2023 (2310.16028): with them addition, and parity with a scratchpad, reach lengths that they do not
-    reach without. An answer that is about no place has its scratchpad here, too.
+    Zhou et al. 2023 (2310.16028) have them for addition and for parity with a scratchpad; Zhou et al. 2024 (2402.09371)
+    in the recipe of their 100-digit sums. An answer that is about no place has its scratchpad here, too.
     """
     task = spec.data.task
     if task.STAGES and not task.PLACEWISE:

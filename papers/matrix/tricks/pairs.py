@@ -12,8 +12,8 @@ from papers.matrix.tricks.procedures import looped
 def coupled_scratchpad(spec: ChosenSpec) -> ChosenSpec:
     """Coupled ids and a scratchpad; of sums on both levels, padded with zeros.
 
-    "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count", Figure 1: 30 operands of 30 digits
-    from 10 of 10; Appendix: parity of 100 bits from 20.
+    "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count", Figure 1 and Section 4.3: some of
+    30 operands of 30 digits from 10 of 10; Figure 3 and Section 3.2: the answer of parity to 100 bits.
     """
     spec = scratchpad(spec)
     if spec.data.task.most > 1:

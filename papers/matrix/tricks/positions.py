@@ -10,8 +10,8 @@ from papers.matrix.spec import ChosenSpec
 def plain(spec: ChosenSpec) -> ChosenSpec:
     """No positions, numbers as they are read: a causal mask is all the model knows of order.
 
-    Kazemnejad et al. 2023 (2305.19466): such decoders generalise to longer inputs better than those with learned,
-    rotary, ALiBi or T5 positions on reasoning and arithmetic tasks of up to twice the trained size.
+    Kazemnejad et al. 2023 (2305.19466): such decoders generalise to longer inputs better than those with absolute,
+    rotary, ALiBi or T5 positions, on reasoning and mathematical tasks.
     """
     return spec
 
@@ -44,8 +44,8 @@ def rope(spec: ChosenSpec) -> ChosenSpec:
 def alibi(spec: ChosenSpec) -> ChosenSpec:
     """A penalty linear in the distance, one slope per head (Press et al. 2021, 2108.12409).
 
-    Language models trained on 1,024 tokens keep their perplexity at 2,048; "From Interpolation to Extrapolation",
-    Table 1: on addition it does not even interpolate.
+    Language models trained on 1,024 tokens are as good at 2,048 as those with sinusoids that are trained there; "From
+    Interpolation to Extrapolation", Table 1: on the successor and addition it does not even interpolate.
     """
     return encoded(spec, ALiBi())
 
@@ -53,7 +53,8 @@ def alibi(spec: ChosenSpec) -> ChosenSpec:
 def fire(spec: ChosenSpec) -> ChosenSpec:
     """A learned function of the distance relative to the query's place (Li et al. 2023, 2310.04418).
 
-    Zhou et al. 2024 (2402.09371): with reversed digits, random ids and index hints 100-digit sums from 40 digits.
+    Li et al.: better at long texts than other relative positions. Zhou et al. 2024 (2402.09371): with reversed digits,
+    random ids and index hints 100-digit sums from 40 digits.
     """
     return encoded(spec, Fire())
 
@@ -61,7 +62,7 @@ def fire(spec: ChosenSpec) -> ChosenSpec:
 def shaw(spec: ChosenSpec) -> ChosenSpec:
     """A learned vector for each clipped distance is added to the keys (Shaw et al. 2018, 1803.02155).
 
-    Jelassi et al. 2023 (2306.15400): encoders trained on sums of 5 digits answer those of 15.
+    Jelassi et al. 2023 (2306.15400): trained on sums of 5 digits, models with relative positions answer those of 15.
     """
     return encoded(spec, RelativeKeys())
 
@@ -75,9 +76,9 @@ def randomised_rope(spec: ChosenSpec) -> ChosenSpec:
 
 
 def randomised_learned(spec: ChosenSpec) -> ChosenSpec:
-    """A learned table on ids drawn from a longer range and sorted (Ruoss et al. 2023, 2305.16843).
+    """A learned table on ids drawn from a longer range and sorted.
 
-    In the source, too, it is better than the same table on consecutive ids.
+    Ruoss et al. 2023 (2305.16843): random ids go with any encoding.
     """
     return encoded(spec, Learned(), Randomised(longest(spec)))
 

@@ -19,7 +19,9 @@ HINTS: Mapping[str, Callable[[int], Task]] = {
 def hint(spec: ChosenSpec) -> ChosenSpec:
     """Training alternates with an auxiliary task of the same lengths, which has an output head of its own.
 
-    "Improving Length-Generalization in Transformers via Task Hinting", Section 3.1: sorting with successor hints.
+    "Improving Length-Generalization in Transformers via Task Hinting", Section 3.1 and Figure 3.6: sorting with
+    successor hints; Section 6 and Table 3: adding one with carries, which helps less. Of the other tasks it says
+    nothing: their hints are parts of them, or the task that reads the same digits.
     """
     return _hinted(spec, spec.data.task.longest)
 
@@ -28,7 +30,7 @@ def association(spec: ChosenSpec) -> ChosenSpec:
     """Training alternates with a related task that is trained to the longest tested length.
 
     Cai et al. 2025 (2506.09251), "Extrapolation by Association": length generalisation transfers from a longer related
-    task to the main one, such as from reversing or from sums without carry.
+    task to the main one, among arithmetic operations, among transformations of strings, and among mazes.
     """
     return _hinted(spec, max(spec.test.lengths))
 
@@ -40,13 +42,16 @@ def _hinted(spec: ChosenSpec, longest: int) -> ChosenSpec:
     part = HINTS[task.name](longest)
     if part.UNITS_FIRST and not task.NUMBERS:
         raise Refused("its auxiliary task is answered from the units on, and its own answer is no number")
+    if part.UNITS_FIRST:
+        spec = lowest_first(spec)
     return changed(spec, {"data.hints": (part,)})
 
 
 def looped(spec: ChosenSpec) -> ChosenSpec:
     """One block, applied the more often the longer the prompt is, with the input added each time; units first.
 
-    Fan et al. 2024 (2409.15647): parity of 20 bits to 50, sums and copies of 20 digits to 30.
+    Fan et al. 2024 (2409.15647): such loops generalise far better; its code trains parity to 20 bits and tests 50, sums
+    and copies to 20 digits and tests 30.
     """
     test = spec.test
     prompt = max(spec.data.tokens(length, count)[0] for length in test.lengths for count in test.counts)

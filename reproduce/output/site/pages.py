@@ -21,6 +21,7 @@ from reproduce.comparison.rows import Row
 from reproduce.comparison.tables import show
 from reproduce.output import figures
 from reproduce.output.site.claim_cards import ClaimCard, claim_cards, run_page, slug
+from reproduce.output.site.experiment_lines import Line, lines
 from reproduce.output.site.figure_cards import Drawn, FigureCard, figure_card, homes, key_of
 from reproduce.output.site.run_records import attention, counts, curves
 from reproduce.runs.accuracy import accuracies
@@ -49,6 +50,7 @@ class Page(NamedTuple):
     counts: Mapping[str, object]
     deviations: Mapping[str, str]
     numbers: Sequence[Row]
+    experiments: Sequence[Line]
     runs: Sequence[tuple[str, str, str]]
     """Experiment, words and page of every run."""
 
@@ -123,9 +125,12 @@ def page_of(paper: str, stores: Sequence[Store], drawn: Sequence[Drawn]) -> Page
     placed = {card.id for figure in found for card in figure.claims}
     keys = {key for figure in found for key in figure.keys}
     held: dict[str, object] = {}
+    made: dict[str, dict[tuple[str, str], Sequence[Run]]] = {}
     for store, sheet, *_ in drawn:
+        profile = sheet.stem.name.rpartition("-")[2]
         for name, runs in sheet.runs.items():
-            key = key_of(store, name, sheet.stem.name.rpartition("-")[2])
+            made.setdefault(name, {})[store, profile] = runs
+            key = key_of(store, name, profile)
             if runs and key in keys and key not in held:
                 held[key] = counts(name.split("/", 1)[1], runs)
     first = next(iter(rows.values()))
@@ -141,6 +146,7 @@ def page_of(paper: str, stores: Sequence[Store], drawn: Sequence[Drawn]) -> Page
         numbers=[
             row for row in first if row.kind == "number" and row.ours is not None and row.verdict != "settings equal"
         ],
+        experiments=lines(CATALOGUE.experiments(paper), made),
         runs=[
             (run.experiment, f"{run.profile}, seed {run.seed}, version {run.version}, {run.store}", run_page(run))
             for store in stores

@@ -267,6 +267,17 @@ if (verdict) {
   for (const control of [verdict, text]) control.addEventListener("input", filter);
   filter();
 }
+const second = document.getElementById("second"), third = document.getElementById("third");
+if (second) {
+  const rows = [...document.querySelectorAll("tr.experiment")];
+  const choose = () => {
+    for (const row of rows) row.hidden = Boolean((second.value && row.dataset.second !== second.value)
+      || (third.value && row.dataset.third !== third.value));
+    document.getElementById("left").textContent = `${rows.filter(row => !row.hidden).length} of ${rows.length} experiments`;
+  };
+  for (const control of [second, third]) control.addEventListener("input", choose);
+  choose();
+}
 function reveal() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target) return;

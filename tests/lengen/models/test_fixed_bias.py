@@ -13,8 +13,7 @@ from lengen.config.spec import SpecError
 from lengen.data.datamodule import ArithmeticData
 from lengen.models import Record
 from lengen.models.attention import attend, causal_mask, closed_rows
-from lengen.models.blocks import Attention, Context
-from lengen.models.encoder_decoder import _biased
+from lengen.models.blocks import Attention, Context, biased
 from lengen.models.fixed_bias import FixedBias, closed
 from lengen.tasks import OperandError
 from lengen.training.build import build_model
@@ -201,7 +200,7 @@ def test_closed_rows_read_nothing_and_give_no_nan(encoding):
     fixed[0, 0, 4, :3] = -math.inf
     mask = causal_mask(5)
     plain = Context(positions, ids, ids, positions.bias(ids, ids), mask)
-    context = _biased(plain, fixed, mask)
+    context = biased(plain, fixed, mask)
     record = Record("attention")
     found = attention(x, context, record=record)
     found.square().sum().backward()
@@ -218,5 +217,5 @@ def test_closed_rows_read_nothing_and_give_no_nan(encoding):
         added = fixed if plain.score_bias is None else fixed + plain.score_bias
         expected = attend(query, key, value, attention.scale, added.double(), mask).nan_to_num(0.0)
         assert torch.allclose(found, attention.out(expected.transpose(1, 2).flatten(-2)), atol=1e-5)
-    open_everywhere = _biased(plain, torch.zeros(1, 2, 5, 5), mask)
+    open_everywhere = biased(plain, torch.zeros(1, 2, 5, 5), mask)
     assert torch.allclose(attention(x, open_everywhere), attention(x, plain), atol=1e-5), "no bias, no change"

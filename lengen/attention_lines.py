@@ -1,8 +1,8 @@
-"""Attention bias calibration: lines that stand out in a small attention matrix, extended to a large bias matrix.
+"""Lines that stand out in attention, and the bias that continues them: attention bias calibration.
 
 What enters is attention (heads, m, n) of a model that interpolates; what leaves is a bias (heads, M, N) to be added to
 the scores of a new one. Section 5 and Algorithm 1 (Appendix B) of "From Interpolation to Extrapolation: Complete Length
-Generalization for Arithmetic Transformers", with these slips mended (all of them: ERRATA.md):
+Generalization for Arithmetic Transformers", with these slips mended (all of them: the errata of that paper's module):
 
 - The text compares d_l - d_max, never positive, with mu + sigma * sd of the d_l themselves, which closes nearly
   everything. Here d_l itself is compared, and what passes has the value d_l - d_max.
@@ -89,7 +89,7 @@ def line_values(attention: Tensor, slope: int, line: Line = "mean") -> tuple[Ten
     if line not in ("mean", "sum"):
         raise CalibrationError(f"line value {line!r}: expected 'mean' or 'sum'")
     heads, m, n = attention.shape
-    ids, number = _line_ids(m, n, slope, attention.device).unique(return_inverse=True)
+    ids, number = torch.unique(_line_ids(m, n, slope, attention.device), return_inverse=True)
     present = attention > CLOSED
     zeros = torch.zeros(heads, len(ids), dtype=torch.float64, device=attention.device)
     values = zeros.index_add(1, number.flatten(), attention.double().where(present, 0.0).flatten(1))

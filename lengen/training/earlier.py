@@ -1,0 +1,62 @@
+"""A training whose model a later one of the same run reads: made once, in a folder of its own, reported as one run.
+
+A killed run goes on in whichever training it was.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lightning.pytorch.loggers.logger import Logger
+
+from lengen.callbacks import METRICS, read_metrics
+from lengen.callbacks.extra_loggers import Prefixed
+from lengen.callbacks.metrics_logger import write_metrics, write_whole
+from lengen.config.spec import Spec
+from lengen.progress import Progress
+from lengen.training import run
+
+INFO = "info.json"
+"""What is known of a training that is over, in its folder."""
+
+
+class OneRun:
+    """Passes progress on, as of one training of all trainings' steps; only the last one's measurements are told of."""
+
+    def __init__(self, report: Callable[[Progress], None], steps: int) -> None:
+        self.report = report
+        self.steps = steps
+        self.before = 0
+        """Steps of the trainings that are over."""
+
+    def __call__(self, progress: Progress) -> None:
+        if progress.stage == "train":
+            progress = progress._replace(step=progress.step + self.before, steps=self.steps)
+        if progress.stage == "train" or self.before:
+            self.report(progress)
+
+
+def train_before(
+    spec: Spec, seed: int, folder: Path, report: Callable[[Progress], None], loggers: Sequence[Logger] = ()
+) -> dict[str, Any]:
+    """Train in ``folder`` where that has not been done; what is known of the training (`lengen.training.run.Outcome`).
+
+    ``loggers`` get its values under their names, with that of the folder before them.
+    """
+    done = folder / INFO
+    if not done.exists():
+        folder.mkdir(exist_ok=True)
+        named = [Prefixed(logger, f"{folder.name}_") for logger in loggers]
+        outcome = run.execute(spec, seed, folder, report, loggers=named)
+        write_whole(done, json.dumps(outcome.info))
+    info: dict[str, Any] = json.loads(done.read_text())
+    return info
+
+
+def append_metrics(folder: Path, name: str) -> None:
+    """Put metrics of the earlier training in ``folder / name`` behind those of ``folder``, with its name before
+    theirs."""
+    rows = [row for row in read_metrics(folder / METRICS) if not row[1].startswith(name)]
+    rows += [(step, f"{name}_{of}", value) for step, of, value in read_metrics(folder / name / METRICS)]
+    write_metrics(folder / METRICS, rows)

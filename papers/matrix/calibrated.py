@@ -1,0 +1,78 @@
+"""A cell with a calibrated bias: train to interpolate, calibrate attention, train another model with the bias.
+
+A `CalibratedSpec` enters; the scores of the second model leave, with what is known of the first and of the bias.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from lightning.pytorch.loggers.logger import Logger
+
+from lengen.callbacks import VALIDATION
+from lengen.data.task_data import TaskData
+from lengen.mean_attention import longest_problems, mean_attention, of_response
+from lengen.models import Decoder, Transformer
+from lengen.models.line_bias import LineBias
+from lengen.progress import Progress
+from lengen.training import run as lengen
+from lengen.training.build import load
+from lengen.training.earlier import OneRun, append_metrics, train_before
+from papers.matrix.spec import CalibratedSpec
+
+FIRST = "interpolation"
+"""Folder of the first training, and prefix of its rows in metrics.csv."""
+
+
+def execute(
+    spec: CalibratedSpec,
+    seed: int,
+    folder: Path,
+    report: Callable[[Progress], None],
+    loggers: Sequence[Logger] = (),
+) -> lengen.Outcome:
+    """Make both trainings; called again after a kill it goes on in whichever it was."""
+    first, second = spec.trainings()
+    told = OneRun(report, first.train.steps + second.train.steps)
+    began = train_before(first, seed, folder / FIRST, told, loggers)
+    model = load(first, folder / FIRST / lengen.WEIGHTS)
+    heads = calibrate(model, TaskData(first, seed), spec, seed)
+    tables = lines_of(model).state_dict()
+
+    def give(model: Transformer) -> None:
+        lines_of(model).load_state_dict(tables)
+
+    told.before = first.train.steps
+    outcome = lengen.execute(second, seed, folder, told, give, loggers)
+    append_metrics(folder, FIRST)
+    scalars = {
+        f"{FIRST}_{VALIDATION}": began["scalars"][VALIDATION],
+        "transparent_heads": float((~heads).sum()),
+        "lines_own": float((tables["own.table"][:, heads] > -torch.inf).sum()),
+        "lines_cross": float((tables["cross.table"][:, heads] > -torch.inf).sum()),
+    }
+    notes = [] if heads.any() else ["no line passed the threshold in any head: the second model has no bias"]
+    info = outcome.info | {
+        "seconds_training": round(began["seconds_training"] + outcome.info["seconds_training"], 1),
+        "scalars": outcome.info["scalars"] | scalars,
+        "notes": [*outcome.info.get("notes", []), *notes],
+    }
+    arrays = {f"lines.{name.removesuffix('.table')}": table.numpy() for name, table in tables.items()}
+    return replace(outcome, info=info, arrays=outcome.arrays | arrays)
+
+
+def calibrate(model: Transformer, data: TaskData, spec: CalibratedSpec, seed: int) -> torch.Tensor:
+    """Set the lines of a model by its own attention; (H,) bool, True where a head has one.
+
+    Probabilities of the last layer, averaged over problems of the trained length.
+    """
+    problems = longest_problems(data, spec.calibration.examples, seed)
+    mean = mean_attention(model, data, problems, sides=of_response(spec.lines.rows))
+    return lines_of(model).calibrate(mean["self"], mean["cross"], spec.calibration.sigma)
+
+
+def lines_of(model: Transformer) -> LineBias:
+    """The lines of a decoder that has some."""
+    assert isinstance(model, Decoder) and model.lines is not None
+    return model.lines

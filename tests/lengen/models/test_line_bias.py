@@ -1,0 +1,133 @@
+"""Lines of a decoder: against a literal loop, calibrated from planted attention, any length, decoding, refusals."""
+
+import math
+
+import pytest
+import torch
+
+from lengen.attention_lines import calibrate_bias
+from lengen.config import Consecutive, Decoder, Learned, SettingError, Tempered
+from lengen.config.model import Lines
+from lengen.config.spec import Spec, change, check
+from lengen.decoding import verify, write
+from lengen.models.line_bias import LineBias
+from lengen.randomness import generator
+from tests.lengen.reading import check_reading
+from tests.lengen.sequences import made, plain_greedy, sequences, sized
+
+CLOSED = -math.inf
+LINES = Lines(rows=4, columns=6, slopes=(1, 0, -1))
+
+
+def setting(lines: Lines = LINES, **options: object) -> Spec:
+    data = sequences("sorting", position_ids=Consecutive(40))
+    return sized(data, architecture=Decoder(lines), encoding=Learned(), heads=3, scale_attention=True, **options)
+
+
+def random(bias: LineBias) -> None:
+    """A third of the lines closed, the others anything."""
+    torch.manual_seed(0)
+    for side in (bias.own, bias.cross):
+        side.table.copy_(torch.randn(side.table.shape).where(torch.rand(side.table.shape) > 0.3, CLOSED))
+
+
+def literal(bias: LineBias, head: int, place: int, key: int, prompt: int) -> float:
+    """The bias of one token on one key, said line by line."""
+    row = place - (prompt - 1)
+    if row < 0:
+        return 0.0 if key == place else CLOSED
+    found = []
+    if key < prompt:
+        for levels, slope in zip(bias.cross.table, bias.cross.slopes, strict=True):
+            behind = 0 if slope > 0 else prompt - bias.cross.columns
+            line = key - behind - slope * row - bias.cross.first
+            known = 0 <= line < bias.cross.table.shape[2] - 1
+            found.append(float(levels[head, line if known else -1]))
+    if key >= prompt - 1:
+        line = key - (prompt - 1) - row - bias.own.first
+        known = 0 <= line < bias.own.table.shape[2] - 1
+        found.append(float(bias.own.table[0, head, line if known else -1]))
+    return max(found)
+
+
+def test_biases_are_those_of_a_literal_loop():
+    bias, prompts, size = LineBias(2, 3, 5, (1, 0, -1)), torch.tensor([4, 5, 9]), 12
+    random(bias)
+    found = bias(torch.arange(size)[None], size, prompts)
+    for example, prompt in enumerate(prompts.tolist()):
+        for head, place, key in ((h, t, k) for h in range(2) for t in range(size) for k in range(t + 1)):
+            assert float(found[example, head, place, key]) == literal(bias, head, place, key, prompt)
+    one = torch.cat([bias(torch.full((3, 1), place), size, prompts) for place in range(size)], dim=2)
+    assert torch.equal(one, found), "also token by token, with a cache"
+
+
+@pytest.mark.parametrize("slope", [1, 0, -1])
+@pytest.mark.parametrize("prompt", [6, 7, 11])
+def test_calibrated_lines_are_those_that_the_method_continues(slope, prompt):
+    """A calibrated matrix of any size whose corners are aligned, where all attention is on the prompt."""
+    torch.manual_seed(1)
+    cross, rows = torch.rand(2, 4, 6) ** 6, 7
+    bias = LineBias(2, 4, 6, (slope,))
+    picked = bias.calibrate(torch.full((2, 4, 4), CLOSED), cross, 1.0)
+    assert picked.tolist() == [True, True]
+    matrix = calibrate_bias(cross, (rows, prompt), [(1, slope)], 1.0, line="sum")
+    if not slope:  # vertical lines are counted from the end, where the matrix has them at the beginning
+        matrix = calibrate_bias(cross.flip(2), (rows, prompt), [(1, 0)], 1.0, line="sum").flip(2)
+    found = bias(torch.arange(prompt - 1, prompt - 1 + rows)[None], prompt, torch.tensor([prompt]))[0]
+    assert torch.allclose(found, matrix.float())
+
+
+def test_what_has_little_of_the_softmax_does_not_open():
+    """The line of the response stands out among those of the response, not among all of its head."""
+    own, cross = torch.zeros(1, 4, 4).masked_fill(torch.ones(4, 4).triu(1).bool(), CLOSED), torch.zeros(1, 4, 6)
+    own.diagonal(dim1=1, dim2=2).fill_(0.05)
+    cross[0, range(4), range(1, 5)] = 0.95
+    bias = LineBias(1, 4, 6, (1,))
+    assert bias.calibrate(own, cross, 2.0).tolist() == [True]
+    assert bool((bias.own.table == CLOSED).all())
+    assert (bias.cross.table[0, 0] > CLOSED).nonzero()[:, 0].tolist() == [1 - bias.cross.first]
+
+
+def test_a_head_without_lines_stays_open_everywhere():
+    bias = LineBias(1, 4, 6, (1, -1))
+    random(bias)
+    assert bias.calibrate(torch.full((1, 4, 4), 0.1), torch.full((1, 4, 6), 0.1), 3.0).tolist() == [False]
+    assert not bias.own.table.any() and not bias.cross.table.any()
+
+
+def test_decoding_agrees_with_a_plain_loop():
+    model, data = made(setting())
+    random(model.lines)
+    drawn = data.task.train(10, generator("p"))
+    verified, written = verify(model, data.writer.write(drawn)), write(model, data.writer, drawn)
+    check_reading(model, data.writer, drawn, verified, written)
+    for row, own in enumerate(plain_greedy(model, data, drawn)):
+        assert written[row, : len(own)].tolist() == own
+
+
+@torch.no_grad()
+def test_a_row_without_an_open_key_reads_nothing():
+    model, data = made(setting())
+    for side in (model.lines.own, model.lines.cross):
+        side.table.fill_(CLOSED)
+    batch = data.writer.write(data.task.train(3, generator("p")))
+    places = torch.arange(batch.tokens.shape[1] - 1)
+    answering = places[None] >= batch.loss.int().argmax(dim=1, keepdim=True) - 1
+    weights = model.attention(batch)[-1]["self"]
+    assert bool((weights.sum(dim=3) == (~answering)[:, None]).all()), "a token of the prompt reads itself"
+    assert bool(model.predict(batch).isfinite().all())
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        (setting(Lines(rows=2, columns=3, slopes=())), r"attention_bias.slopes=\[\]: expected different directions"),
+        (setting(Lines(rows=2, columns=3, slopes=(1, 1))), r"attention_bias.slopes=\[1, 1\]"),
+        (setting(tempered=Tempered()), r"model.tempered: .*attention_bias=lines lets heads see few"),
+        (change(setting(), train={"loss": "all"}), r"attention_bias=lines: with train.loss=all nothing tells"),
+    ],
+    ids=["no slopes", "a slope twice", "tempered", "no prompt"],
+)
+def test_what_makes_no_sense_is_refused(spec, said):
+    with pytest.raises(SettingError, match=said):
+        check(spec)
