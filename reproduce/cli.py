@@ -108,12 +108,12 @@ def _doctor(_: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    """The command run, with handlers for signals while it runs."""
-    from reproduce.commands import run
+    """The commands that train, with handlers for signals while they do."""
+    from reproduce.commands import rerun, run
 
     handlers = {number: signal.signal(number, _interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        return run.run_command(options)
+        return rerun.rerun_command(options) if options.command == "rerun" else run.run_command(options)
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
@@ -177,6 +177,12 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--without-gpu", action="store_true", help="start the paper profile on a machine that has no GPU, too"
     )
+
+    command = commands.add_parser("rerun", help="repeat a stored run, and say whether it gives the same numbers")
+    command.set_defaults(answer=_run)
+    command.add_argument("run", metavar="RUN", help="folder of a run, or paper/figure/variant for its newest")
+    command.add_argument("--profile", choices=PROFILES, help="of the run to take (default: any)")
+    command.add_argument("--seed", type=seed, metavar="K", help="of the run to take (default: any)")
 
     beside = "also what was made with --set, beside the rest; it decides no verdict"
     for name, text, answer in (

@@ -139,6 +139,10 @@ class Store:
         """A run of `headers` with its records."""
         return self._load(self.folder(header))
 
+    def at(self, folder: Path) -> Run:
+        """The run in one version folder of this store, with its records; the newest of its kind or not."""
+        return self._load(folder)
+
     def of(self, experiment: str, profile: str) -> list[Run]:
         """`runs` of one experiment at one profile; reads nothing else."""
         found = [self._load(folder) for folder in self._versions(f"{experiment}/{profile}/seed-*")]
