@@ -287,7 +287,10 @@ class Subtasks(Part, Format, tag="subtasks", frozen=True):
         _only_two_operands(self, task)
         for name in self.names:
             if name not in SUBTASKS:
-                raise SettingError(f"data.format.names: unknown sub-task '{cut(name)}'{nearest(cut(name), SUBTASKS)}")
+                raise SettingError(
+                    f"data.format.names={cut(str(list(self.names)))}: unknown sub-task {cut(name)}"
+                    f"{nearest(cut(name), SUBTASKS)}"
+                )
         if not self.names:
             raise SettingError("data.format.names=[]: expected at least one sub-task, such as add")
 

@@ -109,8 +109,11 @@ def build(value: Any, sort: type[Value], path: str = "") -> Value:
 
 
 def plain(setting: msgspec.Struct) -> dict[str, Any]:
-    """Nested plain data of a setting, ready for JSON."""
-    found: dict[str, Any] = json.loads(msgspec.json.encode(setting))
+    """Nested plain data of a setting, ready for JSON; raises `SettingError` for a text that no file can hold."""
+    try:
+        found: dict[str, Any] = json.loads(msgspec.json.encode(setting))
+    except UnicodeEncodeError:
+        raise SettingError("a text in this setting is no Unicode; write it anew") from None
     return found
 
 
