@@ -6,6 +6,7 @@ here imports torch; the commands themselves are in `reproduce.commands`.
 
 import argparse
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -29,6 +30,8 @@ class Interrupted(BaseException):
         self.number = number
 
 
+LOST = re.compile(r"--[\w-]+=--")
+"""A value that argparse takes for the end of the options before Python 3.13, and loses."""
 LONGEST_SENTENCE = 1000
 """Characters of an error message."""
 
@@ -263,6 +266,9 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Answer one command; the exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    for word in arguments:
+        if LOST.fullmatch(word):
+            return _refuse(f"{word}: expected a value behind =; see python -m reproduce --help")
     try:
         options = parser().parse_args(arguments)
     except SystemExit as end:
