@@ -263,6 +263,8 @@ def from_dict(values: dict[str, Any], sort: type[Kind] = Spec) -> Kind:  # type:
     ``sort`` is the class, where a paper has sections of its own; read as a plain `Spec` they are left out.
     """
     named = {item.name for item in fields_of(sort)}
+    if not isinstance(values, dict):
+        raise SpecError("the setting: expected sections by their names")
     return build({name: value for name, value in values.items() if name in named}, sort)
 
 

@@ -94,12 +94,17 @@ class _Told:
 def _interpolate(first: Spec, seed: int, folder: Path, told: _Told, loggers: Sequence[Logger]) -> dict[str, Any]:
     """Train the first model where that has not been done; what is known of its training."""
     done = folder / "info.json"
-    if not done.exists():
-        folder.mkdir(exist_ok=True)
-        named = [Prefixed(logger, f"{FIRST}_") for logger in loggers]
-        outcome = lengen.execute(first, seed, folder, told, loggers=named)
-        write_whole(done, json.dumps(outcome.info))
-    return json.loads(done.read_text())
+    try:
+        kept = json.loads(done.read_text())
+        if isinstance(kept, dict) and isinstance(kept["scalars"][VALIDATION], float):
+            return kept
+    except (OSError, ValueError, KeyError, TypeError):  # not there, or damaged: what is kept of the training goes on
+        pass
+    folder.mkdir(exist_ok=True)
+    named = [Prefixed(logger, f"{FIRST}_") for logger in loggers]
+    outcome = lengen.execute(first, seed, folder, told, loggers=named)
+    write_whole(done, json.dumps(outcome.info))
+    return outcome.info
 
 
 @torch.no_grad()

@@ -12,8 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
+from lengen.config.spec import SpecError, from_dict
 from lengen.records import AttentionMap, Grid, KeyCount, RecordError, key_counts_from_csv, metrics_from_csv
 from reproduce.store.atomic_files import StoreError, readable
 
@@ -27,6 +29,40 @@ RECORDS = ("metrics.csv", *SCORES, "keys.csv", "attention.npz", "arrays.npz")
 
 LARGEST_ARRAYS = 2**30
 """Bytes that an archive may hold when it is unpacked: bigger ones are no records of a run."""
+
+
+class Form(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run.json holds, as far as it is read; runs of different ages hold more or less."""
+
+    spec: dict[str, Any]
+    spec_hash: str
+    files: dict[str, str]
+    overrides: list[str]
+    experiment: str = ""
+    profile: str = ""
+    seed: int = 0
+    scalars: dict[str, float] = {}
+    notes: list[str] = []
+    claims: dict[str, str] = {}
+    command: str = ""
+    commit: str = ""
+    dirty: bool = False
+    versions: dict[str, str] = {}
+    platform: str = ""
+    processor: str = ""
+    instruction_sets: list[str] = []
+    device: str = ""
+    dtype: str = ""
+    threads: int = 1
+    parameters: int = 0
+    finished: str = ""
+    seconds: float = 0.0
+    seconds_training: float = 0.0
+    seconds_measuring: float = 0.0
+    seconds_per_step: float = 0.0
+    tokens_per_second: float = 0.0
+    never_left_chance: dict[str, float] = {}
+    kernels: dict[str, Any] = {}
 
 
 def damaged(path: Path) -> str:
@@ -49,11 +85,24 @@ def load_info(folder: Path) -> dict[str, Any]:
         raise StoreError(
             f"{readable(path)}: its setting is of schema_version 1; python -m reproduce.store.migration rewrites it"
         )
+    if isinstance(info, dict) and isinstance(version := info.get("schema_version"), int) and version > SCHEMA:
+        raise StoreError(
+            f"{readable(path)}: expected schema_version {SCHEMA}, and a newer program wrote {version}: update this "
+            "one, or delete its folder"
+        )
     if not isinstance(info, dict) or info.get("schema_version") != SCHEMA or info.get("status") != "finished":
         raise StoreError(f"{readable(path)}: expected schema_version {SCHEMA} and status finished{repair}")
     for name, kind in (("spec", dict), ("spec_hash", str), ("files", dict), ("overrides", list)):
         if not isinstance(info.get(name), kind):
             raise StoreError(f"{readable(path)}: expected '{name}' to be a JSON {kind.__name__}{repair}")
+    try:
+        json.dumps(info, ensure_ascii=False).encode()
+        msgspec.convert(info, Form)
+        from_dict(info["spec"])
+    except UnicodeEncodeError:
+        raise StoreError(f"{readable(path)}: expected Unicode text{repair}") from None
+    except (msgspec.ValidationError, SpecError, RecursionError) as error:
+        raise StoreError(f"{readable(path)}: {str(error).replace('`', '')}{repair}") from None
     return info
 
 

@@ -182,11 +182,21 @@ class Store:
             work = home / ".work"
             mark = work / _MARK
             with writing(work):
-                if work.exists() and (fresh or not mark.is_file() or mark.read_text() != spec_hash):
+                if work.exists() and (fresh or not mark.is_file() or mark.read_bytes() != spec_hash.encode()):
                     shutil.rmtree(work)
                 work.mkdir(exist_ok=True)
             write_text(mark, spec_hash)
             yield Workspace(self, (experiment, profile, seed, spec_hash), work, held)
+
+    def whole(self, run: Run, name: str) -> Path:
+        """A file of a run that is no record, such as its weights; raises `StoreError` where it is not there, or is not
+        the file its run wrote."""
+        path = self.folder(run) / name
+        if not path.is_file():
+            raise StoreError(f"{readable(path)} is missing: restore it, or run it again")
+        if _sha256(path) != dict(run.info["files"]).get(name):  # type: ignore[call-overload]
+            raise StoreError(damaged(path))
+        return path
 
     def adopt(self, run: Run, source: "Store", weights: bool = False) -> Run | None:
         """Copy a finished run of another store here as a new version; None where its files are here already.
