@@ -292,7 +292,7 @@ def readers() -> list[Reader]:
     long_number = b"step,name,value\n" + b"9" * 5000 + b",loss,1\n"
     values = SPEC.to_dict()
     one_setting = st.builds(_setting, st.just(values), st.sampled_from(_paths(values)), plain)
-    lease = b"1234\nhost\ntoken\n"
+    lease = b"pid=1234\nhost=host=h?1\ntoken=token=0123456789abcdef0123456789abcdef\n"
     return [
         Reader("run.json", _run_json(), _with_run_json, (StoreError,), 0.3),
         Reader("settings", one_setting | json_text, _settings, (SpecError,)),
