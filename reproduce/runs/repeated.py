@@ -17,7 +17,7 @@ from lengen.records import Run
 from reproduce.runs.accuracy import shares
 from reproduce.store.atomic_files import StoreError
 from reproduce.store.run_folder import damaged
-from reproduce.store.store import WEIGHTS
+from reproduce.store.store import WEIGHTS, WEIGHTS_SUM
 
 TIME = "seconds"
 """What the names of measured times hold."""
@@ -82,9 +82,16 @@ def otherwise(stored: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
 
 def weights(stored: Run, folder: Path, again: Run, folder_again: Path) -> Line:
     """The weights by their sha256; where they differ and are kept, by how much."""
-    was, now = (str(dict(run.info["files"]).get(WEIGHTS, "")) for run in (stored, again))  # type: ignore[call-overload]
+    was, now = (
+        str(dict(run.info["files"]).get(WEIGHTS) or run.info.get(WEIGHTS_SUM, ""))  # type: ignore[call-overload]
+        for run in (stored, again)
+    )
     if not was or not now:
-        return Line("weights", None, f"the stored run kept none; those made here have sha256 {now[:16] or 'none'}")
+        return Line(
+            "weights",
+            None,
+            f"the stored run kept none, nor their sum; here {now[:16] or 'none'}",
+        )
     if was == now:
         return Line("weights", True, f"sha256 {was[:16]}")
     path = folder / WEIGHTS

@@ -61,6 +61,7 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     seconds_measuring: float = 0.0
     seconds_per_step: float = 0.0
     tokens_per_second: float = 0.0
+    weights_sha256: str = ""
     never_left_chance: dict[str, float] = {}
     kernels: dict[str, Any] = {}
 

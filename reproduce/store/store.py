@@ -35,6 +35,8 @@ from reproduce.store.run_folder import (
 __all__ = ["Store", "StoreError", "Workspace", "readable", "results_root", "write_bytes", "write_text"]
 
 WEIGHTS, CHECKPOINT = "model.safetensors", "last.ckpt"
+WEIGHTS_SUM = "weights_sha256"
+"""Field of run.json with the sha256 of weights that stayed behind when a run was promoted: what repeats it can tell."""
 LARGEST_WEIGHTS = 4 * 2**20
 """Bytes of a model that may be promoted: bigger ones do not belong in a repository."""
 LOGGERS = "loggers"
@@ -201,12 +203,13 @@ class Store:
     def adopt(self, run: Run, source: "Store", weights: bool = False) -> Run | None:
         """Copy a finished run of another store here as a new version; None where its files are here already.
 
-        The checkpoint stays behind, and the weights too unless ``weights``; weights above 4 MB raise `StoreError`.
+        The checkpoint stays behind, and the weights too unless ``weights``, but for their sha256; weights above 4 MB
+        raise `StoreError`.
         """
         origin = source.folder(run)
         sums = dict(run.info["files"])  # type: ignore[call-overload]
         names = [name for name in sums if name in RECORDS or (weights and name == WEIGHTS)]
-        if weights and WEIGHTS in sums and (size := (origin / WEIGHTS).stat().st_size) > LARGEST_WEIGHTS:
+        if weights and WEIGHTS in sums and (size := source.whole(run, WEIGHTS).stat().st_size) > LARGEST_WEIGHTS:
             raise StoreError(
                 f"{readable(origin / WEIGHTS)} has {size / 2**20:.1f} MB, more than the 4 MB a committed model "
                 "may have: promote without --weights"
@@ -223,7 +226,8 @@ class Store:
                 if hashlib.sha256(content).hexdigest() != sums[name]:
                     raise StoreError(damaged(origin / name))
                 write_bytes(space.folder / name, content)
-            return self._name(space, {**run.info, "files": files})
+            kept = {WEIGHTS_SUM: sums[WEIGHTS]} if WEIGHTS in sums and WEIGHTS not in files else {}
+            return self._name(space, {**run.info, **kept, "files": files})
 
     def _holds(self, key: tuple[str, str, int, str], files: Mapping[str, str]) -> bool:
         """Whether the newest version of a run has these files, by their sha256."""

@@ -114,6 +114,19 @@ def test_what_cannot_be_repeated_is_one_sentence(results, capsys):
     assert main(["rerun", str(elsewhere)]) == 2 and "is no folder of a run" in capsys.readouterr().err
 
 
+def test_weights_that_stayed_behind_are_compared_by_their_sum(results, capsys):
+    assert main(["run", "toy/fig1/alpha"]) == 0
+    assert main(["promote", "toy/fig1/alpha"]) == 0
+    folder = results / "reference/toy/fig1/alpha/cpu/seed-0/v1"
+    assert not (folder / "model.safetensors").exists()
+    capsys.readouterr()
+    assert main(["rerun", str(folder)]) == 0 and "same     weights" in capsys.readouterr().out
+    info = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(info | {"weights_sha256": "0" * 64}))
+    assert main(["rerun", str(folder)]) == 1
+    assert "sha256 0000000000000000 was stored, here it is" in capsys.readouterr().out
+
+
 def test_a_failed_repetition_says_why(results, capsys, monkeypatch, tmp_path):
     class Fails(Instant):
         def run(self, seed, folder, report, loggers=()):

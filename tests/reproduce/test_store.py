@@ -17,7 +17,7 @@ from lengen.records import VERSION_1, to_table
 from reproduce.store import migration
 from reproduce.store import run_folder as run_files
 from reproduce.store.atomic_files import StoreError, write_text
-from reproduce.store.store import Store, results_root
+from reproduce.store.store import WEIGHTS_SUM, Store, results_root
 from tests.reproduce.fakes import SPEC, outcome
 
 KEY = ("toy/fig1/alpha", "cpu", 0)
@@ -257,6 +257,7 @@ def test_promotion_copies_records_once_and_weights_on_request(store):
     first = reference.adopt(run, store)
     assert first.store == "reference" and first.version == 1 and first.grid.scores == run.grid.scores
     assert sorted(p.name for p in reference.folder(first).iterdir()) == ["metrics.csv", "run.json", "scores.csv"]
+    assert first.info[WEIGHTS_SUM] == run.info["files"]["model.safetensors"], "what stays behind can be told"
     assert reference.adopt(run, store) is None
     with_weights = reference.adopt(run, store, weights=True)
     assert with_weights.version == 2 and (reference.folder(with_weights) / "model.safetensors").read_text() == "weights"
@@ -334,6 +335,18 @@ def test_a_setting_of_schema_1_is_refused_with_what_rewrites_it_and_rewritten_is
     old = json.loads(path.read_text()) | {"experiment": "coupling/fig1/coupling-scratchpad"}
     new = migration.migrated(old)
     assert (new["schema_version"], new["spec"], new["spec_hash"]) == (2, SPEC.to_dict(), HASH)
+
+
+def test_rewriting_leaves_damaged_files_alone_and_names_them(store, capsys):
+    paths = [store.path / f"toy/fig1/{name}/cpu/seed-0/v1/run.json" for name in ("a", "b", "c", "d")]
+    contents = ["{", "[]", '{"schema_version": 1}', "[" * 100_000]
+    for path, content in zip(paths, contents, strict=True):
+        write_text(path, content)
+    run = publish(store)
+    assert migration.main(store.root) == 1
+    shown = capsys.readouterr().out
+    assert all(f"fig1/{name}/cpu/seed-0/v1/run.json is left as it is" in shown for name in "abcd")
+    assert [path.read_text() for path in paths] == contents and Store(store.root, "local").find(*KEY, HASH) == run
 
 
 def test_promotion_copies_arrays(store):
