@@ -21,6 +21,16 @@ def readable(path: Path) -> str:
     return shown if len(shown) < len(str(path)) else str(path)
 
 
+def read_bytes(path: Path, most: int) -> bytes:
+    """What a file holds; raises `StoreError` where it is longer than ``most`` bytes, before any of it is read."""
+    if (size := path.stat().st_size) > most:
+        raise StoreError(
+            f"{readable(path)} has {size / 2**20:.0f} MB, more than the {most / 2**20:.0f} MB such a file may have: "
+            "restore it, or delete its folder"
+        )
+    return path.read_bytes()
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file atomically: under a temporary name, onto the disk, then renamed over the old one."""
     write_bytes(path, text.encode())

@@ -17,7 +17,7 @@ import numpy as np
 
 from lengen.config.spec import SpecError, from_dict
 from lengen.records import AttentionMap, Grid, KeyCount, RecordError, key_counts_from_csv, metrics_from_csv
-from reproduce.store.atomic_files import StoreError, readable
+from reproduce.store.atomic_files import StoreError, read_bytes, readable
 
 SCHEMA = 2
 """Version of run.json: from 2 on its setting is made of parts. Other files of version 1 are read as they are."""
@@ -28,7 +28,9 @@ RECORDS = ("metrics.csv", *SCORES, "keys.csv", "attention.npz", "arrays.npz")
 
 
 LARGEST_ARRAYS = 2**30
-"""Bytes that an archive may hold when it is unpacked: bigger ones are no records of a run."""
+"""Bytes that an archive may hold, packed or unpacked: bigger ones are no records of a run."""
+LARGEST_TEXT = 2**24
+"""Bytes of the longest run.json or table that is read; read, it takes some twenty times as much memory."""
 
 
 class Form(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +80,9 @@ def load_info(folder: Path) -> dict[str, Any]:
     path = folder / "run.json"
     repair = "; restore it, or delete its folder"
     try:
-        info = json.loads(path.read_bytes())
+        info = json.loads(read_bytes(path, LARGEST_TEXT))
+    except StoreError:
+        raise
     except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise StoreError(f"{readable(path)}: expected JSON ({reason}){repair}") from None
@@ -115,7 +119,7 @@ def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
             continue
         path = folder / name
         try:
-            texts[name] = path.read_bytes()
+            texts[name] = read_bytes(path, LARGEST_ARRAYS if path.suffix == ".npz" else LARGEST_TEXT)
         except OSError as error:
             raise StoreError(
                 f"{readable(path)} cannot be read ({error.strerror}): restore it, or delete its folder"

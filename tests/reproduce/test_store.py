@@ -191,6 +191,14 @@ def test_a_file_that_is_wrong_from_the_start_is_named_too(store, name, content, 
     assert name in str(error.value)
 
 
+@pytest.mark.parametrize("name", ["run.json", "scores.csv"])
+def test_a_file_beyond_all_measure_is_not_read(store, name):
+    run = publish(store)
+    os.truncate(store.folder(run) / name, 2**33)
+    with pytest.raises(StoreError, match=rf"{name} has 8192 MB, more than the 16 MB"):
+        Store(store.root, "local").runs()
+
+
 def test_a_missing_record_is_named(store):
     run = publish(store)
     (store.folder(run) / "scores.csv").unlink()
