@@ -32,29 +32,16 @@ class Interrupted(BaseException):
 
 LOST = re.compile(r"--[\w-]+=--")
 """A value that argparse takes for the end of the options before Python 3.13, and loses."""
-LONGEST_SENTENCE = 1000
-"""Characters of an error message."""
 
 
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one sentence."""
 
     def error(self, message: str) -> NoReturn:
+        from reproduce.store.atomic_files import one_line
+
         print(one_line(f"{self.prog}: {message}; see {self.prog} --help"), file=sys.stderr)
         raise SystemExit(2)
-
-
-def one_line(text: str) -> str:
-    """A message as one line of printable characters, whatever was typed or stood in a file: what would move the cursor
-    or colour the terminal is shown as an escape, and the middle of a long message is left out.
-
-    >>> one_line("a\\x1b[31m" + chr(10) + "b")
-    'a\\\\x1b[31m\\\\nb'
-    """
-    if len(text) > LONGEST_SENTENCE:
-        half = LONGEST_SENTENCE // 2
-        text = f"{text[:half]} ... {text[-half:]}"
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def seeds(text: str) -> tuple[int, ...]:
@@ -300,6 +287,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refuse(sentence: str) -> int:
+    from reproduce.store.atomic_files import one_line
+
     print(one_line(f"python -m reproduce: {sentence}"), file=sys.stderr)
     return 2
 

@@ -18,7 +18,7 @@ from reproduce.commands.results import stores
 from reproduce.output import terminal
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import counter
-from reproduce.store.atomic_files import readable
+from reproduce.store.atomic_files import one_line, readable
 from reproduce.store.store import WEIGHTS, StoreError
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def find(
     if not _spec(experiment).constructed:
         run, weights = _trained(experiment, profile, seed, with_overrides)
         made = "".join(f" --set {override}" for override in run.info["overrides"])  # type: ignore[attr-defined]
-        name = f"{run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store}){made}"
+        name = one_line(f"{run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store}){made}")
         # As a plain specification, without the sections of its paper.
         return Model(from_dict(run.info["spec"]), weights, name, run)  # type: ignore[arg-type]
     if profile is None:
