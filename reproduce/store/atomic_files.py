@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-
 LONGEST_SENTENCE = 1000
 """Characters of a message."""
 
