@@ -12,7 +12,7 @@ from typing import Any
 from lengen.config.spec import Spec, from_dict
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import readable, write_text
-from reproduce.store.run_folder import SCHEMA
+from reproduce.store.run_folder import SCHEMA, sealed
 from reproduce.store.store import results_root
 
 LATER: dict[str, dict[str, Any]] = {
@@ -162,7 +162,7 @@ def migrated(info: dict[str, Any]) -> dict[str, Any]:
     sections = set(values) - {"data", "model", "train", "test"}
     sort = type(declared[profile]) if sections and profile in declared else Spec
     spec = from_dict(values, sort)
-    return {**info, "schema_version": SCHEMA, "spec": spec.to_dict(), "spec_hash": spec.hash()}
+    return sealed({**info, "schema_version": SCHEMA, "spec": spec.to_dict(), "spec_hash": spec.hash()})
 
 
 def main(root: Path) -> int:

@@ -33,6 +33,31 @@ LARGEST_TEXT = 2**24
 """Bytes of the longest run.json or table that is read; read, it takes some twenty times as much memory."""
 
 
+SUM = "sum"
+"""Field of run.json with the sha256 of all its others; runs of before there was one lack it."""
+
+
+def sealed(info: Mapping[str, Any]) -> dict[str, Any]:
+    """A run.json with its sum, as it reads back.
+
+    >>> whole = sealed({"seed": 3, "scalars": {"steps": 0.5}})
+    >>> intact(whole), intact({**whole, "seed": 2}), intact({"seed": 2})
+    (True, False, True)
+    """
+    plain = json.loads(json.dumps({name: value for name, value in info.items() if name != SUM}))
+    return {**plain, SUM: _sum(plain)}
+
+
+def intact(info: Mapping[str, Any]) -> bool:
+    """Whether a run.json is what was sealed, or never was."""
+    return SUM not in info or info[SUM] == _sum(info)
+
+
+def _sum(info: Mapping[str, Any]) -> str:
+    rest = {name: value for name, value in info.items() if name != SUM}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
 class Form(msgspec.Struct, frozen=True, kw_only=True):
     """What a run.json holds, as far as it is read; runs of different ages hold more or less."""
 
@@ -108,6 +133,8 @@ def load_info(folder: Path) -> dict[str, Any]:
         raise StoreError(f"{readable(path)}: expected Unicode text{repair}") from None
     except (msgspec.ValidationError, SpecError, RecursionError) as error:
         raise StoreError(f"{readable(path)}: {str(error).replace('`', '')}{repair}") from None
+    if not intact(info):
+        raise StoreError(f"{readable(path)} has changed since its run wrote it: expected the sum it holds{repair}")
     return info
 
 

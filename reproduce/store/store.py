@@ -30,6 +30,7 @@ from reproduce.store.run_folder import (
     damaged,
     load_info,
     load_records,
+    sealed,
 )
 
 __all__ = ["Store", "StoreError", "Workspace", "readable", "results_root", "write_bytes", "write_text"]
@@ -77,7 +78,7 @@ class Workspace:
         """Write the records of ``outcome`` (grid, key_counts, attention, arrays, info) and name the folder ``v<N>``.
 
         ``info`` is what the conductor knows (spec, overrides, provenance); ``outcome.info`` what the run found out.
-        run.json is written last, with the sha256 of every other file.
+        run.json is written last, with the sha256 of every other file and of itself.
         """
         self.held.check()
         experiment, profile, seed, spec_hash = self._key
@@ -238,7 +239,7 @@ class Store:
         """Write run.json, put everything on the disk and give the work folder its version name."""
         folder, home = space.folder, space.folder.parent
         version = 1 + max((_number(path) for path in home.glob("v*")), default=0)
-        write_text(folder / "run.json", json.dumps(content, indent=1, sort_keys=True) + "\n")
+        write_text(folder / "run.json", json.dumps(sealed(content), indent=1, sort_keys=True) + "\n")
         target = home / f"v{version}"
         with writing(target):
             for name in content["files"]:  # type: ignore[attr-defined]

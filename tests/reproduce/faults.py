@@ -308,10 +308,10 @@ def damaged_files(
 def _asked(name: str, damage: Damage, words: Sequence[str]) -> bool:
     """Whether a command needs a file that is damaged, so that it has to say so.
 
-    A folder without run.json is no run, one without weights answers no problem, and run.json has no sum of its own.
+    A folder without run.json is no run, and one without weights answers no problem.
     """
     if name == "run.json":
-        return damage not in (missing, flipped)
+        return damage is not missing
     if name == "model.safetensors":
         return words[0] == "promote" or (words[0] == "solve" and damage not in (missing, a_folder))
     return name in RECORDED and words[0] in ("compare", "run", "promote", "rerun")

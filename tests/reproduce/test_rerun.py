@@ -12,6 +12,7 @@ from reproduce.cli import main
 from reproduce.runs import repeated
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.repeated import accuracy, arrays, cells, otherwise, rows
+from reproduce.store.run_folder import sealed
 from reproduce.store.store import Store
 from tests.reproduce.fakes import Instant, install_toy, outcome
 from tests.reproduce.test_store import publish
@@ -60,7 +61,8 @@ def test_other_numbers_are_named_with_how_far_they_lie_apart(results, capsys, mo
     install_toy(monkeypatch, tmp_path, Better)
     path = results / RUN.removeprefix("results/") / "run.json"
     told = {"processor": "AMD EPYC 7B13", "instruction_sets": ["avx2"], "commit": "0" * 40, "dirty": True}
-    path.write_text(json.dumps(json.loads(path.read_text()) | told | {"scalars": {"steps": 4, "seconds_training": 1}}))
+    told["scalars"] = {"steps": 4, "seconds_training": 1}
+    path.write_text(json.dumps(sealed(json.loads(path.read_text()) | told)))
     (path.parent / "model.safetensors").unlink()
     capsys.readouterr()
     assert main(["rerun", RUN]) == 1
@@ -107,7 +109,8 @@ def test_what_cannot_be_repeated_is_one_sentence(results, capsys):
     folder = Store(results, "local").folder(run)
     assert main(["rerun", str(folder), "--seed", "0"]) == 2 and "a folder is one run" in capsys.readouterr().err
     path = folder / "run.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"spec_hash": "0" * 16, "commit": "1" * 40}))
+    changed = json.loads(path.read_text()) | {"spec_hash": "0" * 16, "commit": "1" * 40}
+    path.write_text(json.dumps(sealed(changed)))
     assert main(["rerun", str(folder)]) == 2
     assert "repeat it with the commit it names, 111111111111" in capsys.readouterr().err
     elsewhere = folder.rename(folder.with_name("copy"))
@@ -122,7 +125,7 @@ def test_weights_that_stayed_behind_are_compared_by_their_sum(results, capsys):
     capsys.readouterr()
     assert main(["rerun", str(folder)]) == 0 and "same     weights" in capsys.readouterr().out
     info = json.loads((folder / "run.json").read_text())
-    (folder / "run.json").write_text(json.dumps(info | {"weights_sha256": "0" * 64}))
+    (folder / "run.json").write_text(json.dumps(sealed(info | {"weights_sha256": "0" * 64})))
     assert main(["rerun", str(folder)]) == 1
     assert "sha256 0000000000000000 was stored, here it is" in capsys.readouterr().out
 

@@ -185,7 +185,7 @@ def test_a_file_that_is_wrong_from_the_start_is_named_too(store, name, content, 
     (folder / name).write_text(content)
     info = json.loads((folder / "run.json").read_text())
     info["files"][name] = run_files.hashlib.sha256(content.encode()).hexdigest()
-    (folder / "run.json").write_text(json.dumps(info))
+    (folder / "run.json").write_text(json.dumps(run_files.sealed(info)))
     with pytest.raises(StoreError, match=expected) as error:
         Store(store.root, "local").runs()
     assert name in str(error.value)
@@ -197,6 +197,17 @@ def test_a_file_beyond_all_measure_is_not_read(store, name):
     os.truncate(store.folder(run) / name, 2**33)
     with pytest.raises(StoreError, match=rf"{name} has 8192 MB, more than the 16 MB"):
         Store(store.root, "local").runs()
+
+
+def test_a_run_json_that_was_changed_is_named_and_one_without_a_sum_is_read(store):
+    run = publish(store)
+    path = store.folder(run) / "run.json"
+    info = json.loads(path.read_text())
+    path.write_text(json.dumps({**info, "seed": 7}))
+    with pytest.raises(StoreError, match=r"run\.json has changed since its run wrote it.*restore it, or delete"):
+        Store(store.root, "local").runs()
+    path.write_text(json.dumps({name: value for name, value in info.items() if name != run_files.SUM}))
+    assert len(Store(store.root, "local").runs()) == 1
 
 
 def test_a_missing_record_is_named(store):
@@ -310,7 +321,7 @@ def test_a_table_of_version_1_reads_as_one_of_today(store):
     (folder / "grid.csv").write_text(content)
     info = json.loads((folder / "run.json").read_text())
     info["files"] = {"grid.csv": run_files.hashlib.sha256(content.encode()).hexdigest()}
-    (folder / "run.json").write_text(json.dumps(info))
+    (folder / "run.json").write_text(json.dumps(run_files.sealed(info)))
     (old,) = Store(store.root, "local").runs()
     assert old.grid == run.grid
     copy = Store(store.root, "reference").adopt(old, store)
