@@ -6,6 +6,7 @@ they do one thing or the other, several times in a row, then let run to the end;
 comparison are then those of a folder that nobody disturbed.
 """
 
+import contextlib
 import hashlib
 import itertools
 import os
@@ -16,11 +17,12 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.reproduce.staged import BETWEEN
+from tests.reproduce.staged import main as staged
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 SELECTOR = "coupling/fig3/nope-plain"
@@ -68,8 +70,48 @@ class Killed(NamedTuple):
         return sum(self.by_stage.values())
 
 
+class Forked:
+    """A child of this process that runs the program, which is loaded already: what takes seconds is done once."""
+
+    def __init__(self, root: Path, words: Sequence[str], notes: Path) -> None:
+        self._said = notes.with_suffix(".err")
+        self.returncode: int | None = None
+        sys.stdout.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            self._be(root, words, notes)
+        with contextlib.suppress(OSError):  # as the child does: who comes first
+            os.setpgid(self.pid, self.pid)
+
+    def _be(self, root: Path, words: Sequence[str], notes: Path) -> None:
+        code = 1
+        try:
+            os.setpgid(0, 0)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.dup2(os.open(self._said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+            os.environ["LENGEN_RESULTS"] = str(root)
+            code = staged(notes, list(words))
+            sys.stderr.flush()
+        except BaseException as error:
+            os.write(2, repr(error).encode())
+        finally:
+            os._exit(code)
+
+    def poll(self, options: int = os.WNOHANG) -> int | None:
+        """How it ended, as `subprocess.Popen.poll`."""
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, options)
+            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+        return self.returncode
+
+    def communicate(self) -> tuple[None, str]:
+        """Wait for its end; what it said to stderr."""
+        self.poll(0)
+        return None, self._said.read_text() if self._said.exists() else ""
+
+
 class Started(NamedTuple):
-    process: subprocess.Popen[str]
+    process: "subprocess.Popen[str] | Forked"
     notes: Path
 
     def stages(self) -> list[tuple[float, str]]:
@@ -78,6 +120,26 @@ class Started(NamedTuple):
             return []
         lines = self.notes.read_text().split("\n")[:-1]
         return [(float(when), stage) for when, _, stage in (line.partition(" ") for line in lines)]
+
+
+def load() -> None:
+    """Load all that the commands load, so that what is forked from this process has it; starts no thread."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    import lengen.plotting
+    import lengen.training.run
+    import reproduce.commands.results
+    import reproduce.commands.run
+    import reproduce.comparison.compare
+    from reproduce.runs.catalogue import CATALOGUE
+
+    assert lengen.plotting and lengen.training.run and reproduce.commands.run and reproduce.commands.results
+    assert CATALOGUE.papers() and reproduce.comparison.compare
+
+
+def forked(root: Path, words: Sequence[str], notes: Path) -> Started:
+    """As `start`, in a child of this process."""
+    notes.unlink(missing_ok=True)
+    return Started(Forked(root, words, notes), notes)
 
 
 def start(root: Path, words: Sequence[str], notes: Path) -> Started:
@@ -90,9 +152,12 @@ def start(root: Path, words: Sequence[str], notes: Path) -> Started:
     return Started(process, notes)
 
 
-def complete(root: Path, words: Sequence[str], notes: Path) -> dict[str, float]:
+Begin = Callable[[Path, Sequence[str], Path], Started]
+
+
+def complete(root: Path, words: Sequence[str], notes: Path, begin: Begin = start) -> dict[str, float]:
     """One command to its end: stage -> the seconds of its longest time; raises `RuntimeError` where it fails."""
-    started = start(root, words, notes)
+    started = begin(root, words, notes)
     said = started.process.communicate()[1]
     if started.process.returncode:
         raise RuntimeError(f"{' '.join(words)} ended with {started.process.returncode}: {said[-2000:]}")
@@ -128,7 +193,7 @@ def reach(started: Started, stage: str, patience: float = 60.0) -> bool:
     return False
 
 
-def kill(kills: int, seed: int, place: Path, chain: Sequence[Command] = CHAIN) -> Killed:
+def kill(kills: int, seed: int, place: Path, chain: Sequence[Command] = CHAIN, begin: Begin = start) -> Killed:
     """Kill so many processes, or a few more, by turns of all commands; ``place`` gets the results folders."""
     began, chance = time.monotonic(), random.Random(seed)
     whole, hurt, before = place / "whole", place / "hurt", place / "before"
@@ -139,7 +204,7 @@ def kill(kills: int, seed: int, place: Path, chain: Sequence[Command] = CHAIN) -
     files = 0
     weight = sum(len(command.stages) for command in chain)
     for command in chain:
-        usual = complete(whole, command.words, place / "notes")
+        usual = complete(whole, command.words, place / "notes", begin)
         expected = content(whole)
         _copy(hurt, before)
         wanted, done = -(-kills * len(command.stages) // weight), 0
@@ -149,7 +214,7 @@ def kill(kills: int, seed: int, place: Path, chain: Sequence[Command] = CHAIN) -
             _copy(before, hurt)
             for stage in command.stages:
                 many = chance.choice((1, 2))
-                started = [start(hurt, command.words, place / f"notes-{number}") for number in range(many)]
+                started = [begin(hurt, command.words, place / f"notes-{number}") for number in range(many)]
                 reach(started[0], stage)
                 time.sleep(chance.uniform(0, usual.get(stage, 0.5)))
                 hit = 0
@@ -167,7 +232,7 @@ def kill(kills: int, seed: int, place: Path, chain: Sequence[Command] = CHAIN) -
                 counts["of_two"] += hit * (many == 2)
                 if done >= wanted:
                     break
-            complete(hurt, command.words, place / "notes")
+            complete(hurt, command.words, place / "notes", begin)
             counts["restarts"] += 1
             found = content(hurt)
             files += len(found)

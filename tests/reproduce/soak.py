@@ -22,9 +22,10 @@ MIB = 2**20
 
 def kills(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bool]:
     """Commands killed at random moments of every stage."""
-    from tests.reproduce.kills import kill
+    from tests.reproduce.kills import CHAIN, forked, kill, load
 
-    found = kill(number, seed, place)
+    load()
+    found = kill(number, seed, place, CHAIN, forked)
     stages = ", ".join(f"{count} {stage}" for stage, count in sorted(found.by_stage.items()))
     said = (
         f"{found.kills} kills ({stages}; {found.of_two} of them beside a second command), {found.restarts} times run "
@@ -69,9 +70,11 @@ def faults(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bo
 
 def races(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bool]:
     """Several processes at once on one selector."""
+    from tests.reproduce.kills import forked, load
     from tests.reproduce.races import race
 
-    found = race(place, number)
+    load()
+    found = race(place, number, forked)
     said = f"{found.processes} processes raced for {found.runs} runs: {len(found.wrong)} made twice or otherwise"
     return said, found._asdict(), not found.wrong
 
@@ -87,13 +90,13 @@ def repeats(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], b
 
 
 PARTS: dict[str, tuple[Callable[[int, int, Path], tuple[str, dict[str, Any], bool]], int]] = {
+    "kills": (kills, 50),
+    "races": (races, 2),
     "repeats": (repeats, 1),
     "strangers": (strangers, 100_000),
-    "faults": (faults, 40),
-    "races": (races, 2),
-    "kills": (kills, 50),
+    "faults": (faults, 20),
 }
-"""Name -> what it does, and how much of it where nothing is said."""
+"""Name -> what it does, and how much of it where nothing is said; first what forks, before anything starts a thread."""
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -40,7 +40,7 @@ def test_whatever_the_bytes_a_record_or_a_sentence_comes_out(name, folder):
 def test_what_a_reader_must_not_do_is_seen(tmp_path):
     for wrong in (
         lambda: (tmp_path / "outside").write_text("x"),
-        lambda: (tmp_path / "outside").mkdir(),
+        lambda: (tmp_path / "folder").mkdir(),
         lambda: pickle.loads(pickle.dumps(Hostile(tmp_path / "trace"))),
         lambda: torch.load(io.BytesIO(_saved(Hostile(tmp_path / "torch"))), weights_only=False),
     ):
