@@ -90,8 +90,8 @@ $(DOCS)/.installed: docs/requirements.txt
 test: setup  ## all tests
 	$(PY) -m pytest -q $(PYTEST)
 
-soak: setup  ## kill commands at random moments and compare what is left; KILLS=50, report in results/soak
-	$(PY) -m tests.reproduce.soak --kills $(or $(KILLS),50) --out results/soak
+soak: setup  ## kills, strangers' files, faults of storage, races: KILLS=50 INPUTS=100000, report in results/soak
+	$(PY) -m tests.reproduce.soak --kills $(or $(KILLS),50) --inputs $(or $(INPUTS),100000) --out results/soak
 
 lint: setup  ## ruff and mypy
 	$(PY) -m ruff check .

@@ -6,6 +6,7 @@ here imports torch; the commands themselves are in `reproduce.commands`.
 
 import argparse
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -31,11 +32,17 @@ class Interrupted(BaseException):
         self.number = number
 
 
+LOST = re.compile(r"--[\w-]+=--")
+"""A value that argparse takes for the end of the options before Python 3.13, and loses."""
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one sentence."""
 
     def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
+        from reproduce.store.atomic_files import one_line
+
+        print(one_line(f"{self.prog}: {message}; see {self.prog} --help"), file=sys.stderr)
         raise SystemExit(2)
 
 
@@ -131,12 +138,12 @@ def _adderboard(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    """The command run, with handlers for signals while it runs."""
-    from reproduce.commands import run
+    """The commands that train, with handlers for signals while they do."""
+    from reproduce.commands import rerun, run
 
     handlers = {number: signal.signal(number, _interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        return run.run_command(options)
+        return rerun.rerun_command(options) if options.command == "rerun" else run.run_command(options)
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
@@ -208,6 +215,12 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--without-gpu", action="store_true", help="start the paper profile on a machine that has no GPU, too"
     )
+
+    command = commands.add_parser("rerun", help="repeat a stored run, and say whether it gives the same numbers")
+    command.set_defaults(answer=_run)
+    command.add_argument("run", metavar="RUN", help="folder of a run, or paper/figure/variant for its newest")
+    command.add_argument("--profile", choices=PROFILES, help="of the run to take (default: any)")
+    command.add_argument("--seed", type=seed, metavar="K", help="of the run to take (default: any)")
 
     beside = "also what was made with --set, beside the rest; it decides no verdict"
     for name, text, answer in (
@@ -294,6 +307,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from reproduce.commands import completion
 
         completion.answer(parser())
+
+    for word in arguments:
+        if LOST.fullmatch(word):
+            return _refuse(f"{word}: expected a value behind =; see python -m reproduce --help")
     try:
         options = parser().parse_args(arguments)
     except SystemExit as end:
@@ -325,7 +342,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refuse(sentence: str) -> int:
-    print(f"python -m reproduce: {sentence}", file=sys.stderr)
+    from reproduce.store.atomic_files import one_line
+
+    print(one_line(f"python -m reproduce: {sentence}"), file=sys.stderr)
     return 2
 
 

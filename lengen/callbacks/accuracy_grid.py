@@ -1,5 +1,6 @@
 """The accuracy grid (two axes), or curve (one axis): counts of exact matches, final answers and edits per test cell."""
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -71,13 +72,30 @@ class AccuracyGrid(Measurement):
             self.grid.add(key, "sampled", score_sampled(model, data.writer, chosen, stream))
         self._unkept += self.grid.scores[key]["teacher_forced"]["reference_tokens"]
         if self.partial is not None and self._unkept > WORTH_KEEPING:
-            write_whole(self.partial, self.grid.to_csv())
+            write_whole(self.partial, sealed(self.grid.to_csv()))
             self._unkept = 0.0
 
     def _resumed(self) -> Grid:
         if self.partial is not None and self.partial.exists():
             try:
-                return Grid.from_csv(self.partial.read_text())
-            except RecordError:  # damaged: measure again
+                return Grid.from_csv(unsealed(self.partial.read_text()))
+            except (RecordError, UnicodeDecodeError):  # damaged: measure again
                 pass
         return Grid(self.grid.axes)
+
+
+def sealed(text: str) -> str:
+    """A text behind a line with its sha256, so that a flipped bit is noticed."""
+    return f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}"
+
+
+def unsealed(text: str) -> str:
+    """The inverse of `sealed`; raises `RecordError` where the text is not what was sealed.
+
+    >>> unsealed(sealed("7"))
+    '7'
+    """
+    seal, _, rest = text.partition("\n")
+    if hashlib.sha256(rest.encode()).hexdigest() != seal:
+        raise RecordError("expected the sha256 of what follows in the first line")
+    return rest

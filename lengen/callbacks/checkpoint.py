@@ -1,6 +1,7 @@
 """The checkpoint a killed run goes on from, and the end of a training whose numbers are none any more."""
 
 import os
+import zipfile
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,13 @@ class CheckpointError(ValueError):
 
 
 def checked(path: Path, names: Collection[str] = ("state_dict", "global_step", "loops")) -> dict[str, Any]:
-    """What a checkpoint holds, read as weights and plain data: nothing in it is executed.
+    """What a checkpoint holds, read as weights and plain data: nothing in it is executed, and no more memory is taken
+    than the file is long.
 
     Raises `CheckpointError` where it is damaged, holds anything else, or lacks one of ``names``.
     """
     try:
+        _whole(path)
         kept = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # whatever bytes make the reader raise
         reason = f"{type(error).__name__}: {(str(error).splitlines() or ['no message'])[0][:80]}"
@@ -35,6 +38,18 @@ def checked(path: Path, names: Collection[str] = ("state_dict", "global_step", "
             return kept
         reason = "something is missing"
     raise CheckpointError(f"{path} is no checkpoint of this program ({reason}): delete it, and the run starts anew")
+
+
+def _whole(path: Path) -> None:
+    """Raise where an archive unpacks to more than it holds, or where a byte in it is not what was written.
+
+    torch compares no checksums when it reads, and would take a flipped bit for a weight.
+    """
+    with zipfile.ZipFile(path) as archive:
+        if sum(entry.file_size for entry in archive.infolist()) > path.stat().st_size:
+            raise ValueError("it is compressed")
+        if (entry := archive.testzip()) is not None:
+            raise ValueError(f"{entry} has changed")
 
 
 class ResumePoint(Callback):

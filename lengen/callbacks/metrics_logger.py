@@ -114,7 +114,9 @@ def append_metric(path: Path, step: int, name: str, value: float) -> None:
 
 def read_metrics(path: Path) -> list[tuple[int, str, float]]:
     """Rows of a metrics.csv; a last line cut short by a kill is left out; no file, no rows."""
-    return list(metrics_from_csv(path.read_text(), cut_short=True)) if path.exists() else []
+    if not path.exists():
+        return []
+    return list(metrics_from_csv(path.read_text(errors="replace"), cut_short=True))
 
 
 def _row(step: int, name: str, value: float) -> str:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, ClassVar
 
-from lengen.config.part import Axis, Part, SettingError, Size
+from lengen.config.part import Axis, Id, Part, SettingError
 from lengen.config.position_ids import PositionIds
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class ALiBi(Part, Encoding, tag="alibi", frozen=True):
 class RelativeKeys(Part, Encoding, tag="rpe", frozen=True):
     """A learned vector for each clipped distance is added to the keys (Shaw et al. 2018)."""
 
-    clip: Size = 16
+    clip: Id = 16
     """Largest distance told apart."""
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":

@@ -5,7 +5,7 @@ Defaults are plain: what the task computes, each number as it is, most significa
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from lengen.config.part import Axis, Count, Part, SettingError, nearest
+from lengen.config.part import Axis, Count, Part, SettingError, Width, cut, nearest
 from lengen.config.tasks import (
     LARGEST_ALPHABET,
     DigitSums,
@@ -85,11 +85,11 @@ class Linear(Part, Format, tag="linear", frozen=True):
     """Zero-pad operands to the longest answer that could occur."""
     pad_response: bool = False
     """Zero-pad the numbers of the response to the longest answer that could occur."""
-    pad_to: Count = 0
+    pad_to: Width = 0
     """Zero-pad numbers to at least this many digits; longer ones are written in full."""
-    width: Count = 0
+    width: Width = 0
     """Zero-pad all numbers to exactly this many digits; problems that need more are refused."""
-    more_zeros: Count = 0
+    more_zeros: Width = 0
     """Further zeros before numbers of the response that are padded to ``width``."""
     reverse_query: bool = False
     """Write operands least significant digit first."""
@@ -194,7 +194,7 @@ class Aligned(Part, Format, tag="aligned", frozen=True):
     def aligned(self) -> bool:
         return True
 
-    width: Count
+    width: Width
     """Digits of every number."""
     reverse_response: bool = True
     """Write the result least significant digit first."""
@@ -288,7 +288,8 @@ class Subtasks(Part, Format, tag="subtasks", frozen=True):
         for name in self.names:
             if name not in SUBTASKS:
                 raise SettingError(
-                    f"data.format.names={list(self.names)}: unknown sub-task {name}{nearest(name, SUBTASKS)}"
+                    f"data.format.names={cut(str(list(self.names)))}: unknown sub-task {cut(name)}"
+                    f"{nearest(cut(name), SUBTASKS)}"
                 )
         if not self.names:
             raise SettingError("data.format.names=[]: expected at least one sub-task, such as add")

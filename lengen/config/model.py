@@ -1,15 +1,22 @@
 """The model of a setting: sizes, position encoding, architecture, attention; no torch."""
 
 import math
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import msgspec
+from msgspec import Meta
 
 from lengen.config.encodings import Encoding, Learned, NoEncoding
-from lengen.config.part import Axis, Count, Part, SettingError, Share, Size
+from lengen.config.part import LARGEST, Axis, Count, Number, Part, SettingError, Share, Size
 
 if TYPE_CHECKING:
     from lengen.models.fixed_bias import FixedBias
+
+
+LARGEST_MODEL = 2**32
+"""Weights of the largest model that is built: 16 GiB of them. The largest published one has a twentieth."""
+MOST_LAYERS = 1000
+"""Blocks, or heads of a block: each is an object of its own."""
 
 
 class AttentionBias(Axis):
@@ -146,7 +153,7 @@ class EncoderDecoder(Part, Architecture, tag="encoder_decoder", frozen=True):
 
     SPLIT = True
 
-    encoder_layers: Count = 0
+    encoder_layers: Annotated[int, Meta(ge=0, le=MOST_LAYERS)] = 0
     """Blocks of the encoder; 0 hands embeddings to the decoder as they are."""
     attention_bias: AttentionBias | None = None
     """Fixed bias on the decoder's self- and cross-attention."""
@@ -170,7 +177,7 @@ class Tempered(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """The factor on attention logits: b ln n, or 1 + b ln n."""
     of: Literal["position", "prompt"] = "position"
     """What n counts: the tokens a query sees, itself included, or the tokens before the response."""
-    start: float = 0.0
+    start: Number = 0.0
     """Initial b of every layer."""
     per_head: bool = False
     """Every head has a b of its own, as in scalable softmax (Nakanishi 2025, SSMax)."""
@@ -184,7 +191,7 @@ class LoopsByLength(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """What n counts: the tokens of the response, its end included, or those before it."""
     tokens: Size = 1
     """Tokens for each of which there is one loop."""
-    more: int = 0
+    more: Annotated[int, Meta(ge=-LARGEST, le=LARGEST)] = 0
     """Loops besides; may be negative."""
     most: Size
     """Most loops."""
@@ -204,9 +211,9 @@ Norm = Literal["rmsnorm", "layernorm", "none"]
 class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The transformer of a setting."""
 
-    layers: Size
+    layers: Annotated[int, Meta(ge=1, le=MOST_LAYERS)]
     """Number of transformer blocks."""
-    heads: Size
+    heads: Annotated[int, Meta(ge=1, le=MOST_LAYERS)]
     """Attention heads per block."""
     width: Size
     """Width of the residual stream."""
@@ -253,6 +260,12 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     """Times the whole stack of blocks is applied, as a function of a problem's length; instead of ``loops``."""
 
     @property
+    def weights(self) -> int:
+        """About how many weights its blocks have."""
+        blocks = (1 if self.shared else self.layers) + self.encoder_layers
+        return blocks * self.width * (4 * self.heads * self.head_dim + 3 * self.ff_width)
+
+    @property
     def attention_bias(self) -> AttentionBias | None:
         """The fixed bias of the architecture, where it has one."""
         return self.architecture.attention_bias if isinstance(self.architecture, Decoder | EncoderDecoder) else None
@@ -282,6 +295,11 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     def check(self) -> None:
         """Raise `SettingError` for fields that do not go together."""
         assert isinstance(self.architecture, Part)
+        if self.weights > LARGEST_MODEL:
+            raise SettingError(
+                f"model.layers={self.layers}, model.width={self.width}: this model has about {self.weights:.1e} "
+                f"weights, more than the {LARGEST_MODEL:.1e} that are let through; lower its sizes"
+            )
         if self.tempered is not None and not isinstance(self.architecture, Decoder):
             raise SettingError(
                 f"model.tempered: tempered attention needs model.architecture=decoder, and it is "

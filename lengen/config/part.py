@@ -17,14 +17,32 @@ from typing import Any
 import msgspec
 from msgspec import Meta
 
-Count = typing.Annotated[int, Meta(ge=0)]
+LARGEST = 2**53
+"""Whole numbers up to this are exact as floats, too; nothing that is counted comes near it."""
+LONGEST = 4000
+"""Digits of the longest numbers: Python writes none of more than 4,300 as text."""
+LARGEST_ID = 2**20
+"""A table of position ids has a row for each."""
+LARGEST_NUMBER = 1e9
+"""Rates and factors beyond this, infinity among them, are slips."""
+Count = typing.Annotated[int, Meta(ge=0, le=LARGEST)]
 """A whole number from 0 on."""
-Size = typing.Annotated[int, Meta(ge=1)]
+Size = typing.Annotated[int, Meta(ge=1, le=LARGEST)]
 """A whole number from 1 on."""
+Width = typing.Annotated[int, Meta(ge=0, le=LONGEST)]
+"""Digits of a number, or 0 where nothing is said of them."""
+Length = typing.Annotated[int, Meta(ge=1, le=LONGEST)]
+"""Digits or tokens of an operand, or how many operands there are."""
+Id = typing.Annotated[int, Meta(ge=1, le=LARGEST_ID)]
+"""A largest position id."""
 Share = typing.Annotated[float, Meta(ge=0, le=1)]
 """A share, 0 to 1."""
-NotNegative = typing.Annotated[float, Meta(ge=0)]
+NotNegative = typing.Annotated[float, Meta(ge=0, le=LARGEST_NUMBER)]
 """A number from 0 on."""
+Number = typing.Annotated[float, Meta(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
+"""A number of either sign."""
+MOST_SHOWN = 80
+"""Characters of a value that a message shows."""
 
 
 class SettingError(ValueError):
@@ -86,11 +104,16 @@ def build(value: Any, sort: type[Value], path: str = "") -> Value:
         return msgspec.convert(value, sort, dec_hook=_decode)
     except msgspec.ValidationError as error:
         raise SettingError(_sentence(str(error), value, path, sort)) from None
+    except UnicodeEncodeError:
+        raise SettingError(f"{path or 'the setting'}: a text in it is no Unicode; write it anew") from None
 
 
 def plain(setting: msgspec.Struct) -> dict[str, Any]:
-    """Nested plain data of a setting, ready for JSON."""
-    found: dict[str, Any] = json.loads(msgspec.json.encode(setting))
+    """Nested plain data of a setting, ready for JSON; raises `SettingError` for a text that no file can hold."""
+    try:
+        found: dict[str, Any] = json.loads(msgspec.json.encode(setting))
+    except UnicodeEncodeError:
+        raise SettingError("a text in this setting is no Unicode; write it anew") from None
     return found
 
 
@@ -104,7 +127,8 @@ def _decode(sort: type, value: Any) -> Any:
     if not isinstance(value, dict) or not isinstance(value.get("kind"), str):
         raise ValueError(f"expected {sort.AXIS}: one of {', '.join(known)}")
     if value["kind"] not in known:
-        raise ValueError(f"unknown {sort.AXIS.split(' ', 1)[1]} '{value['kind']}'{nearest(value['kind'], list(known))}")
+        kind = cut(value["kind"])
+        raise ValueError(f"unknown {sort.AXIS.split(' ', 1)[1]} '{kind}'{nearest(kind, list(known))}")
     return _Nested.read(value, known[value["kind"]])
 
 
@@ -130,15 +154,20 @@ def _sentence(error: str, value: Any, path: str, sort: type) -> str:
         return f"{place}.{missing[1]}: this field is missing, and it has no default; set it, too".lstrip(".")
     unknown = re.fullmatch(r"Object contains unknown field `(\w+)`", text)
     if unknown:
-        return f"{place}: there is no field '{unknown[1]}' in {_kind_at(value, places)}".lstrip(": ")
+        return f"{place}: there is no field '{cut(unknown[1])}' in {_kind_at(value, places)}".lstrip(": ")
     text = text.replace("`", "")
     text = text[:1].lower() + text[1:]
     words = _words(sort, value, places) if text.startswith("invalid enum value") else []
     if words:
         text = f"expected one of {', '.join(words)}"
     held = _at(value, ".".join(reversed(places)))
-    shown = "" if held is _NOTHING or isinstance(held, dict) else f"={json.dumps(held, ensure_ascii=False)}"
+    shown = "" if held is _NOTHING or isinstance(held, dict) else f"={cut(json.dumps(held, ensure_ascii=False))}"
     return f"{place}{shown}: {text}" if place else text
+
+
+def cut(text: str) -> str:
+    """The beginning of a text that a message shows."""
+    return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "..."
 
 
 def _words(sort: type, value: Any, places: list[str]) -> list[str]:
@@ -147,7 +176,7 @@ def _words(sort: type, value: Any, places: list[str]) -> list[str]:
     for name in ".".join(reversed(places)).split("."):
         if not isinstance(value, dict) or name not in value:
             return []
-        axis = axis_of(declared)
+        axis = None if isinstance(declared, type) and issubclass(declared, Part) else axis_of(declared)
         structs = [cls for cls in (declared, *typing.get_args(declared)) if isinstance(cls, type)]
         declared = field_type(structs[0] if axis is None else kinds(axis)[value["kind"]], name)
         value = value[name]
@@ -171,7 +200,7 @@ def _at(value: Any, place: str) -> Any:
 
 def _kind_at(value: Any, places: list[str]) -> str:
     held = _at(value, ".".join(reversed(places)))
-    return f"{held['kind']}" if isinstance(held, dict) and "kind" in held else "this section"
+    return cut(str(held["kind"])) if isinstance(held, dict) and "kind" in held else "this section"
 
 
 def nearest(word: str, words: Sequence[str]) -> str:

@@ -1,9 +1,11 @@
 """The schemes of position ids that a setting can name: integers that belong to tokens; no torch."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from msgspec import Meta
 
 from lengen.config.formats import Format
-from lengen.config.part import Axis, Count, Part, SettingError, Size
+from lengen.config.part import LARGEST_ID, Axis, Id, Part, SettingError
 
 if TYPE_CHECKING:
     from lengen.position_ids.base import PositionIds as Scheme
@@ -54,7 +56,7 @@ class Coupled(Part, PositionIds, tag="coupled", frozen=True):
     FOLLOWS = True
     COUNTS_TOKENS = False
 
-    max_position: tuple[Size, ...]
+    max_position: tuple[Id, ...]
     """Largest id of each level; offsets are drawn so that no id exceeds it."""
 
     @property
@@ -90,9 +92,9 @@ class Abacus(Part, PositionIds, tag="abacus", frozen=True):
 
     COUNTS_TOKENS = False
 
-    max_position: Size
+    max_position: Id
     """Largest id."""
-    max_offset: Count = 0
+    max_offset: Annotated[int, Meta(ge=0, le=LARGEST_ID)] = 0
     """Largest random offset in training."""
 
     @property
@@ -111,7 +113,7 @@ class Abacus(Part, PositionIds, tag="abacus", frozen=True):
 class Consecutive(Part, PositionIds, tag="consecutive", frozen=True):
     """0, 1, 2, ... from the beginning of the sequence."""
 
-    max_position: Count = 0
+    max_position: Annotated[int, Meta(ge=0, le=LARGEST_ID)] = 0
     """Largest id, for encodings with a table of them; 0: nothing bounds them."""
 
     @property
@@ -127,7 +129,7 @@ class Consecutive(Part, PositionIds, tag="consecutive", frozen=True):
 class Cyclic(Part, PositionIds, tag="cyclic", frozen=True):
     """0, 1, ..., period - 1, 0, 1, ..."""
 
-    period: Size
+    period: Id
     """After how many tokens ids begin again."""
 
     @property
@@ -143,7 +145,7 @@ class Cyclic(Part, PositionIds, tag="cyclic", frozen=True):
 class Randomised(Part, PositionIds, tag="randomised", frozen=True):
     """Ids drawn without repetition from 0 to ``max_position``, then sorted, as they are in longer sequences."""
 
-    max_position: Size
+    max_position: Id
     """Largest id."""
 
     @property

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from lengen.config.formats import Format
-from lengen.config.part import Count, NotNegative, Part, SettingError, Share, Size
+from lengen.config.part import Count, Length, NotNegative, Part, SettingError, Share, Size
 from lengen.config.position_ids import Consecutive, PositionIds
 from lengen.config.tasks import Task
 
@@ -125,6 +125,10 @@ class DataSpec(Section, frozen=True):
             )
 
 
+Decay = Annotated[float, Meta(ge=0, lt=1)]
+"""A share that is left of what was, below all of it."""
+
+
 class TrainSpec(Section, frozen=True):
     """How a model is trained."""
 
@@ -134,7 +138,7 @@ class TrainSpec(Section, frozen=True):
     """Examples per step."""
     lr: NotNegative
     """Peak learning rate."""
-    betas: tuple[float, float] = (0.9, 0.95)
+    betas: tuple[Decay, Decay] = (0.9, 0.95)
     """Adam's exponential decay rates."""
     eps: NotNegative = 1e-8
     """What Adam adds to the root of the second moment."""
@@ -167,7 +171,7 @@ class TrainSpec(Section, frozen=True):
     """A batch shares one length, and a training set is streamed: its batches are drawn again in every epoch."""
 
 
-Cell = tuple[Size, Size]
+Cell = tuple[Length, Length]
 """A tested operand length and value of the second axis."""
 
 
@@ -176,9 +180,9 @@ class TestSpec(Section, frozen=True):
 
     __test__ = False  # its name makes pytest look
 
-    lengths: Annotated[tuple[Size, ...], Meta(min_length=1)]
+    lengths: Annotated[tuple[Length, ...], Meta(min_length=1)]
     """Tested operand lengths (first axis)."""
-    counts: Annotated[tuple[Size, ...], Meta(min_length=1)] = (1,)
+    counts: Annotated[tuple[Length, ...], Meta(min_length=1)] = (1,)
     """Tested values of the second axis; a single value gives a curve, several a grid."""
     examples: Size = 1000
     """Examples per cell; every model sees the same ones."""

@@ -19,6 +19,7 @@ from lengen.config.part import (
     SettingError,
     axis_of,
     build,
+    cut,
     field_type,
     fields_of,
     kind_of,
@@ -266,6 +267,8 @@ def from_dict(values: dict[str, Any], sort: type[Kind] = Spec) -> Kind:  # type:
     ``sort`` is the class, where a paper has sections of its own; read as a plain `Spec` they are left out.
     """
     named = {item.name for item in fields_of(sort)}
+    if not isinstance(values, dict):
+        raise SpecError("the setting: expected sections by their names")
     return build({name: value for name, value in values.items() if name in named}, sort)
 
 
@@ -324,17 +327,20 @@ def _parsed(path: str, text: str, declared: Any, held: Any, values: dict[str, An
     many = typing.get_origin(declared) is tuple or (items and typing.get_origin(items[0]) is tuple)
     if axis is not None and many:
         if text.startswith("["):
-            return _json(text)
+            return _listed(path, text)
         return [_chosen(path, axis, name.strip(), values["data"]["task"]) for name in text.split(",") if name.strip()]
     if axis is not None:
         if text == "none" and type(None) in items and "none" not in kinds(axis):
             return None
-        return _json(text) if text.startswith("{") else _chosen(path, axis, text, held)
+        part = _json(text) if text.startswith("{") else _chosen(path, axis, text, held)
+        if part is _NOT_JSON:
+            raise SpecError(f"--set {path}: expected {axis.AXIS} by its name, or as JSON")
+        return part
     value = _json(text)
     if value is _NOT_JSON or declared is str or _words(declared):
         value = text
     if many:
-        return _json(text) if text.startswith("[") and ".." not in text else _numbers(path, text)
+        return _listed(path, text) if text.startswith("[") and ".." not in text else _numbers(path, text)
     if text == "none" and type(None) in items:
         return None
     return value
@@ -351,8 +357,15 @@ _NOT_JSON = object()
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return _NOT_JSON
+
+
+def _listed(path: str, text: str) -> Any:
+    value = _json(text)
+    if value is _NOT_JSON:
+        raise SpecError(f"--set {path}: expected a list such as 1,2,5..9, or as JSON")
+    return value
 
 
 def _numbers(path: str, text: str) -> list[Any]:
@@ -375,6 +388,7 @@ def _chosen(path: str, axis: type[Axis], kind: str, held: Any) -> dict[str, Any]
     """A part by its kind, with the fields it shares with the one that stood there."""
     known = kinds(axis)
     if kind not in known:
+        kind = cut(kind)
         raise SpecError(
             f"--set {path}={kind}: unknown {axis.AXIS.split(' ', 1)[1]} '{kind}'{nearest(kind, list(known))}"
         )

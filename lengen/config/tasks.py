@@ -7,7 +7,7 @@ decides where everything stands in a written problem, for example (operands, dig
 
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from lengen.config.part import Axis, Count, Part, SettingError, Share, Size
+from lengen.config.part import Axis, Count, Length, Part, SettingError, Share, Size
 
 if TYPE_CHECKING:
     from lengen.tasks.base import Task as Mathematics
@@ -159,9 +159,9 @@ class Addition(Part, Task, tag="addition", frozen=True):
     STAGES = "running sums"
     STAGES_ARE_NUMBERS = True
 
-    digits: Size
+    digits: Length
     """Digits of the longest trained operand."""
-    operands: Size = 2
+    operands: Length = 2
     """Most trained operands."""
     from_zero: bool = True
     """The stages begin with the sum of no operand, zeros; else with the first operand."""
@@ -212,7 +212,7 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
     STAGES = "running sums"
     STAGES_ARE_NUMBERS = True
 
-    lengths: tuple[Size, ...]
+    lengths: tuple[Length, ...]
     """Trained digits of the operands; some may be left out."""
 
     @property
@@ -262,9 +262,9 @@ class Multiplication(Part, Task, tag="multiplication", frozen=True):
     STAGES = "running sums"
     STAGES_ARE_NUMBERS = True
 
-    digits: Size
+    digits: Length
     """Digits of the longest trained first operand."""
-    second_digits: Size
+    second_digits: Length
     """Digits of the longest trained second operand."""
 
     @property
@@ -302,7 +302,7 @@ class Parity(Part, Task, tag="parity", frozen=True):
     STAGES = "prefix parities"
     INLINE = True
 
-    bits: Size
+    bits: Length
     """Bits of the longest trained string."""
 
     @property
@@ -332,7 +332,7 @@ class Parity(Part, Task, tag="parity", frozen=True):
 class _Arithmetic(Part, Task, frozen=True):
     """What the tasks of `lengen.tasks.arithmetic` share."""
 
-    digits: Size
+    digits: Length
     """Digits of the longest trained number."""
     base: Size = 10
     """Base of the numbers, 2 to 16."""
@@ -471,7 +471,7 @@ class _Skewed(Part, Task, frozen=True):
 
     SKEWED: ClassVar[bool] = True
 
-    longest: Size
+    longest: Length
     """Longest trained operand."""
     short: Count = 0
     """Training lengths of 2 to this share a part of the examples of their own (``skew``), those beyond it the rest."""
@@ -652,7 +652,7 @@ class _String(Part, Task, frozen=True):
 
     NUMBERS: ClassVar[bool] = False
 
-    digits: Size
+    digits: Length
     """Digits of the longest trained string."""
     base: Size = 10
     """How many different digits there are, 2 to 16."""

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lengen.config.part import LONGEST
 from lengen.config.spec import Spec, SpecError
 from lengen.data.batch import response_start
 from lengen.data.reading import can_run_free, final_answer
@@ -15,7 +16,7 @@ from lengen.data.training_batches import targets
 from lengen.data.writer import Writer
 from lengen.decoding import most_likely, true_responses, write
 from lengen.models import Transformer
-from lengen.tasks import Problems, Task
+from lengen.tasks import OperandError, Problems, Task
 from lengen.training.build import load
 
 
@@ -46,6 +47,9 @@ def encode(spec: Spec, operands: list[str], task: str = "") -> dict[str, Any]:
 
 def _parsed(spec: Spec, task: Task, operands: list[str]) -> Problems:
     """One problem; raises `OperandError` or `SpecError` for operands that the task or the model cannot take."""
+    longest = max([len(operands), *map(len, operands)])
+    if longest > LONGEST:
+        raise OperandError(f"{longest} digits or operands are too many: expected at most {LONGEST}")
     problems = task.parse(operands)
     spec.admit(tuple(problems.lengths[0].tolist()))
     return problems

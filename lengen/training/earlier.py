@@ -10,7 +10,7 @@ from typing import Any
 
 from lightning.pytorch.loggers.logger import Logger
 
-from lengen.callbacks import METRICS, read_metrics
+from lengen.callbacks import METRICS, VALIDATION, read_metrics
 from lengen.callbacks.extra_loggers import Prefixed
 from lengen.callbacks.metrics_logger import write_metrics, write_whole
 from lengen.config.spec import Spec
@@ -45,13 +45,17 @@ def train_before(
     ``loggers`` get its values under their names, with that of the folder before them.
     """
     done = folder / INFO
-    if not done.exists():
-        folder.mkdir(exist_ok=True)
-        named = [Prefixed(logger, f"{folder.name}_") for logger in loggers]
-        outcome = run.execute(spec, seed, folder, report, loggers=named)
-        write_whole(done, json.dumps(outcome.info))
-    info: dict[str, Any] = json.loads(done.read_text())
-    return info
+    try:
+        kept = json.loads(done.read_text())
+        if isinstance(kept, dict) and isinstance(kept["scalars"][VALIDATION], float):
+            return kept
+    except (OSError, ValueError, KeyError, TypeError):  # not there, or damaged: what is kept of the training goes on
+        pass
+    folder.mkdir(exist_ok=True)
+    named = [Prefixed(logger, f"{folder.name}_") for logger in loggers]
+    outcome = run.execute(spec, seed, folder, report, loggers=named)
+    write_whole(done, json.dumps(outcome.info))
+    return outcome.info
 
 
 def append_metrics(folder: Path, name: str) -> None:

@@ -63,7 +63,7 @@ class ChosenKernels(Callback):
     def _kept(self) -> Kernels | None:
         try:
             return msgspec.json.decode(self.path.read_bytes(), type=Kernels)
-        except (OSError, msgspec.DecodeError):  # none yet, or damaged: choose again
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):  # none yet, or damaged: choose again
             return None
 
 

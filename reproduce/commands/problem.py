@@ -18,7 +18,7 @@ from reproduce.commands.results import stores
 from reproduce.output import terminal
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import counter
-from reproduce.store.atomic_files import readable
+from reproduce.store.atomic_files import one_line, readable
 from reproduce.store.store import WEIGHTS, StoreError
 
 if TYPE_CHECKING:
@@ -127,11 +127,11 @@ def find(
             f"--profile {profile}: {experiment.name} has no such size ({reason}); it has {', '.join(experiment.specs)}"
         )
     if not _spec(experiment).constructed:
-        run, folder = _trained(experiment, profile, seed, with_overrides)
+        run, weights = _trained(experiment, profile, seed, with_overrides)
         made = "".join(f" --set {override}" for override in run.info["overrides"])  # type: ignore[attr-defined]
-        name = f"{run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store}){made}"
+        name = one_line(f"{run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store}){made}")
         # As a plain specification, without the sections of its paper.
-        return Model(from_dict(run.info["spec"]), folder / WEIGHTS, name, run)  # type: ignore[arg-type]
+        return Model(from_dict(run.info["spec"]), weights, name, run)  # type: ignore[arg-type]
     if profile is None:
         return Model(_spec(experiment), None, f"{experiment.name}, constructed: nothing to train", None)
     return Model(experiment.specs[profile], None, f"{experiment.name} {profile}, constructed", None)
@@ -147,16 +147,16 @@ def named(name: str) -> "Found":
 
 
 def _trained(experiment: Experiment, profile: str | None, seed: int | None, with_overrides: bool) -> tuple[Run, Path]:
-    """The run that answers, and its folder."""
+    """The run that answers, and its weights, which are those it wrote."""
     held = [
-        (run, store.folder(run), at)
+        (run, store, at)
         for store in stores()
         for run in store.headers(experiment.paper, holding=WEIGHTS)
         for at in experiment.specs
         if profile in (None, at) and seed in (None, run.seed)
     ]
-    found = [(run, folder) for run, folder, at in held if CATALOGUE.counts(run, experiment, at)]
-    changed = [(run, folder) for run, folder, at in held if CATALOGUE.overridden(run, experiment, at)]
+    found = [(run, store) for run, store, at in held if CATALOGUE.counts(run, experiment, at)]
+    changed = [(run, store) for run, store, at in held if CATALOGUE.overridden(run, experiment, at)]
     if with_overrides:
         found += changed
     if not found:
@@ -164,7 +164,10 @@ def _trained(experiment: Experiment, profile: str | None, seed: int | None, with
         raise StoreError(
             f"{experiment.name} has no finished run with weights here: {_advice(experiment, profile, seed)}{hint}"
         )
-    return max(found, key=lambda item: (item[0].profile != "smoke", str(item[0].info.get("finished")), item[0].version))
+    run, store = max(
+        found, key=lambda item: (item[0].profile != "smoke", str(item[0].info.get("finished")), item[0].version)
+    )
+    return run, store.whole(run, WEIGHTS)
 
 
 def _advice(experiment: Experiment, profile: str | None, seed: int | None) -> str:

@@ -15,7 +15,7 @@ from reproduce.runs.display import Display, counter
 from reproduce.runs.estimate import cost, in_words, makespan
 from reproduce.runs.executors import Local, Sbatch, usable_cores
 from reproduce.runs.perform import Job, Order, Plan, PlanError, Report
-from reproduce.store.atomic_files import readable
+from reproduce.store.atomic_files import one_line, readable
 from reproduce.store.provenance import provenance
 from reproduce.store.store import Store, results_root
 
@@ -171,7 +171,7 @@ def _summary(report: Report, store: Store) -> None:
             where = f"{inside}; nothing was trained"
         print(f"{done.experiment} seed {done.seed}: exact match {where}")
         for note in done.info.get("notes", []):  # type: ignore[attr-defined]
-            print(f"  {note}")
+            print(f"  {one_line(str(note))}")
         print(f"  {readable(store.folder(done))}")
 
 

@@ -60,7 +60,7 @@ class Drawn:
         self._root, self._path = root, root / "local" / "drawn.json"
         try:
             notes = json.loads(self._path.read_bytes())
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             notes = {}
         self._notes: dict[str, object] = notes if isinstance(notes, dict) else {}
 

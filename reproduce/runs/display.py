@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from lengen.progress import Progress
 from reproduce.runs.estimate import Cost, in_words, makespan
 from reproduce.runs.perform import Job, Result
+from reproduce.store.atomic_files import one_line
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -151,6 +152,7 @@ class Display:
         )
 
     def _say(self, line: str) -> None:
+        line = one_line(line)
         if self._live is not None:
             self._live.console.print(line, markup=False, highlight=False)
         else:

@@ -10,6 +10,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+LONGEST_SENTENCE = 1000
+"""Characters of a message."""
+
 
 class StoreError(ValueError):
     """A results folder or file that cannot be used; one sentence with its place, what was expected, what to do."""
@@ -19,6 +22,29 @@ def readable(path: Path) -> str:
     """A path as messages show it: relative to the current folder where that is shorter."""
     shown = os.path.relpath(path)
     return shown if len(shown) < len(str(path)) else str(path)
+
+
+def one_line(text: str) -> str:
+    """A message as one line of printable characters, whatever was typed or stood in a file: what would move the cursor
+    or colour the terminal is shown as an escape, and the middle of a long message is left out.
+
+    >>> one_line("a\\x1b[31m" + chr(10) + "b")
+    'a\\\\x1b[31m\\\\nb'
+    """
+    if len(text) > LONGEST_SENTENCE:
+        half = LONGEST_SENTENCE // 2
+        text = f"{text[:half]} ... {text[-half:]}"
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """What a file holds; raises `StoreError` where it is longer than ``most`` bytes, before any of it is read."""
+    if (size := path.stat().st_size) > most:
+        raise StoreError(
+            f"{readable(path)} has {size / 2**20:.0f} MB, more than the {most / 2**20:.0f} MB such a file may have: "
+            "restore it, or delete its folder"
+        )
+    return path.read_bytes()
 
 
 def write_text(path: Path, text: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from lengen.config.spec import Spec, from_dict
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import readable, write_text
-from reproduce.store.run_folder import SCHEMA
+from reproduce.store.run_folder import SCHEMA, sealed
 from reproduce.store.store import results_root
 
 LATER: dict[str, dict[str, Any]] = {
@@ -162,19 +162,25 @@ def migrated(info: dict[str, Any]) -> dict[str, Any]:
     sections = set(values) - {"data", "model", "train", "test"}
     sort = type(declared[profile]) if sections and profile in declared else Spec
     spec = from_dict(values, sort)
-    return {**info, "schema_version": SCHEMA, "spec": spec.to_dict(), "spec_hash": spec.hash()}
+    return sealed({**info, "schema_version": SCHEMA, "spec": spec.to_dict(), "spec_hash": spec.hash()})
 
 
 def main(root: Path) -> int:
-    """Rewrite every run.json of schema 1 below a results folder; how many there were."""
-    count = 0
+    """Rewrite every run.json of schema 1 below a results folder; 1 where one of them is damaged and was left alone."""
+    count, left = 0, 0
     for path in sorted(root.rglob("run.json")):
-        info = json.loads(path.read_text())
-        if info.get("schema_version") == 1:
-            write_text(path, json.dumps(migrated(info), indent=1, sort_keys=True) + "\n")
+        try:
+            info = json.loads(path.read_bytes())
+            rewritten = migrated(info) if info.get("schema_version") == 1 else None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            print(f"{readable(path)} is left as it is, expected a whole run.json ({type(error).__name__}): restore it")
+            left += 1
+            continue
+        if rewritten is not None:
+            write_text(path, json.dumps(rewritten, indent=1, sort_keys=True) + "\n")
             count += 1
     print(f"{count} runs of schema 1 rewritten below {readable(root)}")
-    return 0
+    return int(left > 0)
 
 
 if __name__ == "__main__":

@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
+from lengen.config.spec import SpecError, from_dict
 from lengen.records import AttentionMap, Grid, KeyCount, RecordError, key_counts_from_csv, metrics_from_csv
-from reproduce.store.atomic_files import StoreError, readable
+from reproduce.store.atomic_files import StoreError, read_bytes, readable
 
 SCHEMA = 2
 """Version of run.json: from 2 on its setting is made of parts. Other files of version 1 are read as they are."""
@@ -26,7 +28,69 @@ RECORDS = ("metrics.csv", *SCORES, "keys.csv", "attention.npz", "arrays.npz")
 
 
 LARGEST_ARRAYS = 2**30
-"""Bytes that an archive may hold when it is unpacked: bigger ones are no records of a run."""
+"""Bytes that an archive may hold, packed or unpacked: bigger ones are no records of a run."""
+LARGEST_TEXT = 2**24
+"""Bytes of the longest run.json or table that is read; read, it takes some twenty times as much memory."""
+
+
+SUM = "sum"
+"""Field of run.json with the sha256 of all its others; runs of before there was one lack it."""
+
+
+def sealed(info: Mapping[str, Any]) -> dict[str, Any]:
+    """A run.json with its sum, as it reads back.
+
+    >>> whole = sealed({"seed": 3, "scalars": {"steps": 0.5}})
+    >>> intact(whole), intact({**whole, "seed": 2}), intact({"seed": 2})
+    (True, False, True)
+    """
+    plain = json.loads(json.dumps({name: value for name, value in info.items() if name != SUM}))
+    return {**plain, SUM: _sum(plain)}
+
+
+def intact(info: Mapping[str, Any]) -> bool:
+    """Whether a run.json is what was sealed, or never was."""
+    return SUM not in info or info[SUM] == _sum(info)
+
+
+def _sum(info: Mapping[str, Any]) -> str:
+    rest = {name: value for name, value in info.items() if name != SUM}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+class Form(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run.json holds, as far as it is read; runs of different ages hold more or less."""
+
+    spec: dict[str, Any]
+    spec_hash: str
+    files: dict[str, str]
+    overrides: list[str]
+    experiment: str = ""
+    profile: str = ""
+    seed: int = 0
+    scalars: dict[str, float] = {}
+    notes: list[str] = []
+    claims: dict[str, str] = {}
+    command: str = ""
+    commit: str = ""
+    dirty: bool = False
+    versions: dict[str, str] = {}
+    platform: str = ""
+    processor: str = ""
+    instruction_sets: list[str] = []
+    device: str = ""
+    dtype: str = ""
+    threads: int = 1
+    parameters: int = 0
+    finished: str = ""
+    seconds: float = 0.0
+    seconds_training: float = 0.0
+    seconds_measuring: float = 0.0
+    seconds_per_step: float = 0.0
+    tokens_per_second: float = 0.0
+    weights_sha256: str = ""
+    never_left_chance: dict[str, float] = {}
+    kernels: dict[str, Any] = {}
 
 
 def damaged(path: Path) -> str:
@@ -41,7 +105,9 @@ def load_info(folder: Path) -> dict[str, Any]:
     path = folder / "run.json"
     repair = "; restore it, or delete its folder"
     try:
-        info = json.loads(path.read_bytes())
+        info = json.loads(read_bytes(path, LARGEST_TEXT))
+    except StoreError:
+        raise
     except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise StoreError(f"{readable(path)}: expected JSON ({reason}){repair}") from None
@@ -49,11 +115,26 @@ def load_info(folder: Path) -> dict[str, Any]:
         raise StoreError(
             f"{readable(path)}: its setting is of schema_version 1; python -m reproduce.store.migration rewrites it"
         )
+    if isinstance(info, dict) and isinstance(version := info.get("schema_version"), int) and version > SCHEMA:
+        raise StoreError(
+            f"{readable(path)}: expected schema_version {SCHEMA}, and a newer program wrote {version}: update this "
+            "one, or delete its folder"
+        )
     if not isinstance(info, dict) or info.get("schema_version") != SCHEMA or info.get("status") != "finished":
         raise StoreError(f"{readable(path)}: expected schema_version {SCHEMA} and status finished{repair}")
     for name, kind in (("spec", dict), ("spec_hash", str), ("files", dict), ("overrides", list)):
         if not isinstance(info.get(name), kind):
             raise StoreError(f"{readable(path)}: expected '{name}' to be a JSON {kind.__name__}{repair}")
+    try:
+        json.dumps(info, ensure_ascii=False).encode()
+        msgspec.convert(info, Form)
+        from_dict(info["spec"])
+    except UnicodeEncodeError:
+        raise StoreError(f"{readable(path)}: expected Unicode text{repair}") from None
+    except (msgspec.ValidationError, SpecError, RecursionError) as error:
+        raise StoreError(f"{readable(path)}: {str(error).replace('`', '')}{repair}") from None
+    if not intact(info):
+        raise StoreError(f"{readable(path)} has changed since its run wrote it: expected the sum it holds{repair}")
     return info
 
 
@@ -65,7 +146,7 @@ def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
             continue
         path = folder / name
         try:
-            texts[name] = path.read_bytes()
+            texts[name] = read_bytes(path, LARGEST_ARRAYS if path.suffix == ".npz" else LARGEST_TEXT)
         except OSError as error:
             raise StoreError(
                 f"{readable(path)} cannot be read ({error.strerror}): restore it, or delete its folder"

@@ -30,11 +30,14 @@ from reproduce.store.run_folder import (
     damaged,
     load_info,
     load_records,
+    sealed,
 )
 
 __all__ = ["Store", "StoreError", "Workspace", "readable", "results_root", "write_bytes", "write_text"]
 
 WEIGHTS, CHECKPOINT = "model.safetensors", "last.ckpt"
+WEIGHTS_SUM = "weights_sha256"
+"""Field of run.json with the sha256 of weights that stayed behind when a run was promoted: what repeats it can tell."""
 LARGEST_WEIGHTS = 4 * 2**20
 """Bytes of a model that may be promoted: bigger ones do not belong in a repository."""
 LOGGERS = "loggers"
@@ -75,7 +78,7 @@ class Workspace:
         """Write the records of ``outcome`` (grid, key_counts, attention, arrays, info) and name the folder ``v<N>``.
 
         ``info`` is what the conductor knows (spec, overrides, provenance); ``outcome.info`` what the run found out.
-        run.json is written last, with the sha256 of every other file.
+        run.json is written last, with the sha256 of every other file and of itself.
         """
         self.held.check()
         experiment, profile, seed, spec_hash = self._key
@@ -139,6 +142,10 @@ class Store:
         """A run of `headers` with its records."""
         return self._load(self.folder(header))
 
+    def at(self, folder: Path) -> Run:
+        """The run in one version folder of this store, with its records; the newest of its kind or not."""
+        return self._load(folder)
+
     def of(self, experiment: str, profile: str) -> list[Run]:
         """`runs` of one experiment at one profile; reads nothing else."""
         found = [self._load(folder) for folder in self._versions(f"{experiment}/{profile}/seed-*")]
@@ -178,21 +185,32 @@ class Store:
             work = home / ".work"
             mark = work / _MARK
             with writing(work):
-                if work.exists() and (fresh or not mark.is_file() or mark.read_text() != spec_hash):
+                if work.exists() and (fresh or not mark.is_file() or mark.read_bytes() != spec_hash.encode()):
                     shutil.rmtree(work)
                 work.mkdir(exist_ok=True)
             write_text(mark, spec_hash)
             yield Workspace(self, (experiment, profile, seed, spec_hash), work, held)
 
+    def whole(self, run: Run, name: str) -> Path:
+        """A file of a run that is no record, such as its weights; raises `StoreError` where it is not there, or is not
+        the file its run wrote."""
+        path = self.folder(run) / name
+        if not path.is_file():
+            raise StoreError(f"{readable(path)} is missing: restore it, or run it again")
+        if _sha256(path) != dict(run.info["files"]).get(name):  # type: ignore[call-overload]
+            raise StoreError(damaged(path))
+        return path
+
     def adopt(self, run: Run, source: "Store", weights: bool = False) -> Run | None:
         """Copy a finished run of another store here as a new version; None where its files are here already.
 
-        The checkpoint stays behind, and the weights too unless ``weights``; weights above 4 MB raise `StoreError`.
+        The checkpoint stays behind, and the weights too unless ``weights``, but for their sha256; weights above 4 MB
+        raise `StoreError`.
         """
         origin = source.folder(run)
         sums = dict(run.info["files"])  # type: ignore[call-overload]
         names = [name for name in sums if name in RECORDS or (weights and name == WEIGHTS)]
-        if weights and WEIGHTS in sums and (size := (origin / WEIGHTS).stat().st_size) > LARGEST_WEIGHTS:
+        if weights and WEIGHTS in sums and (size := source.whole(run, WEIGHTS).stat().st_size) > LARGEST_WEIGHTS:
             raise StoreError(
                 f"{readable(origin / WEIGHTS)} has {size / 2**20:.1f} MB, more than the 4 MB a committed model "
                 "may have: promote without --weights"
@@ -209,7 +227,8 @@ class Store:
                 if hashlib.sha256(content).hexdigest() != sums[name]:
                     raise StoreError(damaged(origin / name))
                 write_bytes(space.folder / name, content)
-            return self._name(space, {**run.info, "files": files})
+            kept = {WEIGHTS_SUM: sums[WEIGHTS]} if WEIGHTS in sums and WEIGHTS not in files else {}
+            return self._name(space, {**run.info, **kept, "files": files})
 
     def _holds(self, key: tuple[str, str, int, str], files: Mapping[str, str]) -> bool:
         """Whether the newest version of a run has these files, by their sha256."""
@@ -220,7 +239,7 @@ class Store:
         """Write run.json, put everything on the disk and give the work folder its version name."""
         folder, home = space.folder, space.folder.parent
         version = 1 + max((_number(path) for path in home.glob("v*")), default=0)
-        write_text(folder / "run.json", json.dumps(content, indent=1, sort_keys=True) + "\n")
+        write_text(folder / "run.json", json.dumps(sealed(content), indent=1, sort_keys=True) + "\n")
         target = home / f"v{version}"
         with writing(target):
             for name in content["files"]:  # type: ignore[attr-defined]

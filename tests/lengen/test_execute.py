@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file
 
 from lengen.callbacks import CHECKPOINT, METRICS, DivergedError, read_metrics
-from lengen.callbacks.accuracy_grid import PARTIAL
+from lengen.callbacks.accuracy_grid import PARTIAL, sealed, unsealed
 from lengen.config import Linear
 from lengen.config.spec import change, replace
 from lengen.data.datamodule import ArithmeticData
@@ -164,15 +164,17 @@ def test_cells_scored_before_a_kill_are_not_scored_again(finished):
     scored = Grid(("length", "count"))
     for mode in ("teacher_forced", "free_running"):
         scored.add((1, 2), mode, counted(8, 3, 4, 5, 77))
-    (folder / PARTIAL).write_text(scored.to_csv())
+    (folder / PARTIAL).write_text(sealed(scored.to_csv()))
     try:
         again = run(folder).grid
         assert again.scores[1, 2] == scored.scores[1, 2]
         assert {cell: again.scores[cell] for cell in [(1, 3), (2, 2), (2, 3)]} == {
             cell: outcome.grid.scores[cell] for cell in [(1, 3), (2, 2), (2, 3)]
         }
-        (folder / PARTIAL).write_text(scored.to_csv()[:-9])
-        assert same(run(folder), outcome), "a partial file that is cut short counts for nothing"
+        whole = sealed(scored.to_csv()).encode()
+        for damaged in (whole[:-9], whole.replace(b",77", b",78"), whole[65:], b"\xff" + whole):
+            (folder / PARTIAL).write_bytes(damaged)
+            assert same(run(folder), outcome), "partial scores that were not written so count for nothing"
     finally:
         (folder / PARTIAL).unlink(missing_ok=True)
 
@@ -185,7 +187,7 @@ def test_partial_scores_are_written_where_they_took_long(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "replace", lambda self, target: replaced.append(target) or replace(self, target))
     outcome = run(tmp_path)
     assert replaced.count(tmp_path / PARTIAL) == 4
-    assert Grid.from_csv((tmp_path / PARTIAL).read_text()) == outcome.grid
+    assert Grid.from_csv(unsealed((tmp_path / PARTIAL).read_text())) == outcome.grid
 
 
 def test_a_loss_that_is_no_number_stops_the_run(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from lengen.callbacks import response_losses, score_cell
-from lengen.callbacks.accuracy_grid import PARTIAL
+from lengen.callbacks.accuracy_grid import PARTIAL, sealed
 from lengen.callbacks.scoring import score_sampled
 from lengen.config import Decoder, Encoder, Given, TrainSpec
 from lengen.config.spec import SpecError, check, replace
@@ -161,7 +161,7 @@ def test_runs_have_a_mode_of_their_own_for_sampled_text_and_cells_done_are_not_r
     for mode, score in whole.scores[(2,)].items():
         done.add((2,), mode, score | {"correct": 1, "answer_correct": 2})
     done.add((1,), "sampled", counted(5, 5, 5, 0, 20))
-    (tmp_path / PARTIAL).write_text(done.to_csv())
+    (tmp_path / PARTIAL).write_text(sealed(done.to_csv()))
     drawn = []
     monkeypatch.setattr(
         "lengen.callbacks.accuracy_grid.score_sampled",

@@ -1,137 +1,138 @@
-"""Kills at random moments, and what is left after starting again: byte-equal to what nobody disturbed.
+"""Hard knocks for as long as one likes: kills, strangers' files, faults of storage, races, and the same run twice.
 
-``python -m tests.reproduce.soak --kills 50 --out results/soak`` trains, measures, draws, compares and promotes two
-small runs in a folder of its own, kills one or two concurrent commands at random moments by SIGKILL, SIGTERM or
-SIGINT, starts again, and in the end compares weights, CSV files, figures and comparison with those of a folder that
-nobody disturbed.
+``python -m tests.reproduce.soak --kills 50 --inputs 100000 --out results/soak`` prints a line for each and writes them
+all to ``soak.json``, with the commit they were measured on; the tests do the same, shorter.
 """
 
 import argparse
-import hashlib
 import json
-import os
-import random
-import signal
-import subprocess
+import platform
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-SELECTOR = "coupling/fig3/nope-plain"
-COMMANDS = (
-    ["run", SELECTOR, "--profile", "smoke", "--seeds", "0..1", "--jobs", "1"],
-    ["promote", SELECTOR, "--profile", "smoke", "--weights"],
-    ["figures", "coupling/fig3"],
-    ["compare", "coupling/fig3"],
-)
-"""Training, measuring, writing; promoting; drawing; comparing."""
-EQUAL = (".csv", ".safetensors", ".npz", ".svg", ".png", ".md")
-"""Files that have to be byte-equal; run.json and checkpoints hold times."""
-SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+from lengen.machine import machine
+from reproduce.store.provenance import commit
+
+MIB = 2**20
 
 
-class Soaked(NamedTuple):
-    """What was done, and what differed in the end: file -> what is wrong with it."""
+def kills(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bool]:
+    """Commands killed at random moments of every stage."""
+    from tests.reproduce.kills import CHAIN, forked, kill, load
 
-    by_command: dict[str, int]
-    by_signal: dict[str, int]
-    concurrent: int
-    files: int
-    differing: dict[str, str]
-    seed: int
-    seconds: float
-
-
-def start(root: Path, command: list[str]) -> subprocess.Popen[str]:
-    """One command in its own session, so that a signal reaches it and its workers, as a terminal's would."""
-    environment = {**os.environ, "LENGEN_RESULTS": str(root), "PYTHONPATH": str(CHECKOUT), "OMP_NUM_THREADS": "1"}
-    call = [sys.executable, "-m", "reproduce", *command]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
-    return subprocess.Popen(call, env=environment, cwd=CHECKOUT, **quiet)  # type: ignore[call-overload,no-any-return]
-
-
-def complete(root: Path, command: list[str]) -> float:
-    """One command to its end, in seconds; raises `RuntimeError` where it fails."""
-    began = time.monotonic()
-    process = start(root, command)
-    said = process.communicate()[1]
-    if process.returncode:
-        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}: {said[-2000:]}")
-    return time.monotonic() - began
-
-
-def content(root: Path) -> dict[str, str]:
-    """Place below the folder -> sha256, of every file that has to be byte-equal."""
-    files = (path for path in root.rglob("*") if path.suffix in EQUAL and ".work" not in path.parts)
-    return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(files)}
-
-
-def compared(one: dict[str, str], other: dict[str, str]) -> dict[str, str]:
-    """File -> how the second folder differs from the first."""
-    found = {name: "missing" for name in one.keys() - other.keys()} | {
-        name: "too many" for name in other.keys() - one.keys()
-    }
-    return found | {name: "other bytes" for name in one.keys() & other.keys() if one[name] != other[name]}
-
-
-def soak(kills: int, seed: int, place: Path, chain: Sequence[list[str]] = COMMANDS) -> Soaked:
-    """Kill so many commands, each in its turn, at random moments; ``place`` gets two results folders."""
-    began, chance = time.monotonic(), random.Random(seed)
-    whole, hurt = place / "whole", place / "hurt"
-    commands: Counter[str] = Counter()
-    signals: Counter[str] = Counter()
-    concurrent = 0
-    for number, command in enumerate(chain):
-        usual = complete(whole, command)
-        for _ in range((kills + len(chain) - 1 - number) // len(chain)):
-            processes = [start(hurt, command) for _ in range(chance.choice((1, 2)))]
-            concurrent += len(processes) == 2
-            time.sleep(chance.uniform(0.2, 0.95) * usual)
-            for process in processes:
-                sent = chance.choice(SIGNALS)
-                if process.poll() is None:
-                    os.killpg(process.pid, sent)
-                    commands[command[0]] += 1
-                    signals[sent.name] += 1
-            for process in processes:
-                process.communicate()
-        complete(hurt, command)
-    expected = content(whole)
-    differing = compared(expected, content(hurt))
-    seconds = round(time.monotonic() - began, 1)
-    return Soaked(dict(commands), dict(signals), concurrent, len(expected), differing, seed, seconds)
-
-
-def report(soaked: Soaked) -> str:
-    """One sentence."""
-    kills = ", ".join(f"{count} of {name}" for name, count in sorted(soaked.by_command.items()))
-    return (
-        f"{sum(soaked.by_command.values())} commands killed at random moments ({kills}), "
-        f"{soaked.concurrent} times two at once: "
-        f"{len(soaked.differing)} of {soaked.files} files differ from those of an undisturbed folder"
+    load()
+    found = kill(number, seed, place, CHAIN, forked)
+    stages = ", ".join(f"{count} {stage}" for stage, count in sorted(found.by_stage.items()))
+    said = (
+        f"{found.kills} kills ({stages}; {found.of_two} of them beside a second command), {found.restarts} times run "
+        f"to the end again: {len(found.differing)} of {found.files} files differ from undisturbed ones"
     )
+    return said, {"kills": found.kills, **found._asdict()}, not found.differing and found.kills >= number
+
+
+def strangers(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bool]:
+    """Foreign files given to every reader; the first that is answered wrongly ends it with its error."""
+    from tests.reproduce.strangers import MEMORY, attack_all
+
+    found, grown = attack_all(number, place, seed)
+    inputs, refused = (sum(getattr(one, name) for one in found.values()) for name in ("inputs", "refused"))
+    said = (
+        f"{inputs} inputs to {len(found)} readers, {refused} refused in one sentence: no traceback, nothing executed, "
+        f"nothing written elsewhere, no markup; memory grew by {grown // MIB} MiB, allowed are {MEMORY // MIB}"
+    )
+    by_reader = {name: one._asdict() for name, one in found.items()}
+    facts = {"inputs": inputs, "refused": refused, "by_reader": by_reader, "memory_mib": grown // MIB}
+    return said, facts, grown <= MEMORY
+
+
+def faults(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bool]:
+    """Full disks, read-only folders, damaged files of finished runs and of unfinished ones."""
+    from tests.reproduce import faults as storage
+
+    missing = storage.why_no_disk()
+    full = storage.Full({}, {}, 0) if missing else storage.full_disk(place / "full", number)
+    files = storage.damaged_files(place / "files", seed)
+    left = storage.damaged_leftovers(place / "left", seed, number)
+    sizes = sum(full.tried.values())
+    total = sizes + full.read_only + sum(files.values()) + sum(left.values())
+    said = (
+        f"{total} faults injected ({sizes} full disks, {full.read_only} read-only ones, {sum(files.values())} damaged "
+        f"files of finished runs, {sum(left.values())} of unfinished ones): one sentence or the work done, no other "
+        f"run touched, nothing deleted{f'; {missing}' if missing else ''}"
+    )
+    facts = {"faults": total, "full_disk": full._asdict(), "damaged": files, "damaged_unfinished": left}
+    return said, {**facts, "skipped": missing}, True
+
+
+def races(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bool]:
+    """Several processes at once on one selector."""
+    from tests.reproduce.kills import forked, load
+    from tests.reproduce.races import race
+
+    load()
+    found = race(place, number, forked)
+    said = f"{found.processes} processes raced for {found.runs} runs: {len(found.wrong)} made twice or otherwise"
+    return said, found._asdict(), not found.wrong
+
+
+def repeats(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bool]:
+    """Every architecture with every encoding, made here and by two workers."""
+    from tests.reproduce.repeats import differing, every
+
+    specs = every()
+    wrong = differing(specs, place)
+    said = f"{len(specs)} settings made here and by two workers: {len(wrong)} with other bytes"
+    return said, {"settings": len(specs), "differing": wrong}, not wrong
+
+
+PARTS: dict[str, tuple[Callable[[int, int, Path], tuple[str, dict[str, Any], bool]], int]] = {
+    "kills": (kills, 50),
+    "races": (races, 2),
+    "repeats": (repeats, 1),
+    "strangers": (strangers, 100_000),
+    "faults": (faults, 20),
+}
+"""Name -> what it does, and how much of it where nothing is said; first what forks, before anything starts a thread."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=50, help="moments, shared among the commands")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, (_, usual) in PARTS.items():
+        option = "inputs" if name == "strangers" else name
+        parser.add_argument(f"--{option}", type=int, default=usual, dest=name, help=f"default {usual}; 0: none")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="folder of soak.json")
     options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as place:
-        soaked = soak(options.kills, options.seed, Path(place))
-    print(report(soaked))
-    for name, wrong in soaked.differing.items():
-        print(f"  {name}: {wrong}")
-    if options.out is not None:
-        options.out.mkdir(parents=True, exist_ok=True)
-        (options.out / "soak.json").write_text(json.dumps(soaked._asdict(), indent=1, sort_keys=True) + "\n")
-    return bool(soaked.differing)
+    at, dirty = commit()
+    processor = machine()
+    report: dict[str, Any] = {
+        "commit": at,
+        "dirty": dirty,
+        "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "python": platform.python_version(),
+        "processor": f"{processor.model}, {processor.cores} cores",
+        "seed": options.seed,
+    }
+    good = True
+    for name, (work, _) in PARTS.items():
+        number = getattr(options, name)
+        if not number:
+            continue
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix=f"soak-{name}-") as place:
+            said, facts, fine = work(number, options.seed, Path(place))
+        good = good and fine
+        report[name] = {"said": said, "seconds": round(time.monotonic() - began, 1), **facts}
+        print(f"{name}: {said} ({report[name]['seconds']} s)", flush=True)
+        if options.out is not None:
+            options.out.mkdir(parents=True, exist_ok=True)
+            (options.out / "soak.json").write_text(json.dumps({**report, "passed": good}, indent=1) + "\n")
+    print("nothing was lost" if good else "something was lost: see above")
+    return not good
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
-"""The short version of ``make soak``: a run killed twice leaves the bytes of one that nobody disturbed."""
+"""The short versions of ``make soak``: kills at random moments, and what differs is named."""
 
-from tests.reproduce.soak import COMMANDS, compared, soak
+from tests.reproduce.kills import CHAIN, Command, compared, kill
+from tests.reproduce.soak import PARTS, main
 
 
 def test_a_run_that_is_killed_leaves_the_bytes_of_one_that_is_not(tmp_path):
-    run = [*COMMANDS[0][:-4], "--seeds", "0", "--jobs", "1"]
-    soaked = soak(1, 3, tmp_path, [run])
-    assert soaked.differing == {} and soaked.files == 3 and set(soaked.by_command) <= {"run"}
+    words = [word if word != "0..1" else "0" for word in CHAIN[0].words]
+    killed = kill(2, 3, tmp_path, [Command(words, ["training", "writing"])])
+    assert killed.differing == {} and killed.kills >= 1 and killed.restarts >= 1 and killed.files >= 3
 
 
 def test_what_differs_is_named():
@@ -15,3 +16,12 @@ def test_what_differs_is_named():
         "b": "other bytes",
         "c": "too many",
     }
+
+
+def test_a_report_says_what_was_measured_on_which_commit(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(PARTS, "races", (lambda number, seed, place: ("2 raced", {"wrong": ["x"]}, False), 1))
+    nothing = [f"--{name}=0" for name in ("repeats", "inputs", "faults", "kills")]
+    assert main([*nothing, "--out", str(tmp_path)]) == 1
+    said = (tmp_path / "soak.json").read_text()
+    assert '"commit"' in said and '"passed": false' in said and "2 raced" in capsys.readouterr().out
+    assert main([*nothing, "--races=0"]) == 0

@@ -17,7 +17,7 @@ from lengen.records import VERSION_1, to_table
 from reproduce.store import migration
 from reproduce.store import run_folder as run_files
 from reproduce.store.atomic_files import StoreError, write_text
-from reproduce.store.store import Store, results_root
+from reproduce.store.store import WEIGHTS_SUM, Store, results_root
 from tests.reproduce.fakes import SPEC, outcome
 
 KEY = ("toy/fig1/alpha", "cpu", 0)
@@ -185,10 +185,29 @@ def test_a_file_that_is_wrong_from_the_start_is_named_too(store, name, content, 
     (folder / name).write_text(content)
     info = json.loads((folder / "run.json").read_text())
     info["files"][name] = run_files.hashlib.sha256(content.encode()).hexdigest()
-    (folder / "run.json").write_text(json.dumps(info))
+    (folder / "run.json").write_text(json.dumps(run_files.sealed(info)))
     with pytest.raises(StoreError, match=expected) as error:
         Store(store.root, "local").runs()
     assert name in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["run.json", "scores.csv"])
+def test_a_file_beyond_all_measure_is_not_read(store, name):
+    run = publish(store)
+    os.truncate(store.folder(run) / name, 2**33)
+    with pytest.raises(StoreError, match=rf"{name} has 8192 MB, more than the 16 MB"):
+        Store(store.root, "local").runs()
+
+
+def test_a_run_json_that_was_changed_is_named_and_one_without_a_sum_is_read(store):
+    run = publish(store)
+    path = store.folder(run) / "run.json"
+    info = json.loads(path.read_text())
+    path.write_text(json.dumps({**info, "seed": 7}))
+    with pytest.raises(StoreError, match=r"run\.json has changed since its run wrote it.*restore it, or delete"):
+        Store(store.root, "local").runs()
+    path.write_text(json.dumps({name: value for name, value in info.items() if name != run_files.SUM}))
+    assert len(Store(store.root, "local").runs()) == 1
 
 
 def test_a_missing_record_is_named(store):
@@ -257,6 +276,7 @@ def test_promotion_copies_records_once_and_weights_on_request(store):
     first = reference.adopt(run, store)
     assert first.store == "reference" and first.version == 1 and first.grid.scores == run.grid.scores
     assert sorted(p.name for p in reference.folder(first).iterdir()) == ["metrics.csv", "run.json", "scores.csv"]
+    assert first.info[WEIGHTS_SUM] == run.info["files"]["model.safetensors"], "what stays behind can be told"
     assert reference.adopt(run, store) is None
     with_weights = reference.adopt(run, store, weights=True)
     assert with_weights.version == 2 and (reference.folder(with_weights) / "model.safetensors").read_text() == "weights"
@@ -301,7 +321,7 @@ def test_a_table_of_version_1_reads_as_one_of_today(store):
     (folder / "grid.csv").write_text(content)
     info = json.loads((folder / "run.json").read_text())
     info["files"] = {"grid.csv": run_files.hashlib.sha256(content.encode()).hexdigest()}
-    (folder / "run.json").write_text(json.dumps(info))
+    (folder / "run.json").write_text(json.dumps(run_files.sealed(info)))
     (old,) = Store(store.root, "local").runs()
     assert old.grid == run.grid
     copy = Store(store.root, "reference").adopt(old, store)
@@ -334,6 +354,18 @@ def test_a_setting_of_schema_1_is_refused_with_what_rewrites_it_and_rewritten_is
     old = json.loads(path.read_text()) | {"experiment": "coupling/fig1/coupling-scratchpad"}
     new = migration.migrated(old)
     assert (new["schema_version"], new["spec"], new["spec_hash"]) == (2, SPEC.to_dict(), HASH)
+
+
+def test_rewriting_leaves_damaged_files_alone_and_names_them(store, capsys):
+    paths = [store.path / f"toy/fig1/{name}/cpu/seed-0/v1/run.json" for name in ("a", "b", "c", "d")]
+    contents = ["{", "[]", '{"schema_version": 1}', "[" * 100_000]
+    for path, content in zip(paths, contents, strict=True):
+        write_text(path, content)
+    run = publish(store)
+    assert migration.main(store.root) == 1
+    shown = capsys.readouterr().out
+    assert all(f"fig1/{name}/cpu/seed-0/v1/run.json is left as it is" in shown for name in "abcd")
+    assert [path.read_text() for path in paths] == contents and Store(store.root, "local").find(*KEY, HASH) == run
 
 
 def test_promotion_copies_arrays(store):

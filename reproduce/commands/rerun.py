@@ -1,0 +1,139 @@
+"""The command ``rerun``: a stored run is made again, and its numbers are held against those that were stored.
+
+What enters is a run of the committed results or of one's own; what leaves is a line for each kind of number, and the
+exit code 0 where all are the same, 1 where one is not. The repetition lies in a temporary folder, which is deleted;
+nothing in a results folder is touched.
+"""
+
+import argparse
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from lengen.config.spec import Spec, from_dict
+from lengen.records import Run
+from reproduce.commands.results import stores
+from reproduce.runs import perform as runner
+from reproduce.runs.catalogue import CATALOGUE, SelectorError
+from reproduce.runs.display import Display
+from reproduce.runs.estimate import cost
+from reproduce.runs.executors import Local
+from reproduce.runs.perform import Job, Order
+from reproduce.runs.repeated import Line, compared, otherwise, same
+from reproduce.store.atomic_files import StoreError, readable, write_text
+from reproduce.store.provenance import provenance
+from reproduce.store.store import Store
+
+WORDS = {True: "same", False: "differs", None: "-"}
+
+
+def rerun_command(options: argparse.Namespace) -> int:
+    """Repeat a stored run with its seed, its specification and its precision; 1 where a number came out otherwise."""
+    stored, source = chosen(options.run, options.profile, options.seed)
+    spec = setting(stored)
+    job = Job(stored.experiment, stored.profile, stored.seed, spec, tuple(stored.info["overrides"]))  # type: ignore[arg-type]
+    print(f"{readable(source.folder(stored))} once more, in a temporary folder", file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="rerun-") as place:
+        local = Store(Path(place), "local")
+        _as_then(stored, local, spec)
+        order = Order(local.root, provenance(options.arguments))
+        device = stored.profile if stored.info.get("device") == "cuda" else "cpu"
+        with Display({job: cost(spec, device)}, 1) as display:
+            report = runner.run([job], order, Local(1), display)
+        if not report.runs:
+            return 1  # the display said why
+        (again,) = report.runs
+        lines = compared(stored, source.folder(stored), again, local.folder(again))
+        differences = otherwise(stored.info, again.info)
+    print("\n".join(told(lines, differences)))
+    return 0 if same(lines) else 1
+
+
+def told(lines: list[Line], differences: list[str]) -> list[str]:
+    """What was compared, a line each, what differs in how the runs were made, and one sentence in the end."""
+    shown = [f"{WORDS[line.same]:<8} {line.what:<34} {line.said}" for line in lines]
+    shown += [f"made otherwise: {said}" for said in differences]
+    count = sum(line.same is False for line in lines)
+    if not count:
+        return [*shown, "the same numbers"]
+    remark = "" if not differences else "; other processors and versions round otherwise, which training enlarges"
+    return [*shown, f"other numbers in {count} of {sum(line.same is not None for line in lines)} respects{remark}"]
+
+
+def chosen(text: str, profile: str | None = None, seed: int | None = None) -> tuple[Run, Store]:
+    """The run in a version folder, or the newest finished one of an experiment's declared setting, and its store.
+
+    Raises `StoreError` or `SelectorError` where there is none.
+    """
+    folder = Path(text)
+    if (folder / "run.json").is_file():
+        return _in_folder(folder.resolve(), profile, seed)
+    if re.search(r"(^|/)v\d+/*$", text):
+        raise StoreError(f"{text} holds no finished run: expected a folder such as results/local/.../seed-0/v1")
+    experiment = CATALOGUE.select_one(text)
+    found = [
+        (run, store)
+        for store in stores()
+        for run in store.headers(experiment.paper)
+        for at in experiment.specs
+        if profile in (None, at) and seed in (None, run.seed) and CATALOGUE.counts(run, experiment, at)
+    ]
+    if not found:
+        wanted = f" --profile {profile}" * (profile is not None) + f" --seeds {seed}" * (seed is not None)
+        raise StoreError(
+            f"{experiment.name} has no finished run here: make one with python -m reproduce run {experiment.name}"
+            f"{wanted}, or name the folder of a run made with --set"
+        )
+    run, store = max(found, key=lambda item: (str(item[0].info.get("finished")), item[0].version))
+    return store.load(run), store
+
+
+def _in_folder(folder: Path, profile: str | None, seed: int | None) -> tuple[Run, Store]:
+    if profile is not None or seed is not None:
+        raise SelectorError("a folder is one run: leave out --profile and --seed, or name paper/figure/variant")
+    parts = folder.parts
+    if len(parts) < 8 or not re.fullmatch(r"v[1-9]\d*", parts[-1]) or not re.fullmatch(r"seed-\d+", parts[-2]):
+        raise StoreError(
+            f"{readable(folder)} is no folder of a run: expected .../local/paper/figure/variant/profile/seed-0/v1"
+        )
+    store = Store(folder.parents[6], parts[-7])
+    return store.at(folder), store
+
+
+def setting(run: Run) -> Spec:
+    """The specification of a stored run, with the sections of its paper; raises `StoreError` where today's program
+    reads another one from it."""
+    paper = run.experiment.split("/")[0]
+    specs = {item.name: item.specs for item in CATALOGUE.experiments(paper)}.get(run.experiment, {})
+    sort = type(specs[run.profile]) if run.profile in specs else Spec
+    spec = from_dict(run.info["spec"], sort)  # type: ignore[arg-type]
+    if spec.hash() != run.info["spec_hash"]:
+        raise StoreError(
+            f"{run.experiment} seed {run.seed} v{run.version}: its specification has another hash here than in its "
+            f"run.json, {run.info['spec_hash']}; repeat it with the commit it names, {str(run.info.get('commit'))[:12]}"
+        )
+    return spec
+
+
+def _as_then(stored: Run, local: Store, spec: Spec) -> None:
+    """Lay out what the run chose for itself: its kernels, and its threads where they are not one."""
+    import torch
+
+    from lengen.training.kernels import FILE, Kernels
+
+    with local.workspace(stored.experiment, stored.profile, stored.seed, spec.hash()) as space:
+        try:
+            kernels = msgspec.convert(stored.info.get("kernels"), Kernels)
+        except msgspec.ValidationError:  # none were chosen, or before runs recorded them
+            pass
+        else:
+            write_text(space.folder / FILE, msgspec.json.encode(kernels).decode())
+    threads = stored.info.get("threads")
+    if stored.profile == "paper" and isinstance(threads, int) and 0 < threads < 1024:
+        torch.set_num_threads(threads)
+
+
+__all__ = ["chosen", "rerun_command", "setting"]

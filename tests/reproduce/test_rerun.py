@@ -1,0 +1,174 @@
+"""rerun: the same setting and seed give the same numbers, and what differs is named with how far it lies apart."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from lengen.records import AttentionMap, KeyCount
+from reproduce.cli import main
+from reproduce.runs import repeated
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.runs.repeated import accuracy, arrays, cells, otherwise, rows
+from reproduce.store.run_folder import sealed
+from reproduce.store.store import Store
+from tests.reproduce.fakes import Instant, install_toy, outcome
+from tests.reproduce.test_store import publish
+
+RUN = "results/local/toy/fig1/alpha/cpu/seed-0/v1"
+
+
+class Better(Instant):
+    """The same setting after somebody changed what it computes."""
+
+    def run(self, seed, folder, report, loggers=()):
+        result = super().run(seed, folder, report, loggers)
+        (folder / "model.safetensors").write_bytes(b"other weights")
+        (folder / "metrics.csv").write_text("step,name,value\n4,train_loss,0.75\n")
+        result.grid = outcome(9).grid
+        result.info["scalars"] = {"steps": 5.0, "seconds_training": 2.0}
+        return result
+
+
+@pytest.fixture(autouse=True)
+def results(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    yield install_toy(monkeypatch, tmp_path)
+    monkeypatch.undo()
+    CATALOGUE.fill()
+
+
+def files(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_run_gives_the_same_numbers_and_its_folder_stays_as_it_is(results, capsys):
+    assert main(["run", "toy/fig1/alpha"]) == 0
+    before = files(results)
+    capsys.readouterr()
+    for arguments in ([RUN], ["toy/fig1/alpha"], ["toy/fig2/gamma", "--profile", "cpu", "--seed", "0"]):
+        assert main(["rerun", *arguments]) == 0
+        *lines, last = capsys.readouterr().out.splitlines()
+        assert last == "the same numbers"
+        assert [line.split()[0] for line in lines].count("same") == 5 and "differs" not in "".join(lines)
+    assert files(results) == before
+
+
+def test_other_numbers_are_named_with_how_far_they_lie_apart(results, capsys, monkeypatch, tmp_path):
+    assert main(["run", "toy/fig1/alpha"]) == 0
+    install_toy(monkeypatch, tmp_path, Better)
+    path = results / RUN.removeprefix("results/") / "run.json"
+    told = {"processor": "AMD EPYC 7B13", "instruction_sets": ["avx2"], "commit": "0" * 40, "dirty": True}
+    told["scalars"] = {"steps": 4, "seconds_training": 1}
+    path.write_text(json.dumps(sealed(json.loads(path.read_text()) | told)))
+    (path.parent / "model.safetensors").unlink()
+    capsys.readouterr()
+    assert main(["rerun", RUN]) == 1
+    shown = capsys.readouterr().out
+    assert "differs  weights" in shown
+    assert "1 of 1 numbers differ, most train_loss 4: 0.5 was stored, here it is 0.75; from step 4 on" in shown
+    assert "3 of 4 cells differ, exact match by 20.00 at most" in shown
+    assert "differs  scalars" in shown and "steps: 4 was stored, here it is 5" in shown
+    assert "same     exact match in the trained range   100.00 %" in shown
+    assert "70.00 % was stored, here it is 90.00 % (+20.00)" in shown
+    assert "made otherwise: processor was AMD EPYC 7B13, here it is" in shown
+    assert "made otherwise: instruction sets were avx2" in shown and "uncommitted changes" in shown
+    assert shown.splitlines()[-1].startswith("other numbers in 5 of 6 respects; other processors")
+
+
+def test_the_newest_run_of_the_declared_setting_is_taken_and_one_made_with_set_by_its_folder(results, capsys):
+    assert main(["run", "toy/fig1/alpha", "--seeds", "0..1", "--jobs", "1"]) == 0
+    assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
+    capsys.readouterr()
+    assert main(["rerun", "toy/fig1/alpha"]) == 0
+    assert "seed-1/v1 once more" in capsys.readouterr().err
+    assert main(["rerun", RUN.replace("v1", "v2")]) == 0
+    assert "same     metrics                            1 number" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([RUN], "holds no finished run"),
+        (["toy/fig1/alpha"], "make one with python -m reproduce run toy/fig1/alpha"),
+        (["toy/fig1"], "names 2 experiments: name one"),
+        (["toi"], "there is no paper 'toi'"),
+        (["toy/fig1/alpha", "--seed", "x"], "'x' is no seed"),
+    ],
+)
+def test_a_run_that_is_not_there_is_one_sentence(arguments, said, capsys):
+    assert main(["rerun", *arguments]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == "" and said in shown.err and shown.err.count("\n") == 1
+
+
+def test_what_cannot_be_repeated_is_one_sentence(results, capsys):
+    run = publish(Store(results, "local"))
+    folder = Store(results, "local").folder(run)
+    assert main(["rerun", str(folder), "--seed", "0"]) == 2 and "a folder is one run" in capsys.readouterr().err
+    path = folder / "run.json"
+    changed = json.loads(path.read_text()) | {"spec_hash": "0" * 16, "commit": "1" * 40}
+    path.write_text(json.dumps(sealed(changed)))
+    assert main(["rerun", str(folder)]) == 2
+    assert "repeat it with the commit it names, 111111111111" in capsys.readouterr().err
+    elsewhere = folder.rename(folder.with_name("copy"))
+    assert main(["rerun", str(elsewhere)]) == 2 and "is no folder of a run" in capsys.readouterr().err
+
+
+def test_weights_that_stayed_behind_are_compared_by_their_sum(results, capsys):
+    assert main(["run", "toy/fig1/alpha"]) == 0
+    assert main(["promote", "toy/fig1/alpha"]) == 0
+    folder = results / "reference/toy/fig1/alpha/cpu/seed-0/v1"
+    assert not (folder / "model.safetensors").exists()
+    capsys.readouterr()
+    assert main(["rerun", str(folder)]) == 0 and "same     weights" in capsys.readouterr().out
+    info = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(sealed(info | {"weights_sha256": "0" * 64})))
+    assert main(["rerun", str(folder)]) == 1
+    assert "sha256 0000000000000000 was stored, here it is" in capsys.readouterr().out
+
+
+def test_a_failed_repetition_says_why(results, capsys, monkeypatch, tmp_path):
+    class Fails(Instant):
+        def run(self, seed, folder, report, loggers=()):
+            raise RuntimeError("out of luck")
+
+    assert main(["run", "toy/fig1/alpha"]) == 0
+    install_toy(monkeypatch, tmp_path, Fails)
+    assert main(["rerun", RUN]) == 1 and "RuntimeError: out of luck" in capsys.readouterr().err
+
+
+def test_a_trained_run_repeats_bit_by_bit_with_the_kernels_it_chose(monkeypatch, capsys):
+    CATALOGUE.fill()
+    selector = "coupling/fig3/nope-plain"
+    assert main(["run", selector, "--profile", "smoke"]) == 0
+    capsys.readouterr()
+    assert main(["rerun", selector]) == 0
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert last == "the same numbers" and lines[0].startswith("same     weights")
+
+
+def test_numbers_of_every_kind_are_held_against_each_other(results):
+    assert rows("metrics", {}, {("a", 1): 1.0}) == repeated.Line("metrics", None, "nothing to compare")
+    assert rows("metrics", {("a", 1): math.nan}, {("a", 1): math.nan}).same
+    assert rows("metrics", {("a", 1): 1.0, ("b", 1): 1.0}, {("a", 1): 1.0}).same is False
+    one = {"x": np.array([1.0, np.nan, np.inf]), "name": np.array(["a"])}
+    assert arrays("arrays", one, one | {"more": np.zeros(1)}).said == "4 numbers"
+    assert arrays("arrays", one, {**one, "x": np.array([1.5, np.nan, np.inf])}).said.startswith("1 of 4 numbers differ")
+    assert "by inf at most" in arrays("arrays", one, {**one, "x": np.array([1.0, 0.0, np.inf])}).said
+    assert arrays("arrays", one, {"x": np.zeros(2)}).same is False
+    assert arrays("arrays", {"name": np.array(["a"])}, {"name": np.array(["b"])}).same is False
+    assert accuracy("a", math.nan, 1.0).same is None
+    run = publish(Store(results, "local"))
+    run.grid.scores.pop((2, 2))
+    assert "1 cells were tested in one" in cells(run, publish(Store(results, "local"))).said
+    assert otherwise({}, {"processor": "x"}) == ["the stored run does not name its processor; here it is x"]
+    assert otherwise(
+        {"versions": {"torch": "1"}, "processor": "x"}, {"versions": {"torch": "2"}, "processor": "x"}
+    ) == ["torch was 1, here it is 2"]
+    looked = AttentionMap(("a",), np.zeros((1, 1, 1, 1)), 1)
+    run = dataclasses.replace(run, key_counts=[KeyCount(1, 1, 0, 0, 3, 9)], attention=looked)
+    assert list(repeated._key_counts(run).items()) == [((1, 1, 0, 0), 9)]
+    assert set(repeated._attention(run)) == {"weights", "tokens"}
