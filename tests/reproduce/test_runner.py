@@ -18,7 +18,7 @@ from reproduce.runs import estimate, executors
 from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.display import Display, Forecast
-from reproduce.runs.executors import Local, Sbatch, sbatch_script, throttled
+from reproduce.runs.executors import Local, throttled
 from reproduce.runs.perform import FatalError, Job, JobError, Order, PlanError, plan
 from reproduce.store.store import Store
 from tests.reproduce.fakes import (
@@ -202,19 +202,6 @@ def test_reports_are_throttled_but_for_ends_and_stages(monkeypatch):
         report(Progress("train", step, 100, None, None))
     report(Progress("measure", 1, 9, None, None))
     assert [item.step for item in seen] == [1, 26, 51, 76, 100, 1]
-
-
-def test_sbatch_writes_one_task_per_job_without_running(results):
-    todo = [Job("toy/fig1/alpha", "paper", seed, SPEC, ("test.counts=[2, 3]",)) for seed in (0, 4)]
-    script = sbatch_script(todo, 8)
-    assert "#SBATCH --array=0-1%8" in script and "#SBATCH --gres=gpu:1" in script
-    assert "1) exec" in script and "--seeds 4 --set 'test.counts=[2, 3]'" in script
-    assert str(results) not in script
-    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
-    stream = io.StringIO()
-    Sbatch(Store(results, "local"))(todo, lambda *_: pytest.fail("it ran"), Display({}, 1, stream=stream))
-    assert (results / "local/sbatch/toy-paper.sbatch").read_text() == sbatch_script(todo)
-    assert "2 array tasks" in stream.getvalue()
 
 
 def test_time_left_is_learnt_from_what_has_been_seen():
