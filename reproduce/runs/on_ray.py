@@ -20,7 +20,7 @@ from contextlib import ExitStack
 from types import FrameType
 from typing import Any
 
-from reproduce.runs.elsewhere import Errand, Files, Letter, Made, errand_for, left_in, letters, write
+from reproduce.runs.elsewhere import TOKEN, Errand, Files, Letter, Made, errand_for, left_in, letters, write
 from reproduce.runs.executors import longest_first
 from reproduce.runs.perform import (
     FatalError,
@@ -99,7 +99,8 @@ class _Given:
     def __init__(self, job: Job, space: Workspace, held: ExitStack) -> None:
         self.job, self.space, self.held = job, space, held
         self.deaths = 0
-        self.begun = False
+        self.host = ""
+        """Where it is made; "" before it has begun."""
         self.left: Any = None
         """What the last try left, in Ray's store: kept alive until the task has it."""
         self.checkpoint = self.stamp()
@@ -108,6 +109,12 @@ class _Given:
         """When the newest checkpoint that is here was written."""
         path = self.space.folder / CHECKPOINT
         return path.stat().st_mtime if path.exists() else 0.0
+
+    def close(self) -> None:
+        """Let others make it; who still works in its folder is told to stop."""
+        with contextlib.suppress(OSError):
+            (self.space.folder / TOKEN).unlink(missing_ok=True)
+        self.held.close()
 
 
 class _Errands:
@@ -143,7 +150,7 @@ class _Errands:
             for task, given in self._given.items():
                 with contextlib.suppress(Exception):
                     self._ray.cancel(task, force=True)
-                given.held.close()
+                given.close()
 
     def _ready(self) -> list[Any]:
         """Tasks that have something to say."""
@@ -186,10 +193,10 @@ class _Errands:
         """Ask for a run, from where the last try got."""
         folder = given.space.folder
         try:
-            files = left_in(folder)
             errand = errand_for(given.job, folder, uuid.uuid4().hex, self._order.loggers, self._engine.in_place)
+            files = left_in(folder)
         except (OSError, ValueError) as error:
-            given.held.close()
+            given.close()
             raise explained(error, None, self._order.root) from error
         given.checkpoint = given.stamp()
         given.left = self._ray.put(files)
@@ -216,9 +223,9 @@ class _Errands:
 
     def _take(self, task: Any, given: _Given, letter: Letter) -> None:
         """Show what a letter says, and put on the disk what it brings."""
-        if not given.begun:
-            given.begun = True
+        if not given.host:
             self._watch.started(given.job)
+        given.host, given.left = letter.host, None
         given.space.held.glance()
         if letter.progress is not None:
             self._watch.progressed(given.job, letter.progress)
@@ -251,16 +258,17 @@ class _Errands:
         cause = type(error).__name__.removesuffix("Error")
         if given.deaths < DEATHS:
             goes_on = "its newest checkpoint" if given.stamp() else "its beginning"
-            self._watch.told(f"{given.job.name}: its worker died ({cause}): it goes on elsewhere from {goes_on}")
+            where = f" on {given.host}" * bool(given.host)
+            self._watch.told(f"{given.job.name}: its worker{where} died ({cause}): it goes on elsewhere from {goes_on}")
             self._send(given)
         else:
-            given.held.close()
+            given.close()
             self._watch.failed(
                 given.job, f"its workers died {DEATHS} times in a row ({cause}: out of memory, or killed)"
             )
 
     def _close(self, task: Any) -> None:
-        self._given.pop(task).held.close()
+        self._given.pop(task).close()
 
 
 def _letters(errand: Errand, left: Sequence[Any]) -> Iterator[Letter]:
