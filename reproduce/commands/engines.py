@@ -41,8 +41,10 @@ def workers_here(options: argparse.Namespace) -> int:
     return 1 if options.stacked else options.jobs or (1 if options.profile == "paper" else usable_cores())
 
 
-def engine(options: argparse.Namespace, order: Order) -> AbstractContextManager[Any]:
-    """What makes the runs, with its ``workers``; Ray is connected to as the context is entered."""
+def engine(options: argparse.Namespace, order: Order, needed: bool) -> AbstractContextManager[Any]:
+    """What makes the runs, with its ``workers``; Ray is connected to as the context is entered, where it is needed."""
+    if not needed:
+        return nullcontext(Local(1))
     if options.stacked:
         from reproduce.runs.stacks import Stacked
 

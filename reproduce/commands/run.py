@@ -59,8 +59,8 @@ def run_command(options: argparse.Namespace) -> int:
             f"{len(left_out)} experiments are extra at the {options.profile} profile and run when named: see list",
             file=sys.stderr,
         )
-    device = options.profile
-    if todo and options.executor == "local" and options.profile == "paper" and not _has_gpu():
+    device, on_ray = options.profile, options.executor == "ray"
+    if todo and options.profile == "paper" and (options.without_gpu if on_ray else not _has_gpu()):
         if not options.without_gpu:
             raise PlanError(
                 f"there is no GPU here, which --profile paper is made for; {_on_cores(todo)}: add --without-gpu to "
@@ -68,7 +68,10 @@ def run_command(options: argparse.Namespace) -> int:
             )
         device = "cpu"
     costs = {job: cost(job.spec, device) for job in todo}
-    with engines.engine(options, order) as engine, Display(costs, min(engine.workers, len(todo)), len(done)) as display:
+    with (
+        engines.engine(options, order, bool(todo)) as engine,
+        Display(costs, min(engine.workers, len(todo)), len(done)) as display,
+    ):
         report = runner.run(plan.jobs, order, engine, display)
     if part or options.overrides or options.share:
         _summary(report, Store(local.root, "local"))

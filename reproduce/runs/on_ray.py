@@ -20,7 +20,7 @@ from contextlib import ExitStack
 from types import FrameType
 from typing import Any
 
-from reproduce.runs.elsewhere import TOKEN, Errand, Files, Letter, Made, errand_for, left_in, letters, write
+from reproduce.runs.elsewhere import TOKEN, Errand, Failed, Files, Letter, Made, errand_for, left_in, letters, write
 from reproduce.runs.executors import longest_first
 from reproduce.runs.perform import (
     FatalError,
@@ -209,7 +209,10 @@ class _Errands:
             letter = self._ray.get(next(task))
         except self._ray.exceptions.RayTaskError as error:
             self._close(task)
-            self._watch.failed(given.job, f"{type(error.cause).__name__}: {str(error.cause).strip() or 'no message'}")
+            said = f"{type(error.cause).__name__}: {(str(error.cause).splitlines() or ['no message'])[0]}"
+            if not given.host:
+                raise FatalError(f"a node of the cluster cannot begin ({said}): install the same there") from None
+            self._watch.failed(given.job, said)
         except (self._ray.exceptions.RayError, StopIteration) as error:
             self._died(task, error)
         else:
@@ -229,23 +232,28 @@ class _Errands:
         given.space.held.glance()
         if letter.progress is not None:
             self._watch.progressed(given.job, letter.progress)
+        end = letter.end
         try:
             write(given.space.folder, letter.files)
-            if isinstance(letter.end, Made):
-                result = self._published(given, letter.end)
-        except BusyError:
+            if isinstance(end, Made):
+                result = self._published(given, end)
+        except (BusyError, FatalError):
             raise
         except Exception as error:
-            raise explained(error, None, self._order.root) from error
-        if letter.end is None:
+            told = explained(error, given.space.folder, self._order.root)
+            if isinstance(told, FatalError):
+                raise told from error
+            self._ray.cancel(task, force=True)
+            end = Failed(str(told))
+        if end is None:
             return
         self._close(task)
-        if isinstance(letter.end, Made):
+        if isinstance(end, Made):
             self._watch.finished(given.job, result)
-        elif letter.end.fatal:
-            raise FatalError(letter.end.sentence)
+        elif end.fatal:
+            raise FatalError(end.sentence)
         else:
-            self._watch.failed(given.job, letter.end.sentence)
+            self._watch.failed(given.job, end.sentence)
 
     def _published(self, given: _Given, made: Made) -> Result:
         order = dataclasses.replace(self._order, provenance={**self._order.provenance, **made.machine})
