@@ -285,7 +285,8 @@ def _letters(errand: Errand, left: Sequence[Any]) -> Iterator[Letter]:
     def fetch() -> Files:
         import ray
 
-        return ray.get(left[0])  # type: ignore[no-any-return]
+        files: Files = ray.get(left[0])
+        return files
 
     yield from letters(errand, fetch)
 
@@ -305,6 +306,8 @@ def connected(address: str) -> Iterator[None]:
     kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         ray.init(address=address or None, log_to_driver=False, logging_level=logging.ERROR)
+        # whatever log_to_driver says, Ray prints into the live display what becomes of nodes; the watch is told
+        ray._private.worker.print_to_stdstream = lambda *_, **__: None
     except (OSError, RuntimeError, ValueError, TimeoutError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise PlanError(f"--address {address}: there is no Ray cluster that answers ({reason})") from None
@@ -344,21 +347,21 @@ def fitting(resources: dict[str, float], cpus: float, gpus: float) -> int:
 def noted_signals() -> Iterator[Callable[[], None]]:
     """SIGINT and SIGTERM wait for a call of what this gives: inside of Ray's core an exception of a handler is lost."""
     noted: list[tuple[int, FrameType | None]] = []
-    handlers: dict[int, Any] = {}
+    handlers: dict[signal.Signals, Any] = {}
 
     def look() -> None:
         if noted:
             number, frame = noted[0]
-            handler = handlers[number]
+            handler = handlers[signal.Signals(number)]
             if callable(handler):
                 handler(number, frame)
             raise KeyboardInterrupt
 
     if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            handlers[number] = signal.signal(number, lambda *seen: noted.append(seen))
+        for each in (signal.SIGINT, signal.SIGTERM):
+            handlers[each] = signal.signal(each, lambda *seen: noted.append(seen))
     try:
         yield look
     finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        for each, handler in handlers.items():
+            signal.signal(each, handler)
