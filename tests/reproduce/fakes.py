@@ -77,6 +77,17 @@ class DiesOnce(Instant):
         return super().run(seed, folder, report, loggers)
 
 
+class WaitsOnce(Instant):
+    """After its first checkpoint it waits for ever; resumed, it goes on to the end."""
+
+    def run(self, seed, folder, report, loggers=()):
+        if not (folder / "last.ckpt").exists():
+            (folder / "last.ckpt").write_text("first\n")
+            report(Progress("train", 1, 4, 1.0, None))
+            time.sleep(600)
+        return super().run(seed, folder, report, loggers)
+
+
 class CleansUp(Instant):
     """Its process leaves a file when it ends by itself, as it would take back a semaphore."""
 

@@ -1,4 +1,7 @@
-"""Ray as the engine, on a cluster of three nodes on this machine: what comes back, and what deaths of workers cost."""
+"""Ray as the engine, on a cluster of three nodes on this machine: what comes back, and what deaths of workers cost.
+
+The long version is `tests.reproduce.soak_ray`.
+"""
 
 import os
 import signal
@@ -12,11 +15,11 @@ from reproduce.cli import Interrupted
 from reproduce.runs import on_ray
 from reproduce.runs import perform as runner
 from reproduce.runs.executors import Local
-from reproduce.runs.on_ray import OnRay, noted_signals
+from reproduce.runs.on_ray import OnRay, connected, noted_signals
 from reproduce.runs.perform import Job, Order, PlanError
 from reproduce.store.store import Store
 from tests.reproduce import rays
-from tests.reproduce.fakes import Dies, DiesOnce, FailsForSeedOne, Instant, WaitsForever, behaving
+from tests.reproduce.fakes import Dies, DiesOnce, FailsForSeedOne, Instant, WaitsForever, WaitsOnce, behaving
 from tests.reproduce.soak import compared, content
 
 with_ray = pytest.mark.skipif(bool(rays.missing()), reason=rays.missing() or "ray is here")
@@ -24,7 +27,7 @@ with_ray = pytest.mark.skipif(bool(rays.missing()), reason=rays.missing() or "ra
 
 @pytest.fixture(scope="module")
 def cluster():
-    with rays.cluster() as made:
+    with rays.cluster() as made, connected(made.address):  # one connection for all: workers load torch once
         yield made
 
 
@@ -42,15 +45,15 @@ def make(root, cluster, todo, in_place=False):
 @with_ray
 @pytest.mark.parametrize("in_place", [False, True])
 def test_a_worker_that_dies_costs_no_more_than_what_is_behind_the_checkpoint(cluster, tmp_path, in_place):
-    report, heard = make(tmp_path / "ray", cluster, [*jobs(DiesOnce, (0, 1)), *jobs(Instant, (2,))], in_place)
-    assert not report.failures and [run.seed for run in report.runs] == [0, 1, 2] and set(heard.done.values()) == {1}
+    report, heard = make(tmp_path / "ray", cluster, [*jobs(DiesOnce, (0,)), *jobs(Instant, (1,))], in_place)
+    assert not report.failures and [run.seed for run in report.runs] == [0, 1] and set(heard.done.values()) == {1}
     store = Store(tmp_path / "ray", "local")
     kept = [(store.folder(run) / "last.ckpt").read_text() for run in report.runs]
-    assert kept == ["first\nstep\n", "first\nstep\n", "step\n"], "each goes on from the checkpoint of the dead worker"
-    told = [sentence for sentence in heard.sentences if "goes on elsewhere from its newest checkpoint" in sentence]
-    assert len(told) == len(heard.sentences) == 2
+    assert kept == ["first\nstep\n", "step\n"], "it goes on from the checkpoint of the dead worker"
+    (told,) = heard.sentences
+    assert "goes on elsewhere from its newest checkpoint" in told
     assert report.runs[0].info["processor"] and report.runs[0].info["commit"] == "none"
-    assert {path.name for path in store.folder(report.runs[2]).iterdir()} == {
+    assert {path.name for path in store.folder(report.runs[1]).iterdir()} == {
         "run.json", "scores.csv", "metrics.csv", "last.ckpt", "model.safetensors",
     }  # fmt: skip
 
@@ -63,11 +66,12 @@ def test_finished_runs_are_those_that_this_machine_would_make(cluster, tmp_path)
 
 
 @with_ray
-def test_a_run_that_fails_and_one_that_kills_its_workers_end_alone(cluster, tmp_path):
+def test_a_run_that_fails_and_one_that_kills_its_workers_end_alone(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr(on_ray, "DEATHS", 2)
     todo = [*jobs(FailsForSeedOne, (1,)), *jobs(Dies, (0,)), *jobs(Instant, (2,))]
     report, heard = make(tmp_path, cluster, todo)
     assert sorted(report.failures) == ["toy/fig1/alpha seed 0", "toy/fig1/alpha seed 1"]
-    assert f"died {on_ray.DEATHS} times in a row" in report.failures["toy/fig1/alpha seed 0"]
+    assert "died 2 times in a row" in report.failures["toy/fig1/alpha seed 0"]
     trace = tmp_path / "local/toy/fig1/alpha/cpu/seed-1/.work/error.txt"
     assert str(trace) in report.failures["toy/fig1/alpha seed 1"] and "Traceback" in trace.read_text()
     assert heard.done == {"toy/fig1/alpha seed 2": 1}
@@ -94,6 +98,25 @@ def test_an_interruption_ends_the_workers_and_frees_the_runs(cluster, tmp_path):
     while os.path.exists(f"/proc/{process}") and time.monotonic() < end:
         time.sleep(0.05)
     assert not os.path.exists(f"/proc/{process}")
+
+
+@with_ray
+def test_a_node_that_dies_costs_no_run(cluster, tmp_path):
+    node = min(cluster.worker_nodes, key=lambda node: node.unique_id)
+    places = [tmp_path / f"local/toy/fig1/alpha/cpu/seed-{seed}/.work/last.ckpt" for seed in range(3)]
+
+    def kill_when_all_have_begun() -> None:
+        while not all(place.exists() for place in places):
+            time.sleep(0.02)
+        cluster.remove_node(node, allow_graceful=False)
+        for worker in rays.workers(cluster):  # those on the other nodes wait for ever
+            rays.kill(worker)
+
+    threading.Thread(target=kill_when_all_have_begun, daemon=True).start()
+    report, heard = make(tmp_path, cluster, jobs(WaitsOnce, range(3)))
+    assert len(report.runs) == 3 and len(heard.sentences) == 3
+    kept = [(Store(tmp_path, "local").folder(run) / "last.ckpt").read_text() for run in report.runs]
+    assert kept == ["first\nstep\n"] * 3
 
 
 def test_a_machine_without_ray_says_how_to_install_it(monkeypatch, tmp_path, capsys):
