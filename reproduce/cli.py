@@ -9,7 +9,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import NoReturn
 
@@ -93,6 +93,25 @@ def positive(text: str) -> int:
     if not (_is_seed(text) and int(text) > 0):
         raise argparse.ArgumentTypeError(f"'{text}' is no number of them: expected a whole number from 1")
     return int(text)
+
+
+def share_of(least: int) -> Callable[[str], float]:
+    """Reads a number of cores or GPUs: a whole number from ``least``, or a part of one.
+
+    >>> share_of(0)("0.25"), share_of(1)("2")
+    (0.25, 2.0)
+    """
+
+    def read(text: str) -> float:
+        whole, _, part = text.partition(".")
+        if _is_seed(whole or "0") and (not part or _is_seed(part)) and (whole or part):
+            number = float(text)
+            if (number.is_integer() and number >= least) or 0 < number < 1:
+                return number
+        expected = f"expected a whole number from {least}, or a part of one such as 0.25"
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of cores or GPUs: {expected}")
+
+    return read
 
 
 def _results() -> ModuleType:
@@ -197,7 +216,33 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--dry-run", action="store_true", help="say what would run, and for how long")
     command.add_argument("--fresh", action="store_true", help="run finished and unfinished ones anew")
     command.add_argument("--jobs", type=positive, metavar="N", help="runs side by side (default: cores; 1 on a GPU)")
-    command.add_argument("--executor", choices=("local", "sbatch"), default="local", help="run here, or write a script")
+    command.add_argument(
+        "--executor",
+        choices=("local", "ray", "slurm"),
+        default="local",
+        help="run here, on a Ray cluster, or submit to Slurm: docs/clusters.md",
+    )
+    command.add_argument("--address", metavar="HOST:PORT", help="of the Ray cluster (default: $RAY_ADDRESS)")
+    command.add_argument("--cpus-per-run", type=share_of(1), metavar="N", help="cores of a run there (default 1)")
+    command.add_argument(
+        "--gpus-per-run",
+        type=share_of(0),
+        metavar="N",
+        help="GPUs of a run on Ray, 0.25 for four on one (default: 1 at the paper profile, else 0)",
+    )
+    command.add_argument("--workers", type=positive, metavar="N", help="workers to submit to Slurm (default 8)")
+    command.add_argument(
+        "--sbatch-args",
+        action="append",
+        default=[],
+        metavar="=ARGS",
+        help='further arguments of sbatch, as in --sbatch-args="--partition=gpu --time=12:00:00"; repeatable',
+    )
+    command.add_argument(
+        "--share",
+        action="store_true",
+        help="one of several commands for the same runs: end where the others make all that is left, and draw nothing",
+    )
     command.add_argument(
         "--logger",
         action="append",

@@ -57,6 +57,30 @@ def files() -> list[Path]:
     return [path for text in listed.stdout.decode().split("\0") if text and (path := ROOT / text).is_file()]
 
 
+UNIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "termios", "tty"}
+UNIX_NAMES = {
+    "os": {"fork", "geteuid", "getloadavg", "getuid", "killpg", "sched_getaffinity", "sched_setaffinity", "setsid"}
+    | {"statvfs", "uname", "wait", "waitpid", "register_at_fork", "mkfifo", "chown", "getpgid", "O_DIRECTORY"},
+    "signal": {"SIGALRM", "SIGCHLD", "SIGHUP", "SIGKILL", "SIGPIPE", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH"}
+    | {"alarm", "pause", "setitimer", "pthread_sigmask"},
+}
+"""What Windows lacks."""
+
+
+def test_nothing_needs_what_only_unix_has():
+    """No module of ours needs it to load, and who uses it asks first whether it is there."""
+    for path in SOURCES:
+        assert not imports(path, at_load=True) & UNIX_MODULES, name(path)
+        source = path.read_text()
+        if not re.search(r"\b(?:os|signal)\.", source):
+            continue
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                module, used = node.value.id, node.attr
+                asked = used not in UNIX_NAMES.get(module, ()) or f'hasattr({module}, "{used}")' in source
+                assert asked, f"{name(path)} needs {module}.{used}"
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=name)
 def test_imports_go_one_way(path):
     """lengen <- papers <- reproduce; papers do not know each other."""

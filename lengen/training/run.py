@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 import torch
 from lightning import Callback, Trainer
+from lightning.fabric.plugins.environments import LightningEnvironment
 from lightning.pytorch.loggers.logger import Logger
 from safetensors.torch import save_model
 
@@ -147,6 +148,7 @@ def build_trainer(spec: Spec, callbacks: Sequence[Callback], loggers: Sequence[L
     return Trainer(
         accelerator="gpu" if gpu else "cpu",
         devices=1,
+        plugins=LightningEnvironment(),  # one process, wherever it runs: on Slurm Lightning would requeue by itself
         precision="32-true" if spec.train.precision == "bf16-products" else spec.train.precision,
         max_steps=spec.train.steps,
         max_epochs=-1,

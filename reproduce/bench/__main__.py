@@ -88,6 +88,7 @@ def measure(chosen: "Chosen", tell: Callable[[str], None], command: str = PROGRA
     import torch
 
     from reproduce.bench.against import AgainstError
+    from reproduce.bench.usage import UsageError
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -97,7 +98,7 @@ def measure(chosen: "Chosen", tell: Callable[[str], None], command: str = PROGRA
             tell(f"measuring {name} ...")
             try:
                 entries += [entry._replace(command=f"{command} --only {name}") for entry in function()]
-            except AgainstError as error:  # the others may do
+            except (AgainstError, UsageError) as error:  # the others may do
                 tell(f"{name} is left out: {error}")
     finally:
         torch.set_num_threads(threads)

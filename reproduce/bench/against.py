@@ -9,7 +9,6 @@ in turns. Both sides have the same interpreter and libraries, results folders of
 import contextlib
 import json
 import os
-import resource
 import shlex
 import shutil
 import subprocess
@@ -22,6 +21,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from lengen.timing import Entry, Workload, entry, fixed
+from reproduce.bench.usage import usage
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.provenance import checkout
 
@@ -247,9 +247,9 @@ def command(name: str, words: Sequence[str], effort: Effort, base: Side, now: Si
         with tempfile.TemporaryDirectory(dir=side.scratch) as folder:
             results = Path(folder) / "results"
             shutil.copytree(side.root / "results" / "reference", results / "reference")
-            before, start = resource.getrusage(resource.RUSAGE_CHILDREN), monotonic()
+            before, start = usage().getrusage(usage().RUSAGE_CHILDREN), monotonic()
             code = side.start(["-m", "reproduce", *words], results, stdout=subprocess.DEVNULL).wait()
-            elapsed, after = monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+            elapsed, after = monotonic() - start, usage().getrusage(usage().RUSAGE_CHILDREN)
         if code:
             raise side.failed(f"answer {name}")
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, elapsed

@@ -7,7 +7,6 @@ exponents of the power laws through them.
 
 import multiprocessing
 import os
-import resource
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -19,6 +18,7 @@ from lengen.config.spec import Spec, change
 from lengen.timing import Entry, entry, exponent, fixed
 from reproduce.bench import speed
 from reproduce.bench.speed import Sizes
+from reproduce.bench.usage import usage
 
 AXES: dict[str, tuple[int, ...]] = {
     "digits": (5, 10, 20, 40),
@@ -78,7 +78,7 @@ def measure(spec: Spec, steps: int, limit: int = 0) -> Point:
 
     torch.set_num_threads(1)
     if limit:
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+        usage().setrlimit(usage().RLIMIT_DATA, (limit, limit))
 
     def ready(spec: Spec) -> tuple[BareLoop, TrainBatch]:
         data, loop = ArithmeticData(spec, 0), BareLoop(spec, torch.device("cpu"))
@@ -101,17 +101,18 @@ def measure(spec: Spec, steps: int, limit: int = 0) -> Point:
 def held() -> int:
     """Bytes of memory that this process holds; where the system does not say, the most it ever held."""
     statm = Path("/proc/self/statm")
-    return int(statm.read_text().split()[1]) * resource.getpagesize() if statm.exists() else highest()
+    return int(statm.read_text().split()[1]) * usage().getpagesize() if statm.exists() else highest()
 
 
 def highest() -> int:
     """The most bytes of memory that this process ever held."""
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    most: int = usage().getrusage(usage().RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else 1024 * most
 
 
 def apart(spec: Spec, steps: int, limit: int = 0) -> Point:
     """`measure` in a process of its own; raises what went wrong there, `BrokenProcessPool` where it was ended."""
+    usage()  # says so where there is none, before a process is started
     # A server that has loaded everything forks it: loading takes longer than most points.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__, "reproduce.bench.trainer"])

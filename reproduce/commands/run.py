@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from lengen.config.experiment import Experiment
 from lengen.records import Run
+from reproduce.commands import engines
 from reproduce.output import terminal
 from reproduce.runs import perform as runner
 from reproduce.runs import stacks
@@ -13,7 +14,7 @@ from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE, narrowed
 from reproduce.runs.display import Display, counter
 from reproduce.runs.estimate import cost, in_words, makespan
-from reproduce.runs.executors import Local, Sbatch, usable_cores
+from reproduce.runs.executors import usable_cores
 from reproduce.runs.perform import Job, Order, Plan, PlanError, Report
 from reproduce.store.atomic_files import one_line, readable
 from reproduce.store.provenance import provenance
@@ -25,6 +26,7 @@ def run_command(options: argparse.Namespace) -> int:
 
     At the paper profile a machine without a GPU has to be chosen: the same takes many times as long.
     """
+    engines.check(options)
     selected = narrowed(CATALOGUE.select(options.selector), options.task, options.tricks)
     part = "/" in options.selector.strip("/") or bool(options.task or options.tricks)
     chosen, left_out = (list(selected), []) if part else suite(selected, options.selector, options.profile)
@@ -35,16 +37,16 @@ def run_command(options: argparse.Namespace) -> int:
     todo = [job for job in plan.jobs if job not in done]
     if options.stacked:
         stacks.check(options)
-    workers = 1 if options.stacked else options.jobs or (1 if options.profile == "paper" else usable_cores())
+    workers = engines.workers_here(options)
     if options.dry_run:
         if options.overrides:
             _build(plan, options.overrides)
         _dry_run(plan, done, workers, options.profile)
         return 0
     order = Order(local.root, provenance(options.arguments), options.fresh, loggers, _claims(plan))
-    if options.executor == "sbatch":
+    if options.executor == "slurm":
         if todo:
-            Sbatch(local, options.jobs, options.fresh, loggers)(todo, runner.Performer(order), Display({}, 1))
+            engines.slurm(options, order)(todo, runner.Performer(order), Display({}, 1))
         else:
             print("every run is finished: nothing to submit")
         return 0
@@ -57,18 +59,21 @@ def run_command(options: argparse.Namespace) -> int:
             f"{len(left_out)} experiments are extra at the {options.profile} profile and run when named: see list",
             file=sys.stderr,
         )
-    device = options.profile
-    if todo and options.profile == "paper" and not _has_gpu():
+    device, on_ray = options.profile, options.executor == "ray"
+    if todo and options.profile == "paper" and (options.without_gpu if on_ray else not _has_gpu()):
         if not options.without_gpu:
             raise PlanError(
                 f"there is no GPU here, which --profile paper is made for; {_on_cores(todo)}: add --without-gpu to "
                 "start all the same, or choose --profile cpu"
             )
         device = "cpu"
-    with Display({job: cost(job.spec, device) for job in todo}, min(workers, len(todo)), len(done)) as display:
-        executor = stacks.Stacked(order) if options.stacked else Local(workers)
-        report = runner.run(plan.jobs, order, executor, display)
-    if part or options.overrides:
+    costs = {job: cost(job.spec, device) for job in todo}
+    with (
+        engines.engine(options, order, bool(todo)) as engine,
+        Display(costs, min(engine.workers, len(todo)), len(done)) as display,
+    ):
+        report = runner.run(plan.jobs, order, engine, display)
+    if part or options.overrides or options.share:
         _summary(report, Store(local.root, "local"))
     else:
         conclude(list(dict.fromkeys(experiment.paper for experiment in chosen)))

@@ -1,15 +1,15 @@
-"""Where jobs run: in this process, in worker processes, or later on a cluster.
+"""Where jobs run on this machine: in this process, or in worker processes. For clusters see `on_ray` and `slurm`.
 
 What enters are jobs and the function that performs one; what leaves are events for a `Watch`. An executor keeps no
 book of what is done: that is in the run folders, so any executor goes on where another was killed.
 """
 
 import contextlib
+import math
 import multiprocessing
 import multiprocessing.connection
 import os
 import queue
-import shlex
 import signal
 import threading
 import time
@@ -20,11 +20,8 @@ from typing import Any
 from lengen.progress import Progress
 from reproduce.runs.estimate import cost
 from reproduce.runs.perform import FatalError, Job, JobError, Perform, Watch
-from reproduce.runs.turns import IDLE, Turns
-from reproduce.store.atomic_files import write_text
+from reproduce.runs.turns import IDLE, PATIENCE, Turns
 from reproduce.store.leases import BusyError
-from reproduce.store.provenance import checkout
-from reproduce.store.store import Store
 
 REPORTS_PER_SECOND = 4
 """At most so many progress reports of one run reach the display."""
@@ -38,19 +35,22 @@ def usable_cores() -> int:
 
 
 class Local:
-    """Runs jobs on this machine: in this process where one is enough, else in ``workers`` processes."""
+    """Runs jobs on this machine: in this process where one is enough, else in ``workers`` processes.
 
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
+    ``share``: one of several commands for the same jobs; it ends where all that is left is being made by the others.
+    """
+
+    def __init__(self, workers: int, share: bool = False) -> None:
+        self.workers, self.patience = workers, PATIENCE if share else math.inf
 
     def __call__(self, jobs: Sequence[Job], perform: Perform, watch: Watch) -> None:
         workers = min(self.workers, len(jobs))
         if workers <= 1:
-            turns = Turns(jobs)
+            turns = Turns(jobs, patience=self.patience)
             for job in turns:
                 _here(job, perform, watch, turns)
         else:
-            _Pool(jobs, perform, watch).run(workers)
+            _Pool(jobs, perform, watch, self.patience).run(workers)
 
 
 def _here(job: Job, perform: Perform, watch: Watch, turns: Turns[Job]) -> None:
@@ -62,8 +62,10 @@ def _here(job: Job, perform: Perform, watch: Watch, turns: Turns[Job]) -> None:
     except BusyError as error:
         turns.postpone(job)
         watch.postponed(job, str(error))
+        return
     except JobError as error:
         watch.failed(job, str(error))
+    turns.done()
 
 
 def throttled(report: Callable[[Progress], None]) -> Callable[[Progress], None]:
@@ -81,12 +83,16 @@ def throttled(report: Callable[[Progress], None]) -> Callable[[Progress], None]:
     return passed
 
 
+def longest_first(jobs: Sequence[Job]) -> list[Job]:
+    """The jobs in an order in which no long run starts when the others are done."""
+    return sorted(jobs, key=lambda job: -cost(job.spec, job.profile).total)
+
+
 class _Pool:
     """Worker processes that live for the whole command: importing torch costs seconds and is paid once in each."""
 
-    def __init__(self, jobs: Sequence[Job], perform: Perform, watch: Watch) -> None:
-        # longest first, so that no long run starts when the others are done
-        self._waiting = Turns(sorted(jobs, key=lambda job: -cost(job.spec, job.profile).total))
+    def __init__(self, jobs: Sequence[Job], perform: Perform, watch: Watch, patience: float) -> None:
+        self._waiting = Turns(longest_first(jobs), patience=patience)
         self._perform, self._watch = perform, watch
         self._context = multiprocessing.get_context("spawn")
         self._processes: dict[Connection, Any] = {}
@@ -163,6 +169,8 @@ class _Pool:
                 self._watch.postponed(job, content)
             else:
                 self._watch.failed(job, content)
+            if kind != "busy":
+                self._waiting.done()
             self._feed(pipe)
 
     def _lost(self, pipe: Connection) -> None:
@@ -201,44 +209,3 @@ def work(pipe: Connection, perform: Perform) -> None:
             pipe.send(("failed", str(error)))
         except FatalError as error:
             pipe.send(("fatal", str(error)))
-
-
-class Sbatch:
-    """Writes a Slurm job-array script with one task per job, instead of running."""
-
-    def __init__(
-        self, store: Store, limit: int | None = None, fresh: bool = False, loggers: Sequence[str] = ()
-    ) -> None:
-        self.store, self.limit, self.fresh, self.loggers = store, limit, fresh, loggers
-
-    def __call__(self, jobs: Sequence[Job], perform: Perform, watch: Watch) -> None:
-        profile = jobs[0].profile
-        papers = "-".join(dict.fromkeys(job.experiment.split("/")[0] for job in jobs))
-        path = self.store.path / "sbatch" / f"{papers}-{profile}.sbatch"
-        write_text(path, sbatch_script(jobs, self.limit, self.fresh, self.loggers))
-        watch.told(f"{path}: {len(jobs)} array tasks; submit from this folder with: sbatch {shlex.quote(str(path))}")
-
-
-def sbatch_script(
-    jobs: Sequence[Job], limit: int | None = None, fresh: bool = False, loggers: Sequence[str] = ()
-) -> str:
-    """A job-array script: task i makes ``jobs[i]``; twice the estimated time is asked for, an hour at least."""
-    hours = max(1, round(2 * max(cost(job.spec, job.profile).total for job in jobs) / 3600))
-    gpu = jobs[0].profile == "paper"
-    lines = [
-        "#!/bin/bash",
-        f"#SBATCH --job-name=lengen-{jobs[0].profile}",
-        f"#SBATCH --array=0-{len(jobs) - 1}" + (f"%{limit}" if limit else ""),
-        f"#SBATCH --time={hours}:00:00",
-        f"#SBATCH --cpus-per-task={8 if gpu else 1}",
-        *(["#SBATCH --gres=gpu:1"] if gpu else []),
-        'cd "${SLURM_SUBMIT_DIR:-.}" || exit 1',
-        'case "$SLURM_ARRAY_TASK_ID" in',
-    ]
-    python = "python" if checkout() is None else ".venv/bin/python"
-    for number, job in enumerate(jobs):
-        words = ["run", job.experiment, "--profile", job.profile, "--seeds", str(job.seed)]
-        words += [word for override in job.overrides for word in ("--set", override)] + ["--fresh"] * fresh
-        words += [word for name in loggers for word in ("--logger", name)]
-        lines.append(f'{number}) exec "${{PYTHON:-{python}}}" -m reproduce {shlex.join(words)} ;;')
-    return "\n".join([*lines, "esac", ""])

@@ -181,9 +181,7 @@ def perform(order: Order, job: Job, report: Callable[[Progress], None], tell: Ca
             made = None if order.fresh else store.find(*key)  # by a process that held the lease before
             if made is None:
                 work = space.folder
-                if job.profile != "paper":
-                    use_one_thread()
-                outcome = _run(job, space.folder, watched(report, space), order.loggers)
+                outcome = train(job, space.folder, watched(report, space), order.loggers)
                 made = publish(space, order, job, outcome, time.monotonic() - began)
             return Result(made.version, time.monotonic() - began)
     except BusyError:
@@ -209,8 +207,13 @@ def publish(space: Workspace, order: Order, job: Job, outcome: Any, seconds: flo
     return space.publish({**info, "seconds": round(seconds, 1)}, outcome)
 
 
-def _run(job: Job, folder: Path, report: Callable[[Progress], None], names: Sequence[str]) -> Any:
-    """Train and measure; other packages are loaded where a logger of theirs was asked for only."""
+def train(job: Job, folder: Path, report: Callable[[Progress], None], names: Sequence[str]) -> Any:
+    """Train and measure in a folder, resuming what lies there; returns what was measured, for `publish`.
+
+    Other packages are loaded where a logger of theirs was asked for only.
+    """
+    if job.profile != "paper":
+        use_one_thread()
     if not names:
         return job.spec.run(job.seed, folder, report)
     from lengen.callbacks.extra_loggers import close, extra_loggers

@@ -54,6 +54,8 @@ def stacks_of(jobs: Sequence[Job]) -> list[list[Job]]:
 class Stacked:
     """An executor: one stack after another, in this process; a setting that does not stack, seed by seed."""
 
+    workers = 1
+
     def __init__(self, order: Order) -> None:
         self.order = order
 

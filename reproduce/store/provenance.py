@@ -4,6 +4,8 @@ What enters is this checkout and the installed packages; what leaves is plain da
 names the machine or a place on its disk, so results of different machines can stand in one repository.
 """
 
+import functools
+import hashlib
 import platform
 import shlex
 import subprocess
@@ -31,16 +33,28 @@ def provenance(arguments: Sequence[str]) -> dict[str, object]:
     ``arguments`` are those after ``python -m reproduce``; ``commit`` is ``unknown`` outside a git checkout.
     """
     at, dirty = commit()
+    command = shlex.join(["python", "-m", "reproduce", *arguments])
+    return {"commit": at, "dirty": dirty, **this_machine(), "command": command}
+
+
+def this_machine() -> dict[str, object]:
+    """What of the provenance is of the machine that trains: versions, platform, processor."""
     processor = machine()
     return {
-        "commit": at,
-        "dirty": dirty,
         "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
         "platform": f"{platform.system()} {platform.machine()}",
         "processor": processor.model,
         "instruction_sets": list(processor.instruction_sets),
-        "command": shlex.join(["python", "-m", "reproduce", *arguments]),
     }
+
+
+@functools.cache
+def code_digest() -> str:
+    """A sha256 over the program's own files: two machines that have it in common run the same code."""
+    root, digest = Path(__file__).resolve().parents[2], hashlib.sha256()
+    for path in sorted(path for name in CODE for path in (root / name).rglob("*.*") if path.suffix in (".py", ".toml")):
+        digest.update(f"{path.relative_to(root).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
 
 
 def commit() -> tuple[str, bool]:

@@ -64,6 +64,30 @@ class Dies(Instant):
         return super().run(seed, folder, report, loggers)
 
 
+class DiesOnce(Instant):
+    """Its process ends after the first checkpoint, as if it was killed; resumed, it goes on to the end."""
+
+    def run(self, seed, folder, report, loggers=()):
+        resumed = (folder / "last.ckpt").exists()
+        if not resumed:
+            (folder / "last.ckpt").write_text("first\n")
+            report(Progress("train", 1, 4, 1.0, None))
+            time.sleep(0.5)
+            os._exit(7)
+        return super().run(seed, folder, report, loggers)
+
+
+class WaitsOnce(Instant):
+    """After its first checkpoint it waits for ever; resumed, it goes on to the end."""
+
+    def run(self, seed, folder, report, loggers=()):
+        if not (folder / "last.ckpt").exists():
+            (folder / "last.ckpt").write_text("first\n")
+            report(Progress("train", 1, 4, 1.0, None))
+            time.sleep(600)
+        return super().run(seed, folder, report, loggers)
+
+
 class CleansUp(Instant):
     """Its process leaves a file when it ends by itself, as it would take back a semaphore."""
 

@@ -1,10 +1,7 @@
 """Where results go and what is said when the program runs without its repository."""
 
 from reproduce.cli import main
-from reproduce.runs.executors import sbatch_script
-from reproduce.runs.perform import Job
 from reproduce.store import provenance, store
-from tests.reproduce.fakes import SPEC
 
 
 def test_from_a_checkout_results_lie_in_it_and_a_variable_says_otherwise(monkeypatch, tmp_path):
@@ -27,7 +24,6 @@ def test_without_a_repository_results_go_to_the_current_folder_and_no_commit_is_
     assert provenance.checkout() is None and store.results_root() == tmp_path / "results"
     made = provenance.provenance(["run", "toy"])
     assert (made["commit"], made["dirty"]) == ("unknown", True), "not that of a repository around the environment"
-    assert 'exec "${PYTHON:-python}" -m reproduce' in sbatch_script([Job("toy/fig1/alpha", "cpu", 0, SPEC)])
 
 
 def test_committed_results_that_are_not_here_are_named_in_one_sentence(monkeypatch, tmp_path, capsys):

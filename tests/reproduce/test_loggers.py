@@ -9,9 +9,6 @@ from lightning.pytorch.loggers.logger import Logger
 from lengen.callbacks.extra_loggers import EXTRAS
 from reproduce import cli
 from reproduce.cli import main
-from reproduce.runs.catalogue import CATALOGUE
-from reproduce.runs.executors import sbatch_script
-from reproduce.runs.perform import plan
 from reproduce.store.store import LOGGERS, Store
 
 RUN = "bias_calibration/table1/successor-abc"
@@ -79,11 +76,6 @@ def test_a_missing_package_is_one_sentence_before_anything_trains(monkeypatch, t
 def test_an_unknown_logger_is_refused_with_the_known_ones(capsys):
     assert main(["run", RUN, "--logger", "pigeon"]) == 2
     assert "tensorboard" in capsys.readouterr().err and tuple(EXTRAS) == cli.LOGGERS
-
-
-def test_tasks_of_a_cluster_log_too():
-    jobs = plan(CATALOGUE.select(RUN), "smoke").jobs
-    assert f"{RUN} --profile smoke --seeds 0 --logger wandb ;;" in sbatch_script(jobs, loggers=("wandb",))
 
 
 @pytest.mark.parametrize("name", EXTRAS)

@@ -19,7 +19,7 @@ from reproduce.runs import estimate, executors
 from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.display import Display, Forecast
-from reproduce.runs.executors import Local, Sbatch, sbatch_script, throttled
+from reproduce.runs.executors import Local, throttled
 from reproduce.runs.perform import FatalError, Job, JobError, Order, PlanError, plan
 from reproduce.store.store import Store
 from tests.reproduce.fakes import (
@@ -125,6 +125,19 @@ def test_one_job_or_one_worker_stays_in_this_process(results):
         assert {run.info["pid"] for run in report.runs} == {os.getpid()}, number
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_who_shares_leaves_a_run_that_another_makes(results, monkeypatch, workers):
+    monkeypatch.setattr(executors, "PATIENCE", 0.0)
+    monkeypatch.setattr("reproduce.runs.turns.AGAIN", 0.05)
+    todo, order = jobs(seeds=(0, 1)), Order(results, {}, False)
+    others = todo[0].experiment, todo[0].profile, todo[0].seed, todo[0].spec.hash()
+    costs = {job: estimate.cost(job.spec, job.profile) for job in todo}
+    with Store(results, "local").workspace(*others), Display(costs, workers, stream=io.StringIO()) as display:
+        report = runner.run(todo, order, Local(workers, share=True), display)
+    assert len(report.runs) == 3 and not report.failures
+    assert all((run.experiment, run.seed) != ("toy/fig1/alpha", 0) for run in report.runs)
+
+
 def test_workers_end_by_themselves_when_there_is_nothing_left(results, monkeypatch):
     monkeypatch.setenv("LENGEN_RESULTS", str(results))
     make(results, jobs(kind=CleansUp), workers=2)
@@ -203,19 +216,6 @@ def test_reports_are_throttled_but_for_ends_and_stages(monkeypatch):
         report(Progress("train", step, 100, None, None))
     report(Progress("measure", 1, 9, None, None))
     assert [item.step for item in seen] == [1, 26, 51, 76, 100, 1]
-
-
-def test_sbatch_writes_one_task_per_job_without_running(results):
-    todo = [Job("toy/fig1/alpha", "paper", seed, SPEC, ("test.counts=[2, 3]",)) for seed in (0, 4)]
-    script = sbatch_script(todo, 8)
-    assert "#SBATCH --array=0-1%8" in script and "#SBATCH --gres=gpu:1" in script
-    assert "1) exec" in script and "--seeds 4 --set 'test.counts=[2, 3]'" in script
-    assert str(results) not in script
-    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
-    stream = io.StringIO()
-    Sbatch(Store(results, "local"))(todo, lambda *_: pytest.fail("it ran"), Display({}, 1, stream=stream))
-    assert (results / "local/sbatch/toy-paper.sbatch").read_text() == sbatch_script(todo)
-    assert "2 array tasks" in stream.getvalue()
 
 
 def test_time_left_is_learnt_from_what_has_been_seen():

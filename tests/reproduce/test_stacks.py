@@ -98,7 +98,8 @@ def test_a_setting_that_does_not_stack_runs_seed_by_seed_and_says_why(tmp_path):
     "arguments, sentence",
     [
         (["--jobs", "2"], "--stacked trains in one process: leave out --jobs"),
-        (["--executor", "sbatch"], "--stacked trains here: leave out --executor sbatch"),
+        (["--executor", "slurm"], "--stacked trains here: leave out --executor slurm"),
+        (["--share"], "--stacked trains in one process: leave out --share"),
     ],
 )
 def test_options_that_do_not_go_with_stacks_are_refused_before_anything_is_trained(

@@ -1,0 +1,155 @@
+"""Slurm: what is submitted, what is refused, and a cluster on this machine whose workers share the runs."""
+
+import io
+import os
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from reproduce import cli
+from reproduce.cli import parser
+from reproduce.commands import engines
+from reproduce.runs import slurm
+from reproduce.runs.display import Display
+from reproduce.runs.perform import Job, Order, PlanError
+from reproduce.runs.turns import Turns
+from reproduce.store.store import Store
+from tests.reproduce import slurms
+from tests.reproduce.fakes import SPEC
+
+RUN = "coupling/fig3/nope-plain"
+
+
+def options(*arguments):
+    return parser().parse_args(["run", RUN, *arguments])
+
+
+def submission(tmp_path, *arguments, loggers=()):
+    return engines.slurm(options("--executor", "slurm", *arguments), Order(tmp_path, {}, loggers=loggers))
+
+
+def jobs(count=3, profile="cpu"):
+    return [Job("toy/fig1/alpha", profile, seed, SPEC) for seed in range(count)]
+
+
+def test_workers_are_one_array_of_one_command_that_shares(tmp_path):
+    made = submission(tmp_path, "--seeds", "0..2", "--set", "test.counts=[2, 3]", "--workers", "2", loggers=("wandb",))
+    script = made.script(jobs(), tmp_path / "log")
+    assert "#SBATCH --array=0-1\n" in script and "#SBATCH --requeue\n" in script and "--gres" not in script
+    assert (
+        f"#SBATCH --output={tmp_path}/log-%A_%a.log" in script and f"#SBATCH --signal=B:USR1@{slurm.NOTICE}" in script
+    )
+    words = ["run", RUN, "--profile", "cpu", "--share", "--jobs", "1", "--seeds", "0,1,2"]
+    words += ["--set", "test.counts=[2, 3]", "--logger", "wandb"]
+    assert f"-m reproduce {shlex.join(words)} &" in script and f"export LENGEN_RESULTS={tmp_path}" in script
+    again = parser().parse_args(words)
+    assert again.share and again.seeds == (0, 1, 2) and again.overrides == ["test.counts=[2, 3]"]
+    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+
+
+def test_a_worker_of_the_paper_profile_has_a_gpu_and_what_its_runs_need(tmp_path):
+    made = submission(tmp_path, "--profile", "paper", "--jobs", "4", "--cpus-per-run", "2")
+    script = made.script(jobs(20, "paper"), tmp_path / "log")
+    assert "#SBATCH --gres=gpu:1" in script and "#SBATCH --cpus-per-task=8" in script
+    assert f"--array=0-{slurm.WORKERS - 1}" in script and "--jobs 4" in script
+    assert "--gres" not in submission(tmp_path, "--profile", "paper", "--without-gpu").script(jobs(), tmp_path / "log")
+
+
+def sbatch_that(monkeypatch, folder, text):
+    (folder / "bin").mkdir()
+    (folder / "bin/sbatch").write_text(f"#!/bin/sh\n{text}\n")
+    (folder / "bin/sbatch").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}/bin:{os.environ['PATH']}")
+
+
+def test_the_script_is_submitted_with_further_arguments_and_nothing_runs(monkeypatch, tmp_path):
+    sbatch_that(monkeypatch, tmp_path, f'printf "%s\\n" "$@" > {tmp_path}/arguments; echo "17;cluster"')
+    made, stream = submission(tmp_path, "--sbatch-args=--partition=gpu --time=0:30:00"), io.StringIO()
+    made(jobs(), lambda *_: pytest.fail("it ran"), Display({}, 1, stream=stream))
+    script = tmp_path / "local/slurm/toy-cpu.sbatch"
+    assert (tmp_path / "arguments").read_text().split() == [
+        "--parsable",
+        "--partition=gpu",
+        "--time=0:30:00",
+        str(script),
+    ]
+    assert "job 17: 3 workers for 3 runs" in stream.getvalue() and "--array=0-2" in script.read_text()
+
+
+def test_a_missing_sbatch_and_one_that_refuses_are_one_sentence(monkeypatch, tmp_path):
+    monkeypatch.setattr(slurm.shutil, "which", lambda name: None)
+    with pytest.raises(PlanError, match="there is no sbatch here"):
+        slurm.submitted([str(tmp_path / "a.sbatch")])
+    monkeypatch.undo()
+    sbatch_that(monkeypatch, tmp_path, "echo 'sbatch: error: Invalid partition' >&2; exit 1")
+    with pytest.raises(PlanError, match=r"refused \(sbatch: error: Invalid partition\).*--sbatch-args"):
+        slurm.submitted([str(tmp_path / "a.sbatch")])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--workers", "2"], "--workers goes with --executor slurm, not with local"),
+        (["--executor", "ray", "--sbatch-args=-x"], "--sbatch-args goes with --executor slurm, not with ray"),
+        (["--executor", "slurm", "--gpus-per-run", "0.5"], "--gpus-per-run goes with --executor ray, not with slurm"),
+        (["--gpus-per-run", "0"], "--gpus-per-run goes with --executor ray"),
+        (["--executor", "slurm", "--share"], "--share goes with --executor local"),
+        (["--executor", "slurm", "--fresh"], "--fresh would be done again by every worker"),
+        (["--executor", "ray", "--cpus-per-run", "0"], "expected a whole number from 1, or a part of one"),
+        (["--executor", "ray", "--gpus-per-run", "1.5"], "expected a whole number from 0, or a part of one"),
+    ],
+)
+def test_options_that_say_nothing_together_are_refused(arguments, said, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
+    assert cli.main(["run", RUN, *arguments]) == 2
+    shown = capsys.readouterr()
+    assert said in shown.err and shown.err.count("\n") == 1 and shown.out == "" and not list(tmp_path.iterdir())
+
+
+def test_who_shares_ends_where_the_others_make_what_is_left():
+    clock = [0.0]
+    turns = Turns("ab", now=lambda: clock[0], patience=10)
+    assert turns.next() == "a"
+    turns.postpone("a")
+    assert turns.next() == "b"
+    clock[0] = 500.0  # a run of its own takes long, and is no vain look
+    turns.done()
+    assert turns and turns.next() == "a"
+    turns.postpone("a")
+    clock[0] = 505.0
+    assert turns and turns.next() == "a"
+    turns.postpone("a")
+    clock[0] = 511.0
+    assert not turns and list(turns) == []
+
+
+@pytest.mark.skipif(bool(slurms.missing()), reason=slurms.missing() or "a cluster can be started")
+def test_workers_of_a_cluster_share_the_runs_and_one_that_is_told_goes_on_in_another_turn(tmp_path):
+    results = tmp_path / "results"
+    with slurms.cluster(tmp_path / "slurm") as environment:
+        environment |= {"LENGEN_RESULTS": str(results), "PYTHONPATH": str(slurm.checkout())}
+        command = [sys.executable, "-m", "reproduce", "run", RUN, "--profile", "smoke", "--seeds", "0..3"]
+        submitted = subprocess.run(
+            [*command, "--executor", "slurm", "--workers", "2", "--sbatch-args=--time=10"],
+            env=environment, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        number = submitted.stderr.split("job ")[1].split(":")[0]
+        assert "2 workers for 4 runs" in submitted.stderr
+        seeds = results / "local" / RUN / "smoke"
+        slurms.wait_for(lambda: list(seeds.glob("seed-*/.work")))
+        slurms.told(environment, "scancel", "--batch", "--signal=USR1", f"{number}_0")
+
+        def waits() -> bool:
+            return "BeginTime" in slurms.told(environment, "squeue", "--noheader", "--format=%r", "--job", number)
+
+        slurms.wait_for(waits)
+        slurms.told(environment, "scontrol", "update", f"JobId={number}_0", "StartTime=now")  # Slurm waits two minutes
+        slurms.wait_for(lambda: not slurms.told(environment, "squeue", "--noheader", "--job", number).strip(), 180)
+        shown = slurms.told(environment, "scontrol", "show", "job", number)
+    assert shown.count("JobState=COMPLETED") == 2 and shown.count("Restarts=1") == 1, shown
+    assert [run.seed for run in Store(results, "local").runs()] == [0, 1, 2, 3]
+    assert [path.name for path in sorted(seeds.glob("seed-*/v*"))] == ["v1"] * 4
+    log = (results / f"local/slurm/coupling-smoke-{number}_0.log").read_text()
+    assert "interrupted" in log or "finished" in log
