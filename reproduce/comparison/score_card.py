@@ -51,12 +51,3 @@ def score(rows: Sequence[Row], headline: bool = False) -> Counter[str]:
 def card(rows: Sequence[Row]) -> list[tuple[str, Counter[str]]]:
     """The two lines of the score card: headline claims, all claims."""
     return [("headline claims", score(rows, headline=True)), ("all claims", score(rows))]
-
-
-def line(name: str, counts: Counter[str]) -> str:
-    """One line of the score card as text.
-
-    >>> line("all claims", Counter(reproduced=2, floor=1))
-    'all claims (3): 2 reproduced, 0 differs, 0 undecided, 0 untested, 1 floor, 0 not run'
-    """
-    return f"{name} ({counts.total()}): " + ", ".join(f"{counts[verdict]} {verdict}" for verdict in SHOWN)
