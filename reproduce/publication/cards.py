@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lengen.config.spec import Spec, from_dict
 from lengen.records import Run
-from reproduce.output.terminal import fields
+from reproduce.output.description import fields
 from reproduce.publication.facts import Facts
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
