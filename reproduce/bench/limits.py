@@ -1,10 +1,11 @@
-"""The longest sequence and the largest model whose training step fits a memory: tried, and computed for a larger one.
+"""The longest sequence and the largest model whose training step fits a memory: tried, and computed for larger ones.
 
 Small sizes are measured first; memory is a polynomial of the size (of degree 1 in tokens, because attention is never
 held whole, and 2 in width), and its root is where the memory ends. For what this machine can have, steps near that size
 are then really made, in a process that may not hold more.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple
@@ -18,8 +19,10 @@ from reproduce.bench.scaling import Point, apart, problems
 from reproduce.bench.speed import Sizes
 
 GIB = 2**30
-TRIED, COMPUTED = 24, 80
-"""GiB."""
+MEMORIES = (24, 80)
+"""GiB of the graphics cards that people have."""
+SHARE = 0.8
+"""Of this machine's memory that is tried where it has less than the smallest of them: the rest is the system's."""
 STEP = 0.04
 """Between two sizes that are tried, as a part of them: so near the limit is found."""
 
@@ -42,8 +45,9 @@ class Question(NamedTuple):
 
 
 def longest(size: int) -> Spec:
-    """Numbers of so many digits in the bench's own setting."""
-    return problems(speed.SPEC, size, speed.SPEC.data.task.most)
+    """Numbers of so many digits, six layers: with one layer a CPU would take many minutes for a step that fills it."""
+    deep = change(speed.SPEC, model={"layers": 6, "heads": 8, "width": 256, "ff_width": 512})
+    return problems(deep, size, speed.SPEC.data.task.most)
 
 
 def largest(size: int) -> Spec:
@@ -55,12 +59,11 @@ def largest(size: int) -> Spec:
 def questions(tiny: bool) -> tuple[Question, Question]:
     """Both; where ``tiny``, at sizes that take no time."""
     shape = f"batch {speed.SPEC.train.batch}"
-    layers, width = speed.SPEC.model.layers, speed.SPEC.model.width
-    digits, widths = ((2, 3), (16, 32, 48)) if tiny else ((40, 80, 160), (256, 512, 768, 1024))
+    digits, widths = ((2, 3), (16, 32, 48)) if tiny else ((10, 20, 40), (256, 512, 768, 1024))
     return (
         Question(
             "longest_sequence",
-            f"tokens of one sequence, {speed.SPEC.data.task.most} operands, {layers} layer, width {width}, {shape}",
+            f"tokens of one sequence, {speed.SPEC.data.task.most} operands, 6 layers, width 256, {shape}",
             "tokens",
             longest,
             "digits",
@@ -126,17 +129,23 @@ def edge(start: int, multiple: int, fits: Callable[[int], bool], ratio: float = 
 
 
 def limits(sizes: Sizes) -> list[Entry]:
-    """Longest sequence and largest model for 24 GiB, tried, and for 80 GiB, computed."""
+    """Longest sequence and largest model: tried for 24 GiB or what this machine has, computed for what is larger."""
     tiny = sizes.turns == 1
-    return [found for question in questions(tiny) for found in answered(question, try_it=not tiny)]
+    return [found for question in questions(tiny) for found in answered(question, 0 if tiny else triable())]
 
 
-def answered(question: Question, try_it: bool) -> list[Entry]:
-    """The size for 24 GiB, where it is to be tried, and the one for 80 GiB by all that was measured until then."""
+def triable() -> int:
+    """GiB that are tried: 24 where this machine has them to spare."""
+    has = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / GIB
+    return min(MEMORIES[0], int(SHARE * has))
+
+
+def answered(question: Question, gib: int) -> list[Entry]:
+    """The size for ``gib`` GiB, tried, unless it is 0, and those for larger memories by all that was measured."""
     points = {size: apart(question.spec(size), 2) for size in question.small}
 
     def fits(size: int) -> bool:
-        point = within(question.spec(size), TRIED * GIB)
+        point = within(question.spec(size), gib * GIB)
         if point is not None:
             points[size] = point
         return point is not None
@@ -154,10 +163,11 @@ def answered(question: Question, try_it: bool) -> list[Entry]:
         return fixed(f"{question.name}/{gib}", what, round(float(np.polyval(law, size))), question.unit, how)
 
     found = []
-    if try_it:
-        size = edge(predicted(TRIED), question.multiple, fits)
-        found.append(entry(TRIED, size, "tried", "two steps were made within"))
-    return [*found, entry(COMPUTED, predicted(COMPUTED), "computed", "would need")]
+    if gib:
+        size = edge(predicted(gib), question.multiple, fits)
+        found.append(entry(gib, size, "tried", "two steps were made within"))
+    larger = [memory for memory in MEMORIES if memory > gib]
+    return [*found, *(entry(memory, predicted(memory), "computed", "would need") for memory in larger)]
 
 
 def within(spec: Spec, limit: int) -> Point | None:

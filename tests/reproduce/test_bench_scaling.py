@@ -66,9 +66,9 @@ def test_limits_are_those_of_the_law_where_nothing_may_be_tried(monkeypatch):
 
     monkeypatch.setattr(limits, "apart", point)
     found = {entry.name: entry for entry in limits.limits(speed.TINY)}
-    assert set(found) == {"longest_sequence/80", "largest_model/80"}
+    assert set(found) == {f"{name}/{gib}" for name in ("longest_sequence", "largest_model") for gib in (24, 80)}
     tokens = found["longest_sequence/80"].value * speed.SPEC.train.batch
-    assert 1000 * tokens + 128**2 == pytest.approx(80 * 2**30, rel=1e-3)
+    assert 1000 * tokens + 256**2 == pytest.approx(80 * 2**30, rel=1e-3)
     tried = []
 
     def within(spec, limit):
@@ -76,7 +76,13 @@ def test_limits_are_those_of_the_law_where_nothing_may_be_tried(monkeypatch):
         return point(spec, 2) if point(spec, 2).memory < limit - 2**30 else None
 
     monkeypatch.setattr(limits, "within", within)
-    found = {entry.name: entry for entry in limits.limits(speed.FULL)}
-    assert {spec.model.layers for spec in tried} == {1, 6}
-    assert found["longest_sequence/24"].against == "tried"
-    assert 0.95 < found["longest_sequence/24"].value * speed.SPEC.train.batch * 1000 / (23 * 2**30) <= 1
+    for has, gib in ((128, 24), (20, 16)):
+        pages = {"SC_PHYS_PAGES": has * 2**18, "SC_PAGE_SIZE": 2**12}
+        monkeypatch.setattr(limits.os, "sysconf", pages.__getitem__)
+        found = {entry.name: entry for entry in limits.limits(speed.FULL)}
+        assert {spec.model.layers for spec in tried} == {6}
+        assert {entry.against for entry in found.values() if entry.name.endswith(f"/{gib}")} == {"tried"}
+        assert {entry.against for entry in found.values() if entry.name.endswith("/80")} == {"computed"}
+        assert ("longest_sequence/24" in found) and (found["longest_sequence/24"].against == "tried") == (gib == 24)
+        tokens = found[f"longest_sequence/{gib}"].value * speed.SPEC.train.batch
+        assert 0.95 < tokens * 1000 / ((gib - 1) * 2**30) <= 1
