@@ -123,7 +123,7 @@ def _found(tasks: Mapping[str, Kinds]) -> str:
             times = longest / words.trained(next(iter(kinds.values()))[0])
             best = plotting.ranked({name: float(values[longest]) for name, values in learned.items()})
             told.append(f"{words.TASKS.get(task, 'ListOps')} at {times:.2g} ×: {best}")
-    return "; ".join(told).replace(" ×", " times the trained length", 1)
+    return "; ".join(told).replace(" ×", " times the trained length", 1) or "No model has learned its trained lengths"
 
 
 def _written(runs: Runs) -> bool:

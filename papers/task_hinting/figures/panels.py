@@ -106,7 +106,8 @@ def furthest(runs: Runs, points: Points, labels: Mapping[str, str], *, share: bo
     length = (reached or common or [trained])[-1]
     short = _told_apart({name: labels[name] for name in middles})
     named = {short[name]: float(values[length]) for name, values in middles.items() if length in values.index}
-    where = f"At {length / trained:.3g} times the trained length"
+    made = all(runs[name][0].constructed for name in middles)  # weights set by hand have no trained length
+    where = f"At {length} numbers" if made else f"At {length / trained:.3g} times the trained length"
     if share:
         return f"{where}: {plotting.ranked(named, 3)}"
     ordered = sorted(named.items(), key=lambda item: item[1])
