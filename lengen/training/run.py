@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 import torch
 from lightning import Callback, Trainer
-from lightning.fabric.plugins.environments import LightningEnvironment
+from lightning.fabric.plugins.environments.lightning import LightningEnvironment
 from lightning.pytorch.loggers.logger import Logger
 from safetensors.torch import save_model
 
