@@ -27,17 +27,29 @@ def cluster(nodes: int = 3, cpus: int = 1) -> Iterator[Any]:
     names = {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": str(CHECKOUT), "RAY_DEDUP_LOGS": "0"}
     before = {name: os.environ.get(name) for name in names}
     os.environ.update(names)
-    from ray.cluster_utils import Cluster
-
-    made = Cluster()
+    made = started(nodes, cpus)
     try:
-        for _ in range(nodes):
-            made.add_node(num_cpus=cpus, object_store_memory=STORE, include_dashboard=False)
         yield made
     finally:
         made.shutdown()
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+def started(nodes: int, cpus: int) -> Any:
+    """So many nodes; on a busy machine one may not be there within the half minute that Ray gives it, so try again."""
+    from ray.cluster_utils import Cluster
+
+    for tries_left in (2, 1, 0):
+        made = Cluster()
+        try:
+            for _ in range(nodes):
+                made.add_node(num_cpus=cpus, object_store_memory=STORE, include_dashboard=False)
+            return made
+        except Exception:
+            made.shutdown()
+            if not tries_left:
+                raise
 
 
 def workers(cluster: Any) -> list[int]:

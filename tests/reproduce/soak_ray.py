@@ -1,8 +1,8 @@
 """Many small runs on a Ray cluster of three nodes whose workers are killed at random, and one node in the middle.
 
 ``python -m tests.reproduce.soak_ray --runs 200 --kills 40 --out results/soak`` makes the cheapest smoke runs of every
-paper, first on this machine alone, then on the cluster: half of them where no node sees the results folder, half where
-all do. In the end every run has to be there once, byte-equal to the local one.
+paper on the cluster, half of them where no node sees the results folder, half where all do, and then on this machine
+alone. In the end every run has to be there once, byte-equal to the local one.
 """
 
 import argparse
@@ -27,6 +27,8 @@ from tests.reproduce import rays
 from tests.reproduce.soak import compared, content
 
 NODES = 3
+LATER = 3.0
+"""Seconds by which a kill may follow the end of another run."""
 
 
 class Soaked(NamedTuple):
@@ -60,44 +62,54 @@ def cheapest(runs: int) -> list[Job]:
 
 
 class Killer(threading.Thread):
-    """Kills workers of a cluster at random moments, and one node in the middle."""
+    """Kills workers of a cluster at random moments, and one node in the middle.
 
-    def __init__(self, cluster: Any, kills: int, between: float, chance: random.Random) -> None:
+    Moments are numbers of finished runs, and up to `LATER` seconds: so a busy machine has as many of them as an idle one.
+    """
+
+    def __init__(self, cluster: Any, heard: rays.Heard, runs: int, kills: int, chance: random.Random) -> None:
         super().__init__(daemon=True)
-        self.cluster, self.kills, self.between, self.chance = cluster, kills, between, chance
+        self.cluster, self.heard, self.chance = cluster, heard, chance
+        self.moments = sorted(chance.uniform(0, 0.95 * runs) for _ in range(kills))
         self.workers = self.nodes = 0
         self.over = threading.Event()
 
     def run(self) -> None:
-        while self.workers < self.kills and not self.over.wait(self.chance.uniform(0.2, 1.8) * self.between):
-            if self.workers >= self.kills / 2 and not self.nodes:
+        for number, moment in enumerate(self.moments):
+            while len(self.heard.done) < moment and not self.over.wait(0.05):
+                pass
+            self.over.wait(self.chance.uniform(0, LATER))
+            while not (busy := rays.workers(self.cluster)) and not self.over.wait(0.05):
+                pass
+            if busy:
+                self.workers += rays.kill(self.chance.choice(busy))
+            if number == len(self.moments) // 2 and not self.over.is_set():
                 node = self.chance.choice(sorted(self.cluster.worker_nodes, key=lambda node: node.unique_id))
                 self.cluster.remove_node(node, allow_graceful=False)
                 self.nodes += 1
-            elif busy := rays.workers(self.cluster):
-                self.workers += rays.kill(self.chance.choice(busy))
 
 
 def soak(jobs: Sequence[Job], kills: int, seed: int, place: Path) -> Soaked:
     """Make the jobs twice; ``place`` gets two results folders."""
-    began, here = time.monotonic(), Order(place / "here", {"commit": "soak"})
-    runner.run(jobs, here, Local(usable_cores()), rays.Heard())
-    seconds_here = time.monotonic() - began
-
-    began, order, heard = time.monotonic(), Order(place / "ray", {"commit": "soak"}), rays.Heard()
+    order, heard = Order(place / "ray", {"commit": "soak"}), rays.Heard()
     failures: dict[str, str] = {}
     with rays.cluster(NODES) as cluster:
         import ray
 
-        killer = Killer(cluster, kills, 0.8 * seconds_here / max(1, kills), random.Random(seed))
+        began = time.monotonic()
+        killer = Killer(cluster, heard, len(jobs), kills, random.Random(seed))
         killer.start()
         for half, in_place in ((jobs[::2], False), (jobs[1::2], True)):
             with OnRay(order, cluster.address, in_place=in_place) as engine:
                 failures |= runner.run(half, order, engine, heard).failures
+        seconds_on_ray = time.monotonic() - began
         killer.over.set()
         killer.join()
         version = ray.__version__
-    seconds_on_ray = time.monotonic() - began
+
+    began = time.monotonic()
+    runner.run(jobs, Order(place / "here", {"commit": "soak"}), Local(usable_cores()), rays.Heard())
+    seconds_here = time.monotonic() - began
 
     expected, found = content(place / "here"), content(place / "ray")
     once = [name for name, times in heard.done.items() if times == 1]

@@ -125,15 +125,14 @@ def test_one_job_or_one_worker_stays_in_this_process(results):
         assert {run.info["pid"] for run in report.runs} == {os.getpid()}, number
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_who_shares_leaves_a_run_that_another_makes(results, monkeypatch, workers):
+def test_who_shares_leaves_a_run_that_another_makes(results, monkeypatch):
     monkeypatch.setattr(executors, "PATIENCE", 0.0)
     monkeypatch.setattr("reproduce.runs.turns.AGAIN", 0.05)
     todo, order = jobs(seeds=(0, 1)), Order(results, {}, False)
     others = todo[0].experiment, todo[0].profile, todo[0].seed, todo[0].spec.hash()
     costs = {job: estimate.cost(job.spec, job.profile) for job in todo}
-    with Store(results, "local").workspace(*others), Display(costs, workers, stream=io.StringIO()) as display:
-        report = runner.run(todo, order, Local(workers, share=True), display)
+    with Store(results, "local").workspace(*others), Display(costs, 1, stream=io.StringIO()) as display:
+        report = runner.run(todo, order, Local(1, share=True), display)
     assert len(report.runs) == 3 and not report.failures
     assert all((run.experiment, run.seed) != ("toy/fig1/alpha", 0) for run in report.runs)
 
