@@ -64,6 +64,11 @@ COMPARISON: tuple[Field, ...] = (
     ("ours", "string", "value of the runs"),
     ("deviations", "string", "numbers of the deviations from the publication, then remarks"),
     ("counts_as", "string", "the claim as which it counts"),
+    ("scale", "string", "what the value is: a share, a difference of shares, or empty for anything else"),
+    ("examples_low", "number", "lower end of the 95 % interval over examples alone"),
+    ("examples_high", "number", "upper end of it"),
+    ("seeds_low", "number", "lower end of the 95 % interval over seeds alone"),
+    ("seeds_high", "number", "upper end of it"),
     *VERDICT,
 )
 TABLES: Mapping[str, tuple[Field, ...]] = {
