@@ -17,6 +17,7 @@ from tests.reproduce.fakes import install_toy
 @pytest.fixture
 def results(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "180")
     yield install_toy(monkeypatch, tmp_path)
     CATALOGUE.fill()
 
