@@ -32,6 +32,11 @@ MOMENT = 0.06
 """Seconds that a first look takes: a lease of a dead owner is cleared by one try, and taken by the next."""
 POLL = 0.25
 """Seconds between two looks at a lease that is waited for."""
+EMPTY = 10.0
+"""Seconds that a lease may name nobody: making the file and writing its owner into it are two steps, and who is killed
+between them leaves an empty one, which `filelock` takes for one of a program of long ago, and waits for it for ever."""
+_seen_empty: dict[Path, tuple[tuple[int, int], float]] = {}
+"""Empty leases: which file it is, and when this process saw it first."""
 
 
 class BusyError(StoreError):
@@ -85,7 +90,8 @@ def leased(home: Path, wait: bool, tell: Callable[[str], None] | None) -> Iterat
                 raise BusyError(sentence + ": wait for it to finish, or stop it")
             if tell is not None:
                 tell(sentence + ": waiting for it to finish")
-            _acquired(lease, home, -1, POLL)
+            while not _acquired(lease, home, EMPTY / 4, POLL):
+                pass
         held.callback(lease.release)
         held.enter_context(_earlier(home, wait))
         yield Held(home, lease)
@@ -102,18 +108,34 @@ def silent(path: Path, now: float) -> str:
 
 
 def _acquired(lease: SoftFileLease, home: Path, seconds: float, every: float) -> bool:
-    """Whether the lease was got within so many seconds (however many, where negative), asking ``every`` so often."""
+    """Whether the lease was got within so many seconds, asking ``every`` so often."""
     try:
         with writing(home):
             try:
                 lease.acquire(timeout=seconds, poll_interval=every)
             except Timeout:
+                _clear_empty(home.resolve() / LEASE)
                 return False
     except ValueError as error:
         if isinstance(error, StoreError):
             raise
         raise StoreError(f"{readable(home / LEASE)}: {error}") from None
     return True
+
+
+def _clear_empty(path: Path) -> None:
+    """Remove a lease that this process has seen empty, and untouched, for `EMPTY` seconds.
+
+    An owner that stood still for so long between its two steps finds out before it publishes (`Held.check`).
+    """
+    with contextlib.suppress(OSError):
+        found = path.stat()
+        which, now = (found.st_ino, found.st_mtime_ns), time.monotonic()
+        if found.st_size or _seen_empty.get(path, (which, now))[0] != which:
+            _seen_empty.pop(path, None)
+        if not found.st_size and now - _seen_empty.setdefault(path, (which, now))[1] >= EMPTY:
+            del _seen_empty[path]
+            path.unlink()
 
 
 @functools.cache

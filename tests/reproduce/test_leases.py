@@ -61,6 +61,26 @@ def test_a_lease_of_another_machine_is_taken_over_when_its_heart_stopped(tmp_pat
         assert f"pid={os.getpid()}\n" in (tmp_path / LEASE).read_text()
 
 
+def test_a_lease_that_a_killed_process_left_empty_is_cleared(tmp_path, monkeypatch):
+    """It was killed after it made the file, before it wrote who it is."""
+    monkeypatch.setattr(leases, "EMPTY", 0.4)
+    (tmp_path / LEASE).touch()
+    with pytest.raises(BusyError, match="a process that just ended"), leased(tmp_path, False, None):
+        pass
+    began = time.monotonic()
+    with leased(tmp_path, True, None):
+        assert f"pid={os.getpid()}\n" in (tmp_path / LEASE).read_text()
+    assert 0.2 < time.monotonic() - began < 20
+    (tmp_path / LEASE).touch()
+    for _ in range(100):  # as a command asks again and again that does not wait
+        try:
+            with leased(tmp_path, False, None):
+                break
+        except BusyError:
+            time.sleep(0.1)
+    assert not (tmp_path / LEASE).exists()
+
+
 def test_heartbeats_keep_a_lease(tmp_path, quick):
     with leased(tmp_path, False, None) as held:
         first = (tmp_path / LEASE).stat().st_mtime_ns
