@@ -1,6 +1,8 @@
 """The command adderboard, on the models that papers offer for it; three random pairs in place of ten thousand."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -49,3 +51,15 @@ def test_any_run_can_be_named(name, rule, said):
 def test_a_model_that_adds_nothing_is_refused(capsys):
     assert main(["adderboard", "task_hinting/fig3.6/none"]) == 2
     assert "adds no two numbers, its task is sorting: name one that does" in capsys.readouterr().err
+
+
+def test_what_is_committed_of_the_check_is_the_whole_of_it():
+    """Of the models that were offered when it was run: a minute each, so it is not run again here."""
+    path = Path(__file__).parents[2] / "results" / "adderboard.json"
+    if not path.is_file():
+        pytest.skip(f"not run yet: python -m reproduce adderboard --json > results/{path.name}")
+    judged = json.loads(path.read_text(encoding="utf-8"))
+    assert {re.match(r"[^, ]+", one["model"])[0] for one in judged} == set(OFFERED)
+    for one in judged:
+        right = one["sums"]["edges"] + one["sums"]["pairs"]
+        assert one["sums"]["drawn"] == 10_000 and one["qualifies"] is (right >= 0.99 * 10_010)
