@@ -64,7 +64,7 @@ def cheapest(runs: int) -> list[Job]:
 class Killer(threading.Thread):
     """Kills workers of a cluster at random moments, and one node in the middle.
 
-    Moments are numbers of finished runs, and up to `LATER` seconds: so a busy machine has as many of them as an idle one.
+    Moments are numbers of finished runs and up to `LATER` seconds: a busy machine has as many of them as an idle one.
     """
 
     def __init__(self, cluster: Any, heard: rays.Heard, runs: int, kills: int, chance: random.Random) -> None:
