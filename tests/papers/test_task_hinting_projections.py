@@ -55,8 +55,8 @@ def test_projections_have_the_published_layout_and_mark_what_the_paper_reads(nam
         assert len(stems) == len(vocabulary)
         assert [stems[x] for x in range(1, 101)] == [values[vocabulary.index(str(x))] for x in range(1, 101)]
         assert stems[116] == values[vocabulary.index("⊥")]
-        red = axes.spines["left"].get_linewidth() > 1 and to_rgba(axes.spines["left"].get_edgecolor())
-        assert red == (to_rgba(plotting.COLOURS[3]) if number == framed else False)
+        frame = axes.spines["left"].get_linewidth() > 1 and to_rgba(axes.spines["left"].get_edgecolor())
+        assert frame == (to_rgba(plotting.BLACK) if number == framed else False)
     found = markers(drawing.axes[framed])
     assert set(found) == set(expected)
     assert all(found[marker] == pytest.approx(place) for marker, place in expected.items() if place)

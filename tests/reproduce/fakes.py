@@ -53,7 +53,7 @@ class TellsItsProcess(Instant):
     def run(self, seed, folder, report, loggers=()):
         result = super().run(seed, folder, report, loggers)
         result.info["pid"] = os.getpid()
-        result.info["threads"] = os.environ["OMP_NUM_THREADS"]
+        result.info["threads"] = int(os.environ["OMP_NUM_THREADS"])
         return result
 
 

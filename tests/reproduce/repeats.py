@@ -13,6 +13,7 @@ from lengen.config.part import kinds
 from lengen.config.spec import Spec, change
 from reproduce.runs import perform as runner
 from reproduce.runs.display import Display
+from reproduce.runs.estimate import cost
 from reproduce.runs.executors import Local
 from reproduce.runs.perform import Job, Order
 from reproduce.store.store import Store
@@ -44,7 +45,8 @@ def differing(specs: Mapping[str, Spec], place: Path) -> list[str]:
     found = []
     for workers in (1, 2):
         root = place / f"jobs-{workers}"
-        report = runner.run(jobs, Order(root, {}), Local(workers), Display({}, workers, stream=io.StringIO()))
+        costs = {job: cost(job.spec, "cpu") for job in jobs}
+        report = runner.run(jobs, Order(root, {}), Local(workers), Display(costs, workers, stream=io.StringIO()))
         assert not report.failures, report.failures
         store = Store(root, "local")
         found.append({run.experiment: sums(store.folder(run)) for run in report.runs})

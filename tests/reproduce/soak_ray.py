@@ -24,7 +24,7 @@ from reproduce.runs.on_ray import OnRay
 from reproduce.runs.perform import Job, Order, plan
 from reproduce.store.store import Store
 from tests.reproduce import rays
-from tests.reproduce.soak import compared, content
+from tests.reproduce.kills import compared, content
 
 NODES = 3
 LATER = 3.0

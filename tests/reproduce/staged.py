@@ -60,7 +60,7 @@ def main(place: Path, arguments: list[str]) -> int:
         return told
 
     perform.watched = watched  # type: ignore[assignment]
-    perform._run = during("training", perform._run, place)  # type: ignore[assignment]
+    perform.train = during("training", perform.train, place)  # type: ignore[assignment]
     Workspace.publish = during("writing", Workspace.publish, place)  # type: ignore[method-assign]
     Store.adopt = during("promoting", Store.adopt, place)  # type: ignore[method-assign]
     figures.write = during("drawing", figures.write, place)  # type: ignore[assignment]

@@ -15,6 +15,7 @@ from reproduce.store.leases import LEASE, leased
 @pytest.fixture
 def root(tmp_path, monkeypatch):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "results"))
+    monkeypatch.setenv("COLUMNS", "180")
     return tmp_path / "results"
 
 

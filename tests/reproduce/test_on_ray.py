@@ -20,7 +20,7 @@ from reproduce.runs.perform import Job, Order, PlanError
 from reproduce.store.store import Store
 from tests.reproduce import rays
 from tests.reproduce.fakes import Dies, DiesOnce, FailsForSeedOne, Instant, WaitsForever, WaitsOnce, behaving
-from tests.reproduce.soak import compared, content
+from tests.reproduce.kills import compared, content
 
 with_ray = pytest.mark.skipif(bool(rays.missing()), reason=rays.missing() or "ray is here")
 

@@ -115,7 +115,7 @@ def test_workers_are_kept_alive_and_use_one_thread(results):
     assert len(report.runs) == 8
     pids = {run.info["pid"] for run in report.runs}
     assert os.getpid() not in pids and len(pids) <= 2
-    assert {run.info["threads"] for run in report.runs} == {"1"}
+    assert {run.info["threads"] for run in report.runs} == {1}
 
 
 def test_one_job_or_one_worker_stays_in_this_process(results):

@@ -154,6 +154,8 @@ def _found(probe: Probe, view: View) -> str:
     """Where the marked tokens stand among all projections in the plot in which the paper reads the operation."""
     layer, column = view.framed
     basis, stage = COLUMNS[column]
+    if layer >= len(probe.bases[basis]):
+        return f"The paper reads {view.operation} in layer {layer + 1}, which this model does not have"
     values = probe.bases[basis][layer, stage, view.position]
     order = [probe.vocabulary[place] for place in np.argsort(-values, kind="stable")]
     places = [f"{word} ({token}) number {order.index(token) + 1}" for word, token in view.marked.items()]
