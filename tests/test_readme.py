@@ -128,7 +128,6 @@ def test_committed_runs_name_their_commit_and_their_specification_is_the_declare
     runs = store.headers(paper)
     published = any("paper" in item.specs for item in CATALOGUE.experiments(paper))
     assert runs or not published, "without a published setting there may be none yet"
-    at_night = {run.experiment for run in runs if run.profile == "night"}
     for run in runs:
         info = json.loads((store.folder(run) / "run.json").read_text())
         assert info["status"] == "finished" and info["dirty"] is False
@@ -136,8 +135,7 @@ def test_committed_runs_name_their_commit_and_their_specification_is_the_declare
         specs = CATALOGUE.select_one(run.experiment).specs
         assert run.profile in specs, f"{run.experiment} has no {run.profile} size any more"
         as_declared = info["spec_hash"] == specs[run.profile].hash()
-        waiting = run.profile == "cpu" and run.experiment not in at_night  # an earlier size speaks until a night has
-        assert as_declared or waiting, f"{run.experiment} {run.profile} is another setting now"
+        assert as_declared, f"{run.experiment} {run.profile} is another setting now"
 
 
 def row(name: str, verdict: str, **more: object) -> Row:

@@ -6,7 +6,7 @@ A killed run goes on in whichever training it was.
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lightning.pytorch.loggers.logger import Logger
 
@@ -14,11 +14,16 @@ from lengen.callbacks import METRICS, VALIDATION, read_metrics
 from lengen.callbacks.extra_loggers import Prefixed
 from lengen.callbacks.metrics_logger import write_metrics, write_whole
 from lengen.config.spec import Spec
+from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.training import run
+from lengen.training.build import load
 
+FIRST = "interpolation"
+"""Folder of the first of two trainings, and prefix of its rows in metrics.csv: its model does not extrapolate yet."""
 INFO = "info.json"
 """What is known of a training that is over, in its folder."""
+Found = TypeVar("Found")
 
 
 class OneRun:
@@ -35,6 +40,29 @@ class OneRun:
             progress = progress._replace(step=progress.step + self.before, steps=self.steps)
         if progress.stage == "train" or self.before:
             self.report(progress)
+
+
+def execute_both(
+    trainings: tuple[Spec, Spec],
+    seed: int,
+    folder: Path,
+    report: Callable[[Progress], None],
+    read: Callable[[Transformer], Found],
+    give: Callable[[Transformer, Found], None],
+    loggers: Sequence[Logger] = (),
+) -> tuple[run.Outcome, dict[str, Any], Found]:
+    """Make both trainings as one run: what is read off the first model is given to the second before it is trained.
+
+    Returns the second one's outcome, what is known of the first, and what was read.
+    """
+    first, second = trainings
+    told = OneRun(report, first.train.steps + second.train.steps)
+    began = train_before(first, seed, folder / FIRST, told, loggers)
+    found = read(load(first, folder / FIRST / run.WEIGHTS))
+    told.before = first.train.steps
+    outcome = run.execute(second, seed, folder, told, lambda model: give(model, found), loggers)
+    append_metrics(folder, FIRST)
+    return outcome, began, found
 
 
 def train_before(

@@ -24,15 +24,12 @@ from lengen.mean_attention import longest_problems, mean_attention
 from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.training import run as lengen
-from lengen.training.build import load
-from lengen.training.earlier import OneRun, append_metrics, train_before
+from lengen.training.earlier import FIRST, execute_both
 from papers.bias_calibration.heads import heads_by_operand
 from papers.bias_calibration.spec import CalibratedSpec, CalibrationSpec
 
 INTERPOLATED = 0.99
 """Validation exact match from which a model interpolates; also what both trainings are timed to."""
-FIRST = "interpolation"
-"""Folder of the first training, and prefix of its rows in metrics.csv."""
 
 
 def execute(
@@ -48,19 +45,18 @@ def execute(
     """
     spec.check()
     first, retrained = spec.trainings()
-    told = OneRun(report, first.train.steps + retrained.train.steps)
-    began = train_before(first, seed, folder / FIRST, told, loggers)
-    model = load(first, folder / FIRST / lengen.WEIGHTS)
-    attention = average_attention(model, TaskData(first, seed), spec.calibration, seed)
-    own, cross = calibrate(attention, spec)
 
-    def give(model: Transformer) -> None:
+    def read(model: Transformer) -> tuple[dict[str, Tensor], Tensor, Tensor]:
+        attention = average_attention(model, TaskData(first, seed), spec.calibration, seed)
+        return attention, *calibrate(attention, spec)
+
+    def give(model: Transformer, found: tuple[dict[str, Tensor], Tensor, Tensor]) -> None:
+        _, own, cross = found
         biases = (own, cross) if spec.calibration.closed_row == "nothing" else (readable(own), readable(cross))
         model.bias.set(*biases)  # type: ignore[union-attr, operator]
 
-    told.before = first.train.steps
-    outcome = lengen.execute(retrained, seed, folder, told, give, loggers)
-    append_metrics(folder, FIRST)
+    outcome, began, found = execute_both((first, retrained), seed, folder, report, read, give, loggers)
+    attention, own, cross = found
     arrays = {"bias.self": own, "bias.cross": cross}
     arrays |= {f"attention.{name}": value for name, value in attention.items()}
     scalars = outcome.info["scalars"] | _times(folder, began, outcome.info) | _lines(spec, own, cross)

@@ -17,12 +17,8 @@ from lengen.models import Decoder, Transformer
 from lengen.models.line_bias import LineBias
 from lengen.progress import Progress
 from lengen.training import run as lengen
-from lengen.training.build import load
-from lengen.training.earlier import OneRun, append_metrics, train_before
+from lengen.training.earlier import FIRST, execute_both
 from papers.matrix.spec import CalibratedSpec
-
-FIRST = "interpolation"
-"""Folder of the first training, and prefix of its rows in metrics.csv."""
 
 
 def execute(
@@ -34,18 +30,15 @@ def execute(
 ) -> lengen.Outcome:
     """Make both trainings; called again after a kill it goes on in whichever it was."""
     first, second = spec.trainings()
-    told = OneRun(report, first.train.steps + second.train.steps)
-    began = train_before(first, seed, folder / FIRST, told, loggers)
-    model = load(first, folder / FIRST / lengen.WEIGHTS)
-    heads = calibrate(model, TaskData(first, seed), spec, seed)
-    tables = lines_of(model).state_dict()
 
-    def give(model: Transformer) -> None:
-        lines_of(model).load_state_dict(tables)
+    def read(model: Transformer) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        heads = calibrate(model, TaskData(first, seed), spec, seed)
+        return heads, lines_of(model).state_dict()
 
-    told.before = first.train.steps
-    outcome = lengen.execute(second, seed, folder, told, give, loggers)
-    append_metrics(folder, FIRST)
+    def give(model: Transformer, found: tuple[torch.Tensor, dict[str, torch.Tensor]]) -> None:
+        lines_of(model).load_state_dict(found[1])
+
+    outcome, began, (heads, tables) = execute_both((first, second), seed, folder, report, read, give, loggers)
     scalars = {
         f"{FIRST}_{VALIDATION}": began["scalars"][VALIDATION],
         "transparent_heads": float((~heads).sum()),
