@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reproduce.commands.problem import Model, find
+from reproduce.output.terminal import width
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import counter
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from lengen.inspection.adderboard import Parameters, Sums
 
 WIDTH = 100
-"""Characters of a line of text."""
+"""Characters of a line of text at most: longer ones are hard to read."""
 COUNTED = (
     "kept: one generation loop (lengen.decoding.write) serves every task, carries no state but the tokens, and hands "
     "the model ids that count tokens, whatever they say"
@@ -149,6 +150,6 @@ def told(judged: Judged) -> str:
         lines["not asked"] = f"{sums.refused}, counted as wrong: {sums.why}"
     left = max(map(len, lines)) + 2
     return "\n".join(
-        textwrap.fill(said, WIDTH, initial_indent=name.ljust(left), subsequent_indent=" " * left)
+        textwrap.fill(said, min(WIDTH, width()), initial_indent=name.ljust(left), subsequent_indent=" " * left)
         for name, said in lines.items()
     )

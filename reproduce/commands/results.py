@@ -298,6 +298,8 @@ def _refresh_reference(paper: str, reference: Store) -> None:
     _, paths = compare.save(paper, [reference])
     for path in (*figures.draw(paper, reference, tell=counter("figures drawn", sys.stderr)), *paths):
         print(readable(path))
+    for path in figures.sweep(paper, reference):
+        print(f"{readable(path)}: deleted, no run is behind it any more")
 
 
 def _refresh_pages(reference: Store) -> None:

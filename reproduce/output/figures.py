@@ -97,6 +97,16 @@ def overridden_sheets(paper: str, source: Store, names: Collection[str] | None =
     return wanted
 
 
+def sweep(paper: str, source: Store) -> list[Path]:
+    """Delete a paper's pictures that no run of the store is behind any more; their paths."""
+    supported = {sheet.stem for sheet in (*sheets(paper, source), *overridden_sheets(paper, source))}
+    found = sorted((source.path / paper / "figures").glob("*.*"))
+    left = [path for path in found if path.with_name(path.name.rpartition(".")[0]) not in supported]
+    for path in left:
+        path.unlink()
+    return left
+
+
 def kept(stem: Path) -> tuple[str, ...]:
     """The kinds of pictures that are kept of a figure: among committed results PNG only where a page shows it."""
     paper, store = stem.parent.parent, stem.parent.parent.parent

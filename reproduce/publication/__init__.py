@@ -34,12 +34,12 @@ def pages(repository: Path) -> dict[Path, str]:
 
 
 def write(repository: Path) -> list[Path]:
-    """Write those that are not as they should be, and say which."""
-    changed = [
-        (path, text)
-        for path, text in pages(repository).items()
-        if not path.is_file() or path.read_text(encoding="utf-8") != text
-    ]
-    for path, text in changed:
-        write_text(path, text)
-    return [path for path, _ in changed]
+    """Write those that are not as they should be, delete cards of models that left, and say which."""
+    wanted = pages(repository)
+    changed = [path for path, text in wanted.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
+    for path in changed:
+        write_text(path, wanted[path])
+    left = [path for path in cards.written(repository / "results" / "reference") if path not in wanted]
+    for path in left:
+        path.unlink()
+    return [*changed, *left]

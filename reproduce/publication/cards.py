@@ -15,6 +15,7 @@ from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import WEIGHTS
 
+CARD_NAME = "README.md"
 SECTIONS = ("data", "model", "train")
 """Sections of a setting that a card shows."""
 CARD = """\
@@ -61,7 +62,12 @@ def cards(facts: Facts) -> dict[Path, str]:
     for name in facts.runs:
         for run in facts.reference.headers(name, holding=WEIGHTS):
             found.setdefault(run.experiment, []).append(facts.reference.load(run))
-    return {facts.reference.path / name / "README.md": _card(name, runs, facts) for name, runs in found.items()}
+    return {facts.reference.path / name / CARD_NAME: _card(name, runs, facts) for name, runs in found.items()}
+
+
+def written(reference: Path) -> list[Path]:
+    """The cards in a store: of paper, figure and variant."""
+    return sorted(reference.glob(f"*/*/*/{CARD_NAME}"))
 
 
 def _card(name: str, runs: Sequence[Run], facts: Facts) -> str:

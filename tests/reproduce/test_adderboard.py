@@ -27,10 +27,13 @@ def test_a_constructed_model_adds_and_a_trained_one_says_how_far_it_was_trained(
             assert one["weights"] == "hand-coded" and (one["sums"]["edges"], one["sums"]["pairs"]) == (10, 3)
 
 
-def test_it_is_said_of_ids_made_by_code_that_a_person_decides(capsys):
+def test_it_is_said_of_ids_made_by_code_that_a_person_decides(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     name = next(name for name, spec in OFFERED.items() if spec is not None)
     assert main(["adderboard", name, "--pairs", "1"]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
+    out = capsys.readouterr().out
+    shown = " ".join(out.split())
+    assert max(map(len, out.splitlines())) <= 80
     assert "edge cases 10 of 10 right" in shown and "no verdict: 10,000 pairs are asked" in shown
     assert " ".join(BY_MEANING.split()) in shown and "no place in it is claimed" in shown
 

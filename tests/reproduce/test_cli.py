@@ -230,7 +230,12 @@ def test_promotion_and_solving(results, capsys):
     assert "has no finished run of toy" in capsys.readouterr().err
     assert main(["promote", "toy", "--weights", "--seeds", "0..2"]) == 0
     assert capsys.readouterr().out.split()[0] == "results/reference/toy/fig1/alpha/cpu/seed-0/v1"
-    assert main(["promote", "toy"]) == 0 and "already there" in capsys.readouterr().out
+    of_runs_that_left = results / "reference/toy/figures/fig1-night.svg"
+    of_runs_that_left.touch()
+    assert main(["promote", "toy"]) == 0
+    shown = capsys.readouterr().out
+    assert "already there" in shown and "fig1-night.svg: deleted, no run is behind it any more" in shown
+    assert not of_runs_that_left.exists() and (results / "reference/toy/figures/fig1-cpu.svg").exists()
     assert main(["promote", "toy", "--overridden"]) == 0
     assert len(Store(results, "reference").runs()) == 2
     capsys.readouterr()

@@ -286,4 +286,7 @@ def test_only_what_changed_is_written(known, tmp_path):
     assert tmp_path / "ro-crate-metadata.json" in first and tmp_path / "results" / "claims.csv" in first
     assert publication.write(tmp_path) == []
     (tmp_path / "results" / "claims.csv").write_text("")
-    assert publication.write(tmp_path) == [tmp_path / "results" / "claims.csv"]
+    card = folder / "fig1" / "gone" / "README.md"
+    card.parent.mkdir(parents=True)
+    card.touch()
+    assert publication.write(tmp_path) == [tmp_path / "results" / "claims.csv", card] and not card.exists()
