@@ -1,4 +1,4 @@
-"""What a training takes: seconds, steps and tokens of this process."""
+"""What a training takes: seconds, steps and tokens, over all processes that a run was interrupted and resumed in."""
 
 import time
 from typing import Any
@@ -7,28 +7,53 @@ from lightning import Callback, LightningModule, Trainer
 
 
 class Clock(Callback):
-    """Seconds of training in this process, the steps in them and the tokens they trained on."""
+    """Seconds of training, the steps in them and the tokens they trained on; a checkpoint has them, so that a resumed
+    run adds to what it took before. What was trained after that checkpoint and is trained again counts once."""
 
     def __init__(self) -> None:
         self.training = 0.0
         self.tokens = 0
         self.steps = 0
-        self.trained_at = time.monotonic()
+        self._since = time.monotonic()
 
     @property
-    def since_training(self) -> float:
+    def measuring(self) -> float:
         """Seconds since training ended, or since this was made where nothing was left to train."""
-        return time.monotonic() - self.trained_at
+        return time.monotonic() - self._since
+
+    def start(self) -> None:
+        """Training begins or goes on, or measuring begins."""
+        self._since = time.monotonic()
+
+    def stop(self, parts: int = 1) -> None:
+        """Add the seconds since it began or was last added to; of a program that trains ``parts`` runs, a part."""
+        now = time.monotonic()
+        self.training += (now - self._since) / parts
+        self._since = now
+
+    def step(self, tokens: int) -> None:
+        """A step was made on so many tokens."""
+        self.steps += 1
+        self.tokens += tokens
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a checkpoint keeps: seconds up to when they were last added to, steps, tokens."""
+        return {"seconds": self.training, "steps": self.steps, "tokens": self.tokens}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from there."""
+        self.training, self.steps, self.tokens = (state_dict[name] for name in ("seconds", "steps", "tokens"))
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        self._started = time.monotonic()
+        self.start()
 
     def on_train_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        self.tokens += batch.tokens.numel()
-        self.steps += 1
+        self.step(batch.tokens.numel())
+
+    def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self.stop()
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        self.trained_at = time.monotonic()
-        self.training = self.trained_at - self._started
+        self.stop()

@@ -5,6 +5,7 @@ A killed run goes on in whichever training it was.
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -53,7 +54,8 @@ def execute_both(
 ) -> tuple[run.Outcome, dict[str, Any], Found]:
     """Make both trainings as one run: what is read off the first model is given to the second before it is trained.
 
-    Returns the second one's outcome, what is known of the first, and what was read.
+    Returns the second one's outcome, whose seconds of training are those of both, what is known of the first, and what
+    was read.
     """
     first, second = trainings
     told = OneRun(report, first.train.steps + second.train.steps)
@@ -62,7 +64,8 @@ def execute_both(
     told.before = first.train.steps
     outcome = run.execute(second, seed, folder, told, lambda model: give(model, found), loggers)
     append_metrics(folder, FIRST)
-    return outcome, began, found
+    both = round(began["seconds_training"] + outcome.info["seconds_training"], 1)
+    return replace(outcome, info=outcome.info | {"seconds_training": both}), began, found
 
 
 def train_before(

@@ -87,7 +87,7 @@ def execute(
     prepare(module.model)
     keep_freed_memory()
     kernels, clock, measured = ChosenKernels(folder), Clock(), Measured(spec, folder)
-    callbacks = [*training_callbacks(spec, folder, report), kernels, clock, *measured.callbacks]
+    callbacks = [clock, *training_callbacks(spec, folder, report), kernels, *measured.callbacks]
     trainer = build_trainer(spec, callbacks, [MetricsLogger(folder), *loggers])
     train(trainer, module, data, folder / CHECKPOINT)
     save_model(module.model, str(folder / WEIGHTS))
@@ -201,7 +201,7 @@ def costs(spec: Spec, trainer: Trainer, model: Transformer, clock: Clock) -> dic
         "threads": torch.get_num_threads(),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "seconds_training": round(clock.training, 1),
-        "seconds_measuring": round(clock.since_training, 1),
+        "seconds_measuring": round(clock.measuring, 1),
         "seconds_per_step": clock.training / clock.steps if clock.steps else 0.0,
         "tokens_per_second": round(clock.tokens / clock.training) if clock.training else 0,
     }

@@ -6,7 +6,6 @@ member that was killed before the others wrote theirs catches up first.
 """
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -86,10 +85,11 @@ class _Member:
             path.unlink(missing_ok=True)
             write_metrics(self.folder / METRICS, [])
             return
-        kept = checked(path, ("weights", "averages", "step", "stacked", "accuracy", "metrics"))
+        kept = checked(path, ("weights", "averages", "step", "stacked", "accuracy", "clock", "metrics"))
         self.module.load_state_dict(kept["weights"])
         self.averages = kept["averages"]
         self.step, self.stacked, self.accuracy = kept["step"], kept["stacked"], kept["accuracy"]
+        self.clock.load_state_dict(kept["clock"])
         write_metrics(self.folder / METRICS, kept["metrics"])
 
     def saved(self, averages: dict[str, dict[str, Tensor]]) -> dict[str, Any]:
@@ -98,6 +98,7 @@ class _Member:
             "step": self.step,
             "stacked": self.stacked,
             "accuracy": self.accuracy,
+            "clock": self.clock.state_dict(),
             "weights": {name: value.clone() for name, value in self.module.state_dict().items()},  # not the whole stack
             "averages": averages,
             "metrics": read_metrics(self.folder / METRICS),
@@ -136,7 +137,7 @@ class _Member:
         """Measure the trained model, and leave its weights."""
         model = self.module.model.eval()
         save_model(model, str(self.folder / WEIGHTS))
-        self.clock.trained_at = time.monotonic()
+        self.clock.start()
         measured = Measured(self.spec, self.folder)
         for callback in measured.callbacks:
             callback.measure(model, self.data.data, self.report)
@@ -165,7 +166,7 @@ def _train(members: Sequence[_Member], until: int, trainer: Trainer) -> None:
     segment, every = members[0].data.segment(), max(1, train.steps // 100)
     for member in members:
         member.stacked = len(members)
-    started = time.monotonic()
+        member.clock.start()
     multiple = MULTIPLE if graphed and members[0].spec.model.attention_bias is None else 1  # a fixed bias has a size
     workers = min(WORKERS, os.cpu_count() or 1) if device.type == "cuda" else 0
     batches = stacked_batches([member.data.data for member in members], first, until, multiple, workers)
@@ -176,17 +177,17 @@ def _train(members: Sequence[_Member], until: int, trainer: Trainer) -> None:
             losses = take(batch)
         for member in members:
             member.step = done
-            member.clock.steps += 1
-            member.clock.tokens += drawn.tokens[0].numel()
+            member.clock.step(drawn.tokens[0].numel())
         if done % every < len(members[0].losses) or done == train.steps:
             for member, loss in zip(members, losses.tolist(), strict=True):
                 member.told(loss, batch.output)
         if done % segment == 0 or done == train.steps:
             for member in members:
                 member.evaluate()
+            for member in members:
+                member.clock.stop(len(members))
             for number, member in enumerate(members):
                 member.save(stack.state(number))
     stack.release()
     for number, member in enumerate(members):
         member.averages = stack.state(number)
-        member.clock.training += (time.monotonic() - started) / len(members)

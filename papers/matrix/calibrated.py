@@ -47,7 +47,6 @@ def execute(
     }
     notes = [] if heads.any() else ["no line passed the threshold in any head: the second model has no bias"]
     info = outcome.info | {
-        "seconds_training": round(began["seconds_training"] + outcome.info["seconds_training"], 1),
         "scalars": outcome.info["scalars"] | scalars,
         "notes": [*outcome.info.get("notes", []), *notes],
     }

@@ -71,7 +71,6 @@ def _info(name: str, unit: float, words: str) -> Measure:
 MEASURES: Mapping[str, Measure] = {
     "response_tokens": Scored("tokens of a true response", "reference_tokens", proportion=False),
     "parameters": _info("parameters", 1, "trainable parameters"),
-    "training_hours": _info("seconds_training", 3600, "hours of training"),
 }
 """Beside them every metric of `lengen.metrics` is a measure, under its name."""
 FAMILIES: Mapping[str, Family] = {"scalar": scalar, "hits": hits, "values": values}

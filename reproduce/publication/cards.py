@@ -11,6 +11,7 @@ from lengen.config.spec import Spec, from_dict
 from lengen.records import Run
 from reproduce.output.description import fields
 from reproduce.publication.facts import Facts
+from reproduce.runs import spent
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import WEIGHTS
@@ -101,7 +102,7 @@ def _line(run: Run) -> str:
     inside, outside = accuracies(run)
     where = f"{run.profile}/seed-{run.seed}/v{run.version}/{WEIGHTS}"
     steps = run.metrics[-1][0] if run.metrics else 0
-    minutes = f"{_number(run, 'seconds_training') / 60:.1f} min, {run.info['device']}"
+    minutes = f"{spent.training(run) / 60:.1f} min, {run.info['device']}"
     cells = [f"[{where}]({where})", inside, outside, f"{steps:,}", minutes, str(run.info["commit"])[:7]]
     return f"| {' | '.join(cells)} |"
 

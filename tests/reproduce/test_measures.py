@@ -79,8 +79,9 @@ def test_measures_of_the_whole_run_need_no_cell():
     made = run(A, 1.0, keys=keys(1.0))
     assert take([made], "keys_growth", "teacher_forced", []).value == pytest.approx(1.0, abs=1e-3)
     assert take([made], "parameters", "teacher_forced", []).value == 1000
-    with pytest.raises(Missing, match="holds no seconds_training"):
-        take([made], "training_hours", "teacher_forced", [])
+    del made.info["parameters"]
+    with pytest.raises(Missing, match="holds no parameters"):
+        take([made], "parameters", "teacher_forced", [])
 
 
 def test_no_tested_example_is_missing_not_zero():

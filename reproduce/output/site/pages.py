@@ -24,6 +24,7 @@ from reproduce.output.site.claim_cards import ClaimCard, claim_cards, run_page, 
 from reproduce.output.site.experiment_lines import Line, lines
 from reproduce.output.site.figure_cards import Drawn, FigureCard, figure_card, homes, key_of
 from reproduce.output.site.run_records import attention, counts, curves
+from reproduce.runs import spent
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store import atomic_files as files
@@ -198,8 +199,8 @@ def render_run(run: Run, page: Page) -> str:
         "platform": info.get("platform"),
         "precision": info.get("dtype"),
         "parameters": info.get("parameters"),
-        "seconds of training": info.get("seconds_training"),
-        "seconds of measuring": info.get("seconds_measuring"),
+        "seconds of training": round(spent.training(run), 1),
+        "seconds of measuring": round(spent.measuring(run), 1),
         "specification": info.get("spec_hash"),
         "set by hand": " ".join(map(str, info.get("overrides") or [])),  # type: ignore[call-overload]
         "versions": ", ".join(f"{name} {number}" for name, number in dict(info.get("versions") or {}).items()),  # type: ignore[call-overload]

@@ -1,0 +1,25 @@
+"""What a stored run took: seconds of training and of measuring."""
+
+from lengen.records import Run
+
+
+def training(run: Run) -> float:
+    """Seconds of the whole training.
+
+    Before checkpoints kept the time, ``seconds_training`` of an interrupted run had those of its last process alone;
+    seconds a step, times steps, tell them.
+    """
+    scalars = run.info["scalars"]
+    steps = scalars.get("steps", 0) if isinstance(scalars, dict) else 0
+    return max(_number(run, "seconds_training"), steps * _number(run, "seconds_per_step"))
+
+
+def measuring(run: Run) -> float:
+    """Seconds of measuring, since the last interruption."""
+    return _number(run, "seconds_measuring")
+
+
+def _number(run: Run, name: str) -> float:
+    value = run.info.get(name, 0.0)
+    assert isinstance(value, int | float)
+    return value
