@@ -143,7 +143,9 @@ def cells(stored: Run, again: Run) -> Line:
         return Line("scores", True, f"{len(one)} cells")
     rates = [abs(one[key].rate(EXACT_MATCH.numerator) - other[key].rate(EXACT_MATCH.numerator)) for key in differing]
     return Line(
-        "scores", False, f"{len(differing)} of {len(one)} cells differ, exact match by {100 * max(rates):.2f} at most"
+        "scores",
+        False,
+        f"{len(differing)} of {len(one)} cells differ, exact match by {100 * max(rates):.2f} points at most",
     )
 
 

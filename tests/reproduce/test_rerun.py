@@ -69,7 +69,7 @@ def test_other_numbers_are_named_with_how_far_they_lie_apart(results, capsys, mo
     shown = capsys.readouterr().out
     assert "differs  weights" in shown
     assert "1 of 1 numbers differ, most train_loss 4: 0.5 was stored, here it is 0.75; from step 4 on" in shown
-    assert "3 of 4 cells differ, exact match by 20.00 at most" in shown
+    assert "3 of 4 cells differ, exact match by 20.00 points at most" in shown
     assert "differs  scalars" in shown and "steps: 4 was stored, here it is 5" in shown
     assert "same     exact match in the trained range   100.00 %" in shown
     assert "70.00 % was stored, here it is 90.00 % (+20.00)" in shown

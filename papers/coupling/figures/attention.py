@@ -174,12 +174,12 @@ def _keys(part: SubFigure, settings: Sequence[Sequence[Run]]) -> None:
         plotting.keys_per_step(axes, [one.key_counts for one in some], look, label)
     for axes, name in zip(panels, ("with scratchpad", "without scratchpad"), strict=True):
         axes.set_title(f"Keys per prediction step, {name}")
-        if axes.lines:
-            axes.legend(loc="best", frameon=False)
-        else:
+        if not axes.lines:
             axes.set_xticks([])  # the other axis is shared with the left panel
             axes.text(0.5, 0.5, "not run at this profile", ha="center", color="0.4", transform=axes.transAxes)
     panels[1].set_ylabel("")
-    tallest = max((float(np.nanmax(line.get_ydata())) for axes in panels for line in axes.lines), default=1.0)
-    panels[0].set_ylim(0, 1.35 * tallest)  # room for the legends
+    panels[0].set_ylim(bottom=0)
+    named = [axes.get_legend_handles_labels() for axes in panels]
+    handles, labels = ([item for pair in named for item in pair[side]] for side in (0, 1))
+    part.legend(handles, labels, loc="outside right center", frameon=False)
     part.suptitle("Solid: mean over heads; dashed: over the more focused half of them; faint: each head", fontsize=8)

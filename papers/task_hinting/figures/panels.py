@@ -101,13 +101,13 @@ def furthest(runs: Runs, points: Points, labels: Mapping[str, str], *, share: bo
         return "No setting has learned its trained lengths" if lengths(points) else ""
     middles = {name: frame.groupby("length")["value"].median() for name, frame in learned.items()}
     common = sorted(set.intersection(*(set(values.index) for values in middles.values())))
-    trained = words.trained(first(runs))[1]
+    taught = [runs[name][0] for name in middles if not runs[name][0].constructed]  # weights set by hand have no range
+    trained = words.trained((taught or [first(runs)])[0])[1]
     reached = [length for length in common if not share or any(values[length] >= 0.05 for values in middles.values())]
     length = (reached or common or [trained])[-1]
-    short = _told_apart({name: labels[name] for name in middles})
+    short = _told_apart({name: labels[name].partition(";")[0] for name in middles})
     named = {short[name]: float(values[length]) for name, values in middles.items() if length in values.index}
-    made = all(runs[name][0].constructed for name in middles)  # weights set by hand have no trained length
-    where = f"At {length} numbers" if made else f"At {length / trained:.3g} times the trained length"
+    where = f"At {length} numbers" if not taught else f"At {length / trained:.3g} times the trained length"
     if share:
         return f"{where}: {plotting.ranked(named, 3)}"
     ordered = sorted(named.items(), key=lambda item: item[1])
