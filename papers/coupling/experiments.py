@@ -24,7 +24,6 @@ from papers.coupling.profiles import (
     PARITY,
     PLAIN,
     PLAIN_PARITY,
-    PLAIN_PRODUCTS,
     SLOW_PRODUCTS,
     SMALL,
     by_method,
@@ -210,7 +209,7 @@ FIG16_21 = tuple(
 def _fig9(name: str, scratchpad: bool) -> Experiment:
     both = name == "coupling" and scratchpad
     claim = "generalises in both operands" if both else "does not generalise in both operands"
-    night = {} if both else SLOW_PRODUCTS if scratchpad else PLAIN_PRODUCTS
+    night = {} if both else SLOW_PRODUCTS
     return entry(
         f"fig9/{variant(name, scratchpad)}",
         f"{name}: {claim}",

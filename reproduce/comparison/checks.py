@@ -82,6 +82,8 @@ class Sides(NamedTuple):
     right: list[Tested]
     without: list[str]
     """Extras that were not run, and so are left out."""
+    sizeless: tuple[int, int] = (0, 0)
+    """How many that the claim names have no size at this profile, and how many it names."""
 
     def all(self) -> list[Tested]:
         """Each once."""
@@ -158,10 +160,13 @@ class _Claim(Entry, frozen=True, kw_only=True, tag_field="check"):
 
     def sides(self, evidence: Evidence) -> Sides:
         """The experiments at the profile of the evidence; raises `Missing` where there are none."""
-        return Sides(evidence.tested(self.left), [], self._without(evidence))
+        return Sides(evidence.tested(self.left), [], *self._absent(evidence))
 
-    def _without(self, evidence: Evidence) -> list[str]:
-        return [name for name in evidence.experiments if name in self.names and evidence.left_out(name)]
+    def _absent(self, evidence: Evidence) -> tuple[list[str], tuple[int, int]]:
+        """Extras that were not run; how many of the named have no size at this profile, of how many."""
+        without = [name for name in evidence.experiments if name in self.names and evidence.left_out(name)]
+        named = dict.fromkeys(self.names)
+        return without, (sum(evidence.profile not in evidence.experiments[name].specs for name in named), len(named))
 
     def _pair(self, a: Tested, b: Tested) -> _Pair:
         cells = None
@@ -221,7 +226,7 @@ class _TwoSided(_Claim, frozen=True, kw_only=True):
 
     def sides(self, evidence: Evidence) -> Sides:
         """The experiments at the profile of the evidence; raises `Missing` where a side has none."""
-        return Sides(evidence.tested(self.left), evidence.tested(self.right), self._without(evidence))
+        return Sides(evidence.tested(self.left), evidence.tested(self.right), *self._absent(evidence))
 
 
 class Level(_Claim, frozen=True, kw_only=True, tag="level"):
@@ -254,7 +259,8 @@ class Compare(_TwoSided, frozen=True, kw_only=True, tag="compare"):
 
     def sides(self, evidence: Evidence) -> Sides:
         """The right side without the experiments (or equal specifications) of the left, unless measured otherwise."""
-        left, right, without = super().sides(evidence)
+        found = super().sides(evidence)
+        left, right = found.left, found.right
         if self.pick == "largest":
             right = [max(right, key=lambda tested: _size(tested.spec.model))]
             if right[0] in left:
@@ -263,7 +269,7 @@ class Compare(_TwoSided, frozen=True, kw_only=True, tag="compare"):
         if self.one == self.other:
             specs = [tested.spec for tested in left]
             right = [tested for tested in right if tested not in left and tested.spec not in specs]
-        return Sides(left, right, without)
+        return found._replace(right=right)
 
     def find(self, sides: Sides) -> Finding:
         """Every pair is compared."""
@@ -277,7 +283,7 @@ class Paired(_TwoSided, frozen=True, kw_only=True, tag="paired"):
 
     def find(self, sides: Sides) -> Finding:
         """Pairs by place."""
-        left, right, _ = sides
+        left, right = sides.left, sides.right
         if len(left) != len(right):
             raise Missing(f"{len(left)} experiments cannot be paired with {len(right)}", absent=True)
         return self._worst([self._pair(a, b) for a, b in zip(left, right, strict=True)])
@@ -318,7 +324,7 @@ class Spread(_Claim, frozen=True, kw_only=True, tag="spread"):
         samples = [tested.sample(self.one) for tested in sides.left]
         best, worst = max(samples, key=lambda s: s.value), min(samples, key=lambda s: s.value)
         intervals = [between(a, b) for a, b in itertools.permutations(samples, 2)]
-        if all(sample.proportion and sample.value < NOTHING for sample in samples):
+        if _at_floor(*samples):
             verdict = FLOOR
         elif all(interval is not None and interval.high <= self.threshold for interval in intervals):
             verdict = REPRODUCED
@@ -361,7 +367,7 @@ class Gain(_TwoSided, frozen=True, kw_only=True, tag="gain"):
         interval = sum_of(terms)
         gains = low[0].value - low[1].value, high[0].value - high[1].value
         verdict = apart(interval, self.relation, self.threshold, self.limit)
-        if all(sample.proportion and sample.value < NOTHING for sample in samples):
+        if _at_floor(*samples):
             verdict = FLOOR
         elif self.relation == ">":  # who gains most has gained
             verdict = together((verdict, level(between(low[0], low[1]), ">", 0.0, 0.0)))
@@ -376,6 +382,9 @@ class Varied(_TwoSided, frozen=True, kw_only=True, tag="varied"):
     def find(self, sides: Sides) -> Finding:
         """Each run is one value."""
         found: list[tuple[str, Term, int]] = []
+        samples = [
+            tested.sample(side) for some, side in ((sides.left, self.one), (sides.right, self.other)) for tested in some
+        ]
         for weight, some, side in ((1, sides.left, self.one), (-1, sides.right, self.other)):
             values = [value for tested in some for value in tested.sample(side).seeds]
             deviation, interval = DEVIATION.of(values)
@@ -384,6 +393,8 @@ class Varied(_TwoSided, frozen=True, kw_only=True, tag="varied"):
         (first, left, n), (second, right, m) = found
         interval = combined([left, right])
         verdict = apart(interval, self.relation, self.threshold, self.limit)
+        if _at_floor(*samples):
+            verdict = FLOOR
         seeds = min(len(tested.runs) for tested in sides.all())
         words = f"{first} against {second}"
         parts = Sources(seeds=interval)
@@ -397,6 +408,7 @@ def judge(claim: Claim, sides: Sides) -> Finding:
     """What the runs of a claim say, as if they were allowed to; raises `Missing` where runs are missing."""
     finding = claim.find(sides)
     without = ", ".join(map(short, sides.without))
+    sizeless, named = sides.sizeless
     notes = [
         *finding.notes,
         # what the runs say of themselves
@@ -407,6 +419,7 @@ def judge(claim: Claim, sides: Sides) -> Finding:
             for note in run.info.get("notes", [])  # type: ignore[attr-defined]
         ),
         *([f"without {without} (extra, not run)"] if without else []),
+        *([f"without {sizeless} of the {named} settings it names, which have no size here"] if sizeless else []),
     ]
     return finding._replace(notes=tuple(notes))
 
@@ -419,8 +432,8 @@ def _finding(pairs: Sequence[_Pair], shown: _Pair) -> Finding:
     return Finding(verdict, shown.difference, shown.interval, left.n + right.n, seeds, notes, sources=parts)
 
 
-def _at_floor(left: Sample, right: Sample) -> bool:
-    return left.proportion and right.proportion and max(left.value, right.value) < NOTHING
+def _at_floor(*samples: Sample) -> bool:
+    return all(sample.proportion and sample.value < NOTHING for sample in samples)
 
 
 def _two(tested: Sequence[Tested]) -> None:

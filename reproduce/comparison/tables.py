@@ -19,12 +19,13 @@ over the seeds, added in squares; for a difference (left minus right, of the lea
 seeds is the one of its sides or that of this kind of measure pooled over experiments, whichever is larger. With fewer
 than three seeds on a side, or runs that are older than the claim, it is undecided whatever they say.
 
-It is **untested** where a model that it rests on has not learned: below 0.95 exact match (median over seeds) at its
-longest trained length, or at its most trained operands where the claim reads more of them, unless the claim names
-another condition; and where it is asked only after another one that is not reproduced. It is at the **floor** where
-both sides of a comparison lie below 0.01. Claims that say one thing count as one, with the worst verdict among them
-in the order differs, untested, floor, undecided, not run, reproduced; of the profiles the largest that has a verdict
-counts. The column *frozen* says whether a claim is older than the runs it rests on, by what their run.json recorded.
+It is **untested** where a model that it rests on has not learned: below 0.95 (median over seeds) in exact match, or in
+the share of right answers that the claim itself scores, at its longest trained length, or at its most trained operands
+where the claim reads more of them, unless the claim names another condition; and where it is asked only after another
+one that is not reproduced. It is at the **floor** where both sides of a comparison lie below 0.01. Claims that say one
+thing count as one, with the worst verdict among them in the order differs, untested, floor, undecided, not run,
+reproduced; of the profiles the largest that has a verdict counts. The column *frozen* says whether a claim is older
+than the runs it rests on, by what their run.json recorded.
 
 What a claim asks stands as *required* where the paper speaks in words ("completely fail") and the threshold is ours,
 as *published* where it is printed. A published **number** is compared only with runs of exactly the published setting

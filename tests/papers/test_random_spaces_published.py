@@ -7,10 +7,14 @@ import pytest
 import papers.random_spaces as package
 from lengen.intervals import wilson
 from lengen.measures import OfRun, trained_range
-from reproduce.comparison.checks import Claim, Level
+from lengen.records import Grid, Run
+from reproduce.comparison.checks import Claim, Level, judge
+from reproduce.comparison.evidence import DIFFERS, REPRODUCED, Evidence
 from reproduce.comparison.published import load
 from reproduce.comparison.regions import inside
 from reproduce.runs.catalogue import CATALOGUE
+from tests.counted import counted
+from tests.papers import made_random_spaces as made
 
 PUBLISHED = load(Path(package.__file__).with_name("published.toml"))
 NUMBERS = {number.id: number for number in PUBLISHED.numbers}
@@ -139,3 +143,30 @@ def test_headline_claims_are_those_of_the_abstract():
         "fig4.5-spaces-gap",
         "table4.3-smallest",
     ]
+
+
+def _made(name: str, profile: str, seed: int, inside: float, outside: float) -> Run:
+    """A run of a declared setting, all of whose trained lengths are right, with these losses of the answer."""
+    spec = EXPERIMENTS[name].specs[profile].to_dict()
+    grid = Grid(("length",))
+    for length in spec["test"]["lengths"]:
+        right = 200 if length in spec["data"]["task"]["lengths"] else 20
+        grid.add((length,), "teacher_forced", counted(200, right, right, 0, 200 * length))
+    arrays = made.losses(spec, inside, outside)
+    return Run(name, profile, seed, 1, "reference", {"spec": spec, "overrides": []}, grid, arrays=arrays)
+
+
+@pytest.mark.parametrize(
+    ("saved", "verdict"), [((1.0, 0.0), REPRODUCED), ((0.0, 1.0), DIFFERS), ((-1.0, 0.0), DIFFERS)]
+)
+def test_small_models_gain_most_where_sub_tasks_save_them_most_loss(saved, verdict):
+    """Section 4.5.2: smaller models have greater reductions in loss."""
+    claim, profile = CLAIMS["fig4.7-small-models"], "night"
+    widths = {64: saved[0], 128: saved[1]}
+    runs = {}
+    for width, less in widths.items():
+        for kind, outside in (("add", 3.0), ("mix", 3.0 - less)):
+            name = f"random_spaces/table4.3/10k-{kind}-w{width}"
+            runs[name] = [_made(name, profile, seed, 0.01, outside + 0.01 * seed) for seed in range(3)]
+    evidence = Evidence(profile, EXPERIMENTS, lambda one, at: runs.get(one.name, []), PUBLISHED.vocabulary)
+    assert judge(claim, claim.sides(evidence)).verdict == verdict

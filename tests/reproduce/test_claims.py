@@ -284,5 +284,6 @@ def test_an_extra_that_was_not_run_is_left_out_of_several_and_named():
     absent = dataclasses.replace(extra, specs={"paper": C.specs["paper"]}, absent={"cpu": "too large"})
     found = judge(entry, evidence((A, B, absent), [run(A, 0.9), run(B, 0.1)]))
     assert not any("f/c" in note for note in found.notes)
+    assert "without 1 of the 3 settings it names, which have no size here" in found.notes
     with pytest.raises(Missing):
         judge(entry, evidence((A, B, C), [run(A, 0.9), run(B, 0.1)]))
