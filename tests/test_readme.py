@@ -14,7 +14,7 @@ from lengen.inspection.problem import encode
 from reproduce.cli import main, parser
 from reproduce.comparison import blocks
 from reproduce.comparison.compare import compare
-from reproduce.comparison.rows import Row
+from reproduce.comparison.rows import SHARE, Row
 from reproduce.comparison.score_card import judged
 from reproduce.output import terminal
 from reproduce.runs.catalogue import CATALOGUE
@@ -142,7 +142,7 @@ def row(name: str, verdict: str, **more: object) -> Row:
     """A headline claim with a verdict."""
     row = Row(
         kind="claim", id=name, counts_as=name, place="Figure 1", statement=f"{name} | adds", relation=">",
-        published=0.5, aggregation="", profile="cpu", verdict=verdict, headline=True,
+        published=0.5, aggregation="", profile="cpu", verdict=verdict, headline=True, scale=SHARE,
     )  # fmt: skip
     return dataclasses.replace(row, **more)  # type: ignore[arg-type]
 
@@ -159,7 +159,7 @@ def test_filling_replaces_blocks_and_nothing_else() -> None:
     page = "before\n" + block("claims", "toy", "old\n") + "after\n" + block("answer", "toy")
     text = blocks.filled(page, lambda paper: [done])
     assert text.startswith(page.partition("old")[0]) and "after\n<!-- answer of toy" in text and "old" not in text
-    assert "| a \\| adds | Figure 1 | > 0.5000 | 0.7500 [0.7000, 0.8000], 1 seed | reproduced |" in text
+    assert "| a \\| adds | Figure 1 | > 50.0 % | 75.0 % [70.0 to 80.0], 1 seed | reproduced |" in text
     assert blocks.filled(text, lambda paper: [done]) == text
     with pytest.raises(blocks.BlockError, match="'poem of toy': there are score card of PAPERS"):
         blocks.filled(block("poem", "toy"), lambda paper: [done])

@@ -70,13 +70,17 @@ def alternatives(words: Sequence[str]) -> str:
 
     >>> alternatives(["width 64", "width 128", "width 256"]), alternatives(["10K examples", "1M examples"])
     ('width 64, 128 or 256', '10K or 1M examples')
+    >>> alternatives(["1 layer, 2 heads", "2 layers, 2 heads"])
+    '1 layer, 2 heads; 2 layers, 2 heads'
     """
+    if any("," in part for part in words):
+        return "; ".join(words)
     first, last = ({part.partition(" ")[0] for part in words}, {part.rpartition(" ")[2] for part in words})
     if len(words) > 1 and len(first) == 1 and all(" " in part for part in words):
         return f"{first.pop()} {_or([part.partition(' ')[2] for part in words])}"
     if len(words) > 1 and len(last) == 1 and all(" " in part for part in words):
         return f"{_or([part.rpartition(' ')[0] for part in words])} {last.pop()}"
-    return "; ".join(words) if any("," in part for part in words) else _or(words)
+    return _or(words)
 
 
 def _or(words: Sequence[str]) -> str:

@@ -139,8 +139,8 @@ def compare_command(options: argparse.Namespace) -> int:
             place = re.compile(rf" {paper}/({'|'.join(map(re.escape, names))})(/| |$)")
             reference, yours = ([row for row in rows if place.search(row.command)] for rows in (reference, yours))
         print_comparison(paper, reference, yours, options.format)
-        if options.format == "table":
-            print(f"what is open, why, and what would decide it: {readable(written[-1])}")
+        if options.format == "table" and written:
+            print(f"what is open, why, and what would decide it:\n{readable(written[-1])}")
         if options.with_overrides:
             print_beside(_beside(paper, names), options.format)
     if options.check_history:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from reproduce.comparison import score_card
 from reproduce.comparison.compare import compare
+from reproduce.comparison.effects import effect
 from reproduce.comparison.evidence import DIFFERS, FLOOR, REPRODUCED
 from reproduce.comparison.rows import Row
 from reproduce.comparison.tables import RULES, claims_block, line
@@ -73,7 +74,7 @@ def block(kind: str, names: str, rows_of: RowsOf) -> str:
 
 def lines(papers: Sequence[tuple[str, Sequence[Row]]]) -> str:
     """The score card of several papers: a line each, headline claims first, then the sizes they were measured at."""
-    table = [line(["paper", "headline claims", "all claims", "measured at"]), line(["---"] * 4)]
+    table = [line(["paper", "headline claims", "all claims", "measured at (claims)"]), line(["---"] * 4)]
     for paper, rows in papers:
         headline, every = (_counted(counts) for _, counts in score_card.card(rows))
         table.append(line([f"{CATALOGUE.paper(paper).number} {paper.replace('_', ' ')}", headline, every, sizes(rows)]))
@@ -93,7 +94,8 @@ def sizes(rows: Sequence[Row]) -> str:
 
 
 def answer(rows: Sequence[Row]) -> str:
-    """A sentence about the headline claims by verdict, then the claims that are decided, in their own words.
+    """A sentence about the headline claims by verdict, then the claims that are decided, in their own words, with what
+    was measured.
 
     >>> blank = dict(kind="claim", place="", relation=">", published=0, aggregation="", profile="cpu", headline=True)
     >>> one = Row(id="a", statement="It adds", verdict="reproduced", counts_as="a", **blank)
@@ -109,10 +111,16 @@ def answer(rows: Sequence[Row]) -> str:
     listed = " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
     found = [f"Of {counts.total()} headline claims {listed} (measured at {_profiles(headline)})."]
     for verdict in (REPRODUCED, DIFFERS):
-        told = [f"*{row.statement}*" for row in headline if row.verdict == verdict]
+        told = [f"*{row.statement}*{_measured(row)}" for row in headline if row.verdict == verdict]
         if told:
             found.append(f"{verdict.capitalize()}: {'; '.join(told)}.")
     return " ".join(found)
+
+
+def _measured(row: Row) -> str:
+    """What was measured, in brackets after a space; nothing where nothing was."""
+    seeds = f", {row.seeds} seeds" if row.seeds and row.seeds > 1 else ""
+    return f" ({effect(row.ours, row.scale)}{seeds})" if row.ours is not None else ""
 
 
 def _said(verdict: str, count: int) -> str:

@@ -99,11 +99,14 @@ def _only_the_papers(published: Published, experiments: Mapping[str, Experiment]
 def save(paper: str, stores: Sequence[Store]) -> tuple[list[list[Row]], list[Path]]:
     """Write comparison.csv and comparison.md below each store; the rows of each and the files, equal ones left alone.
 
-    The first store is the reference: the others' comparison.md shows published | reference | yours.
+    The first store is the reference: the others' comparison.md shows published | reference | yours. A store without a
+    run that is compared gets no files.
     """
     paths = []
     found = [compare(paper, [store]) for store in stores]
     for store, mine in zip(stores, found, strict=True):
+        if not any(row.seeds for row in mine):
+            continue
         others = mine if store is not stores[0] else []
         text = to_markdown(paper, found[0], others, CATALOGUE.deviations(paper))
         for name, content in (("comparison.csv", to_csv(mine)), ("comparison.md", text)):

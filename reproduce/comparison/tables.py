@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from lengen.records import to_table
 from reproduce.comparison import score_card
+from reproduce.comparison.effects import asked_of, effect, interval, show
 from reproduce.comparison.rows import COLUMNS, SETTING, Row
 from reproduce.comparison.verdicts import EQUAL, OPEN
 
@@ -33,23 +34,6 @@ as *published* where it is printed. A published **number** is compared only with
 seed. Beside it, "not comparable", stands what a smaller setting has at the same multiples of its trained range;
 nothing where it was tested at none. A **setting** is compared with the paper-profile specification itself, which
 needs no run."""
-
-
-def show(value: object) -> str:
-    """A value as text: four decimals, three significant digits where those would hide it, nothing for None or NaN.
-
-    >>> show(0.9), show(3e-05), show(50000), show(True), show(None), show([1, 30])
-    ('0.9000', '3e-05', '50000', 'true', '', '[1, 30]')
-    """
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        if value.is_integer() and abs(value) >= 10:
-            return str(int(value))
-        return f"{value:.3g}" if 0 < abs(value) < 1e-3 else f"{value:.4f}"
-    return str(value)
 
 
 def to_csv(rows: Sequence[Row]) -> str:
@@ -146,18 +130,7 @@ def _cell(row: Row | None) -> str:
         return row.verdict
     size = f", n {row.n}, {row.seeds} seed{'' if row.seeds == 1 else 's'}" if row.seeds else ""
     age = f", frozen: {row.frozen}" if row.frozen else ""
-    return f"**{row.verdict}** {show(row.ours)}{interval(row)}{size}{age}"
-
-
-def asked_of(row: Row) -> str:
-    """What a claim asks, and whether by the paper's number or ours; of a number its published value alone."""
-    by = f"{row.by} " if row.by else ""
-    return f"{by}{row.relation} {show(row.published)}"
-
-
-def interval(row: Row) -> str:
-    """The 95 % interval of a row in brackets, after a space; nothing where there is none."""
-    return f" [{show(row.ci_low)}, {show(row.ci_high)}]" if row.ci_low is not None else ""
+    return f"**{row.verdict}** {effect(row.ours, row.scale)}{interval(row)}{size}{age}"
 
 
 def line(cells: Sequence[str]) -> str:
@@ -181,7 +154,7 @@ def claims_block(rows: Sequence[Row]) -> str:
     ]
     for row in sorted(marked or claims, key=lambda row: order.index(row.id)):
         seeds = f", {row.seeds} seed{'' if row.seeds == 1 else 's'}" if row.seeds else ""
-        measured = f"{show(row.ours)}{interval(row)}{seeds}" if row.ours is not None else ""
+        measured = f"{effect(row.ours, row.scale)}{interval(row)}{seeds}" if row.ours is not None else ""
         verdict = f"{row.verdict}: {row.why}" if row.why else row.verdict
         lines.append(line((row.statement, row.place, asked_of(row), measured, verdict)))
     return "\n".join(lines)

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from reproduce.comparison import score_card
+from reproduce.comparison.effects import effect, required, span
 from reproduce.comparison.rows import Row
-from reproduce.output.effects import effect, required, span
 from reproduce.output.terminal import COLOURS, entry, table
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ that a claim was checked at the largest counts, as in the score card.
 from collections.abc import Iterator, Sequence
 
 from lengen.records import to_table
+from reproduce.comparison.effects import show
 from reproduce.comparison.rows import Row
 from reproduce.comparison.score_card import decisive
-from reproduce.comparison.tables import show
 from reproduce.publication.facts import Facts
 from reproduce.runs.catalogue import CATALOGUE
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from lengen.records import Run
 from reproduce.comparison import score_card
+from reproduce.comparison.effects import asked_of, effect, interval
 from reproduce.comparison.evidence import DIFFERS, FLOOR, REPRODUCED, UNDECIDED
 from reproduce.comparison.rows import SETTING
-from reproduce.comparison.tables import asked_of, claims_block, interval, show
+from reproduce.comparison.tables import claims_block
 from reproduce.comparison.verdicts import EQUAL, NOT_RUN, ORDER, UNTESTED
 from reproduce.publication.claims import ordered
 from reproduce.publication.facts import Facts
@@ -93,7 +94,7 @@ def _claims(paper: str, facts: Facts, verdict: str) -> str:
         headline = " (headline)" if row.headline else ""
         lines.append(
             f"- `{paper}/{row.id}`{headline}: {row.statement} ({row.place}). Asked: {asked_of(row)}; measured: "
-            f"{show(row.ours)}{interval(row)}, profile {row.profile}{seeds}."
+            f"{effect(row.ours, row.scale)}{interval(row)}, profile {row.profile}{seeds}."
         )
         whole = min((one.verdict for one in claims if one.counts_as == row.counts_as), key=ORDER.index)
         if whole != verdict:

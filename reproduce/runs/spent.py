@@ -9,7 +9,7 @@ def training(run: Run) -> float:
     Before checkpoints kept the time, ``seconds_training`` of an interrupted run had those of its last process alone;
     seconds a step, times steps, tell them.
     """
-    scalars = run.info["scalars"]
+    scalars = run.info.get("scalars")
     steps = scalars.get("steps", 0) if isinstance(scalars, dict) else 0
     return max(_number(run, "seconds_training"), steps * _number(run, "seconds_per_step"))
 

@@ -273,9 +273,9 @@ def test_markdown_shows_published_reference_and_yours():
     reference = rows_of(entries, three(A, 0.9) + three(B, 0.1))
     yours = rows_of(entries, three(A, 0.1) + three(B, 0.9))
     text = compare.to_markdown("p", reference, yours, {"D1": "smaller, because"})
-    assert "| required | reference | yours |" in text and "| required > 0.0000 |" in text
+    assert "| required | reference | yours |" in text and "| required > 0.0 % |" in text
     assert "| all claims | 1 | 1 | 0 | 0 | 0 | 0 | 0 |" in text
-    assert "**reproduced** 0.8000" in text and "**differs** -0.8000" in text
+    assert "**reproduced** +80.0 %" in text and "**differs** -80.0 %" in text
     assert "0 of 1 published hyper-parameters" in text and "- **D1** smaller, because" in text
     assert "Wilson" in text and "## What is open, and what would decide it\n\nNothing." in text
     assert "yours" not in compare.to_markdown("p", reference).lower()
@@ -317,6 +317,12 @@ def test_save_writes_both_files_once(made_paper, tmp_path):
     before = [path.stat().st_mtime_ns for path in paths]
     compare.save("p", stores)
     assert [path.stat().st_mtime_ns for path in paths] == before, "unchanged files are left alone"
+
+
+def test_a_store_without_runs_gets_no_files(made_paper, tmp_path):
+    found, paths = compare.save("p", [Store(tmp_path, "empty"), Store(tmp_path, "local")])
+    assert len(found) == 2 and {path.parent.parent.name for path in paths} == {"local"}
+    assert not (tmp_path / "empty").exists()
 
 
 def test_a_deviation_that_is_not_listed_gets_one_sentence(made_paper, monkeypatch, tmp_path):

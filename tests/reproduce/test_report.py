@@ -127,7 +127,9 @@ def test_every_claim_and_every_drawn_figure_stands_on_its_page_once(paper, site,
     )
     drawn = {sheet.figure.name for sheet in figures.sheets(paper, reference)}
     assert {name.removeprefix("figure-") for name in page.ids if name.startswith("figure-")} == drawn
-    assert all(len(alt) > 30 and ("Found: " in alt or "No claim" in alt) for _, alt in page.pictures)
+    alts = [alt for _, alt in page.pictures]
+    assert all(len(alt) > 30 for alt in alts) and len(set(alts)) == len(alts), "each says what it shows itself"
+    assert sum("Found: " in alt or "No claim" in alt for alt in alts) == len(drawn), "the first of a card says more"
     headers = {f"runs/{path.name}" for path in (folder / "runs").glob(f"{paper}.*")}
     assert len(headers) == len(reference.headers(paper)) and headers <= set(page.links)
 

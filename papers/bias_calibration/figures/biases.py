@@ -65,11 +65,13 @@ def bias_matrices(runs: Runs) -> Figure:
     transparent = sum(not bias.any() for bias in cross)
     shown = [float(np.isfinite(bias).mean()) for bias in cross if bias.any()]
     told = (
-        f"{plotting.count(transparent)} of {plotting.count(heads)} cross-attention heads" if transparent else "no head"
+        f"{plotting.count(transparent)} of {plotting.count(heads)} cross-attention heads"
+        if transparent
+        else "no head's cross-attention"
     )
     told += f" is transparent{'; the others keep' if transparent else ': all keep'} "
     mean = plotting.share(sum(shown) / len(shown)) if shown else "none"
-    plotting.found(figure, f"{told}{mean} of their cross-attention open, on average")
+    plotting.found(figure, f"{told}{mean} of it open, on average")
     plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
 

@@ -110,7 +110,7 @@ def _title(task: str, kinds: Kinds) -> list[str]:
 
 def _found(tasks: Mapping[str, Kinds]) -> str:
     """Who is right at the longest tested length of each task, of those that have learned the trained ones."""
-    told = []
+    told, several = [], False
     for task, kinds in tasks.items():
         learned = {
             words.spoken(kind, some[0]): plotting.scores([run.grid for run in some]).groupby("length")["value"].median()
@@ -123,6 +123,9 @@ def _found(tasks: Mapping[str, Kinds]) -> str:
             times = longest / words.trained(next(iter(kinds.values()))[0])
             best = plotting.ranked({name: float(values[longest]) for name, values in learned.items()})
             told.append(f"{words.TASKS.get(task, 'ListOps')} at {times:.2g} ×: {best}")
+            several = several or any(len(some) > 1 for some in kinds.values())
+    if several:
+        told.append("medians over seeds")
     return "; ".join(told).replace(" ×", " times the trained length", 1) or "No model has learned its trained lengths"
 
 

@@ -40,19 +40,16 @@ def fig7(runs: Runs) -> Figure:
 
 
 def _growth(settings: Sequence[Sequence[Run]]) -> str:
-    """How many more keys a step needs as operands are added, with and without a scratchpad; of models that have
-    learned."""
-    found: dict[bool, list[float]] = {True: [], False: []}
+    """How many more keys a step needs as operands are added, by setting; of models that have learned."""
+    found: dict[str, list[float]] = {}
     for some in settings:
         with contextlib.suppress(Missing):
             if not plotting.unlearned(some):
-                found[bool(setting(some[0], "scratchpad"))] += [keys_growth(run.key_counts)[0] for run in some]
-    told = [
-        f"{'with' if pad else 'without'} a scratchpad by an exponent of {median(found[pad]):.2f}"
-        for pad in (True, False)
-        if found[pad]
-    ]
-    return f"Keys that a step needs grow with the operands (1: in proportion) {plotting.listed(told)}" if told else ""
+                exponents = [keys_growth(run.key_counts)[0] for run in some]
+                found.setdefault(words.setting_name(some[0]), []).extend(exponents)
+    middles = sorted((median(exponents), name) for name, exponents in found.items())
+    told = [f"{name} {exponent:.2f}" for exponent, name in middles]
+    return f"Keys that a step needs grow as operands to the power of: {', '.join(told)}" if told else ""
 
 
 def _distinct(runs: Runs) -> list[Sequence[Run]]:
@@ -179,7 +176,6 @@ def _keys(part: SubFigure, settings: Sequence[Sequence[Run]]) -> None:
             axes.text(0.5, 0.5, "not run at this profile", ha="center", color="0.4", transform=axes.transAxes)
     panels[1].set_ylabel("")
     panels[0].set_ylim(bottom=0)
-    named = [axes.get_legend_handles_labels() for axes in panels]
-    handles, labels = ([item for pair in named for item in pair[side]] for side in (0, 1))
-    part.legend(handles, labels, loc="outside right center", frameon=False)
+    lines = {line.get_label(): line for axes in panels for line in axes.get_legend_handles_labels()[0]}
+    part.legend(list(lines.values()), list(lines), loc="outside right center", frameon=False)
     part.suptitle("Solid: mean over heads; dashed: over the more focused half of them; faint: each head", fontsize=8)

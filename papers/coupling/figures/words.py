@@ -14,7 +14,8 @@ SLUGS = {
         for pad, padding in (("pad", "zero-padded"), ("nopad", "not padded"))
         for query, response in (("plain", "reversed"), ("reversed", "reversed"), ("plain", "plain"))
     },
-    **{f"trained-{size}": f"what stands for {size} trained digits and operands" for size in (7, 10, 13)},
+    **{f"trained-{size}": f"the smaller size of S_A({size}, {size})" for size in (7, 10, 13)},
+    **{f"1L{n}H-{width}": f"1 layer with {n} heads in a width of {width}" for n in (4, 8) for width in (128, 256)},
     "no-padding": "without zero-padding",
     "first-operand": "scratchpad from the first operand",
     "construction": "the construction",

@@ -42,6 +42,7 @@ def _seeds(axes: Axes, runs: Runs) -> None:
     looks = panels.method_looks(runs)
     for name, some in runs.items():
         for _, one in minimum(some).groupby("run") if len(some) > 1 else ():
+            one = one.sort_values("length")
             axes.plot(one["length"], one["value"], color=looks[name].colour, alpha=0.3, zorder=1)
 
 

@@ -12,14 +12,13 @@ from typing import NamedTuple
 from lengen.measures import Missing
 from lengen.records import Run
 from reproduce.comparison.checks import Claim, Compare, Level, Ordered, Paired, Sides
+from reproduce.comparison.effects import asked_of, percent, show
 from reproduce.comparison.evidence import Evidence, Sample
 from reproduce.comparison.learning import unlearned
 from reproduce.comparison.regions import shared
 from reproduce.comparison.rows import Row
 from reproduce.comparison.score_card import LARGEST, decisive
-from reproduce.comparison.tables import asked_of, show
 from reproduce.comparison.verdicts import NOT_RUN
-from reproduce.output.effects import percent
 
 
 class Dots(NamedTuple):

@@ -22,6 +22,8 @@ class Picture(NamedTuple):
     """Pixels, so that the page keeps its place while pictures come in."""
     missing: int
     """Experiments of the figure that have no run there."""
+    alt: str
+    """What it shows, in words."""
 
 
 class Drawn(NamedTuple):
@@ -41,8 +43,6 @@ class FigureCard(NamedTuple):
 
     name: str
     title: str
-    alt: str
-    """What the picture shows and what was found, in words."""
     pictures: Sequence[Picture]
     claims: Sequence[ClaimCard]
     """Those that have their place here."""
@@ -78,25 +78,26 @@ def figure_card(
     figure: Figure, sheets: Sequence[Drawn], cards: Sequence[ClaimCard], home: Mapping[str, str]
 ) -> FigureCard | None:
     """The card of a figure; None where it was not drawn."""
-    drawn = []
+    title = f"{published_name(figure.name)}{figure.title}"
+    drawn: list[tuple[Picture, Sheet]] = []
     for store, sheet, file, width, height, says in sheets:
         missing = sum(not runs for runs in sheet.runs.values())
         profile = sheet.stem.name.rpartition("-")[2]
-        drawn.append((Picture(store, profile, file, width, height, missing), sheet, says))
+        alt = f"{says.rstrip('.') or title}."
+        drawn.append((Picture(store, profile, file, width, height, missing, alt), sheet))
     if not drawn:
         return None
     drawn.sort(key=lambda item: (item[0].store != "reference", item[0].missing, -PROFILES.index(item[0].profile)))
     claims = [card for card in cards if home.get(card.id) == figure.name]
     others = [card for card in cards if home.get(card.id) != figure.name and set(card.names) <= set(figure.reads)]
-    title = f"{published_name(figure.name)}{figure.title}"
     found = "; ".join(f"{card.statement}: {card.standings[0].verdict}" for card in (claims or others)[:4])
-    (shown, sheet, says), *_ = drawn
+    (shown, sheet), *further = drawn
+    shown = shown._replace(alt=f"{shown.alt} {'Found: ' + found if found else 'No claim rests on it'}.")
     runs: list[Run] = [run for some in sheet.runs.values() for run in some]
     return FigureCard(
         name=figure.name,
         title=title,
-        alt=f"{says.rstrip('.') or title}. {'Found: ' + found if found else 'No claim rests on it'}.",
-        pictures=[picture for picture, *_ in drawn],
+        pictures=[shown, *(picture for picture, _ in further)],
         claims=claims,
         others=others,
         keys=[key_of(shown.store, name, shown.profile) for name, some in sheet.runs.items() if some],

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lengen.records import Run
 from reproduce.comparison import compare, score_card
+from reproduce.comparison.effects import show
 from reproduce.comparison.rows import Row
-from reproduce.comparison.tables import show
 from reproduce.output import figures
 from reproduce.output.site.claim_cards import ClaimCard, claim_cards, run_page, slug
 from reproduce.output.site.experiment_lines import Line, lines

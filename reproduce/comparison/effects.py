@@ -7,9 +7,25 @@ import math
 import re
 
 from reproduce.comparison.rows import DIFFERENCE, SHARE, Row
-from reproduce.comparison.tables import show
 
 NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
+
+
+def show(value: object) -> str:
+    """A value as text: four decimals, three significant digits where those would hide it, nothing for None or NaN.
+
+    >>> show(0.9), show(3e-05), show(50000), show(True), show(None), show([1, 30])
+    ('0.9000', '3e-05', '50000', 'true', '', '[1, 30]')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        if value.is_integer() and abs(value) >= 10:
+            return str(int(value))
+        return f"{value:.3g}" if 0 < abs(value) < 1e-3 else f"{value:.4f}"
+    return str(value)
 
 
 def percent(value: float) -> str:
@@ -59,3 +75,15 @@ def required(row: Row) -> str:
         re.sub(NUMBER, lambda found: effect(float(found[0]), row.scale), row.published) if row.scale else row.published
     )
     return f"{row.relation} {text.replace(' % to ', ' to ')}"
+
+
+def asked_of(row: Row) -> str:
+    """`required`, and whether by the paper's number or ours."""
+    return f"{row.by} {required(row)}".lstrip()
+
+
+def interval(row: Row) -> str:
+    """The 95 % interval of a row in brackets, after a space; nothing where there is none."""
+    if row.ci_low is None or row.ci_high is None:
+        return ""
+    return f" [{span(row.ci_low, row.ci_high, row.scale)}]"
