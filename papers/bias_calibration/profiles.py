@@ -195,8 +195,8 @@ NIGHT: dict[Kind, Small] = {
     ListOpsMax: LISTOPS,
     ListOpsMin: LISTOPS,
     Successor: Small(6, 53, TO_50, 600, 400),
-    PairAddition: Small(6, 53, TO_50, 2800, 600),
-    NByOne: Small(6, 53, TO_50, 1400, 600, layers=2, slopes=(0, -1)),
+    PairAddition: Small(6, 53, TO_50, 2800, 1600),
+    NByOne: Small(6, 53, TO_50, 2000, 3600, layers=2, slopes=(0, -1)),
     RunningXor: Small(20, 53, BITS, 1600, 400, layers=2),
 }
 NIGHT_WINDOWED: dict[Kind, Windowed] = {

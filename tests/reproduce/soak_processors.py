@@ -33,10 +33,10 @@ RUNS = (
     "task_hinting/thm5.1/float32",
     "task_hinting/thm5.1/bfloat16",
     "task_hinting/thm5.1/construction",
+    "bias_calibration/table1/successor-abc",
     "bias_calibration/table1/successor-vanilla",
-    "coupling/fig3/coupling-scratchpad",
 )
-"""Computed weights first, then trained ones."""
+"""Computed weights first, then trained ones; none that was compiled, which is done for the processor that is there."""
 LINE = re.compile(r"^(same|differs|-) +(\S(?:.*?\S)?)  +(.*)$")
 
 
