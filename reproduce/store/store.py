@@ -88,7 +88,7 @@ class Workspace:
                 (folder / name).unlink(missing_ok=True)
         if not (folder / "metrics.csv").exists():
             write_text(folder / "metrics.csv", to_table(METRIC_COLUMNS, ()))
-        write_text(folder / SCORES[0], outcome.grid.to_csv())
+        write_text(folder / SCORES, outcome.grid.to_csv())
         if outcome.key_counts:
             write_text(folder / "keys.csv", key_counts_to_csv(outcome.key_counts))
         if outcome.attention is not None:
