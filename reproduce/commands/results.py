@@ -281,7 +281,7 @@ def promote_command(options: argparse.Namespace) -> int:
             f"make one with python -m reproduce run {options.selector}"
         )
     for run in runs:
-        copy = reference.adopt(run, local, options.weights)
+        copy = reference.adopt(run, local, options.weights, lambda said: print(said, file=sys.stderr))
         print(f"{readable(reference.folder(copy))}" if copy else f"{run.experiment} seed {run.seed}: already there")
     for paper in dict.fromkeys(run.experiment.split("/")[0] for run in runs):
         _refresh_reference(paper, reference)

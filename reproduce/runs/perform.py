@@ -97,8 +97,8 @@ class Watch(Protocol):
     def told(self, sentence: str) -> None: ...
 
 
-Perform = Callable[[Job, Callable[[Progress], None], Callable[[str], None]], Result]
-"""``perform(job, report, tell)`` makes one run; raises `JobError`, `FatalError`, or `BusyError` for a run that another
+Perform = Callable[[Job, Callable[[Progress], None]], Result]
+"""``perform(job, report)`` makes one run; raises `JobError`, `FatalError`, or `BusyError` for a run that another
 process is making: it is asked for again after the others."""
 
 
@@ -166,18 +166,18 @@ class Performer:
 
     order: Order
 
-    def __call__(self, job: Job, report: Callable[[Progress], None], tell: Callable[[str], None]) -> Result:
-        return perform(self.order, job, report, tell)
+    def __call__(self, job: Job, report: Callable[[Progress], None]) -> Result:
+        return perform(self.order, job, report)
 
 
-def perform(order: Order, job: Job, report: Callable[[Progress], None], tell: Callable[[str], None]) -> Result:
+def perform(order: Order, job: Job, report: Callable[[Progress], None]) -> Result:
     """Make one run: hold its lease, train and measure (resuming what a killed process left), publish."""
     store = Store(order.root, "local")
     began = time.monotonic()
     key = (job.experiment, job.profile, job.seed, job.spec.hash())
     work: Path | None = None
     try:
-        with store.workspace(*key, fresh=order.fresh, wait=False) as space:
+        with store.workspace(*key, fresh=order.fresh) as space:
             made = None if order.fresh else store.find(*key)  # by a process that held the lease before
             if made is None:
                 work = space.folder

@@ -96,10 +96,7 @@ def perform_stack(order: Order, jobs: Sequence[Job], report: Callable[[Job, Prog
     work = None
     try:
         with ExitStack() as held:
-            spaces = {
-                job: held.enter_context(store.workspace(*key, fresh=order.fresh, wait=False))
-                for job, key in keys.items()
-            }
+            spaces = {job: held.enter_context(store.workspace(*key, fresh=order.fresh)) for job, key in keys.items()}
             made = {} if order.fresh else {job: run for job, key in keys.items() if (run := store.find(*key))}
             todo = [job for job in jobs if job not in made]
             if todo:

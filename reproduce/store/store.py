@@ -172,16 +172,15 @@ class Store:
         spec_hash: str,
         *,
         fresh: bool = False,
-        wait: bool = True,
         tell: Callable[[str], None] | None = None,
     ) -> Iterator[Workspace]:
         """The work folder of one run, with its lease held; what another specification left in it is discarded.
 
         ``fresh`` discards what the same specification left too. Where another process holds the lease, ``tell``
-        gets one sentence and the call waits, or `BusyError` is raised if ``wait`` is False.
+        gets one sentence and the call waits; without ``tell`` it raises `BusyError`.
         """
         home = self.path / experiment / profile / f"seed-{seed}"
-        with leased(home, wait, tell) as held:
+        with leased(home, tell) as held:
             work = home / ".work"
             mark = work / _MARK
             with writing(work):
@@ -201,11 +200,13 @@ class Store:
             raise StoreError(damaged(path))
         return path
 
-    def adopt(self, run: Run, source: "Store", weights: bool = False) -> Run | None:
+    def adopt(
+        self, run: Run, source: "Store", weights: bool = False, tell: Callable[[str], None] | None = None
+    ) -> Run | None:
         """Copy a finished run of another store here as a new version; None where its files are here already.
 
         The checkpoint stays behind, and the weights too unless ``weights``, but for their sha256; weights above 4 MB
-        raise `StoreError`.
+        raise `StoreError`. ``tell`` as in `workspace`: two commands may promote at once.
         """
         origin = source.folder(run)
         sums = dict(run.info["files"])  # type: ignore[call-overload]
@@ -219,7 +220,7 @@ class Store:
         files = {name: sums[name] for name in names}
         if self._holds(key, files):
             return None
-        with self.workspace(*key, fresh=True) as space:
+        with self.workspace(*key, fresh=True, tell=tell) as space:
             if self._holds(key, files):  # by a process that held the lease before
                 return None
             for name in names:

@@ -284,4 +284,4 @@ def test_estimates_grow_with_the_work():
 def test_errors_of_a_run_become_sentences(results):
     order = Order(results, {}, False)
     with pytest.raises(JobError, match="RuntimeError: seed one is unlucky"):
-        runner.perform(order, Job("toy/fig1/alpha", "cpu", 1, behaving(FailsForSeedOne)), print, print)
+        runner.perform(order, Job("toy/fig1/alpha", "cpu", 1, behaving(FailsForSeedOne)), print)

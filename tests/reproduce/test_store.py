@@ -120,7 +120,7 @@ def test_a_second_process_is_told_and_waits(tmp_path, store):
     try:
         assert ready.wait(20)
         sentence = f"seed-0 is being written by process {holder.pid}"
-        with pytest.raises(StoreError, match=sentence), store.workspace(*KEY, HASH, wait=False):
+        with pytest.raises(StoreError, match=sentence), store.workspace(*KEY, HASH):
             pass
         told = []
         threading.Timer(0.2, leave.set).start()
@@ -142,7 +142,7 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path, store):
     assert holder.stdout.readline() == "held\n"
     holder.kill()
     holder.wait()
-    with store.workspace(*KEY, HASH, wait=False):
+    with store.workspace(*KEY, HASH):
         pass
 
 
@@ -294,13 +294,16 @@ def test_two_promotions_at_once_make_one_copy(store):
     run, reference = publish(store), Store(store.root, "reference")
     with reference.workspace(*KEY, HASH) as space:  # the one that came first, about to publish
         second: list[object] = []
-        thread = threading.Thread(target=lambda: second.append(Store(store.root, "reference").adopt(run, store)))
+        told: list[str] = []
+        other = Store(store.root, "reference")
+        thread = threading.Thread(target=lambda: second.append(other.adopt(run, store, tell=told.append)))
         thread.start()
         time.sleep(0.2)  # it has looked by now, and waits
         (space.folder / "metrics.csv").write_bytes((store.folder(run) / "metrics.csv").read_bytes())
         space.publish(INFO, outcome())
     thread.join(20)
     assert second == [None] and [found.version for found in reference.headers()] == [1]
+    assert len(told) == 1 and "waiting for it to finish" in told[0]
 
 
 def test_runs_that_hold_a_file_are_found_behind_newer_ones_without_it(store):
