@@ -19,7 +19,7 @@ from reproduce.comparison.published import load
 from reproduce.comparison.tables import to_csv
 from reproduce.publication import badges, facts, report
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.store import WEIGHTS, StoreError
+from reproduce.store.store import WEIGHTS
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
@@ -54,12 +54,6 @@ def test_a_comparison_is_read_as_it_was_written(known):
     for paper, rows in known.rows.items():
         path = known.reference.path / paper / "comparison.csv"
         assert to_csv(rows) == path.read_text(encoding="utf-8")
-
-
-def test_a_comparison_with_other_columns_is_refused(tmp_path):
-    (tmp_path / "comparison.csv").write_text("kind,id\nclaim,a\n")
-    with pytest.raises(StoreError, match="expected the columns kind,id,place"):
-        facts.read_rows(tmp_path / "comparison.csv")
 
 
 # ------------------------------------------------------------------ claims.csv
