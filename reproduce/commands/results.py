@@ -22,20 +22,11 @@ from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.store.atomic_files import readable
 from reproduce.store.provenance import checkout
-from reproduce.store.store import Store, StoreError, no_reference, results_root
+from reproduce.store.store import Store, StoreError, results_root, stores
 
 if TYPE_CHECKING:
     from reproduce.comparison.compare import Row
     from reproduce.output.description import Entry
-
-
-def stores() -> tuple[Store, Store]:
-    """The reference and the local store; says so where only the program is here."""
-    absent = no_reference()
-    if absent:
-        print(absent, file=sys.stderr)
-    root = results_root()
-    return Store(root, "reference"), Store(root, "local")
 
 
 def list_command(options: argparse.Namespace) -> int:

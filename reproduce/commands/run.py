@@ -18,7 +18,7 @@ from reproduce.runs.executors import usable_cores
 from reproduce.runs.perform import Job, Order, Plan, PlanError, Report
 from reproduce.store.atomic_files import one_line, readable
 from reproduce.store.provenance import provenance
-from reproduce.store.store import Store, results_root
+from reproduce.store.store import Store, results_root, stores
 
 
 def run_command(options: argparse.Namespace) -> int:
@@ -101,7 +101,7 @@ def conclude(papers: Sequence[str]) -> None:
     from reproduce.commands import results
     from reproduce.output import figures
 
-    reference, local = results.stores()
+    reference, local = stores()
     for paper in papers:
         drawn = figures.draw(paper, local, tell=counter(f"figures of {paper} drawn", sys.stderr))
         rows, yours, written = results.write_comparison(paper, [reference, local])

@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from reproduce.store.run_folder import (
     sealed,
 )
 
-__all__ = ["Store", "StoreError", "Workspace", "readable", "results_root", "write_bytes", "write_text"]
+__all__ = ["Store", "StoreError", "Workspace", "readable", "results_root", "stores", "write_bytes", "write_text"]
 
 WEIGHTS, CHECKPOINT = "model.safetensors", "last.ckpt"
 WEIGHTS_SUM = "weights_sha256"
@@ -51,17 +52,6 @@ def results_root() -> Path:
     program was installed without its repository."""
     chosen = os.environ.get("LENGEN_RESULTS")
     return Path(chosen).absolute() if chosen else (checkout() or Path.cwd()) / "results"
-
-
-def no_reference() -> str:
-    """One sentence where the committed results cannot be here, because only the program was installed; else nothing."""
-    place = results_root() / "reference"
-    if checkout() is not None or "LENGEN_RESULTS" in os.environ or any(place.glob("**/run.json")):
-        return ""
-    return (
-        f"{readable(place)} is not there: the committed results are part of the repository, not of the installed "
-        "package; run in a clone of it, or set LENGEN_RESULTS to its folder results"
-    )
 
 
 class Workspace:
@@ -292,3 +282,23 @@ def _number(folder: Path) -> int:
 
 def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def stores() -> tuple[Store, Store]:
+    """The reference and the local store; says so on stderr where the committed results are not here."""
+    absent = no_reference()
+    if absent:
+        print(absent, file=sys.stderr)
+    root = results_root()
+    return Store(root, "reference"), Store(root, "local")
+
+
+def no_reference() -> str:
+    """One sentence where the committed results cannot be here, because only the program was installed; else nothing."""
+    place = results_root() / "reference"
+    if checkout() is not None or "LENGEN_RESULTS" in os.environ or any(place.glob("**/run.json")):
+        return ""
+    return (
+        f"{readable(place)} is not there: the committed results are part of the repository, not of the installed "
+        "package; run in a clone of it, or set LENGEN_RESULTS to its folder results"
+    )
