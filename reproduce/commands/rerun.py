@@ -18,7 +18,7 @@ from lengen.records import Run
 from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import Display
-from reproduce.runs.estimate import cost
+from reproduce.runs.estimate import cost_on
 from reproduce.runs.executors import Local
 from reproduce.runs.newest import newest
 from reproduce.runs.perform import Job, Order
@@ -40,8 +40,7 @@ def rerun_command(options: argparse.Namespace) -> int:
         local = Store(Path(place), "local")
         _as_then(stored, local, spec)
         order = Order(local.root, provenance(options.arguments))
-        device = stored.profile if stored.info.get("device") == "cuda" else "cpu"
-        with Display({job: cost(spec, device)}, 1) as display:
+        with Display({job: cost_on(spec, gpu=stored.info.get("device") == "cuda")}, 1) as display:
             report = runner.run([job], order, Local(1), display)
         if not report.runs:
             return 1  # the display said why
