@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from lengen.config.experiment import Experiment
 from lengen.records import Run
+from reproduce.comparison.rows import CHECKED
 from reproduce.comparison.stored import stored
 from reproduce.output import listing, terminal
 from reproduce.runs.accuracy import accuracies
@@ -258,7 +259,7 @@ def _papers_and_figures(selector: str | None) -> list[tuple[str, list[str] | Non
 def promote_command(options: argparse.Namespace) -> int:
     """Copy finished local runs into the reference store as new versions."""
     reference, local = stores()
-    profiles = (options.profile,) if options.profile else ("cpu", "night", "paper")
+    profiles = (options.profile,) if options.profile else CHECKED
     runs: list[Run] = []
     chosen = CATALOGUE.select(options.selector)
     for profile in profiles:

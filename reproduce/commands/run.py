@@ -9,7 +9,6 @@ from lengen.records import Run
 from reproduce.commands import engines
 from reproduce.output import terminal
 from reproduce.runs import perform as runner
-from reproduce.runs import stacks
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE, narrowed
 from reproduce.runs.display import Display, counter
@@ -35,8 +34,6 @@ def run_command(options: argparse.Namespace) -> int:
     local = Store(results_root(), "local")
     done = {} if options.fresh else runner.finished(plan.jobs, local)
     todo = [job for job in plan.jobs if job not in done]
-    if options.stacked:
-        stacks.check(options)
     workers = engines.workers_here(options)
     if options.dry_run:
         if options.overrides:

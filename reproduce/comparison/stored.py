@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reproduce.comparison.rows import Row
-from reproduce.comparison.score_card import LARGEST
+from reproduce.comparison.rows import CHECKED, Row
 from reproduce.comparison.verdicts import EQUAL, NOT_COMPARABLE, ORDER, UNEQUAL
 from reproduce.store.atomic_files import StoreError, readable
 from reproduce.store.store import Store
@@ -38,7 +37,7 @@ def read(path: Path, paper: str) -> list[Row]:
             if not NEEDED.issubset(lines.fieldnames or ()):
                 raise ValueError
             rows = [Row(**_fields(line)) for line in lines]
-        if not all(row.verdict in WORDS and row.profile in LARGEST for row in rows):
+        if not all(row.verdict in WORDS and row.profile in CHECKED for row in rows):
             raise ValueError
         return rows
     except (OSError, ValueError, TypeError, csv.Error):

@@ -18,6 +18,7 @@ from lengen.config.experiment import Experiment
 from lengen.config.spec import Spec, SpecError
 from lengen.progress import Progress
 from lengen.records import Run
+from reproduce import is_sentence
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import StoreError, readable, write_text
 from reproduce.store.leases import BusyError
@@ -241,7 +242,7 @@ def explained(error: Exception, work: Path | None, root: Path) -> Exception:
     if isinstance(error, OSError) and error.filename is not None:
         place = readable(Path(os.fsdecode(error.filename)))
         return FatalError(f"{place}: {error.strerror}; make it readable and writable, then run the same command")
-    if isinstance(error, ValueError) and type(error).__module__.partition(".")[0] in ("lengen", "papers", "reproduce"):
+    if is_sentence(error):
         return JobError(str(error))
     sentence = f"{type(error).__name__}: {(str(error).splitlines() or ['no message'])[0]}"
     if work is not None and work.is_dir():
