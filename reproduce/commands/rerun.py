@@ -41,7 +41,7 @@ def rerun_command(options: argparse.Namespace) -> int:
         _as_then(stored, local, spec)
         order = Order(local.root, provenance(options.arguments))
         with Display({job: cost_on(spec, gpu=stored.info.get("device") == "cuda")}, 1) as display:
-            report = runner.run([job], order, Local(1), display)
+            report = runner.run([job], {}, order, Local(1), display)
         if not report.runs:
             return 1  # the display said why
         (again,) = report.runs

@@ -69,9 +69,9 @@ def run_command(options: argparse.Namespace) -> int:
         engines.engine(options, order, bool(todo)) as engine,
         Display(costs, min(engine.workers, len(todo)), len(done)) as display,
     ):
-        report = runner.run(plan.jobs, order, engine, display)
+        report = runner.run(plan.jobs, done, order, engine, display)
     if part or options.overrides or options.share:
-        _summary(report, Store(local.root, "local"))
+        _summary(report, local)
     else:
         conclude(list(dict.fromkeys(experiment.paper for experiment in chosen)))
     return _failures(report)

@@ -145,20 +145,23 @@ def finished(jobs: Sequence[Job], store: Store) -> dict[Job, Run]:
 
 
 def run(
-    jobs: Sequence[Job], order: Order, execute_all: Callable[[Sequence[Job], Perform, Watch], None], watch: Watch
+    jobs: Sequence[Job],
+    done: Mapping[Job, Run],
+    order: Order,
+    execute_all: Callable[[Sequence[Job], Perform, Watch], None],
+    watch: Watch,
 ) -> Report:
-    """Make every run that is not finished (every run, where ``order.fresh``) and collect failures.
+    """Make every run that is not ``done`` and collect failures.
 
     ``execute_all(jobs, perform, watch)`` is an executor. Raises `FatalError` for what concerns all runs.
     """
-    store = Store(order.root, "local")
-    done = {} if order.fresh else finished(jobs, store)
     collector = _Collector(watch)
     todo = [job for job in jobs if job not in done]
     if todo:
         execute_all(todo, Performer(order), collector)
-        done |= finished([job for job in todo if job.name not in collector.failures], Store(order.root, "local"))
-    return Report([done[job] for job in jobs if job in done], collector.failures)
+    made = finished([job for job in todo if job.name not in collector.failures], Store(order.root, "local"))
+    known = {**done, **made}
+    return Report([known[job] for job in jobs if job in known], collector.failures)
 
 
 @dataclass(frozen=True)

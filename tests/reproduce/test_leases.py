@@ -157,7 +157,7 @@ if __name__ == "__main__":
     todo = [runner.Job(f"toy/fig1/{name}", "cpu", seed, spec) for name, spec in specs.items() for seed in range(6)]
     order = runner.Order(Path(os.environ["LENGEN_RESULTS"]), {})
     with Display({job: cost(job.spec, "cpu") for job in todo}, 1) as display:
-        report = runner.run(todo, order, Local(int(sys.argv[1])), display)
+        report = runner.run(todo, {}, order, Local(int(sys.argv[1])), display)
     assert [run.version for run in report.runs] == [1] * 12, report
     assert not report.failures, report.failures
 """
