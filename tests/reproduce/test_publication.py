@@ -19,7 +19,7 @@ from reproduce.comparison.published import load
 from reproduce.comparison.tables import to_csv
 from reproduce.publication import badges, facts, report
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.store import WEIGHTS
+from reproduce.store.store import WEIGHTS, StoreError
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
@@ -262,9 +262,11 @@ def test_the_citation_has_the_version_of_the_project_and_the_ids_of_the_papers(c
         assert reference.get("doi") == (f"10.48550/arXiv.{paper.arxiv}" if paper.arxiv else None)
 
 
-def test_the_citation_follows_its_schema():
+def test_the_citation_follows_its_schema(citation):
     cffconvert = pytest.importorskip("cffconvert", reason="needs cffconvert: pip install cffconvert")
-    cffconvert.Citation((ROOT / "CITATION.cff").read_text(encoding="utf-8")).validate()
+    found = cffconvert.Citation((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert found.validate() is None, "it raises where something is wrong"
+    assert citation["title"] in found.as_apalike()
 
 
 # ------------------------------------------------------------------ writing
@@ -276,6 +278,13 @@ def test_only_what_changed_is_written(known, tmp_path):
     folder = tmp_path / "results" / "reference" / paper
     folder.mkdir(parents=True)
     shutil.copy(known.reference.path / paper / "comparison.csv", folder)
+    with pytest.raises(StoreError, match="results/reference holds no finished run of a paper"):
+        publication.write(tmp_path)
+    assert not (tmp_path / "results" / "claims.csv").exists()
+    run = known.reference.folder(known.runs[paper][0]) / "run.json"
+    there = tmp_path / run.relative_to(ROOT)
+    there.parent.mkdir(parents=True)
+    shutil.copy(run, there)
     first = publication.write(tmp_path)
     assert tmp_path / "ro-crate-metadata.json" in first and tmp_path / "results" / "claims.csv" in first
     assert publication.write(tmp_path) == []
