@@ -82,19 +82,13 @@ class Grid:
 
     @classmethod
     def from_csv(cls, text: str) -> "Grid":
-        """The inverse of `to_csv`, for files of version 1 too; raises `RecordError` with the line of the first bad row.
+        """The inverse of `to_csv`; raises `RecordError` with the line of the first bad row.
 
         A file without any cell is that of a grid.
         """
         header, *rows = _rows(text) or [[]]
-        if tuple(header) == SCORE_COLUMNS:
-            return cls._from_long(rows)
-        if tuple(header) in (("length", "mode", *VERSION_1), ("length", "count", "mode", *VERSION_1)):
-            return cls._from_version_1(tuple(header[: header.index("mode")]), rows)
-        raise RecordError(f"line 1: expected columns {','.join(SCORE_COLUMNS)}")
-
-    @classmethod
-    def _from_long(cls, rows: Sequence[Sequence[str]]) -> "Grid":
+        if tuple(header) != SCORE_COLUMNS:
+            raise RecordError(f"line 1: expected columns {','.join(SCORE_COLUMNS)}")
         curve = bool(rows) and len(rows[0]) == len(SCORE_COLUMNS) and not rows[0][1]
         grid = cls(("length",) if curve else ("length", "count"))
         for number, row in enumerate(rows, start=2):
@@ -112,26 +106,9 @@ class Grid:
                 raise RecordError(f"line {number}: expected {axes}, a mode, a new name and a number") from None
         return grid
 
-    @classmethod
-    def _from_version_1(cls, axes: tuple[str, ...], rows: Sequence[Sequence[str]]) -> "Grid":
-        """Runs stored before counts had rows of their own: five counts, always the same ones, side by side."""
-        grid = cls(axes)
-        for number, row in enumerate(rows, start=2):
-            try:
-                counts = Counts(zip(VERSION_1, map(int, row[len(axes) + 1 :]), strict=True))
-                right = max(counts["correct"], counts["answer_correct"])
-                if row[len(axes)] not in MODES or min(counts.values()) < 0 or right > counts["n"]:
-                    raise ValueError
-                grid.add(tuple(map(int, row[: len(axes)])), row[len(axes)], counts)
-            except ValueError:
-                raise RecordError(f"line {number}: expected {len(axes)} axis values, a mode and counts") from None
-        return grid
-
 
 SCORE_COLUMNS = ("length", "count", "mode", "name", "value")
 """Columns of the scores of a run."""
-VERSION_1 = ("n", "correct", "answer_correct", "edit_sum", "reference_tokens")
-"""The counts that stood side by side in the files of version 1."""
 METRIC_COLUMNS = ("step", "name", "value")
 """Columns of metrics.csv."""
 

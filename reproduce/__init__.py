@@ -3,3 +3,11 @@
 The way of a run: `cli` -> `runs.catalogue` (which experiments) -> `runs.perform` (which jobs) -> `runs.executors`
 (where they run) -> `Spec.run` -> `store` (what they leave) -> `output.figures`, `comparison` (what is read from it).
 """
+
+PROGRAM = ("lengen", "papers", "reproduce")
+"""The packages of the program: all of its code lies in their folders."""
+
+
+def is_sentence(error: BaseException) -> bool:
+    """Whether an error is a sentence for the user: a ValueError of one of our own types."""
+    return isinstance(error, ValueError) and type(error).__module__.partition(".")[0] in PROGRAM

@@ -14,14 +14,13 @@ from types import ModuleType
 from typing import NoReturn
 
 from lengen.config.experiment import PROFILES
+from reproduce import is_sentence
 
 FORMATS = ("table", "md", "csv", "json")
 LOGGERS = ("tensorboard", "wandb")
 SHELLS = ("bash", "zsh", "fish", "powershell")
 """Those that argcomplete writes scripts for."""
 MOST_SEEDS = 1000
-OURS = ("lengen", "papers", "reproduce")
-"""Packages whose ValueErrors are sentences for the user."""
 
 
 class Interrupted(BaseException):
@@ -178,6 +177,15 @@ def _takes_a_selector(command: argparse.ArgumentParser, nargs: str | None = None
     argument.completer = _selectors  # type: ignore[attr-defined]
 
 
+def _takes_a_run(command: argparse.ArgumentParser, overrides: bool = True) -> None:
+    """Options that say which stored run of an experiment answers."""
+    command.add_argument("--profile", choices=PROFILES, help="of the run to take (default: any)")
+    command.add_argument("--seed", type=seed, metavar="K", help="of the run to take (default: any)")
+    if overrides:
+        words = "the newest run, even if it was made with --set"
+        command.add_argument("--with-overrides", action="store_true", help=words)
+
+
 def parser() -> argparse.ArgumentParser:
     """The whole command line; each command names the function that answers it as ``answer``."""
     top = Parser(prog="python -m reproduce", description="Reproduce papers on length generalization, claim by claim.")
@@ -264,8 +272,7 @@ def parser() -> argparse.ArgumentParser:
     command = commands.add_parser("rerun", help="repeat a stored run, and say whether it gives the same numbers")
     command.set_defaults(answer=_run)
     command.add_argument("run", metavar="RUN", help="folder of a run, or paper/figure/variant for its newest")
-    command.add_argument("--profile", choices=PROFILES, help="of the run to take (default: any)")
-    command.add_argument("--seed", type=seed, metavar="K", help="of the run to take (default: any)")
+    _takes_a_run(command, overrides=False)
 
     beside = "also what was made with --set, beside the rest; it decides no verdict"
     for name, text, answer in (
@@ -318,11 +325,7 @@ def parser() -> argparse.ArgumentParser:
             words = "an auxiliary task of the setting (default: its main task)"
             command.add_argument("--task", default="", help=words)
         if name != "encode":
-            command.add_argument("--profile", choices=PROFILES, help="of the run to take (default: any)")
-            command.add_argument("--seed", type=seed, metavar="K", help="of the run to take (default: any)")
-            command.add_argument(
-                "--with-overrides", action="store_true", help="the newest run, even if it was made with --set"
-            )
+            _takes_a_run(command)
 
     command = commands.add_parser(
         "completion", help='complete the program reproduce in a shell: eval "$(reproduce completion bash)"'
@@ -335,12 +338,8 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument(
         "selector", nargs="?", metavar="SELECTOR", help="an experiment (default: those offered for it)"
     )
-    command.add_argument("--profile", choices=PROFILES, help="of the run to take (default: any)")
-    command.add_argument("--seed", type=seed, metavar="K", help="of the run to take (default: any)")
-    command.add_argument("--with-overrides", action="store_true", help="the newest run, even if it was made with --set")
-    command.add_argument(
-        "--pairs", type=positive, default=10_000, metavar="N", help="random pairs (the check has 10000)"
-    )
+    _takes_a_run(command)
+    command.add_argument("--pairs", type=positive, metavar="N", help="random pairs (default: those of the check)")
     command.add_argument("--json", action="store_true", help="one line of JSON")
     return top
 
@@ -380,8 +379,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         from reproduce.runs.perform import FatalError
 
-        expected = isinstance(error, ValueError) and type(error).__module__.partition(".")[0] in OURS
-        if not expected and not isinstance(error, FatalError):
+        if not is_sentence(error) and not isinstance(error, FatalError):
             raise
         return _refuse(str(error))
 

@@ -1,8 +1,10 @@
 """The counts that most tests need, by place instead of by name."""
 
-from lengen.records import VERSION_1, Counts
+from lengen.records import Counts
+
+NAMES = ("n", "correct", "answer_correct", "edit_sum", "reference_tokens")
 
 
 def counted(*values: float) -> Counts:
-    """n, correct, answer_correct, edit_sum, reference_tokens, as far as given."""
-    return Counts(zip(VERSION_1, values, strict=False))
+    """The counts of `NAMES`, as far as given."""
+    return Counts(zip(NAMES, values, strict=False))

@@ -55,7 +55,9 @@ class Judged:
 
 def adderboard_command(options: argparse.Namespace) -> int:
     """Judge the named model, or every one that a paper offers for it."""
-    judged = [judge(model, options.pairs) for model in _chosen(options)]
+    from lengen.inspection.adderboard import PAIRS
+
+    judged = [judge(model, options.pairs or PAIRS) for model in _chosen(options)]
     if options.json:
         print(json.dumps([plain(one) for one in judged], ensure_ascii=False))
     else:

@@ -113,7 +113,7 @@ def _leases(made: Path, place: str) -> Finding:
     """A lease is held and refused to a second owner."""
     remedy = "set LENGEN_RESULTS to a folder of another file system"
     try:
-        with leased(made, False, None) as held:
+        with leased(made) as held:
             held.check()
             second = SoftFileLease(made / LEASE, lease_duration=STALE, heartbeat_interval=HEARTBEAT)
             with contextlib.suppress(Timeout), second.acquire(timeout=0):

@@ -30,8 +30,18 @@ def check(options: argparse.Namespace) -> None:
             raise PlanError(f"{option} goes with --executor {' or '.join(executors)}, not with {options.executor}")
     if options.fresh and (options.executor == "slurm" or options.share):
         raise PlanError("--fresh would be done again by every worker: leave it out")
-    if options.stacked and options.share:
-        raise PlanError("--stacked trains in one process: leave out --share")
+    if options.stacked:
+        _check_stacked(options)
+
+
+def _check_stacked(options: argparse.Namespace) -> None:
+    if options.executor != "local":
+        raise PlanError(f"--stacked trains here: leave out --executor {options.executor}")
+    if options.loggers:
+        raise PlanError("--stacked writes metrics.csv alone: leave out --logger")
+    for name in ("jobs", "share"):
+        if getattr(options, name):
+            raise PlanError(f"--stacked trains in one process: leave out --{name}")
 
 
 def workers_here(options: argparse.Namespace) -> int:

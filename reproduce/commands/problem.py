@@ -14,15 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lengen.config.experiment import PROFILES, Experiment, Figure
 from lengen.config.spec import Spec, from_dict
 from lengen.records import Run
-from reproduce.commands.results import stores
 from reproduce.output import terminal
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import counter
+from reproduce.runs.newest import check_profile, newest
 from reproduce.store.atomic_files import one_line, readable
-from reproduce.store.store import WEIGHTS, StoreError
+from reproduce.store.store import WEIGHTS, stores
 
 if TYPE_CHECKING:
     from lengen.library import Found
+
+CHANGED = "take one of {} made with --set by --with-overrides"
+"""What to do where all runs are changed ones."""
 
 
 def encode_command(options: argparse.Namespace) -> int:
@@ -121,17 +124,15 @@ def find(
     ``with_overrides``: the newest run, even if it was made with ``--set``. Smoke runs answer where there is no other.
     Raises `StoreError` with the run to make where there is none.
     """
-    if profile is not None and profile not in experiment.specs:
-        reason = experiment.absent.get(profile, "not declared")
-        raise SelectorError(
-            f"--profile {profile}: {experiment.name} has no such size ({reason}); it has {', '.join(experiment.specs)}"
-        )
+    check_profile(experiment, profile)
     if not _spec(experiment).constructed:
-        run, weights = _trained(experiment, profile, seed, with_overrides)
+        run, store = newest(
+            experiment, stores(), profile, seed, weights=True, with_overrides=with_overrides, otherwise=CHANGED
+        )
         made = "".join(f" --set {override}" for override in run.info["overrides"])  # type: ignore[attr-defined]
         name = one_line(f"{run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store}){made}")
         # As a plain specification, without the sections of its paper.
-        return Model(from_dict(run.info["spec"]), weights, name, run)  # type: ignore[arg-type]
+        return Model(from_dict(run.info["spec"]), store.whole(run, WEIGHTS), name, run)  # type: ignore[arg-type]
     if profile is None:
         return Model(_spec(experiment), None, f"{experiment.name}, constructed: nothing to train", None)
     return Model(experiment.specs[profile], None, f"{experiment.name} {profile}, constructed", None)
@@ -144,38 +145,3 @@ def named(name: str) -> "Found":
     experiment = CATALOGUE.select_one(name)
     model = find(experiment)
     return Found(model.spec.override(*experiment.shown), model.weights, model.name)
-
-
-def _trained(experiment: Experiment, profile: str | None, seed: int | None, with_overrides: bool) -> tuple[Run, Path]:
-    """The run that answers, and its weights, which are those it wrote."""
-    held = [
-        (run, store, at)
-        for store in stores()
-        for run in store.headers(experiment.paper, holding=WEIGHTS)
-        for at in experiment.specs
-        if profile in (None, at) and seed in (None, run.seed)
-    ]
-    found = [(run, store) for run, store, at in held if CATALOGUE.counts(run, experiment, at)]
-    changed = [(run, store) for run, store, at in held if CATALOGUE.overridden(run, experiment, at)]
-    if with_overrides:
-        found += changed
-    if not found:
-        hint = f", or take one of {len(changed)} made with --set by --with-overrides" if changed else ""
-        raise StoreError(
-            f"{experiment.name} has no finished run with weights here: {_advice(experiment, profile, seed)}{hint}"
-        )
-    run, store = max(
-        found, key=lambda item: (item[0].profile != "smoke", str(item[0].info.get("finished")), item[0].version)
-    )
-    return run, store.whole(run, WEIGHTS)
-
-
-def _advice(experiment: Experiment, profile: str | None, seed: int | None) -> str:
-    """How to make the run that is missing, at a size that there is: cpu, which is the default, or else the largest."""
-    chosen = profile or ("cpu" if "cpu" in experiment.specs else next(reversed(list(experiment.specs))))
-    wanted = f" --profile {chosen}" * (chosen != "cpu" or profile is not None)
-    wanted += f" --seeds {seed}" * (seed is not None)
-    said = f"make one with python -m reproduce run {experiment.name}{wanted}"
-    if profile is None and chosen != "cpu":
-        said += f" (it has no cpu size: {experiment.absent.get('cpu', 'not declared')})"
-    return said

@@ -15,17 +15,17 @@ import msgspec
 
 from lengen.config.spec import Spec, from_dict
 from lengen.records import Run
-from reproduce.commands.results import stores
 from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import Display
-from reproduce.runs.estimate import cost
+from reproduce.runs.estimate import cost_on
 from reproduce.runs.executors import Local
+from reproduce.runs.newest import newest
 from reproduce.runs.perform import Job, Order
 from reproduce.runs.repeated import Line, compared, otherwise, same
 from reproduce.store.atomic_files import StoreError, readable, write_text
 from reproduce.store.provenance import provenance
-from reproduce.store.store import Store
+from reproduce.store.store import Store, stores
 
 WORDS = {True: "same", False: "differs", None: "-"}
 
@@ -40,9 +40,8 @@ def rerun_command(options: argparse.Namespace) -> int:
         local = Store(Path(place), "local")
         _as_then(stored, local, spec)
         order = Order(local.root, provenance(options.arguments))
-        device = stored.profile if stored.info.get("device") == "cuda" else "cpu"
-        with Display({job: cost(spec, device)}, 1) as display:
-            report = runner.run([job], order, Local(1), display)
+        with Display({job: cost_on(spec, gpu=stored.info.get("device") == "cuda")}, 1) as display:
+            report = runner.run([job], {}, order, Local(1), display)
         if not report.runs:
             return 1  # the display said why
         (again,) = report.runs
@@ -74,20 +73,7 @@ def chosen(text: str, profile: str | None = None, seed: int | None = None) -> tu
     if re.search(r"(^|/)v\d+/*$", text):
         raise StoreError(f"{text} holds no finished run: expected a folder such as results/local/.../seed-0/v1")
     experiment = CATALOGUE.select_one(text)
-    found = [
-        (run, store)
-        for store in stores()
-        for run in store.headers(experiment.paper)
-        for at in experiment.specs
-        if profile in (None, at) and seed in (None, run.seed) and CATALOGUE.counts(run, experiment, at)
-    ]
-    if not found:
-        wanted = f" --profile {profile}" * (profile is not None) + f" --seeds {seed}" * (seed is not None)
-        raise StoreError(
-            f"{experiment.name} has no finished run here: make one with python -m reproduce run {experiment.name}"
-            f"{wanted}, or name the folder of a run made with --set"
-        )
-    run, store = max(found, key=lambda item: (str(item[0].info.get("finished")), item[0].version))
+    run, store = newest(experiment, stores(), profile, seed, otherwise="name the folder of one of {} made with --set")
     return store.load(run), store
 
 

@@ -16,26 +16,18 @@ from typing import TYPE_CHECKING
 
 from lengen.config.experiment import Experiment
 from lengen.records import Run
+from reproduce.comparison.rows import CHECKED
 from reproduce.comparison.stored import stored
 from reproduce.output import listing, terminal
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.store.atomic_files import readable
 from reproduce.store.provenance import checkout
-from reproduce.store.store import Store, StoreError, no_reference, results_root
+from reproduce.store.store import Store, StoreError, results_root, stores
 
 if TYPE_CHECKING:
     from reproduce.comparison.compare import Row
     from reproduce.output.description import Entry
-
-
-def stores() -> tuple[Store, Store]:
-    """The reference and the local store; says so where only the program is here."""
-    absent = no_reference()
-    if absent:
-        print(absent, file=sys.stderr)
-    root = results_root()
-    return Store(root, "reference"), Store(root, "local")
 
 
 def list_command(options: argparse.Namespace) -> int:
@@ -267,7 +259,7 @@ def _papers_and_figures(selector: str | None) -> list[tuple[str, list[str] | Non
 def promote_command(options: argparse.Namespace) -> int:
     """Copy finished local runs into the reference store as new versions."""
     reference, local = stores()
-    profiles = (options.profile,) if options.profile else ("cpu", "night", "paper")
+    profiles = (options.profile,) if options.profile else CHECKED
     runs: list[Run] = []
     chosen = CATALOGUE.select(options.selector)
     for profile in profiles:
@@ -281,7 +273,7 @@ def promote_command(options: argparse.Namespace) -> int:
             f"make one with python -m reproduce run {options.selector}"
         )
     for run in runs:
-        copy = reference.adopt(run, local, options.weights)
+        copy = reference.adopt(run, local, options.weights, lambda said: print(said, file=sys.stderr))
         print(f"{readable(reference.folder(copy))}" if copy else f"{run.experiment} seed {run.seed}: already there")
     for paper in dict.fromkeys(run.experiment.split("/")[0] for run in runs):
         _refresh_reference(paper, reference)

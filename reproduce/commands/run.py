@@ -9,16 +9,15 @@ from lengen.records import Run
 from reproduce.commands import engines
 from reproduce.output import terminal
 from reproduce.runs import perform as runner
-from reproduce.runs import stacks
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE, narrowed
 from reproduce.runs.display import Display, counter
-from reproduce.runs.estimate import cost, in_words, makespan
+from reproduce.runs.estimate import cost, cost_on, in_words, makespan
 from reproduce.runs.executors import usable_cores
 from reproduce.runs.perform import Job, Order, Plan, PlanError, Report
 from reproduce.store.atomic_files import one_line, readable
 from reproduce.store.provenance import provenance
-from reproduce.store.store import Store, results_root
+from reproduce.store.store import Store, results_root, stores
 
 
 def run_command(options: argparse.Namespace) -> int:
@@ -35,8 +34,6 @@ def run_command(options: argparse.Namespace) -> int:
     local = Store(results_root(), "local")
     done = {} if options.fresh else runner.finished(plan.jobs, local)
     todo = [job for job in plan.jobs if job not in done]
-    if options.stacked:
-        stacks.check(options)
     workers = engines.workers_here(options)
     if options.dry_run:
         if options.overrides:
@@ -59,22 +56,22 @@ def run_command(options: argparse.Namespace) -> int:
             f"{len(left_out)} experiments are extra at the {options.profile} profile and run when named: see list",
             file=sys.stderr,
         )
-    device, on_ray = options.profile, options.executor == "ray"
-    if todo and options.profile == "paper" and (options.without_gpu if on_ray else not _has_gpu()):
+    gpu, on_ray = options.profile == "paper", options.executor == "ray"
+    if todo and gpu and (options.without_gpu if on_ray else not _has_gpu()):
         if not options.without_gpu:
             raise PlanError(
                 f"there is no GPU here, which --profile paper is made for; {_on_cores(todo)}: add --without-gpu to "
                 "start all the same, or choose --profile cpu"
             )
-        device = "cpu"
-    costs = {job: cost(job.spec, device) for job in todo}
+        gpu = False
+    costs = {job: cost_on(job.spec, gpu=gpu) for job in todo}
     with (
         engines.engine(options, order, bool(todo)) as engine,
         Display(costs, min(engine.workers, len(todo)), len(done)) as display,
     ):
-        report = runner.run(plan.jobs, order, engine, display)
+        report = runner.run(plan.jobs, done, order, engine, display)
     if part or options.overrides or options.share:
-        _summary(report, Store(local.root, "local"))
+        _summary(report, local)
     else:
         conclude(list(dict.fromkeys(experiment.paper for experiment in chosen)))
     return _failures(report)
@@ -101,7 +98,7 @@ def conclude(papers: Sequence[str]) -> None:
     from reproduce.commands import results
     from reproduce.output import figures
 
-    reference, local = results.stores()
+    reference, local = stores()
     for paper in papers:
         drawn = figures.draw(paper, local, tell=counter(f"figures of {paper} drawn", sys.stderr))
         rows, yours, written = results.write_comparison(paper, [reference, local])
@@ -143,7 +140,7 @@ def _has_gpu() -> bool:
 def _on_cores(jobs: Sequence[Job]) -> str:
     """How long jobs of the paper profile would take without a GPU."""
     cores = usable_cores()
-    words = in_words(makespan([cost(job.spec, "cpu").total for job in jobs], cores))
+    words = in_words(makespan([cost_on(job.spec, gpu=False).total for job in jobs], cores))
     return f"about {words} on {cores} core{'s' * (cores > 1)}"
 
 

@@ -34,16 +34,14 @@ from reproduce.comparison.checks import (
 from reproduce.comparison.evidence import ACROSS, REPRODUCED, Evidence, Finding, Side, Sources, Tested
 from reproduce.comparison.measures import Vocabulary
 from reproduce.comparison.published import Published, PublishedError, load
-from reproduce.comparison.rows import COLUMNS, DIFFERENCE, SETTING, SHARE, Row
+from reproduce.comparison.rows import CHECKED, COLUMNS, DIFFERENCE, SETTING, SHARE, Row
+from reproduce.comparison.score_card import LARGEST
 from reproduce.comparison.tables import to_csv, to_json, to_markdown
 from reproduce.comparison.verdicts import EQUAL, NOT_COMPARABLE, NOT_RUN, UNEQUAL, verdict
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store, write_text
 
 __all__ = ["COLUMNS", "Row", "compare", "rows", "save", "to_csv", "to_json", "to_markdown"]
-
-CHECKED = ("cpu", "night", "paper")
-"""Profiles at which claims are checked, in the order of their rows."""
 
 
 def compare(paper: str, stores: Sequence[Store]) -> list[Row]:
@@ -168,7 +166,7 @@ def _number(number: Number, evidence: Mapping[str, Evidence], published: Publish
             return _setting(number, paper, published)
     reasons: list[str] = []
     without: Row | None = None
-    for profile in [name for name in ("paper", "night", "cpu") if name in evidence]:
+    for profile in [name for name in LARGEST if name in evidence]:
         at = evidence[profile]
         try:
             tested = at.tested(_expand(number, at))

@@ -3,6 +3,8 @@
 import dataclasses
 from dataclasses import dataclass
 
+CHECKED = ("cpu", "night", "paper")
+"""Profiles whose runs count, from the smallest on; smoke shows nothing but that the program runs."""
 SETTING = "hyper-parameter"
 SHARE, DIFFERENCE = "share", "difference of shares"
 

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from reproduce.comparison.evidence import DIFFERS, FLOOR, REPRODUCED, UNDECIDED
-from reproduce.comparison.rows import Row
+from reproduce.comparison.rows import CHECKED, Row
 from reproduce.comparison.verdicts import NOT_RUN, ORDER, UNTESTED
 
-LARGEST = ("paper", "night", "cpu")
+LARGEST = CHECKED[::-1]
 """Profiles at which claims are checked, the one that counts first."""
 SHOWN = (REPRODUCED, DIFFERS, UNDECIDED, UNTESTED, FLOOR, NOT_RUN)
 

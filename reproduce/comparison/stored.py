@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reproduce.comparison.rows import Row
-from reproduce.comparison.score_card import LARGEST
+from reproduce.comparison.rows import CHECKED, Row
 from reproduce.comparison.verdicts import EQUAL, NOT_COMPARABLE, ORDER, UNEQUAL
 from reproduce.store.atomic_files import StoreError, readable
 from reproduce.store.store import Store
@@ -31,14 +30,14 @@ def stored(paper: str, stores: Sequence[Store]) -> list[Row]:
 
 
 def read(path: Path, paper: str) -> list[Row]:
-    """The rows of a file; values and what they are compared with stay text."""
+    """The rows of a file as they were written, numbers rounded as there; what it lacks of later columns is empty."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             lines = csv.DictReader(file, strict=True)
             if not NEEDED.issubset(lines.fieldnames or ()):
                 raise ValueError
             rows = [Row(**_fields(line)) for line in lines]
-        if not all(row.verdict in WORDS and row.profile in LARGEST for row in rows):
+        if not all(row.verdict in WORDS and row.profile in CHECKED for row in rows):
             raise ValueError
         return rows
     except (OSError, ValueError, TypeError, csv.Error):
@@ -55,9 +54,26 @@ def _fields(line: Mapping[str, str]) -> dict[str, Any]:
 def _value(text: str, kind: object) -> object:
     if kind is bool:
         return text == "true"
-    if kind in (float | None, int | None):
-        return None if text == "" else float(text) if kind == float | None else int(text)
-    return str(text)
+    if kind is str:
+        return text
+    found = number(text)  # an end of an interval is written whole where it is the bound of what is possible
+    if (kind == float | None and isinstance(found, str)) or (kind == int | None and isinstance(found, str | float)):
+        raise ValueError
+    return found
+
+
+def number(text: str) -> int | float | str | None:
+    """A cell as a number where it is one, else as text; None where it is empty.
+
+    >>> number("3"), number("0.2500"), number("3e-05"), number("[1, 30]"), number("")
+    (3, 0.25, 3e-05, '[1, 30]', None)
+    """
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text or None
 
 
 def resting_on(rows: Sequence[Row], selector: str) -> list[Row]:

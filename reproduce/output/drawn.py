@@ -16,10 +16,9 @@ from pathlib import Path
 
 from lengen.config.experiment import Figure
 from lengen.records import Run
+from reproduce import PROGRAM
 from reproduce.store.atomic_files import write_text
 
-PACKAGES = ("lengen", "papers", "reproduce")
-"""What can take part in a drawing, with all that lies in their folders."""
 LIBRARIES = ("matplotlib", "seaborn", "numpy", "pandas", "pillow", "kiwisolver", "pyparsing", "contourpy")
 """Whose version can change the bytes of a picture, or the numbers in it."""
 
@@ -27,7 +26,7 @@ LIBRARIES = ("matplotlib", "seaborn", "numpy", "pandas", "pillow", "kiwisolver",
 def sum_of(figure: Figure, runs: Mapping[str, Sequence[Run]], remark: str) -> str | None:
     """A digest of all that the picture is made of; None where something of it is not known to be in a file."""
     made_by = [work for work in (figure.draw, figure.table) if work is not None]
-    known = all(work.__module__.partition(".")[0] in PACKAGES for work in made_by)
+    known = all(work.__module__.partition(".")[0] in PROGRAM for work in made_by)
     # run.json of a finished run holds the sha256 of its other files, which were compared when it was read
     if not known or not all(run.info.get("files") for some in runs.values() for run in some):
         return None
@@ -46,7 +45,7 @@ def _program() -> str:
     said = [platform.python_version(), platform.machine(), *(f"{name} {version(name)}" for name in LIBRARIES)]
     total = hashlib.sha256(json.dumps(said).encode())
     top = Path(__file__).resolve().parent.parent.parent
-    for package in PACKAGES:
+    for package in PROGRAM:
         for path in sorted((top / package).rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 total.update(f"{path.relative_to(top)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())

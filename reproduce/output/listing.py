@@ -11,7 +11,7 @@ from lengen.config.experiment import Experiment, Figure
 from lengen.paper import Paper
 from lengen.records import Run
 from reproduce.comparison import score_card
-from reproduce.comparison.rows import Row
+from reproduce.comparison.rows import CHECKED, Row
 from reproduce.comparison.stored import resting_on
 from reproduce.output.terminal import COLOURS, entry, table
 from reproduce.runs.catalogue import CATALOGUE
@@ -26,8 +26,6 @@ LEGEND = (
     "experiments those with a finished run. Verdicts: at the largest size that has one, as compare last found them. "
     "compare PAPER shows every claim, list PAPER its figures, list PAPER/FIGURE their variants."
 )
-SIZES = ("cpu", "night", "paper")
-"""Profiles that are listed: smoke shows nothing but that the program runs."""
 
 
 class Finished(NamedTuple):
@@ -72,7 +70,7 @@ def papers(chosen: Sequence[Paper], stores: Sequence[Held], rows: Mapping[str, S
     for paper in chosen:
         found.add_row()
         name = entry(f"paper{paper.number} {paper.name}", paper.title)
-        sizes = [_size(paper.experiments(), profile, stores, cores) for profile in SIZES]
+        sizes = [_size(paper.experiments(), profile, stores, cores) for profile in CHECKED]
         columns = ["\n".join(column) for column in zip(*filter(None, sizes), strict=True)] or ["", "", ""]
         cards = [verdicts(score_card.score(rows[paper.name], headline)) for headline in (True, False)]
         found.add_row(name, *cards, *map(Text, columns))
@@ -145,7 +143,7 @@ def figures(
     for name, items in groups.items():
         title = titles.get(name.partition("/")[2], items[0].place)
         claims = verdicts(score_card.score(resting_on(rows, name)))
-        run = sum(_has_run(item, SIZES, stores) for item in items)
+        run = sum(_has_run(item, CHECKED, stores) for item in items)
         seconds = _seconds([item for item in items if "cpu" in item.specs], "cpu")
         time = in_words(sum(seconds)) if seconds else "-"
         found.add_row(entry(name, title), claims, str(len(items)), str(run), time)

@@ -63,7 +63,7 @@ def cards(facts: Facts) -> dict[Path, str]:
     for name in facts.runs:
         for run in facts.reference.headers(name, holding=WEIGHTS):
             found.setdefault(run.experiment, []).append(facts.reference.load(run))
-    return {facts.reference.path / name / CARD_NAME: _card(name, runs, facts) for name, runs in found.items()}
+    return {facts.reference.path / name / CARD_NAME: _card(name, runs) for name, runs in found.items()}
 
 
 def written(reference: Path) -> list[Path]:
@@ -71,7 +71,7 @@ def written(reference: Path) -> list[Path]:
     return sorted(reference.glob(f"*/*/*/{CARD_NAME}"))
 
 
-def _card(name: str, runs: Sequence[Run], facts: Facts) -> str:
+def _card(name: str, runs: Sequence[Run]) -> str:
     experiment = CATALOGUE.select_one(name)
     paper = CATALOGUE.paper(experiment.paper)
     head = {

@@ -11,6 +11,7 @@ from lengen.records import Run
 from reproduce.publication.datapackage import with_lines
 from reproduce.publication.facts import Facts
 from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.atomic_files import StoreError, readable
 
 CRATE = "https://w3id.org/ro/crate/1.1"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
@@ -24,13 +25,18 @@ Group = tuple[str, str, str]
 
 
 def crate(facts: Facts) -> str:
-    """The metadata of the checkout as a crate, one line for each entity."""
+    """The metadata of the checkout as a crate, one line for each entity; raises `StoreError` where it has no runs."""
     runs = [run for some in facts.runs.values() for run in some]
+    if not runs:
+        raise StoreError(
+            f"{readable(facts.reference.path)} holds no finished run of a paper, and a crate has the date of the last: "
+            "promote one"
+        )
     groups = _groups(runs)
     actions = [_action(group, some) for group, some in groups.items()]
-    tables = [_table(facts, path) for path in ("results/claims.csv", "results/datapackage.json")]
+    tables = [_table(path) for path in ("results/claims.csv", "results/datapackage.json")]
     folders = {str(folder["@id"]): folder for folder in map(_folder, runs)}
-    reports = [_report(facts, name) for name in facts.rows if _has_report(facts, name)]
+    reports = [_report(name) for name in facts.rows if _has_report(facts, name)]
     parts = [*tables, *reports, *folders.values()]
     papers = [_paper(name) for name in facts.rows]
     root = {
@@ -41,7 +47,7 @@ def crate(facts: Facts) -> str:
         "description": "What trained and constructed transformers were measured to do on arithmetic, and verdicts on "
         "the claims that publications make about them.",
         "version": facts.version,
-        "datePublished": max((str(run.info["finished"])[:10] for run in runs), default="2026-11-22"),
+        "datePublished": max(str(run.info["finished"])[:10] for run in runs),
         "license": {"@id": LICENSE},
         "author": {"@id": DEVELOPERS},
         "publisher": {"@id": DEVELOPERS},
@@ -111,7 +117,7 @@ def _folder(run: Run) -> Entity:
     return {"@id": f"results/reference/{where}/", "@type": "Dataset", "name": name}
 
 
-def _table(facts: Facts, path: str) -> Entity:
+def _table(path: str) -> Entity:
     kind = {"csv": "text/csv", "json": "application/json"}[path.rpartition(".")[2]]
     words = "every claim with its verdict" if kind == "text/csv" else "what the columns of all CSV files mean"
     return {"@id": path, "@type": "File", "name": words, "encodingFormat": kind}
@@ -121,7 +127,7 @@ def _has_report(facts: Facts, paper: str) -> bool:
     return (facts.repository / "papers" / paper / "REPORT.md").is_file()
 
 
-def _report(facts: Facts, paper: str) -> Entity:
+def _report(paper: str) -> Entity:
     title = CATALOGUE.paper(paper).title
     path = f"papers/{paper}/REPORT.md"
     return {"@id": path, "@type": "File", "name": f"Report on {title}", "encodingFormat": "text/markdown"}

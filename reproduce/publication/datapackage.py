@@ -20,14 +20,8 @@ COUNT: Field = ("count", "integer", "operands, or digits of the second factor; e
 MODE: Field = (
     "mode",
     "string",
-    "teacher_forced: the true response stands in the context; free_running: the model's own",
-)
-COUNTED: tuple[Field, ...] = (
-    ("n", "integer", "problems asked"),
-    ("correct", "integer", "responses that are right as a whole"),
-    ("answer_correct", "integer", "final answers that are right"),
-    ("edit_sum", "integer", "edits from the responses to the true ones, in tokens"),
-    ("reference_tokens", "integer", "tokens of the true responses"),
+    "teacher_forced: the true response stands in the context; free_running: the model's own; sampled: the model's own, "
+    "drawn at temperature 1",
 )
 VERDICT: tuple[Field, ...] = (
     ("place", "string", "where it stands in the publication"),
@@ -73,8 +67,6 @@ COMPARISON: tuple[Field, ...] = (
 )
 TABLES: Mapping[str, tuple[Field, ...]] = {
     "scores": (LENGTH, COUNT, MODE, ("name", "string", "what is counted"), ("value", "number", "how many")),
-    "grid": (LENGTH, COUNT, MODE, *COUNTED),
-    "curve": (LENGTH, MODE, *COUNTED),
     "metrics": (
         ("step", "integer", "updates made"),
         ("name", "string", "what is measured while training"),
@@ -96,8 +88,6 @@ ORDERED = {"claims": CLAIM_COLUMNS, "comparison": ROW_COLUMNS}
 """Columns in the order of the file, where it is not that of `TABLES`."""
 WORDS = {
     "scores": "Counts by tested cell",
-    "grid": "Counts by operand length and count",
-    "curve": "Counts by length",
     "metrics": "Training curve",
     "keys": "Keys that attention holds on to",
     "comparison": "Published and measured",

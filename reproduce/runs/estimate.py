@@ -1,6 +1,7 @@
 """How long a run takes, before it has run; torch-free.
 
-What enters is a specification; what leaves are seconds on one processor core (smoke, cpu) or one GPU (paper).
+What enters is a specification; what leaves are seconds on one processor core, which the profiles smoke, cpu and night
+are made for, or on one GPU, which paper is made for.
 The count of operations is the usual one (6 per parameter and token in training, 2 in a forward pass, and the
 attention products); the rates are measured averages. The progress display corrects both by what it sees.
 """
@@ -46,19 +47,21 @@ class Cost(NamedTuple):
 
 
 def cost(spec: Spec, profile: str) -> Cost:
-    """Estimated seconds of one run of ``spec``: on a GPU where ``profile`` is paper, else on one core."""
-    parts = [_cost(part, profile) for part in spec.trainings()]
+    """Estimated seconds of one run of ``spec`` on what its profile is made for: a GPU for paper, else one core."""
+    return cost_on(spec, gpu=profile == "paper")
+
+
+def cost_on(spec: Spec, *, gpu: bool) -> Cost:
+    """Estimated seconds of one run of ``spec`` on a GPU, or on one core, whatever its profile."""
+    parts = [_cost(part, gpu) for part in spec.trainings()]
     return Cost(sum(part.train for part in parts), parts[-1].measure)
 
 
 @cache  # experiments share specifications
-def _cost(spec: Spec, profile: str) -> Cost:
-    device = "gpu" if profile == "paper" else "core"
-    rate = (
-        GPU_RATE
-        if profile == "paper"
-        else CORE_RATE[spec.model.activation] * (NARROW if spec.model.width < 128 else 1.0)
-    )
+def _cost(spec: Spec, gpu: bool) -> Cost:
+    device = "gpu" if gpu else "core"
+    core_rate = CORE_RATE[spec.model.activation] * (NARROW if spec.model.width < 128 else 1.0)
+    rate = GPU_RATE if gpu else core_rate
     train, test = spec.train, spec.test
     model, data = _size(spec.model), DataSpec(task=spec.data.task, format=spec.data.format, spaces=spec.data.spaces)
     task = data.task
@@ -75,7 +78,7 @@ def _cost(spec: Spec, profile: str) -> Cost:
     testing += sum(cells) * (test.track * train.evaluations + 2 * test.sampled)
     averaged = [data.tokens(length, count) for length, count in test.attention]
     testing += sum(forward(model, *pair) for pair in averaged) * test.attention_examples
-    if device == "core" and train.precision == "bf16-products":
+    if not gpu and train.precision == "bf16-products":
         training /= ROUNDED
     return Cost(
         START[device] + padding * (training + validating) / rate + train.steps * STEP_OVERHEAD[device],

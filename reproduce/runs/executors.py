@@ -58,7 +58,7 @@ def _here(job: Job, perform: Perform, watch: Watch, turns: Turns[Job]) -> None:
     watch.started(job)
     try:
         report = throttled(lambda progress: watch.progressed(job, progress))
-        watch.finished(job, perform(job, report, watch.told))
+        watch.finished(job, perform(job, report))
     except BusyError as error:
         turns.postpone(job)
         watch.postponed(job, str(error))
@@ -156,8 +156,6 @@ class _Pool:
         job = self._running[pipe]
         if kind == "progress":
             self._watch.progressed(job, content)
-        elif kind == "told":
-            self._watch.told(content)
         elif kind == "fatal":
             raise FatalError(content)
         else:
@@ -202,7 +200,7 @@ def work(pipe: Connection, perform: Perform) -> None:
     while (job := jobs.get()) is not None:
         try:
             report = throttled(lambda progress: pipe.send(("progress", progress)))
-            pipe.send(("finished", perform(job, report, lambda sentence: pipe.send(("told", sentence)))))
+            pipe.send(("finished", perform(job, report)))
         except BusyError as error:
             pipe.send(("busy", str(error)))
         except JobError as error:

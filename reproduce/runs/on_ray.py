@@ -165,7 +165,7 @@ class _Errands:
             held = ExitStack()
             key = (job.experiment, job.profile, job.seed, job.spec.hash())
             try:
-                space = held.enter_context(self._store.workspace(*key, fresh=self._order.fresh, wait=False))
+                space = held.enter_context(self._store.workspace(*key, fresh=self._order.fresh))
                 made = None if self._order.fresh else self._store.find(*key)  # by who held the lease before
             except BusyError as error:
                 self._waiting.postpone(job)

@@ -18,6 +18,7 @@ from lengen.config.experiment import Experiment
 from lengen.config.spec import Spec, SpecError
 from lengen.progress import Progress
 from lengen.records import Run
+from reproduce import is_sentence
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import StoreError, readable, write_text
 from reproduce.store.leases import BusyError
@@ -97,8 +98,8 @@ class Watch(Protocol):
     def told(self, sentence: str) -> None: ...
 
 
-Perform = Callable[[Job, Callable[[Progress], None], Callable[[str], None]], Result]
-"""``perform(job, report, tell)`` makes one run; raises `JobError`, `FatalError`, or `BusyError` for a run that another
+Perform = Callable[[Job, Callable[[Progress], None]], Result]
+"""``perform(job, report)`` makes one run; raises `JobError`, `FatalError`, or `BusyError` for a run that another
 process is making: it is asked for again after the others."""
 
 
@@ -144,20 +145,23 @@ def finished(jobs: Sequence[Job], store: Store) -> dict[Job, Run]:
 
 
 def run(
-    jobs: Sequence[Job], order: Order, execute_all: Callable[[Sequence[Job], Perform, Watch], None], watch: Watch
+    jobs: Sequence[Job],
+    done: Mapping[Job, Run],
+    order: Order,
+    execute_all: Callable[[Sequence[Job], Perform, Watch], None],
+    watch: Watch,
 ) -> Report:
-    """Make every run that is not finished (every run, where ``order.fresh``) and collect failures.
+    """Make every run that is not ``done`` and collect failures.
 
     ``execute_all(jobs, perform, watch)`` is an executor. Raises `FatalError` for what concerns all runs.
     """
-    store = Store(order.root, "local")
-    done = {} if order.fresh else finished(jobs, store)
     collector = _Collector(watch)
     todo = [job for job in jobs if job not in done]
     if todo:
         execute_all(todo, Performer(order), collector)
-        done |= finished([job for job in todo if job.name not in collector.failures], Store(order.root, "local"))
-    return Report([done[job] for job in jobs if job in done], collector.failures)
+    made = finished([job for job in todo if job.name not in collector.failures], Store(order.root, "local"))
+    known = {**done, **made}
+    return Report([known[job] for job in jobs if job in known], collector.failures)
 
 
 @dataclass(frozen=True)
@@ -166,18 +170,18 @@ class Performer:
 
     order: Order
 
-    def __call__(self, job: Job, report: Callable[[Progress], None], tell: Callable[[str], None]) -> Result:
-        return perform(self.order, job, report, tell)
+    def __call__(self, job: Job, report: Callable[[Progress], None]) -> Result:
+        return perform(self.order, job, report)
 
 
-def perform(order: Order, job: Job, report: Callable[[Progress], None], tell: Callable[[str], None]) -> Result:
+def perform(order: Order, job: Job, report: Callable[[Progress], None]) -> Result:
     """Make one run: hold its lease, train and measure (resuming what a killed process left), publish."""
     store = Store(order.root, "local")
     began = time.monotonic()
     key = (job.experiment, job.profile, job.seed, job.spec.hash())
     work: Path | None = None
     try:
-        with store.workspace(*key, fresh=order.fresh, wait=False) as space:
+        with store.workspace(*key, fresh=order.fresh) as space:
             made = None if order.fresh else store.find(*key)  # by a process that held the lease before
             if made is None:
                 work = space.folder
@@ -241,7 +245,7 @@ def explained(error: Exception, work: Path | None, root: Path) -> Exception:
     if isinstance(error, OSError) and error.filename is not None:
         place = readable(Path(os.fsdecode(error.filename)))
         return FatalError(f"{place}: {error.strerror}; make it readable and writable, then run the same command")
-    if isinstance(error, ValueError) and type(error).__module__.partition(".")[0] in ("lengen", "papers", "reproduce"):
+    if is_sentence(error):
         return JobError(str(error))
     sentence = f"{type(error).__name__}: {(str(error).splitlines() or ['no message'])[0]}"
     if work is not None and work.is_dir():

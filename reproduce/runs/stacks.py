@@ -4,7 +4,6 @@ What enters are jobs; what leaves are runs in the local store whose run.json say
 """
 
 import time
-from argparse import Namespace
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -18,7 +17,6 @@ from reproduce.runs.perform import (
     JobError,
     Order,
     Perform,
-    PlanError,
     Result,
     Watch,
     explained,
@@ -29,16 +27,6 @@ from reproduce.runs.perform import (
 from reproduce.runs.turns import Turns
 from reproduce.store.leases import BusyError
 from reproduce.store.store import Store
-
-
-def check(options: Namespace) -> None:
-    """Raise `PlanError`, before anything is trained, for options that do not go with ``--stacked``."""
-    if options.executor != "local":
-        raise PlanError(f"--stacked trains here: leave out --executor {options.executor}")
-    if options.loggers:
-        raise PlanError("--stacked writes metrics.csv alone: leave out --logger")
-    if options.jobs:
-        raise PlanError("--stacked trains in one process: leave out --jobs")
 
 
 def stacks_of(jobs: Sequence[Job]) -> list[list[Job]]:
@@ -96,10 +84,7 @@ def perform_stack(order: Order, jobs: Sequence[Job], report: Callable[[Job, Prog
     work = None
     try:
         with ExitStack() as held:
-            spaces = {
-                job: held.enter_context(store.workspace(*key, fresh=order.fresh, wait=False))
-                for job, key in keys.items()
-            }
+            spaces = {job: held.enter_context(store.workspace(*key, fresh=order.fresh)) for job, key in keys.items()}
             made = {} if order.fresh else {job: run for job, key in keys.items() if (run := store.find(*key))}
             todo = [job for job in jobs if job not in made]
             if todo:

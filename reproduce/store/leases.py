@@ -72,11 +72,11 @@ class Held:
 
 
 @contextlib.contextmanager
-def leased(home: Path, wait: bool, tell: Callable[[str], None] | None) -> Iterator[Held]:
+def leased(home: Path, tell: Callable[[str], None] | None = None) -> Iterator[Held]:
     """Hold the lease of ``home``, which is made if need be.
 
-    Where another process holds it, ``tell`` gets one sentence and the call waits, or `BusyError` is raised if ``wait``
-    is False. Raises `StoreError` where the folder cannot be written.
+    Where another process holds it, ``tell`` gets one sentence and the call waits; without ``tell`` it raises
+    `BusyError`. Raises `StoreError` where the folder cannot be written.
     """
     with writing(home):
         home.mkdir(parents=True, exist_ok=True)
@@ -86,14 +86,13 @@ def leased(home: Path, wait: bool, tell: Callable[[str], None] | None) -> Iterat
     with contextlib.ExitStack() as held:
         if not _acquired(lease, home, MOMENT, MOMENT / 3):
             sentence = f"{readable(home)} is being written by {_who(lease)}"
-            if not wait:
+            if tell is None:
                 raise BusyError(sentence + ": wait for it to finish, or stop it")
-            if tell is not None:
-                tell(sentence + ": waiting for it to finish")
+            tell(sentence + ": waiting for it to finish")
             while not _acquired(lease, home, EMPTY / 4, POLL):
                 pass
         held.callback(lease.release)
-        held.enter_context(_earlier(home, wait))
+        held.enter_context(_earlier(home, wait=tell is not None))
         yield Held(home, lease)
 
 

@@ -14,11 +14,10 @@ from importlib import metadata
 from pathlib import Path
 
 from lengen.machine import machine
+from reproduce import PROGRAM
 
 PACKAGES = ("torch", "lightning", "torchmetrics", "numpy", "safetensors")
 """Packages whose version can change a result."""
-CODE = ("lengen", "papers", "reproduce")
-"""Folders whose uncommitted changes make a run ``dirty``."""
 
 
 def checkout() -> Path | None:
@@ -52,15 +51,17 @@ def this_machine() -> dict[str, object]:
 def code_digest() -> str:
     """A sha256 over the program's own files: two machines that have it in common run the same code."""
     root, digest = Path(__file__).resolve().parents[2], hashlib.sha256()
-    for path in sorted(path for name in CODE for path in (root / name).rglob("*.*") if path.suffix in (".py", ".toml")):
+    for path in sorted(
+        path for name in PROGRAM for path in (root / name).rglob("*.*") if path.suffix in (".py", ".toml")
+    ):
         digest.update(f"{path.relative_to(root).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()
 
 
 def commit() -> tuple[str, bool]:
-    """The commit of this checkout, ``unknown`` where it is none, and whether code differs from it."""
+    """The commit of this checkout, ``unknown`` where it is none, and whether the program differs from it."""
     try:
-        return _git("rev-parse", "HEAD"), bool(_git("status", "--porcelain", "--", *CODE))
+        return _git("rev-parse", "HEAD"), bool(_git("status", "--porcelain", "--", *PROGRAM))
     except (OSError, subprocess.SubprocessError):
         return "unknown", True
 

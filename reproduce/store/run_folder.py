@@ -20,10 +20,10 @@ from lengen.records import AttentionMap, Grid, KeyCount, RecordError, key_counts
 from reproduce.store.atomic_files import StoreError, read_bytes, readable
 
 SCHEMA = 2
-"""Version of run.json: from 2 on its setting is made of parts. Other files of version 1 are read as they are."""
-SCORES = ("scores.csv", "grid.csv", "curve.csv")
-"""Names under which the counts of a run may stand: the first since version 2, the others before."""
-RECORDS = ("metrics.csv", *SCORES, "keys.csv", "attention.npz", "arrays.npz")
+"""Version of run.json; no other is read."""
+SCORES = "scores.csv"
+"""The counts of a run, which every run has."""
+RECORDS = ("metrics.csv", SCORES, "keys.csv", "attention.npz", "arrays.npz")
 """What a run measured; each is checked against its sha256 when read."""
 
 
@@ -111,14 +111,12 @@ def load_info(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise StoreError(f"{readable(path)}: expected JSON ({reason}){repair}") from None
-    if isinstance(info, dict) and info.get("schema_version") == 1:
+    if isinstance(info, dict) and isinstance(version := info.get("schema_version"), int) and version != SCHEMA:
+        who, remedy = "an older", "delete its folder and run it again"
+        if version > SCHEMA:
+            who, remedy = "a newer", "update this one, or delete its folder"
         raise StoreError(
-            f"{readable(path)}: its setting is of schema_version 1; python -m reproduce.store.migration rewrites it"
-        )
-    if isinstance(info, dict) and isinstance(version := info.get("schema_version"), int) and version > SCHEMA:
-        raise StoreError(
-            f"{readable(path)}: expected schema_version {SCHEMA}, and a newer program wrote {version}: update this "
-            "one, or delete its folder"
+            f"{readable(path)}: expected schema_version {SCHEMA}, and {who} program wrote {version}: {remedy}"
         )
     if not isinstance(info, dict) or info.get("schema_version") != SCHEMA or info.get("status") != "finished":
         raise StoreError(f"{readable(path)}: expected schema_version {SCHEMA} and status finished{repair}")
@@ -153,10 +151,10 @@ def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
             ) from None
         if hashlib.sha256(texts[name]).hexdigest() != info["files"][name]:
             raise StoreError(damaged(path))
-    name = next((name for name in SCORES if name in texts), "")
-    if not name:
-        raise StoreError(f"{readable(folder)}: expected {SCORES[0]}; restore it, or delete this folder")
+    if SCORES not in texts:
+        raise StoreError(f"{readable(folder)}: expected {SCORES}; restore it, or delete this folder")
     try:
+        name = SCORES
         grid = Grid.from_csv(texts[name].decode())
         name = "metrics.csv"
         metrics = metrics_from_csv(texts[name].decode()) if name in texts else ()

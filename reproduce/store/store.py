@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from reproduce.store.run_folder import (
     sealed,
 )
 
-__all__ = ["Store", "StoreError", "Workspace", "readable", "results_root", "write_bytes", "write_text"]
+__all__ = ["Store", "StoreError", "Workspace", "readable", "results_root", "stores", "write_bytes", "write_text"]
 
 WEIGHTS, CHECKPOINT = "model.safetensors", "last.ckpt"
 WEIGHTS_SUM = "weights_sha256"
@@ -51,17 +52,6 @@ def results_root() -> Path:
     program was installed without its repository."""
     chosen = os.environ.get("LENGEN_RESULTS")
     return Path(chosen).absolute() if chosen else (checkout() or Path.cwd()) / "results"
-
-
-def no_reference() -> str:
-    """One sentence where the committed results cannot be here, because only the program was installed; else nothing."""
-    place = results_root() / "reference"
-    if checkout() is not None or "LENGEN_RESULTS" in os.environ or any(place.glob("**/run.json")):
-        return ""
-    return (
-        f"{readable(place)} is not there: the committed results are part of the repository, not of the installed "
-        "package; run in a clone of it, or set LENGEN_RESULTS to its folder results"
-    )
 
 
 class Workspace:
@@ -88,7 +78,7 @@ class Workspace:
                 (folder / name).unlink(missing_ok=True)
         if not (folder / "metrics.csv").exists():
             write_text(folder / "metrics.csv", to_table(METRIC_COLUMNS, ()))
-        write_text(folder / SCORES[0], outcome.grid.to_csv())
+        write_text(folder / SCORES, outcome.grid.to_csv())
         if outcome.key_counts:
             write_text(folder / "keys.csv", key_counts_to_csv(outcome.key_counts))
         if outcome.attention is not None:
@@ -172,16 +162,15 @@ class Store:
         spec_hash: str,
         *,
         fresh: bool = False,
-        wait: bool = True,
         tell: Callable[[str], None] | None = None,
     ) -> Iterator[Workspace]:
         """The work folder of one run, with its lease held; what another specification left in it is discarded.
 
         ``fresh`` discards what the same specification left too. Where another process holds the lease, ``tell``
-        gets one sentence and the call waits, or `BusyError` is raised if ``wait`` is False.
+        gets one sentence and the call waits; without ``tell`` it raises `BusyError`.
         """
         home = self.path / experiment / profile / f"seed-{seed}"
-        with leased(home, wait, tell) as held:
+        with leased(home, tell) as held:
             work = home / ".work"
             mark = work / _MARK
             with writing(work):
@@ -201,11 +190,13 @@ class Store:
             raise StoreError(damaged(path))
         return path
 
-    def adopt(self, run: Run, source: "Store", weights: bool = False) -> Run | None:
+    def adopt(
+        self, run: Run, source: "Store", weights: bool = False, tell: Callable[[str], None] | None = None
+    ) -> Run | None:
         """Copy a finished run of another store here as a new version; None where its files are here already.
 
         The checkpoint stays behind, and the weights too unless ``weights``, but for their sha256; weights above 4 MB
-        raise `StoreError`.
+        raise `StoreError`. ``tell`` as in `workspace`: two commands may promote at once.
         """
         origin = source.folder(run)
         sums = dict(run.info["files"])  # type: ignore[call-overload]
@@ -219,7 +210,7 @@ class Store:
         files = {name: sums[name] for name in names}
         if self._holds(key, files):
             return None
-        with self.workspace(*key, fresh=True) as space:
+        with self.workspace(*key, fresh=True, tell=tell) as space:
             if self._holds(key, files):  # by a process that held the lease before
                 return None
             for name in names:
@@ -291,3 +282,23 @@ def _number(folder: Path) -> int:
 
 def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def stores() -> tuple[Store, Store]:
+    """The reference and the local store; says so on stderr where the committed results are not here."""
+    absent = no_reference()
+    if absent:
+        print(absent, file=sys.stderr)
+    root = results_root()
+    return Store(root, "reference"), Store(root, "local")
+
+
+def no_reference() -> str:
+    """One sentence where the committed results cannot be here, because only the program was installed; else nothing."""
+    place = results_root() / "reference"
+    if checkout() is not None or "LENGEN_RESULTS" in os.environ or any(place.glob("**/run.json")):
+        return ""
+    return (
+        f"{readable(place)} is not there: the committed results are part of the repository, not of the installed "
+        "package; run in a clone of it, or set LENGEN_RESULTS to its folder results"
+    )

@@ -1,6 +1,7 @@
 """Every experiment of the thesis: declared whole, equal specifications one run, written as Table 4.1 prints."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -214,7 +215,8 @@ def test_solve_asks_a_shared_run_what_its_experiment_looks_at(name, capsys, monk
     home = CATALOGUE.home(experiment, "smoke").name
     save_model(build_model(spec, 0), str(tmp_path / WEIGHTS))
     run = Run(home, "smoke", 0, 1, "local", {"spec": spec.to_dict(), "overrides": []}, None)
-    monkeypatch.setattr(problems, "_trained", lambda *asked: (run, tmp_path / WEIGHTS))
+    store = SimpleNamespace(whole=lambda run, name: tmp_path / name)
+    monkeypatch.setattr(problems, "newest", lambda *asked, **more: (run, store))
     expected = {"add": "10656", "rev": "1505+5065", "ali": "5+5,0+6,5+0,1+5", "mad": "0656", "car": "c---"}[name]
     command = ["solve", f"{PAPER}/fig4.9/{name}", "5051", "5605", "--json"]
     assert main(command) == 0

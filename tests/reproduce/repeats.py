@@ -46,7 +46,7 @@ def differing(specs: Mapping[str, Spec], place: Path) -> list[str]:
     for workers in (1, 2):
         root = place / f"jobs-{workers}"
         costs = {job: cost(job.spec, "cpu") for job in jobs}
-        report = runner.run(jobs, Order(root, {}), Local(workers), Display(costs, workers, stream=io.StringIO()))
+        report = runner.run(jobs, {}, Order(root, {}), Local(workers), Display(costs, workers, stream=io.StringIO()))
         assert not report.failures, report.failures
         store = Store(root, "local")
         found.append({run.experiment: sums(store.folder(run)) for run in report.runs})

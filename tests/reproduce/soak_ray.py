@@ -101,14 +101,14 @@ def soak(jobs: Sequence[Job], kills: int, seed: int, place: Path) -> Soaked:
         killer.start()
         for half, in_place in ((jobs[::2], False), (jobs[1::2], True)):
             with OnRay(order, cluster.address, in_place=in_place) as engine:
-                failures |= runner.run(half, order, engine, heard).failures
+                failures |= runner.run(half, {}, order, engine, heard).failures
         seconds_on_ray = time.monotonic() - began
         killer.over.set()
         killer.join()
         version = ray.__version__
 
     began = time.monotonic()
-    runner.run(jobs, Order(place / "here", {"commit": "soak"}), Local(usable_cores()), rays.Heard())
+    runner.run(jobs, {}, Order(place / "here", {"commit": "soak"}), Local(usable_cores()), rays.Heard())
     seconds_here = time.monotonic() - began
 
     expected, found = content(place / "here"), content(place / "ray")

@@ -140,7 +140,8 @@ def test_a_base_or_a_name_that_is_none_ends_with_one_sentence(arguments, said, m
 @pytest.mark.parametrize("workload", DECLARED, ids=lambda workload: workload.name)
 def test_a_workload_is_a_setting_of_its_paper(workload):
     (chosen,) = CATALOGUE.select(workload.selector)
-    chosen.specs["cpu"].override(*workload.overrides)
+    changed = chosen.specs["cpu"].override(*workload.overrides)
+    assert (changed != chosen.specs["cpu"]) == bool(workload.overrides), "what is set is another value"
 
 
 def test_workloads_and_groups_have_names_of_their_own():

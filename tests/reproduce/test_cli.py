@@ -389,7 +389,8 @@ def test_a_reader_that_goes_away_is_no_error(results):
 )
 def test_reading_commands_do_not_import_torch(arguments):
     code = (
-        "import sys; from reproduce.cli import main; main(sys.argv[1:])\n"
+        "import sys; from reproduce.cli import main\n"
+        "assert main(sys.argv[1:]) == 0\n"
         "heavy = {'torch', 'lightning', 'pandas', 'matplotlib'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )

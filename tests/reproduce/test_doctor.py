@@ -63,7 +63,7 @@ def test_a_file_system_that_holds_no_lease_is_named(root, monkeypatch):
 
 def test_a_silent_lease_is_named_and_left_alone(root):
     home = root / "local/toy/fig1/alpha/cpu/seed-0"
-    with leased(home, False, None):
+    with leased(home):
         now = (home / LEASE).stat().st_mtime
         assert doctor.silent_leases(root, now).found == "none"
         finding = doctor.silent_leases(root, now + 2 * leases.STALE + 1)

@@ -31,17 +31,17 @@ def quick(monkeypatch):
 
 def of_another_machine(home: Path) -> str:
     """The lease that a process of another machine would have written now."""
-    with leased(home, False, None):
+    with leased(home):
         lines = (home / LEASE).read_text().splitlines()
     other = {"host": "host=elsewhere", "token": "token=" + 32 * "a"}
     return "".join(f"{other.get(line.partition('=')[0], line)}\n" for line in lines)
 
 
 def test_a_lease_names_its_owner_and_is_gone_when_it_ends(tmp_path):
-    with leased(tmp_path, False, None):
+    with leased(tmp_path):
         text = (tmp_path / LEASE).read_text()
         assert f"pid={os.getpid()}\n" in text and "token=" in text and "host=" in text
-        with pytest.raises(BusyError, match="by this process already"), leased(tmp_path, False, None):
+        with pytest.raises(BusyError, match="by this process already"), leased(tmp_path):
             pass
     assert list(tmp_path.iterdir()) == []
 
@@ -49,15 +49,15 @@ def test_a_lease_names_its_owner_and_is_gone_when_it_ends(tmp_path):
 def test_a_lease_of_another_machine_is_taken_over_when_its_heart_stopped(tmp_path, quick):
     (tmp_path / LEASE).write_text(of_another_machine(tmp_path))
     began = time.monotonic()
-    with pytest.raises(BusyError, match=r"being written by process \d+ on elsewhere"), leased(tmp_path, False, None):
+    with pytest.raises(BusyError, match=r"being written by process \d+ on elsewhere"), leased(tmp_path):
         pass
     for _ in range(4):  # a heart that beats
         time.sleep(0.2)
         os.utime(tmp_path / LEASE)
-        with pytest.raises(BusyError), leased(tmp_path, False, None):
+        with pytest.raises(BusyError), leased(tmp_path):
             pass
     assert time.monotonic() - began > leases.STALE
-    with leased(tmp_path, True, None):
+    with leased(tmp_path, tell=print):
         assert f"pid={os.getpid()}\n" in (tmp_path / LEASE).read_text()
 
 
@@ -65,16 +65,16 @@ def test_a_lease_that_a_killed_process_left_empty_is_cleared(tmp_path, monkeypat
     """It was killed after it made the file, before it wrote who it is."""
     monkeypatch.setattr(leases, "EMPTY", 0.4)
     (tmp_path / LEASE).touch()
-    with pytest.raises(BusyError, match="a process that just ended"), leased(tmp_path, False, None):
+    with pytest.raises(BusyError, match="a process that just ended"), leased(tmp_path):
         pass
     began = time.monotonic()
-    with leased(tmp_path, True, None):
+    with leased(tmp_path, tell=print):
         assert f"pid={os.getpid()}\n" in (tmp_path / LEASE).read_text()
     assert 0.2 < time.monotonic() - began < 20
     (tmp_path / LEASE).touch()
     for _ in range(100):  # as a command asks again and again that does not wait
         try:
-            with leased(tmp_path, False, None):
+            with leased(tmp_path):
                 break
         except BusyError:
             time.sleep(0.1)
@@ -82,7 +82,7 @@ def test_a_lease_that_a_killed_process_left_empty_is_cleared(tmp_path, monkeypat
 
 
 def test_heartbeats_keep_a_lease(tmp_path, quick):
-    with leased(tmp_path, False, None) as held:
+    with leased(tmp_path) as held:
         first = (tmp_path / LEASE).stat().st_mtime_ns
         wait_until(lambda: (tmp_path / LEASE).stat().st_mtime_ns > first)
         held.check()
@@ -100,7 +100,7 @@ def test_who_lost_its_lease_publishes_nothing(tmp_path, quick):
 
 
 def test_a_heartbeat_finds_out_and_the_next_report_ends_the_run(tmp_path, quick):
-    with pytest.raises(LostError), leased(tmp_path, False, None) as held:
+    with pytest.raises(LostError), leased(tmp_path) as held:
         held.glance()
         (tmp_path / LEASE).unlink()
         for _ in range(500):
@@ -111,7 +111,7 @@ def test_a_heartbeat_finds_out_and_the_next_report_ends_the_run(tmp_path, quick)
 def test_leases_of_other_settings_are_refused_in_one_sentence(tmp_path, quick):
     """A version with another rhythm wrote it: neither knows when the other counts as gone."""
     (tmp_path / LEASE).write_text(of_another_machine(tmp_path).replace("duration=0.5", "duration=7.0"))
-    with pytest.raises(StoreError, match=r"\.lease.*must agree") as error, leased(tmp_path, False, None):
+    with pytest.raises(StoreError, match=r"\.lease.*must agree") as error, leased(tmp_path):
         pass
     assert "\n" not in str(error.value)
 
@@ -120,9 +120,9 @@ def test_a_lock_of_an_earlier_version_is_respected(tmp_path):
     fcntl = pytest.importorskip("fcntl", reason="earlier versions need fcntl")
     with open(tmp_path / leases.EARLIER, "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(BusyError, match="by an earlier version"), leased(tmp_path, False, None):
+        with pytest.raises(BusyError, match="by an earlier version"), leased(tmp_path):
             pass
-    with leased(tmp_path, False, None), open(tmp_path / leases.EARLIER) as file, pytest.raises(BlockingIOError):
+    with leased(tmp_path), open(tmp_path / leases.EARLIER) as file, pytest.raises(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
@@ -157,7 +157,7 @@ if __name__ == "__main__":
     todo = [runner.Job(f"toy/fig1/{name}", "cpu", seed, spec) for name, spec in specs.items() for seed in range(6)]
     order = runner.Order(Path(os.environ["LENGEN_RESULTS"]), {})
     with Display({job: cost(job.spec, "cpu") for job in todo}, 1) as display:
-        report = runner.run(todo, order, Local(int(sys.argv[1])), display)
+        report = runner.run(todo, {}, order, Local(int(sys.argv[1])), display)
     assert [run.version for run in report.runs] == [1] * 12, report
     assert not report.failures, report.failures
 """

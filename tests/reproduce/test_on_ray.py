@@ -39,7 +39,7 @@ def make(root, cluster, todo, in_place=False):
     heard = rays.Heard()
     with OnRay(Order(root, {"commit": "none"}), cluster.address, in_place=in_place) as engine:
         assert engine.workers == len(cluster.list_all_nodes())
-        return runner.run(todo, Order(root, {"commit": "none"}), engine, heard), heard
+        return runner.run(todo, {}, Order(root, {"commit": "none"}), engine, heard), heard
 
 
 @with_ray
@@ -61,7 +61,7 @@ def test_a_worker_that_dies_costs_no_more_than_what_is_behind_the_checkpoint(clu
 @with_ray
 def test_finished_runs_are_those_that_this_machine_would_make(cluster, tmp_path):
     make(tmp_path / "ray", cluster, jobs(seeds=range(4)))
-    runner.run(jobs(seeds=range(4)), Order(tmp_path / "here", {}), Local(1), rays.Heard())
+    runner.run(jobs(seeds=range(4)), {}, Order(tmp_path / "here", {}), Local(1), rays.Heard())
     assert compared(content(tmp_path / "here"), content(tmp_path / "ray")) == {}
 
 

@@ -54,7 +54,8 @@ def make(results, todo, workers=1, fresh=False):
     order = Order(results, {"commit": "none", "command": "test"}, fresh)
     stream = io.StringIO()
     with Display({job: estimate.cost(job.spec, job.profile) for job in todo}, workers, stream=stream) as display:
-        return runner.run(todo, order, Local(workers), display), stream.getvalue()
+        done = {} if fresh else runner.finished(todo, Store(results, "local"))
+        return runner.run(todo, done, order, Local(workers), display), stream.getvalue()
 
 
 def test_a_plan_runs_shared_specifications_once_and_names_what_is_absent():
@@ -132,7 +133,7 @@ def test_who_shares_leaves_a_run_that_another_makes(results, monkeypatch):
     others = todo[0].experiment, todo[0].profile, todo[0].seed, todo[0].spec.hash()
     costs = {job: estimate.cost(job.spec, job.profile) for job in todo}
     with Store(results, "local").workspace(*others), Display(costs, 1, stream=io.StringIO()) as display:
-        report = runner.run(todo, order, Local(1, share=True), display)
+        report = runner.run(todo, {}, order, Local(1, share=True), display)
     assert len(report.runs) == 3 and not report.failures
     assert all((run.experiment, run.seed) != ("toy/fig1/alpha", 0) for run in report.runs)
 
@@ -191,7 +192,7 @@ def test_workers_die_with_a_parent_that_was_killed(results, tmp_path):
         "    from tests.reproduce.fakes import WaitsForever, behaving\n"
         "    todo = [Job('toy/fig1/alpha', 'cpu', seed, behaving(WaitsForever)) for seed in (0, 1)]\n"
         "    order = Order(Path(sys.argv[1]), {}, False)\n"
-        "    runner.run(todo, order, Local(2), Display({}, 2))\n"
+        "    runner.run(todo, {}, order, Local(2), Display({}, 2))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
     parent = subprocess.Popen([sys.executable, str(script), str(results)], env=environment, stderr=subprocess.DEVNULL)
@@ -284,4 +285,4 @@ def test_estimates_grow_with_the_work():
 def test_errors_of_a_run_become_sentences(results):
     order = Order(results, {}, False)
     with pytest.raises(JobError, match="RuntimeError: seed one is unlucky"):
-        runner.perform(order, Job("toy/fig1/alpha", "cpu", 1, behaving(FailsForSeedOne)), print, print)
+        runner.perform(order, Job("toy/fig1/alpha", "cpu", 1, behaving(FailsForSeedOne)), print)

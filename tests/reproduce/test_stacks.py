@@ -28,7 +28,8 @@ def make(root, todo, stacked=True, fresh=False):
     stream = io.StringIO()
     with Display({job: cost(job.spec, "cpu") for job in todo}, 1, stream=stream) as display:
         executor = Stacked(order) if stacked else Local(1)
-        return runner.run(todo, order, executor, display), stream.getvalue()
+        done = {} if fresh else runner.finished(todo, Store(root, "local"))
+        return runner.run(todo, done, order, executor, display), stream.getvalue()
 
 
 def test_a_stack_leaves_ordinary_runs_that_say_so(tmp_path):

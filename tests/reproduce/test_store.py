@@ -13,8 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lengen.records import VERSION_1, to_table
-from reproduce.store import migration
 from reproduce.store import run_folder as run_files
 from reproduce.store.atomic_files import StoreError, write_text
 from reproduce.store.store import WEIGHTS_SUM, Store, results_root
@@ -122,7 +120,7 @@ def test_a_second_process_is_told_and_waits(tmp_path, store):
     try:
         assert ready.wait(20)
         sentence = f"seed-0 is being written by process {holder.pid}"
-        with pytest.raises(StoreError, match=sentence), store.workspace(*KEY, HASH, wait=False):
+        with pytest.raises(StoreError, match=sentence), store.workspace(*KEY, HASH):
             pass
         told = []
         threading.Timer(0.2, leave.set).start()
@@ -144,7 +142,7 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path, store):
     assert holder.stdout.readline() == "held\n"
     holder.kill()
     holder.wait()
-    with store.workspace(*KEY, HASH, wait=False):
+    with store.workspace(*KEY, HASH):
         pass
 
 
@@ -154,7 +152,16 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path, store):
         ("run.json", "{", "expected JSON"),
         ("run.json", "[]", "expected schema_version 2"),
         ("run.json", '{"schema_version": 2, "status": "finished", "spec": {}}', "expected 'spec_hash'"),
-        ("run.json", '{"schema_version": 3, "status": "finished"}', "expected schema_version 2"),
+        (
+            "run.json",
+            '{"schema_version": 3, "status": "finished"}',
+            "expected schema_version 2, and a newer program wrote 3",
+        ),
+        (
+            "run.json",
+            '{"schema_version": 1, "status": "finished"}',
+            "expected schema_version 2, and an older program wrote 1",
+        ),
         ("scores.csv", "length,count\n", "expected the sha256"),
         ("metrics.csv", "", "expected the sha256"),
     ],
@@ -287,13 +294,16 @@ def test_two_promotions_at_once_make_one_copy(store):
     run, reference = publish(store), Store(store.root, "reference")
     with reference.workspace(*KEY, HASH) as space:  # the one that came first, about to publish
         second: list[object] = []
-        thread = threading.Thread(target=lambda: second.append(Store(store.root, "reference").adopt(run, store)))
+        told: list[str] = []
+        other = Store(store.root, "reference")
+        thread = threading.Thread(target=lambda: second.append(other.adopt(run, store, tell=told.append)))
         thread.start()
         time.sleep(0.2)  # it has looked by now, and waits
         (space.folder / "metrics.csv").write_bytes((store.folder(run) / "metrics.csv").read_bytes())
         space.publish(INFO, outcome())
     thread.join(20)
     assert second == [None] and [found.version for found in reference.headers()] == [1]
+    assert len(told) == 1 and "waiting for it to finish" in told[0]
 
 
 def test_runs_that_hold_a_file_are_found_behind_newer_ones_without_it(store):
@@ -304,68 +314,6 @@ def test_runs_that_hold_a_file_are_found_behind_newer_ones_without_it(store):
     assert [found.version for found in reference.headers()] == [2]
     assert [found.version for found in reference.headers(holding="model.safetensors")] == [1]
     assert reference.headers(holding="attention.npz") == []
-
-
-def test_a_table_of_version_1_reads_as_one_of_today(store):
-    run = publish(store)
-    folder = store.folder(run)
-    (folder / "scores.csv").unlink()
-    content = to_table(
-        ("length", "count", "mode", *VERSION_1),
-        [
-            (*cell, mode, *(counts[name] for name in VERSION_1))
-            for cell, modes in run.grid.scores.items()
-            for mode, counts in modes.items()
-        ],
-    )
-    (folder / "grid.csv").write_text(content)
-    info = json.loads((folder / "run.json").read_text())
-    info["files"] = {"grid.csv": run_files.hashlib.sha256(content.encode()).hexdigest()}
-    (folder / "run.json").write_text(json.dumps(run_files.sealed(info)))
-    (old,) = Store(store.root, "local").runs()
-    assert old.grid == run.grid
-    copy = Store(store.root, "reference").adopt(old, store)
-    assert copy.grid == run.grid and (store.root / "reference" / folder.relative_to(store.path) / "grid.csv").exists()
-
-
-FLAT = {
-    "data": {
-        "task": "addition", "length": 2, "count": 2, "scratchpad": True, "pad": True, "reverse_query": False,
-        "reverse_response": True, "position_ids": "coupled", "max_position": [9, 9], "examples": 0,
-    },
-    "model": {
-        "layers": 1, "heads": 1, "width": 8, "head_dim": 8, "ff_width": 8, "encoding": "learned",
-        "activation": "geglu", "norm": "rmsnorm", "final_norm": "rmsnorm", "norm_place": "pre_post", "tied": True,
-        "scale_attention": False, "init": "t5",
-    },
-    "train": {"steps": 4, "batch": 2, "lr": 0.001},
-    "test": {"lengths": [2, 3], "counts": [2, 3], "examples": 10},
-}  # fmt: skip
-"""The toy specification as schema 1 stored it, before later fields came."""
-
-
-def test_a_setting_of_schema_1_is_refused_with_what_rewrites_it_and_rewritten_is_the_same_run(store):
-    run = publish(store)
-    path = store.folder(run) / "run.json"
-    info = json.loads(path.read_text())
-    path.write_text(json.dumps(info | {"schema_version": 1, "spec": FLAT, "spec_hash": "old"}))
-    with pytest.raises(StoreError, match=r"python -m reproduce\.store\.migration rewrites it"):
-        Store(store.root, "local").runs()
-    old = json.loads(path.read_text()) | {"experiment": "coupling/fig1/coupling-scratchpad"}
-    new = migration.migrated(old)
-    assert (new["schema_version"], new["spec"], new["spec_hash"]) == (2, SPEC.to_dict(), HASH)
-
-
-def test_rewriting_leaves_damaged_files_alone_and_names_them(store, capsys):
-    paths = [store.path / f"toy/fig1/{name}/cpu/seed-0/v1/run.json" for name in ("a", "b", "c", "d")]
-    contents = ["{", "[]", '{"schema_version": 1}', "[" * 100_000]
-    for path, content in zip(paths, contents, strict=True):
-        write_text(path, content)
-    run = publish(store)
-    assert migration.main(store.root) == 1
-    shown = capsys.readouterr().out
-    assert all(f"fig1/{name}/cpu/seed-0/v1/run.json is left as it is" in shown for name in "abcd")
-    assert [path.read_text() for path in paths] == contents and Store(store.root, "local").find(*KEY, HASH) == run
 
 
 def test_promotion_copies_arrays(store):
