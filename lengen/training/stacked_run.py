@@ -42,7 +42,7 @@ def execute_stacked(
     """Train the seeds as one program and measure each; call again after a kill and it goes on.
 
     The outcomes are those of `lengen.training.run.execute` to rounding, and ``info["stacked"]`` tells how many seeds
-    were trained together. A stack is not compiled, whatever ``train.compile`` says; on a GPU its steps are CUDA graphs.
+    were trained together. A stack is not compiled; on a GPU its steps are CUDA graphs.
     Raises `SpecError` for a setting that does not stack, `DivergedError` where one member's loss is no number any more.
     """
     if reason := obstacle(spec):
