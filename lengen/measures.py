@@ -1,7 +1,6 @@
 """What a measure and a region are, so that papers can declare their own beside the general ones; no torch, no pandas.
 
 A measure is a numerator and a denominator of a finished run, a region a set of test cells seen from the trained range.
-`reproduce.comparison` makes tables, values and verdicts of them.
 """
 
 from collections.abc import Callable, Mapping, Sequence

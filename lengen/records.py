@@ -1,8 +1,7 @@
 """What a run measured, as counts: grids, curves, attention, arrays; no torch.
 
 Counts before rates: a cell keeps how many examples were tested and how many were right, so intervals,
-merging over seeds and re-weighting need no new run. CSV text is the exchange format; `numpy` holds maps. As tables they
-are read in `reproduce.store.frames`.
+merging over seeds and re-weighting need no new run. CSV text is the exchange format; `numpy` holds maps.
 """
 
 import csv

@@ -13,7 +13,7 @@ from lengen.tasks.strings import StringTask
 
 
 class Copy(StringTask):
-    """Strings of 1 to ``digits`` decimal digits."""
+    """Strings of 1 to ``digits`` digits of the base."""
 
     part: parts.Copy
 

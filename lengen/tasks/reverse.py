@@ -14,7 +14,7 @@ from lengen.tasks.strings import StringTask
 
 
 class Reverse(StringTask):
-    """Strings of 1 to ``digits`` decimal digits."""
+    """Strings of 1 to ``digits`` digits of the base."""
 
     part: parts.Reverse
 
