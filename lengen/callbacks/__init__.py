@@ -6,8 +6,9 @@ module (`lengen.training.module.SequenceModule`).
 
 from lengen.callbacks.accuracy_grid import AccuracyGrid
 from lengen.callbacks.attention_maps import AttentionMaps, keys_holding, measure_attention
-from lengen.callbacks.checkpoint import CHECKPOINT, DivergedError, ResumePoint
+from lengen.callbacks.checkpoint import CHECKPOINT, ResumePoint
 from lengen.callbacks.clock import Clock
+from lengen.callbacks.divergence import DivergedError
 from lengen.callbacks.early_stopping import StopWhenGood
 from lengen.callbacks.edit_distance_curve import EditDistanceCurve
 from lengen.callbacks.extra_loggers import LoggerError, extra_loggers

@@ -15,11 +15,12 @@ from typing import NamedTuple
 from lightning.pytorch.loggers.logger import Logger
 
 from lengen.callbacks import METRICS, VALIDATION, DivergedError, read_metrics
-from lengen.callbacks.metrics_logger import TRAIN_LOSS, write_whole
+from lengen.callbacks.metrics_logger import TRAIN_LOSS
 from lengen.config.spec import Spec
 from lengen.progress import Progress
 from lengen.records import Grid
 from lengen.training import run as lengen
+from lengen.whole_files import write_whole
 from papers.matrix.spec import ChosenSpec
 
 LAST = 0.2
