@@ -13,7 +13,7 @@ from lengen.callbacks.early_stopping import StopWhenGood
 from lengen.callbacks.edit_distance_curve import EditDistanceCurve
 from lengen.callbacks.extra_loggers import LoggerError, extra_loggers
 from lengen.callbacks.learning_curves import LearningCurves, Losses, digit_losses, response_losses
-from lengen.callbacks.measurement import Measurement, in_parts
+from lengen.callbacks.measurement import Measurement
 from lengen.callbacks.metrics_logger import METRICS, VALIDATION, MetricsLogger, read_metrics
 from lengen.callbacks.probes import Probes
 from lengen.callbacks.scoring import score_cell
@@ -39,7 +39,6 @@ __all__ = [
     "TrainingLoss",
     "digit_losses",
     "extra_loggers",
-    "in_parts",
     "keys_holding",
     "measure_attention",
     "read_metrics",

@@ -8,7 +8,7 @@ Jelassi et al. 2024 ("Repeat After Me") and Zhou et al. 2024 ("What Algorithms c
 from torch import Tensor
 
 from lengen.config import tasks as parts
-from lengen.tasks.base import Problems
+from lengen.problems import Problems
 from lengen.tasks.strings import StringTask
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lengen.config import tasks as parts
-from lengen.tasks.base import Problems
+from lengen.problems import Problems
 from lengen.tasks.strings import StringTask
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from lengen.callbacks import in_parts, response_losses
+from lengen.callbacks import response_losses
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.config import DigitSteps, Linear, Subtasks
 from lengen.data.task_data import TaskData
@@ -95,7 +95,7 @@ def answers(model: Transformer, data: TaskData, length: int, problems: Problems)
 
 def losses(model: Transformer, data: TaskData, problems: Problems) -> tuple[np.ndarray, np.ndarray]:
     """Nats per answer token of each problem, float32, and whether it is answered greedily as it should, uint8."""
-    found = [response_losses(model, data.writer.write(part)) for part in in_parts(problems)]
+    found = [response_losses(model, data.writer.write(part)) for part in problems.parts()]
     loss = torch.cat([part.loss.sum(dim=1) / part.sizes for part in found])
     return loss.numpy(), torch.cat([part.correct for part in found]).numpy().astype(np.uint8)
 
@@ -103,7 +103,7 @@ def losses(model: Transformer, data: TaskData, problems: Problems) -> tuple[np.n
 def omitted(model: Transformer, data: TaskData, problems: Problems) -> np.ndarray:
     """Whether the answer that the model writes is the true one without some of its digits, (N,) uint8."""
     found = []
-    for part in in_parts(problems):
+    for part in problems.parts():
         reading = read(model, data.writer, part)
         found.append(shortened(go_on(model, data.writer, part, reading), reading.verified.reference))
     return np.concatenate(found)
