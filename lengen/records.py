@@ -51,17 +51,6 @@ class Grid:
         modes = self.scores.setdefault(tuple(cell), {})
         modes[mode] = modes[mode] + counts if mode in modes else counts
 
-    def merge(self, other: "Grid") -> "Grid":
-        """Cell-wise sum of two grids over the same axes."""
-        if self.axes != other.axes:
-            raise RecordError(f"cannot merge a grid over {self.axes} with one over {other.axes}")
-        merged = Grid(self.axes)
-        for grid in (self, other):
-            for cell, modes in grid.scores.items():
-                for mode, counts in modes.items():
-                    merged.add(cell, mode, counts)
-        return merged
-
     def total(self, cells: Iterable[tuple[int, ...]], mode: str) -> Counts:
         """Counts summed over the given cells; cells without that mode are left out, without any there is no count."""
         found = [self.scores[cell][mode] for cell in cells if mode in self.scores.get(cell, {})]
