@@ -17,7 +17,7 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import offset_copy
 
 from lengen.measures import trained
-from lengen.plotting.labels import Look
+from lengen.plotting.methods import Look
 from lengen.plotting.words import share, unbroken
 from lengen.records import Run
 
