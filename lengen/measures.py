@@ -78,6 +78,15 @@ class Trained:
         """Whether operands of these lengths were trained."""
         return np.isin(length, list(self.lengths)) if self.lengths else np.asarray(length) <= self.length
 
+    def has(self, cell: Sequence[int]) -> bool:
+        """Whether a test cell was trained: its length, and its count where it has one.
+
+        >>> span = Trained(5, 2, frozenset({1, 5}))
+        >>> span.has((5, 2)), span.has((5,)), span.has((5, 3)), span.has((4, 2))
+        (True, True, False, False)
+        """
+        return bool(self.holds(np.array(cell[0]))) and (*cell, 1)[1] <= self.second
+
 
 def trained(run: Run) -> Trained:
     """The trained range of a run, from its own specification."""
