@@ -90,15 +90,6 @@ def stratified_interval(
     return Interval(float(low), float(high))
 
 
-def profile_band(
-    scores: ArrayLike, thresholds: ArrayLike, generator: np.random.Generator, draws: int = DRAWS, level: float = 0.95
-) -> tuple[Scores, Scores]:
-    """Lower and upper ends (thresholds,) of pointwise intervals of a performance profile."""
-    samples = performance_profile(resampled(scores, generator, draws), thresholds)
-    low, high = np.quantile(samples, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return low, high
-
-
 def _checked(scores: ArrayLike) -> Scores:
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim < 2 or not table.size:

@@ -85,6 +85,15 @@ def _written_whole(model: Transformer, batch: Batch) -> Tensor:
     return best.to(here)
 
 
+TOKENS_AT_ONCE = 40_000
+"""Tokens of one evaluation batch: bounds memory at any length."""
+
+
+def at_once(writer: Writer, problems: Problems) -> int:
+    """How many of the problems make one evaluation batch."""
+    return max(1, TOKENS_AT_ONCE // int(writer.lengths(problems).max()))
+
+
 READ_AT_ONCE = 3_000
 """Tokens of one pass of `read` on a CPU: what a layer makes of them stays in its caches, and in pages it has."""
 
@@ -118,9 +127,9 @@ def read(model: Transformer, writer: Writer, problems: Problems) -> Reading:
     places = torch.arange(size - 1, device=model.device)[None]
     best = torch.zeros_like(batch.tokens[:, 1:])
     shared = batch.ids.shape[1] == 1
-    at_once = max(1, READ_AT_ONCE // size) if model.device.type == "cpu" else examples
-    for begin in range(0, examples, at_once):
-        rows = slice(begin, begin + at_once)
+    rows_at_once = max(1, READ_AT_ONCE // size) if model.device.type == "cpu" else examples
+    for begin in range(0, examples, rows_at_once):
+        rows = slice(begin, begin + rows_at_once)
         tokens, ids = batch.tokens[rows], batch.ids if shared else batch.ids[:, rows]
         prompt, whole = cache.part(rows, first), cache.part(rows, size - 1)
         if shared:  # what all share stays one row: a bias is then made once, not for every example

@@ -76,12 +76,12 @@ def median(values: Sequence[float]) -> float:
     return float(ordered[middle - 1] + ordered[middle]) / 2
 
 
-def seed_interval(values: Sequence[float], confidence: float = 0.95) -> SeedInterval:
+def seed_interval(values: Sequence[float]) -> SeedInterval:
     """Interval for the median over seeds from order statistics: no distribution is assumed.
 
     The k-th smallest and k-th largest of n values enclose the median with probability
-    1 - 2 P(Binomial(n, 1/2) < k). The largest k that keeps ``confidence`` is taken. Below six seeds no k reaches
-    95 %: then the smallest and largest value are given, with the coverage they have (two seeds 0.5, three 0.75).
+    1 - 2 P(Binomial(n, 1/2) < k). The largest k that keeps 95 % is taken. Below six seeds no k reaches
+    that: then the smallest and largest value are given, with the coverage they have (two seeds 0.5, three 0.75).
 
     >>> seed_interval([0.2, 0.9, 0.5])
     SeedInterval(low=0.2, high=0.9, coverage=0.75)
@@ -96,7 +96,7 @@ def seed_interval(values: Sequence[float], confidence: float = 0.95) -> SeedInte
     best, tail = 1, 1  # tail = number of coin sequences of length n with fewer than k = 1 heads
     for k in range(2, n // 2 + 1):
         longer = tail + math.comb(n, k - 1)
-        if 1 - 2 * longer / 2**n < confidence:
+        if 1 - 2 * longer / 2**n < 0.95:
             break
         best, tail = k, longer
     return SeedInterval(ordered[best - 1], ordered[n - best], 1 - 2 * tail / 2**n if n > 1 else 0.0)

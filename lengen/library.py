@@ -16,7 +16,7 @@ import torch
 
 from lengen.config.spec import Spec, from_dict
 from lengen.data.task_data import TaskData
-from lengen.decoding import verify
+from lengen.decoding import at_once, verify
 from lengen.inspection import problem
 from lengen.training.build import load as build
 
@@ -24,8 +24,6 @@ GROUP = "lengen.runs"
 """Entry points of packages that find a run by its name: functions ``find(name) -> Found``."""
 RUN, WEIGHTS = "run.json", "model.safetensors"
 """Files of a run folder: what it is a run of, and its weights."""
-AT_ONCE = 40_000
-"""Tokens of one evaluation batch: bounds memory at any length."""
 
 
 class LoadError(ValueError):
@@ -84,9 +82,9 @@ class Model:
         The problems are those that every model of the setting is tested on.
         """
         problems = self.data.test(length, self.spec.data.task.most if count is None else count, examples)
-        size = max(1, AT_ONCE // int(self.data.writer.lengths(problems).max()))
-        parts = [problems.select(index) for index in torch.split(torch.arange(examples), size)]
-        correct = [verify(self.module, self.data.writer.write(part)).correct for part in parts]
+        writer = self.data.writer
+        parts = problems.parts(at_once(writer, problems))
+        correct = [verify(self.module, writer.write(part)).correct for part in parts]
         return float(torch.cat(correct).double().mean())
 
 

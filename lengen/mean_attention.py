@@ -5,7 +5,6 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from lengen.callbacks.measurement import in_parts
 from lengen.data.batch import Batch, response_start
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
@@ -66,7 +65,7 @@ def mean_attention(
     What lies above the diagonal of "self" is -inf, scores and probabilities (``softmax``) alike: no softmax sees it.
     """
     total: Sides = {}
-    for part in in_parts(problems):
+    for part in problems.parts():
         batch = data.writer.write(part).to(model.device)
         for name, weights in sides(batch, model.attention(batch, softmax)[-1]).items():
             summed = weights.double().sum(dim=0).cpu()

@@ -1,7 +1,6 @@
 """What a measure and a region are, so that papers can declare their own beside the general ones; no torch, no pandas.
 
 A measure is a numerator and a denominator of a finished run, a region a set of test cells seen from the trained range.
-`reproduce.comparison` makes tables, values and verdicts of them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -78,6 +77,15 @@ class Trained:
     def holds(self, length: np.ndarray) -> np.ndarray:
         """Whether operands of these lengths were trained."""
         return np.isin(length, list(self.lengths)) if self.lengths else np.asarray(length) <= self.length
+
+    def has(self, cell: Sequence[int]) -> bool:
+        """Whether a test cell was trained: its length, and its count where it has one.
+
+        >>> span = Trained(5, 2, frozenset({1, 5}))
+        >>> span.has((5, 2)), span.has((5,)), span.has((5, 3)), span.has((4, 2))
+        (True, True, False, False)
+        """
+        return bool(self.holds(np.array(cell[0]))) and (*cell, 1)[1] <= self.second
 
 
 def trained(run: Run) -> Trained:

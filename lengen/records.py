@@ -1,8 +1,7 @@
 """What a run measured, as counts: grids, curves, attention, arrays; no torch.
 
 Counts before rates: a cell keeps how many examples were tested and how many were right, so intervals,
-merging over seeds and re-weighting need no new run. CSV text is the exchange format; `numpy` holds maps. As tables they
-are read in `reproduce.store.frames`.
+merging over seeds and re-weighting need no new run. CSV text is the exchange format; `numpy` holds maps.
 """
 
 import csv
@@ -51,17 +50,6 @@ class Grid:
         """Add counts to a cell; a second call for the same cell and mode adds up."""
         modes = self.scores.setdefault(tuple(cell), {})
         modes[mode] = modes[mode] + counts if mode in modes else counts
-
-    def merge(self, other: "Grid") -> "Grid":
-        """Cell-wise sum of two grids over the same axes."""
-        if self.axes != other.axes:
-            raise RecordError(f"cannot merge a grid over {self.axes} with one over {other.axes}")
-        merged = Grid(self.axes)
-        for grid in (self, other):
-            for cell, modes in grid.scores.items():
-                for mode, counts in modes.items():
-                    merged.add(cell, mode, counts)
-        return merged
 
     def total(self, cells: Iterable[tuple[int, ...]], mode: str) -> Counts:
         """Counts summed over the given cells; cells without that mode are left out, without any there is no count."""

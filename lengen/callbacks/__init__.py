@@ -6,13 +6,14 @@ module (`lengen.training.module.SequenceModule`).
 
 from lengen.callbacks.accuracy_grid import AccuracyGrid
 from lengen.callbacks.attention_maps import AttentionMaps, keys_holding, measure_attention
-from lengen.callbacks.checkpoint import CHECKPOINT, DivergedError, ResumePoint
+from lengen.callbacks.checkpoint import CHECKPOINT, ResumePoint
 from lengen.callbacks.clock import Clock
+from lengen.callbacks.divergence import DivergedError
 from lengen.callbacks.early_stopping import StopWhenGood
 from lengen.callbacks.edit_distance_curve import EditDistanceCurve
 from lengen.callbacks.extra_loggers import LoggerError, extra_loggers
 from lengen.callbacks.learning_curves import LearningCurves, Losses, digit_losses, response_losses
-from lengen.callbacks.measurement import Measurement, in_parts
+from lengen.callbacks.measurement import Measurement
 from lengen.callbacks.metrics_logger import METRICS, VALIDATION, MetricsLogger, read_metrics
 from lengen.callbacks.probes import Probes
 from lengen.callbacks.scoring import score_cell
@@ -38,7 +39,6 @@ __all__ = [
     "TrainingLoss",
     "digit_losses",
     "extra_loggers",
-    "in_parts",
     "keys_holding",
     "measure_attention",
     "read_metrics",

@@ -7,7 +7,6 @@ from pathlib import Path
 import torch
 
 from lengen.callbacks.measurement import Measurement, Report
-from lengen.callbacks.metrics_logger import write_whole
 from lengen.callbacks.scoring import score_cell, score_sampled
 from lengen.data.reading import can_run_free
 from lengen.data.task_data import TaskData
@@ -15,6 +14,7 @@ from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.randomness import generator
 from lengen.records import Grid, RecordError
+from lengen.whole_files import write_whole
 
 PARTIAL = "scores.partial.csv"
 WORTH_KEEPING = 200_000

@@ -1,21 +1,17 @@
-"""The checkpoint a killed run goes on from, and the end of a training whose numbers are none any more."""
+"""The checkpoint a killed run goes on from."""
 
-import os
 import zipfile
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import torch
 from lightning import Callback, LightningModule, Trainer
 
+from lengen.callbacks.divergence import diverged
+from lengen.whole_files import save_whole
+
 CHECKPOINT = "last.ckpt"
-EXPLODED = 1e6
-"""Nats per token from which on a loss is none any more: no training that learned anything was near it."""
-
-
-class DivergedError(ValueError):
-    """The loss is not a number any more, or exploded; the message names the step and the last good checkpoint."""
 
 
 class CheckpointError(ValueError):
@@ -66,28 +62,3 @@ class ResumePoint(Callback):
         if not all(bool(parameter.isfinite().all()) for parameter in pl_module.parameters()):
             raise diverged(f"weights at step {trainer.global_step} are not finite", self.path)
         save_whole(self.path, trainer.save_checkpoint)
-
-
-def save_whole(path: Path, save: Callable[[Path], object]) -> None:
-    """Let ``save`` write a file that then takes the place of ``path``: a kill leaves the old one or the new one."""
-    temporary = path.with_suffix(".tmp")
-    save(temporary)
-    with temporary.open("rb") as file:
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-
-
-def usable(loss: float) -> bool:
-    """Whether a loss is a number below `EXPLODED`.
-
-    >>> usable(2.3), usable(float("nan")), usable(1e7)
-    (True, False, False)
-    """
-    return loss < EXPLODED
-
-
-def diverged(what: str, checkpoint: Path | None) -> DivergedError:
-    """The error of a training that diverged: what was seen, what to change, where to go on from."""
-    good = checkpoint is not None and checkpoint.exists()
-    last = f"the last good checkpoint is {checkpoint}" if good else "there is no checkpoint yet"
-    return DivergedError(f"training diverged: {what}; lower train.lr; {last}")

@@ -12,7 +12,7 @@ from lengen.models import Transformer
 class EditDistanceCurve(Measurement):
     """``curve``: operand length -> edits per token of the true response, where the model writes its own text.
 
-    It is empty where text cannot be written freely (`lengen.formats.can_run_free`).
+    It is empty where text cannot be written freely (`lengen.data.reading.can_run_free`).
 
     Args:
         lengths: Tested operand lengths.

@@ -1,7 +1,7 @@
 """What is asked of a trained model: the base of all such callbacks."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -12,11 +12,8 @@ from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
 from lengen.progress import Progress
-from lengen.tasks import Problems
 
 Report = Callable[[Progress], None]
-AT_ONCE = 100
-"""Problems of one forward pass."""
 
 
 class Measurement(Callback, ABC):
@@ -54,9 +51,3 @@ def model_of(module: LightningModule) -> Transformer:
     if not isinstance(model, Transformer):
         raise TypeError(f"{type(module).__name__}: expected a module whose `model` is a lengen Transformer")
     return model
-
-
-def in_parts(problems: Problems, size: int = 0) -> Iterator[Problems]:
-    """The problems in their order, ``size`` (0: `AT_ONCE`) at a time."""
-    for index in torch.split(torch.arange(len(problems.lengths)), size or AT_ONCE):
-        yield problems.select(index)

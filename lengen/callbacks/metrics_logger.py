@@ -10,6 +10,7 @@ from lightning.pytorch.loggers.logger import Logger
 from lightning.pytorch.trainer.states import TrainerFn
 
 from lengen.records import METRIC_COLUMNS, metrics_from_csv
+from lengen.whole_files import write_whole
 
 METRICS = "metrics.csv"
 VALIDATION = "val_exact_match"
@@ -87,13 +88,6 @@ class MetricsLogger(Logger):
         for name, value in metrics.items():
             if name not in self.leave_out:
                 append_metric(self.path, done, name, value)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a small file so that a kill leaves the old content or the new, never a part."""
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(text)
-    temporary.replace(path)
 
 
 def keep_before(path: Path, step: int) -> None:

@@ -2,16 +2,12 @@
 
 import torch
 
-from lengen.callbacks.measurement import in_parts
 from lengen.data.writer import Writer
-from lengen.decoding import go_on, read, sampled, true_responses, write
+from lengen.decoding import at_once, go_on, read, sampled, true_responses, write
 from lengen.metrics import count
 from lengen.models import Transformer
 from lengen.records import Counts
 from lengen.tasks import Problems
-
-TOKENS_AT_ONCE = 40_000
-"""Tokens of one evaluation batch: bounds memory at any length."""
 
 
 def score_cell(model: Transformer, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Counts]:
@@ -21,15 +17,10 @@ def score_cell(model: Transformer, writer: Writer, problems: Problems, free_runn
     true scratchpad stands in the context; free-running, the model's own does. Only examples that fail are decoded.
     """
     totals: dict[str, Counts] = {}
-    for part in in_parts(problems, at_once(writer, problems)):
+    for part in problems.parts(at_once(writer, problems)):
         for mode, score in _score(model, writer, part, free_running).items():
             totals[mode] = totals[mode] + score if mode in totals else score
     return totals
-
-
-def at_once(writer: Writer, problems: Problems) -> int:
-    """How many of the problems are scored in one pass."""
-    return max(1, TOKENS_AT_ONCE // int(writer.lengths(problems).max()))
 
 
 def score_sampled(model: Transformer, writer: Writer, problems: Problems, stream: torch.Generator) -> Counts:

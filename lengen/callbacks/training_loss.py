@@ -1,15 +1,39 @@
 """The training loss, read rarely: for whoever watches, for every logger, and to stop where it is no number."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lightning import Callback, LightningModule, Trainer
 
-from lengen.callbacks.checkpoint import diverged, usable
+from lengen.callbacks.divergence import diverged, usable
 from lengen.callbacks.metrics_logger import LEARNING_RATE, TRAIN_LOSS, VALIDATION
 from lengen.progress import Progress
+
+
+def loss_names(hints: Iterable[str]) -> list[str]:
+    """Names of the losses of the main task and of auxiliary ones, by their number in a batch.
+
+    >>> loss_names(["fill"])
+    ['train_loss', 'train_loss.fill']
+    """
+    return [TRAIN_LOSS, *(f"{TRAIN_LOSS}.{hint}" for hint in hints)]
+
+
+def between_readings(steps: int) -> int:
+    """Steps from one reading of the loss to the next, in a training of so many."""
+    return max(1, steps // 100)
+
+
+def is_read(step: int, every: int, losses: int, last: int) -> bool:
+    """Whether the loss of a step, counted from 1, is read: at every ``every``-th and the last. Tasks take turns, so as
+    many steps in a row are read as there are ``losses``.
+
+    >>> [step for step in range(1, 12) if is_read(step, every=5, losses=2, last=9)]
+    [1, 5, 6, 9, 10, 11]
+    """
+    return step % every < losses or step == last
 
 
 def silent(progress: Progress) -> None:
@@ -25,8 +49,7 @@ class TrainingLoss(Callback):
     step of the epoch. In a Trainer that has this callback set ``log_every_n_steps=0``, or losses are logged twice.
 
     Args:
-        every: Steps from one reading to the next; auxiliary tasks take turns with the main one, so as many steps in a
-            row are read as there are tasks.
+        every: Steps from one reading to the next (`is_read`).
         report: Called with the progress of training, and by the measurements that follow it.
         hints: Names of the auxiliary tasks.
         checkpoint: The checkpoint that an error names as the last good one.
@@ -41,7 +64,7 @@ class TrainingLoss(Callback):
     ) -> None:
         self.every = every
         self.report = report
-        self.names = [TRAIN_LOSS, *(f"{TRAIN_LOSS}.{hint}" for hint in hints)]
+        self.names = loss_names(hints)
         self.checkpoint = checkpoint
         self.accuracy: float | None = None
         """Validation exact match at the newest evaluation, also that of a process before this one."""
@@ -55,7 +78,7 @@ class TrainingLoss(Callback):
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         step = trainer.global_step
-        if step % self.every >= len(self.names) and step != trainer.max_steps:
+        if not is_read(step, self.every, len(self.names), trainer.max_steps):
             return
         loss = float(outputs["loss"] if isinstance(outputs, Mapping) else outputs)
         if not usable(loss):

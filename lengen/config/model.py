@@ -158,7 +158,7 @@ class EncoderDecoder(Part, Architecture, tag="encoder_decoder", frozen=True):
     attention_bias: AttentionBias | None = None
     """Fixed bias on the decoder's self- and cross-attention."""
     causal: bool = True
-    """A response token sees no later one; False leaves that to a given bias."""
+    """A response token sees no later one; False leaves that to ``attention_bias``, and is refused without one."""
     hands_over: bool = False
     """The decoder begins with the last token of the query, which the encoder does not read; else with a ``$``."""
 
@@ -308,6 +308,11 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         bias = self.attention_bias
         if bias is not None:
             self._check_bias(bias)
+        elif not self.causal:
+            raise SettingError(
+                "model.architecture.causal=false: without a bias every response token would see the later ones, which "
+                "it is trained to predict; set model.architecture.attention_bias, or model.architecture.causal=true"
+            )
         if self.output_bias and self.tied:
             raise SettingError(
                 "model.output_bias=true: a tied output head shares the token embedding and has no bias; set "

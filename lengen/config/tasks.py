@@ -5,6 +5,7 @@ its mathematics, with torch, stands in `lengen.tasks` under the same name. A *sh
 decides where everything stands in a written problem, for example (operands, digits of the longest).
 """
 
+import math
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from lengen.config.part import Axis, Count, Length, Part, SettingError, Share, Size
@@ -487,10 +488,12 @@ class _Skewed(Part, Task, frozen=True):
         if not self.skew:
             return tuple(range(SHORTEST, self.longest + 1))
         short, long = range(SHORTEST, self.short + 1), range(self.short + 1, self.longest + 1)
-        parts = ((short, self.skew, long), (long, 1 - self.skew, short))
-        return tuple(
-            length for part, share, other in parts for length in part for _ in range(round(10 * share * len(other)))
-        )
+        # In thousandths, so that the tuple stays short; no length that is trained at all drops out.
+        share = min(max(round(1000 * self.skew), 1), 1000 if self.skew == 1 else 999)
+        often, seldom = share * len(long), (1000 - share) * len(short)
+        unit = math.gcd(often, seldom)
+        times = [often // unit] * len(short) + [seldom // unit] * len(long)
+        return tuple(length for length, n in zip((*short, *long), times, strict=True) for _ in range(n))
 
     def check(self) -> None:
         if self.longest < SHORTEST:

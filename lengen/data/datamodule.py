@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-import torch
 from lightning import LightningDataModule, Trainer
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
@@ -13,8 +12,6 @@ from lengen.data.task_data import TaskData
 from lengen.tasks import Problems
 
 Item = TypeVar("Item")
-TESTED_AT_ONCE = 100
-"""Problems of one test batch."""
 
 
 class ArithmeticData(LightningDataModule):
@@ -117,5 +114,5 @@ class _Cell(IterableDataset[Batch]):
 
     def __iter__(self) -> Iterator[Batch]:
         problems = self._data.test(self._length, self._count, self._data.spec.test.examples)
-        for index in torch.split(torch.arange(len(problems.lengths)), TESTED_AT_ONCE):
-            yield self._data.writer.write(problems.select(index))
+        for part in problems.parts():
+            yield self._data.writer.write(part)

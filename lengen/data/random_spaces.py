@@ -14,8 +14,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from lengen.problems import Problems
 from lengen.randomness import mix
-from lengen.tasks.base import Problems, keys
+from lengen.tasks.base import keys
 
 
 class Spaces(NamedTuple):

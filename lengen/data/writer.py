@@ -18,7 +18,8 @@ from lengen.data.reading import follow
 from lengen.formats.base import Format
 from lengen.formats.layout import UNUSED, Digit, Layout
 from lengen.position_ids.base import PositionIds
-from lengen.tasks.base import OperandError, Problems, Task, keys
+from lengen.problems import OperandError, Problems
+from lengen.tasks.base import Task, keys
 from lengen.vocab import FIRST, PAD, Vocab
 
 EVERY = 1 << 30

@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 from lengen.config.formats import Aligned
 from lengen.config.tasks import Task
-from lengen.formats.base import ANSWER, OPERANDS, Format
+from lengen.formats.base import Format
 from lengen.formats.layout import Layout, at, places
+from lengen.rows import ANSWER, OPERANDS
 
 
 class AlignedFormat(Format):

@@ -9,11 +9,6 @@ from typing import ClassVar
 from lengen.config.tasks import Task
 from lengen.formats.layout import Layout
 
-OPERANDS = "operands"
-"""Name of the rows of operands."""
-ANSWER = "answer"
-"""Name of the row of the answer."""
-
 
 class Format(ABC):
     """How the problems of one task are written: order on the page, padding, reversal, scratchpads."""

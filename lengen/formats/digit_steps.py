@@ -11,10 +11,9 @@ carry; behind the bar the answer. The printed example for 567+789 adds 567 and 7
 
 from lengen.config.formats import DigitSteps
 from lengen.config.tasks import Task
-from lengen.formats.base import ANSWER, OPERANDS, Format
+from lengen.formats.base import Format
 from lengen.formats.layout import Layout, places
-
-CARRIES, RESULTS = "carries in", "sum digits"
+from lengen.rows import ANSWER, CARRIES_IN, OPERANDS, SUM_DIGITS
 
 
 class DigitStepsFormat(Format):
@@ -33,7 +32,7 @@ class DigitStepsFormat(Format):
         self.task = task
         self.reversed_answer = options.reverse_response
         self.pad_operands = options.pad_operands
-        self.rows = (OPERANDS, CARRIES, RESULTS, ANSWER)
+        self.rows = (OPERANDS, CARRIES_IN, SUM_DIGITS, ANSWER)
         self.symbols = tuple("0123456789+=c,;| ")
 
     def layout(self, shape: tuple[int, ...]) -> Layout:
@@ -52,13 +51,18 @@ class DigitStepsFormat(Format):
                 layout.text(" " if place else "")
                 layout.number(OPERANDS, i, [place])
         layout.text(";c=")
-        layout.number(CARRIES, 0, [0])
+        layout.number(CARRIES_IN, 0, [0])
         for place in range(longest):
             layout.text(";" if place else ",")
-            for row, i, behind in ((OPERANDS, 0, "+"), (OPERANDS, 1, "+"), (CARRIES, 0, "="), (RESULTS, 0, ",c=")):
+            for row, i, behind in (
+                (OPERANDS, 0, "+"),
+                (OPERANDS, 1, "+"),
+                (CARRIES_IN, 0, "="),
+                (SUM_DIGITS, 0, ",c="),
+            ):
                 layout.number(row, i, [place])
                 layout.text(behind)
-            layout.number(CARRIES, 0, [place + 1])
+            layout.number(CARRIES_IN, 0, [place + 1])
         layout.text("|")
         layout.number(ANSWER, 0, places(longest + 1, reverse=self.reversed_answer))
         layout.text("$")

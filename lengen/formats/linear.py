@@ -14,9 +14,10 @@ Appendix A.4), sequences without beginning and end ("Task Hinting", Figure 3.1):
 
 from lengen.config.formats import Linear
 from lengen.config.tasks import Task
-from lengen.formats.base import ANSWER, OPERANDS, Format
+from lengen.formats.base import Format
 from lengen.formats.index_hints import index_hints
 from lengen.formats.layout import Layout, at
+from lengen.rows import ANSWER, OPERANDS
 
 
 class LinearFormat(Format):

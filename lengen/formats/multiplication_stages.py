@@ -12,10 +12,9 @@ from collections.abc import Callable
 
 from lengen.config.formats import MultiplicationStages
 from lengen.config.tasks import Task
-from lengen.formats.base import OPERANDS, Format
+from lengen.formats.base import Format
 from lengen.formats.layout import UNUSED, Layout, places
-
-PRODUCTS, SUMS = "partial products", "sums of products"
+from lengen.rows import OPERANDS, PRODUCTS, SUMS
 
 
 class MultiplicationStagesFormat(Format):

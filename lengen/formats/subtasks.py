@@ -13,15 +13,13 @@ A shorter operand stands as it is in the query and in rev; in ali, mad and car i
 
 from lengen.config.formats import Subtasks
 from lengen.config.tasks import Task
-from lengen.formats.base import ANSWER, OPERANDS, Format
+from lengen.formats.base import Format
 from lengen.formats.layout import Layout, places
+from lengen.rows import ANSWER, CARRIES_OUT, DOWNWARD_CARRIES, MODULAR, OPERANDS, PAIR_CARRIES, TRAILING
 
-MODULAR = "sums modulo 10"
-CARRIES = {"pairs": "pairs that carry", "code": "carries downward", "true": "carries out"}
+CARRIES = {"pairs": PAIR_CARRIES, "code": DOWNWARD_CARRIES, "true": CARRIES_OUT}
 """Rows that mark carries, by `Subtasks.carries`. For "code" a "-" follows where the units carry. 1234+4567: ``---c``,
 ``---c-``, ``--cc``; 95+5: ``-c``, ``c-`` (that code aligns operands at their first digits), ``cc``."""
-TRAILING = "behind a carry"
-"""A row that is written only where the units carry."""
 
 
 class SubtasksFormat(Format):

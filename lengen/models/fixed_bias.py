@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from lengen.config.spec import SpecError
-from lengen.tasks.base import OperandError
+from lengen.problems import OperandError
 from lengen.windows import window_cross, window_self
 
 

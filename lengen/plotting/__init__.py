@@ -1,7 +1,9 @@
 """The figure kit: a record and axes go in, the same axes leave; nothing is read, written or trained, and no torch.
 
 - `style`: the style of every figure, its bytes;
-- `labels`: settings of a run, methods with name, colour and marker;
+- `settings`: settings of a run;
+- `methods`: methods with name, colour and marker;
+- `labels`: labels of axes, sizes and seeds in words;
 - `words`: shares and what was found, as sentences;
 - `frames`: records as pandas frames;
 - `learned`: whether models have learned what they were trained on;
@@ -42,26 +44,18 @@ from lengen.plotting.heat_maps import HEAT, Range, apart_scale, heat_map, heat_s
 from lengen.plotting.labels import (
     AXES,
     LENGTHS,
-    LINES,
-    METHODS,
-    SETTINGS,
-    Look,
-    Method,
     blocks,
     depth,
-    in_order,
     length_axis,
-    looks,
     plural,
-    position_scheme,
     sampled,
     seeds,
     seeds_note,
-    setting,
     size,
     spans,
 )
 from lengen.plotting.learned import RULE, edge, has_learned, unlearned
+from lengen.plotting.methods import LINES, METHODS, Look, Method, in_order, looks, position_scheme
 from lengen.plotting.page import (
     NOT_RUN,
     Runs,
@@ -82,6 +76,7 @@ from lengen.plotting.page import (
     wanted_in_words,
 )
 from lengen.plotting.published import NONE, Published, Value
+from lengen.plotting.settings import SETTINGS, setting
 from lengen.plotting.style import BLACK, COLOURS, DPI, MARKERS, RED, compact, numbered, pictures, said, style
 from lengen.plotting.words import count, listed, ranked, share
 

@@ -10,7 +10,8 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import PowerNorm
 from matplotlib.ticker import MaxNLocator
 
-from lengen.plotting.labels import AXES, Look
+from lengen.plotting.labels import AXES
+from lengen.plotting.methods import Look
 from lengen.records import AttentionMap, KeyCount
 
 CLIP = 0.01

@@ -12,7 +12,8 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocat
 from matplotlib.transforms import offset_copy
 
 from lengen.intervals import wilson
-from lengen.plotting.labels import Look, blocks, sampled
+from lengen.plotting.labels import blocks, sampled
+from lengen.plotting.methods import Look
 from lengen.plotting.published import times_axis
 
 BESIDE, ROOM = 1.0, 1.5

@@ -5,8 +5,6 @@ Runs of one experiment enter, their exact match at the edge of the trained range
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from lengen.intervals import median
 from lengen.measures import LEARNED, trained
 from lengen.plotting.words import share
@@ -29,9 +27,7 @@ def _edge(run: Run) -> float:
     span, cells = trained(run), list(run.grid.scores)
     if span.second == 1 and any(cell[1:] == (1,) for cell in cells):
         cells = [cell for cell in cells if cell[1] == 1]  # the second axis is of kinds of problems, 1 the trained one
-    inside = [
-        cell for cell in cells if span.holds(np.array(cell[0])) and (span.second == 1 or cell[1:] <= (span.second,))
-    ]
+    inside = [cell for cell in cells if span.has(cell if span.second > 1 else cell[:1])]
     if not inside:
         return float("nan")
     longest, most = max(cell[0] for cell in inside), max(cell[-1] for cell in inside)

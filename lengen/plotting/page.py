@@ -9,7 +9,8 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lengen.plotting.labels import METHODS, plural
+from lengen.plotting.labels import plural
+from lengen.plotting.methods import METHODS
 from lengen.plotting.words import alternatives, unbroken
 from lengen.records import Run
 

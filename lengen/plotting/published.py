@@ -17,7 +17,7 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import offset_copy
 
 from lengen.measures import trained
-from lengen.plotting.labels import Look
+from lengen.plotting.methods import Look
 from lengen.plotting.words import share, unbroken
 from lengen.records import Run
 
@@ -58,11 +58,9 @@ ROOM = 1.02
 """How far beyond the longest tested length a mark may lie, as a factor."""
 
 
-def of(
-    published: Published, name: str, measure: str = "exact", mode: str = "teacher_forced", across: str = ""
-) -> list[Value]:
-    """The values of one experiment by measure and mode, in the order of the paper's file."""
-    wanted = (measure, mode, across)
+def of(published: Published, name: str, measure: str = "exact", mode: str = "teacher_forced") -> list[Value]:
+    """The values of one experiment alone by measure and mode, in the order of the paper's file."""
+    wanted = (measure, mode, "")
     return [value for value in published.get(name, ()) if (value.measure, value.mode, value.across) == wanted]
 
 

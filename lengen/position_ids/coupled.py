@@ -5,7 +5,7 @@ from torch import Tensor
 
 from lengen.formats.layout import UNUSED
 from lengen.position_ids.base import PositionIds
-from lengen.tasks.base import OperandError
+from lengen.problems import OperandError
 
 
 class Coupled(PositionIds):

@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 from lengen.position_ids.base import PositionIds
+from lengen.problems import OperandError
 from lengen.randomness import mix
-from lengen.tasks.base import OperandError
 
 
 class Randomised(PositionIds):

@@ -9,7 +9,8 @@ from torch import Tensor
 
 from lengen import digits
 from lengen.config import tasks as parts
-from lengen.tasks.base import OperandError, Problems, Task, of_decimals
+from lengen.problems import OperandError, Problems
+from lengen.tasks.base import Task, of_decimals
 
 
 class Addition(Task):

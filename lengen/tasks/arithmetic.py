@@ -15,7 +15,8 @@ from torch.nn.functional import pad
 
 from lengen import digits
 from lengen.config import tasks as parts
-from lengen.tasks.base import OperandError, Problems, Task
+from lengen.problems import OperandError, Problems
+from lengen.tasks.base import Task
 
 HELD_OUT = 8
 """One number in eight below the limit validates and is never trained on (Section 3.3: 7:1)."""

@@ -2,7 +2,6 @@
 answers."""
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -11,32 +10,13 @@ from torch.nn.functional import pad
 from lengen import digits
 from lengen.config import tasks as parts
 from lengen.config.part import SettingError
-from lengen.formats.base import ANSWER, OPERANDS
+from lengen.problems import OperandError, Problems
 from lengen.randomness import generator as stream
 from lengen.randomness import mix
+from lengen.rows import ANSWER, OPERANDS
 
 PART = 100_000
 """Problems of a fixed set that are drawn at once."""
-
-
-class Problems(NamedTuple):
-    """A batch of problems of one task."""
-
-    operands: Tensor
-    """(B, K, W) int64 values of digits, 0 beyond the length: numbers least significant digit first, strings and
-    sequences in reading order; sequences of an alphabet hold the numbers themselves, from 1 on."""
-    lengths: Tensor
-    """(B, K) digits of each operand; 0 for an operand that is absent."""
-    kinds: Tensor | None = None
-    """(B,) which of a task's sub-tasks each problem asks for, where it has any."""
-
-    def select(self, index: Tensor) -> "Problems":
-        """The problems at the given positions, in that order."""
-        return Problems(self.operands[index], self.lengths[index], None if self.kinds is None else self.kinds[index])
-
-
-class OperandError(ValueError):
-    """Operands a task cannot take; the message is one sentence for the user."""
 
 
 class Task(ABC):

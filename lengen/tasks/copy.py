@@ -8,12 +8,12 @@ Jelassi et al. 2024 ("Repeat After Me") and Zhou et al. 2024 ("What Algorithms c
 from torch import Tensor
 
 from lengen.config import tasks as parts
-from lengen.tasks.base import Problems
+from lengen.problems import Problems
 from lengen.tasks.strings import StringTask
 
 
 class Copy(StringTask):
-    """Strings of 1 to ``digits`` decimal digits."""
+    """Strings of 1 to ``digits`` digits of the base."""
 
     part: parts.Copy
 

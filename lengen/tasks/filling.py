@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lengen.config import tasks as parts
-from lengen.tasks.base import OperandError, Problems
+from lengen.problems import OperandError, Problems
 from lengen.tasks.sequences import NumberTask, number
 
 

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from lengen import digits
 from lengen.config import tasks as parts
-from lengen.tasks.base import OperandError, Problems, of_decimals
+from lengen.problems import OperandError, Problems
+from lengen.tasks.base import of_decimals
 from lengen.tasks.sequences import SkewedTask
 
 

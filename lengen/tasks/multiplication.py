@@ -9,7 +9,9 @@ from torch import Tensor
 
 from lengen import digits
 from lengen.config import tasks as parts
-from lengen.tasks.base import OperandError, Problems, Task, of_decimals
+from lengen.problems import OperandError, Problems
+from lengen.rows import PRODUCTS, SUMS
+from lengen.tasks.base import Task, of_decimals
 
 
 class Multiplication(Task):
@@ -41,10 +43,10 @@ class Multiplication(Task):
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
         """Products of the first operand and each digit of the second; or the running sums of these, shifted: all of
         them for the two-stage scratchpad, all but the last, which is the answer, for a plain one."""
-        if name == "partial products":
+        if name == PRODUCTS:
             a, b = problems.operands.unbind(dim=1)
             return digits.partial_products(a, b, a.shape[1] + 1)
-        if name == "sums of products":
+        if name == SUMS:
             return self._sums(problems)
         if name == self.part.STAGES:
             return self._fitted(self._sums(problems), width)

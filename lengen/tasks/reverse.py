@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from lengen.config import tasks as parts
-from lengen.tasks.base import Problems
+from lengen.problems import Problems
 from lengen.tasks.strings import StringTask
 
 
 class Reverse(StringTask):
-    """Strings of 1 to ``digits`` decimal digits."""
+    """Strings of 1 to ``digits`` digits of the base."""
 
     part: parts.Reverse
 

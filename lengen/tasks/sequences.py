@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from lengen.config import tasks as parts
-from lengen.tasks.base import OperandError, Problems, Task
+from lengen.problems import OperandError, Problems
+from lengen.tasks.base import Task
 from lengen.tasks.length_distribution import Skew
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from lengen.config import tasks as parts
-from lengen.tasks.base import OperandError, Problems
+from lengen.problems import OperandError, Problems
 from lengen.tasks.sequences import NumberTask, distinct, number, shuffled, uniform_sequences
 
 ABOVE = 10_000

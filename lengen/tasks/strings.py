@@ -4,7 +4,8 @@ import torch
 
 from lengen import digits
 from lengen.config import tasks as parts
-from lengen.tasks.base import OperandError, Problems, Task
+from lengen.problems import OperandError, Problems
+from lengen.tasks.base import Task
 
 
 class StringTask(Task):

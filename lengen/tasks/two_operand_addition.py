@@ -17,9 +17,11 @@ from torch import Tensor
 from lengen import digits
 from lengen.config import tasks as parts
 from lengen.config.part import SettingError
+from lengen.problems import OperandError, Problems
 from lengen.randomness import generator as stream
+from lengen.rows import CARRIES_IN, CARRIES_OUT, DOWNWARD_CARRIES, MODULAR, PAIR_CARRIES, SUM_DIGITS, TRAILING
 from lengen.tasks.addition import sums
-from lengen.tasks.base import OperandError, Problems, Task, keys, of_decimals
+from lengen.tasks.base import Task, keys, of_decimals
 
 TESTED, VALIDATED = 10_000, 1_000
 """Problems of each length that are reserved, where they are at most `SHARE` of all."""
@@ -176,16 +178,16 @@ def incoming(columns: Tensor) -> Tensor:
 
 
 COLUMNS: dict[str, Callable[[Tensor], Tensor]] = {
-    "carries in": incoming,
-    "sum digits": digits.carry,
-    "sums modulo 10": lambda columns: columns % 10,
-    "pairs that carry": pair_carries,
-    "carries downward": downward_carries,
-    "carries out": true_carries,
-    "behind a carry": lambda columns: downward_carries(columns) & (torch.arange(columns.shape[1]) == 0),
+    CARRIES_IN: incoming,
+    SUM_DIGITS: digits.carry,
+    MODULAR: lambda columns: columns % 10,
+    PAIR_CARRIES: pair_carries,
+    DOWNWARD_CARRIES: downward_carries,
+    CARRIES_OUT: true_carries,
+    TRAILING: lambda columns: downward_carries(columns) & (torch.arange(columns.shape[1]) == 0),
 }
 """Rows by name: sums of digit pairs (B, W), units first, to (B, W)."""
-LEFT = frozenset({"carries downward", "behind a carry"})
+LEFT = frozenset({DOWNWARD_CARRIES, TRAILING})
 """Rows of digit pairs that are aligned at the first digits of both operands, as the author's code reads them."""
 
 

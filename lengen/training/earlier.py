@@ -13,12 +13,13 @@ from lightning.pytorch.loggers.logger import Logger
 
 from lengen.callbacks import METRICS, VALIDATION, read_metrics
 from lengen.callbacks.extra_loggers import Prefixed
-from lengen.callbacks.metrics_logger import write_metrics, write_whole
+from lengen.callbacks.metrics_logger import write_metrics
 from lengen.config.spec import Spec
 from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.training import run
 from lengen.training.build import load
+from lengen.whole_files import write_whole
 
 FIRST = "interpolation"
 """Folder of the first of two trainings, and prefix of its rows in metrics.csv: its model does not extrapolate yet."""

@@ -15,13 +15,13 @@ import torch
 from lightning import Callback, LightningModule, Trainer
 from torch import nn
 
-from lengen.callbacks.metrics_logger import write_whole
 from lengen.data.batch import Batch
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
 from lengen.models.products import Rounding, round_products, rounded_products
 from lengen.randomness import generator
 from lengen.training.module import SequenceModule
+from lengen.whole_files import write_whole
 
 FILE = "kernels.json"
 WORTH_COMPILING = 40.0

@@ -9,7 +9,8 @@ from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from lengen.callbacks.metrics_logger import LEARNING_RATE, TRAIN_LOSS, VALIDATION
+from lengen.callbacks.metrics_logger import LEARNING_RATE, VALIDATION
+from lengen.callbacks.training_loss import loss_names
 from lengen.config.part import plain
 from lengen.config.spec import Spec, from_dict
 from lengen.data.batch import Batch, TrainBatch
@@ -79,12 +80,12 @@ class SequenceModule(LightningModule):
     def on_train_batch_end(self, outputs: Any, batch: TrainBatch, batch_idx: int) -> None:
         """Log the loss and the learning rate of the step that is over, where loggers or an evaluation will look.
 
-        Not at every step: two values take 0.6 ms, a fifth of a small model's step.
+        Not at every step: two values take 0.6 ms, a fifth of a small model's step. At which steps loggers look,
+        Lightning alone knows.
         """
         if self.trainer._logger_connector.should_update_logs or self.trainer.is_last_batch:
-            asked = self.spec.data.hints[batch.output - 1 : batch.output]
-            name = ".".join([TRAIN_LOSS, *(hint.name for hint in asked)])
-            self.log(name, outputs["loss"], prog_bar=True, batch_size=1)
+            names = loss_names(hint.name for hint in self.spec.data.hints)
+            self.log(names[batch.output], outputs["loss"], prog_bar=True, batch_size=1)
             rate = self.spec.train.lr * learning_rate_factor(self.global_step - 1, self.spec.train)
             self.log(LEARNING_RATE, rate, batch_size=1)
 

@@ -36,6 +36,7 @@ from lengen.callbacks import (
     read_metrics,
 )
 from lengen.callbacks.checkpoint import checked
+from lengen.callbacks.training_loss import between_readings
 from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
@@ -108,7 +109,9 @@ def training_callbacks(spec: Spec, folder: Path, report: Callable[[Progress], No
     """What accompanies the training: losses, curves, an early end, and the checkpoint, which has all their states."""
     test, train = spec.test, spec.train
     return [
-        TrainingLoss(max(1, train.steps // 100), report, [hint.name for hint in spec.data.hints], folder / CHECKPOINT),
+        TrainingLoss(
+            between_readings(train.steps), report, [hint.name for hint in spec.data.hints], folder / CHECKPOINT
+        ),
         LearningCurves(test.lengths, max(test.counts), test.track),
         StopWhenGood(train.stop_at, train.patience),
         ResumePoint(folder),

@@ -9,7 +9,7 @@ def obstacle(spec: Spec) -> str:
 
     Members of a stack share the forward pass and the number of steps. So nothing may be drawn at random inside the
     model, no member may end before the others, and no token may see the padding that a longer batch of another member
-    brings.
+    brings. Their forward pass is a program of its own, which is not compiled.
     """
     architecture = spec.model.architecture
     if spec.constructed:
@@ -20,6 +20,8 @@ def obstacle(spec: Spec) -> str:
         return "model.loops_by_length lets every batch loop as often as its own longest problem needs"
     if spec.model.dropout:
         return f"model.dropout={spec.model.dropout:g} draws what is dropped for each run alone"
+    if spec.train.compile:
+        return "train.compile=true compiles the model of one run"
     if spec.train.stop_at:
         return f"train.stop_at={spec.train.stop_at:g} would end each seed at a step of its own"
     if isinstance(architecture, EncoderDecoder) and not architecture.causal:

@@ -16,8 +16,10 @@ from safetensors.torch import save_model
 from torch import Tensor
 
 from lengen.callbacks import CHECKPOINT, METRICS, VALIDATION, Clock, LearningCurves
-from lengen.callbacks.checkpoint import checked, diverged, save_whole, usable
-from lengen.callbacks.metrics_logger import TRAIN_LOSS, append_metric, read_metrics, write_metrics
+from lengen.callbacks.checkpoint import checked
+from lengen.callbacks.divergence import diverged, usable
+from lengen.callbacks.metrics_logger import append_metric, read_metrics, write_metrics
+from lengen.callbacks.training_loss import between_readings, is_read, loss_names
 from lengen.config.spec import Spec, SpecError
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify
@@ -30,6 +32,7 @@ from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, Measured, Outcome, build_trainer, costs, refuse_early, validated
 from lengen.training.stackable import obstacle
 from lengen.training.stacked import Stack, stacked_batches
+from lengen.whole_files import save_whole
 
 STACKED_CHECKPOINT = "stacked.ckpt"
 WORKERS = 4
@@ -42,7 +45,7 @@ def execute_stacked(
     """Train the seeds as one program and measure each; call again after a kill and it goes on.
 
     The outcomes are those of `lengen.training.run.execute` to rounding, and ``info["stacked"]`` tells how many seeds
-    were trained together. A stack is not compiled, whatever ``train.compile`` says; on a GPU its steps are CUDA graphs.
+    were trained together. A stack is not compiled; on a GPU its steps are CUDA graphs.
     Raises `SpecError` for a setting that does not stack, `DivergedError` where one member's loss is no number any more.
     """
     if reason := obstacle(spec):
@@ -71,7 +74,7 @@ class _Member:
         test = spec.test
         self.curves = LearningCurves(test.lengths, max(test.counts), test.track)
         self.clock = Clock()
-        self.losses = [TRAIN_LOSS, *(f"{TRAIN_LOSS}.{hint.name}" for hint in spec.data.hints)]
+        self.losses = loss_names(hint.name for hint in spec.data.hints)
         self.step, self.stacked = 0, 0
         self.averages: dict[str, dict[str, Tensor]] = {}
         self.accuracy: float | None = None
@@ -163,7 +166,7 @@ def _train(members: Sequence[_Member], until: int, trainer: Trainer) -> None:
     stack = Stack([member.module for member in members], train, capturable=graphed)
     stack.restore([member.averages for member in members])
     take: Callable[..., Tensor] = GraphedStep(stack.step, CudaGraphs()) if graphed else stack.step
-    segment, every = members[0].data.segment(), max(1, train.steps // 100)
+    segment, every = members[0].data.segment(), between_readings(train.steps)
     for member in members:
         member.stacked = len(members)
         member.clock.start()
@@ -178,7 +181,7 @@ def _train(members: Sequence[_Member], until: int, trainer: Trainer) -> None:
         for member in members:
             member.step = done
             member.clock.step(drawn.tokens[0].numel())
-        if done % every < len(members[0].losses) or done == train.steps:
+        if is_read(done, every, len(members[0].losses), train.steps):
             for member, loss in zip(members, losses.tolist(), strict=True):
                 member.told(loss, batch.output)
         if done % segment == 0 or done == train.steps:

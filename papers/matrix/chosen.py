@@ -15,11 +15,13 @@ from typing import NamedTuple
 from lightning.pytorch.loggers.logger import Logger
 
 from lengen.callbacks import METRICS, VALIDATION, DivergedError, read_metrics
-from lengen.callbacks.metrics_logger import TRAIN_LOSS, write_whole
+from lengen.callbacks.metrics_logger import TRAIN_LOSS
 from lengen.config.spec import Spec
+from lengen.measures import Trained
 from lengen.progress import Progress
 from lengen.records import Grid
 from lengen.training import run as lengen
+from lengen.whole_files import write_whole
 from papers.matrix.spec import ChosenSpec
 
 LAST = 0.2
@@ -56,9 +58,9 @@ def best(trials: Sequence[Trial]) -> Trial:
     return max(trials, key=lambda trial: (trial.validation, -trial.loss))
 
 
-def at_longest(grid: Grid, longest: int, most: int) -> float:
+def at_longest(grid: Grid, span: Trained) -> float:
     """Exact match at the longest trained length, over all trained counts."""
-    cells = [cell for cell in grid.scores if cell[0] == longest and (len(cell) == 1 or cell[1] <= most)]
+    cells = [cell for cell in grid.scores if cell[0] == span.length and span.has(cell)]
     counts = [grid.scores[cell]["teacher_forced"] for cell in cells]
     return sum(count["correct"] for count in counts) / sum(count["n"] for count in counts)
 
@@ -138,6 +140,6 @@ def _first(
     outcome = spec.trained(rate).run(seed, folder, report, loggers)
     task = spec.data.task
     seconds = outcome.info["seconds_training"] if before is None else before.seconds
-    found = First(at_longest(outcome.grid, task.longest, task.most), seconds)
+    found = First(at_longest(outcome.grid, Trained(task.longest, task.most)), seconds)
     write_whole(done, json.dumps(found._asdict()))
     return found, outcome

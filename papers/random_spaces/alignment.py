@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengen.callbacks import in_parts
 from lengen.config import Linear
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
@@ -63,7 +62,7 @@ def aligned(model: Transformer, data: TaskData, problems: Problems) -> Aligned:
     assert isinstance(format, Linear)
     shares: list[float] = []
     first: tuple[Tensor, Tensor] | None = None
-    for part in in_parts(problems):
+    for part in problems.parts():
         batch = data.writer.write(part)
         weights = torch.stack([layer["self"] for layer in model.attention(batch.to(model.device))], dim=1).cpu()
         for tokens, layers in zip(batch.tokens.cpu(), weights, strict=True):

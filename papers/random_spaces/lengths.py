@@ -6,7 +6,8 @@ the same names.
 
 from collections.abc import Sequence
 
-from lengen.plotting.labels import setting, spans
+from lengen.plotting.labels import spans
+from lengen.plotting.settings import setting
 from lengen.records import Run
 
 ROLES = {"trained": "trained", "gap": "left out", "longer": "longer"}

@@ -6,12 +6,12 @@ whether attention finds the digits that are added (Figure 4.4). One number per p
 ``hits.<name>.<length>`` (0 or 1) and ``values.<name>.<length>``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 
-from lengen.callbacks import in_parts, response_losses
+from lengen.callbacks import response_losses
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.config import DigitSteps, Linear, Subtasks
 from lengen.data.task_data import TaskData
@@ -27,58 +27,28 @@ from papers.random_spaces.uncertainty import summary, uncertainty
 Arrays = dict[str, np.ndarray]
 
 
-class Answers(Measurement):
-    """Answer loss of every length, and its sub-tasks or scratchpad parts where there are any."""
+Asked = Callable[[Transformer, TaskData, int, Problems], Arrays]
+"""What is measured on problems of one length: arrays by name."""
 
-    def __init__(self, lengths: Sequence[int], count: int, examples: int) -> None:
+
+class ByLength(Measurement):
+    """What is ``asked`` about problems of every one of some lengths: `answers`, `by_place` or `alignments`."""
+
+    def __init__(self, asked: Asked, lengths: Sequence[int], count: int, problems: int) -> None:
         super().__init__()
-        self.lengths = lengths
-        self.count = count
-        self.examples = examples
-
-    def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
-        for done, length in enumerate(self.lengths, start=1):
-            self.arrays |= answers(model, data, length, data.test(length, self.count, self.examples))
-            report(Progress("measure", done, len(self.lengths), None, None))
-
-
-class Uncertainties(Measurement):
-    """Uncertainty by answer place at some lengths: see `by_place`."""
-
-    def __init__(self, lengths: Sequence[int], count: int, prompts: int) -> None:
-        super().__init__()
-        self.lengths = lengths
-        self.count = count
-        self.prompts = prompts
-
-    def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
-        for done, length in enumerate(self.lengths, start=1):
-            self.arrays |= by_place(model, data, length, data.test(length, self.count, self.prompts))
-            report(Progress("measure", done, len(self.lengths), None, None))
-
-
-class Alignments(Measurement):
-    """Alignment of the attention at some lengths, and one map of each: see `papers.random_spaces.alignment`."""
-
-    def __init__(self, lengths: Sequence[int], count: int, problems: int) -> None:
-        super().__init__()
+        self.asked = asked
         self.lengths = lengths
         self.count = count
         self.problems = problems
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         for done, length in enumerate(self.lengths, start=1):
-            found = aligned(model, data, data.test(length, self.count, self.problems))
-            self.arrays |= {
-                f"values.alignment.{length}": found.shares,
-                f"attention.{length}": found.largest,
-                f"attention_tokens.{length}": found.tokens,
-            }
+            self.arrays |= self.asked(model, data, length, data.test(length, self.count, self.problems))
             report(Progress("measure", done, len(self.lengths), None, None))
 
 
 def answers(model: Transformer, data: TaskData, length: int, problems: Problems) -> Arrays:
-    """What is measured on problems of one length."""
+    """Answer loss, and sub-tasks or parts of the scratchpad where there are any."""
     loss, _ = losses(model, data, problems)
     arrays: Arrays = {f"values.answer_loss.{length}": loss}
     format = data.spec.data.format
@@ -95,7 +65,7 @@ def answers(model: Transformer, data: TaskData, length: int, problems: Problems)
 
 def losses(model: Transformer, data: TaskData, problems: Problems) -> tuple[np.ndarray, np.ndarray]:
     """Nats per answer token of each problem, float32, and whether it is answered greedily as it should, uint8."""
-    found = [response_losses(model, data.writer.write(part)) for part in in_parts(problems)]
+    found = [response_losses(model, data.writer.write(part)) for part in problems.parts()]
     loss = torch.cat([part.loss.sum(dim=1) / part.sizes for part in found])
     return loss.numpy(), torch.cat([part.correct for part in found]).numpy().astype(np.uint8)
 
@@ -103,7 +73,7 @@ def losses(model: Transformer, data: TaskData, problems: Problems) -> tuple[np.n
 def omitted(model: Transformer, data: TaskData, problems: Problems) -> np.ndarray:
     """Whether the answer that the model writes is the true one without some of its digits, (N,) uint8."""
     found = []
-    for part in in_parts(problems):
+    for part in problems.parts():
         reading = read(model, data.writer, part)
         found.append(shortened(go_on(model, data.writer, part, reading), reading.verified.reference))
     return np.concatenate(found)
@@ -128,4 +98,14 @@ def by_place(model: Transformer, data: TaskData, length: int, problems: Problems
         f"values.entropy.{length}": np.nanmean(own.entropy, axis=1).astype(np.float32),
         f"hits.early_end.{length}": own.early.astype(np.uint8),
         f"values.right_digits.{length}": np.nanmean(suppressed.right, axis=1).astype(np.float32),
+    }
+
+
+def alignments(model: Transformer, data: TaskData, length: int, problems: Problems) -> Arrays:
+    """Alignment of the attention, and one map of it: `papers.random_spaces.alignment`."""
+    found = aligned(model, data, problems)
+    return {
+        f"values.alignment.{length}": found.shares,
+        f"attention.{length}": found.largest,
+        f"attention_tokens.{length}": found.tokens,
     }

@@ -35,17 +35,24 @@ FALLEN = math.log(10) / 2
 """A digit's loss counts as fallen at half of what a blind guess among ten digits costs, in nats."""
 
 
-def fallen_at(curve: Sequence[tuple[float, float]]) -> float:
-    """First step at which a loss was at most `FALLEN`, interpolated between evaluations; infinite where it never was.
+def crossed_at(curve: Sequence[tuple[float, float]], level: float, *, falling: bool = False) -> float:
+    """First step at which a curve was at least ``level``, or ``falling`` at most, interpolated between evaluations;
+    infinite where it never was.
 
-    >>> round(fallen_at([(100, 2.0), (200, 1.0)]), 1), fallen_at([(100, 2.0)])
-    (184.9, inf)
+    >>> crossed_at([(100, 0.5), (200, 1.0)], 0.9), crossed_at([(100, 0.5)], 0.9)
+    (180.0, inf)
+    >>> round(crossed_at([(100, 2.0), (200, 1.0)], FALLEN, falling=True), 1)
+    184.9
     """
-    if curve and curve[0][1] <= FALLEN:
+
+    def there(value: float) -> bool:
+        return value <= level if falling else value >= level
+
+    if curve and there(curve[0][1]):
         return curve[0][0]
-    for (a, high), (b, low) in itertools.pairwise(curve):
-        if low <= FALLEN:
-            return a + (b - a) * (high - FALLEN) / (high - low)
+    for (a, before), (b, after) in itertools.pairwise(curve):
+        if there(after):
+            return a + (b - a) * (level - before) / (after - before)
     return math.inf
 
 
@@ -74,7 +81,8 @@ def digit_order(family: str) -> OfRun:
             head, _, place = name.rpartition(".")
             if head == family and int(place) <= trained(run).length:
                 curves[int(place)].append((step, loss))
-        right, pairs = most_significant_first({place: fallen_at(sorted(curve)) for place, curve in curves.items()})
+        falls = {place: crossed_at(sorted(curve), FALLEN, falling=True) for place, curve in curves.items()}
+        right, pairs = most_significant_first(falls)
         if not pairs:
             raise Missing(f"{short(run.experiment)}, seed {run.seed}, learned no digit: {family} did not fall")
         return right, pairs
@@ -86,20 +94,6 @@ MASTERED = 0.9
 """Exact match from which on a sub-task counts as learned."""
 
 
-def reached_at(curve: Sequence[tuple[float, float]]) -> float:
-    """First step at which an accuracy was at least `MASTERED`, interpolated between evaluations; infinite if never.
-
-    >>> reached_at([(100, 0.5), (200, 1.0)]), reached_at([(100, 0.5)])
-    (180.0, inf)
-    """
-    if curve and curve[0][1] >= MASTERED:
-        return curve[0][0]
-    for (a, low), (b, high) in itertools.pairwise(curve):
-        if high >= MASTERED:
-            return a + (b - a) * (MASTERED - low) / (high - low)
-    return math.inf
-
-
 def _learned_at(name: str) -> Measure:
     """``learned_at.<sub-task>``: steps until it was learned at the longest trained length; all steps where it never
     was."""
@@ -108,7 +102,7 @@ def _learned_at(name: str) -> Measure:
         curve = [(step, accuracy) for step, found, accuracy in run.metrics if found == f"subtask.{name}"]
         if not curve:
             raise Missing(f"{short(run.experiment)}, seed {run.seed}, followed no sub-task {name}")
-        return min(reached_at(sorted(curve)), max(step for step, _ in curve)), 1
+        return min(crossed_at(sorted(curve), MASTERED), max(step for step, _ in curve)), 1
 
     return OfRun(f"steps until {name} is learned", value)
 

@@ -29,11 +29,11 @@ class MeasuredSpec(Spec, frozen=True):
     measure: MeasureSpec
 
     def callbacks(self) -> "list[Measurement]":
-        from papers.random_spaces.measured import Alignments, Answers, Uncertainties
+        from papers.random_spaces.measured import ByLength, alignments, answers, by_place
 
         count, measure = max(self.test.counts), self.measure
         return [
-            Answers(self.test.lengths, count, measure.examples),
-            Uncertainties(measure.uncertainty, count, measure.prompts),
-            Alignments(measure.alignment, count, measure.prompts),
+            ByLength(answers, self.test.lengths, count, measure.examples),
+            ByLength(by_place, measure.uncertainty, count, measure.prompts),
+            ByLength(alignments, measure.alignment, count, measure.prompts),
         ]

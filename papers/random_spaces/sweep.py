@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from lengen import plotting
-from lengen.frames import IDENTITY, counts
 from lengen.records import Run
 from papers.random_spaces import lengths as by_length
 
@@ -20,6 +19,8 @@ Runs = Mapping[str, Sequence[Run]]
 MODES = {"teacher_forced": "greedy", "sampled": "sampled"}
 """How a response was written: the most probable token each time, or drawn at temperature 1, as published."""
 KINDS = ("add", "mix")
+IDENTITY = ("experiment", "profile", "seed", "version")
+"""What runs are told apart by."""
 HEADER = ("examples", "training", "lengths", "role", "mode", "mean_percent", "deviation_percent", "runs", "widths")
 
 
@@ -97,14 +98,19 @@ CELL = ["examples", "training", "lengths", "role", "mode"]
 def _tested(run: Run) -> pd.DataFrame:
     """The counts of one run with the columns of `CELL`: whose lengths are shown together, and how they were written."""
     group = {length: lengths for lengths in by_length.groups(run) for length in lengths}
-    frame = counts([run])
+    cells = [
+        (group[length], by_length.role(run, length), MODES[mode], counts["correct"], counts["n"])
+        for (length, *_), modes in run.grid.scores.items()
+        for mode, counts in modes.items()
+        if mode in MODES and length in group
+    ]
+    frame = pd.DataFrame(cells, columns=["lengths", "role", "mode", "correct", "n"])
     return frame.assign(
+        **{name: getattr(run, name) for name in IDENTITY},
         examples=examples(run),
         training=pd.Categorical([kind(run)] * len(frame), KINDS),
         width=width(run),
-        lengths=frame["length"].map(group),
-        role=frame["length"].map(lambda length: by_length.role(run, length)),
-        mode=frame["mode"].cat.rename_categories(MODES).cat.set_categories(MODES.values()),
+        mode=pd.Categorical(frame["mode"], MODES.values()),
     )
 
 

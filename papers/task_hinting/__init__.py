@@ -8,7 +8,7 @@ from lengen.paper import Paper
 
 if TYPE_CHECKING:
     from lengen.config.experiment import Experiment, Figure
-    from lengen.measures import Family, Measure, Region
+    from lengen.measures import Region
     from lengen.timing import Workload
 
 
@@ -28,12 +28,6 @@ def _deviations() -> Mapping[str, str]:
     from papers.task_hinting.deviations import DEVIATIONS
 
     return DEVIATIONS
-
-
-def _measures() -> "Mapping[str, Measure | Family]":
-    from papers.task_hinting.measures import MEASURES
-
-    return MEASURES
 
 
 def _regions() -> "Mapping[str, Region]":
@@ -57,7 +51,6 @@ PAPER = Paper(
     experiments=_experiments,
     figures=_figures,
     deviations=_deviations,
-    measures=_measures,
     regions=_regions,
     workloads=_workloads,
 )

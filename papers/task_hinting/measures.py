@@ -1,10 +1,9 @@
-"""Measures and regions that only the claims of this paper name."""
+"""Regions that only the claims of this paper name."""
 
 from collections.abc import Mapping
 
-from lengen.measures import Measure, Region
+from lengen.measures import Region
 
-MEASURES: Mapping[str, Measure] = {}
 REGIONS: Mapping[str, Region] = {
     "two_and_a_half": Region(
         "at 2.5 times the longest trained length, count in range",

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from lengen.callbacks import in_parts
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.config import Sorting
 from lengen.data.task_data import TaskData
@@ -38,7 +37,7 @@ class Mechanisms(Measurement):
         assert isinstance(model, Decoder)
         for done, length in enumerate(self.lengths, start=1):
             problems = data.test(length, 1, self.examples)
-            found = zip(*(mechanisms(model, data, part) for part in in_parts(problems)), strict=True)
+            found = zip(*(mechanisms(model, data, part) for part in problems.parts()), strict=True)
             for name, hits in zip(Hits._fields, found, strict=True):
                 self.arrays[f"hits.{name}.{length}"] = torch.cat(hits).numpy().astype(np.uint8)
             report(Progress("measure", done, len(self.lengths), None, None))

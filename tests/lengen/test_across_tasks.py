@@ -12,7 +12,6 @@ from lengen.across_tasks import (
     interquartile_mean,
     performance_profile,
     probability_of_improvement,
-    profile_band,
     resampled,
     stratified_interval,
 )
@@ -107,14 +106,6 @@ def test_tasks_are_strata():
     """Tasks that differ and seeds that do not leave nothing to draw; drawn over all runs there would be a lot."""
     scores = np.array([[0.0] * 5, [0.4] * 5, [0.6] * 5, [1.0] * 5])
     assert stratified_interval(interquartile_mean, scores, generator=stream()) == pytest.approx((0.5, 0.5))
-
-
-def test_a_band_holds_its_profile():
-    scores, thresholds = stream(1).random((6, 5)), np.linspace(0, 1, 11)
-    low, high = profile_band(scores, thresholds, stream())
-    profile = performance_profile(scores, thresholds)
-    assert (low <= profile).all() and (profile <= high).all() and (low < high).any()
-    assert (np.diff(profile) <= 0).all() and profile[-1] == 0
 
 
 def test_improvement_of_two_sides_is_drawn_on_both():

@@ -144,7 +144,7 @@ def test_cells_larger_than_one_batch_are_summed(monkeypatch):
     model, data = trained("parity")
     problems = data.test(5, 1, 30)
     whole = score_cell(model, data.writer, problems, True)
-    monkeypatch.setattr("lengen.callbacks.scoring.TOKENS_AT_ONCE", 50)
+    monkeypatch.setattr("lengen.decoding.TOKENS_AT_ONCE", 50)
     assert score_cell(model, data.writer, problems, True) == whole
 
 

@@ -8,7 +8,7 @@ from lightning.pytorch.loggers.logger import DummyLogger
 from safetensors.torch import load_file
 
 from lengen.callbacks import CHECKPOINT, METRICS, DivergedError, read_metrics
-from lengen.config import Spec
+from lengen.config import Given, Spec
 from lengen.config.spec import SpecError, change, replace
 from lengen.training import stacked_run
 from lengen.training.run import WEIGHTS, execute
@@ -212,12 +212,17 @@ class InStages(Spec, frozen=True):
     "setting, sentence",
     [
         (change(SHORT, model={"dropout": 0.1}), "model.dropout=0.1 draws what is dropped for each run alone"),
+        (change(SHORT, train={"compile": True}), "train.compile=true compiles the model of one run"),
         (change(SHORT, train={"stop_at": 0.9}), "train.stop_at=0.9 would end each seed at a step of its own"),
         (InStages(**{name: getattr(SHORT, name) for name in ("data", "model", "train", "test")}), "stages of its own"),
         (
             change(
                 SHORT,
-                model={"architecture": model_spec(architecture="encoder_decoder", causal=False).architecture},
+                model={
+                    "architecture": model_spec(
+                        architecture="encoder_decoder", attention_bias=Given(), causal=False
+                    ).architecture
+                },
             ),
             "lets a response see the padding",
         ),

@@ -163,7 +163,7 @@ def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished
 
 @pytest.mark.parametrize("kind", ["probabilities", "scores"])
 def test_averaged_attention_is_the_mean_over_examples_one_by_one(kind, monkeypatch):
-    monkeypatch.setattr("lengen.callbacks.measurement.AT_ONCE", 3)
+    monkeypatch.setattr("lengen.problems.AT_ONCE", 3)
     first = SPEC.first()
     model, data = build_model(change(first, model={"layers": 2}), 0).eval(), ArithmeticData(first, 0)
     chosen = replace(SPEC.calibration, attention=kind, examples=8)

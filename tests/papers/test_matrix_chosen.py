@@ -8,6 +8,7 @@ import pytest
 from lengen.config.overlay import overlay
 from lengen.config.part import SettingError
 from lengen.config.spec import check
+from lengen.measures import Trained
 from lengen.progress import Progress
 from lengen.training import run as lengen
 from lengen.training.build import load
@@ -52,7 +53,7 @@ def test_a_model_that_does_not_learn_is_trained_once_more(trained, tmp_path):
     assert outcome.info["scalars"]["budgets"] == 3 and outcome.info["scalars"]["exact_at_longest_of_first"] < 0.95
     assert "3 times the budget" in outcome.info["notes"][1]
     assert load(spec, tmp_path / lengen.WEIGHTS) is not None and (tmp_path / "metrics.csv").exists()
-    assert at_longest(outcome.grid, spec.data.task.longest, 1) < 0.95
+    assert at_longest(outcome.grid, Trained(spec.data.task.longest, 1)) < 0.95
     trained.clear()
     again = spec.run(0, tmp_path, silent)
     assert trained == [(rate, 3 * steps)], "what is over is not made again"

@@ -5,20 +5,20 @@ import math
 import pytest
 
 from lengen.measures import Missing
-from papers.random_spaces.measures import MEASURES, reached_at
+from papers.random_spaces.measures import MASTERED, MEASURES, crossed_at
 from tests.papers.made_random_spaces import run
 
 CURVE = [(100, 0.0), (200, 0.4), (300, 0.9), (400, 0.2), (500, 1.0)]
 
 
 def test_an_accuracy_is_reached_between_evaluations_and_where_it_falls_again():
-    assert reached_at(CURVE) == 300, "the first time counts"
-    assert reached_at(CURVE[:2]) == math.inf and reached_at([]) == math.inf
-    assert reached_at([(50, 0.95), (100, 0.0)]) == 50
+    assert crossed_at(CURVE, MASTERED) == 300, "the first time counts"
+    assert crossed_at(CURVE[:2], MASTERED) == math.inf and crossed_at([], MASTERED) == math.inf
+    assert crossed_at([(50, 0.95), (100, 0.0)], MASTERED) == 50
     for step in range(401, 500):  # by walking along the line
         value = 0.2 + 0.8 * (step - 400) / 100
         if value >= 0.9:
-            assert reached_at(CURVE[3:]) == pytest.approx(step, abs=1)
+            assert crossed_at(CURVE[3:], MASTERED) == pytest.approx(step, abs=1)
             break
 
 

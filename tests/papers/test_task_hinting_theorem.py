@@ -67,7 +67,9 @@ def test_sizes_beyond_a_precision_are_refused(alphabet, longest, precision):
 
 @pytest.mark.parametrize("precision", ["32-true", "64-true", "bf16-true"])
 def test_sizes_at_the_edge_of_a_precision_are_taken(precision):
-    check(theorem(min(largest_alphabet(precision), 250), largest_length(precision), precision=precision))
+    longest = largest_length(precision)
+    spec = theorem(min(largest_alphabet(precision), 250), longest, precision=precision)
+    assert spec.override(f"data.task.longest={longest}") == spec, "what is overridden is checked"
 
 
 @pytest.mark.parametrize("longest", [*range(1, 100), 1000, 10**6])

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from matplotlib.figure import Figure as Drawing
 
-from lengen.callbacks.checkpoint import diverged
+from lengen.callbacks.divergence import diverged
 from lengen.config import Addition, Coupled, Linear
 from lengen.config.experiment import Experiment, Figure
 from lengen.config.spec import DataSpec, ModelSpec, Spec, SpecError, TestSpec, TrainSpec, change

@@ -13,7 +13,7 @@ from lengen.measures import Measure, Missing, OfRun, Scored
 from lengen.metrics import METRICS, Metric
 from lengen.records import Counts, Grid, KeyCount
 from papers.coupling.measures import keys_growth
-from papers.random_spaces.measures import FALLEN, fallen_at, most_significant_first
+from papers.random_spaces.measures import FALLEN, crossed_at, most_significant_first
 from reproduce.comparison.evidence import Side, same_spec
 from reproduce.comparison.measures import FAMILIES
 from tests.reproduce.made import EVERY, MODES, N, experiment, keys, of_runs, run, scalars, spec
@@ -174,9 +174,9 @@ def test_an_unknown_measure_is_a_key_error(name):
 
 
 def test_a_loss_falls_between_the_evaluations_that_it_falls_between():
-    assert fallen_at([(10, FALLEN + 1), (20, FALLEN - 1), (30, 9.0)]) == pytest.approx(15)
-    assert fallen_at([(10, FALLEN)]) == 10
-    assert fallen_at([]) == fallen_at([(10, 2.0)]) == math.inf
+    assert crossed_at([(10, FALLEN + 1), (20, FALLEN - 1), (30, 9.0)], FALLEN, falling=True) == pytest.approx(15)
+    assert crossed_at([(10, FALLEN)], FALLEN, falling=True) == 10
+    assert crossed_at([], FALLEN, falling=True) == crossed_at([(10, 2.0)], FALLEN, falling=True) == math.inf
 
 
 @given(st.lists(st.one_of(st.integers(1, 50).map(float), st.just(math.inf)), min_size=2, max_size=8))

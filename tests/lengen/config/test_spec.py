@@ -314,6 +314,10 @@ def test_widths_and_bases_of_numbers_of_one_width():
             "data.format.width=2: expected at least the longest trained or tested operand, 3 digits",
         ),
         (["data.format.width=7", "test.lengths=5,9"], "data.format.width=7: expected at least the longest"),
+        (
+            ["model.architecture=encoder_decoder", "model.architecture.causal=false"],
+            "model.architecture.causal=false: without a bias every response token would see the later ones",
+        ),
         (["model.encoding=rope", "model.head_dim=7"], "model.head_dim=7: rope turns pairs and needs an even number"),
     ]:
         with pytest.raises(SpecError, match=message.replace(".", r"\.")) as caught:

@@ -32,8 +32,8 @@ from lengen.data.reading import final_answer
 from lengen.data.task_data import TaskData
 from lengen.decoding import verify, write
 from lengen.formats.index_hints import index_hints
+from lengen.problems import OperandError
 from lengen.randomness import generator
-from lengen.tasks.base import OperandError
 from lengen.training.build import build_model
 from lengen.vocab import PAD
 from tests.lengen import plain

@@ -41,6 +41,16 @@ def test_four_fifths_of_the_examples_are_short(task):
         assert abs(count - n * share) <= 1, "systematic sampling: to one"
 
 
+@pytest.mark.parametrize(
+    ("skew", "times"),
+    [(0.8, (15, 1)), (0.99, (1485, 4)), (0.5, (15, 4)), (0.0, (1, 1)), (0.99999, (14985, 4)), (1.0, (1, 0))],
+)
+def test_planning_knows_how_often_each_length_is_trained(skew, times):
+    """Of 2 to 5 and 6 to 20: four lengths share ``skew``, fifteen the rest."""
+    found = collections.Counter(part("sorting", 20, 100, short=5, skew=skew).trained_lengths)
+    assert found == +collections.Counter({length: times[length > 5] for length in range(2, 21)})
+
+
 def test_without_a_skew_lengths_are_equally_likely():
     found = collections.Counter(of().train(999, generator("t")).lengths[:, 0].tolist())
     assert sorted(found) == [2, 3, 4, 5, 6] and all(199 <= count <= 200 for count in found.values())

@@ -1,0 +1,21 @@
+"""Files that are replaced whole: a kill leaves the old content or the new, never a part; no torch."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a small file. It is not forced onto the disk, which would take longer than what it is written after, so
+    readers have to tell what a power failure left of it."""
+    save_whole(path, lambda temporary: temporary.write_text(text), forced=False)
+
+
+def save_whole(path: Path, save: Callable[[Path], object], *, forced: bool = True) -> None:
+    """Let ``save`` write a file that then takes the place of ``path``; ``forced`` onto the disk before it does."""
+    temporary = path.with_suffix(".tmp")
+    save(temporary)
+    if forced:
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+    temporary.replace(path)
