@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from reproduce.comparison import score_card
 from reproduce.comparison.effects import effect, required, span
 from reproduce.comparison.rows import Row
-from reproduce.output.terminal import COLOURS, entry, table
+from reproduce.output.terminal import COLOURS, entry, table, unbroken
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -112,7 +112,8 @@ def score_cards(stores: Mapping[str, Sequence[Row]]) -> "Table":
 def in_words(counts: Counter[str]) -> "Text":
     """How many claims of how many have which verdict; what none has is left out.
 
-    >>> in_words(Counter({"reproduced": 1, "untested": 3})).plain
+    >>> from reproduce.output.terminal import NO_BREAK
+    >>> in_words(Counter({"reproduced": 1, "untested": 3})).plain.replace(NO_BREAK, " ")
     '1 of 4 reproduced, 3 untested'
     """
     from rich.text import Text
@@ -120,7 +121,8 @@ def in_words(counts: Counter[str]) -> "Text":
     words = [word for word in score_card.SHOWN if counts[word]]
     of = [f" of {counts.total()}", *[""] * len(words)]
     return Text(", ").join(
-        Text(f"{counts[word]}{some} {word}", COLOURS.get(word, "dim")) for word, some in zip(words, of, strict=False)
+        Text(unbroken(f"{counts[word]}{some} {word}"), COLOURS.get(word, "dim"))
+        for word, some in zip(words, of, strict=False)
     )
 
 

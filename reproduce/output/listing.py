@@ -138,7 +138,7 @@ def figures(
         drawn: the figures of the paper, whose titles say what they show.
         rows: the last comparison.
     """
-    found = table("figure", "claims", ("variants", "right"), ("has run", "right"), ("time at\ncpu size", "right"))
+    found = table("figure", "claims", ("variants", "right"), ("has run", "right"), ("cpu time\none by one", "right"))
     titles = {figure.name: figure.title for figure in drawn}
     for name, items in groups.items():
         title = titles.get(name.partition("/")[2], items[0].place)

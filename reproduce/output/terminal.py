@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 COLOURS = {"reproduced": "green", "differs": "red", "undecided": "yellow", "untested": "magenta", "floor": "magenta"}
 """By verdict."""
+NO_BREAK = "\ue000"
+"""Stands for a space at which no line may end, until it is printed: rich breaks lines at every kind of space."""
 PIPED_WIDTH = 180
 """Characters of a line where there is no terminal."""
 
@@ -40,6 +42,11 @@ def table(*columns: str | tuple[str, Literal["left", "right"]]) -> "Table":
     return made
 
 
+def unbroken(words: str) -> str:
+    """Words that stay on one line; `show` prints them with spaces."""
+    return words.replace(" ", NO_BREAK)
+
+
 def entry(name: str, said: str) -> "RenderableType":
     """A cell with a name and, under it and indented, what is said of it."""
     from rich.console import Group
@@ -57,7 +64,7 @@ def show(*parts: "RenderableType") -> None:
     with console.capture() as captured:
         for part in parts:
             console.print(part)
-    print("\n".join(line.rstrip() for line in captured.get().splitlines()))
+    print("\n".join(line.replace(NO_BREAK, " ").rstrip() for line in captured.get().splitlines()))
 
 
 def projections(found: Mapping[str, "np.ndarray"], most: int = 3, limit: int | None = None) -> str:

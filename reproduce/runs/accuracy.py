@@ -2,8 +2,6 @@
 
 import math
 
-import numpy as np
-
 from lengen.measures import trained
 from lengen.metrics import EXACT_MATCH
 from lengen.records import Run
@@ -18,9 +16,7 @@ def accuracies(done: Run) -> tuple[str, str]:
 def shares(done: Run) -> tuple[float, float]:
     """Exact match in and outside the trained range over all examples of the tested cells; NaN where none is tested."""
     span, cells = trained(done), list(done.grid.scores)
-    within = [
-        cell for cell in cells if span.holds(np.array(cell[0])).item() and (len(cell) == 1 or cell[1] <= span.second)
-    ]
-    beyond = [cell for cell in cells if cell not in set(within)]
+    within = [cell for cell in cells if span.has(cell)]
+    beyond = [cell for cell in cells if not span.has(cell)]
     inside, outside = (done.grid.total(some, "teacher_forced").rate(EXACT_MATCH.numerator) for some in (within, beyond))
     return inside, outside

@@ -27,7 +27,7 @@ def counts(name: str, runs: Sequence[Run]) -> dict[str, object]:
     found: dict[str, object] = {
         "name": name,
         "cells": [[cell[0], (*cell, 1)[1]] for cell in cells],
-        "inside": [int(span.holds(np.array(cell[0])).item() and (*cell, 1)[1] <= span.second) for cell in cells],
+        "inside": [int(span.has(cell)) for cell in cells],
     }
     found["modes"] = {
         mode: [
