@@ -24,6 +24,7 @@ from papers.coupling.profiles import (
     PARITY,
     PLAIN,
     PLAIN_PARITY,
+    SLOW_PARITY,
     SLOW_PRODUCTS,
     SMALL,
     by_method,
@@ -110,6 +111,7 @@ FIG1 = tuple(
 
 def _fig3(name: str, scratchpad: bool) -> Experiment:
     eighth = name == "coupling" and not scratchpad
+    changes = PLAIN_PARITY if not scratchpad else ByProfile() if name == "coupling" else SLOW_PARITY
     claim = (
         "perfect to 100 bits" if name == "coupling" and scratchpad else "not perfect far outside the trained lengths"
     )
@@ -117,7 +119,7 @@ def _fig3(name: str, scratchpad: bool) -> Experiment:
         f"fig3/{variant(name, scratchpad)}",
         f"{name}: {claim}",
         "Figure 3, Section 3.2",
-        at_profiles(by_method(PARITY, name, scratchpad), ByProfile() if scratchpad else PLAIN_PARITY),
+        at_profiles(by_method(PARITY, name, scratchpad), changes),
         seeds=4,
         night=HEADLINE if name == "coupling" and scratchpad else 3,
         extra=EXTRA if eighth else "",

@@ -142,6 +142,8 @@ PLAIN = _at_both({"steps": 6000, "batch": 128, "bucket": 1})
 """Addition without a scratchpad: batches of all sizes at once, twice as large."""
 PLAIN_PARITY = ByProfile(night={"train": {"steps": 6500, "lr": 5e-4}}, cpu={"train": {"steps": 4000, "lr": 5e-4}})
 """Parity without a scratchpad."""
+SLOW_PARITY = ByProfile(night={"train": {"steps": 8000}})
+"""Parity with a scratchpad by the methods that 4,000 updates, enough for coupling, do not teach it."""
 SLOW_PRODUCTS: Changes = {"train.steps": 8000}
 """Products by NoPE and FIRE with a scratchpad, and by every method without one: what is said to learn nothing has to
 have as long for it as what learns most slowly."""
