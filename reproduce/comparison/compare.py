@@ -98,12 +98,12 @@ def save(paper: str, stores: Sequence[Store]) -> tuple[list[list[Row]], list[Pat
     """Write comparison.csv and comparison.md below each store; the rows of each and the files, equal ones left alone.
 
     The first store is the reference: the others' comparison.md shows published | reference | yours. A store without a
-    run that is compared gets no files.
+    run of the paper gets no files.
     """
     paths = []
     found = [compare(paper, [store]) for store in stores]
     for store, mine in zip(stores, found, strict=True):
-        if not any(row.seeds for row in mine):
+        if not store.headers(paper) and not any(row.seeds for row in mine):
             continue
         others = mine if store is not stores[0] else []
         text = to_markdown(paper, found[0], others, CATALOGUE.deviations(paper))

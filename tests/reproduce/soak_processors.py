@@ -60,6 +60,24 @@ def repeated(run: str, instructions: Mapping[str, str]) -> dict[str, dict[str, s
     return lines
 
 
+def table(runs: Mapping[str, Mapping[str, Mapping[str, Mapping[str, str]]]]) -> str:
+    """What differs, as a table of Markdown: a line for every run on every processor."""
+    lines = ["| run | instructions | weights | test cells | exact match |", "|---|---|---|---|---|"]
+    for run, by_processor in runs.items():
+        for name, found in by_processor.items():
+            accuracy = [
+                f"{what.removeprefix('exact match ')}: {line['said']}"
+                for what, line in found.items()
+                if what.startswith("exact match") and line["is"] == "differs"
+            ]
+            cells = [
+                "the same" if found[what]["is"] == "same" else said
+                for what, said in (("weights", "other"), ("scores", found["scores"]["said"]))
+            ]
+            lines.append(f"| {run} | {name} | {' | '.join(cells)} | {'; '.join(accuracy) or 'the same'} |")
+    return "\n".join(lines)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", nargs="+", default=list(RUNS))

@@ -208,9 +208,10 @@ def render_run(run: Run, page: Page) -> str:
         "folder": f"results/{run.store}/{run.experiment}/{run.profile}/seed-{run.seed}/v{run.version}",
     }
     resting = [
-        (card, f"../{page.file}#{card.anchor}")
+        (standing.verdict, card.statement, f"../{page.file}#{card.anchor}")
         for card in page.claims
-        if any(link == file for standing in card.standings for _, link in standing.runs)
+        for standing in card.standings
+        if any(link == file for _, link in standing.runs)
     ]
     return render(
         "run.html",
