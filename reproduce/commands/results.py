@@ -20,7 +20,7 @@ from reproduce.comparison.rows import CHECKED
 from reproduce.comparison.stored import stored
 from reproduce.output import listing, terminal
 from reproduce.runs.accuracy import accuracies
-from reproduce.runs.catalogue import CATALOGUE, SelectorError
+from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
 from reproduce.store.atomic_files import readable
 from reproduce.store.provenance import checkout
 from reproduce.store.store import Store, StoreError, results_root, stores
@@ -257,14 +257,23 @@ def _papers_and_figures(selector: str | None) -> list[tuple[str, list[str] | Non
 
 
 def promote_command(options: argparse.Namespace) -> int:
-    """Copy finished local runs into the reference store as new versions."""
+    """Copy finished local runs into the reference store as new versions: those of settings as they are declared now,
+    and of others, made with ``--set``, where asked for."""
     reference, local = stores()
     profiles = (options.profile,) if options.profile else CHECKED
     runs: list[Run] = []
     chosen = CATALOGUE.select(options.selector)
     for profile in profiles:
-        for name in dict.fromkeys(CATALOGUE.home(item, profile).name for item in chosen if profile in item.specs):
-            runs += [run for run in local.of(name, profile) if options.overridden or run.info["overrides"] == []]
+        homes = {
+            home.name: home for item in chosen if profile in item.specs for home in [CATALOGUE.home(item, profile)]
+        }
+        for name, home in homes.items():
+            declared = hash_of(home.specs[profile])
+            for run in local.of(name, profile):
+                if run.info["spec_hash"] == declared or (options.overridden and run.info["overrides"]):
+                    runs.append(run)
+                elif not run.info["overrides"]:
+                    print(f"{readable(local.folder(run))}: of an earlier setting, not promoted", file=sys.stderr)
     if options.seeds is not None:
         runs = [run for run in runs if run.seed in options.seeds]
     if not runs:

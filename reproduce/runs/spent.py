@@ -10,7 +10,9 @@ def training(run: Run) -> float:
     seconds a step, times steps, tell them.
     """
     scalars = run.info.get("scalars")
-    steps = scalars.get("steps", 0) if isinstance(scalars, dict) else 0
+    steps = scalars.get("steps") if isinstance(scalars, dict) else None
+    if not isinstance(steps, int | float):
+        steps = 0
     return max(_number(run, "seconds_training"), steps * _number(run, "seconds_per_step"))
 
 
@@ -20,6 +22,5 @@ def measuring(run: Run) -> float:
 
 
 def _number(run: Run, name: str) -> float:
-    value = run.info.get(name, 0.0)
-    assert isinstance(value, int | float)
-    return value
+    value = run.info.get(name)
+    return value if isinstance(value, int | float) else 0.0

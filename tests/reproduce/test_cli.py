@@ -221,7 +221,7 @@ def test_failed_runs_are_named_at_the_end(capsys, monkeypatch, tmp_path):
     assert "seed 0: exact match" in shown.out
 
 
-def test_promotion_and_solving(results, capsys):
+def test_promotion_and_solving(results, capsys, monkeypatch):
     assert main(["run", "toy/fig1/alpha", "--profile", "smoke"]) == 0
     assert main(["run", "toy/fig1/alpha"]) == 0
     assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
@@ -237,6 +237,10 @@ def test_promotion_and_solving(results, capsys):
     assert "already there" in shown and "fig1-night.svg: deleted, no run is behind it any more" in shown
     assert not of_runs_that_left.exists() and (results / "reference/toy/figures/fig1-cpu.svg").exists()
     assert main(["promote", "toy", "--overridden"]) == 0
+    with monkeypatch.context() as patch:
+        patch.setattr("reproduce.commands.results.hash_of", lambda spec: "another")
+        assert main(["promote", "toy/fig1", "--profile", "cpu"]) == 2
+    assert "v1: of an earlier setting, not promoted" in capsys.readouterr().err
     assert len(Store(results, "reference").runs()) == 2
     capsys.readouterr()
     assert main(["solve", "toy/fig2/gamma", "1", "2", "--json"]) == 0
