@@ -187,12 +187,17 @@ def print_comparison(paper: str, reference: Sequence["Row"], yours: Sequence["Ro
     if form == "table":
         from reproduce.output.claims_table import comparison, score_cards
 
-        cards = score_cards({"reference": reference, "yours": yours} if yours else {"": reference})
+        cards = score_cards(_by_owner(reference, yours))
         terminal.show(*comparison(reference, yours), "", cards)
     elif form == "md":
         print(compare.to_markdown(paper, reference, yours, CATALOGUE.deviations(paper)), end="")
     else:
         print({"csv": compare.to_csv, "json": compare.to_json}[form](yours or reference), end="")
+
+
+def _by_owner(reference: Sequence["Row"], yours: Sequence["Row"]) -> dict[str, Sequence["Row"]]:
+    """Rows under the name of whose they are, where there are two."""
+    return {"reference": reference, "yours": yours} if yours else {"": reference}
 
 
 def print_score_card(paper: str, reference: Sequence["Row"], yours: Sequence["Row"]) -> None:
@@ -204,7 +209,7 @@ def print_score_card(paper: str, reference: Sequence["Row"], yours: Sequence["Ro
 
     headlines = {row.id for row in reference if row.headline}
     first, mine = ([row for row in rows if row.id in headlines or not headlines] for rows in (reference, yours))
-    cards = score_cards({"reference": reference, "yours": yours} if yours else {"": reference})
+    cards = score_cards(_by_owner(reference, yours))
     terminal.show(CATALOGUE.paper(paper).title, "", cards, "", *comparison(first, mine, reasons=True))
 
 
@@ -297,9 +302,10 @@ def _refresh_reference(paper: str, reference: Store) -> None:
     from reproduce.runs.display import counter
 
     _, paths = compare.save(paper, [reference])
-    for path in (*figures.draw(paper, reference, tell=counter("figures drawn", sys.stderr)), *paths):
+    drawn = figures.draw(paper, reference, tell=counter("figures drawn", sys.stderr))
+    for path in (*drawn, *paths):
         print(readable(path))
-    for path in figures.sweep(paper, reference):
+    for path in figures.sweep(paper, reference, drawn):
         print(f"{readable(path)}: deleted, no run is behind it any more")
 
 

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from reproduce.comparison import score_card
 from reproduce.comparison.compare import compare
-from reproduce.comparison.effects import effect
+from reproduce.comparison.effects import effect, seeds
 from reproduce.comparison.evidence import DIFFERS, FLOOR, REPRODUCED
-from reproduce.comparison.rows import Row
+from reproduce.comparison.rows import CHECKED, Row
 from reproduce.comparison.tables import RULES, claims_block, line
 from reproduce.comparison.verdicts import NOT_RUN
 from reproduce.runs.catalogue import CATALOGUE
@@ -90,7 +90,7 @@ def _counted(counts: Counter[str]) -> str:
 def sizes(rows: Sequence[Row]) -> str:
     """The profiles at which claims got their verdict, the smallest first, each with the number of claims."""
     found = Counter(row.profile for row in score_card.judged(rows) if row.verdict != NOT_RUN)
-    return ", ".join(f"{profile} ({found[profile]})" for profile in reversed(score_card.LARGEST) if found[profile])
+    return ", ".join(f"{profile} ({found[profile]})" for profile in CHECKED if found[profile])
 
 
 def answer(rows: Sequence[Row]) -> str:
@@ -119,8 +119,8 @@ def answer(rows: Sequence[Row]) -> str:
 
 def _measured(row: Row) -> str:
     """What was measured, in brackets after a space; nothing where nothing was."""
-    seeds = f", {row.seeds} seeds" if row.seeds and row.seeds > 1 else ""
-    return f" ({effect(row.ours, row.scale)}{seeds})" if row.ours is not None else ""
+    trained = f", {seeds(row.seeds)}" if row.seeds and row.seeds > 1 else ""
+    return f" ({effect(row.ours, row.scale)}{trained})" if row.ours is not None else ""
 
 
 def _said(verdict: str, count: int) -> str:
@@ -134,7 +134,7 @@ def _said(verdict: str, count: int) -> str:
 
 def _profiles(rows: Sequence[Row]) -> str:
     found = {row.profile for row in rows if row.verdict != NOT_RUN}
-    return " and ".join(profile for profile in reversed(score_card.LARGEST) if profile in found)
+    return " and ".join(profile for profile in CHECKED if profile in found)
 
 
 def pages(repository: Path) -> list[Path]:

@@ -382,11 +382,11 @@ class Varied(_TwoSided, frozen=True, kw_only=True, tag="varied"):
     def find(self, sides: Sides) -> Finding:
         """Each run is one value."""
         found: list[tuple[str, Term, int]] = []
-        samples = [
-            tested.sample(side) for some, side in ((sides.left, self.one), (sides.right, self.other)) for tested in some
-        ]
+        samples: list[Sample] = []
         for weight, some, side in ((1, sides.left, self.one), (-1, sides.right, self.other)):
-            values = [value for tested in some for value in tested.sample(side).seeds]
+            mine = [tested.sample(side) for tested in some]
+            samples += mine
+            values = [value for sample in mine for value in sample.seeds]
             deviation, interval = DEVIATION.of(values)
             words = f"deviation of {some[0].vocabulary.measure(side.measure).words} over {len(values)} runs"
             found.append((f"{words} {deviation:.3f}", Term(weight, deviation, interval, (deviation,)), len(values)))

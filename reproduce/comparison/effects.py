@@ -82,6 +82,15 @@ def asked_of(row: Row) -> str:
     return f"{row.by} {required(row)}".lstrip()
 
 
+def seeds(count: int | None) -> str:
+    """So many seeds, in words; nothing where there are none.
+
+    >>> seeds(1), seeds(3), seeds(None)
+    ('1 seed', '3 seeds', '')
+    """
+    return f"{count} seed{'s' * (count != 1)}" if count else ""
+
+
 def interval(row: Row) -> str:
     """The 95 % interval of a row in brackets, after a space; nothing where there is none."""
     if row.ci_low is None or row.ci_high is None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from lengen.records import to_table
 from reproduce.comparison import score_card
-from reproduce.comparison.effects import asked_of, effect, interval, show
+from reproduce.comparison.effects import asked_of, effect, interval, seeds, show
 from reproduce.comparison.rows import COLUMNS, SETTING, Row
 from reproduce.comparison.verdicts import EQUAL, OPEN
 
@@ -128,7 +128,7 @@ def _cell(row: Row | None) -> str:
         return "not run"
     if row.ours is None:
         return row.verdict
-    size = f", n {row.n}, {row.seeds} seed{'' if row.seeds == 1 else 's'}" if row.seeds else ""
+    size = f", n {row.n}, {seeds(row.seeds)}" if row.seeds else ""
     age = f", frozen: {row.frozen}" if row.frozen else ""
     return f"**{row.verdict}** {effect(row.ours, row.scale)}{interval(row)}{size}{age}"
 
@@ -153,8 +153,8 @@ def claims_block(rows: Sequence[Row]) -> str:
         "|---|---|---|---|---|",
     ]
     for row in sorted(marked or claims, key=lambda row: order.index(row.id)):
-        seeds = f", {row.seeds} seed{'' if row.seeds == 1 else 's'}" if row.seeds else ""
-        measured = f"{effect(row.ours, row.scale)}{interval(row)}{seeds}" if row.ours is not None else ""
+        trained = f", {seeds(row.seeds)}" if row.seeds else ""
+        measured = f"{effect(row.ours, row.scale)}{interval(row)}{trained}" if row.ours is not None else ""
         verdict = f"{row.verdict}: {row.why}" if row.why else row.verdict
         lines.append(line((row.statement, row.place, asked_of(row), measured, verdict)))
     return "\n".join(lines)

@@ -8,7 +8,7 @@ import functools
 import itertools
 import re
 import textwrap
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -97,11 +97,12 @@ def overridden_sheets(paper: str, source: Store, names: Collection[str] | None =
     return wanted
 
 
-def sweep(paper: str, source: Store) -> list[Path]:
-    """Delete a paper's pictures that no run of the store is behind any more; their paths."""
-    supported = {sheet.stem for sheet in (*sheets(paper, source), *overridden_sheets(paper, source))}
+def sweep(paper: str, source: Store, drawn: Iterable[Path]) -> list[Path]:
+    """Delete a paper's pictures that no run of the store is behind any more: all but the ``drawn`` ones and those of
+    runs made with ``--set``; their paths."""
+    supported = {path.with_suffix("") for path in drawn} | {sheet.stem for sheet in overridden_sheets(paper, source)}
     found = sorted((source.path / paper / "figures").glob("*.*"))
-    left = [path for path in found if path.with_name(path.name.rpartition(".")[0]) not in supported]
+    left = [path for path in found if path.with_suffix("") not in supported]
     for path in left:
         path.unlink()
     return left

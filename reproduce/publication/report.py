@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lengen.records import Run
 from reproduce.comparison import score_card
-from reproduce.comparison.effects import asked_of, effect, interval
+from reproduce.comparison.effects import asked_of, effect, interval, seeds
 from reproduce.comparison.evidence import DIFFERS, FLOOR, REPRODUCED, UNDECIDED
 from reproduce.comparison.rows import SETTING
 from reproduce.comparison.tables import claims_block
@@ -90,11 +90,11 @@ def _claims(paper: str, facts: Facts, verdict: str) -> str:
     claims = ordered(facts.rows[paper])
     lines = []
     for row in (row for row in claims if row.verdict == verdict):
-        seeds = f", {row.seeds} seed{'' if row.seeds == 1 else 's'}" if row.seeds else ""
+        trained = f", {seeds(row.seeds)}" if row.seeds else ""
         headline = " (headline)" if row.headline else ""
         lines.append(
             f"- `{paper}/{row.id}`{headline}: {row.statement} ({row.place}). Asked: {asked_of(row)}; measured: "
-            f"{effect(row.ours, row.scale)}{interval(row)}, profile {row.profile}{seeds}."
+            f"{effect(row.ours, row.scale)}{interval(row)}, profile {row.profile}{trained}."
         )
         whole = min((one.verdict for one in claims if one.counts_as == row.counts_as), key=ORDER.index)
         if whole != verdict:

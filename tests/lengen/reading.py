@@ -4,10 +4,12 @@ import torch
 from torch import Tensor
 
 import lengen.decoding
+from lengen.data.datamodule import ArithmeticData
 from lengen.data.writer import Writer
-from lengen.decoding import Verified, go_on, read
+from lengen.decoding import Verified, go_on, read, verify, write
 from lengen.models import Transformer
 from lengen.tasks import Problems
+from tests.lengen.sequences import plain_greedy
 
 
 def check_reading(model: Transformer, writer: Writer, problems: Problems, verified: Verified, written: Tensor) -> None:
@@ -27,3 +29,11 @@ def check_reading(model: Transformer, writer: Writer, problems: Problems, verifi
             assert torch.equal(own, written[failed][:, : own.shape[1]])
             assert not bool(written[failed][:, own.shape[1] :].any())
         assert torch.equal(go_on(model, writer, problems, reading), written)
+
+
+def check_decoding(model: Transformer, data: ArithmeticData, problems: Problems) -> None:
+    """`verify` and `write` agree with `check_reading`, and with a loop that reads everything anew for each token."""
+    verified, written = verify(model, data.writer.write(problems)), write(model, data.writer, problems)
+    check_reading(model, data.writer, problems, verified, written)
+    for row, own in enumerate(plain_greedy(model, data, problems)):
+        assert written[row, : len(own)].tolist() == own

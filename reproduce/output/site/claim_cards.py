@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lengen.measures import Missing
 from lengen.records import Run
 from reproduce.comparison.checks import Claim, Compare, Level, Ordered, Paired, Sides
-from reproduce.comparison.effects import asked_of, percent, show
+from reproduce.comparison.effects import asked_of, percent, seeds, show
 from reproduce.comparison.evidence import Evidence, Sample
 from reproduce.comparison.learning import unlearned
 from reproduce.comparison.regions import shared
@@ -186,10 +186,10 @@ def _interval(row: Row, shares: bool, difference: bool) -> str:
 def _size(row: Row, samples: Sequence[Sample]) -> str:
     """Examples and seeds behind a verdict; of seeds the fewest where sides have unlike many."""
     examples = f"{row.n:,} examples" if row.n and row.n > 1 else ""
-    seeds = f"{row.seeds} seed{'s' * (row.seeds != 1)}" if row.seeds else ""
-    if seeds and len({len(sample.seeds) for sample in samples}) > 1:
-        seeds += " on the side with fewest"
-    return ", ".join(filter(None, [examples, seeds]))
+    trained = seeds(row.seeds)
+    if trained and len({len(sample.seeds) for sample in samples}) > 1:
+        trained += " on the side with fewest"
+    return ", ".join(filter(None, [examples, trained]))
 
 
 def _dots(samples: Sequence[Sample], shares: bool) -> list[Dots]:

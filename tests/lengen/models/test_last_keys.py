@@ -24,12 +24,11 @@ from lengen.config import (
     Window,
 )
 from lengen.config.spec import Spec, check
-from lengen.decoding import verify, write
 from lengen.models.last_keys import ALL, last_keys
 from lengen.randomness import generator
 from lengen.windows import window_self
-from tests.lengen.reading import check_reading
-from tests.lengen.sequences import made, plain_greedy, sequences, sized
+from tests.lengen.reading import check_decoding
+from tests.lengen.sequences import made, sequences, sized
 
 BIASES = {
     "hard alibi": (HardALiBi((1, 2)), NoEncoding(), NoPositionIds()),
@@ -87,10 +86,7 @@ def test_attention_is_the_softmax_over_the_keys_that_are_left(name):
 def test_decoding_agrees_with_a_plain_loop(name):
     model, data = made(setting(name))
     drawn = data.task.train(10, generator("p"))
-    verified, written = verify(model, data.writer.write(drawn)), write(model, data.writer, drawn)
-    check_reading(model, data.writer, drawn, verified, written)
-    for row, own in enumerate(plain_greedy(model, data, drawn)):
-        assert written[row, : len(own)].tolist() == own
+    check_decoding(model, data, drawn)
 
 
 @torch.no_grad()

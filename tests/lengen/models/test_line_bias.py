@@ -9,11 +9,10 @@ from lengen.attention_lines import calibrate_bias
 from lengen.config import Consecutive, Decoder, Learned, SettingError, Tempered
 from lengen.config.model import Lines
 from lengen.config.spec import Spec, change, check
-from lengen.decoding import verify, write
 from lengen.models.line_bias import LineBias
 from lengen.randomness import generator
-from tests.lengen.reading import check_reading
-from tests.lengen.sequences import made, plain_greedy, sequences, sized
+from tests.lengen.reading import check_decoding
+from tests.lengen.sequences import made, sequences, sized
 
 CLOSED = -math.inf
 LINES = Lines(rows=4, columns=6, slopes=(1, 0, -1))
@@ -99,10 +98,7 @@ def test_decoding_agrees_with_a_plain_loop():
     model, data = made(setting())
     random(model.lines)
     drawn = data.task.train(10, generator("p"))
-    verified, written = verify(model, data.writer.write(drawn)), write(model, data.writer, drawn)
-    check_reading(model, data.writer, drawn, verified, written)
-    for row, own in enumerate(plain_greedy(model, data, drawn)):
-        assert written[row, : len(own)].tolist() == own
+    check_decoding(model, data, drawn)
 
 
 @torch.no_grad()
