@@ -146,6 +146,14 @@ def _number(text: str) -> float:
     return value
 
 
+class ExampleMap(NamedTuple):
+    """Attention in one example, its true response given."""
+
+    tokens: tuple[str, ...]
+    weights: np.ndarray
+    """Softmax weights in steps of 1/255, uint8, (layers, heads, queries, keys)."""
+
+
 @dataclass(frozen=True)
 class AttentionMap:
     """Attention averaged over examples of one test cell."""
@@ -156,6 +164,8 @@ class AttentionMap:
     """Mean softmax weights, float32, (layers, heads, queries, keys)."""
     n: int
     """Examples averaged."""
+    examples: tuple[ExampleMap, ...] = ()
+    """The first of them, each by itself; none in runs that were made before these were kept."""
 
 
 class KeyCount(NamedTuple):

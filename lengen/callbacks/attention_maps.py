@@ -5,7 +5,7 @@ Figure 7 of "Arithmetic Transformers Can Length-Generalize in Both Operand Lengt
 grows with the operands. A picture cannot be tested; the number of keys that hold 90 % of the softmax can.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -16,11 +16,13 @@ from lengen.data.batch import Batch, response_start
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
 from lengen.progress import Progress
-from lengen.records import AttentionMap, KeyCount
+from lengen.records import AttentionMap, ExampleMap, KeyCount
 
 MASS = 0.9
 """Share of the softmax that the counted keys hold."""
 EXAMPLES_AT_ONCE = 50
+KEPT = 3
+"""Examples whose own maps are kept beside the average: single heads are sharp where their average may be a blur."""
 
 
 def keys_holding(weights: Tensor, mass: float = MASS) -> Tensor:
@@ -59,8 +61,10 @@ class AttentionMaps(Measurement):
                 for head in range(len(keys[0]))
             ]
             if self.map is None:
-                tokens = tuple(data.vocab.decode([token]) for token in batch.tokens[0, :-1])
-                self.map = AttentionMap(tokens, mean.numpy().astype(np.float32), len(batch.tokens))
+                examples = example_maps(model, batch, data.vocab.decode, KEPT)
+                self.map = AttentionMap(
+                    examples[0].tokens, mean.numpy().astype(np.float32), len(batch.tokens), examples
+                )
             report(Progress("attention", done, len(self.cells), None, None))
 
 
@@ -73,9 +77,27 @@ def measure_attention(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor,
     examples, steps = len(batch.tokens), slice(int(response_start(batch)[0]) - 1, int(batch.loss[0].nonzero()[-1]))
     total = keys = torch.tensor(0.0)
     for index in torch.split(torch.arange(examples), EXAMPLES_AT_ONCE):
-        ids = batch.ids if batch.ids.shape[1] == 1 else batch.ids[:, index]
-        part = Batch(batch.tokens[index], ids, batch.loss[index]).to(model.device)
-        layers = torch.stack([layer["self"] for layer in model.attention(part)]).cpu()
+        layers = self_attention(model, batch, index)
         total = total + layers.sum(dim=1)
         keys = keys + keys_holding(layers[:, :, :, steps]).sum(dim=(1, 3))
     return total / examples, keys, examples * (steps.stop - steps.start)
+
+
+@torch.no_grad()
+def example_maps(
+    model: Transformer, batch: Batch, decode: Callable[[Sequence[int]], str], most: int
+) -> tuple[ExampleMap, ...]:
+    """The maps of the first ``most`` examples."""
+    layers = self_attention(model, batch, torch.arange(min(most, len(batch.tokens)))).transpose(0, 1)
+    steps = (layers * 255).round().to(torch.uint8).numpy()
+    return tuple(
+        ExampleMap(tuple(decode([token]) for token in row[:-1]), weights)
+        for row, weights in zip(batch.tokens.tolist(), steps, strict=False)
+    )
+
+
+def self_attention(model: Transformer, batch: Batch, index: Tensor) -> Tensor:
+    """Softmax weights of the examples ``index`` of a batch: (layers, examples, heads, T - 1, T - 1), on the CPU."""
+    ids = batch.ids if batch.ids.shape[1] == 1 else batch.ids[:, index]
+    part = Batch(batch.tokens[index], ids, batch.loss[index]).to(model.device)
+    return torch.stack([layer["self"] for layer in model.attention(part)]).cpu()

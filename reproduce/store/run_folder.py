@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from lengen.config.spec import SpecError, from_dict
-from lengen.records import AttentionMap, Grid, KeyCount, RecordError, key_counts_from_csv, metrics_from_csv
+from lengen.records import AttentionMap, ExampleMap, Grid, KeyCount, RecordError, key_counts_from_csv, metrics_from_csv
 from reproduce.store.atomic_files import StoreError, read_bytes, readable
 
 SCHEMA = 2
@@ -170,20 +170,37 @@ def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def attention_to_bytes(attention: AttentionMap) -> bytes:
-    """attention.npz: float16 ``weights`` (layers, heads, queries, keys), ``tokens``, ``n``; equal maps, equal bytes."""
-    weights = attention.weights.astype(np.float16)
-    tokens = np.array(attention.tokens, dtype=np.str_)
-    return _archive({"weights": weights, "tokens": tokens, "n": np.array(attention.n)})
+    """attention.npz: float16 ``weights`` (layers, heads, queries, keys), ``tokens``, ``n``; equal maps, equal bytes.
+
+    Where examples were kept, uint8 ``examples`` (examples, layers, heads, queries, keys) and their ``example_tokens``.
+    """
+    arrays = {
+        "weights": attention.weights.astype(np.float16),
+        "tokens": np.array(attention.tokens, dtype=np.str_),
+        "n": np.array(attention.n),
+    }
+    if attention.examples:
+        arrays["examples"] = np.stack([example.weights for example in attention.examples])
+        arrays["example_tokens"] = np.array([example.tokens for example in attention.examples], dtype=np.str_)
+    return _archive(arrays)
 
 
 def attention_from_bytes(content: bytes) -> AttentionMap:
     """The inverse of `attention_to_bytes`; nothing in the file can run code (no pickles)."""
     try:
         arrays = arrays_from_bytes(content)
-        tokens = tuple(str(token) for token in arrays["tokens"])
-        return AttentionMap(tokens, arrays["weights"].astype(np.float32), int(arrays["n"]))
+        examples = tuple(
+            ExampleMap(_texts(tokens), weights.astype(np.uint8))
+            for tokens, weights in zip(arrays.get("example_tokens", ()), arrays.get("examples", ()), strict=True)
+        )
+        weights = arrays["weights"].astype(np.float32)
+        return AttentionMap(_texts(arrays["tokens"]), weights, int(arrays["n"]), examples)
     except Exception:
         raise RecordError("expected a NumPy archive with the arrays weights, tokens and n") from None
+
+
+def _texts(tokens: np.ndarray) -> tuple[str, ...]:
+    return tuple(str(token) for token in tokens)
 
 
 def arrays_to_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:

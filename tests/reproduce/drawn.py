@@ -11,7 +11,7 @@ import numpy as np
 from lengen.config import Addition, Coupled, Format, Linear, NoPositionIds, Parity, PositionIds, Task
 from lengen.config.experiment import Figure
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
-from lengen.records import MODES, AttentionMap, Grid, KeyCount, Run
+from lengen.records import MODES, AttentionMap, ExampleMap, Grid, KeyCount, Run
 from papers.coupling import figures as coupling
 from tests.counted import counted
 
@@ -53,7 +53,8 @@ def attention() -> AttentionMap:
     weights[:, :, :, 0] = 1  # three heads rest on the start token, one looks two tokens back
     weights[1, 0] = np.eye(size, k=-2)
     weights[1, 0, :2, 0] = 1
-    return AttentionMap(TOKENS, weights, 20)
+    alone = np.broadcast_to(255 * np.eye(size, dtype=np.uint8), weights.shape).copy()
+    return AttentionMap(TOKENS, weights, 20, (ExampleMap(TOKENS, alone),))
 
 
 def run(name: str, of: Spec, seed=0, rate=0.5, **records) -> Run:

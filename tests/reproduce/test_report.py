@@ -232,8 +232,10 @@ def test_maps_and_curves_of_a_page_are_those_of_the_run():
         "a", spec(), attention=looking(), metrics=((1, "loss", 2.0), (2, "loss", float("nan")), (3, "loss", 1.0))
     )
     held = attention(made)
-    weights = base64.b64decode(held["weights"])
-    assert held["shape"] == [2, 2, 13, 13] and len(weights) == 2 * 2 * 13 * 13 and set(weights) == {0, 255}
+    average, alone = (base64.b64decode(one["weights"]) for one in held["maps"])
+    assert held["shape"] == [2, 2, 13, 13] and len(average) == 2 * 2 * 13 * 13 and set(average) == {0, 255}
+    assert alone == looking().examples[0].weights.tobytes() != average
+    assert [one["name"] for one in held["maps"]] == ["average of 20", "".join(looking().examples[0].tokens)]
     assert curves(made) == {"loss": [(1, 2.0), (3, 1.0)]}
     assert attention(run("b", spec())) is None
 

@@ -8,7 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from lengen.records import METRIC_COLUMNS, AttentionMap, Grid, KeyCount, RecordError, metrics_from_csv, to_table
+from lengen.records import (
+    METRIC_COLUMNS,
+    AttentionMap,
+    ExampleMap,
+    Grid,
+    KeyCount,
+    RecordError,
+    metrics_from_csv,
+    to_table,
+)
 from reproduce.store.atomic_files import write_text
 from reproduce.store.run_folder import (
     arrays_from_bytes,
@@ -33,7 +42,9 @@ grids = st.sampled_from([("length",), ("length", "count")]).flatmap(
 )
 counts = st.lists(st.builds(KeyCount, *[st.integers(0, 10**9)] * 6))
 text = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=3)
-maps = st.none() | st.tuples(st.integers(1, 3), st.lists(text, min_size=1, max_size=4), st.integers(1, 10**6))
+maps = st.none() | st.tuples(
+    st.integers(1, 3), st.lists(text, min_size=1, max_size=4), st.integers(1, 10**6), st.integers(0, 3)
+)
 numbers = st.lists(st.tuples(st.integers(0, 10**9), text, st.floats(allow_nan=False)), max_size=5)
 kinds = hnp.floating_dtypes() | hnp.integer_dtypes() | hnp.unicode_string_dtypes(max_len=2) | hnp.boolean_dtypes()
 named = st.dictionaries(
@@ -46,9 +57,12 @@ named = st.dictionaries(
 def test_records_survive_the_store(tmp_path_factory, grid, keys, drawn, metrics, seed, arrays):
     attention = None
     if drawn is not None:
-        heads, tokens, n = drawn
+        heads, tokens, n, kept = drawn
         weights = np.linspace(0, 1, heads * len(tokens) ** 2, dtype=np.float16).astype(np.float32)
-        attention = AttentionMap(tuple(tokens), weights.reshape(1, heads, len(tokens), len(tokens)), n)
+        weights = weights.reshape(1, heads, len(tokens), len(tokens))
+        steps = np.rint(255 * weights).astype(np.uint8)
+        examples = tuple(ExampleMap((*tokens[:-1], str(number)), steps - number) for number in range(kept))
+        attention = AttentionMap(tuple(tokens), weights, n, examples)
     store = Store(tmp_path_factory.mktemp("results"), "local")
     with store.workspace("toy/fig1/alpha", "cpu", seed, HASH) as space:
         write_text(space.folder / "metrics.csv", to_table(METRIC_COLUMNS, metrics))
@@ -61,6 +75,9 @@ def test_records_survive_the_store(tmp_path_factory, grid, keys, drawn, metrics,
     else:
         assert run.attention.tokens == attention.tokens and run.attention.n == attention.n
         np.testing.assert_array_equal(run.attention.weights, attention.weights)
+        for found, stored in zip(run.attention.examples, attention.examples, strict=True):
+            assert found.tokens == stored.tokens
+            np.testing.assert_array_equal(found.weights, stored.weights, strict=True)
 
 
 def assert_equal(one, two):

@@ -141,7 +141,7 @@ def test_curves_show_the_seeds_that_are_switched_on(site, browser):
 def test_the_attention_viewer_tells_a_weight_of_the_head_that_is_chosen(site, browser):
     browser.open(a_run_with_attention(site))
     said = "return document.querySelector('#attention-viewer .said').textContent"
-    choose = "const s = document.querySelectorAll('#attention-viewer select')[1]; s.value = '1';"
+    choose = "const s = document.querySelectorAll('#attention-viewer select')[2]; s.value = '1';"
     browser.run(choose + "s.dispatchEvent(new Event('input'))")
     assert browser.run(said).startswith("layer 1, head 2: from ")
     before = browser.run(said)

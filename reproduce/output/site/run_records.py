@@ -57,14 +57,17 @@ def curves(run: Run) -> dict[str, list[tuple[int, float]]]:
 
 
 def attention(run: Run) -> dict[str, object] | None:
-    """The stored map with weights in steps of 1/255, as base64 of bytes in the order layer, head, query, key."""
+    """The stored maps, the average first; weights in steps of 1/255, as base64 of bytes: layer, head, query, key."""
     stored = run.attention
     if stored is None:
         return None
-    steps = np.rint(np.clip(np.nan_to_num(stored.weights), 0, 1) * 255).astype(np.uint8)
+    average = np.rint(np.clip(np.nan_to_num(stored.weights), 0, 1) * 255).astype(np.uint8)
+    maps = [(f"average of {stored.n}", stored.tokens, average)]
+    maps += [("".join(tokens), tokens, weights) for tokens, weights in stored.examples]
     return {
-        "tokens": list(stored.tokens),
-        "shape": list(steps.shape),
-        "n": stored.n,
-        "weights": base64.b64encode(steps.tobytes()).decode("ascii"),
+        "shape": list(average.shape),
+        "maps": [
+            {"name": name, "tokens": list(tokens), "weights": base64.b64encode(weights.tobytes()).decode("ascii")}
+            for name, tokens, weights in maps
+        ],
     }

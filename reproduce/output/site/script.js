@@ -211,15 +211,16 @@ const stored = data("attention-map");
 if (stored) {
   const place = document.getElementById("attention-viewer"), said = saying();
   const [layers, heads, queries, keys] = stored.shape;
-  const bytes = Uint8Array.from(atob(stored.weights), letter => letter.charCodeAt(0));
+  const bytes = stored.maps.map(map => Uint8Array.from(atob(map.weights), letter => letter.charCodeAt(0)));
   const upTo = n => Array.from({length: n}, (_, number) => [number, String(number + 1)]);
+  const [exampleLabel, example] = choice("Example", stored.maps.map((map, number) => [number, map.name]), () => refresh());
   const [layerLabel, layer] = choice("Layer", upTo(layers), () => refresh());
   const [headLabel, head] = choice("Head", upTo(heads), () => refresh());
   const size = Math.max(3, Math.min(16, Math.floor(640 / keys)));
   const canvas = make("canvas", {width: keys * size, height: queries * size, tabindex: "0", role: "img",
     "aria-label": "attention from each position (rows) to each position (columns); the arrow keys move the mark"});
   let [row, column] = [queries - 1, 0];
-  const weight = (q, k) => bytes[((+layer.value * heads + +head.value) * queries + q) * keys + k] / 255;
+  const weight = (q, k) => bytes[+example.value][((+layer.value * heads + +head.value) * queries + q) * keys + k] / 255;
   const refresh = () => {
     const pen = canvas.getContext("2d");
     for (let q = 0; q < queries; q++) for (let k = 0; k < keys; k++) {
@@ -230,8 +231,9 @@ if (stored) {
     pen.strokeStyle = "#d55e00";
     pen.lineWidth = 2;
     pen.strokeRect(column * size, row * size, size, size);
-    said.textContent = `layer ${+layer.value + 1}, head ${+head.value + 1}: from '${stored.tokens[row]}' (${row + 1}) `
-      + `to '${stored.tokens[column]}' (${column + 1}): ${weight(row, column).toFixed(3)}`;
+    const tokens = stored.maps[+example.value].tokens;
+    said.textContent = `layer ${+layer.value + 1}, head ${+head.value + 1}: from '${tokens[row]}' (${row + 1}) `
+      + `to '${tokens[column]}' (${column + 1}): ${weight(row, column).toFixed(3)}`;
   };
   const move = (q, k) => {
     [row, column] = [Math.max(0, Math.min(queries - 1, q)), Math.max(0, Math.min(keys - 1, k))];
@@ -247,7 +249,7 @@ if (stored) {
     event.preventDefault();
     move(row + by[0], column + by[1]);
   });
-  place.append(make("p", {}, layerLabel, headLabel), said, canvas);
+  place.append(make("p", {}, exampleLabel, layerLabel, headLabel), said, canvas);
   refresh();
 }
 

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.callbacks import keys_holding, measure_attention
+from lengen.callbacks.attention_maps import example_maps, keys_holding, measure_attention
 from lengen.data.datamodule import ArithmeticData
 from lengen.models.attention import attend, attention_weights, causal_mask
 from tests.lengen.helpers import ENCODINGS, data_spec, decoder, spec
@@ -92,3 +92,8 @@ def test_measured_attention_is_a_mean_over_examples_and_a_sum_over_steps(ids):
     response = layers[:, :, :, start:]  # the step at "=" predicts the first response token; "$" is never a query
     assert steps == 120 * response.shape[3] == int(batch.loss.sum())
     assert torch.allclose(keys.double(), keys_holding(response).double().sum(dim=(1, 3)))
+    first, second = example_maps(model, batch, data.vocab.decode, 2)
+    assert "".join((*first.tokens, "$")) == "".join(data.vocab.decode([token]) for token in batch.tokens[0])
+    for number, found in enumerate((first, second)):
+        assert found.weights.dtype == np.uint8
+        assert torch.allclose(torch.from_numpy(found.weights) / 255, layers[:, number], atol=0.5 / 255 + 1e-6)
