@@ -18,7 +18,7 @@ from pathlib import Path
 
 from reproduce.comparison import score_card
 from reproduce.comparison.compare import compare
-from reproduce.comparison.effects import effect, seeds
+from reproduce.comparison.effects import compared, seeds
 from reproduce.comparison.evidence import DIFFERS, FLOOR, REPRODUCED
 from reproduce.comparison.rows import CHECKED, Row
 from reproduce.comparison.tables import RULES, claims_block, line
@@ -120,7 +120,7 @@ def answer(rows: Sequence[Row]) -> str:
 def _measured(row: Row) -> str:
     """What was measured, in brackets after a space; nothing where nothing was."""
     trained = f", {seeds(row.seeds)}" if row.seeds and row.seeds > 1 else ""
-    return f" ({effect(row.ours, row.scale)}{trained})" if row.ours is not None else ""
+    return f" ({compared(row)}{trained})" if row.ours is not None else ""
 
 
 def _said(verdict: str, count: int) -> str:

@@ -21,6 +21,7 @@ from lengen.config.spec import Spec
 from lengen.intervals import Interval, median, seed_interval, wilson
 from lengen.measures import Missing, OfRun, short
 from lengen.seed_intervals import Term, combined
+from reproduce.comparison.effects import effect, span
 from reproduce.comparison.evidence import (
     ACROSS,
     DEVIATION,
@@ -46,6 +47,7 @@ from reproduce.comparison.evidence import (
 )
 from reproduce.comparison.multiples import scaled
 from reproduce.comparison.regions import shared
+from reproduce.comparison.rows import DIFFERENCE, SHARE
 
 Relation = Literal[">=", "<=", ">", "<", "=", "~"]
 Mode = Literal["teacher_forced", "free_running", "sampled"]
@@ -371,9 +373,11 @@ class Gain(_TwoSided, frozen=True, kw_only=True, tag="gain"):
             verdict = FLOOR
         elif self.relation == ">":  # who gains most has gained
             verdict = together((verdict, level(between(low[0], low[1]), ">", 0.0, 0.0)))
-        words = f"{low_name} {gains[0]:.3f} against {high_name} {gains[1]:.3f}"
+        scale = DIFFERENCE if all(sample.proportion for sample in samples) else ""
+        words = f"{low_name} {effect(gains[0], scale)} against {high_name} {effect(gains[1], scale)}"
         n, seeds = sum(sample.n for sample in samples), min(len(sample.seeds) for sample in samples)
-        return Finding(verdict, gains[0] - gains[1], interval, n, seeds, (words,), sources=sources(terms))
+        found = gains[0] - gains[1]
+        return Finding(verdict, found, interval, n, seeds, (words,), sources=sources(terms), compared=gains)
 
 
 class Varied(_TwoSided, frozen=True, kw_only=True, tag="varied"):
@@ -389,7 +393,10 @@ class Varied(_TwoSided, frozen=True, kw_only=True, tag="varied"):
             values = [value for sample in mine for value in sample.seeds]
             deviation, interval = DEVIATION.of(values)
             words = f"deviation of {some[0].vocabulary.measure(side.measure).words} over {len(values)} runs"
-            found.append((f"{words} {deviation:.3f}", Term(weight, deviation, interval, (deviation,)), len(values)))
+            scale = SHARE if all(sample.proportion for sample in mine) else ""
+            found.append(
+                (f"{words} {effect(deviation, scale)}", Term(weight, deviation, interval, (deviation,)), len(values))
+            )
         (first, left, n), (second, right, m) = found
         interval = combined([left, right])
         verdict = apart(interval, self.relation, self.threshold, self.limit)
@@ -397,8 +404,9 @@ class Varied(_TwoSided, frozen=True, kw_only=True, tag="varied"):
             verdict = FLOOR
         seeds = min(len(tested.runs) for tested in sides.all())
         words = f"{first} against {second}"
+        both = left.value, right.value
         parts = Sources(seeds=interval)
-        return Finding(verdict, left.value - right.value, interval, n + m, seeds, (words,), sources=parts)
+        return Finding(verdict, both[0] - both[1], interval, n + m, seeds, (words,), sources=parts, compared=both)
 
 
 Claim = Level | Compare | Paired | Pooled | Ordered | Spread | Gain | Varied
@@ -429,7 +437,9 @@ def _finding(pairs: Sequence[_Pair], shown: _Pair) -> Finding:
     seeds = min(len(sample.seeds) for pair in pairs for sample in pair[:2])
     verdict, notes = together(pair.verdict for pair in pairs), (f"{left.words()} against {right.words()}",)
     parts = sources([(1, left), (-1, right)], matched=shown.matched)
-    return Finding(verdict, shown.difference, shown.interval, left.n + right.n, seeds, notes, sources=parts)
+    both = left.value, right.value
+    interval, n = shown.interval, left.n + right.n
+    return Finding(verdict, shown.difference, interval, n, seeds, notes, sources=parts, compared=both)
 
 
 def _at_floor(*samples: Sample) -> bool:
@@ -515,7 +525,8 @@ class Measured(_Number, frozen=True, kw_only=True, tag="measured"):
         found = [(short(each.name), self._one(each)) for each in tested]
         low, high = band(self)
         worst = min((finding for _, finding in found), key=lambda f: favour(f.ours, self.relation, low, high))
-        notes = [f"{name} {finding.ours:.4g}" for name, finding in found] if len(found) > 1 else []
+        scale = SHARE if all(each.vocabulary.measure(self.measure).proportion for each in tested) else ""
+        notes = [f"{name} {effect(finding.ours, scale)}" for name, finding in found] if len(found) > 1 else []
         seeds = min(finding.seeds for _, finding in found)
         if seeds < self.seeds:
             notes.append(f"{seeds} seed{'s' if seeds > 1 else ''} instead of {self.seeds}")
@@ -578,7 +589,8 @@ class Measured(_Number, frozen=True, kw_only=True, tag="measured"):
         if len(tested.runs) > 1:
             spread = seed_interval(rates[cell])
             between_seeds = Interval(spread.low, spread.high)
-            words += f"{' ' if words else ''}seeds {spread.low:.3f} to {spread.high:.3f}"
+            scale = SHARE if tested.vocabulary.measure(side.measure).proportion else ""
+            words += f"{' ' if words else ''}seeds {span(spread.low, spread.high, scale)}"
         return medians[cell], sizes[cell], words, between_seeds
 
 

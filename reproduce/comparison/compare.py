@@ -260,6 +260,7 @@ def _row(
     remarks = [*(finding.notes if finding else ()), *notes]
     interval = finding.interval if finding else None
     examples, seeds = finding.sources if finding else Sources()
+    compared = (finding.compared if finding else None) or (None, None)
     told = {} if isinstance(entry, Number) else _standing(entry)
     verb, options = ("show", "") if isinstance(entry, Setting) else ("run", f" --profile {profile}")
     return Row(
@@ -287,6 +288,8 @@ def _row(
         examples_high=examples.high if examples else None,
         seeds_low=seeds.low if seeds else None,
         seeds_high=seeds.high if seeds else None,
+        left=compared[0],
+        right=compared[1],
         **told,
     )
 

@@ -52,6 +52,20 @@ def effect(value: object, scale: str) -> str:
     return f"{value:.4g}" if abs(value) < 1e4 else show(value)
 
 
+def compared(row: Row) -> str:
+    """What was measured: the two values whose difference a row is, else its value.
+
+    >>> row = Row(kind="claim", id="", place="", statement="", relation=">", published=0.0, aggregation="", ours=0.512,
+    ...           profile="cpu", verdict="reproduced", scale=DIFFERENCE, left=0.524, right=0.012)
+    >>> compared(row)
+    '52.4 % against 1.2 %'
+    """
+    if row.left is None or row.right is None:
+        return effect(row.ours, row.scale)
+    scale = SHARE if row.scale == DIFFERENCE else row.scale
+    return f"{effect(row.left, scale)} against {effect(row.right, scale)}"
+
+
 def span(low: float, high: float, scale: str) -> str:
     """An interval on a scale; the unit of a share is said by the value beside it.
 

@@ -19,8 +19,10 @@ from lengen.intervals import Z95, Interval, wilson
 from lengen.measures import Missing, OfRun, Trained, short, trained
 from lengen.records import Run
 from lengen.seed_intervals import Deviation, Term, combined, pool
+from reproduce.comparison.effects import effect, span
 from reproduce.comparison.measures import Part, Vocabulary, table
 from reproduce.comparison.regions import Bounds, Cells, inside
+from reproduce.comparison.rows import SHARE
 from reproduce.runs.catalogue import hash_of
 
 REPRODUCED, DIFFERS, UNDECIDED, FLOOR = "reproduced", "differs", "undecided", "floor"
@@ -91,9 +93,10 @@ class Sample:
         return sum_of([(1, self)], alone=True)
 
     def words(self) -> str:
-        """``name 0.931 (seeds 0.900 to 0.950)``."""
-        spread = f" (seeds {min(self.seeds):.3f} to {max(self.seeds):.3f})" if len(self.seeds) > 1 else ""
-        return f"{self.name} {self.value:.3f}{spread}"
+        """``name 93.1 % (seeds 90.0 to 95.0)``; what is no share of examples with three decimals."""
+        scale = SHARE if self.proportion else ""
+        spread = f" (seeds {span(min(self.seeds), max(self.seeds), scale)})" if len(self.seeds) > 1 else ""
+        return f"{self.name} {effect(self.value, scale)}{spread}"
 
     def named(self, name: str) -> "Sample":
         """The same under another name."""
@@ -385,6 +388,8 @@ class Finding(NamedTuple):
     """Whether the claim is older than its runs: yes, no or unknown."""
     sources: Sources = Sources()
     """The interval over examples alone, and over seeds alone."""
+    compared: tuple[float, float] | None = None
+    """The two values whose difference ``ours`` is."""
 
 
 def level(interval: Interval | None, relation: str, low: float, high: float) -> str:

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from lengen.intervals import median
 from lengen.measures import LEARNED, Missing, OfRun, Scored, short
 from reproduce.comparison.checks import Claim, Sides
+from reproduce.comparison.effects import effect
 from reproduce.comparison.evidence import Side, Tested
 from reproduce.comparison.regions import Cells
+from reproduce.comparison.rows import SHARE
 
 LEAST = LEARNED
 """Exact match (median over seeds) from which on a model has learned; a claim may name another condition."""
@@ -37,10 +39,10 @@ def unlearned(claim: Claim, sides: Sides) -> dict[str, list[str]]:
                     value = median(tested.sample(condition, cells).seeds)
                     if not value >= least and tested.name not in told:
                         told.add(tested.name)
-                        words = tested.vocabulary.measure(condition.measure).words
-                        found.setdefault(f"{words} {where}: {least:g} is required", []).append(
-                            f"{short(tested.name)} {value:.2f}"
-                        )
+                        measure = tested.vocabulary.measure(condition.measure)
+                        scale = SHARE if measure.proportion else ""
+                        asked = f"{measure.words} {where}: {effect(least, scale)} is required"
+                        found.setdefault(asked, []).append(f"{short(tested.name)} {effect(value, scale)}")
             except Missing as missing:
                 told.add(tested.name)
                 found.setdefault("nothing shows that it has learned", []).append(f"{short(tested.name)} ({missing})")

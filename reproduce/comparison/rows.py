@@ -53,6 +53,9 @@ class Row:
     seeds_low: float | None = None
     seeds_high: float | None = None
     """What it would be with examples without end: over the seeds trained alone."""
+    left: float | None = None
+    right: float | None = None
+    """The two values whose difference ours is; None where it is none."""
 
 
 COLUMNS = tuple(item.name for item in dataclasses.fields(Row))

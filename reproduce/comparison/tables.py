@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from lengen.records import to_table
 from reproduce.comparison import score_card
-from reproduce.comparison.effects import asked_of, effect, interval, seeds, show
+from reproduce.comparison.effects import asked_of, compared, interval, seeds, show
 from reproduce.comparison.rows import COLUMNS, SETTING, Row
 from reproduce.comparison.verdicts import EQUAL, OPEN
 
@@ -17,8 +17,9 @@ RULES = """\
 A **claim** is reproduced when its inequality holds on all of the 95 % interval, differs when it holds nowhere on it,
 and is undecided otherwise. The interval covers examples and seeds: Wilson's over the examples pooled, and Student's
 over the seeds, added in squares; for a difference (left minus right, of the least favourable pair) the spread between
-seeds is the one of its sides or that of this kind of measure pooled over experiments, whichever is larger. With fewer
-than three seeds on a side, or runs that are older than the claim, it is undecided whatever they say.
+seeds is the one of its sides or that of this kind of measure pooled over experiments, whichever is larger. Where a
+cell reads "a against b", the interval and what is required are of a less b. With fewer than three seeds on a side, or
+runs that are older than the claim, it is undecided whatever they say.
 
 It is **untested** where a model that it rests on has not learned: below 0.95 (median over seeds) in exact match, or in
 the share of right answers that the claim itself scores, at its longest trained length, or at its most trained operands
@@ -130,7 +131,7 @@ def _cell(row: Row | None) -> str:
         return row.verdict
     size = f", n {row.n}, {seeds(row.seeds)}" if row.seeds else ""
     age = f", frozen: {row.frozen}" if row.frozen else ""
-    return f"**{row.verdict}** {effect(row.ours, row.scale)}{interval(row)}{size}{age}"
+    return f"**{row.verdict}** {compared(row)}{interval(row)}{size}{age}"
 
 
 def line(cells: Sequence[str]) -> str:
@@ -154,7 +155,7 @@ def claims_block(rows: Sequence[Row]) -> str:
     ]
     for row in sorted(marked or claims, key=lambda row: order.index(row.id)):
         trained = f", {seeds(row.seeds)}" if row.seeds else ""
-        measured = f"{effect(row.ours, row.scale)}{interval(row)}{trained}" if row.ours is not None else ""
+        measured = f"{compared(row)}{interval(row)}{trained}" if row.ours is not None else ""
         verdict = f"{row.verdict}: {row.why}" if row.why else row.verdict
         lines.append(line((row.statement, row.place, asked_of(row), measured, verdict)))
     return "\n".join(lines)

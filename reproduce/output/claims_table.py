@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NOTE = (
     "Intervals are of 95 %; before the one over seeds stands how many seeds there are. Differences of shares have a "
-    "sign, and are in percentage points."
+    "sign, and are in percentage points; both sides of each stand in comparison.md."
 )
 BESIDE = "Runs made with --set beside those of the declared setting; they decide no verdict:"
 WIDEST_REQUIRED = 10

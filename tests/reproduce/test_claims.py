@@ -84,7 +84,7 @@ def test_a_gain_is_the_difference_of_two_differences_and_says_both():
     found = swept(GAIN, 0.9, 0.5, 0.1, 0.45)
     assert found.ours == pytest.approx(0.75, abs=0.01) and found.seeds == 2
     assert found.interval.low < found.ours < found.interval.high
-    assert found.notes[0] == "at model.width 16 0.800 against at model.width 64 0.050"
+    assert found.notes[0] == "at model.width 16 +80.0 % against at model.width 64 +5.0 %"
 
 
 def test_who_only_loses_less_does_not_gain_most():
@@ -144,7 +144,7 @@ def test_a_claim_against_several_needs_every_one_and_shows_the_closest():
     runs = [run(A, 0.9), run(B, 0.1), run(C, 0.3)]
     found = judge(claim(**TWO | {"right": ["p/f/a", "p/f/b", "p/f/c"]}), evidence((A, B, C), runs))
     assert (found.verdict, round(found.ours, 3)) == (REPRODUCED, 0.6)
-    assert "f/a 0.900 against f/c 0.300" in found.notes
+    assert "f/a 90.0 % against f/c 30.0 %" in found.notes
     assert found.interval.low < 0.6 < found.interval.high
     assert verdict(claim(**TWO | {"right": ["p/f/a", "p/f/b", "p/f/c"]}), runs[0], runs[1], run(C, 1.0)) == DIFFERS
 

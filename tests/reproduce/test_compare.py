@@ -26,7 +26,7 @@ PAPER_ONLY = experiment("p/g/large", profiles=("paper",))
 COLUMNS = (
     "kind,id,place,statement,relation,published,aggregation,ours,ci_low,ci_high,n,seeds,profile,"
     "verdict,deviations,command,by,headline,counts_as,why,decide,frozen,"
-    "scale,examples_low,examples_high,seeds_low,seeds_high"
+    "scale,examples_low,examples_high,seeds_low,seeds_high,left,right"
 )
 EXCEEDS = {"check": "compare", "relation": ">", "right": ["p/f/b"], "threshold": 0.0}
 
@@ -101,8 +101,8 @@ def test_a_night_stands_between_minutes_and_the_published_setting():
 def test_remarks_and_deviations_share_a_column_and_numbers_come_first():
     entry = claim(**EXCEEDS, deviations=["D3"])
     row = row_of(entry, run(A, 1.0), run(B, outside(0.02, 0.0)), deviations={"cpu": ("D1", "D3")})
-    assert row.deviations == "D1 D3; f/a 1.000 against f/b 0.000"
-    assert row.why == ("whole response right at its longest trained length 3: 0.95 is required; f/b 0.02")
+    assert row.deviations == "D1 D3; f/a 100.0 % against f/b 0.0 %"
+    assert row.why == ("whole response right at its longest trained length 3: 95.0 % is required; f/b 2.0 %")
     assert row.command == "python -m reproduce run p/f --profile cpu"
     assert row.aggregation.startswith("compare: whole response right, teacher-forced, cells outside")
 
@@ -171,7 +171,7 @@ def test_of_several_experiments_the_least_favourable_counts():
     entry = number(experiments=["p/f/a", "p/f/b"], relation="<=", value=0.05, lengths=[6, 6], counts=[6, 6])
     row = row_of(entry, run(A, 0.0, "paper"), run(B, 0.5, "paper"))
     assert (row.verdict, row.ours) == ("differs", 0.5)
-    assert "f/a 0; f/b 0.5" in row.deviations
+    assert "f/a 0.0 %; f/b 50.0 %" in row.deviations
 
 
 def test_a_number_across_experiments_is_the_mean_or_deviation_of_one_value_per_run():
@@ -275,7 +275,7 @@ def test_markdown_shows_published_reference_and_yours():
     text = compare.to_markdown("p", reference, yours, {"D1": "smaller, because"})
     assert "| required | reference | yours |" in text and "| required > 0.0 % |" in text
     assert "| all claims | 1 | 1 | 0 | 0 | 0 | 0 | 0 |" in text
-    assert "**reproduced** +80.0 %" in text and "**differs** -80.0 %" in text
+    assert "**reproduced** 90.0 % against 10.0 % [" in text and "**differs** 10.0 % against 90.0 % [" in text
     assert "0 of 1 published hyper-parameters" in text and "- **D1** smaller, because" in text
     assert "Wilson" in text and "## What is open, and what would decide it\n\nNothing." in text
     assert "yours" not in compare.to_markdown("p", reference).lower()

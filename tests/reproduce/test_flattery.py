@@ -41,7 +41,7 @@ def refused(*rows):
 def test_a_win_over_a_model_that_learned_nothing_is_untested():
     won = found(claim(**EXCEEDS), *three(A, 0.9), *three(B, 0.0, inside=0.02))
     assert (won.verdict, won.ours) == (UNTESTED, pytest.approx(0.9))
-    assert won.why == "whole response right at its longest trained length 3: 0.95 is required; f/b 0.02"
+    assert won.why == "whole response right at its longest trained length 3: 95.0 % is required; f/b 2.0 %"
     assert "3 seeds of twice the steps" in won.decide and "core-hours" in won.decide
     assert found(claim(**EXCEEDS), *three(A, 0.9), *three(B, 0.0)).verdict == REPRODUCED
 

@@ -42,7 +42,7 @@ def test_a_sample_pools_examples_and_keeps_seeds_apart():
     sample = take([run(A, 0.5), run(A, 1.0, seed=1)], "exact", "teacher_forced", [(2, 2)])
     assert (sample.seeds, sample.value, sample.n) == ((0.5, 1.0), 0.75, 2 * N)
     assert sample.interval.low < 0.75 < sample.interval.high
-    assert sample.words() == "f/a 0.750 (seeds 0.500 to 1.000)"
+    assert sample.words() == "f/a 75.0 % (seeds 50.0 to 100.0)"
 
 
 def test_a_mode_that_was_not_scored_is_missing_and_never_replaced():

@@ -16,10 +16,10 @@ import pytest
 from lengen.records import Grid
 from reproduce.comparison import compare, score_card
 from reproduce.comparison.checks import Compare, Level
-from reproduce.comparison.tables import Row
+from reproduce.comparison.effects import compared
+from reproduce.comparison.rows import DIFFERENCE, SHARE, Row
 from reproduce.output import figures
 from reproduce.output.site import experiment_lines, pages
-from reproduce.output.site.claim_cards import _effect
 from reproduce.output.site.run_records import attention, counts, curves
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
@@ -190,20 +190,15 @@ def test_nothing_that_a_comparison_says_becomes_markup():
 
 
 def test_effects_are_two_percentages_where_a_difference_is_claimed():
-    from reproduce.comparison.evidence import Sample
-
-    def sample(right):
-        return Sample("a", (right / 1000,), right, 1000, True)
-
-    def row(ours):
+    def row(ours, scale, left=None, right=None):
         return Row(kind="claim", id="c", place="", statement="", relation=">", published=0, aggregation="",
-                   profile="cpu", verdict="reproduced", ours=ours)  # fmt: skip
+                   profile="cpu", verdict="reproduced", ours=ours, scale=scale, left=left, right=right)  # fmt: skip
 
-    both = [(sample(650), True), (sample(6), False)]
-    assert _effect(row(0.644), both, True, True) == "65.0 % against 0.6 %"
-    assert _effect(row(0.650), [(sample(650), True), (sample(0), False)], True, True) == "65.0 % against 0.0 %"
-    assert _effect(row(0.5), both, True, True) == "50.0 % (a difference)"
-    assert _effect(row(0.65), both[:1], True, False) == "65.0 %"
+    assert compared(row(0.644, DIFFERENCE, 0.65, 0.006)) == "65.0 % against 0.6 %"
+    assert compared(row(-0.65, DIFFERENCE, 0.0, 0.65)) == "0.0 % against 65.0 %"
+    assert compared(row(1.5, "", 2.0, 0.5)) == "2 against 0.5"
+    assert compared(row(0.65, SHARE)) == "65.0 %"
+    assert compared(row(None, DIFFERENCE)) == ""
 
 
 def test_every_experiment_has_a_line_with_its_values_or_why_not():

@@ -4,7 +4,6 @@ Claims, comparison rows and the evidence they rest on enter; text, numbers and n
 """
 
 import functools
-import itertools
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -12,11 +11,11 @@ from typing import NamedTuple
 from lengen.measures import Missing
 from lengen.records import Run
 from reproduce.comparison.checks import Claim, Compare, Level, Ordered, Paired, Sides
-from reproduce.comparison.effects import asked_of, percent, seeds, show
+from reproduce.comparison.effects import asked_of, compared, effect, seeds, span
 from reproduce.comparison.evidence import Evidence, Sample
 from reproduce.comparison.learning import unlearned
 from reproduce.comparison.regions import shared
-from reproduce.comparison.rows import Row
+from reproduce.comparison.rows import SHARE, Row
 from reproduce.comparison.score_card import LARGEST, decisive
 from reproduce.comparison.verdicts import NOT_RUN
 
@@ -130,8 +129,8 @@ def _standing(claim: Claim, store: str, row: Row, evidence: Mapping[str, Evidenc
         store=store,
         profile=row.profile,
         verdict=row.verdict,
-        effect=_effect(row, samples, shares, difference),
-        interval=_interval(row, shares, difference),
+        effect=compared(row),
+        interval=_interval(row, difference),
         size=_size(row, [sample for sample, _ in samples]),
         dots=_dots([sample for sample, _ in samples], shares),
         fewer=fewer,
@@ -165,22 +164,10 @@ def _samples(claim: Claim, sides: Sides) -> tuple[list[tuple[Sample, bool]], boo
     return [(t.sample(side, common), left) for t, side, left in both], any([*some] != [*common] for some in cells)
 
 
-def _effect(row: Row, samples: Sequence[tuple[Sample, bool]], shares: bool, difference: bool) -> str:
-    """The value, or both values whose difference it is: ``65.0 % against 0.6 %``."""
-    if not isinstance(row.ours, int | float) or isinstance(row.ours, bool):
-        return show(row.ours)
-    words = percent if shares else show
-    for (one, first), (other, second) in itertools.permutations(samples, 2) if difference else ():
-        if first >= second and abs(one.value - other.value - row.ours) < 1e-9:
-            return f"{words(one.value)} against {words(other.value)}"
-    return f"{words(row.ours)} (a difference)" if difference else words(row.ours)
-
-
-def _interval(row: Row, shares: bool, difference: bool) -> str:
+def _interval(row: Row, difference: bool) -> str:
     if row.ci_low is None or row.ci_high is None:
         return ""
-    words = percent if shares else show
-    return f"95 % interval {'of the difference ' * difference}{words(row.ci_low)} to {words(row.ci_high)}"
+    return f"95 % interval {'of the difference ' * difference}{span(row.ci_low, row.ci_high, row.scale)}"
 
 
 def _size(row: Row, samples: Sequence[Sample]) -> str:
@@ -193,16 +180,16 @@ def _size(row: Row, samples: Sequence[Sample]) -> str:
 
 
 def _dots(samples: Sequence[Sample], shares: bool) -> list[Dots]:
-    words = percent if shares else show
+    scale = SHARE if shares else ""
     values = [value for sample in samples for value in sample.seeds if value == value]
     low, high = (0.0, 1.0) if shares or not values else (min(0.0, *values), max(values))
     width = high - low or 1.0
     return [
         Dots(
             sample.name,
-            words(sample.value),
+            effect(sample.value, scale),
             tuple(round((value - low) / width, 4) for value in sample.seeds if value == value),
-            ", ".join(words(value) for value in sample.seeds),
+            ", ".join(effect(value, scale) for value in sample.seeds),
         )
         for sample in samples
     ]

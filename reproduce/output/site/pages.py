@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lengen.records import Run
 from reproduce.comparison import compare, score_card
-from reproduce.comparison.effects import show
+from reproduce.comparison.effects import asked_of, compared, seeds, show
 from reproduce.comparison.rows import Row
 from reproduce.output import figures
 from reproduce.output.site.claim_cards import ClaimCard, claim_cards, run_page, slug
@@ -264,6 +264,9 @@ def _environment() -> "jinja2.Environment":
         verdicts=score_card.SHOWN,
         slug=slug,
         show=show,
+        compared=compared,
+        asked_of=asked_of,
+        seeds=seeds,
         up="",
     )
     return environment
