@@ -9,6 +9,7 @@ import dataclasses
 import json
 import sys
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,7 @@ def adderboard_command(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps([plain(one) for one in judged], ensure_ascii=False))
     else:
-        print("\n\n".join(told(one) for one in judged))
+        print("\n\n".join(told(one, judged[:place]) for place, one in enumerate(judged)))
     return 0
 
 
@@ -129,8 +130,8 @@ def plain(judged: Judged) -> dict[str, object]:
     return dataclasses.asdict(judged) | counts
 
 
-def told(judged: Judged) -> str:
-    """What the check says of a model, a line for each point."""
+def told(judged: Judged, before: Sequence[Judged] = ()) -> str:
+    """What the check says of a model, a line for each point; rules in short where ``before`` said the same."""
     from lengen.inspection.adderboard import EDGES, PAIRS, QUALIFIES, SEED
 
     sums, parameters = judged.sums, judged.parameters
@@ -146,7 +147,7 @@ def told(judged: Judged) -> str:
         "random pairs": f"{sums.pairs:,} of {sums.drawn:,} right (seed {SEED})",
         "together": f"{100 * sums.share:.2f} %; {verdict}",
         "parameters": f"{parameters.unique:,}, shared ones once; {zeros}",
-        **{f"rule {rule}": kept for rule, kept in judged.rules.items()},
+        **{f"rule {rule}": _unsaid(rule, kept, before) for rule, kept in judged.rules.items()},
     }
     if sums.refused:
         lines["not asked"] = f"{sums.refused}, counted as wrong: {sums.why}"
@@ -155,3 +156,10 @@ def told(judged: Judged) -> str:
         textwrap.fill(said, min(WIDTH, width()), initial_indent=name.ljust(left), subsequent_indent=" " * left)
         for name, said in lines.items()
     )
+
+
+def _unsaid(rule: str, kept: str, before: Sequence[Judged]) -> str:
+    """What is said of a rule: its first words alone where a model above had the same said in full."""
+    said = any(one.rules[rule] == kept for one in before)
+    answer, _, words = kept.partition(":")
+    return f"{answer}: the same as said above" if said and len(words) > WIDTH else kept

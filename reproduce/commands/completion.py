@@ -1,6 +1,6 @@
 """The command ``completion``: what a shell needs to complete commands, options and selectors, by argcomplete.
 
-The package is optional. Nothing of it is loaded unless this command is given or a shell asks for completions.
+Nothing of that package is loaded unless this command is given or a shell asks for completions.
 """
 
 import argparse
@@ -12,28 +12,18 @@ PROGRAM = "reproduce"
 """The script that is installed with the package."""
 
 
-class CompletionError(ValueError):
-    """The package that completes is not installed; one sentence for the user."""
-
-
 def completion_command(options: argparse.Namespace) -> int:
     """Print the script; a shell that evaluates it completes the program ``reproduce``."""
-    try:
-        import argcomplete
-    except ImportError:
-        raise CompletionError(
-            "completion: the package argcomplete is not installed; pip install '.[completion]' adds it"
-        ) from None
+    import argcomplete
+
     print(argcomplete.shellcode([PROGRAM], shell=options.shell))
     return 0
 
 
 def answer(parser: argparse.ArgumentParser) -> None:
-    """Answer the shell that asks by the variable _ARGCOMPLETE, and end; return where the package is not there."""
-    try:
-        import argcomplete
-    except ImportError:
-        return
+    """Answer the shell that asks by the variable _ARGCOMPLETE, and end."""
+    import argcomplete
+
     argcomplete.autocomplete(parser)
 
 

@@ -1,6 +1,5 @@
-"""What a shell is told: selectors level by level, and the script of argcomplete where that is installed."""
+"""What a shell is told: selectors level by level, and the script of argcomplete."""
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -14,10 +13,6 @@ from reproduce.commands.completion import selectors
 from reproduce.runs.catalogue import CATALOGUE
 from tests.reproduce.fakes import install_toy
 
-INSTALLED = importlib.util.find_spec("argcomplete") is not None
-needs_argcomplete = pytest.mark.skipif(
-    not INSTALLED, reason="argcomplete is not installed; pip install '.[completion]' adds it"
-)
 CHECKOUT = Path(cli.__file__).resolve().parents[1]
 
 
@@ -42,22 +37,12 @@ def test_selectors_go_on_level_by_level(prefix, found, results):
     assert all(CATALOGUE.select(name) for name in found)
 
 
-def test_without_the_package_one_sentence_says_what_to_install(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "argcomplete", None)
-    assert main(["completion", "bash"]) == 2
-    assert "pip install '.[completion]' adds it" in capsys.readouterr().err
-    monkeypatch.setenv("_ARGCOMPLETE", "1")
-    assert main(["--help"]) == 0, "a shell that asks in vain gets the command itself"
-
-
-@needs_argcomplete
 @pytest.mark.parametrize("shell", cli.SHELLS)
 def test_every_shell_gets_a_script(shell, capsys):
     assert main(["completion", shell]) == 0
     assert "reproduce" in capsys.readouterr().out
 
 
-@needs_argcomplete
 @pytest.mark.parametrize(
     ("line", "found"),
     [

@@ -237,7 +237,7 @@ def _heat_maps(
     plotting.found(figure, found(drawn, name))
     notes = [note, plotting.RULE if any(plotting.unlearned(some) for some in drawn.values()) else ""]
     if any(published.get(full[variant]) for variant in drawn):
-        notes.append('Published values: at the same multiples of the trained range ("it").')
+        notes.append('Published values: at the same multiples of the trained range ("times it").')
     missing = plotting.not_run([full.get(variant, f"coupling//{variant}") for variant in left_out], words.SLUGS)
     plotting.footnote(figure, " ".join(filter(None, notes)), *missing)
     return figure

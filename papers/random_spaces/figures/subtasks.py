@@ -47,7 +47,7 @@ def fig4_9(runs: Runs) -> Figure:
             _bars(axes, every, family, tasks, group, number, len(groups))
         axes.set_xticks(range(len(tasks)), labels=[TASKS[task] for task in tasks])
         axes.tick_params(axis="x", length=0)
-    above.set_ylabel("Answer loss (nats per token)")
+    above.set_ylabel("Answer loss\n(nats per token)")
     above.set_ylim(0, None)
     above.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
     below.set_ylabel("Accuracy")

@@ -60,7 +60,7 @@ def _over_training(runs: Runs, published: Published) -> Figure:
             )  # fmt: skip
             legend.set_in_layout(True)
     grid[0, 0].set_ylabel("Exact match")
-    grid[1, 0].set_ylabel("Answer loss (nats per token)")
+    grid[1, 0].set_ylabel("Answer loss\n(nats per token)")
     _logarithmic(grid[1], "answer_loss", shown)
     plotting.found(figure, _found(shown))
     hollow = (
