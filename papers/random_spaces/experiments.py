@@ -428,6 +428,12 @@ FIGURES: tuple[Figure, ...] = (
     ),
     figure_of("fig4.9", "Loss and exact match of the sub-tasks", lambda runs: _figures().fig4_9(runs), MIXES),
     figure_of(
+        "fig4.9-steps",
+        "Exact match of the sub-tasks while a decoder trains",
+        lambda runs: _figures().over_training(runs),
+        MIXES,
+    ),
+    figure_of(
         "figB.1", "Loss of each answer digit while a decoder trains", lambda runs: _figures().figB_1(runs), FIGB1
     ),
     figure_of("looped", "Exact match by length of a looped decoder", lambda runs: _figures().looped(runs), LOOPED),

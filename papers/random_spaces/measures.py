@@ -94,7 +94,7 @@ MASTERED = 0.9
 """Exact match from which on a sub-task counts as learned."""
 
 
-def _learned_at(name: str) -> Measure:
+def learned_at(name: str) -> OfRun:
     """``learned_at.<sub-task>``: steps until it was learned at the longest trained length; all steps where it never
     was."""
 
@@ -115,7 +115,7 @@ def _padded(trained: Trained) -> int:
 MEASURES: Mapping[str, Measure | Family] = {
     "uncertainty": _uncertainty,
     "order": digit_order,
-    "learned_at": _learned_at,
+    "learned_at": learned_at,
 }
 REGIONS: Mapping[str, Region] = {
     "padded": Region(

@@ -1,5 +1,7 @@
 """Runs of paper 3 made by hand: what a figure must show is known beforehand."""
 
+from dataclasses import replace
+
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
@@ -79,6 +81,15 @@ def tracked(seed=0, tested=LENGTHS, trained=TRAINED) -> list[tuple[int, str, flo
             rows.append((step, f"answer_loss.{length}", 2.0 ** (1 - step / 100) if inside else 2.0 + seed))
         rows += [(step, f"digit_loss.{place}", 2.0 ** (place - step / 50)) for place in range(1, max(trained) + 2)]
     return rows
+
+
+def learning(late=0) -> list[tuple[int, str, float]]:
+    """Metrics of a training in which each sub-task is learned one evaluation after another, from ``late`` on."""
+    return [
+        (step, f"subtask.{task}", float(number >= late + place) * 0.96)
+        for number, step in enumerate(STEPS)
+        for place, task in enumerate(SUBTASKS)
+    ]
 
 
 def uncertain(length: int, places: int, shift=0.0, prompts=100) -> dict[str, np.ndarray]:
@@ -180,6 +191,7 @@ def complete() -> dict[str, dict]:
         "widths": table,
         "fig4_8": table,
         "fig4_9": {f"{PAPER}/fig4.9/{task}": next(iter(mix.values())) for task in SUBTASKS} | mix,
+        "over_training": {name: [replace(one, metrics=learning()) for one in some] for name, some in mix.items()},
         "figB_1": several("figB.1/ape", metrics=tracked())
         | several("figB.1/reversed", metrics=tracked(), changes=REVERSED),
         "looped": several("looped/injected", changes=LOOPED | {"model.inject": "input"}, gap=0.5)

@@ -1,13 +1,16 @@
 """The figures of the sweep of paper 3: Table 4.3, widths, losses, sub-tasks, for runs whose content is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from lengen import plotting
+from lengen.config import SUBTASKS
 from papers.random_spaces import figures
 from tests.papers import made_random_spaces as made
 from tests.papers.made import texts
-from tests.papers.made_random_spaces import draw
+from tests.papers.made_random_spaces import FIGURES, draw, learning
 
 
 def test_the_table_has_mean_deviation_and_number_of_runs_greedy_and_sampled():
@@ -80,3 +83,17 @@ def test_sub_tasks_are_means_and_deviations_over_distinct_models():
     gap = loss.containers[3] if len(loss.containers) == 8 else loss.containers[1]
     assert [bar.get_height() for bar in gap] == pytest.approx([2.0, 4.0, 6.0, 8.0, 10.0])
     assert "over 8 models" in texts(drawing).replace("\n", " ")
+
+
+def test_sub_tasks_over_training_have_a_panel_a_model_and_their_order_in_the_title():
+    drawing = draw("over_training")
+    assert len(drawing.axes) == 4
+    names = [line.get_label() for line in drawing.axes[0].lines if line.get_label()[0] != "_"]
+    assert names == ["Addition", "Reversing", "Digit alignment", "Modular addition", "Carry detection"]
+    title = drawing.get_suptitle().replace("\n", " ")
+    named = dict(zip(("add", "rev", "ali", "mad", "car"), names, strict=True))
+    places = [title.index(named[task].lower()) for task in SUBTASKS]
+    assert places == sorted(places)
+    some = {name: [replace(run, metrics=learning(late=9)) for run in runs] for name, runs in FIGURES["fig4_9"].items()}
+    assert "addition never" in draw("over_training", some).get_suptitle().replace("\n", " ")
+    assert "not followed" in texts(draw("over_training", FIGURES["fig4_9"]))

@@ -1,7 +1,8 @@
-"""Figure 4.9: sub-tasks by themselves, in models that were trained on all of them.
+"""Figure 4.9 and the text beside it: sub-tasks by themselves, in models that were trained on all of them.
 
 A run's arrays hold one number per example and tested length: ``hits.subtask.<task>.<length>`` and
-``values.loss.<task>.<length>`` (nats per answer token).
+``values.loss.<task>.<length>`` (nats per answer token); its metrics ``subtask.<task>``, exact match at the longest
+trained length at every evaluation.
 """
 
 import math
@@ -14,10 +15,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from lengen import plotting
-from lengen.plotting import Runs
+from lengen.intervals import median
+from lengen.plotting import COLOURS, MARKERS, Look, Runs, first
 from lengen.records import Run
 from papers.random_spaces import lengths, sweep
 from papers.random_spaces.figures import words
+from papers.random_spaces.measures import MASTERED, learned_at
 
 TASKS = {
     "add": "Addition\n(add)",
@@ -65,6 +68,53 @@ def fig4_9(runs: Runs) -> Figure:
     return figure
 
 
+def over_training(runs: Runs) -> Figure:
+    """Exact match of every sub-task over the training (Section 4.5.3: some are learned quickly), a panel a model."""
+    shown = {name: some for name, some in runs.items() if any(_followed(some))}
+    if not shown:
+        return plotting.empty(runs, "not followed" if any(runs.values()) else plotting.NOT_RUN, words.SLUGS)
+    tasks = [task for task in TASKS if any(task in _followed(some) for some in shown.values())]
+    figure = Figure(figsize=(max(3.0 * len(shown) + 1.4, 4.8), 3.2), layout="constrained")
+    grid = figure.subplots(1, len(shown), squeeze=False, sharey=True)[0]
+    for axes, some in zip(grid, shown.values(), strict=True):
+        for number, task in enumerate(tasks):
+            points = plotting.metrics(some, f"subtask.{task}")
+            look = Look(COLOURS[number], MARKERS[number])
+            plotting.line(axes, points, look, _name(task), interval=False, sparse=number)
+        size = lengths.examples(sweep.examples(some[0]))
+        axes.set_title(f"{plotting.size(some[0])}\n{size} training examples")
+        axes.set_xlabel("Optimizer steps")
+        plotting.step_ticks(axes, 5)
+        plotting.percent(axes)
+    grid[0].set_ylabel("Exact match")
+    plotting.legend(figure, [grid[0]], "Sub-task")
+    longest = lengths.trained(first(shown))[-1]
+    plotting.found(figure, _learned(shown, tasks, longest))
+    note = f"Numbers of {longest} digits, the longest trained. {plotting.seeds_note(shown)}"
+    plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
+    return figure
+
+
+def _followed(runs: Sequence[Run]) -> set[str]:
+    return {name.partition(".")[2] for run in runs for _, name, _ in run.metrics if name.startswith("subtask.")}
+
+
+def _name(task: str) -> str:
+    return TASKS[task].partition("\n")[0]
+
+
+def _learned(shown: Runs, tasks: Sequence[str], longest: int) -> str:
+    """After how many steps each sub-task was learned, the first one first; medians over all runs."""
+    every = [run for some in shown.values() for run in some]
+    steps = {task: median([learned_at(task).value(run)[0] for run in every]) for task in tasks}
+    last = max(step for run in every for step, *_ in run.metrics)
+    told = [
+        f"{_name(task).lower()} {f'{round(at, -2):,.0f}' if at < last else 'never'}"
+        for task, at in sorted(steps.items(), key=lambda item: item[1])
+    ]
+    return f"Steps until {plotting.share(MASTERED)} are right at {longest} digits: {', '.join(told)}"
+
+
 def _found(runs: Sequence[Run], tasks: Sequence[str], groups: Sequence[tuple[int, ...]]) -> str:
     """Mean accuracy of every sub-task on trained lengths and at the shortest longer one."""
     told = []
@@ -73,7 +123,7 @@ def _found(runs: Sequence[Run], tasks: Sequence[str], groups: Sequence[tuple[int
         if group is not None:
             values = {task: plotting.arrays(runs, f"hits.subtask.{task}", group) for task in tasks}
             means = {
-                TASKS[task].partition("\n")[0].lower(): sweep.spread([value for value in found if value == value])[0]
+                _name(task).lower(): sweep.spread([value for value in found if value == value])[0]
                 for task, found in values.items()
             }
             told.append(f"{place}: {plotting.ranked(means)}")
