@@ -261,7 +261,7 @@ def _row(
     interval = finding.interval if finding else None
     examples, seeds = finding.sources if finding else Sources()
     compared = (finding.compared if finding else None) or (None, None)
-    told = {} if isinstance(entry, Number) else _standing(entry)
+    told = _whose(entry) if isinstance(entry, Number) else _standing(entry)
     verb, options = ("show", "") if isinstance(entry, Setting) else ("run", f" --profile {profile}")
     return Row(
         kind="number" if isinstance(entry, Number) else "claim",
@@ -292,6 +292,11 @@ def _row(
         right=compared[1],
         **told,
     )
+
+
+def _whose(number: Number) -> dict[str, Any]:
+    """A number that the paper gives in words alone is ours."""
+    return {"by": "required"} if number.how_read.startswith("in words") else {}
 
 
 def _standing(claim: Claim) -> dict[str, Any]:

@@ -34,7 +34,8 @@ class Row:
     """Numbers of the deviations, then remarks on this comparison."""
     command: str = ""
     by: str = ""
-    """Of a claim: published where its threshold is printed, required where it is ours."""
+    """Of a claim: published where its threshold is printed, required where it is ours; of a number: required where the
+    paper says it in words, else empty."""
     headline: bool = False
     """Among the claims that the abstract of the paper makes."""
     counts_as: str = ""

@@ -28,7 +28,7 @@ VERDICT: tuple[Field, ...] = (
     ("statement", "string", "what is claimed, in one sentence"),
     ("headline", "boolean", "whether it is among the claims that the abstract makes"),
     ("relation", "string", "how the measured value must stand to the threshold"),
-    ("by", "string", "published: the threshold is printed; required: it is ours"),
+    ("by", "string", "published: the threshold is printed; required: it is ours, the paper says it in words"),
     ("profile", "string", "size of the runs: cpu and night on two cores, paper as published"),
     ("verdict", "string", "reproduced, differs, undecided, untested, floor or not run (docs: how verdicts are given)"),
     ("ci_low", "number", "lower end of the 95 % interval over examples and seeds"),

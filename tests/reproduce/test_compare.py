@@ -152,6 +152,12 @@ def test_what_is_no_share_is_on_no_scale():
     assert row_of(number(kind="remark", remark="another device")).scale == ""
 
 
+def test_a_number_that_a_paper_says_in_words_is_not_called_published():
+    said = row_of(number(how_read="in words"), run(A, 1.0, "paper"))
+    assert said.by == "required" and "| required >= 90.0 % |" in compare.to_markdown("p", [said])
+    assert row_of(number(), run(A, 1.0, "paper")).by == ""
+
+
 def test_a_number_is_the_smallest_cell_of_the_median_over_seeds():
     rates = [lambda n, m: 0.95 if (n, m) == (6, 6) else 1.0, lambda n, m: 0.0 if (n, m) == (2, 2) else 1.0, 1.0]
     row = row_of(number(), *(run(A, rate, "paper", seed=k) for k, rate in enumerate(rates)))
