@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lengen.records import Run
 from reproduce.comparison import score_card
-from reproduce.comparison.effects import asked_of, effect, interval, seeds
+from reproduce.comparison.effects import asked_of, compared, interval, seeds
 from reproduce.comparison.evidence import DIFFERS, FLOOR, REPRODUCED, UNDECIDED
 from reproduce.comparison.rows import SETTING
 from reproduce.comparison.tables import claims_block
@@ -94,7 +94,7 @@ def _claims(paper: str, facts: Facts, verdict: str) -> str:
         headline = " (headline)" if row.headline else ""
         lines.append(
             f"- `{paper}/{row.id}`{headline}: {row.statement} ({row.place}). Asked: {asked_of(row)}; measured: "
-            f"{effect(row.ours, row.scale)}{interval(row)}, profile {row.profile}{trained}."
+            f"{compared(row)}{interval(row)}, profile {row.profile}{trained}."
         )
         whole = min((one.verdict for one in claims if one.counts_as == row.counts_as), key=ORDER.index)
         if whole != verdict:
