@@ -152,6 +152,19 @@ def test_the_attention_viewer_tells_a_weight_of_the_head_that_is_chosen(site, br
     assert browser.run(said) != before
 
 
+def test_the_attention_viewer_shows_single_examples_beside_their_average(site, browser):
+    name = "coupling.fig1.coupling-scratchpad.night.seed-0"
+    browser.open(next(path for path in (site / "runs").glob(f"{name}.*") if '"maps"' in path.read_text()))
+    names = browser.run("return [...document.querySelector('#attention-viewer select').options].map(o => o.text)")
+    assert names[0].startswith("average of ") and len(names) == 4 and all(name.startswith("$") for name in names[1:])
+    seen = "return document.querySelector('canvas').toDataURL()"
+    choose = "const s = document.querySelector('#attention-viewer select'); s.value = '2';"
+    before = browser.run(seen)
+    browser.run(choose + "s.dispatchEvent(new Event('input'))")
+    assert browser.run(seen) != before
+    browser.picture(site.parent / "pictures" / "attention-of-an-example.png")
+
+
 def test_dark_and_print_have_a_style_of_their_own(site, browser):
     paper = site / "coupling.html"
     colour = "return getComputedStyle(document.body).backgroundColor"
