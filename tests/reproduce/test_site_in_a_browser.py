@@ -162,6 +162,7 @@ def test_the_attention_viewer_shows_single_examples_beside_their_average(site, b
     before = browser.run(seen)
     browser.run(choose + "s.dispatchEvent(new Event('input'))")
     assert browser.run(seen) != before
+    browser.run("document.querySelector('#attention').scrollIntoView()")
     browser.picture(site.parent / "pictures" / "attention-of-an-example.png")
 
 
