@@ -103,6 +103,8 @@ def _more_seeds(claim: Claim, finding: Finding, trained: Sequence[Tested], least
         return f"{least} seeds at least ({_hours([(tested, least - len(tested.runs)) for tested in trained])})"
     needed = (1 if isinstance(claim, Level) else 2) * POWER**2 * max(squares) / distance**2
     seeds = max(least, math.ceil(needed))
+    if seeds > MOST and all(len(tested.runs) >= MOST for tested in trained):
+        return f"more than the {MOST} seeds that it has, for a distance of {distance:.2g} from what is required"
     if seeds > MOST:
         hours = _hours([(tested, MOST - len(tested.runs)) for tested in trained])
         return f"more than {MOST} seeds, for a distance of {distance:.2g} from what is required ({MOST} take {hours})"

@@ -152,11 +152,17 @@ def test_one_seed_decides_nothing():
 
 
 def test_what_is_undecided_says_how_many_seeds_would_tell():
-    far = [run(A, lambda n, m, p=p: 1.0 if n <= 3 and m <= 3 else p, seed=k) for k, p in enumerate((0.55, 0.75, 0.95))]
-    asked = found(claim(threshold=0.5), *far)
-    assert asked.verdict == UNDECIDED and asked.decide.startswith("6 seeds (")
-    near = [run(A, lambda n, m, p=p: 1.0 if n <= 3 and m <= 3 else p, seed=k) for k, p in enumerate((0.3, 0.5, 0.75))]
-    assert found(claim(threshold=0.5), *near).decide.startswith("more than 8 seeds")
+    def asked(*shares):
+        made = [run(A, lambda n, m, p=p: 1.0 if n <= 3 and m <= 3 else p, seed=k) for k, p in enumerate(shares)]
+        return found(claim(threshold=0.5), *made)
+
+    far = asked(0.55, 0.75, 0.95)
+    assert far.verdict == UNDECIDED and far.decide.startswith("6 seeds (")
+    assert asked(0.3, 0.5, 0.75).decide.startswith("more than 8 seeds, for a distance of ")
+    every = asked(*(0.3, 0.5, 0.75) * 2, 0.4, 0.7)
+    assert every.verdict == UNDECIDED and every.decide.startswith(
+        "more than the 8 seeds that it has, for a distance of "
+    )
 
 
 def test_one_value_has_no_interval_of_width_zero():
