@@ -20,12 +20,13 @@ from papers.coupling.profiles import (
     ATTENTION,
     FORMATS,
     METHODS,
+    MOST_PRODUCT_UPDATES,
     MULTIPLICATION,
     PARITY,
     PLAIN,
     PLAIN_PARITY,
+    PRODUCT_UPDATES,
     SLOW_PARITY,
-    SLOW_PRODUCTS,
     SMALL,
     by_method,
     heads,
@@ -211,12 +212,12 @@ FIG16_21 = tuple(
 def _fig9(name: str, scratchpad: bool) -> Experiment:
     both = name == "coupling" and scratchpad
     claim = "generalises in both operands" if both else "does not generalise in both operands"
-    night = {} if both else SLOW_PRODUCTS
+    updates = PRODUCT_UPDATES.get((name, scratchpad), MOST_PRODUCT_UPDATES)
     return entry(
         f"fig9/{variant(name, scratchpad)}",
         f"{name}: {claim}",
         "Figure 9, Section 5.3",
-        at_profiles(by_method(MULTIPLICATION, name, scratchpad), ByProfile(night=night)),
+        at_profiles(by_method(MULTIPLICATION, name, scratchpad), ByProfile(night={"train.steps": updates})),
         seeds=4,
         night=_night(scratchpad),
         extra=EXTRA,

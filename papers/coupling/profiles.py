@@ -144,9 +144,10 @@ PLAIN_PARITY = ByProfile(night={"train": {"steps": 6500, "lr": 5e-4}}, cpu={"tra
 """Parity without a scratchpad."""
 SLOW_PARITY = ByProfile(night={"train": {"steps": 8000}})
 """Parity with a scratchpad by the methods that 4,000 updates, enough for coupling, do not teach it."""
-SLOW_PRODUCTS: Changes = {"train.steps": 8000}
-"""Products by NoPE and FIRE with a scratchpad, and by every method without one: what is said to learn nothing has to
-have as long for it as what learns most slowly."""
+PRODUCT_UPDATES = {("coupling", True): 5000, ("fire", True): 8000, ("nope", True): 16_000}
+"""Method and whether it writes a scratchpad: updates that teach it products at night."""
+MOST_PRODUCT_UPDATES = max(PRODUCT_UPDATES.values())
+"""Without a scratchpad: what is said to learn nothing has to have as long for it as what learns most slowly."""
 FORMATS = _at_both({"steps": 3000})
 """The formats of Figure 14, of which the reversed queries learn more slowly."""
 

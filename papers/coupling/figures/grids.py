@@ -25,7 +25,7 @@ FORMATS = [
     [f"{pad}-{order}" for order in ("plain-reversed", "reversed-reversed", "plain-plain")] for pad in ("pad", "nopad")
 ]
 """Panels of Figure 14: padding downwards, query and response to the right."""
-FACTORS = {"length": "Length of first factor (digits)", "count": "Length of second factor (digits)"}
+FACTORS = {"length": "Length of first factor\n(digits)", "count": "Length of second factor\n(digits)"}
 MODES = {"teacher_forced": "teacher-forced", "free_running": "free-running"}
 ZEROS = "Of factors of one digit every tenth is zero: 10 % in the first row and column take no multiplication."
 FORCED = (
