@@ -96,4 +96,4 @@ def test_sub_tasks_over_training_have_a_panel_a_model_and_their_order_in_the_tit
     assert places == sorted(places)
     some = {name: [replace(run, metrics=learning(late=9)) for run in runs] for name, runs in FIGURES["fig4_9"].items()}
     assert "addition never" in draw("over_training", some).get_suptitle().replace("\n", " ")
-    assert "not followed" in texts(draw("over_training", FIGURES["fig4_9"]))
+    assert "not recorded" in texts(draw("over_training", FIGURES["fig4_9"]))

@@ -72,7 +72,8 @@ def over_training(runs: Runs) -> Figure:
     """Exact match of every sub-task over the training (Section 4.5.3: some are learned quickly), a panel a model."""
     shown = {name: some for name, some in runs.items() if any(_followed(some))}
     if not shown:
-        return plotting.empty(runs, "not followed" if any(runs.values()) else plotting.NOT_RUN, words.SLUGS)
+        reason = "not recorded during training" if any(runs.values()) else plotting.NOT_RUN
+        return plotting.empty(runs, reason, words.SLUGS)
     tasks = [task for task in TASKS if any(task in _followed(some) for some in shown.values())]
     figure = Figure(figsize=(max(3.0 * len(shown) + 1.4, 4.8), 3.2), layout="constrained")
     grid = figure.subplots(1, len(shown), squeeze=False, sharey=True)[0]
