@@ -248,6 +248,7 @@ def test_dots_are_of_the_values_that_the_verdict_rests_on(paper, site):
                 checked += 1
             elif isinstance(kinds[card.id], Compare) and item.dots and not item.fewer:
                 assert " against " in item.effect, card.id
+                checked += 1
     assert checked or not reference.headers(paper), "only where nothing has run is there nothing to check"
 
 
