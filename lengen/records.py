@@ -146,12 +146,22 @@ def _number(text: str) -> float:
     return value
 
 
+def in_steps(weights: np.ndarray) -> np.ndarray:
+    """Attention weights in steps of 1/255, uint8; nan is 0.
+
+    >>> in_steps(np.array([0.0, 0.5, 1.0, np.nan])).tolist()
+    [0, 128, 255, 0]
+    """
+    steps: np.ndarray = np.rint(np.clip(np.nan_to_num(weights), 0, 1) * 255).astype(np.uint8)
+    return steps
+
+
 class ExampleMap(NamedTuple):
     """Attention in one example, its true response given."""
 
     tokens: tuple[str, ...]
     weights: np.ndarray
-    """Softmax weights in steps of 1/255, uint8, (layers, heads, queries, keys)."""
+    """Softmax weights by `in_steps`, (layers, heads, queries, keys)."""
 
 
 @dataclass(frozen=True)

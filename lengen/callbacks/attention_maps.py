@@ -16,7 +16,7 @@ from lengen.data.batch import Batch, response_start
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
 from lengen.progress import Progress
-from lengen.records import AttentionMap, ExampleMap, KeyCount
+from lengen.records import AttentionMap, ExampleMap, KeyCount, in_steps
 
 MASS = 0.9
 """Share of the softmax that the counted keys hold."""
@@ -89,10 +89,9 @@ def example_maps(
 ) -> tuple[ExampleMap, ...]:
     """The maps of the first ``most`` examples."""
     layers = self_attention(model, batch, torch.arange(min(most, len(batch.tokens)))).transpose(0, 1)
-    steps = (layers * 255).round().to(torch.uint8).numpy()
     return tuple(
-        ExampleMap(tuple(decode([token]) for token in row[:-1]), weights)
-        for row, weights in zip(batch.tokens.tolist(), steps, strict=False)
+        ExampleMap(tuple(decode([token]) for token in row[:-1]), in_steps(weights.float().numpy()))
+        for row, weights in zip(batch.tokens.tolist(), layers, strict=False)
     )
 
 

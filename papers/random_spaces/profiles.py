@@ -1,8 +1,8 @@
 """The sizes of this paper: the base of each profile, and how far each of them follows a data set; no torch.
 
 `paper` holds Chapter 4 as printed, with what it leaves open taken from the author's code; `night`, `cpu` and `smoke`
-shrink sizes and never the code path. Night and cpu have one model, cpu fewer updates where the
-slowest needs most, fewer experiments and seeds: how they were found is in RECIPES.md.
+shrink sizes and never the code path. Night and cpu have one model, cpu fewer updates where the slowest needs most,
+fewer experiments and seeds: how they were found is in RECIPES.md.
 """
 
 from lengen.config import DataSpec, Linear, ModelSpec, Sinusoidal, TestSpec, TrainSpec, TwoOperandAddition

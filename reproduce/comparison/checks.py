@@ -21,7 +21,7 @@ from lengen.config.spec import Spec
 from lengen.intervals import Interval, median, seed_interval, wilson
 from lengen.measures import Missing, OfRun, short
 from lengen.seed_intervals import Term, combined
-from reproduce.comparison.effects import effect, span
+from reproduce.comparison.effects import effect, scale_of, span
 from reproduce.comparison.evidence import (
     ACROSS,
     DEVIATION,
@@ -47,7 +47,7 @@ from reproduce.comparison.evidence import (
 )
 from reproduce.comparison.multiples import scaled
 from reproduce.comparison.regions import shared
-from reproduce.comparison.rows import DIFFERENCE, SHARE
+from reproduce.comparison.rows import DIFFERENCE
 
 Relation = Literal[">=", "<=", ">", "<", "=", "~"]
 Mode = Literal["teacher_forced", "free_running", "sampled"]
@@ -393,7 +393,7 @@ class Varied(_TwoSided, frozen=True, kw_only=True, tag="varied"):
             values = [value for sample in mine for value in sample.seeds]
             deviation, interval = DEVIATION.of(values)
             words = f"deviation of {some[0].vocabulary.measure(side.measure).words} over {len(values)} runs"
-            scale = SHARE if all(sample.proportion for sample in mine) else ""
+            scale = scale_of(*(sample.proportion for sample in mine))
             found.append(
                 (f"{words} {effect(deviation, scale)}", Term(weight, deviation, interval, (deviation,)), len(values))
             )
@@ -525,7 +525,7 @@ class Measured(_Number, frozen=True, kw_only=True, tag="measured"):
         found = [(short(each.name), self._one(each)) for each in tested]
         low, high = band(self)
         worst = min((finding for _, finding in found), key=lambda f: favour(f.ours, self.relation, low, high))
-        scale = SHARE if all(each.vocabulary.measure(self.measure).proportion for each in tested) else ""
+        scale = scale_of(*(each.vocabulary.measure(self.measure).proportion for each in tested))
         notes = [f"{name} {effect(finding.ours, scale)}" for name, finding in found] if len(found) > 1 else []
         seeds = min(finding.seeds for _, finding in found)
         if seeds < self.seeds:
@@ -589,7 +589,7 @@ class Measured(_Number, frozen=True, kw_only=True, tag="measured"):
         if len(tested.runs) > 1:
             spread = seed_interval(rates[cell])
             between_seeds = Interval(spread.low, spread.high)
-            scale = SHARE if tested.vocabulary.measure(side.measure).proportion else ""
+            scale = scale_of(tested.vocabulary.measure(side.measure).proportion)
             words += f"{' ' if words else ''}seeds {span(spread.low, spread.high, scale)}"
         return medians[cell], sizes[cell], words, between_seeds
 

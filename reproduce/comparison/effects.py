@@ -28,6 +28,15 @@ def show(value: object) -> str:
     return str(value)
 
 
+def scale_of(*proportions: bool) -> str:
+    """The scale of a value that was made of these: a share where all are proportions.
+
+    >>> scale_of(True, True), scale_of(True, False)
+    ('share', '')
+    """
+    return SHARE if all(proportions) else ""
+
+
 def percent(value: float) -> str:
     """A share with one digit, more where that would be nothing.
 

@@ -19,10 +19,9 @@ from lengen.intervals import Z95, Interval, wilson
 from lengen.measures import Missing, OfRun, Trained, short, trained
 from lengen.records import Run
 from lengen.seed_intervals import Deviation, Term, combined, pool
-from reproduce.comparison.effects import effect, span
+from reproduce.comparison.effects import effect, scale_of, span
 from reproduce.comparison.measures import Part, Vocabulary, table
 from reproduce.comparison.regions import Bounds, Cells, inside
-from reproduce.comparison.rows import SHARE
 from reproduce.runs.catalogue import hash_of
 
 REPRODUCED, DIFFERS, UNDECIDED, FLOOR = "reproduced", "differs", "undecided", "floor"
@@ -94,7 +93,7 @@ class Sample:
 
     def words(self) -> str:
         """``name 93.1 % (seeds 90.0 to 95.0)``; what is no share of examples with three decimals."""
-        scale = SHARE if self.proportion else ""
+        scale = scale_of(self.proportion)
         spread = f" (seeds {span(min(self.seeds), max(self.seeds), scale)})" if len(self.seeds) > 1 else ""
         return f"{self.name} {effect(self.value, scale)}{spread}"
 

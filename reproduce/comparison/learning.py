@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from lengen.intervals import median
 from lengen.measures import LEARNED, Missing, OfRun, Scored, short
 from reproduce.comparison.checks import Claim, Sides
-from reproduce.comparison.effects import effect
+from reproduce.comparison.effects import effect, scale_of
 from reproduce.comparison.evidence import Side, Tested
 from reproduce.comparison.regions import Cells
-from reproduce.comparison.rows import SHARE
 
 LEAST = LEARNED
 """Exact match (median over seeds) from which on a model has learned; a claim may name another condition."""
@@ -40,7 +39,7 @@ def unlearned(claim: Claim, sides: Sides) -> dict[str, list[str]]:
                     if not value >= least and tested.name not in told:
                         told.add(tested.name)
                         measure = tested.vocabulary.measure(condition.measure)
-                        scale = SHARE if measure.proportion else ""
+                        scale = scale_of(measure.proportion)
                         asked = f"{measure.words} {where}: {effect(least, scale)} is required"
                         found.setdefault(asked, []).append(f"{short(tested.name)} {effect(value, scale)}")
             except Missing as missing:

@@ -74,7 +74,8 @@ def over_training(runs: Runs) -> Figure:
     if not shown:
         reason = "not recorded during training" if any(runs.values()) else plotting.NOT_RUN
         return plotting.empty(runs, reason, words.SLUGS)
-    tasks = [task for task in TASKS if any(task in _followed(some) for some in shown.values())]
+    followed = set().union(*map(_followed, shown.values()))
+    tasks = [task for task in TASKS if task in followed]
     figure = Figure(figsize=(max(3.0 * len(shown) + 1.4, 4.8), 3.2), layout="constrained")
     grid = figure.subplots(1, len(shown), squeeze=False, sharey=True)[0]
     for axes, some in zip(grid, shown.values(), strict=True):

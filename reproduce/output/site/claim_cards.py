@@ -11,11 +11,11 @@ from typing import NamedTuple
 from lengen.measures import Missing
 from lengen.records import Run
 from reproduce.comparison.checks import Claim, Compare, Level, Ordered, Paired, Sides
-from reproduce.comparison.effects import asked_of, compared, effect, seeds, span
+from reproduce.comparison.effects import asked_of, compared, effect, scale_of, seeds, span
 from reproduce.comparison.evidence import Evidence, Sample
 from reproduce.comparison.learning import unlearned
 from reproduce.comparison.regions import shared
-from reproduce.comparison.rows import SHARE, Row
+from reproduce.comparison.rows import Row
 from reproduce.comparison.score_card import LARGEST, decisive
 from reproduce.comparison.verdicts import NOT_RUN
 
@@ -180,7 +180,7 @@ def _size(row: Row, samples: Sequence[Sample]) -> str:
 
 
 def _dots(samples: Sequence[Sample], shares: bool) -> list[Dots]:
-    scale = SHARE if shares else ""
+    scale = scale_of(shares)
     values = [value for sample in samples for value in sample.seeds if value == value]
     low, high = (0.0, 1.0) if shares or not values else (min(0.0, *values), max(values))
     width = high - low or 1.0

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lengen.measures import trained
-from lengen.records import Counts, Run
+from lengen.records import Counts, Run, in_steps
 
 MOST_POINTS = 400
 """Points of a training curve that a page shows: of longer ones every second, third, ..."""
@@ -61,7 +61,7 @@ def attention(run: Run) -> dict[str, object] | None:
     stored = run.attention
     if stored is None:
         return None
-    average = np.rint(np.clip(np.nan_to_num(stored.weights), 0, 1) * 255).astype(np.uint8)
+    average = in_steps(stored.weights)
     maps = [(f"average of {stored.n}", stored.tokens, average)]
     maps += [("".join(tokens), tokens, weights) for tokens, weights in stored.examples]
     return {
