@@ -8,7 +8,6 @@ from lengen.callbacks.accuracy_grid import AccuracyGrid
 from lengen.callbacks.attention_maps import AttentionMaps, keys_holding, measure_attention
 from lengen.callbacks.checkpoint import CHECKPOINT, ResumePoint
 from lengen.callbacks.clock import Clock
-from lengen.callbacks.divergence import DivergedError
 from lengen.callbacks.early_stopping import StopWhenGood
 from lengen.callbacks.edit_distance_curve import EditDistanceCurve
 from lengen.callbacks.extra_loggers import LoggerError, extra_loggers
@@ -18,6 +17,7 @@ from lengen.callbacks.metrics_logger import METRICS, VALIDATION, MetricsLogger, 
 from lengen.callbacks.probes import Probes
 from lengen.callbacks.scoring import score_cell
 from lengen.callbacks.training_loss import TrainingLoss
+from lengen.training.divergence import DivergedError
 
 __all__ = [
     "CHECKPOINT",

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from lightning import Callback, LightningModule, Trainer
 
-from lengen.callbacks.divergence import diverged
+from lengen.training.divergence import diverged
 from lengen.whole_files import save_whole
 
 CHECKPOINT = "last.ckpt"

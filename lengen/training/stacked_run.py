@@ -17,7 +17,6 @@ from torch import Tensor
 
 from lengen.callbacks import CHECKPOINT, METRICS, VALIDATION, Clock, LearningCurves
 from lengen.callbacks.checkpoint import checked
-from lengen.callbacks.divergence import diverged, usable
 from lengen.callbacks.metrics_logger import append_metric, read_metrics, write_metrics
 from lengen.callbacks.training_loss import between_readings, is_read, loss_names
 from lengen.config.spec import Spec, SpecError
@@ -28,6 +27,7 @@ from lengen.progress import Progress
 from lengen.training.build import model_for
 from lengen.training.chance import at_chance
 from lengen.training.cuda_graph import MULTIPLE, CudaGraphs, GraphedStep
+from lengen.training.divergence import diverged, usable
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, Measured, Outcome, build_trainer, costs, refuse_early, validated
 from lengen.training.stackable import obstacle

@@ -13,18 +13,20 @@ import queue
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
 from lengen.progress import Progress
 from reproduce.runs.estimate import cost
-from reproduce.runs.perform import FatalError, Job, JobError, Perform, Watch
+from reproduce.runs.perform import FatalError, Job, JobError, Perform, Watch, use_one_thread
 from reproduce.runs.turns import IDLE, PATIENCE, Turns
 from reproduce.store.leases import BusyError
 
 REPORTS_PER_SECOND = 4
 """At most so many progress reports of one run reach the display."""
+LOADED = ("lengen.training.run",)
+"""What workers share, read-only: it loads torch and lightning, which takes 4 core-seconds, and starts no thread."""
 ENDING = 5.0
 """Seconds that an idle worker has to end before it is killed."""
 
@@ -88,13 +90,24 @@ def longest_first(jobs: Sequence[Job]) -> list[Job]:
     return sorted(jobs, key=lambda job: -cost(job.spec, job.profile).total)
 
 
+def _processes() -> Any:
+    """How workers begin: forked from one process that has loaded what a training needs, where the system can fork."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(LOADED))
+    return context
+
+
 class _Pool:
     """Worker processes that live for the whole command: importing torch costs seconds and is paid once in each."""
 
     def __init__(self, jobs: Sequence[Job], perform: Perform, watch: Watch, patience: float) -> None:
         self._waiting = Turns(longest_first(jobs), patience=patience)
         self._perform, self._watch = perform, watch
-        self._context = multiprocessing.get_context("spawn")
+        if all(job.profile != "paper" for job in jobs):
+            use_one_thread()  # before the libraries are loaded that workers share
+        self._context = _processes()
         self._processes: dict[Connection, Any] = {}
         self._running: dict[Connection, Job] = {}
         self._idle: list[Connection] = []
@@ -127,7 +140,7 @@ class _Pool:
 
     def _start(self) -> Connection:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=work, args=(theirs, self._perform), daemon=True)
+        process = self._context.Process(target=work, args=(theirs, self._perform, dict(os.environ)), daemon=True)
         process.start()
         theirs.close()
         self._processes[ours] = process
@@ -180,13 +193,16 @@ class _Pool:
             self._feed(self._start())
 
 
-def work(pipe: Connection, perform: Perform) -> None:
+def work(pipe: Connection, perform: Perform, environment: Mapping[str, str]) -> None:
     """Life of a worker: take jobs from the pipe, send back what happens, die with the parent.
 
+    ``environment``: that of the command, which may have changed since the process was loaded that workers fork from.
     A thread waits on the pipe. When the parent ends, by SIGKILL too, its end of the pipe closes and the thread ends
     this process at once: a killed command leaves nothing that still writes.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides
+    os.environ.clear()
+    os.environ.update(environment)
     jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
 
     def listen() -> None:

@@ -1,6 +1,8 @@
 """What the paper prints stands in published.toml; its claims are judged in made worlds: the paper's, its opposite."""
 
 import fnmatch
+import functools
+import json
 import re
 from pathlib import Path
 
@@ -226,13 +228,20 @@ def made(world: World, name: str, profile: str, seed: int) -> Run:
 
 def judged(claim: Claim, world: World, profile: str = "cpu", extras: bool = False) -> Finding:
     """The claim in a world of three seeds; ``extras``: they were run, too."""
+    return judge(claim, claim.sides(found_in(json.dumps(world), profile, extras)))
+
+
+@functools.cache
+def found_in(told: str, profile: str, extras: bool) -> Evidence:
+    """All that was found in a world, which is told as JSON; one for all claims, as `compare` has it."""
+    world = json.loads(told)
 
     def declared(experiment, at):
         if at in experiment.extra and not extras:
             return []
         return [made(world, experiment.name, at, seed) for seed in range(3)]
 
-    return judge(claim, claim.sides(Evidence(profile, EXPERIMENTS, declared, PUBLISHED.vocabulary)))
+    return Evidence(profile, EXPERIMENTS, declared, PUBLISHED.vocabulary)
 
 
 def only_extras(names: tuple[str, ...]) -> bool:

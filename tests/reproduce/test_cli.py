@@ -354,9 +354,11 @@ def command(*arguments, results, kind="Instant"):
     code = (
         "import sys; from pathlib import Path\n"
         "if __name__ == '__main__':\n"
-        "    from reproduce import cli; from reproduce.runs.catalogue import CATALOGUE\n"
+        "    from reproduce import cli; from reproduce.runs import executors\n"
+        "    from reproduce.runs.catalogue import CATALOGUE\n"
         "    from tests.reproduce import fakes\n"
         f"    CATALOGUE.fill(fakes.toy(Path(sys.argv[1]), fakes.{kind}))\n"
+        "    executors.LOADED = ()  # a toy needs no torch\n"
         "    sys.exit(cli.main(sys.argv[2:]))\n"
     )
     script = results.parent / "program.py"

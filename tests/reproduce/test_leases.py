@@ -146,11 +146,14 @@ def test_nothing_needs_fcntl(tmp_path):
 COMMAND = """
 import io, os, sys
 from pathlib import Path
+from reproduce.runs import executors
 from reproduce.runs import perform as runner
 from reproduce.runs.display import Display
 from reproduce.runs.estimate import cost
 from reproduce.runs.executors import Local
 from tests.reproduce.fakes import TellsWhen, behaving, spec_with
+
+executors.LOADED = ()  # a toy needs no torch
 
 if __name__ == "__main__":
     specs = {"alpha": behaving(TellsWhen), "beta": behaving(TellsWhen, spec_with(lr=0.5))}
