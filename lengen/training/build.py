@@ -39,8 +39,8 @@ def set_by_hand(model: Transformer, set_weights: Callable[[Transformer], None]) 
 def _untrained(data: TaskData, seed: int) -> Transformer:
     spec = data.spec
     tokens, sizes = len(data.vocab), spec.data.position_ids.sizes
-    with torch.random.fork_rng():
-        torch.manual_seed(generator("initialisation", seed).initial_seed())
+    with torch.random.fork_rng(devices=[]):  # weights are drawn on the processor, wherever they will be trained
+        torch.default_generator.manual_seed(generator("initialisation", seed).initial_seed())
         if isinstance(spec.model.architecture, config.EncoderDecoder):
             return EncoderDecoder(spec.model, tokens, sizes, *_places(data))
         if isinstance(spec.model.architecture, config.Encoder):

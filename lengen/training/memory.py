@@ -1,10 +1,7 @@
 """Keep the memory that tensors give back: the same sizes are asked for again at the next step."""
 
 import ctypes
-import gc
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 LARGEST_KEPT = 32 << 20
 """Bytes; glibc accepts no higher bound for what it takes from the heap."""
@@ -27,14 +24,3 @@ def keep_freed_memory() -> bool:
         return False
     wanted = ((MAPPED, LARGEST_KEPT), (TRIM, 2**31 - 1), (PADDING, 256 << 20))
     return all([bool(mallopt(number, value)) for number, value in wanted])
-
-
-@contextmanager
-def spared_by_the_collector() -> Iterator[None]:
-    """Python's collector looks at nothing that is there already: modules, model, optimizer, but what a step makes."""
-    gc.collect()
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()

@@ -46,7 +46,7 @@ from lengen.records import AttentionMap, Grid, KeyCount
 from lengen.training.build import model_for
 from lengen.training.chance import at_chance
 from lengen.training.kernels import ChosenKernels
-from lengen.training.memory import keep_freed_memory, spared_by_the_collector
+from lengen.training.memory import keep_freed_memory
 from lengen.training.module import SequenceModule
 
 WEIGHTS = "model.safetensors"
@@ -177,7 +177,7 @@ def train(trainer: Trainer, module: SequenceModule, data: ArithmeticData, checkp
     """
     if checkpoint.exists():
         checked(checkpoint)
-    with warnings.catch_warnings(), spared_by_the_collector():
+    with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module="lightning")
         trainer.fit(module, data, ckpt_path=checkpoint if checkpoint.exists() else None, weights_only=True)
 

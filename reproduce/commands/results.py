@@ -27,6 +27,7 @@ from reproduce.store.store import Store, StoreError, results_root, stores
 
 if TYPE_CHECKING:
     from reproduce.comparison.compare import Row
+    from reproduce.comparison.published import Published
     from reproduce.output.description import Entry
 
 
@@ -63,23 +64,30 @@ def show_command(options: argparse.Namespace) -> int:
     """What its settings change of the defaults, or all of them; published entries, commands."""
     from reproduce.output.description import description
 
+    known = {}
     for number, experiment in enumerate(CATALOGUE.select(options.selector)):
-        terminal.show(*[""] * bool(number), *description(experiment, _published(experiment), options.full))
+        if experiment.paper not in known:
+            known[experiment.paper] = _published(experiment.paper)
+        entries = _naming(experiment, *known[experiment.paper])
+        terminal.show(*[""] * bool(number), *description(experiment, entries, options.full))
     return 0
 
 
-def _published(experiment: Experiment) -> "list[Entry]":
-    """The published numbers and claims that name this experiment, with their verdict in the last comparison."""
+def _published(paper: str) -> "tuple[Published, list[Row]]":
+    """What a paper has published, and the rows of its last comparison."""
+    from reproduce.comparison.published import Published, load
+
+    path = CATALOGUE.paper(paper).published
+    return (load(path), stored(paper, stores())) if path.exists() else (Published((), ()), [])
+
+
+def _naming(experiment: Experiment, published: "Published", rows: "list[Row]") -> "list[Entry]":
+    """The published numbers and claims that name an experiment, with their verdicts."""
     from reproduce.comparison.checks import Setting
-    from reproduce.comparison.published import load
     from reproduce.comparison.score_card import decisive
     from reproduce.comparison.verdicts import NOT_RUN
     from reproduce.output.description import Entry
 
-    path = CATALOGUE.paper(experiment.paper).published
-    if not path.exists():
-        return []
-    published, rows = load(path), stored(experiment.paper, stores())
     numbers = sorted((row for row in rows if row.kind == "number"), key=lambda row: row.verdict != NOT_RUN)
     verdicts = {row.id: row.verdict for row in numbers} | {name: row.verdict for name, row in decisive(rows).items()}
     entries: list[tuple[str, str]] = []
