@@ -1,18 +1,35 @@
 """The short versions of ``make soak``: kills at random moments, and what differs is named."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
-from tests.reproduce.kills import CHAIN, Command, compared, kill
+from tests.reproduce.kills import CHAIN, Killed, compared
 from tests.reproduce.soak import PARTS, main
 from tests.reproduce.soak_processors import PROCESSORS, RUNS, table
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+KILLING = """
+import json, sys
+from pathlib import Path
+from tests.reproduce.kills import Command, forked, kill, load
+
+load()
+killed = kill(2, 3, Path(sys.argv[1]), [Command(sys.argv[2:], ["training", "writing"])], forked)
+print(json.dumps(killed._asdict()))
+"""
+"""Loads torch once: every command is a child of this process, as `make soak` has it."""
+
+
 def test_a_run_that_is_killed_leaves_the_bytes_of_one_that_is_not(tmp_path):
     words = [word if word != "0..1" else "0" for word in CHAIN[0].words]
-    killed = kill(2, 3, tmp_path, [Command(words, ["training", "writing"])])
+    call = [sys.executable, "-c", KILLING, str(tmp_path), *words]
+    done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    killed = Killed(**json.loads(done.stdout))
     assert killed.differing == {} and killed.kills >= 1 and killed.restarts >= 1 and killed.files >= 3
 
 

@@ -230,6 +230,7 @@ def base(task: Task) -> Spec:
     )
 
 
+@torch.no_grad()
 def fingerprint(spec: Spec) -> list[Any]:
     """What decides a training: the weights at the start, the first batches, and the model's loss on them."""
     made = TaskData(spec, 0)
