@@ -54,6 +54,8 @@ APART = 3.5
 """Points between marks that would coincide."""
 LINE = 38
 """Characters of a line above a heat map."""
+NEAR = 0.1
+"""Cells by which a square on a heat map may lie beside the place that was published."""
 ROOM = 1.02
 """How far beyond the longest tested length a mark may lie, as a factor."""
 
@@ -128,7 +130,7 @@ def on_map(
 
     Returns:
         One line for each value: those of several cells stand in a dashed box, of one at a square; those further out
-        than anything here was tested are said alone. "It" is the trained range.
+        than anything here was tested, or between two cells, are said alone. "It" is the trained range.
     """
     lines = []
     for value in values:
@@ -138,6 +140,10 @@ def on_map(
         ]
         inside = [
             [place for place, size in enumerate(tested) if span[0] - 0.01 <= size <= span[1] + 0.01]
+            for tested, span in zip((rows, columns), spans, strict=True)
+        ]
+        places = [
+            float(np.interp(span[1], tested, range(len(tested))))
             for tested, span in zip((rows, columns), spans, strict=True)
         ]
         one = value.lengths[0] == value.lengths[1] and value.counts[0] == value.counts[1]
@@ -150,11 +156,10 @@ def on_map(
             where = "on average outside" if value.region == "outside" else f"on average up to {times}"
         elif any(span[1] > ROOM * tested[-1] for span, tested in zip(spans, (rows, columns), strict=True)):
             where = f"{'at' if one else 'up to'} {times}"
+        elif one and not all(abs(place - round(place)) <= NEAR for place in places):
+            where = f"at {times}"
         elif one:
-            y, x = (
-                np.interp(span[1], tested, range(len(tested)))
-                for tested, span in zip((rows, columns), spans, strict=True)
-            )
+            y, x = map(round, places)
             axes.plot(x, y, "s", color="black", markerfacecolor="none", markersize=11, markeredgewidth=0.9, zorder=4)
         elif all(inside):
             (top, bottom), (left, right) = ((some[0], some[-1]) for some in inside)

@@ -98,10 +98,14 @@ def curves(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
         return plotting.empty([name for name in runs if name not in refused])
     names = list(shown)
     groups = [names[start : start + 6] for start in range(0, len(names), 6)]
-    figure = Figure(figsize=(3.6 * len(groups), 3.1), layout="constrained")
-    panels = figure.subplots(1, len(groups), squeeze=False, sharey=True)[0]
+    across = min(len(groups), 3)
+    down = -(-len(groups) // across)
+    figure = Figure(figsize=(3.2 * across, 2.5 * down + 0.9), layout="constrained")
+    panels = figure.subplots(down, across, squeeze=False, sharey=True).flatten()
+    for axes in panels[len(groups) :]:
+        axes.set_axis_off()
     looks = plotting.in_order(runs)  # the same for a trick on every task
-    for axes, group in zip(panels, groups, strict=True):
+    for axes, group in zip(panels, groups, strict=False):
         points = {name: _points(shown[name]) for name in group}
         labels = {name: named(name)[1] + (" (not learned)" * (not _learned(shown[name]))) for name in group}
         plotting.lines(axes, points, looks, labels)
@@ -111,7 +115,8 @@ def curves(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
         plotting.lengths_axis(axes, "length", tested)
         axes.legend(frameon=False, fontsize=6)
     plotting.percent(panels[0])
-    panels[0].set_ylabel("exact match")
+    for axes in panels[::across]:
+        axes.set_ylabel("exact match")
     task, _ = named(names[0])
     panels[0].set_title(task)
     absent = _absent({name: some for name, some in runs.items() if name not in refused})

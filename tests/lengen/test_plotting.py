@@ -103,8 +103,8 @@ def value(**fields) -> plotting.Value:
 
 def test_published_values_stand_at_the_same_multiples_of_the_trained_range(axes):
     whole, one = value(), value(value=0.1, relation="<=", lengths=(18, 18), counts=(16, 16))
-    far = value(relation=">=", lengths=(1, 30))
-    plotting.heat_map(axes, [grid()], title="t", trained=TRAINED, published=[whole, one, far])
+    far, between = value(relation=">=", lengths=(1, 30)), value(lengths=(12, 12), counts=(8, 8))  # 12 of 10: 6 of 5
+    plotting.heat_map(axes, [grid()], title="t", trained=TRAINED, published=[whole, one, far, between])
     boxes = [p for p in axes.patches if isinstance(p, Rectangle) and to_hex(p.get_edgecolor()) == "#000000"]
     # 1 to 10 of 10 are 1 to 5 of 5, which are three of the tested lengths; 2 to 8 of 8 are three counts
     assert [(b.get_x(), b.get_y(), b.get_width(), b.get_height()) for b in boxes] == [(-0.45, -0.45, 2.9, 2.9)]
@@ -114,6 +114,7 @@ def test_published_values_stand_at_the_same_multiples_of_the_trained_range(axes)
         "published: 90 % in every dashed cell",
         "published: ≤ 10 % at the square",
         "published: ≥ 90 % up to 3 × 1 times it",
+        "published: 90 % at 1.2 × 1 times it",
     ]
 
 

@@ -166,7 +166,8 @@ def test_any_number_of_heads_is_drawn():
 
 def test_figure_6_shows_functions_of_the_distance():
     runs = {f"{PAPER}/fig6/rpe": [run("fig6/rpe", arrays=relative())], f"{PAPER}/fig6/abc": calibrated("fig6/abc")}
-    left, right, *_ = draw("fig6", runs).axes
+    drawing = draw("fig6", runs)
+    left, right, *_ = drawing.axes
     for axes, title in ((left, "RPE, head 8"), (right, "ABC, head 4")):
         assert axes.get_title() == title
         matrix = axes.images[0].get_array()
@@ -176,6 +177,8 @@ def test_figure_6_shows_functions_of_the_distance():
     assert right.images[0].get_array()[1, 0] == 1 and "$d_{-1}$" in [text.get_text() for text in right.texts]
     # distances beyond 4 are clipped; head 8 scores 0.7 for each step from -1
     assert left.images[0].get_array()[11, 0] == left.images[0].get_array()[4, 0] == pytest.approx(-2.1)
+    said = "RPE, head 8: -2.1 to 0, most at distance -1; ABC, head 4: 0 to 1, most at distance -1."
+    assert drawing.get_suptitle() == said
 
 
 def test_figure_6_names_what_did_not_run():

@@ -72,6 +72,13 @@ def test_losses_in_and_out_of_distribution_have_a_point_a_run_with_its_width():
     assert "rank correlation" in drawing.get_suptitle() and "16 runs" in drawing.get_suptitle()
 
 
+def test_of_one_width_and_a_few_runs_no_trend_and_no_correlation_is_said():
+    runs = made.sweep(sizes=(10_000,), widths=(64,), seeds=1)
+    assert "One width says nothing of a trend" in texts(draw("fig4_7", runs)).replace("\n", " ")
+    title = draw("fig4_8", runs).get_suptitle().replace("\n", " ")
+    assert "of two runs: the median is" in title and "correlation" not in title
+
+
 def test_sub_tasks_are_means_and_deviations_over_distinct_models():
     drawing = draw("fig4_9")
     loss, accuracy = drawing.axes

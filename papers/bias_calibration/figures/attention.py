@@ -155,7 +155,7 @@ def _follows(runs: Sequence[Run]) -> str:
         with contextlib.suppress(Missing):
             inside, beyond = (followed(run, stretch) for stretch in ("trained", "beyond"))
             where = f"{plotting.share(inside)} up to the trained length, {plotting.share(beyond)} beyond"
-            told.append(f"{where} ({words.TASKS.get(task, task).lower()})")
+            told.append(f"{where} ({words.IN_TEXT.get(task, task)})")
     return f"Attention within one place of the digit to be written: {'; '.join(told)}" if told else ""
 
 

@@ -154,16 +154,20 @@ def fig6(runs: Runs) -> Figure:
     averaged = next((run for some in runs.values() for run in some if "attention.self" in run.arrays), None)
     figure = Figure(figsize=(8.0, 4.0), layout="constrained")
     left, right = figure.subplots(1, 2)
+    told = []
     rows = averaged.arrays["attention.self"].shape[1] if averaged else SHOWN
     size = min(SHOWN, rows)
     if relative is None:
         plotting.missing(left, "RPE")
     else:
-        _toeplitz(left, relative, relative_lines(relative, size), "RPE", "w", "Mean contribution to the score")
+        lines = relative_lines(relative, size)
+        told.append(_toeplitz(left, relative, lines, "RPE", "w", "Mean contribution to the score"))
     if averaged is None:
         plotting.missing(right, "ABC")
     else:
-        _toeplitz(right, averaged, averaged_lines(averaged, size), "ABC", "d", "Mean attention along the line")
+        lines = averaged_lines(averaged, size)
+        told.append(_toeplitz(right, averaged, lines, "ABC", "d", "Mean attention along the line"))
+    plotting.found(figure, "; ".join(told))
     note = (
         "Entries of one diagonal share one value: learned vectors in RPE, averages along lines in ABC. Shown is the "
         "decoder's self-attention head whose values spread most; light grey: hidden by the causal mask."
@@ -185,8 +189,11 @@ def averaged_lines(run: Run, size: int) -> np.ndarray:
     return np.stack([attention.diagonal(d, 1, 2).mean(axis=1) for d in range(1 - size, size)], axis=1)
 
 
-def _toeplitz(axes: Axes, run: Run, lines: np.ndarray, name: str, letter: str, unit: str) -> None:
-    """The matrix of the line values of one head, those that spread most; its edges are labelled by distance."""
+def _toeplitz(axes: Axes, run: Run, lines: np.ndarray, name: str, letter: str, unit: str) -> str:
+    """The matrix of the line values of one head, those that spread most; its edges are labelled by distance.
+
+    Returns what that head has least and most, and where most.
+    """
     size = (lines.shape[1] + 1) // 2
     places = np.arange(size)
     distance = places - places[:, None]
@@ -203,3 +210,5 @@ def _toeplitz(axes: Axes, run: Run, lines: np.ndarray, name: str, letter: str, u
         axes.text(column, row, label, size=6, ha="center", va="center", color="white" if dark else "black")
     axes.set(title=f"{name}, head {head + 1}", xlabel="Key place", ylabel="Query place", xticks=[], yticks=[])
     axes.figure.colorbar(image, ax=axes, shrink=0.85, label=unit)
+    most = int(used[head].argmax()) + 1 - size
+    return f"{name}, head {head + 1}: {low:.2g} to {high:.2g}, most at distance {most}"

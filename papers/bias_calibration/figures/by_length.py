@@ -186,8 +186,8 @@ def table2(runs: Runs, published: Published = NONE) -> Figure:
         axes.axhline(edge - 0.5, color="white", linewidth=2)
     for edge in range(1, len(COLUMNS)):
         axes.axvline(edge - 0.5, color="white", linewidth=2)
-    inside = [words.TASKS[task].lower() for task, row in zip(shown, values, strict=True) if row[0] >= THRESHOLD]
-    beyond = [words.TASKS[task].lower() for task, row in zip(shown, values, strict=True) if row[-1] >= THRESHOLD]
+    inside = [words.IN_TEXT[task] for task, row in zip(shown, values, strict=True) if row[0] >= THRESHOLD]
+    beyond = [words.IN_TEXT[task] for task, row in zip(shown, values, strict=True) if row[-1] >= THRESHOLD]
     plotting.found(
         figure,
         f"The vanilla model interpolates on {plotting.listed(inside) or 'no task'} and extrapolates on "

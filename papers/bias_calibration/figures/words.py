@@ -6,6 +6,8 @@ from lengen.plotting import METHODS, setting
 from lengen.records import Run
 
 TASKS = {"successor": "Successor", "addition": "Addition", "parity": "Parity", "n-by-one": "N × 1"}
+IN_TEXT = {task: name if name == "N × 1" else name.lower() for task, name in TASKS.items()}
+"""Tasks inside a sentence."""
 METHOD = {
     "vanilla": "sinusoidal",
     "nope": "none",
@@ -27,9 +29,9 @@ KINDS = {
 
 
 SLUGS = {
-    **{task: name if name == "N × 1" else name.lower() for task, name in TASKS.items()},
+    **IN_TEXT,
     **{
-        f"{task}-{kind}": f"{TASKS[task] if task == 'n-by-one' else TASKS[task].lower()} {label}"
+        f"{task}-{kind}": f"{IN_TEXT[task]} {label}"
         for task in TASKS
         for kind, label in {
             **{kind: METHODS[kind].name for kind in ("alibi", "rope", "rpe", "abc")},

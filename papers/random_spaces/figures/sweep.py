@@ -224,7 +224,11 @@ def _over_widths(
     handles = [_handle(kind) for kind in sweep.KINDS]
     plotting.legend(figure, [*handles, *([plotting.published.key()] if beside and not many else [])])
     plotting.found(figure, _gains(every, measure, say))
-    few = f"{plotting.count(len(ticks))} widths say nothing of a trend over widths, so none is drawn".capitalize()
+    few = (
+        "One width says nothing of a trend over widths, so none is drawn"
+        if len(ticks) == 1
+        else f"{plotting.count(len(ticks))} widths say nothing of a trend over widths, so none is drawn".capitalize()
+    )
     note = f"{note} {'' if many else f'{few}. '}Small points: runs; large: medians over seeds. {words.sweep(every)}"
     plotting.footnote(figure, note, _unlearned(every), *plotting.absent(runs, words.SLUGS))
     return figure
@@ -313,6 +317,7 @@ def fig4_8(runs: Runs) -> Figure:
         axes.plot([low, high], [low, high], "--", color="0.5", linewidth=0.9, zorder=0)
     axes.margins(0.12)
     axes.set(
+        xscale="log",
         xlabel=f"Loss at {plotting.spans(inside[0])} digits, trained (nats per token)",
         ylabel=f"Loss at {plotting.spans(longer[0])} digits, longer than trained\n(nats per token)",
     )
@@ -334,12 +339,11 @@ def fig4_8(runs: Runs) -> Figure:
 
 
 def _together(frame: pd.DataFrame, digits: str) -> str:
-    """Whether runs with a low loss in distribution have one beyond it, by ranks."""
-    if len(frame) < FEWEST:
-        return ""
+    """Whether runs with a low loss in distribution have one beyond it, by ranks where there are enough of them."""
     ranks = frame[["inside", "outside"]].rank()
-    related = float(ranks["inside"].corr(ranks["outside"]))
+    related = f"rank correlation {float(ranks['inside'].corr(ranks['outside'])):+.2f}; "
     return (
-        f"Loss in distribution and loss at {digits} digits of {len(frame)} runs: rank correlation {related:+.2f}; the "
-        f"median is {frame['inside'].median():.2f} against {frame['outside'].median():.2f} nats"
+        f"Loss in distribution and loss at {digits} digits of {plotting.count(len(frame))} runs: "
+        f"{related if len(frame) >= FEWEST else ''}the median is {frame['inside'].median():.2g} against "
+        f"{frame['outside'].median():.2g} nats"
     )
