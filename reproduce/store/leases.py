@@ -11,19 +11,16 @@ and Windows; here is only how a results folder uses it.
 
 import contextlib
 import functools
-import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from filelock import SoftFileLease, Timeout, lock_descriptor
+from filelock import SoftFileLease, Timeout
 
 from reproduce.store.atomic_files import StoreError, readable, writing
 
 LEASE = ".lease"
 """File in the folder of a seed that names who writes there."""
-EARLIER = ".lock"
-"""File that programs of before leases lock, as long as they write there."""
 STALE = 60.0
 """Seconds without a heartbeat after which a lease counts as left behind; every process has to agree on it."""
 HEARTBEAT = 15.0
@@ -92,7 +89,6 @@ def leased(home: Path, tell: Callable[[str], None] | None = None) -> Iterator[He
             while not _acquired(lease, home, EMPTY / 4, POLL):
                 pass
         held.callback(lease.release)
-        held.enter_context(_earlier(home, wait=tell is not None))
         yield Held(home, lease)
 
 
@@ -146,24 +142,3 @@ def _lease(home: Path) -> SoftFileLease:
 def _who(lease: SoftFileLease) -> str:
     owner = lease.owner
     return "a process that just ended" if owner is None else f"process {owner.pid} on {owner.hostname.split('?')[0]}"
-
-
-@contextlib.contextmanager
-def _earlier(home: Path, wait: bool) -> Iterator[None]:
-    """Hold the lock of programs of before leases, too, where one of them left its file.
-
-    A file system that cannot lock has no such program at work: it would not have got its lock there.
-    """
-    if not (home / EARLIER).is_file():
-        yield
-        return
-    handle = os.open(home / EARLIER, os.O_RDWR)
-    try:
-        with contextlib.suppress(OSError):
-            while not lock_descriptor(handle, blocking=False):
-                if not wait:
-                    raise BusyError(f"{readable(home)} is being written by an earlier version: wait for it to finish")
-                time.sleep(POLL)
-        yield
-    finally:
-        os.close(handle)

@@ -116,16 +116,6 @@ def test_leases_of_other_settings_are_refused_in_one_sentence(tmp_path, quick):
     assert "\n" not in str(error.value)
 
 
-def test_a_lock_of_an_earlier_version_is_respected(tmp_path):
-    fcntl = pytest.importorskip("fcntl", reason="earlier versions need fcntl")
-    with open(tmp_path / leases.EARLIER, "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(BusyError, match="by an earlier version"), leased(tmp_path):
-            pass
-    with leased(tmp_path), open(tmp_path / leases.EARLIER) as file, pytest.raises(BlockingIOError):
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
 def test_nothing_needs_fcntl(tmp_path):
     code = (
         "import sys; sys.modules['fcntl'] = None\n"
@@ -134,7 +124,6 @@ def test_nothing_needs_fcntl(tmp_path):
         "from reproduce.store.store import Store\n"
         "from tests.reproduce.fakes import outcome\n"
         f"with Store(Path({str(tmp_path)!r}), 'local').workspace(*{KEY!r}) as space:\n"
-        "    (space.folder.parent / '.lock').touch()\n"
         f"    print(space.publish({INFO!r}, outcome()).version)\n"
         f"with Store(Path({str(tmp_path)!r}), 'local').workspace(*{KEY!r}) as space: pass\n"
     )
