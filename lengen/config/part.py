@@ -11,7 +11,7 @@ import json
 import re
 import types
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -70,6 +70,10 @@ def kind_of(part: object) -> str:
     return part.kind
 
 
+_known: dict[str, dict[str, type[Part]]] = {}
+"""What `kinds` found, by the name of an axis; asked for every part of every setting."""
+
+
 class Axis:
     """What a part is for; the fields of a setting that hold any part of an axis are typed with its base class."""
 
@@ -77,11 +81,17 @@ class Axis:
     AXIS: typing.ClassVar[str]
     """What messages call a part of this axis: a task, a format, ..."""
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        _known.clear()
 
-def kinds(axis: type[Axis]) -> dict[str, type[Part]]:
+
+def kinds(axis: type[Axis]) -> Mapping[str, type[Part]]:
     """All parts of an axis by their kind, those included that a program defined for itself."""
-    tagged = ((cls.__struct_config__.tag, cls) for cls in _subclasses(axis))
-    return {str(tag): cls for tag, cls in tagged if tag is not None}
+    if axis.AXIS not in _known:
+        tagged = ((cls.__struct_config__.tag, cls) for cls in _subclasses(axis))
+        _known[axis.AXIS] = {str(tag): cls for tag, cls in tagged if tag is not None}
+    return _known[axis.AXIS]
 
 
 def _subclasses(cls: type) -> typing.Iterator[type[Part]]:

@@ -84,8 +84,8 @@ def _published(paper: str) -> "tuple[Published, list[Row]]":
 def _naming(experiment: Experiment, published: "Published", rows: "list[Row]") -> "list[Entry]":
     """The published numbers and claims that name an experiment, with their verdicts."""
     from reproduce.comparison.checks import Setting
+    from reproduce.comparison.rows import NOT_RUN
     from reproduce.comparison.score_card import decisive
-    from reproduce.comparison.verdicts import NOT_RUN
     from reproduce.output.description import Entry
 
     numbers = sorted((row for row in rows if row.kind == "number"), key=lambda row: row.verdict != NOT_RUN)

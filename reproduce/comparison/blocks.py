@@ -19,10 +19,8 @@ from pathlib import Path
 from reproduce.comparison import score_card
 from reproduce.comparison.compare import compare
 from reproduce.comparison.effects import compared, seeds
-from reproduce.comparison.evidence import DIFFERS, FLOOR, REPRODUCED
-from reproduce.comparison.rows import CHECKED, Row
+from reproduce.comparison.rows import CHECKED, DIFFERS, FLOOR, NOT_RUN, REPRODUCED, Row
 from reproduce.comparison.tables import RULES, claims_block, line
-from reproduce.comparison.verdicts import NOT_RUN
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import write_text
 from reproduce.store.provenance import checkout

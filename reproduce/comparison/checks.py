@@ -25,11 +25,7 @@ from reproduce.comparison.effects import effect, scale_of, span
 from reproduce.comparison.evidence import (
     ACROSS,
     DEVIATION,
-    DIFFERS,
-    FLOOR,
     NOTHING,
-    REPRODUCED,
-    UNDECIDED,
     Evidence,
     Finding,
     Sample,
@@ -47,7 +43,7 @@ from reproduce.comparison.evidence import (
 )
 from reproduce.comparison.multiples import scaled
 from reproduce.comparison.regions import shared
-from reproduce.comparison.rows import DIFFERENCE
+from reproduce.comparison.rows import DIFFERENCE, DIFFERS, FLOOR, REPRODUCED, UNDECIDED
 
 Relation = Literal[">=", "<=", ">", "<", "=", "~"]
 Mode = Literal["teacher_forced", "free_running", "sampled"]

@@ -31,13 +31,25 @@ from reproduce.comparison.checks import (
     Varied,
     judge,
 )
-from reproduce.comparison.evidence import ACROSS, REPRODUCED, Evidence, Finding, Side, Sources, Tested
+from reproduce.comparison.evidence import ACROSS, Evidence, Finding, Side, Sources, Tested
 from reproduce.comparison.measures import Vocabulary
 from reproduce.comparison.published import Published, PublishedError, load
-from reproduce.comparison.rows import CHECKED, COLUMNS, DIFFERENCE, SETTING, SHARE, Row
+from reproduce.comparison.rows import (
+    CHECKED,
+    COLUMNS,
+    DIFFERENCE,
+    EQUAL,
+    NOT_COMPARABLE,
+    NOT_RUN,
+    REPRODUCED,
+    SETTING,
+    SHARE,
+    UNEQUAL,
+    Row,
+)
 from reproduce.comparison.score_card import LARGEST
 from reproduce.comparison.tables import to_csv, to_json, to_markdown
-from reproduce.comparison.verdicts import EQUAL, NOT_COMPARABLE, NOT_RUN, UNEQUAL, verdict
+from reproduce.comparison.verdicts import verdict
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store, write_text
 

@@ -22,9 +22,9 @@ from lengen.seed_intervals import Deviation, Term, combined, pool
 from reproduce.comparison.effects import effect, scale_of, span
 from reproduce.comparison.measures import Part, Vocabulary, table
 from reproduce.comparison.regions import Bounds, Cells, inside
+from reproduce.comparison.rows import DIFFERS, FLOOR, REPRODUCED, UNDECIDED
 from reproduce.runs.catalogue import hash_of
 
-REPRODUCED, DIFFERS, UNDECIDED, FLOOR = "reproduced", "differs", "undecided", "floor"
 NOTHING = 0.01
 """Where both sides of a comparison lie below this share, they are at the floor: nothing is compared."""
 

@@ -7,6 +7,11 @@ CHECKED = ("cpu", "night", "paper")
 """Profiles whose runs count, from the smallest on; smoke shows nothing but that the program runs."""
 SETTING = "hyper-parameter"
 SHARE, DIFFERENCE = "share", "difference of shares"
+REPRODUCED, DIFFERS, UNDECIDED, FLOOR = "reproduced", "differs", "undecided", "floor"
+UNTESTED, NOT_RUN, NOT_COMPARABLE = "untested", "not run", "not comparable"
+EQUAL, UNEQUAL = "settings equal", "settings differ"
+ORDER = (DIFFERS, UNTESTED, FLOOR, UNDECIDED, NOT_RUN, REPRODUCED)
+"""Verdicts on claims from the worst on: claims that count as one have the worst verdict of them all."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,7 @@ Rows enter, counts leave. Of the profiles that a claim was checked at the larges
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from reproduce.comparison.evidence import DIFFERS, FLOOR, REPRODUCED, UNDECIDED
-from reproduce.comparison.rows import CHECKED, Row
-from reproduce.comparison.verdicts import NOT_RUN, ORDER, UNTESTED
+from reproduce.comparison.rows import CHECKED, DIFFERS, FLOOR, NOT_RUN, ORDER, REPRODUCED, UNDECIDED, UNTESTED, Row
 
 LARGEST = CHECKED[::-1]
 """Profiles at which claims are checked, the one that counts first."""

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reproduce.comparison.rows import CHECKED, Row
-from reproduce.comparison.verdicts import EQUAL, NOT_COMPARABLE, ORDER, UNEQUAL
+from reproduce.comparison.rows import CHECKED, EQUAL, NOT_COMPARABLE, ORDER, UNEQUAL, Row
 from reproduce.store.atomic_files import StoreError, readable
 from reproduce.store.store import Store
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from lengen.records import to_table
 from reproduce.comparison import score_card
 from reproduce.comparison.effects import asked_of, compared, interval, seeds, show
-from reproduce.comparison.rows import COLUMNS, SETTING, Row
-from reproduce.comparison.verdicts import EQUAL, OPEN
+from reproduce.comparison.rows import COLUMNS, EQUAL, SETTING, Row
+from reproduce.comparison.verdicts import OPEN
 
 RULES = """\
 A **claim** is reproduced when its inequality holds on all of the 95 % interval, differs when it holds nowhere on it,

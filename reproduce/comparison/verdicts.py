@@ -10,15 +10,12 @@ from collections.abc import Sequence
 from lengen.measures import short
 from lengen.seed_intervals import variance
 from reproduce.comparison.checks import Claim, Level, Sides
-from reproduce.comparison.evidence import DIFFERS, FLOOR, NOTHING, REPRODUCED, UNDECIDED, Finding, Side, Tested
+from reproduce.comparison.evidence import NOTHING, Finding, Side, Tested
 from reproduce.comparison.frozen import NO, frozen
 from reproduce.comparison.learning import unlearned
+from reproduce.comparison.rows import FLOOR, REPRODUCED, UNDECIDED, UNTESTED
 from reproduce.runs.estimate import cost
 
-UNTESTED, NOT_RUN, NOT_COMPARABLE = "untested", "not run", "not comparable"
-EQUAL, UNEQUAL = "settings equal", "settings differ"
-ORDER = (DIFFERS, UNTESTED, FLOOR, UNDECIDED, NOT_RUN, REPRODUCED)
-"""From the worst on: claims that count as one have the worst verdict of them all."""
 OPEN = (UNTESTED, FLOOR, UNDECIDED)
 FEWEST, MOST = 3, 8
 """Seeds that a verdict needs on every side, and those that are still worth asking for."""

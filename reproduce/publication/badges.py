@@ -4,7 +4,7 @@ from collections import Counter
 from html import escape
 
 from reproduce.comparison import score_card
-from reproduce.comparison.evidence import DIFFERS, REPRODUCED
+from reproduce.comparison.rows import DIFFERS, REPRODUCED
 from reproduce.publication.facts import Facts
 
 HEIGHT, EDGE, LETTER = 20, 6, 6.6

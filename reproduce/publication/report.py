@@ -12,10 +12,8 @@ from pathlib import Path
 from lengen.records import Run
 from reproduce.comparison import score_card
 from reproduce.comparison.effects import asked_of, compared, interval, seeds
-from reproduce.comparison.evidence import DIFFERS, FLOOR, REPRODUCED, UNDECIDED
-from reproduce.comparison.rows import SETTING
+from reproduce.comparison.rows import DIFFERS, EQUAL, FLOOR, NOT_RUN, ORDER, REPRODUCED, SETTING, UNDECIDED, UNTESTED
 from reproduce.comparison.tables import claims_block
-from reproduce.comparison.verdicts import EQUAL, NOT_RUN, ORDER, UNTESTED
 from reproduce.publication.claims import ordered
 from reproduce.publication.facts import Facts
 from reproduce.runs import spent

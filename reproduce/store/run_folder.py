@@ -105,7 +105,8 @@ def load_info(folder: Path) -> dict[str, Any]:
     path = folder / "run.json"
     repair = "; restore it, or delete its folder"
     try:
-        info = json.loads(read_bytes(path, LARGEST_TEXT))
+        content = read_bytes(path, LARGEST_TEXT)
+        info = json.loads(content)
     except StoreError:
         raise
     except (OSError, ValueError, RecursionError) as error:
@@ -124,7 +125,8 @@ def load_info(folder: Path) -> dict[str, Any]:
         if not isinstance(info.get(name), kind):
             raise StoreError(f"{readable(path)}: expected '{name}' to be a JSON {kind.__name__}{repair}")
     try:
-        json.dumps(info, ensure_ascii=False).encode()
+        if b"\\u" in content:  # halves of a character are written so, and nothing else that is no text
+            json.dumps(info, ensure_ascii=False).encode()
         msgspec.convert(info, Form)
         from_dict(info["spec"])
     except UnicodeEncodeError:

@@ -9,9 +9,10 @@ from lengen.intervals import wilson
 from lengen.measures import OfRun, trained_range
 from lengen.records import Grid, Run
 from reproduce.comparison.checks import Claim, Level, judge
-from reproduce.comparison.evidence import DIFFERS, REPRODUCED, Evidence
+from reproduce.comparison.evidence import Evidence
 from reproduce.comparison.published import load
 from reproduce.comparison.regions import inside
+from reproduce.comparison.rows import DIFFERS, REPRODUCED
 from reproduce.runs.catalogue import CATALOGUE
 from tests.counted import counted
 from tests.papers import made_random_spaces as made

@@ -16,9 +16,10 @@ from lengen.records import Grid, Run
 from papers.task_hinting.deviations import DEVIATIONS
 from reproduce.comparison import evidence
 from reproduce.comparison.checks import Claim, Level, Measured, Setting, judge
-from reproduce.comparison.evidence import DIFFERS, REPRODUCED, Evidence, Finding
+from reproduce.comparison.evidence import Evidence, Finding
 from reproduce.comparison.learning import unlearned
 from reproduce.comparison.published import load
+from reproduce.comparison.rows import DIFFERS, REPRODUCED
 from reproduce.runs.catalogue import CATALOGUE
 from tests.counted import counted
 

@@ -10,7 +10,8 @@ from lengen.intervals import Interval
 from lengen.measures import Missing
 from lengen.records import Grid
 from reproduce.comparison import checks
-from reproduce.comparison.evidence import DIFFERS, REPRODUCED, UNDECIDED, level
+from reproduce.comparison.evidence import level
+from reproduce.comparison.rows import DIFFERS, REPRODUCED, UNDECIDED
 from tests.reproduce.made import N, claim, evidence, experiment, judge, keys, outside, run, scalars, spec
 
 A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))

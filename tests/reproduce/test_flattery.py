@@ -9,10 +9,10 @@ import pytest
 
 from lengen.measures import ByLength
 from reproduce.comparison import checks, compare, score_card
-from reproduce.comparison.evidence import DIFFERS, FLOOR, REPRODUCED, UNDECIDED
 from reproduce.comparison.frozen import digest
 from reproduce.comparison.published import Published, PublishedError, parse
-from reproduce.comparison.verdicts import NOT_RUN, UNTESTED, verdict
+from reproduce.comparison.rows import DIFFERS, FLOOR, NOT_RUN, REPRODUCED, UNDECIDED, UNTESTED
+from reproduce.comparison.verdicts import verdict
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
 from tests.reproduce.made import EVERY, both, claim, evidence, experiment, run, scalars, spec, three

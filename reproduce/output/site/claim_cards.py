@@ -15,9 +15,8 @@ from reproduce.comparison.effects import asked_of, compared, effect, scale_of, s
 from reproduce.comparison.evidence import Evidence, Sample
 from reproduce.comparison.learning import unlearned
 from reproduce.comparison.regions import shared
-from reproduce.comparison.rows import Row
+from reproduce.comparison.rows import NOT_RUN, Row
 from reproduce.comparison.score_card import LARGEST, decisive
-from reproduce.comparison.verdicts import NOT_RUN
 
 
 class Dots(NamedTuple):

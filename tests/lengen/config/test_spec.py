@@ -30,7 +30,7 @@ from lengen.config import (
     change,
     from_dict,
 )
-from lengen.config.part import kinds, nearest
+from lengen.config.part import Axis, Part, kinds, nearest
 from lengen.config.sections import Section
 from lengen.config.spec import SpecError, replace
 from tests.lengen.data.test_writer import ACCEPTED
@@ -335,3 +335,21 @@ def test_parts_are_judged_together_not_one_by_one():
     assert SPEC.override(*beside).model.attention_bias == Given() and not SPEC.override(*beside).model.causal
     cyclic = SPEC.override('data.position_ids={"kind": "cyclic", "period": 3}')
     assert cyclic.data.position_ids == Cyclic(3)
+
+
+def test_a_part_that_is_defined_later_is_found_and_the_last_of_a_kind_is_the_one():
+    class Base(Axis):
+        AXIS = "a thing of this test"
+
+    class First(Part, Base, frozen=True, tag="one"):
+        pass
+
+    assert kinds(Base) == {"one": First}
+
+    class Again(Part, Base, frozen=True, tag="one"):
+        pass
+
+    class Other(First, frozen=True, tag="other"):
+        pass
+
+    assert kinds(Base) == {"one": Again, "other": Other}
