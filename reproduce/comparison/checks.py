@@ -21,6 +21,7 @@ from lengen.config.spec import Spec
 from lengen.intervals import Interval, median, seed_interval, wilson
 from lengen.measures import Missing, OfRun, short
 from lengen.seed_intervals import Term, combined
+from reproduce.comparison import effects
 from reproduce.comparison.effects import effect, scale_of, span
 from reproduce.comparison.evidence import (
     ACROSS,
@@ -525,7 +526,7 @@ class Measured(_Number, frozen=True, kw_only=True, tag="measured"):
         notes = [f"{name} {effect(finding.ours, scale)}" for name, finding in found] if len(found) > 1 else []
         seeds = min(finding.seeds for _, finding in found)
         if seeds < self.seeds:
-            notes.append(f"{seeds} seed{'s' if seeds > 1 else ''} instead of {self.seeds}")
+            notes.append(f"{effects.seeds(seeds)} instead of {self.seeds}")
         verdict = together(finding.verdict for _, finding in found)
         return worst._replace(verdict=verdict, seeds=seeds, notes=(*notes, *worst.notes))
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from lengen.measures import short
 from lengen.seed_intervals import variance
+from reproduce.comparison import effects
 from reproduce.comparison.checks import Claim, Level, Sides
 from reproduce.comparison.evidence import NOTHING, Finding, Side, Tested
 from reproduce.comparison.frozen import NO, frozen
@@ -51,7 +52,7 @@ def verdict(claim: Claim, sides: Sides, finding: Finding, given: str = REPRODUCE
         )
     seeds = min((len(tested.runs) for tested in trained), default=FEWEST)
     more = _more_seeds(claim, finding, trained, max(FEWEST, seeds + (finding.verdict == UNDECIDED)))
-    said = f"{seeds} seed{'s' * (seeds != 1)}"
+    said = effects.seeds(seeds)
     if seeds < FEWEST:
         seen = "" if finding.verdict == UNDECIDED else f" (by what is there: {finding.verdict})"
         return finding._replace(verdict=UNDECIDED, why=f"{said}, {FEWEST} are required{seen}", decide=more)

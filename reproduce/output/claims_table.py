@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from reproduce.comparison import score_card
-from reproduce.comparison.effects import effect, required, span
+from reproduce.comparison.effects import effect, required, seeds, span
 from reproduce.comparison.rows import Row
 from reproduce.output.terminal import COLOURS, entry, table, unbroken
 
@@ -79,8 +79,8 @@ def _line(row: Row, whose: str) -> Line:
         "" if low is None or high is None else span(low, high, row.scale)
         for low, high in ((row.examples_low, row.examples_high), (row.seeds_low, row.seeds_high))
     ]
-    seeds = f"{row.seeds}: {over[1]}" if over[1] else f"{row.seeds} seed{'s' * (row.seeds != 1)}" if row.seeds else ""
-    return Line(f"{row.profile}{whose}", row.verdict, required(row), measured, over[0], seeds)
+    said = f"{row.seeds}: {over[1]}" if over[1] else seeds(row.seeds)
+    return Line(f"{row.profile}{whose}", row.verdict, required(row), measured, over[0], said)
 
 
 def _lines(line: Line, widths: Sequence[int], style: str) -> "Table":

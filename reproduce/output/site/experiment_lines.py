@@ -10,6 +10,7 @@ from typing import NamedTuple
 from lengen.config.experiment import PROFILES, Experiment
 from lengen.intervals import median
 from lengen.records import Run
+from reproduce.comparison import effects
 from reproduce.output.site.claim_cards import run_page
 from reproduce.runs.accuracy import shares
 
@@ -49,7 +50,7 @@ def _line(experiment: Experiment, made: Mapping[tuple[str, str], Sequence[Run]])
     store, profile = max(held, key=lambda key: (key[0] == "reference", PROFILES.index(key[1])))
     some = held[store, profile]
     inside, outside = zip(*map(shares, some), strict=True)
-    seeds = f"{len(some)} seed{'s' * (len(some) > 1)}"
+    seeds = effects.seeds(len(some))
     return Line(
         experiment.figure,
         experiment.variant,
