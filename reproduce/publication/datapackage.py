@@ -63,7 +63,7 @@ COMPARISON: tuple[Field, ...] = (
     ("examples_high", "number", "upper end of it"),
     ("seeds_low", "number", "lower end of the 95 % interval over seeds alone"),
     ("seeds_high", "number", "upper end of it"),
-    ("left", "number", "of a difference: the value that the statement names first"),
+    ("left", "number", "of a difference: the value that the other is taken from"),
     ("right", "number", "of a difference: the value that is taken from it"),
     *VERDICT,
 )
