@@ -122,9 +122,9 @@ RANGES = {
 }
 DECODERS: dict[str, tuple[Changes | ByProfile, ...]] = {
     # the author's code reverses the answers of this set
-    "1-3_digit": (ONE_TO_THREE, REVERSED, ByProfile(paper=steps(10_000), cpu=steps(6000))),
+    "1-3_digit": (ONE_TO_THREE, REVERSED, ByProfile(paper=steps(10_000))),
     "1-7_digit": (ONE_TO_SEVEN, ByProfile(paper=steps(10_000))),
-    "generalize_to_longer": (LONGER, ByProfile(paper=steps(200_000, batch=512), cpu=steps(20_000))),
+    "generalize_to_longer": (LONGER, ByProfile(paper=steps(200_000, batch=512))),
 }
 FIG41 = tuple(
     entry(
