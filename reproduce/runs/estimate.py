@@ -17,8 +17,8 @@ from lengen.config.spec import Spec, replace
 
 CORE_RATE = {"geglu": 6.0e10, "gelu": 5.2e10, "relu": 4.5e10}
 """Operations per second of one core on models of this size (single precision), by activation; fitted to the runs of the
-four papers at the cpu profile, two at a time on two cores with AMX: 12, 17, 8 and 14 minutes where this said 12, 13,
-9 and 16."""
+four papers at the cpu profile, two at a time on two cores with AMX: 12, 17, 11 and 14 minutes where this says 12, 13,
+13 and 16."""
 NARROW = 0.65
 """Share of that rate which a core reaches with models narrower than 128: small products, many other operations."""
 ROUNDED = 2.0
