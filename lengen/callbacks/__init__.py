@@ -17,7 +17,6 @@ from lengen.callbacks.metrics_logger import METRICS, VALIDATION, MetricsLogger, 
 from lengen.callbacks.probes import Probes
 from lengen.callbacks.scoring import score_cell
 from lengen.callbacks.training_loss import TrainingLoss
-from lengen.training.divergence import DivergedError
 
 __all__ = [
     "CHECKPOINT",
@@ -26,7 +25,6 @@ __all__ = [
     "AccuracyGrid",
     "AttentionMaps",
     "Clock",
-    "DivergedError",
     "EditDistanceCurve",
     "LearningCurves",
     "LoggerError",

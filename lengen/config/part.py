@@ -70,8 +70,8 @@ def kind_of(part: object) -> str:
     return part.kind
 
 
-_known: dict[str, dict[str, type[Part]]] = {}
-"""What `kinds` found, by the name of an axis; asked for every part of every setting."""
+_known: dict[type, dict[str, type[Part]]] = {}
+"""What `kinds` found, by the base class of an axis; asked for every part of every setting."""
 
 
 class Axis:
@@ -88,10 +88,10 @@ class Axis:
 
 def kinds(axis: type[Axis]) -> Mapping[str, type[Part]]:
     """All parts of an axis by their kind, those included that a program defined for itself."""
-    if axis.AXIS not in _known:
+    if axis not in _known:
         tagged = ((cls.__struct_config__.tag, cls) for cls in _subclasses(axis))
-        _known[axis.AXIS] = {str(tag): cls for tag, cls in tagged if tag is not None}
-    return _known[axis.AXIS]
+        _known[axis] = {str(tag): cls for tag, cls in tagged if tag is not None}
+    return _known[axis]
 
 
 def _subclasses(cls: type) -> typing.Iterator[type[Part]]:

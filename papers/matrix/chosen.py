@@ -14,13 +14,14 @@ from typing import NamedTuple
 
 from lightning.pytorch.loggers.logger import Logger
 
-from lengen.callbacks import METRICS, VALIDATION, DivergedError, read_metrics
+from lengen.callbacks import METRICS, VALIDATION, read_metrics
 from lengen.callbacks.metrics_logger import TRAIN_LOSS
 from lengen.config.spec import Spec
 from lengen.measures import Trained
 from lengen.progress import Progress
 from lengen.records import Grid
 from lengen.training import run as lengen
+from lengen.training.divergence import DivergedError
 from lengen.whole_files import write_whole
 from papers.matrix.spec import ChosenSpec
 

@@ -10,7 +10,7 @@ import itertools
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,6 @@ from reproduce.store.store import Store, StoreError, results_root, stores
 
 if TYPE_CHECKING:
     from reproduce.comparison.compare import Row
-    from reproduce.comparison.published import Published
     from reproduce.output.description import Entry
 
 
@@ -64,41 +63,42 @@ def show_command(options: argparse.Namespace) -> int:
     """What its settings change of the defaults, or all of them; published entries, commands."""
     from reproduce.output.description import description
 
-    known = {}
-    for number, experiment in enumerate(CATALOGUE.select(options.selector)):
-        if experiment.paper not in known:
-            known[experiment.paper] = _published(experiment.paper)
-        entries = _naming(experiment, *known[experiment.paper])
-        terminal.show(*[""] * bool(number), *description(experiment, entries, options.full))
+    chosen = CATALOGUE.select(options.selector)
+    naming = {paper: _naming(paper) for paper in dict.fromkeys(experiment.paper for experiment in chosen)}
+    for number, experiment in enumerate(chosen):
+        terminal.show(
+            *[""] * bool(number), *description(experiment, naming[experiment.paper](experiment), options.full)
+        )
     return 0
 
 
-def _published(paper: str) -> "tuple[Published, list[Row]]":
-    """What a paper has published, and the rows of its last comparison."""
-    from reproduce.comparison.published import Published, load
-
-    path = CATALOGUE.paper(paper).published
-    return (load(path), stored(paper, stores())) if path.exists() else (Published((), ()), [])
-
-
-def _naming(experiment: Experiment, published: "Published", rows: "list[Row]") -> "list[Entry]":
-    """The published numbers and claims that name an experiment, with their verdicts."""
+def _naming(paper: str) -> "Callable[[Experiment], list[Entry]]":
+    """A function of an experiment: the published numbers and claims that name it, with their last verdicts."""
     from reproduce.comparison.checks import Setting
+    from reproduce.comparison.published import load
     from reproduce.comparison.rows import NOT_RUN
     from reproduce.comparison.score_card import decisive
     from reproduce.output.description import Entry
 
+    path = CATALOGUE.paper(paper).published
+    if not path.exists():
+        return lambda experiment: []
+    published, rows = load(path), stored(paper, stores())
     numbers = sorted((row for row in rows if row.kind == "number"), key=lambda row: row.verdict != NOT_RUN)
     verdicts = {row.id: row.verdict for row in numbers} | {name: row.verdict for name, row in decisive(rows).items()}
-    entries: list[tuple[str, str]] = []
-    for number in published.numbers:
-        if not isinstance(number, Setting) and any(fnmatch.fnmatchcase(experiment.name, p) for p in number.names):
-            said = "" if number.value is None else f" ({number.relation} {number.value})"
-            entries.append((number.id, f"{number.statement}{said}, {number.place}"))
-    for claim in published.claims:
-        if experiment.name in claim.names:
-            entries.append((claim.id, f"claim: {claim.statement}, {claim.place}"))
-    return [Entry(name, verdicts.get(name, ""), sentence) for name, sentence in entries]
+
+    def entries(experiment: Experiment) -> "list[Entry]":
+        found: list[tuple[str, str]] = []
+        for number in published.numbers:
+            if not isinstance(number, Setting) and any(fnmatch.fnmatchcase(experiment.name, p) for p in number.names):
+                said = "" if number.value is None else f" ({number.relation} {number.value})"
+                found.append((number.id, f"{number.statement}{said}, {number.place}"))
+        for claim in published.claims:
+            if experiment.name in claim.names:
+                found.append((claim.id, f"claim: {claim.statement}, {claim.place}"))
+        return [Entry(name, verdicts.get(name, ""), sentence) for name, sentence in found]
+
+    return entries
 
 
 def figures_command(options: argparse.Namespace) -> int:

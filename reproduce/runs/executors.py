@@ -100,7 +100,7 @@ def _processes() -> Any:
 
 
 class _Pool:
-    """Worker processes that live for the whole command: importing torch costs seconds and is paid once in each."""
+    """Worker processes that live for the whole command, forked from one that has loaded torch where the system can."""
 
     def __init__(self, jobs: Sequence[Job], perform: Perform, watch: Watch, patience: float) -> None:
         self._waiting = Turns(longest_first(jobs), patience=patience)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from lengen.callbacks import CHECKPOINT, METRICS, DivergedError, read_metrics
+from lengen.callbacks import CHECKPOINT, METRICS, read_metrics
 from lengen.callbacks.accuracy_grid import PARTIAL, sealed, unsealed
 from lengen.config import Linear
 from lengen.config.spec import change, replace
@@ -18,6 +18,7 @@ from lengen.records import Grid
 from lengen.tasks import OperandError
 from lengen.training import kernels
 from lengen.training.build import load
+from lengen.training.divergence import DivergedError
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute
 from tests.counted import counted
