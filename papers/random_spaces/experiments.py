@@ -124,7 +124,7 @@ DECODERS: dict[str, tuple[Changes | ByProfile, ...]] = {
     # the author's code reverses the answers of this set
     "1-3_digit": (ONE_TO_THREE, REVERSED, ByProfile(paper=steps(10_000))),
     "1-7_digit": (ONE_TO_SEVEN, ByProfile(paper=steps(10_000))),
-    "generalize_to_longer": (LONGER, ByProfile(paper=steps(200_000, batch=512))),
+    "generalize_to_longer": (LONGER, ByProfile(paper=steps(200_000, batch=512), night=steps(40_000))),
 }
 FIG41 = tuple(
     entry(
