@@ -19,7 +19,7 @@ and is undecided otherwise. The interval covers examples and seeds: Wilson's ove
 over the seeds, added in squares; for a difference (left minus right, of the least favourable pair) the spread between
 seeds is the one of its sides or that of this kind of measure pooled over experiments, whichever is larger. Where a
 cell reads "a against b", the interval and what is required are of a less b. With fewer than three seeds on a side, or
-runs that are older than the claim, it is undecided whatever they say.
+runs that are older than the claim, it is undecided whatever they say; weights set by hand are the same in every seed.
 
 It is **untested** where a model that it rests on has not learned: below 0.95 (median over seeds) in exact match, or in
 the share of right answers that the claim itself scores, at its longest trained length, or at its most trained operands

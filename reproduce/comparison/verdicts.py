@@ -23,6 +23,9 @@ FEWEST, MOST = 3, 8
 POWER = 1.96 + 0.84
 """Sum of the normal quantiles of a two-sided test at 5 % and of a power of 80 %."""
 
+BY_HAND = "weights set by hand: every seed has the same"
+"""Why one seed decides a claim on constructed transformers."""
+
 
 def verdict(claim: Claim, sides: Sides, finding: Finding, given: str = REPRODUCED) -> Finding:
     """The verdict on a claim.
@@ -33,7 +36,8 @@ def verdict(claim: Claim, sides: Sides, finding: Finding, given: str = REPRODUCE
     """
     trained = [tested for tested in sides.all() if not tested.spec.constructed]
     age = frozen(claim, (run for tested in sides.all() for run in tested.runs))
-    finding = finding._replace(frozen=age)
+    notes = finding.notes if trained else (BY_HAND, *finding.notes)
+    finding = finding._replace(frozen=age, notes=notes)
     if lacking := unlearned(claim, sides):
         names = {entry.split()[0] for entries in lacking.values() for entry in entries}
         hours = _hours([(tested, 2 * FEWEST) for tested in trained if short(tested.name) in names])

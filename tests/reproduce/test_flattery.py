@@ -3,7 +3,6 @@
 import dataclasses
 import itertools
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -12,7 +11,7 @@ from reproduce.comparison import checks, compare, score_card
 from reproduce.comparison.frozen import digest
 from reproduce.comparison.published import Published, PublishedError, parse
 from reproduce.comparison.rows import DIFFERS, FLOOR, NOT_RUN, REPRODUCED, UNDECIDED, UNTESTED
-from reproduce.comparison.verdicts import verdict
+from reproduce.comparison.verdicts import BY_HAND, verdict
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
 from tests.reproduce.made import EVERY, both, claim, evidence, experiment, run, scalars, spec, three
@@ -110,15 +109,15 @@ def test_a_claim_may_name_another_condition_and_says_why():
 
 
 def test_weights_set_by_hand_have_nothing_to_learn_and_no_seeds():
-    by_hand = spec()
-    by_hand = msgspec.structs.replace(by_hand, model=msgspec.structs.replace(by_hand.model, layers=3))
-    assert not by_hand.constructed
     construction = next(
         item for item in CATALOGUE.experiments("coupling") if "cpu" in item.specs and item.specs["cpu"].constructed
     )
     entry = claim(left=[construction.name], threshold=0.9, region="all")
     one = run(construction, 1.0)
-    assert found(entry, one, of=(construction,)).verdict == REPRODUCED
+    by_hand = found(entry, one, of=(construction,))
+    assert by_hand.verdict == REPRODUCED and BY_HAND in by_hand.notes
+    trained = found(claim(threshold=0.9), *three(A, 1.0))
+    assert trained.verdict == REPRODUCED and BY_HAND not in trained.notes
 
 
 def test_where_training_has_no_second_axis_counts_are_kinds_of_problems():
