@@ -18,7 +18,7 @@ from lengen.across_tasks import (
 from lengen.intervals import median
 from lengen.measures import trained
 from lengen.records import Run
-from papers.matrix.measures import RIGHT, beyond, counts_by_length, learned, reach
+from papers.matrix.measures import RIGHT, accuracy_beyond, counts_by_length, learned, reach
 from papers.matrix.scores import Cell, cells, compared, named
 from papers.matrix.spec import LEARNED
 
@@ -121,7 +121,7 @@ def curves(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
     panels[0].set_title(task)
     absent = _absent({name: some for name, some in runs.items() if name not in refused})
     solved = {
-        named(name)[1]: median([beyond(run)[0] for run in some]) for name, some in shown.items() if _learned(some)
+        named(name)[1]: median([accuracy_beyond(run) for run in some]) for name, some in shown.items() if _learned(some)
     }
     best = plotting.ranked(solved, 3)
     plotting.found(figure, f"Exact match beyond the trained length: {best}" if best else f"No trick has learned {task}")
@@ -153,7 +153,7 @@ def aggregates(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
     A trick and the plain decoder are compared on the tasks that both have learned; the others are left out of both.
     """
     tricks = dict.fromkeys(named(name)[1] for name in runs)
-    tables = {trick: compared(runs, trick, BASELINE, lambda run: beyond(run)[0]) for trick in tricks}
+    tables = {trick: compared(runs, trick, BASELINE, accuracy_beyond) for trick in tricks}
     tables = {trick: pair for trick, pair in tables.items() if pair[0].size}
     wanted = {name: some for name, some in runs.items() if name not in refused}
     if not tables:

@@ -64,10 +64,17 @@ def reach_in_count(run: Run) -> tuple[float, int]:
     return reach_of(values) / trained(run).second, 1
 
 
-def beyond(run: Run) -> tuple[float, int]:
+def accuracy_beyond(run: Run) -> float:
     """Mean exact match over the tested lengths beyond the trained ones."""
     values = [value for length, value in by_length(run).items() if length > trained(run).length]
-    return sum(values) / len(values), 1
+    return sum(values) / len(values)
+
+
+def beyond(run: Run) -> tuple[float, int]:
+    """`accuracy_beyond` as a share of problems: those of one count, so that tasks count alike where they are pooled."""
+    lengths = [length for length in by_length(run) if length > trained(run).length]
+    problems = len(lengths) * run.info["spec"]["test"]["examples"]  # type: ignore[index]
+    return accuracy_beyond(run) * problems, problems
 
 
 def learned(run: Run) -> float:
@@ -78,5 +85,5 @@ def learned(run: Run) -> float:
 MEASURES: Mapping[str, Measure | Family] = {
     "reach": OfRun("largest solved length, as a multiple of the trained one", reach),
     "reach_in_count": OfRun("most operands solved, as a multiple of the most trained", reach_in_count),
-    "beyond": OfRun("mean exact match over the lengths beyond the trained ones", beyond),
+    "beyond": OfRun("mean exact match over the lengths beyond the trained ones", beyond, proportion=True),
 }

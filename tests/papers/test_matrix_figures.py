@@ -10,7 +10,7 @@ from lengen import plotting
 from lengen.measures import Missing
 from papers.matrix import figures
 from papers.matrix.experiments import FIGURES, REFUSED
-from papers.matrix.measures import beyond, reach, reach_in_count
+from papers.matrix.measures import accuracy_beyond, beyond, reach, reach_in_count
 from papers.matrix.scores import cells, compared
 from tests.papers.made_matrix import DECLARED, run, runs
 
@@ -25,7 +25,14 @@ def test_reach_is_a_multiple_of_the_trained_length(asked, found):
     assert reach(made) == (found, 1)
     longer = [9, 12, 16, 24, 40]
     right = sum(length <= asked * 8 for length in longer)
-    assert beyond(made)[0] == pytest.approx((right + 0.1 * (5 - right)) / 5)
+    assert accuracy_beyond(made) == pytest.approx((right + 0.1 * (5 - right)) / 5)
+
+
+@pytest.mark.parametrize("task", ["copy/rope", "sums/coupled-scratchpad"])
+def test_accuracy_beyond_is_a_share_of_as_many_problems_for_every_task(task):
+    made = run(task, reach=2)
+    right, problems = beyond(made)
+    assert problems == 1000 and right / problems == pytest.approx(accuracy_beyond(made))
 
 
 def test_a_length_behind_a_gap_is_not_reached():
