@@ -90,10 +90,10 @@ FIGURES: tuple[Figure, ...] = (
     *(
         figure_of(
             task,
-            f"Exact match by length: {task}",
+            f"Exact match by length: {row.name}",
             lambda runs: _figures().curves(runs, REFUSED),
             tuple(item for item in EXPERIMENTS if item.figure == task),
         )
-        for task in TASKS
+        for task, row in TASKS.items()
     ),
 )

@@ -1,6 +1,7 @@
 """The pictures of the matrix: how far every trick carries every task, curves by length, aggregates over tasks."""
 
 import functools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -19,8 +20,9 @@ from lengen.intervals import median
 from lengen.measures import trained
 from lengen.records import Run
 from papers.matrix.measures import RIGHT, accuracy_beyond, counts_by_length, learned, reach
-from papers.matrix.scores import Cell, cells, compared, named
+from papers.matrix.scores import Cell, cells, compared, named, of_trick
 from papers.matrix.spec import LEARNED
+from papers.matrix.tasks import TASKS
 
 FURTHEST = 5.0
 """Largest tested multiple of the trained length: the darkest colour."""
@@ -44,7 +46,9 @@ def matrix(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
         if cell.state == "tested":
             values[row, column] = cell.reach / FURTHEST
             words[row][column] = f"{cell.reach:.3g}{'*' if cell.retried else ''}"
-    plotting.heat_table(axes, values, words, rows=tricks, columns=tasks, size=6.5, hatched=True)
+    plotting.heat_table(
+        axes, values, words, rows=tricks, columns=[TASKS[task].name for task in tasks], size=6.5, hatched=True
+    )
     for (task, trick), cell in found.items():
         row, column = tricks.index(trick), tasks.index(task)
         if cell.state in ("refused", "not run"):
@@ -117,8 +121,7 @@ def curves(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
     plotting.percent(panels[0])
     for axes in panels[::across]:
         axes.set_ylabel("exact match")
-    task, _ = named(names[0])
-    panels[0].set_title(task)
+    task = TASKS[named(names[0])[0]].name
     absent = _absent({name: some for name, some in runs.items() if name not in refused})
     solved = {
         named(name)[1]: median([accuracy_beyond(run) for run in some]) for name, some in shown.items() if _learned(some)
@@ -150,49 +153,57 @@ def _points(some: Sequence[Run]) -> pd.DataFrame:
 def aggregates(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
     """Interquartile mean of the accuracy beyond the range, probability of improvement, performance profiles.
 
-    A trick and the plain decoder are compared on the tasks that both have learned; the others are left out of both.
+    A trick is shown by the tasks that it has learned, and compared with the plain decoder on those that both have.
     """
     tricks = dict.fromkeys(named(name)[1] for name in runs)
-    tables = {trick: compared(runs, trick, BASELINE, accuracy_beyond) for trick in tricks}
-    tables = {trick: pair for trick, pair in tables.items() if pair[0].size}
+    tables = {trick: of_trick(runs, trick, accuracy_beyond) for trick in tricks}
+    tables = {trick: table for trick, table in tables.items() if table.size}
+    ran = Counter(named(name)[1] for name, some in runs.items() if some)
     wanted = {name: some for name, some in runs.items() if name not in refused}
     if not tables:
         return plotting.empty(list(wanted))
-    means = {trick: float(interquartile_mean(left)) for trick, (left, _) in tables.items()}
+    means = {trick: float(interquartile_mean(table)) for trick, table in tables.items()}
     order = sorted(tables, key=lambda trick: means[trick])
     figure = Figure(figsize=(9.6, 0.19 * len(order) + 1.8), layout="constrained")
     first, second, third = figure.subplots(1, 3)
     interval = functools.partial(stratified_interval, generator=np.random.default_rng(SEED))
     for row, trick in enumerate(order):
-        left, right = tables[trick]
-        low, high = interval(interquartile_mean, left)
+        low, high = interval(interquartile_mean, tables[trick])
         first.plot([low, high], [row, row], color="0.6", lw=2)
         first.plot(means[trick], row, "o", color="black", ms=3)
-        if trick != BASELINE:
+        left, right = compared(runs, trick, BASELINE, accuracy_beyond)
+        if trick != BASELINE and left.size:
             low, high = interval(probability_of_improvement, left, right)
             second.plot([low, high], [row, row], color="0.6", lw=2)
             second.plot(float(probability_of_improvement(left, right)), row, "o", color="black", ms=3)
-    first.set_yticks(range(len(order)), labels=[f"{trick} ({len(tables[trick][0])})" for trick in order], fontsize=6.5)
+            second.text(1.06, row, str(len(left)), size=6, va="center")
+    first.set_yticks(
+        range(len(order)), labels=[f"{trick} ({len(tables[trick])} of {ran[trick]})" for trick in order], fontsize=6.5
+    )
     second.set_yticks([])
     first.set(xlabel="accuracy beyond the range, IQM", ylim=(-0.7, len(order) - 0.3))
-    second.set(xlabel=f"probability to beat {BASELINE}", xlim=(-0.03, 1.03), ylim=(-0.7, len(order) - 0.3))
+    second.set(xlabel=f"probability to beat {BASELINE}", xlim=(-0.03, 1.14), ylim=(-0.7, len(order) - 0.3))
     second.axvline(0.5, color="0.8", lw=0.8, zorder=0)
     thresholds = np.linspace(0, FURTHEST, 51)
     best = order[::-1][:SHOWN]
     looks = plotting.in_order(tricks)  # as in every other figure
     for trick in best:
-        far, _ = compared(runs, trick, BASELINE, lambda run: reach(run)[0])
+        far = of_trick(runs, trick, lambda run: reach(run)[0])
         look = looks[trick]
         profile = performance_profile(far, thresholds)
         third.plot(thresholds, profile, look.line, color=look.colour, marker=look.marker, markevery=10, label=trick)
     third.set(xlabel="multiple of the trained length", ylabel="share of runs that solve more")
     third.legend(frameon=False, fontsize=6)
-    plotting.found(figure, f"Accuracy beyond the trained range over tasks: {plotting.ranked(means, 3)}")
+    told = {
+        f"{trick} ({plotting.count(len(tables[trick]))} of {plotting.count(ran[trick])})": means[trick]
+        for trick in order
+    }
+    plotting.found(figure, f"Accuracy beyond the trained range over the tasks learned: {plotting.ranked(told, 3)}")
     plotting.footnote(
         figure,
-        "IQM: interquartile mean over tasks and seeds. In brackets: tasks on which the trick and the plain decoder "
-        "have both learned their trained range; tricks with other tasks are not comparable. Bars: 95 % stratified "
-        "bootstrap over seeds, too narrow with three.",
+        "IQM: interquartile mean over tasks and seeds. In brackets: tasks whose trained range the trick has learned, "
+        "of those that ran; only these count, so two rows need not rest on the same ones. Right of the second panel: "
+        "tasks that both have learned. Bars: 95 % stratified bootstrap over seeds, too narrow with three.",
         *_absent(wanted),
     )
     return figure

@@ -50,25 +50,34 @@ def cells(runs: Runs, refused: Sequence[str]) -> Mapping[tuple[str, str], Cell]:
     return found
 
 
+def of_trick(runs: Runs, trick: str, measure: Callable[[Run], float]) -> Scores:
+    """Scores (tasks, seeds) of a trick on the tasks of which it has learned the trained range.
+
+    Of seeds as many as every one of these cells has; empty where no task is left.
+    """
+    return _table(list(_learned_by(runs, trick).values()), measure)
+
+
 def compared(runs: Runs, trick: str, baseline: str, measure: Callable[[Run], float]) -> tuple[Scores, Scores]:
     """Scores (tasks, seeds) of a trick and of a baseline on the tasks on which both have learned their trained range.
 
     Of seeds as many as every one of these cells has; both are empty where no task is left.
     """
-    by_cell = {named(name): some for name, some in runs.items() if some}
-    tasks = dict.fromkeys(task for task, _ in by_cell)
-    pairs = [
-        (by_cell[task, trick], by_cell[task, baseline])
-        for task in tasks
-        if (task, trick) in by_cell and (task, baseline) in by_cell
-    ]
-    pairs = [pair for pair in pairs if all(median([learned(run) for run in some]) >= LEARNED for some in pair)]
-    seeds = min((len(some) for pair in pairs for some in pair), default=0)
-    left, right = (
-        np.array([[measure(run) for run in pair[side][:seeds]] for pair in pairs]).reshape(len(pairs), seeds)
-        for side in (0, 1)
-    )
-    return left, right
+    left, right = _learned_by(runs, trick), _learned_by(runs, baseline)
+    tasks = [task for task in left if task in right]
+    both = _table([left[task] for task in tasks] + [right[task] for task in tasks], measure)
+    return both[: len(tasks)], both[len(tasks) :]
+
+
+def _learned_by(runs: Runs, trick: str) -> Mapping[str, Sequence[Run]]:
+    """The runs of a trick by task, where it has learned the trained range."""
+    found = {named(name)[0]: some for name, some in runs.items() if some and named(name)[1] == trick}
+    return {task: some for task, some in found.items() if median([learned(run) for run in some]) >= LEARNED}
+
+
+def _table(cells: Sequence[Sequence[Run]], measure: Callable[[Run], float]) -> Scores:
+    seeds = min(map(len, cells), default=0)
+    return np.array([[measure(run) for run in some[:seeds]] for some in cells]).reshape(len(cells), seeds)
 
 
 def _scalar(run: Run, name: str, other: float) -> float:

@@ -30,6 +30,8 @@ LARGEST = 50
 class Row:
     """A task of the matrix."""
 
+    name: str
+    """What pictures call it."""
     task: Callable[[int], Task]
     """The task, for a trained length."""
     trained: Mapping[str, int]
@@ -54,21 +56,26 @@ THREE = {"smoke": 3, "cpu": 3, "night": 3}
 SHORT = {"smoke": 3, "cpu": 4, "night": 4}
 LONG = {"smoke": 4, "cpu": 8, "night": 8}
 TASKS: dict[str, Row] = {
-    "parity": Row(task=Parity, trained=LONG, tokens=700_000, hint=lambda n: RunningXor(n, base=2)),
-    "successor": Row(task=Successor, trained=SHORT, tokens=700_000, hint=lambda n: Carries(longest=n)),
-    "n-by-one": Row(task=NByOne, trained=SHORT, tokens=1_400_000),
+    "parity": Row(name="parity", task=Parity, trained=LONG, tokens=700_000, hint=lambda n: RunningXor(n, base=2)),
+    "successor": Row(
+        name="successor", task=Successor, trained=SHORT, tokens=700_000, hint=lambda n: Carries(longest=n),
+    ),
+    "n-by-one": Row(name="N × 1", task=NByOne, trained=SHORT, tokens=1_400_000),
     "addition": Row(
-        task=lambda n: TwoOperandAddition(tuple(range(1, n + 1))), trained=THREE, tokens=1_800_000, hint=DigitSums
+        name="addition",
+        task=lambda n: TwoOperandAddition(tuple(range(1, n + 1))), trained=THREE, tokens=1_800_000, hint=DigitSums,
     ),
     "sums": Row(
+        name="sums of several",
         task=lambda n: Addition(digits=n, operands=3),
         trained={"smoke": 2, "cpu": 3, "night": 3},
         tokens=2_000_000,
         hint=DigitSums,
     ),
-    "copy": Row(task=Copy, trained=LONG, tokens=900_000, hint=Reverse),
-    "reverse": Row(task=Reverse, trained=LONG, tokens=900_000, hint=Copy),
+    "copy": Row(name="copy", task=Copy, trained=LONG, tokens=900_000, hint=Reverse),
+    "reverse": Row(name="reverse", task=Reverse, trained=LONG, tokens=900_000, hint=Copy),
     "sorting": Row(
+        name="sorting",
         task=lambda n: Sorting(longest=n, alphabet=LARGEST), trained=LONG, tokens=1_400_000,
         hint=lambda n: NextLarger(longest=n, alphabet=LARGEST),
     ),

@@ -11,7 +11,7 @@ from lengen.measures import Missing
 from papers.matrix import figures
 from papers.matrix.experiments import FIGURES, REFUSED
 from papers.matrix.measures import accuracy_beyond, beyond, reach, reach_in_count
-from papers.matrix.scores import cells, compared
+from papers.matrix.scores import cells, compared, of_trick
 from tests.papers.made_matrix import DECLARED, run, runs
 
 
@@ -67,6 +67,8 @@ def test_tricks_are_compared_on_tasks_that_both_have_learned():
     assert left.tolist() == [[3.0] * 3]
     left, right = compared(made, "fire", "plain", lambda one: reach(one)[0])
     assert left.size == right.size == 0
+    assert of_trick(made, "rope", lambda one: reach(one)[0]).tolist() == [[2.0] * 3, [3.0] * 3], "by itself: on both"
+    assert of_trick(made, "plain", lambda one: reach(one)[0]).tolist() == [[1.0] * 3]
 
 
 def test_the_matrix_shows_reach_hatches_and_crosses():
@@ -102,9 +104,18 @@ def test_aggregates_rank_tricks_and_compare_them_with_the_plain_decoder():
     with plotting.style():
         drawing = figures.aggregates(made, REFUSED)
     first, second, third = drawing.axes
-    assert [label.get_text() for label in first.get_yticklabels()] == ["plain (1)", "rope (1)", "fire (1)"]
+    assert [label.get_text() for label in first.get_yticklabels()] == [
+        "plain (1 of 1)",
+        "rope (1 of 1)",
+        "fire (1 of 1)",
+    ]
     assert [line.get_xdata()[0] for line in second.lines if len(line.get_xdata()) == 1] == [1.0, 1.0]
     assert len(third.lines) == 3
+    made["matrix/copy/plain"] = [run("copy/plain", seed, at_range=0.5) for seed in range(3)]
+    with plotting.style():
+        first, second, _ = figures.aggregates(made, REFUSED).axes
+    assert [label.get_text() for label in first.get_yticklabels()] == ["rope (1 of 1)", "fire (1 of 1)"]
+    assert not any(len(line.get_xdata()) == 1 for line in second.lines), "nothing is compared with what has not learned"
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
