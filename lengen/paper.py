@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lengen.config.experiment import Experiment, Figure
+    from lengen.config.experiment import Experiment, Figure, Runs
     from lengen.config.spec import Spec
     from lengen.measures import Family, Measure, Region
     from lengen.timing import Benchmark, Workload
@@ -38,6 +38,8 @@ class Paper:
     """What makes its runs, where ``make reproduce`` and ``make night`` leave it out, and why, in half a sentence."""
     figures: "Callable[[], Sequence[Figure]]" = tuple
     """Its figures in the order of declaration."""
+    summary: "Callable[[Runs], str] | None" = None
+    """What its runs of one profile say, in a few lines of Markdown, for pages that have a block for it."""
     deviations: Callable[[], Mapping[str, str]] = dict
     """Numbered deviations from its text: number -> sentence with its reason."""
     measures: "Callable[[], Mapping[str, Measure | Family]]" = dict

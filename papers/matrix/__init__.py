@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lengen.paper import Paper
 
 if TYPE_CHECKING:
-    from lengen.config.experiment import Experiment, Figure
+    from lengen.config.experiment import Experiment, Figure, Runs
     from lengen.measures import Family, Measure
 
 
@@ -21,6 +21,13 @@ def _figures() -> "Sequence[Figure]":
     from papers.matrix.experiments import FIGURES
 
     return FIGURES
+
+
+def _summary(runs: "Runs") -> str:
+    from papers.matrix.experiments import REFUSED
+    from papers.matrix.summary import summary
+
+    return summary(runs, REFUSED)
 
 
 def _deviations() -> Mapping[str, str]:
@@ -43,6 +50,7 @@ PAPER = Paper(
     experiments=_experiments,
     apart="no publication has its settings; make matrix runs it",
     figures=_figures,
+    summary=_summary,
     deviations=_deviations,
     measures=_measures,
 )

@@ -6,8 +6,9 @@ A block stands between two comments that name its kind and what it is of:
     <!-- answer of one: end -->
 
 Text and rows enter, text leaves. Kinds: *score card* (a line per paper), *answer* (a sentence about one paper's
-headline claims), *claims* (its table of claims) and *rules* (how verdicts are given; it is of ``verdicts``). `promote`
-writes them, and ``python -m reproduce.comparison.blocks`` where nothing is promoted.
+headline claims), *claims* (its table of claims), *summary* (what it declares to say of its runs) and *rules* (how
+verdicts are given; it is of ``verdicts``). `promote` writes them, and ``python -m reproduce.comparison.blocks`` where
+nothing is promoted.
 """
 
 import functools
@@ -35,13 +36,19 @@ BLOCK = re.compile(
 
 RowsOf = Callable[[str], Sequence[Row]]
 """Name of a paper -> the rows of its comparison."""
+SummaryOf = Callable[[str], str]
+"""Name of a paper -> its `lengen.paper.Paper.summary` of the committed runs."""
+
+
+NAMED = 2
+"""Claims that an answer names for a verdict; the others it counts, for a page that is read in a minute."""
 
 
 class BlockError(ValueError):
     """A page asks for a block that there is not; one sentence."""
 
 
-def filled(text: str, rows_of: RowsOf) -> str:
+def filled(text: str, rows_of: RowsOf, summary_of: SummaryOf) -> str:
     """A page with every block of it written anew; the rest as it was.
 
     Raises:
@@ -49,23 +56,25 @@ def filled(text: str, rows_of: RowsOf) -> str:
     """
 
     def anew(found: re.Match[str]) -> str:
-        return f"{found['begin']}{block(found['kind'], found['names'], rows_of)}\n{found['end']}"
+        return f"{found['begin']}{block(found['kind'], found['names'], rows_of, summary_of)}\n{found['end']}"
 
     return BLOCK.sub(anew, text)
 
 
-def block(kind: str, names: str, rows_of: RowsOf) -> str:
+def block(kind: str, names: str, rows_of: RowsOf, summary_of: SummaryOf) -> str:
     """What stands in a block: its kind, and the names that its comment has."""
     papers = names.split()
     if kind == "score card":
         return lines([(paper, rows_of(paper)) for paper in papers])
     if kind == "rules":
         return RULES
-    if kind not in ("answer", "claims") or len(papers) != 1:
+    if kind not in ("answer", "claims", "summary") or len(papers) != 1:
         raise BlockError(
             f"a page asks for a block '{kind} of {names}': there are score card of PAPERS, answer of PAPER, "
-            "claims of PAPER and rules of verdicts; correct the comment"
+            "claims of PAPER, summary of PAPER and rules of verdicts; correct the comment"
         )
+    if kind == "summary":
+        return summary_of(papers[0])
     rows = rows_of(papers[0])
     return answer(rows) if kind == "answer" else claims_block(rows)
 
@@ -92,8 +101,8 @@ def sizes(rows: Sequence[Row]) -> str:
 
 
 def answer(rows: Sequence[Row]) -> str:
-    """A sentence about the headline claims by verdict, then the claims that are decided, in their own words, with what
-    was measured.
+    """A sentence about the headline claims by verdict, then of those that are decided at most `NAMED` a verdict, in
+    their own words, with what was measured.
 
     >>> blank = dict(kind="claim", place="", relation=">", published=0, aggregation="", profile="cpu", headline=True)
     >>> one = Row(id="a", statement="It adds", verdict="reproduced", counts_as="a", **blank)
@@ -111,7 +120,8 @@ def answer(rows: Sequence[Row]) -> str:
     for verdict in (REPRODUCED, DIFFERS):
         told = [f"*{row.statement}*{_measured(row)}" for row in headline if row.verdict == verdict]
         if told:
-            found.append(f"{verdict.capitalize()}: {'; '.join(told)}.")
+            more = [f"and {len(told) - NAMED} more"] * (len(told) > NAMED)
+            found.append(f"{verdict.capitalize()}: {'; '.join([*told[:NAMED], *more])}.")
     return " ".join(found)
 
 
@@ -135,6 +145,23 @@ def _profiles(rows: Sequence[Row]) -> str:
     return " and ".join(profile for profile in CHECKED if profile in found)
 
 
+def summary(paper: str, reference: Store) -> str:
+    """What a paper says of its committed runs, those of the largest profile that has any.
+
+    Raises:
+        BlockError: the paper declares no summary.
+    """
+    told = CATALOGUE.paper(paper).summary
+    if told is None:
+        raise BlockError(f"a page asks for a block 'summary of {paper}', which declares none; correct the comment")
+    runs = {}
+    for profile in score_card.LARGEST:
+        runs = {item.name: CATALOGUE.declared_runs(reference, item, profile) for item in CATALOGUE.experiments(paper)}
+        if any(runs.values()):
+            break
+    return told(runs)
+
+
 def pages(repository: Path) -> list[Path]:
     """The pages of a checkout that may have blocks: the front page, those of the papers, and the documentation."""
     return sorted({repository / "README.md", *repository.glob("papers/*/README.md"), *repository.glob("docs/**/*.md")})
@@ -143,8 +170,9 @@ def pages(repository: Path) -> list[Path]:
 def write(repository: Path, reference: Store) -> list[Path]:
     """Write the blocks of every page anew; the pages that changed."""
     rows_of = functools.cache(lambda paper: compare(paper, [reference]))
+    summary_of = functools.partial(summary, reference=reference)
     texts = {page: page.read_text(encoding="utf-8") for page in pages(repository)}
-    changed = {page: anew for page, text in texts.items() if (anew := filled(text, rows_of)) != text}
+    changed = {page: anew for page, text in texts.items() if (anew := filled(text, rows_of, summary_of)) != text}
     for page, text in changed.items():
         write_text(page, text)
     return list(changed)

@@ -12,6 +12,8 @@ from papers.matrix import figures
 from papers.matrix.experiments import FIGURES, REFUSED
 from papers.matrix.measures import accuracy_beyond, beyond, reach, reach_in_count
 from papers.matrix.scores import cells, compared, of_trick
+from papers.matrix.summary import summary
+from papers.matrix.tasks import TASKS
 from tests.papers.made_matrix import DECLARED, run, runs
 
 
@@ -116,6 +118,19 @@ def test_aggregates_rank_tricks_and_compare_them_with_the_plain_decoder():
         first, second, _ = figures.aggregates(made, REFUSED).axes
     assert [label.get_text() for label in first.get_yticklabels()] == ["rope (1 of 1)", "fire (1 of 1)"]
     assert not any(len(line.get_xdata()) == 1 for line in second.lines), "nothing is compared with what has not learned"
+
+
+def test_a_summary_says_of_every_task_who_learned_it_and_who_went_furthest():
+    made = runs("copy", {"rope": 2, "plain": 1, "fire": 1.5, "abc": 5})
+    made["matrix/copy/shaw"] = [run("copy/shaw", 0, 3, at_range=0.5)]
+    lines = summary(made, REFUSED).splitlines()
+    assert len(lines) == 2 + len(TASKS) + 2
+    assert (
+        "| copy, 8 | 4 of 5 tricks | 5 abc; 2 rope |" in lines and "| reverse, 8 | 0 of 0 tricks | not run |" in lines
+    )
+    assert lines[-1] == "Furthest: exact match of at least 0.9, median of 1 to 3 seeds."
+    none = summary(runs("copy", {"plain": 1}, seeds=1), REFUSED).splitlines()
+    assert "| copy, 8 | 1 of 1 tricks | none goes beyond it |" in none and none[-1].endswith("of 1 seed.")
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
