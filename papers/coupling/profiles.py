@@ -140,7 +140,7 @@ def _at_both(section: Mapping[str, object]) -> ByProfile:
 
 PLAIN = _at_both({"steps": 6000, "batch": 128, "bucket": 1})
 """Addition without a scratchpad: batches of all sizes at once, twice as large."""
-PLAIN_PARITY = ByProfile(night={"train": {"steps": 6500, "lr": 5e-4}}, cpu={"train": {"steps": 4000, "lr": 5e-4}})
+PLAIN_PARITY = ByProfile(night={"train": {"steps": 8000, "lr": 2e-4}}, cpu={"train": {"steps": 4000, "lr": 5e-4}})
 """Parity without a scratchpad."""
 SLOW_PARITY = ByProfile(night={"train": {"steps": 8000}})
 """Parity with a scratchpad by the methods that 4,000 updates, enough for coupling, do not teach it."""
