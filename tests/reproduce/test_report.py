@@ -20,6 +20,7 @@ from reproduce.comparison.effects import compared
 from reproduce.comparison.rows import DIFFERENCE, SHARE, Row
 from reproduce.output import figures
 from reproduce.output.site import experiment_lines, pages
+from reproduce.output.site.figure_cards import Drawn, figure_card
 from reproduce.output.site.run_records import attention, counts, curves
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
@@ -211,6 +212,16 @@ def test_every_experiment_has_a_line_with_its_values_or_why_not():
     for line, item in zip(others, declared[1:], strict=True):
         assert (line.inside, line.outside, line.runs) == ("", "", ())
         assert line.size == "not run" if item.specs else line.size.startswith("refused: ")
+
+
+def test_what_a_figure_lacks_is_what_its_size_has_and_nobody_ran():
+    figure = next(figure for figure in CATALOGUE.figures("matrix") if figure.name == "sorting")
+    at_night = [item.name for item in CATALOGUE.experiments("matrix") if item.name in figure.reads and item.specs]
+    assert len(at_night) < len(figure.reads), "what is refused has no size"
+    done = {name: [run(at_night[0], spec(), 0, 0.5)] if name == at_night[0] else [] for name in figure.reads}
+    drawn = Drawn("reference", figures.Sheet(Path("sorting-night"), figure, done), "sorting.svg", 10, 10)
+    (picture,) = figure_card(figure, [drawn], [], {}).pictures
+    assert picture.missing == len(at_night) - 1
 
 
 def test_counts_of_a_page_are_those_of_the_runs():

@@ -10,6 +10,7 @@ from lengen.config.experiment import PROFILES, Figure
 from lengen.records import Run
 from reproduce.output.figures import Sheet, published_name
 from reproduce.output.site.claim_cards import ClaimCard, run_page, slug
+from reproduce.runs.catalogue import CATALOGUE
 
 
 class Picture(NamedTuple):
@@ -21,7 +22,7 @@ class Picture(NamedTuple):
     height: int
     """Pixels, so that the page keeps its place while pictures come in."""
     missing: int
-    """Experiments of the figure that have no run there."""
+    """Experiments of the figure that have this size and no run of it."""
     alt: str
     """What it shows, in words."""
 
@@ -81,8 +82,8 @@ def figure_card(
     title = f"{published_name(figure.name)}{figure.title}"
     drawn: list[tuple[Picture, Sheet]] = []
     for store, sheet, file, width, height, says in sheets:
-        missing = sum(not runs for runs in sheet.runs.values())
         profile = sheet.stem.name.rpartition("-")[2]
+        missing = sum(not runs and profile in CATALOGUE.select_one(name).specs for name, runs in sheet.runs.items())
         alt = f"{says.rstrip('.') or title}."
         drawn.append((Picture(store, profile, file, width, height, missing, alt), sheet))
     if not drawn:
