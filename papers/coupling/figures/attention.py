@@ -165,8 +165,10 @@ def _keys(part: SubFigure, settings: Sequence[Sequence[Run]]) -> None:
     for some in settings:
         run = some[0]
         lacking = f", {plotting.unlearned(some)}" if plotting.unlearned(some) else ""
-        label = f"{words.method(run)}{lacking}\n{words.size(run)}, {plotting.plural(len(some), 'seed')}"
-        axes = panels[0 if setting(run, "scratchpad") else 1]
+        scratchpad = bool(setting(run, "scratchpad"))
+        how = f"{'with' if scratchpad else 'without'} scratchpad, {plotting.plural(len(some), 'seed')}"
+        label = f"{words.method(run)}{lacking}\n{how}\n{words.size(run)}"
+        axes = panels[0 if scratchpad else 1]
         look = METHODS[plotting.position_scheme(run)].look
         plotting.keys_per_step(axes, [one.key_counts for one in some], look, label)
     for axes, name in zip(panels, ("with scratchpad", "without scratchpad"), strict=True):
