@@ -134,7 +134,7 @@ def test_figure_7_draws_shared_runs_once_and_parts_with_from_without_scratchpad(
     assert [len(axes.get_legend_handles_labels()[1]) for axes in (left, right)] == [1, 1]
     (legend,) = drawing.subfigs[-1].legends
     told = [text.get_text().splitlines()[1] for text in legend.get_texts()]
-    assert [line.partition(",")[0] for line in told] == ["with scratchpad", "without scratchpad"], "each line says which"
+    assert [line.partition(",")[0] for line in told] == ["with scratchpad", "without scratchpad"]
     assert "without" in right.get_title() and heat_maps(drawing) == 8
 
 
