@@ -31,6 +31,7 @@ def reference_rows(paper: str) -> list[Row]:
     return compare(paper, [Store(ROOT / "results", "reference")])
 
 
+@functools.cache
 def summary(paper: str) -> str:
     """What a paper says of the committed runs."""
     return blocks.summary(paper, Store(ROOT / "results", "reference"))

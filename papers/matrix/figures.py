@@ -19,8 +19,8 @@ from lengen.across_tasks import (
 from lengen.intervals import median
 from lengen.measures import trained
 from lengen.records import Run
-from papers.matrix.measures import RIGHT, accuracy_beyond, counts_by_length, learned, reach
-from papers.matrix.scores import Cell, cells, compared, named, of_trick
+from papers.matrix.measures import RIGHT, accuracy_beyond, counts_by_length, reach
+from papers.matrix.scores import Cell, cells, compared, has_learned, named, of_trick
 from papers.matrix.spec import LEARNED
 from papers.matrix.tasks import TASKS
 
@@ -111,7 +111,7 @@ def curves(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
     looks = plotting.in_order(runs)  # the same for a trick on every task
     for axes, group in zip(panels, groups, strict=False):
         points = {name: _points(shown[name]) for name in group}
-        labels = {name: named(name)[1] + (" (not learned)" * (not _learned(shown[name]))) for name in group}
+        labels = {name: named(name)[1] + (" (not learned)" * (not has_learned(shown[name]))) for name in group}
         plotting.lines(axes, points, looks, labels)
         tested = sorted({length for some in points.values() for length in some["length"]})
         plotting.length_ticks(axes, tested, most=8)
@@ -124,7 +124,9 @@ def curves(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
     task = TASKS[named(names[0])[0]].name
     absent = _absent({name: some for name, some in runs.items() if name not in refused})
     solved = {
-        named(name)[1]: median([accuracy_beyond(run) for run in some]) for name, some in shown.items() if _learned(some)
+        named(name)[1]: median([accuracy_beyond(run) for run in some])
+        for name, some in shown.items()
+        if has_learned(some)
     }
     best = plotting.ranked(solved, 3)
     plotting.found(figure, f"Exact match beyond the trained length: {best}" if best else f"No trick has learned {task}")
@@ -134,10 +136,6 @@ def curves(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
     )
     plotting.footnote(figure, note, *absent)
     return figure
-
-
-def _learned(some: Sequence[Run]) -> bool:
-    return median([learned(run) for run in some]) >= LEARNED
 
 
 def _points(some: Sequence[Run]) -> pd.DataFrame:

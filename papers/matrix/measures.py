@@ -66,15 +66,16 @@ def reach_in_count(run: Run) -> tuple[float, int]:
 
 def accuracy_beyond(run: Run) -> float:
     """Mean exact match over the tested lengths beyond the trained ones."""
-    values = [value for length, value in by_length(run).items() if length > trained(run).length]
-    return sum(values) / len(values)
+    right, problems = beyond(run)
+    return right / problems
 
 
 def beyond(run: Run) -> tuple[float, int]:
-    """`accuracy_beyond` as a share of problems: those of one count, so that tasks count alike where they are pooled."""
-    lengths = [length for length in by_length(run) if length > trained(run).length]
-    problems = len(lengths) * run.info["spec"]["test"]["examples"]  # type: ignore[index]
-    return accuracy_beyond(run) * problems, problems
+    """The same as a share of problems: those of one count, so that tasks count alike where they are pooled."""
+    longest = trained(run).length
+    values = [value for length, value in by_length(run).items() if length > longest]
+    examples = run.info["spec"]["test"]["examples"]  # type: ignore[index]
+    return sum(values) * examples, len(values) * examples
 
 
 def learned(run: Run) -> float:

@@ -33,6 +33,11 @@ def named(experiment: str) -> tuple[str, str]:
     return task, trick
 
 
+def has_learned(some: Sequence[Run]) -> bool:
+    """Whether the runs of a cell have learned their trained range: the median at its longest length says so."""
+    return median([learned(run) for run in some]) >= LEARNED
+
+
 def cells(runs: Runs, refused: Sequence[str]) -> Mapping[tuple[str, str], Cell]:
     """Every cell by task and trick; ``refused``: names of experiments that make no sense."""
     found = {}
@@ -43,7 +48,7 @@ def cells(runs: Runs, refused: Sequence[str]) -> Mapping[tuple[str, str], Cell]:
             cell = Cell("not run", np.nan, 0, False)
         else:
             retried = any(_scalar(run, "budgets", 1.0) > 1 for run in some)
-            tested = median([learned(run) for run in some]) >= LEARNED
+            tested = has_learned(some)
             how_far = median([reach(run)[0] for run in some]) if tested else np.nan
             cell = Cell("tested" if tested else "untested", how_far, len(some), retried)
         found[named(name)] = cell
@@ -72,7 +77,7 @@ def compared(runs: Runs, trick: str, baseline: str, measure: Callable[[Run], flo
 def _learned_by(runs: Runs, trick: str) -> Mapping[str, Sequence[Run]]:
     """The runs of a trick by task, where it has learned the trained range."""
     found = {named(name)[0]: some for name, some in runs.items() if some and named(name)[1] == trick}
-    return {task: some for task, some in found.items() if median([learned(run) for run in some]) >= LEARNED}
+    return {task: some for task, some in found.items() if has_learned(some)}
 
 
 def _table(cells: Sequence[Sequence[Run]], measure: Callable[[Run], float]) -> Scores:

@@ -38,8 +38,6 @@ RowsOf = Callable[[str], Sequence[Row]]
 """Name of a paper -> the rows of its comparison."""
 SummaryOf = Callable[[str], str]
 """Name of a paper -> its `lengen.paper.Paper.summary` of the committed runs."""
-
-
 NAMED = 2
 """Claims that an answer names for a verdict; the others it counts, for a page that is read in a minute."""
 
@@ -170,7 +168,7 @@ def pages(repository: Path) -> list[Path]:
 def write(repository: Path, reference: Store) -> list[Path]:
     """Write the blocks of every page anew; the pages that changed."""
     rows_of = functools.cache(lambda paper: compare(paper, [reference]))
-    summary_of = functools.partial(summary, reference=reference)
+    summary_of = functools.cache(lambda paper: summary(paper, reference))
     texts = {page: page.read_text(encoding="utf-8") for page in pages(repository)}
     changed = {page: anew for page, text in texts.items() if (anew := filled(text, rows_of, summary_of)) != text}
     for page, text in changed.items():

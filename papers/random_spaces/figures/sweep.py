@@ -218,9 +218,8 @@ def _over_widths(
     axis, limits = (grid[0].yaxis, grid[0].set_ylim) if many else (grid[0].xaxis, grid[0].set_xlim)
     if share:
         axis.set_major_formatter(PercentFormatter(1.0))
-    limits(
-        (-0.06, 1.06) if share else (-0.03 * largest, 1.06 * largest)
-    )  # one axis for all: a tenth of a nat fills no panel
+    # one axis for all: a tenth of a nat fills no panel
+    limits((-0.06, 1.06) if share else (-0.03 * largest, 1.06 * largest))
     if many:
         grid[0].set_ylabel(label)
     handles = [_handle(kind) for kind in sweep.KINDS]
