@@ -223,6 +223,9 @@ def parser() -> argparse.ArgumentParser:
         )
     command.add_argument("--dry-run", action="store_true", help="say what would run, and for how long")
     command.add_argument("--fresh", action="store_true", help="run finished and unfinished ones anew")
+    command.add_argument(
+        "--missing", action="store_true", help="only runs that results/reference lacks: what another machine adds to it"
+    )
     command.add_argument("--jobs", type=positive, metavar="N", help="runs side by side (default: cores; 1 on a GPU)")
     command.add_argument(
         "--executor",

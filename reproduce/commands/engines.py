@@ -77,7 +77,7 @@ def slurm(options: argparse.Namespace, order: Order) -> Slurm:
         words += [option, ",".join(chosen)] if chosen else []
     words += [word for override in options.overrides for word in ("--set", override)]
     words += [word for name in order.loggers for word in ("--logger", name)]
-    words += ["--without-gpu"] * options.without_gpu
+    words += ["--without-gpu"] * options.without_gpu + ["--missing"] * options.missing
     return Slurm(
         order.root,
         tuple(words),

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from lengen.config.experiment import Experiment
 from lengen.records import Run
@@ -32,6 +33,11 @@ def run_command(options: argparse.Namespace) -> int:
     chosen, left_out = (list(selected), []) if part else suite(selected, options.selector, options.profile)
     plan = runner.plan(chosen, options.profile, options.seeds, options.overrides)
     loggers = _loggers(options.loggers)
+    if options.missing:
+        plan = _missing(plan, stores()[0])
+        if not plan.jobs:
+            print("results/reference holds every run: nothing is missing")
+            return 0
     local = Store(results_root(), "local")
     done = {} if options.fresh else runner.finished(plan.jobs, local)
     todo = [job for job in plan.jobs if job not in done]
@@ -71,13 +77,19 @@ def run_command(options: argparse.Namespace) -> int:
         Display(costs, min(engine.workers, len(todo)), len(done)) as display,
     ):
         report = runner.run(plan.jobs, done, order, engine, display)
-    if part or options.overrides or options.share:
+    if part or options.overrides or options.share or options.missing:
         _summary(report, local)
     else:
         conclude(list(dict.fromkeys(experiment.paper for experiment in chosen)))
         if options.profile not in CHECKED:
             print(f"runs of the {options.profile} profile show that everything works, and decide no claim")
     return _failures(report)
+
+
+def _missing(plan: Plan, reference: Store) -> Plan:
+    """The plan without what the reference store holds."""
+    held = runner.finished(plan.jobs, reference)
+    return replace(plan, jobs=tuple(job for job in plan.jobs if job not in held))
 
 
 def _claims(plan: Plan) -> dict[str, Mapping[str, str]]:

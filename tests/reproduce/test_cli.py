@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -158,6 +159,23 @@ def test_a_dry_run_runs_nothing(results, capsys):
     assert main(["run", "toy", "--dry-run", "--profile", "paper"]) == 0
     assert "on one GPU" in capsys.readouterr().out
     assert not results.exists()
+
+
+def test_a_run_of_what_is_missing_leaves_out_what_is_committed(results, capsys):
+    assert main(["run", "toy/fig1/alpha", "--seeds", "0..1"]) == 0
+    assert main(["promote", "toy/fig1/alpha", "--seeds", "0"]) == 0
+    shutil.rmtree(results / "local")
+    capsys.readouterr()
+    assert main(["run", "toy/fig1/alpha", "--seeds", "0..1", "--missing", "--dry-run"]) == 0
+    assert "1 to run, 0 finished" in capsys.readouterr().out
+    assert main(["run", "toy/fig1/alpha", "--seeds", "0..1", "--missing"]) == 0
+    shown = capsys.readouterr().out
+    assert "seed 1: exact match" in shown and "seed 0" not in shown
+    assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--missing"]) == 0
+    assert "nothing is missing" in capsys.readouterr().out
+    assert not (results / "local" / "toy/fig1/alpha/cpu/seed-0").exists()
+    assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--missing", "--set", "train.steps=3"]) == 0
+    assert (results / "local" / "toy/fig1/alpha/cpu/seed-0/v1").is_dir()
 
 
 def test_a_run_takes_the_named_part_of_a_selection(capsys):

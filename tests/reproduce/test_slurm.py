@@ -35,17 +35,19 @@ def jobs(count=3, profile="cpu"):
 
 
 def test_workers_are_one_array_of_one_command_that_shares(tmp_path):
-    made = submission(tmp_path, "--seeds", "0..2", "--set", "test.counts=[2, 3]", "--workers", "2", loggers=("wandb",))
+    made = submission(
+        tmp_path, "--seeds", "0..2", "--set", "test.counts=[2, 3]", "--workers", "2", "--missing", loggers=("wandb",)
+    )
     script = made.script(jobs(), tmp_path / "log")
     assert "#SBATCH --array=0-1\n" in script and "#SBATCH --requeue\n" in script and "--gres" not in script
     assert (
         f"#SBATCH --output={tmp_path}/log-%A_%a.log" in script and f"#SBATCH --signal=B:USR1@{slurm.NOTICE}" in script
     )
     words = ["run", RUN, "--profile", "cpu", "--share", "--jobs", "1", "--seeds", "0,1,2"]
-    words += ["--set", "test.counts=[2, 3]", "--logger", "wandb"]
+    words += ["--set", "test.counts=[2, 3]", "--logger", "wandb", "--missing"]
     assert f"-m reproduce {shlex.join(words)} &" in script and f"export LENGEN_RESULTS={tmp_path}" in script
     again = parser().parse_args(words)
-    assert again.share and again.seeds == (0, 1, 2) and again.overrides == ["test.counts=[2, 3]"]
+    assert again.share and again.missing and again.seeds == (0, 1, 2) and again.overrides == ["test.counts=[2, 3]"]
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)
 
 
