@@ -77,8 +77,8 @@ def _half_of_seeds(terms: Sequence[Term]) -> float:
 
 
 def variance(values: Sequence[float]) -> float:
-    """Sample variance; 0 of a single value, of which nothing is known."""
-    if len(values) < 2:
+    """Sample variance; exactly 0 of equal values, and of a single one, of which nothing is known."""
+    if len(set(values)) < 2:
         return 0.0
     mean = math.fsum(values) / len(values)
     return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)

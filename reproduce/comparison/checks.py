@@ -29,6 +29,7 @@ from reproduce.comparison.evidence import (
     NOTHING,
     Evidence,
     Finding,
+    Matched,
     Sample,
     Side,
     Sources,
@@ -79,7 +80,7 @@ class Sides(NamedTuple):
 
     left: list[Tested]
     right: list[Tested]
-    without: list[str]
+    without: list[Tested]
     """Extras that were not run, and so are left out."""
     sizeless: tuple[int, int] = (0, 0)
     """How many that the claim names have no size at this profile, and how many it names."""
@@ -112,8 +113,8 @@ class _Pair(NamedTuple):
     right: Sample
     interval: Interval | None
     verdict: str
-    matched: bool = False
-    """Two measures of the same runs."""
+    matched: Matched | None = None
+    """Of two measures of the same runs."""
 
     @property
     def difference(self) -> float:
@@ -161,9 +162,10 @@ class _Claim(Entry, frozen=True, kw_only=True, tag_field="check"):
         """The experiments at the profile of the evidence; raises `Missing` where there are none."""
         return Sides(evidence.tested(self.left), [], *self._absent(evidence))
 
-    def _absent(self, evidence: Evidence) -> tuple[list[str], tuple[int, int]]:
+    def _absent(self, evidence: Evidence) -> tuple[list[Tested], tuple[int, int]]:
         """Extras that were not run; how many of the named have no size at this profile, of how many."""
-        without = [name for name in evidence.experiments if name in self.names and evidence.left_out(name)]
+        left_out = [name for name in evidence.experiments if name in self.names and evidence.left_out(name)]
+        without = [tested for name in left_out for tested in evidence.tested([name])]
         named = dict.fromkeys(self.names)
         return without, (sum(evidence.profile not in evidence.experiments[name].specs for name in named), len(named))
 
@@ -172,8 +174,9 @@ class _Claim(Entry, frozen=True, kw_only=True, tag_field="check"):
         if self.one.region == self.other.region:
             cells = shared(*(each.cells(self.region, self.lengths, self.counts) for each in (a, b)))
         left, right = a.sample(self.one, cells), b.sample(self.other, cells)
-        matched = a == b
-        if matched:
+        matched = None
+        if a == b:
+            matched = Matched(lambda: a.spread(self.one, self.other))
             told = "region" if self.one.region != self.other.region else "measure"
             left, right = (
                 sample.named(f"{short(a.name)} {getattr(side, told)}")
@@ -181,7 +184,7 @@ class _Claim(Entry, frozen=True, kw_only=True, tag_field="check"):
             )
         return self._judged(left, right, matched)
 
-    def _judged(self, left: Sample, right: Sample, matched: bool = False) -> _Pair:
+    def _judged(self, left: Sample, right: Sample, matched: Matched | None = None) -> _Pair:
         interval = between(left, right, matched)
         if _at_floor(left, right):
             return _Pair(left, right, interval, FLOOR, matched)
@@ -189,9 +192,10 @@ class _Claim(Entry, frozen=True, kw_only=True, tag_field="check"):
         return _Pair(left, right, interval, verdict, matched)
 
     def _worst(self, pairs: Sequence[_Pair]) -> Finding:
-        """The least favourable comparison stands for all; the claim needs every one."""
+        """The least favourable of the comparisons that make the verdict stands for all; the claim needs every one."""
         sign = -1 if self.relation == "<" else 1
-        return _finding(pairs, min(pairs, key=lambda pair: sign * pair.difference))
+        verdict = together(pair.verdict for pair in pairs)
+        return _finding(pairs, min((p for p in pairs if p.verdict == verdict), key=lambda pair: sign * pair.difference))
 
 
 class _TwoSided(_Claim, frozen=True, kw_only=True):
@@ -238,15 +242,17 @@ class Level(_Claim, frozen=True, kw_only=True, tag="level"):
         _needs_band(self)
 
     def find(self, sides: Sides) -> Finding:
-        """The least favourable experiment stands for all."""
+        """The least favourable of the experiments that make the verdict stands for all."""
         low = self.threshold if self.low is None else self.low
         high = self.threshold if self.high is None else self.high
         samples = [tested.sample(self.one) for tested in sides.left]
-        worst = min(samples, key=lambda sample: favour(sample.value, self.relation, low, high))
-        verdict = together(level(each.interval, self.relation, low, high) for each in samples)
+        verdicts = [level(each.interval, self.relation, low, high) for each in samples]
+        verdict = together(verdicts)
+        decisive = [each for each, found in zip(samples, verdicts, strict=True) if found == verdict]
+        worst = min(decisive, key=lambda sample: favour(sample.value, self.relation, low, high))
         notes = tuple(map(Sample.words, samples)) if len(samples) > 1 or len(worst.seeds) > 1 else ()
         seeds = min(len(sample.seeds) for sample in samples)
-        parts = sources([(1, worst)], alone=True)
+        parts = sources([(1, worst)], alone=True) if worst.alone else Sources(seeds=worst.interval)
         return Finding(verdict, worst.value, worst.interval, worst.n, seeds, notes, sources=parts)
 
 
@@ -295,7 +301,8 @@ class Pooled(_TwoSided, frozen=True, kw_only=True, tag="pooled"):
         """One comparison of pools."""
         a = pooled([tested.sample(self.one) for tested in sides.left])
         b = pooled([tested.sample(self.other) for tested in sides.right])
-        return self._worst([self._judged(a, b, matched=sides.left == sides.right)])
+        same = Matched(lambda: sides.left[0].spread(self.one, self.other)) if sides.left == sides.right else None
+        return self._worst([self._judged(a, b, same)])
 
 
 class Ordered(_Claim, frozen=True, kw_only=True, tag="ordered"):
@@ -412,7 +419,7 @@ Claim = Level | Compare | Paired | Pooled | Ordered | Spread | Gain | Varied
 def judge(claim: Claim, sides: Sides) -> Finding:
     """What the runs of a claim say, as if they were allowed to; raises `Missing` where runs are missing."""
     finding = claim.find(sides)
-    without = ", ".join(map(short, sides.without))
+    without = ", ".join(short(tested.name) for tested in sides.without)
     sizeless, named = sides.sizeless
     notes = [
         *finding.notes,

@@ -47,6 +47,11 @@ def _unknown() -> None:
     """No other experiment tells how seeds spread."""
 
 
+def spread_known(values: Sequence[float], deviation: Deviation | None) -> bool:
+    """Whether several seeds say how much they spread: they differ, or those of other experiments do."""
+    return len(values) > 1 and (len(set(values)) > 1 or (deviation is not None and deviation.of > 0))
+
+
 @dataclass(frozen=True)
 class Sample:
     """One measure of one experiment: a value per seed, and what is known of the examples behind them."""
@@ -72,8 +77,9 @@ class Sample:
 
     @property
     def known(self) -> bool:
-        """Whether there is anything to tell an interval from: examples, two seeds, or nothing left to chance."""
-        return self.proportion or self.squares is not None or len(self.seeds) > 1 or self.certain
+        """Whether there is anything to tell an interval from: examples, the spread of seeds, or nothing left to
+        chance."""
+        return self.alone or self.certain or spread_known(self.seeds, self.deviation())
 
     @property
     def examples(self) -> Interval:
@@ -87,9 +93,18 @@ class Sample:
         return Interval(self.value - half, self.value + half)
 
     @property
+    def alone(self) -> bool:
+        """Whether it has examples: its own seeds are enough then. Without them, equal seeds would leave no width."""
+        return self.proportion or self.squares is not None
+
+    @property
     def interval(self) -> Interval | None:
-        """Over examples and its own seeds; None where neither is known."""
-        return sum_of([(1, self)], alone=True)
+        """Over examples and its own seeds; without examples the wider one of its own seeds and of the pooled spread.
+        None where nothing tells one."""
+        own, pooled = sum_of([(1, self)], alone=True), sum_of([(1, self)])
+        if own is None or pooled is None or self.alone:
+            return own
+        return max(own, pooled, key=lambda interval: interval.high - interval.low)
 
     def words(self) -> str:
         """``name 93.1 % (seeds 90.0 to 95.0)``; what is no share of examples with three decimals."""
@@ -115,8 +130,8 @@ class Tested:
     vocabulary: Vocabulary
     paper: Spec | None = None
     """The published setting, which sizes are compared with; None where it has none."""
-    spread: Callable[[Side], Deviation | None] = lambda side: None
-    """The deviation between seeds of what a side measures, pooled over experiments."""
+    spread: Callable[[Side, Side | None], Deviation | None] = lambda side, less: None
+    """The deviation between seeds of what a side measures, or of that less another one, pooled over experiments."""
 
     @functools.cached_property
     def runs(self) -> Sequence[Run]:
@@ -204,7 +219,7 @@ class Tested:
             measure.proportion,
             None if math.isnan(squares) else squares,
             certain=self.spec.constructed,
-            deviation=lambda: self.spread(side),
+            deviation=lambda: self.spread(side, None),
         )
 
 
@@ -257,18 +272,38 @@ def _possible(found: Interval, terms: Sequence[tuple[float, Sample]]) -> Interva
     return Interval(max(least, found.low), min(most, found.high))
 
 
-def between(left: Sample, right: Sample, matched: bool = False) -> Interval | None:
+@dataclass(frozen=True)
+class Matched:
+    """Two measures of the same runs, left and right: what spreads between seeds is their difference."""
+
+    deviation: Callable[[], Deviation | None] = _unknown
+    """The spread of this kind of difference, pooled over experiments."""
+
+
+def between(left: Sample, right: Sample, matched: Matched | None = None) -> Interval | None:
     """Interval of left - right; None where one of them tells nothing.
 
-    ``matched`` sides are two measures of the same runs: then the spread is that of the differences seed by seed.
+    Of ``matched`` sides the spread is that of the differences seed by seed.
     """
-    if not matched:
+    if matched is None:
         return sum_of([(1, left), (-1, right)])
-    if not (left.known and right.known):
+    terms = [(1.0, left), (-1.0, right)]
+    difference = _difference(terms, matched)
+    told = all(side.alone or side.certain for side in (left, right))
+    if not told and not spread_known(difference.seeds, difference.pooled):
         return None
-    examples = combined([Term(w, side.value, side.examples, (side.value,)) for w, side in ((1, left), (-1, right))])
-    differences = tuple(one - other for one, other in zip(left.seeds, right.seeds, strict=True))
-    return combined([Term(1, left.value - right.value, examples, differences)])
+    examples = combined([Term(w, side.value, side.examples, (side.value,)) for w, side in terms])
+    return _possible(combined([difference._replace(examples=examples)]), terms)
+
+
+def _difference(terms: Sequence[tuple[float, Sample]], matched: Matched) -> Term:
+    """The weighted sum of measures of the same runs as one value per seed, as if examples were without end."""
+    weights = [weight for weight, _ in terms]
+    value = _weighted(weights, [sample.value for _, sample in terms])
+    by_seed = [_weighted(weights, some) for some in zip(*(sample.seeds for _, sample in terms), strict=True)]
+    runs = max(sample.runs for _, sample in terms)
+    certain = all(sample.certain for _, sample in terms)
+    return Term(1, value, Interval(value, value), by_seed, runs, None if certain else matched.deviation())
 
 
 class Sources(NamedTuple):
@@ -280,18 +315,15 @@ class Sources(NamedTuple):
     """As if examples were without end."""
 
 
-def sources(terms: Sequence[tuple[float, Sample]], alone: bool = False, matched: bool = False) -> Sources:
+def sources(terms: Sequence[tuple[float, Sample]], alone: bool = False, matched: Matched | None = None) -> Sources:
     """`sum_of`, or `between` of a ``matched`` difference, over the examples alone and over the seeds alone."""
     made = [_term(weight, sample, alone) for weight, sample in terms]
     examples = seeds = None
     if all(sample.proportion or sample.squares is not None for _, sample in terms):
         # of a single seed without others to compare it with, nothing but examples makes an interval
         examples = combined([term._replace(seeds=(term.value,), pooled=None) for term in made])
-    if matched:
-        weights, values = [weight for weight, _ in terms], [sample.value for _, sample in terms]
-        by_seed = [_weighted(weights, some) for some in zip(*(sample.seeds for _, sample in terms), strict=True)]
-        value = _weighted(weights, values)
-        made = [Term(1, value, Interval(value, value), by_seed)]
+    if matched is not None:
+        made = [_difference(terms, matched)]
     if any(len(term.seeds) > 1 or term.pooled is not None for term in made):
         seeds = combined([term._replace(examples=Interval(term.value, term.value)) for term in made])
     return Sources(*(found and _possible(found, terms) for found in (examples, seeds)))
@@ -316,7 +348,7 @@ class Evidence:
     compared: Sequence[str] = ()
     """Experiments that claims name: the spread between seeds is pooled over them; none: over all."""
     _known: dict[str, Tested] = field(default_factory=dict)
-    _spreads: dict[Side, Deviation | None] = field(default_factory=dict)
+    _spreads: dict[tuple[Side, Side | None], Deviation | None] = field(default_factory=dict)
 
     def tested(self, names: Sequence[str]) -> list[Tested]:
         """The experiments of these names: a single one has to have this profile, of several those that do.
@@ -346,18 +378,23 @@ class Evidence:
             )
         return self._known[name]
 
-    def spread(self, side: Side) -> Deviation | None:
-        """The deviation between seeds of what a side measures, pooled over the trainings of this profile."""
-        if side not in self._spreads:
+    def spread(self, side: Side, less: Side | None = None) -> Deviation | None:
+        """The deviation between seeds of what a side measures, or of its difference from another side measured on the
+        same runs, pooled over the trainings of this profile."""
+        if (side, less) not in self._spreads:
             groups: dict[object, tuple[float, ...]] = {}
             for name in self.compared or self.experiments:
                 if self.profile not in self.experiments[name].specs or not (tested := self._of(name)).found:
                     continue
                 if not tested.spec.constructed and (run := tested.runs[0]).experiment not in groups:
                     with contextlib.suppress(Missing):
-                        groups[run.experiment] = tested.sample(side).seeds
-            self._spreads[side] = pool(list(groups.values()))
-        return self._spreads[side]
+                        values = tested.sample(side).seeds
+                        if less is not None:
+                            others = tested.sample(less).seeds
+                            values = tuple(one - other for one, other in zip(values, others, strict=True))
+                        groups[run.experiment] = values
+            self._spreads[side, less] = pool(list(groups.values()))
+        return self._spreads[side, less]
 
     def left_out(self, name: str) -> bool:
         """Whether an experiment is extra at this profile and has not been run."""

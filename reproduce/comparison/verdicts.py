@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from lengen.measures import short
 from lengen.seed_intervals import variance
 from reproduce.comparison import effects
-from reproduce.comparison.checks import Claim, Level, Sides
+from reproduce.comparison.checks import Claim, Compare, Gain, Level, Pooled, Sides, Varied
 from reproduce.comparison.evidence import NOTHING, Finding, Side, Tested
 from reproduce.comparison.frozen import NO, frozen
 from reproduce.comparison.learning import unlearned
-from reproduce.comparison.rows import FLOOR, REPRODUCED, UNDECIDED, UNTESTED
+from reproduce.comparison.rows import DIFFERS, FLOOR, REPRODUCED, UNDECIDED, UNTESTED
 from reproduce.runs.estimate import cost
 
 OPEN = (UNTESTED, FLOOR, UNDECIDED)
@@ -47,7 +47,9 @@ def verdict(claim: Claim, sides: Sides, finding: Finding, given: str = REPRODUCE
         )
     if given != REPRODUCED:
         why = f"asked only where {claim.given} is reproduced; its verdict is {given}"
-        return finding._replace(verdict=UNTESTED, why=why, decide=f"what decides {claim.given}")
+        ends = f"nothing at this size: {claim.given} has its verdict"
+        decide = ends if given == DIFFERS else f"what decides {claim.given}"
+        return finding._replace(verdict=UNTESTED, why=why, decide=decide)
     if finding.verdict == FLOOR:
         reach = _above_the_floor(claim, sides)
         return finding._replace(
@@ -64,6 +66,8 @@ def verdict(claim: Claim, sides: Sides, finding: Finding, given: str = REPRODUCE
         fresh = _hours([(tested, len(tested.runs)) for tested in sides.all()])
         why = f"claim younger than its runs, which say {finding.verdict}"
         return finding._replace(verdict=UNDECIDED, why=why, decide=f"the same runs made anew ({fresh})")
+    if partly := _partly(claim, sides, finding):
+        return partly
     if finding.verdict == UNDECIDED:
         why = (
             "no interval: one value, without seeds or examples"
@@ -72,6 +76,26 @@ def verdict(claim: Claim, sides: Sides, finding: Finding, given: str = REPRODUCE
         )
         return finding._replace(why=f"{why} ({said})" if trained else why, decide=more)
     return finding
+
+
+def _partly(claim: Claim, sides: Sides, finding: Finding) -> Finding | None:
+    """Undecided, where the claim names more settings than were run and these cannot tell what all would say; or None.
+
+    What every setting has to hold is refuted by one of them, and confirmed by all alone; a pool of them tells nothing
+    of a larger pool. Of the largest model the claim itself says that it is the largest tested.
+    """
+    lacking = len(sides.without) + sides.sizeless[0]
+    of_a_pool = isinstance(claim, Pooled | Gain | Varied)
+    tells = (DIFFERS, FLOOR, UNDECIDED) if not of_a_pool else (UNDECIDED,)
+    if not lacking or finding.verdict in tells or (isinstance(claim, Compare) and claim.pick):
+        return None
+    named = sides.sizeless[1]
+    why = f"{named - lacking} of the {named} settings it names were run (they say: {finding.verdict})"
+    hours = _hours([(tested, FEWEST) for tested in sides.without])
+    decide = [f"the extras, {FEWEST} seeds each ({hours})"] if sides.without else []
+    if count := sides.sizeless[0]:
+        decide.append(f"{count} setting{'s' * (count > 1)} without a size here: the paper profile")
+    return finding._replace(verdict=UNDECIDED, why=why, decide=", and ".join(decide))
 
 
 def _above_the_floor(claim: Claim, sides: Sides) -> int:
@@ -96,7 +120,7 @@ def _more_seeds(claim: Claim, finding: Finding, trained: Sequence[Tested], least
     """
     if not trained:
         return "more test examples"
-    spread = trained[0].spread(claim.one)
+    spread = trained[0].spread(claim.one, None)
     own = [variance(tested.sample(claim.one).seeds) for tested in trained if len(tested.runs) > 1]
     squares = [value for value in (max(own, default=0.0), spread.of**2 if spread else 0.0) if value > 0]
     bounds = [claim.threshold, *(getattr(claim, name, None) for name in ("low", "high", "limit"))]

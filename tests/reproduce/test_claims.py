@@ -219,14 +219,14 @@ def test_keys_have_an_interval_over_seeds_and_none_without():
 
 
 def test_scalars_of_runs_are_levels_and_can_be_compared_with_each_other():
-    made = [scalars(run(A, 1.0, seed=k), ratio=0.05, first=3.0, second=s) for k, s in enumerate((1.4, 1.5, 1.6))]
+    made = [scalars(run(A, 1.0, seed=k), ratio=s / 30, first=3.0, second=s) for k, s in enumerate((1.4, 1.5, 1.6))]
     at_most = claim(relation="<=", threshold=0.1, measure="scalar.ratio", region="all")
     assert verdict(at_most, *made) == REPRODUCED
-    assert verdict(at_most, *(scalars(one, ratio=0.5) for one in made)) == DIFFERS
+    assert verdict(at_most, *(scalars(one, ratio=0.5 + one.seed / 30) for one in made)) == DIFFERS
     more = TWO | {"right": ["p/f/a"], "measure": "scalar.first", "right_measure": "scalar.second", "region": "all"}
     found = judge(claim(**more), evidence((A,), made))
     assert (found.verdict, found.ours, found.seeds) == (REPRODUCED, 1.5, 3)
-    assert verdict(claim(**more), *(scalars(one, first=1.0, second=3.0) for one in made)) == DIFFERS
+    assert verdict(claim(**more), *(scalars(one, first=1.0, second=3.0 + one.seed / 9) for one in made)) == DIFFERS
     with pytest.raises(Missing, match="no scalar ratio") as missing:
         verdict(at_most, scalars(made[0], first=1.0))
     assert not missing.value.absent

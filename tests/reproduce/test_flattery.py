@@ -14,7 +14,7 @@ from reproduce.comparison.rows import DIFFERS, FLOOR, NOT_RUN, REPRODUCED, UNDEC
 from reproduce.comparison.verdicts import BY_HAND, verdict
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
-from tests.reproduce.made import EVERY, both, claim, evidence, experiment, run, scalars, spec, three
+from tests.reproduce.made import EVERY, both, claim, evidence, experiment, outside, run, scalars, spec, three
 
 A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
 EXCEEDS = {"check": "compare", "relation": ">", "right": ["p/f/b"]}
@@ -171,6 +171,73 @@ def test_one_value_has_no_interval_of_width_zero():
     assert (alone.verdict, alone.interval) == (UNDECIDED, None)
     row = compare.rows(Published((), (entry,), {}, EVERY), both((A, B), made))[0]
     assert (row.ci_low, row.ci_high, row.verdict) == (None, None, UNDECIDED)
+
+
+def test_seeds_that_happen_to_agree_have_no_interval_of_width_zero():
+    """Where there are no examples, the spread of other experiments counts; without it nothing is known."""
+    entry = claim(measure="scalar.loss", threshold=2.0, region="all", learned={"why": "of losses"})
+
+    def losses(of, *values):
+        return [scalars(run(of, 1.0, seed=k), loss=value) for k, value in enumerate(values)]
+
+    alone = found(entry, *losses(A, 3.0, 3.0, 3.0), of=(A,))
+    assert (alone.verdict, alone.interval) == (UNDECIDED, None)
+    spread = found(entry, *losses(A, 3.0, 3.0, 3.0), *losses(B, 1.0, 2.0, 3.0))
+    assert spread.interval.high - spread.interval.low > 1 and spread.verdict == UNDECIDED
+    assert found(entry, *losses(A, 3.0, 3.0, 3.0), *losses(B, 1.0, 1.01, 1.02)).verdict == REPRODUCED
+
+
+def test_measures_of_the_same_runs_have_the_spread_of_such_differences():
+    """Three seeds whose differences agree say less than other experiments whose differences do not."""
+    same = {"check": "compare", "relation": ">", "right": ["p/f/a"], "region": "all", "learned": {"why": "of losses"}}
+    entry = claim(**same, measure="scalar.first", right_measure="scalar.second")
+
+    def made(of, *differences):
+        return [scalars(run(of, 1.0, seed=k), first=5.0 + d, second=5.0) for k, d in enumerate(differences)]
+
+    sure = found(entry, *made(A, 0.5, 0.5, 0.5), *made(B, 0.1, 0.11, 0.12))
+    assert sure.verdict == REPRODUCED and sure.interval.high - sure.interval.low < 0.1
+    wide = found(entry, *made(A, 0.5, 0.5, 0.5), *made(B, 0.0, 1.0, 2.0))
+    assert wide.verdict == UNDECIDED and wide.interval.high - wide.interval.low > 1
+    assert found(entry, *made(A, 0.5, 0.5, 0.5), of=(A,)).interval is None
+
+
+def test_what_is_shown_is_what_made_the_verdict():
+    """The lowest value may have the narrower interval: beside "undecided" stands the one that crosses."""
+    entry = claim(left=["p/f/a", "p/f/b"], threshold=0.4, region="longer")
+    shown = found(entry, *three(A, 0.45), *(run(B, outside(1.0, p), seed=k) for k, p in enumerate((0.3, 0.5, 0.7))))
+    assert (shown.verdict, shown.ours) == (UNDECIDED, pytest.approx(0.5))
+    assert shown.interval.low < 0.4 < shown.interval.high
+
+
+# -- a part of what is claimed -------------------------------------------------------------------------------
+
+PART = {"left": ["p/f/a", "p/f/big"], "threshold": 0.5}
+LACKING = experiment("p/f/big", profiles=("paper",))
+
+
+def test_what_every_setting_has_to_hold_is_not_confirmed_by_some_of_them():
+    won = found(claim(**PART), *three(A, 0.9), of=(A, LACKING))
+    assert (won.verdict, won.why) == (UNDECIDED, "1 of the 2 settings it names were run (they say: reproduced)")
+    assert won.decide == "1 setting without a size here: the paper profile"
+    lost = found(claim(**PART), *three(A, 0.1), of=(A, LACKING))
+    assert lost.verdict == DIFFERS, "one that fails is enough to refute it"
+    assert found(claim(left=["p/f/a"], threshold=0.5), *three(A, 0.9), of=(A, LACKING)).verdict == REPRODUCED
+
+
+def test_an_extra_that_was_not_run_is_missing_like_any_other():
+    extra = dataclasses.replace(B, extra={"cpu": "hours"})
+    won = found(claim(left=["p/f/a", "p/f/b"], threshold=0.5), *three(A, 0.9), of=(A, extra))
+    assert won.verdict == UNDECIDED and won.decide.startswith("the extras, 3 seeds each (")
+    both_run = found(claim(left=["p/f/a", "p/f/b"], threshold=0.5), *three(A, 0.9), *three(B, 0.9), of=(A, extra))
+    assert both_run.verdict == REPRODUCED
+
+
+def test_a_part_of_a_pool_neither_confirms_nor_refutes_the_whole():
+    entry = claim(**EXCEEDS | {"check": "pooled", "left": ["p/f/a", "p/f/big"]})
+    for beyond in (0.9, 0.05):
+        part = found(entry, *three(A, beyond), *three(B, 0.4), of=(A, B, LACKING))
+        assert part.verdict == UNDECIDED and part.why.startswith("2 of the 3 settings it names were run")
 
 
 def test_a_value_per_example_gives_the_interval_of_its_mean():

@@ -1,6 +1,7 @@
 """Regions are predicates on the trained range, which may have gaps."""
 
 import dataclasses
+import hashlib
 
 import msgspec
 import numpy as np
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 from lengen.config import DataSpec, Linear, TwoOperandAddition
 from lengen.measures import Trained, trained, trained_range
 from lengen.records import Grid
+from reproduce.comparison.evidence import NOTHING
+from reproduce.comparison.learning import LEAST
 from reproduce.comparison.regions import inside, shared
 from tests.counted import counted
 from tests.reproduce.made import EVERY, experiment, of_runs, run, spec
@@ -209,3 +212,42 @@ def test_only_cells_that_every_run_tested_count():
     assert (6, 6) not in found([first, second], "all") and (9, 9) not in found([first, second], "all")
     curve = Grid(("length",), {(5,): {"teacher_forced": counted(1, 1, 1, 0, 1)}})
     assert found([dataclasses.replace(first, grid=curve)], "all") == {(5, 1)}
+
+
+CELLS = [(n, m) for n in range(1, 41) for m in range(1, 9)]
+SPANS = (Trained(6, 1), Trained(6, 3), Trained(9, 2, frozenset(SOME), gapped(SOME, 13)))
+MEANT = {
+    "all": "ffc264a3",
+    "in_range": "61909199",
+    "outside": "c501911c",
+    "gap": "d13ccf90",
+    "longer": "003d2186",
+    "more": "c3d59b14",
+    "both": "e86e8fc1",
+    "far": "a63a69cc",
+    "trained_length": "82f807e7",
+    "next": "725552e0",
+    "longest": "e302599b",
+    "just_beyond": "b5990cff",
+    "three_times": "41e17c09",
+    "slightly_beyond": "2134dfd3",
+    "one_short": "f02c64d4",
+    "padded": "0883300b",
+    "beyond_padding": "bcd0de4f",
+    "two_and_a_half": "25ca63ec",
+}
+"""Digest of the cells of each region, for the three ranges."""
+
+
+def meaning(region) -> str:
+    """The cells of a region in ranges with one count, with several, and with a length left out and padded numbers."""
+    cells = [inside(CELLS, span, region, None, None) for span in SPANS]
+    assert any(cells), "the ranges should have a cell in every region"
+    return hashlib.sha256(repr(cells).encode()).hexdigest()[:8]
+
+
+def test_regions_mean_what_they_meant_when_the_claims_were_written():
+    """Claims name them, and runs record what claims said: who changes a region makes it another one, with another
+    name."""
+    assert {name: meaning(region) for name, region in EVERY.regions.items()} == MEANT
+    assert (LEAST, NOTHING) == (0.95, 0.01)
