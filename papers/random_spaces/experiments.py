@@ -133,6 +133,7 @@ FIG41 = tuple(
         "Figure 4.1, Section 4.3.1",
         at_profiles(BASE, ALL_TOKENS, LARGE, *DECODERS[name]),
         extra="" if name == "1-3_digit" else MINUTES,
+        night=HEADLINE if name == "1-3_digit" else 3,
     )
     for name, claim in RANGES.items()
 )

@@ -12,7 +12,7 @@ METHOD = {
     "vanilla": "sinusoidal",
     "nope": "none",
     **dict.fromkeys(("text", "code", "sinusoidal"), "abc"),
-    **dict.fromkeys(("w2", "t4", "4", "8", "16", "sm", "max", "min"), "cyclic"),
+    **dict.fromkeys(("w1", "w2", "t4", "4", "8", "16", "sm", "max", "min"), "cyclic"),
 }
 """Kinds whose method in `lengen.plotting.METHODS` has another name, and settings of a method."""
 KINDS = {
@@ -42,6 +42,7 @@ SLUGS = {
             "text": "calibrated as in the text",
             "code": "calibrated as in the authors' code",
             "sinusoidal": "with positions kept in retraining",
+            "w1": "with a window of 1",
             "w2": "with a window of 2",
             "t4": "with a period of 4",
             **{str(base): f"in base {base}" for base in (4, 8, 16)},
@@ -122,7 +123,7 @@ def _kind(kind: str, run: Run) -> str:
         return f"+ T = {setting(run, 'period') or 3}"
     if kind == "nope":
         return f"NoPE + w = {width}"
-    if kind in ("w2", "t4"):
+    if kind in ("w1", "w2", "t4"):
         return f"w = {width}, T = {setting(run, 'period')}"
     if kind.isdecimal():
         return f"Base {setting(run, 'base') or kind}"
