@@ -100,7 +100,7 @@ def test_an_added_paper_trains_an_added_task_with_added_parts_and_stores_an_adde
     words = [word for change in changes for word in ("--set", change)]
     said = run(all_added, "reproduce", "run", "copying/sketch/rope", "--profile", "smoke", *words)
     assert "copying/sketch/rope seed 0: exact match" in said
-    (scores,) = (all_added / "results").rglob("scores.csv")
+    (scores,) = (all_added / "results" / "local" / "copying").rglob("scores.csv")
     assert ",right_before_error," in scores.read_text()
 
 
@@ -112,5 +112,8 @@ def test_an_added_paper_and_an_added_experiment_are_listed_and_can_be_run(all_ad
 
 
 def test_an_added_trick_is_a_column_that_one_command_fills(all_added):
-    planned = run(all_added, "reproduce", "run", "matrix", "--profile", "smoke", "--tricks", "cyclic", "--dry-run")
+    column = ("reproduce", "run", "matrix", "--profile", "smoke", "--tricks", "cyclic")
+    planned = run(all_added, *column, "--dry-run")
     assert "matrix/addition/cyclic" in planned and "8 to run" in planned
+    made = run(all_added, *column, "--task", "copy,sums")
+    assert "matrix/copy/cyclic seed 0: exact match" in made and "matrix/sums/cyclic seed 0: exact match" in made

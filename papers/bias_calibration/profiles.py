@@ -213,7 +213,7 @@ CPU: dict[Kind, Small] = {
     ListOpsMax: LISTOPS,
     ListOpsMin: LISTOPS,
     Successor: Small(6, 23, (*FEW, 21), 500, 300),
-    PairAddition: Small(4, 15, FEW[:11], 1200, 800, batch=128),
+    PairAddition: Small(6, 23, FEW, 2400, 1600),
     NByOne: Small(4, 15, FEW[:11], 1200, 1200, layers=2, batch=128, slopes=(0, -1)),
     RunningXor: Small(16, 35, (1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32), 1200, 300, layers=2),
 }

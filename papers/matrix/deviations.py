@@ -15,14 +15,31 @@ DEVIATIONS: dict[str, str] = {
     ),
     "M4": ("The window stands on a decoder, where nothing aligns it with the digit that is written."),
     "M5": (
-        "Each run chooses its own learning rate of three, by three trainings with a tenth of the budget each, and "
-        "trains with four times the budget where one did not teach its longest trained length."
+        "Each run chooses its own learning rate of three, by three trainings with a tenth of the budget each: by exact "
+        "match on 256 fresh problems of the trained lengths, of which none is held out, then by the loss. A retry with "
+        "four times the budget keeps the rate. So short a training favours large rates, and of two that are close, "
+        "chance decides: a cell that did not learn may have had the wrong one of them (RECIPES.md counts how often)."
     ),
     "M6": (
         "A bias is calibrated for a decoder: tokens of the prompt read themselves alone, as beside an encoder without "
         "blocks, and one softmax reads prompt and response, so that all lines of a head are judged together, where the "
         "source judges each direction of each side. Slopes are named by task, as in the source's code. Two trainings "
         "of equal steps share the budget, with one rate, chosen for the first. Only addition is padded to the length "
-        "that is tested; elsewhere lines are counted from the end of the prompt that stays in place."
+        "that is tested; elsewhere lines are counted from the end of the prompt that stays in place. One threshold for "
+        "both sides has often closed the response's own lines (`lines_own` of a run): then a place sees of what is "
+        "written before it the last token alone, the one that it stands on."
+    ),
+    "M7": (
+        "Auxiliary tasks (`hint`, `association`) share the token budget with the main one, in turn, so that the main "
+        "task has half the updates of another trick, or fewer where the auxiliary problems are longer."
+    ),
+    "M8": (
+        "Zero padding goes to the longest answer that operands of a problem's own length can have; the thesis pads "
+        "numbers of all lengths to one fixed length."
+    ),
+    "M9": (
+        "Hard-ALiBi has two of four heads that see the last key and the last two; the authors' code gives eight of "
+        "twelve heads windows of up to eight keys in a model many times as large. Two keys find the place in a string "
+        "of random digits only where no pair of digits occurs twice."
     ),
 }

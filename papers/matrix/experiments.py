@@ -38,7 +38,8 @@ def entry(task: str, trick: str) -> Experiment:
         try:
             found = cell(task, trick, profile)
         except SettingError as error:
-            absent = dict.fromkeys(PROFILES, f"refused: {error}")
+            reason, *_ = str(error).split("; ")  # what to set instead is no advice where nobody sets anything
+            absent = dict.fromkeys(PROFILES, f"refused: {reason}")
             specs = {}
             break
         if profile == "cpu" and task not in QUICK:
@@ -74,12 +75,20 @@ def _figures() -> ModuleType:
     return figures
 
 
+def _scores() -> ModuleType:
+    """What the cells say, loaded when it is asked for."""
+    from papers.matrix import scores
+
+    return scores
+
+
 FIGURES: tuple[Figure, ...] = (
     figure_of(
         "reach",
         "How far each trick carries each task beyond its trained length",
         lambda runs: _figures().matrix(runs, REFUSED),
         EXPERIMENTS,
+        table=lambda runs: _scores().table(runs, REFUSED),
     ),
     figure_of(
         "aggregates",

@@ -3,6 +3,7 @@
 import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,8 +20,8 @@ from lengen.across_tasks import (
 from lengen.intervals import median
 from lengen.measures import trained
 from lengen.records import Run
-from papers.matrix.measures import RIGHT, accuracy_beyond, counts_by_length, reach
-from papers.matrix.scores import Cell, cells, compared, has_learned, named, of_trick
+from papers.matrix.measures import RIGHT, above_guessing, accuracy_beyond, counts_by_length, guessing, reach
+from papers.matrix.scores import Cell, cells, compared, has_learned, learned_by, named, of_trick
 from papers.matrix.spec import LEARNED
 from papers.matrix.tasks import TASKS
 
@@ -33,40 +34,70 @@ SHOWN = 6
 """Tricks whose performance profiles are drawn: those with the highest interquartile means."""
 
 
+class Column(NamedTuple):
+    """A column of the matrix: a task, and which axis of it is read."""
+
+    task: str
+    in_count: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{TASKS[self.task].name}: operands" if self.in_count else TASKS[self.task].name
+
+    def value(self, cell: Cell) -> float:
+        return cell.in_count if self.in_count else cell.reach
+
+    def words(self, cell: Cell) -> str:
+        """``1.5 (1-2)*``: the median, between what seeds lie where they differ, and whether the budget was larger."""
+        low, high = cell.span
+        apart = f" ({low:.3g}\N{EN DASH}{high:.3g})" if low < high and not self.in_count else ""
+        return f"{self.value(cell):.3g}{apart}{'*' * cell.retried}"
+
+
 def matrix(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
-    """Tasks by tricks; the number is the solved multiple of the trained length."""
+    """Tasks by tricks; the number is the solved multiple of the trained length, or of the most trained operands."""
     found = cells(runs, refused)
     tasks, tricks = (list(dict.fromkeys(key[axis] for key in found)) for axis in (0, 1))
-    values = np.full((len(tricks), len(tasks)), np.nan)
-    words = [["" for _ in tasks] for _ in tricks]
-    figure = Figure(figsize=(0.62 * len(tasks) + 3.4, 0.2 * len(tricks) + 1.6), layout="constrained")
+    counted = {task for (task, _), cell in found.items() if cell.in_count == cell.in_count}
+    columns = [column for task in tasks for column in (Column(task), *[Column(task, True)] * (task in counted))]
+    values = np.full((len(tricks), len(columns)), np.nan)
+    words = [["" for _ in columns] for _ in tricks]
+    figure = Figure(figsize=(0.66 * len(columns) + 3.4, 0.2 * len(tricks) + 1.7), layout="constrained")
     axes = figure.subplots()
-    for (task, trick), cell in found.items():
-        row, column = tricks.index(trick), tasks.index(task)
+    places = [
+        (tricks.index(trick), k) for task, trick in found for k, column in enumerate(columns) if column.task == task
+    ]
+    shown = [(row, k, columns[k], found[columns[k].task, tricks[row]]) for row, k in places]
+    for row, k, column, cell in shown:
         if cell.state == "tested":
-            values[row, column] = cell.reach / FURTHEST
-            words[row][column] = f"{cell.reach:.3g}{'*' if cell.retried else ''}"
+            values[row, k], words[row][k] = column.value(cell) / FURTHEST, column.words(cell)
     plotting.heat_table(
-        axes, values, words, rows=tricks, columns=[TASKS[task].name for task in tasks], size=6.5, hatched=True
+        axes, values, words, rows=tricks, columns=[column.name for column in columns], size=6.2, hatched=True
     )
-    for (task, trick), cell in found.items():
-        row, column = tricks.index(trick), tasks.index(task)
+    for row, k, _, cell in shown:
         if cell.state in ("refused", "not run"):
-            axes.add_patch(_square(column, row, "white"))
+            axes.add_patch(_square(k, row, "white"))
         if cell.state == "refused":
             half = 0.28
-            axes.plot([column - half, column + half], [row - half, row + half], color="0.6", lw=0.7)
-            axes.plot([column - half, column + half], [row + half, row - half], color="0.6", lw=0.7)
+            axes.plot([k - half, k + half], [row - half, row + half], color="0.6", lw=0.7)
+            axes.plot([k - half, k + half], [row + half, row - half], color="0.6", lw=0.7)
+        if cell.state == "untested":
+            said = f"{cell.learned:.2f}".removeprefix("0")
+            back = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+            axes.text(k, row, said, size=5.5, ha="center", va="center", color="0.3", bbox=back)
     axes.tick_params(axis="x", labelrotation=35)
     axes.tick_params(labelsize=7)
     bar = figure.colorbar(plotting.heat_scale(), ax=axes, ticks=[k / FURTHEST for k in range(6)], shrink=0.6)
     bar.ax.set_yticklabels([str(k) for k in range(6)])
     bar.set_label("solved multiple of the trained length")
     plotting.found(figure, _reached(found))
+    seeds = sorted({cell.seeds for cell in found.values() if cell.seeds})
+    of = " to ".join(map(str, (*seeds[:1], *seeds[1:][-1:]))) or "no"
     plotting.footnote(
         figure,
         f"Number and colour: largest length with exact match of at least {RIGHT:g}, and of all shorter ones, over the "
-        f"trained length; median over seeds. Hatched: the longest trained length stays below {LEARNED:g}. Crossed: the "
+        f"trained length (of operands: their number); median of {of} seed{'s' * (of != '1')}, in brackets between what "
+        f"they lie. Hatched: the longest trained length stays below {LEARNED:g}, at the value written. Crossed: the "
         "trick makes no sense for the task. White: not run. *: with four times the budget.",
         *_absent({name: some for name, some in runs.items() if name not in refused}),
     )
@@ -129,7 +160,12 @@ def curves(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
         if has_learned(some)
     }
     best = plotting.ranked(solved, 3)
-    plotting.found(figure, f"Exact match beyond the trained length: {best}" if best else f"No trick has learned {task}")
+    guess = max(guessing(some[0]) for some in shown.values())
+    for axes in panels[: len(groups)] if guess else ():
+        axes.axhline(guess, color="0.6", lw=0.8, ls=":", zorder=0)
+    where = f", where guessing gives {plotting.share(guess)}" if guess else ""
+    said = f"Exact match beyond the trained length{where}: {best}"
+    plotting.found(figure, said if best else f"No trick has learned {task}")
     note = (
         f"Not learned: below {LEARNED:g} at the longest trained length. Grey: trained lengths. "
         f"{plotting.seeds_note(shown, interval=True)} {plotting.BESIDE_NOTE}"
@@ -151,17 +187,19 @@ def _points(some: Sequence[Run]) -> pd.DataFrame:
 def aggregates(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
     """Interquartile mean of the accuracy beyond the range, probability of improvement, performance profiles.
 
-    A trick is shown by the tasks that it has learned, and compared with the plain decoder on those that both have.
+    Accuracies are above what guessing gives, so that tasks can be taken together. A trick is shown by the tasks that it
+    has learned, most tasks first, and compared with the plain decoder on those that both have; the title ranks those
+    alone that learned the same tasks, which are as many as any trick did.
     """
     tricks = dict.fromkeys(named(name)[1] for name in runs)
-    tables = {trick: of_trick(runs, trick, accuracy_beyond) for trick in tricks}
+    tables = {trick: of_trick(runs, trick, above_guessing) for trick in tricks}
     tables = {trick: table for trick, table in tables.items() if table.size}
     ran = Counter(named(name)[1] for name, some in runs.items() if some)
     wanted = {name: some for name, some in runs.items() if name not in refused}
     if not tables:
         return plotting.empty(list(wanted))
     means = {trick: float(interquartile_mean(table)) for trick, table in tables.items()}
-    order = sorted(tables, key=lambda trick: means[trick])
+    order = sorted(tables, key=lambda trick: (len(tables[trick]), means[trick]))
     figure = Figure(figsize=(9.6, 0.19 * len(order) + 1.8), layout="constrained")
     first, second, third = figure.subplots(1, 3)
     interval = functools.partial(stratified_interval, generator=np.random.default_rng(SEED))
@@ -169,7 +207,7 @@ def aggregates(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
         low, high = interval(interquartile_mean, tables[trick])
         first.plot([low, high], [row, row], color="0.6", lw=2)
         first.plot(means[trick], row, "o", color="black", ms=3)
-        left, right = compared(runs, trick, BASELINE, accuracy_beyond)
+        left, right = compared(runs, trick, BASELINE, above_guessing)
         if trick != BASELINE and left.size:
             low, high = interval(probability_of_improvement, left, right)
             second.plot([low, high], [row, row], color="0.6", lw=2)
@@ -179,8 +217,12 @@ def aggregates(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
         range(len(order)), labels=[f"{trick} ({len(tables[trick])} of {ran[trick]})" for trick in order], fontsize=6.5
     )
     second.set_yticks([])
-    first.set(xlabel="accuracy beyond the range, IQM", ylim=(-0.7, len(order) - 0.3))
-    second.set(xlabel=f"probability to beat {BASELINE}", xlim=(-0.03, 1.14), ylim=(-0.7, len(order) - 0.3))
+    first.set(xlabel="accuracy beyond, above guessing, IQM", ylim=(-0.7, len(order) - 0.3))
+    second.set(
+        xlabel=f"probability to beat {BASELINE} beyond\n(tasks that both have learned)",
+        xlim=(-0.03, 1.14),
+        ylim=(-0.7, len(order) - 0.3),
+    )
     second.axvline(0.5, color="0.8", lw=0.8, zorder=0)
     thresholds = np.linspace(0, FURTHEST, 51)
     best = order[::-1][:SHOWN]
@@ -192,16 +234,22 @@ def aggregates(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
         third.plot(thresholds, profile, look.line, color=look.colour, marker=look.marker, markevery=10, label=trick)
     third.set(xlabel="multiple of the trained length", ylabel="share of runs that solve more")
     third.legend(frameon=False, fontsize=6)
-    told = {
-        f"{trick} ({plotting.count(len(tables[trick]))} of {plotting.count(ran[trick])})": means[trick]
-        for trick in order
-    }
-    plotting.found(figure, f"Accuracy beyond the trained range over the tasks learned: {plotting.ranked(told, 3)}")
+    learned = {trick: frozenset(learned_by(runs, trick)) for trick in tables}
+    most = max(learned.values(), key=lambda tasks: (len(tasks), sum(other == tasks for other in learned.values())))
+    alike = {trick: means[trick] for trick in order if learned[trick] == most}
+    tasks = max(ran.values())
+    plotting.found(
+        figure,
+        f"Right beyond the range, above guessing, where {plotting.count(len(most))} of {plotting.count(tasks)} tasks "
+        f"were learned: {plotting.ranked(alike, 3)}",
+    )
+    beside = ", ".join(TASKS[task].name for task in learned.get(BASELINE, ())) or "nothing"
     plotting.footnote(
         figure,
-        "IQM: interquartile mean over tasks and seeds. In brackets: tasks whose trained range the trick has learned, "
-        "of those that ran; only these count, so two rows need not rest on the same ones. Right of the second panel: "
-        "tasks that both have learned. Bars: 95 % stratified bootstrap over seeds, too narrow with three.",
+        "IQM: interquartile mean over tasks and seeds, 0 for a guess. In brackets: tasks whose trained range the trick "
+        "has learned, of those that ran; only these count, so rows compare only where they rest on the same ones. "
+        f"Right of the second panel: how many tasks both have learned; {BASELINE} learned {beside}. Bars: 95 % "
+        "stratified bootstrap over seeds, too narrow with three, absent with one.",
         *_absent(wanted),
     )
     return figure

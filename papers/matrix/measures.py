@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from lengen.config.tasks import Parity
 from lengen.measures import Family, Measure, Missing, OfRun, short, trained
 from lengen.records import Run
 
@@ -76,6 +77,22 @@ def beyond(run: Run) -> tuple[float, int]:
     values = [value for length, value in by_length(run).items() if length > longest]
     examples = run.info["spec"]["test"]["examples"]  # type: ignore[index]
     return sum(values) * examples, len(values) * examples
+
+
+def guessing(run: Run) -> float:
+    """Exact match of guessing: an answer of one bit is right half the time, longer ones hardly ever.
+
+    A parity that is written out bit by bit, as a scratchpad does, is a long one.
+    """
+    data = trained(run).data
+    assert data is not None
+    return 0.5 if isinstance(data.task, Parity) and not getattr(data.format, "scratchpad", False) else 0.0
+
+
+def above_guessing(run: Run) -> float:
+    """`accuracy_beyond` above what guessing gives, as a share of what lies above it: 0 for a guess, 1 for no error."""
+    guess = guessing(run)
+    return max(0.0, accuracy_beyond(run) - guess) / (1 - guess)
 
 
 def learned(run: Run) -> float:

@@ -8,8 +8,8 @@ import numpy as np
 from lengen.across_tasks import Scores
 from lengen.config.experiment import Runs
 from lengen.intervals import median
-from lengen.records import Run
-from papers.matrix.measures import learned, reach
+from lengen.records import Run, to_table
+from papers.matrix.measures import accuracy_beyond, by_count, learned, reach, reach_in_count
 from papers.matrix.spec import LEARNED
 
 State = Literal["refused", "not run", "untested", "tested"]
@@ -25,6 +25,13 @@ class Cell(NamedTuple):
     seeds: int
     retried: bool
     """A run of it was trained with more than one budget."""
+    span: tuple[float, float] = (np.nan, np.nan)
+    """Between what the seeds' multiples lie."""
+    learned: float = np.nan
+    """Median over seeds of exact match at the longest trained length; nan where it has not run."""
+    in_count: float = np.nan
+    """Median over seeds of the multiple of the most trained operands that is solved; nan where there is no such axis,
+    or the cell is not tested."""
 
 
 def named(experiment: str) -> tuple[str, str]:
@@ -47,12 +54,53 @@ def cells(runs: Runs, refused: Sequence[str]) -> Mapping[tuple[str, str], Cell]:
         elif not some:
             cell = Cell("not run", np.nan, 0, False)
         else:
-            retried = any(_scalar(run, "budgets", 1.0) > 1 for run in some)
-            tested = has_learned(some)
-            how_far = median([reach(run)[0] for run in some]) if tested else np.nan
-            cell = Cell("tested" if tested else "untested", how_far, len(some), retried)
+            cell = _ran(some)
         found[named(name)] = cell
     return found
+
+
+def _ran(some: Sequence[Run]) -> Cell:
+    """The cell of a trick on a task that it has runs of."""
+    retried = any(_scalar(run, "budgets", 1.0) > 1 for run in some)
+    at_longest = median([learned(run) for run in some])
+    if not has_learned(some):
+        return Cell("untested", np.nan, len(some), retried, learned=at_longest)
+    multiples = [reach(run)[0] for run in some]
+    in_count = median([reach_in_count(run)[0] for run in some]) if all(map(by_count, some)) else np.nan
+    span = min(multiples), max(multiples)
+    return Cell("tested", median(multiples), len(some), retried, span, at_longest, in_count)
+
+
+def table(runs: Runs, refused: Sequence[str]) -> str:
+    """A line of CSV for every cell: what was found, and what its trainings took (medians over seeds)."""
+    rows = []
+    for (task, trick), cell in cells(runs, refused).items():
+        some = runs[f"matrix/{task}/{trick}"] if cell.seeds else []
+        took = [median([value(run) for run in some]) if some else np.nan for value in TOOK.values()]
+        beyond = median([accuracy_beyond(run) for run in some]) if some else np.nan
+        found = (cell.learned, cell.reach, *cell.span, cell.in_count, beyond)
+        rows.append((task, trick, cell.state, cell.seeds, *map(_shown, (*found, *took))))
+    head = ("task", "trick", "state", "seeds", "at_longest_trained", "reach", "least_reach", "largest_reach")
+    return to_table((*head, "reach_in_count", "beyond", *TOOK), rows)
+
+
+def _shown(value: float) -> str:
+    """Six digits; nothing for what is not known."""
+    return "" if np.isnan(value) else f"{value:.6g}"
+
+
+TOOK: Mapping[str, Callable[[Run], float]] = {
+    "lr": lambda run: _scalar(run, "lr", np.nan),
+    "budgets": lambda run: _scalar(run, "budgets", 1.0),
+    "parameters": lambda run: _number(run, "parameters"),
+    "tokens_of_last_training": lambda run: round(_number(run, "tokens_per_second") * _number(run, "seconds_training")),
+    "seconds_of_all_trainings": lambda run: _scalar(run, "seconds_of_all_trainings", np.nan),
+}
+"""Columns of `table` that say what a cell took."""
+
+
+def _number(run: Run, name: str) -> float:
+    return float(run.info[name])  # type: ignore[arg-type]
 
 
 def of_trick(runs: Runs, trick: str, measure: Callable[[Run], float]) -> Scores:
@@ -60,7 +108,7 @@ def of_trick(runs: Runs, trick: str, measure: Callable[[Run], float]) -> Scores:
 
     Of seeds as many as every one of these cells has; empty where no task is left.
     """
-    return _table(list(_learned_by(runs, trick).values()), measure)
+    return _table(list(learned_by(runs, trick).values()), measure)
 
 
 def compared(runs: Runs, trick: str, baseline: str, measure: Callable[[Run], float]) -> tuple[Scores, Scores]:
@@ -68,13 +116,13 @@ def compared(runs: Runs, trick: str, baseline: str, measure: Callable[[Run], flo
 
     Of seeds as many as every one of these cells has; both are empty where no task is left.
     """
-    left, right = _learned_by(runs, trick), _learned_by(runs, baseline)
+    left, right = learned_by(runs, trick), learned_by(runs, baseline)
     tasks = [task for task in left if task in right]
     both = _table([left[task] for task in tasks] + [right[task] for task in tasks], measure)
     return both[: len(tasks)], both[len(tasks) :]
 
 
-def _learned_by(runs: Runs, trick: str) -> Mapping[str, Sequence[Run]]:
+def learned_by(runs: Runs, trick: str) -> Mapping[str, Sequence[Run]]:
     """The runs of a trick by task, where it has learned the trained range."""
     found = {named(name)[0]: some for name, some in runs.items() if some and named(name)[1] == trick}
     return {task: some for task, some in found.items() if has_learned(some)}

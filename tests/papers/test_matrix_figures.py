@@ -1,5 +1,8 @@
 """What the matrix shows of made runs: reach, states of cells, aggregates, pictures."""
 
+import csv
+import dataclasses
+import io
 import math
 
 import numpy as np
@@ -10,8 +13,8 @@ from lengen import plotting
 from lengen.measures import Missing
 from papers.matrix import figures
 from papers.matrix.experiments import FIGURES, REFUSED
-from papers.matrix.measures import accuracy_beyond, beyond, reach, reach_in_count
-from papers.matrix.scores import cells, compared, of_trick
+from papers.matrix.measures import above_guessing, accuracy_beyond, beyond, guessing, reach, reach_in_count
+from papers.matrix.scores import cells, compared, of_trick, table
 from papers.matrix.summary import summary
 from papers.matrix.tasks import TASKS
 from tests.papers.made_matrix import DECLARED, run, runs
@@ -53,8 +56,12 @@ def test_cells_are_refused_untested_tested_or_not_run():
     made["matrix/copy/fire"] = [run("copy/fire", seed, 3, at_range=0.9, budgets=4) for seed in range(3)]
     found = cells(made, REFUSED)
     assert found["copy", "scratchpad"].state == "refused" and math.isnan(found["copy", "scratchpad"].reach)
-    assert found["copy", "rope"] == ("tested", 2.0, 3, False)
+    assert found["copy", "rope"][:5] == ("tested", 2.0, 3, False, (2.0, 2.0))
     assert found["copy", "fire"].state == "untested" and found["copy", "fire"].retried
+    assert (found["copy", "rope"].learned, found["copy", "fire"].learned) == (1.0, 0.9)
+    assert math.isnan(found["copy", "rope"].in_count)
+    summed = runs("sums", {"coupled-scratchpad": 2})
+    assert cells(summed, REFUSED)["sums", "coupled-scratchpad"].in_count == 1.0
     assert found["copy", "plain"].state == "not run"
 
 
@@ -80,12 +87,53 @@ def test_the_matrix_shows_reach_hatches_and_crosses():
     with plotting.style():
         drawing = figures.matrix(made, REFUSED)
     shown = texts(drawing)
-    assert {"2", "1", "1.5*"} <= {*shown} and "copy" in shown and "rope" in shown
+    assert {"2", "1", "1.5*", ".90"} <= {*shown} and "copy" in shown and "rope" in shown
     (axes,) = (axes for axes in drawing.axes if axes.images)
     assert len(axes.lines) == 2 * len(REFUSED), "a cross has two lines"
     missing = sum(not some for some in made.values())
     assert len(axes.patches) == missing, "white where refused or not run; the untested cell keeps its hatches"
     assert np.isfinite(np.ma.filled(axes.images[0].get_array(), np.nan)).sum() == 3
+
+
+def test_the_matrix_says_between_what_seeds_lie_and_has_a_column_of_operands():
+    made = runs("sums", {"coupled-scratchpad": 2})
+    made["matrix/sums/plain"] = [run("sums/plain", seed, reach) for seed, reach in enumerate((1, 2, 3))]
+    with plotting.style():
+        shown = texts(figures.matrix(made, REFUSED))
+    assert "2 (1\N{EN DASH}3)" in shown and "sums of several: operands" in shown
+    assert any("median of 3 seeds" in text.replace("\n", " ") for text in shown)
+
+
+def test_a_table_has_a_line_for_every_cell_with_what_it_took():
+    made = runs("copy", {"rope": 2})
+    took = {"parameters": 83136, "tokens_per_second": 1000, "seconds_training": 20.5}
+    some = made["matrix/copy/rope"]
+    made["matrix/copy/rope"] = [dataclasses.replace(one, info={**one.info, **took}) for one in some]
+    rows = {(row["task"], row["trick"]): row for row in csv.DictReader(io.StringIO(table(made, REFUSED)))}
+    assert rows.keys() == {(name.split("/")[1], name.split("/")[2]) for name in DECLARED}
+    row = rows["copy", "rope"]
+    assert (row["state"], row["reach"], row["least_reach"], row["parameters"]) == ("tested", "2", "2", "83136")
+    assert row["tokens_of_last_training"] == "20500" and row["reach_in_count"] == row["lr"] == ""
+    assert rows["copy", "plain"]["state"] == "not run" and rows["copy", "scratchpad"]["state"] == "refused"
+
+
+def test_accuracy_is_taken_above_what_guessing_gives():
+    """One bit is right half the time; a parity that is written out is no guess."""
+    alone, written = run("parity/rope", reach=2), run("parity/coupled-scratchpad", reach=2)
+    assert (guessing(alone), guessing(written), guessing(run("copy/rope"))) == (0.5, 0.0, 0.0)
+    assert above_guessing(alone) == pytest.approx((accuracy_beyond(alone) - 0.5) / 0.5)
+    assert above_guessing(written) == accuracy_beyond(written)
+    assert above_guessing(run("parity/rope", reach=1)) == 0.0, "worse than a guess is no more than one"
+
+
+def test_only_tricks_that_learned_the_same_tasks_are_ranked():
+    made = runs("copy", {"rope": 2, "fire": 1, "abc": 5}) | {
+        name: some for name, some in runs("reverse", {"rope": 2, "fire": 3}).items() if some
+    }
+    with plotting.style():
+        shown = " ".join(texts(figures.aggregates(made, REFUSED))).replace("\n", " ")
+    assert "where two of two tasks were learned: " in shown and "abc 100 %" not in shown
+    assert "plain learned nothing" in shown
 
 
 def test_curves_have_a_line_for_each_trick_that_ran():

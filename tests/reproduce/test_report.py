@@ -208,9 +208,15 @@ def test_every_experiment_has_a_line_with_its_values_or_why_not():
     first, *others = experiment_lines.lines(declared, {declared[0].name: {("reference", "cpu"): done}})
     assert (first.second, first.third) == (declared[0].figure, declared[0].variant)
     assert (first.inside, first.outside) == accuracies(done[1]), "the median"
+    assert (first.longest, first.state, first.took) == ("50.0 %", "not learned", ("", "", ""))
+    took = {"parameters": 83136, "tokens_per_second": 1e5, "seconds_training": 20.0, "seconds": 1234.5}
+    learned = [run(declared[0].name, spec(), seed, 1.0) for seed in range(3)]
+    learned = [dataclasses.replace(one, info={**one.info, **took}) for one in learned]
+    (other,) = experiment_lines.lines(declared[:1], {declared[0].name: {("reference", "cpu"): learned}})
+    assert (other.state, other.took) == ("learned", ("83,136", "2", "1,234"))
     assert first.size == "cpu size, 3 seeds, reference runs" and len(first.runs) == 3
     for line, item in zip(others, declared[1:], strict=True):
-        assert (line.inside, line.outside, line.runs) == ("", "", ())
+        assert (line.inside, line.outside, line.runs, line.state) == ("", "", (), "not run")
         assert line.size == "not run" if item.specs else line.size.startswith("refused: ")
 
 

@@ -103,6 +103,10 @@ def test_experiments_are_left_by_both_parts_of_their_names(site, browser):
     assert browser.run(choose, [["third", "abc"]]) == [name for name in names if name.endswith("/abc")]
     assert browser.run(choose, [["second", "copy"]]) == ["copy/abc"]
     assert browser.run("return document.getElementById('left').textContent") == f"1 of {len(names)} experiments"
+    states = "return [...new Set([...document.querySelectorAll('tr.experiment')].map(r => r.dataset.state))]"
+    for state in browser.run(states):
+        left = browser.run(choose, [["second", ""], ["third", ""], ["state", state]])
+        assert left and (len(left) < len(names) or len(browser.run(states)) == 1)
 
 
 def test_a_deep_link_leads_to_its_claim(site, browser):

@@ -41,7 +41,7 @@ def _hinted(spec: ChosenSpec, longest: int) -> ChosenSpec:
         raise Refused("no source names an auxiliary task for it that has the same digits")
     part = HINTS[task.name](longest)
     if part.UNITS_FIRST and not task.NUMBERS:
-        raise Refused("its auxiliary task is answered from the units on, and its own answer is no number")
+        raise Refused("not built: its auxiliary task is answered from the units on, which an answer of one bit is not")
     if part.UNITS_FIRST:
         spec = lowest_first(spec)
     return changed(spec, {"data.hints": (part,)})

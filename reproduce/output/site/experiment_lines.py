@@ -9,11 +9,14 @@ from typing import NamedTuple
 
 from lengen.config.experiment import PROFILES, Experiment
 from lengen.intervals import median
+from lengen.measures import LEARNED
 from lengen.records import Run
 from reproduce.comparison import effects
 from reproduce.output.site.claim_cards import run_page
-from reproduce.runs.accuracy import shares
+from reproduce.runs.accuracy import at_longest, shares
 
+LEARNED_IT, NOT_LEARNED, NOT_RUN = "learned", "not learned", "not run"
+"""What experiments are filtered by."""
 Made = Mapping[str, Mapping[tuple[str, str], Sequence[Run]]]
 """Experiment -> (store, profile) -> its runs."""
 
@@ -28,8 +31,14 @@ class Line(NamedTuple):
     claim: str
     inside: str
     """Exact match in the trained range, median over seeds; empty without runs."""
+    longest: str
+    """The same at the longest trained length alone."""
     outside: str
-    """The same beyond it."""
+    """The same beyond the trained range."""
+    state: str
+    """Whether its longest trained length was learned, as a filter names it."""
+    took: tuple[str, str, str]
+    """Parameters, millions of tokens of the training, seconds of the run: medians over seeds; empty without runs."""
     size: str
     """Size, seeds and store; without runs, why there are none."""
     runs: Sequence[tuple[str, str]]
@@ -46,20 +55,50 @@ def _line(experiment: Experiment, made: Mapping[tuple[str, str], Sequence[Run]])
     if not held:
         # Without any size there is one reason for all of them: it is refused.
         why = "not run" if experiment.specs else "; ".join(dict.fromkeys(experiment.absent.values()))
-        return Line(experiment.figure, experiment.variant, experiment.claim, "", "", why, ())
+        return Line(experiment.figure, experiment.variant, experiment.claim, "", "", "", NOT_RUN, ("", "", ""), why, ())
     store, profile = max(held, key=lambda key: (key[0] == "reference", PROFILES.index(key[1])))
     some = held[store, profile]
     inside, outside = zip(*map(shares, some), strict=True)
+    longest = [at_longest(run) for run in some]
     seeds = effects.seeds(len(some))
     return Line(
         experiment.figure,
         experiment.variant,
         experiment.claim,
         _percent(inside),
+        _percent(longest),
         _percent(outside),
+        _state(some, longest),
+        _took(some),
         f"{profile} size, {seeds}, {store} runs",
         tuple((f"seed {run.seed}", run_page(run)) for run in some),
     )
+
+
+def _state(some: Sequence[Run], longest: Sequence[float]) -> str:
+    """Of weights set by hand, and of what was not tested there, nothing was learned that could be filtered by."""
+    found = [rate for rate in longest if not math.isnan(rate)]
+    if not found or all(run.constructed for run in some):
+        return ""
+    return LEARNED_IT if median(found) >= LEARNED else NOT_LEARNED
+
+
+def _took(some: Sequence[Run]) -> tuple[str, str, str]:
+    def told(values: Sequence[float], form: str) -> str:
+        known = [value for value in values if value]
+        return format(median(known), form) if known else ""
+
+    tokens = [_number(run, "tokens_per_second") * _number(run, "seconds_training") / 1e6 for run in some]
+    return (
+        told([_number(run, "parameters") for run in some], ",.0f"),
+        told(tokens, ".3g"),
+        told([_number(run, "seconds") for run in some], ",.0f"),
+    )
+
+
+def _number(run: Run, name: str) -> float:
+    value = run.info.get(name)
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _percent(rates: Sequence[float]) -> str:

@@ -269,15 +269,15 @@ if (verdict) {
   for (const control of [verdict, text]) control.addEventListener("input", filter);
   filter();
 }
-const second = document.getElementById("second"), third = document.getElementById("third");
+const [second, third, state] = ["second", "third", "state"].map(name => document.getElementById(name));
 if (second) {
   const rows = [...document.querySelectorAll("tr.experiment")];
   const choose = () => {
     for (const row of rows) row.hidden = Boolean((second.value && row.dataset.second !== second.value)
-      || (third.value && row.dataset.third !== third.value));
+      || (third.value && row.dataset.third !== third.value) || (state.value && row.dataset.state !== state.value));
     document.getElementById("left").textContent = `${rows.filter(row => !row.hidden).length} of ${rows.length} experiments`;
   };
-  for (const control of [second, third]) control.addEventListener("input", choose);
+  for (const control of [second, third, state]) control.addEventListener("input", choose);
   choose();
 }
 function reveal() {
