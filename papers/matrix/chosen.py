@@ -1,11 +1,12 @@
-"""One run of the matrix: try each learning rate shortly, train with the best, and once more where that did not learn.
+"""One run of the matrix: a whole budget with each learning rate until one teaches the trained range, and where none
+does, one further training with the best of them.
 
-A `ChosenSpec` enters; the scores of the last training leave, with the rate, what chose it and the trainings' costs
-among the scalars. Every training has a folder of its own, so a killed run goes on in whichever it was.
+A `ChosenSpec` enters; the scores of the training that is kept leave, with its rate, what each rate came to and the
+trainings' costs among the scalars. Every training has a folder of its own, so a killed run goes on in whichever it was.
 """
 
+import contextlib
 import json
-import math
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,8 +15,7 @@ from typing import NamedTuple
 
 from lightning.pytorch.loggers.logger import Logger
 
-from lengen.callbacks import METRICS, VALIDATION, read_metrics
-from lengen.callbacks.metrics_logger import TRAIN_LOSS
+from lengen.callbacks import METRICS, VALIDATION
 from lengen.config.spec import Spec
 from lengen.measures import Trained
 from lengen.progress import Progress
@@ -25,38 +25,29 @@ from lengen.training.divergence import DivergedError
 from lengen.whole_files import write_whole
 from papers.matrix.spec import ChosenSpec
 
-LAST = 0.2
-"""Share of a short training whose losses are averaged, to tell rates apart that validate equally."""
 DONE = "done.json"
 """What is known of a training that is over, in its folder."""
 
 
-class Trial(NamedTuple):
-    """What a short training with one rate came to, on problems of the trained range."""
+class Tried(NamedTuple):
+    """What a training with one rate came to, on problems of the trained range."""
 
     rate: float
-    validation: float
-    """Exact match on fresh problems."""
-    loss: float
-    """Mean loss of its last steps, whose problems were fresh, too."""
-    seconds: float
-
-
-class First(NamedTuple):
-    """How the training with one budget ended."""
-
     learned: float
     """Exact match at the longest trained length."""
+    validation: float
+    """Exact match on fresh problems of all trained lengths."""
     seconds: float
 
 
-def best(trials: Sequence[Trial]) -> Trial:
-    """The trial with the highest validation; of equal ones that with the lowest loss.
+def best(tried: Sequence[Tried]) -> Tried:
+    """The one with the highest exact match at the longest trained length; of equal ones that with the highest
+    validation.
 
-    >>> best([Trial(1e-3, 0.5, 0.4, 1.0), Trial(3e-3, 0.5, 0.3, 1.0), Trial(1e-2, 0.0, 2.0, 1.0)]).rate
+    >>> best([Tried(1e-3, 0.5, 0.4, 1.0), Tried(3e-3, 0.5, 0.6, 1.0), Tried(1e-2, 0.0, 0.9, 1.0)]).rate
     0.003
     """
-    return max(trials, key=lambda trial: (trial.validation, -trial.loss))
+    return max(tried, key=lambda one: (one.learned, one.validation))
 
 
 def at_longest(grid: Grid, span: Trained) -> float:
@@ -73,74 +64,61 @@ def execute(
     report: Callable[[Progress], None],
     loggers: Sequence[Logger] = (),
 ) -> lengen.Outcome:
-    """Make one run; called again after a kill it goes on. ``loggers`` get the values of the training that is kept."""
+    """Make one run; called again after a kill it goes on. ``loggers`` get the values of all of its trainings."""
     spec.check()
-    trials = [_try(spec.trial(rate), seed, folder / f"trial-{number}") for number, rate in enumerate(spec.choice.rates)]
-    rate = best(trials).rate
-    (learned, seconds), outcome = _first(spec, rate, seed, folder / "first", report, loggers)
-    kept, times = "first", 1
-    if learned < spec.choice.learned and spec.choice.retry > 1:
-        kept, times = "retry", spec.choice.retry
-        place = folder / kept
-        place.mkdir(exist_ok=True)
-        outcome = spec.trained(rate, times).run(seed, place, report, loggers)
+    tried: list[Tried] = []
+    kept, times, outcome = folder, 1, None
+    for rate in spec.choice.rates:
+        kept = folder / f"rate-{rate:g}"
+        one, outcome = _train(spec, spec.trained(rate), seed, kept, report, loggers)
+        tried.append(one)
+        if one.learned >= spec.choice.learned:
+            break
+    chosen = best(tried)
+    seconds = sum(one.seconds for one in tried)
+    if chosen.learned < spec.choice.learned and spec.choice.retry > 1:
+        kept, times = folder / "further", spec.choice.retry
+        kept.mkdir(exist_ok=True)
+        outcome = spec.trained(chosen.rate, times).run(seed, kept, report, loggers)
         seconds += outcome.info["seconds_training"]
-    assert outcome is not None
+    elif outcome is None or kept != folder / f"rate-{chosen.rate:g}":
+        kept = folder / f"rate-{chosen.rate:g}"
+        outcome = spec.trained(chosen.rate).run(seed, kept, report, loggers)
     for name in (METRICS, lengen.WEIGHTS):
-        shutil.copyfile(folder / kept / name, folder / name)
+        shutil.copyfile(kept / name, folder / name)
     scalars = {
         **outcome.info["scalars"],
-        "lr": rate,
+        "lr": chosen.rate,
         "budgets": times,
-        "exact_at_longest_of_first": learned,
-        "seconds_of_all_trainings": round(seconds + sum(trial.seconds for trial in trials), 1),
-        **{f"validation_at_{trial.rate:g}": trial.validation for trial in trials},
-        **{f"loss_at_{trial.rate:g}": trial.loss for trial in trials if math.isfinite(trial.loss)},
+        "seconds_of_all_trainings": round(seconds, 1),
+        **{f"exact_at_longest_with_{one.rate:g}": one.learned for one in tried},
     }
-    tried = ", ".join(f"{trial.rate:g}" for trial in trials)
-    notes = [f"learning rate {rate:g} of {tried}"]
+    notes = [f"learning rate {chosen.rate:g}, after {len(tried)} of {len(spec.choice.rates)}"]
     if times > 1:
         notes.append(
-            f"trained again with {times} times the budget: exact match at the trained length was {learned:.2f}"
+            f"trained again with {times} times the budget: exact match at the trained length was {chosen.learned:.2f}"
         )
     return replace(outcome, info=outcome.info | {"scalars": scalars, "notes": [*notes, *outcome.info.get("notes", [])]})
 
 
-def _try(trial: Spec, seed: int, folder: Path) -> Trial:
-    """A short training, where it has not been made; a loss that diverged is the worst there is."""
-    done = folder / DONE
-    if not done.exists():
-        folder.mkdir(exist_ok=True)
-        try:
-            info = lengen.execute(trial, seed, folder, lambda progress: None).info
-        except DivergedError:
-            found = Trial(trial.train.lr, 0.0, math.inf, 0.0)
-        else:
-            losses = [value for _, name, value in read_metrics(folder / METRICS) if name == TRAIN_LOSS]
-            tail = losses[-max(1, round(LAST * len(losses))) :]
-            validation = info["scalars"][VALIDATION]
-            found = Trial(trial.train.lr, validation, sum(tail) / len(tail), info["seconds_training"])
-        write_whole(done, json.dumps(found._asdict()))
-    return Trial(**json.loads(done.read_text()))
-
-
-def _first(
+def _train(
     spec: ChosenSpec,
-    rate: float,
+    training: Spec,
     seed: int,
     folder: Path,
     report: Callable[[Progress], None],
     loggers: Sequence[Logger],
-) -> tuple[First, lengen.Outcome | None]:
-    """The training with one budget; without its outcome where it is over and another one follows."""
-    done = folder / DONE
-    before = First(**json.loads(done.read_text())) if done.exists() else None
-    if before is not None and before.learned < spec.choice.learned and spec.choice.retry > 1:
-        return before, None
+) -> tuple[Tried, lengen.Outcome | None]:
+    """A training with one rate; without its outcome where it was over before. A loss that diverged is the worst there
+    is."""
+    done, rate = folder / DONE, training.train.lr
+    if done.exists():
+        return Tried(**json.loads(done.read_text())), None
     folder.mkdir(exist_ok=True)
-    outcome = spec.trained(rate).run(seed, folder, report, loggers)
-    task = spec.data.task
-    seconds = outcome.info["seconds_training"] if before is None else before.seconds
-    found = First(at_longest(outcome.grid, Trained(task.longest, task.most)), seconds)
+    outcome, found = None, Tried(rate, -1.0, 0.0, 0.0)
+    with contextlib.suppress(DivergedError):
+        outcome = training.run(seed, folder, report, loggers)
+        learned = at_longest(outcome.grid, Trained(spec.data.task.longest, spec.data.task.most))
+        found = Tried(rate, learned, outcome.info["scalars"][VALIDATION], outcome.info["seconds_training"])
     write_whole(done, json.dumps(found._asdict()))
     return found, outcome

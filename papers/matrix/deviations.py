@@ -15,10 +15,9 @@ DEVIATIONS: dict[str, str] = {
     ),
     "M4": ("The window stands on a decoder, where nothing aligns it with the digit that is written."),
     "M5": (
-        "Each run chooses its own learning rate of three, by three trainings with a tenth of the budget each: by exact "
-        "match on 256 fresh problems of the trained lengths, of which none is held out, then by the loss. A retry with "
-        "four times the budget keeps the rate. So short a training favours large rates, and of two that are close, "
-        "chance decides: a cell that did not learn may have had the wrong one of them (RECIPES.md counts how often)."
+        "Each run tries its own learning rate of three: a whole budget with each, in the same order everywhere, until "
+        "one has taught its longest trained length (none of the trained lengths is held out); where none has, one "
+        "further training with the best of them and four times the budget."
     ),
     "M6": (
         "A bias is calibrated for a decoder: tokens of the prompt read themselves alone, as beside an encoder without "

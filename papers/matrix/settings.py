@@ -15,11 +15,9 @@ from lengen.config.spec import replace
 from papers.matrix.spec import ChoiceSpec, ChosenSpec
 from papers.matrix.tasks import Row
 
-RATES = (5e-4, 1.5e-3, 4e-3)
-"""Peak learning rates that every cell may choose from."""
+RATES = (1.5e-3, 4e-3, 5e-4)
+"""Peak learning rates that every cell may choose from, in the order in which they are tried."""
 BATCH = {"smoke": 4, "cpu": 64, "night": 64}
-SHARE = 0.1
-"""Share of the budget that each of the short trainings has."""
 ROOM = 1.5
 """Table rows per token of the longest tested problem."""
 
@@ -49,7 +47,7 @@ def plain(row: Row, profile: str) -> ChosenSpec:
         train=TrainSpec(
             steps=1,
             batch=BATCH[profile],
-            lr=RATES[1],
+            lr=RATES[0],
             betas=(0.9, 0.99),
             warmup=0.05,
             bucket=2 if small else 16,
@@ -60,19 +58,17 @@ def plain(row: Row, profile: str) -> ChosenSpec:
         test=TestSpec(
             lengths=row.lengths(profile), counts=row.counts(profile), examples=4 if small else 200, free_running=False
         ),
-        choice=ChoiceSpec(rates=RATES, steps=1),
+        choice=ChoiceSpec(rates=RATES),
     )
-    if small:  # a smoke run makes the first training and no second one, which could only fail in the same way
-        spec = overlay(spec, {"choice": {"rates": RATES[:2], "retry": 1}, "train.lr": RATES[1]})
+    if small:  # a smoke run tries two rates and makes no further training, which could only fail in the same way
+        spec = overlay(spec, {"choice": {"rates": RATES[:2], "retry": 1}})
     return spec
 
 
 def budgeted(spec: ChosenSpec, tokens: int) -> ChosenSpec:
-    """As many steps as the tokens of a budget allow, a tenth of them for each short training, which is of the first of
-    the trainings that share the budget."""
+    """As many steps as the tokens of a budget allow, of all the trainings that share it."""
     each = [spec.train.batch * mean_tokens(data) for data in spec.read()]
-    steps, short = max(2, round(tokens / sum(each))), max(2, round(SHARE * tokens / each[0]))
-    return overlay(spec, {"train.steps": steps, "choice.steps": short})
+    return overlay(spec, {"train.steps": max(2, round(tokens / sum(each)))})
 
 
 def mean_tokens(data: DataSpec) -> float:

@@ -31,13 +31,12 @@ class ChoiceSpec(Section, frozen=True):
     """How the learning rate is chosen, and what happens where the trained range is not learned."""
 
     rates: Annotated[tuple[NotNegative, ...], Meta(min_length=1)]
-    """Peak learning rates that are tried, each by a short training of its own."""
-    steps: Size
-    """Optimizer steps of each short training."""
+    """Peak learning rates in the order in which they are tried, each with a whole budget, until one has taught the
+    trained range."""
     learned: Share = LEARNED
-    """Exact match at the longest trained length below which a model is trained again."""
+    """Exact match at the longest trained length from which a rate is kept."""
     retry: Size = 4
-    """Times the steps of the one further training of a model that has not learned; 1: there is none."""
+    """Times the steps of the one further training, with the best of the rates, where none has; 1: there is none."""
 
 
 def untested(spec: Spec) -> TestSpec:
@@ -52,7 +51,7 @@ class ChosenSpec(Spec, frozen=True, kw_only=True):
     choice: ChoiceSpec
 
     def read(self) -> tuple[DataSpec, ...]:
-        """The data of the trainings that share one budget and have equal steps, those that choose a rate aside."""
+        """The data of the trainings that share one budget and have equal steps."""
         return (self.data,)
 
     def run(
@@ -62,19 +61,14 @@ class ChosenSpec(Spec, frozen=True, kw_only=True):
 
         return execute(self, seed, folder, report, loggers)
 
-    def trial(self, rate: float) -> Spec:
-        """The short training with one rate; nothing but its validation is read."""
-        train = structs.replace(self.train, lr=rate, steps=self.choice.steps, evaluations=1)
-        return Spec(data=self.data, model=self.model, train=train, test=untested(self))
-
     def trained(self, rate: float, times: int = 1) -> Spec:
-        """The training that is measured, with the chosen rate, for so many times the steps."""
+        """A training with one rate, for so many times the steps, and its test."""
         train = structs.replace(self.train, lr=rate, steps=times * self.train.steps)
         return Spec(data=self.data, model=self.model, train=train, test=self.test)
 
     def trainings(self) -> tuple[Spec, ...]:
-        """The short trainings and the one that is measured; whether there is another one is not known before."""
-        return (*(self.trial(rate) for rate in self.choice.rates), *self.trained(self.train.lr).trainings())
+        """Those of the first two rates: how many are tried, and whether there is a further one, is not known before."""
+        return tuple(part for rate in self.choice.rates[:2] for part in self.trained(rate).trainings())
 
     def check(self) -> None:
         """Raise `SettingError` for a choice that cannot be made."""
@@ -129,17 +123,12 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
 
 
 class CalibratedChoice(ChosenSpec, frozen=True, kw_only=True):
-    """A cell with a calibrated bias: its rate is chosen for the first training, and both have it."""
+    """A cell with a calibrated bias: a rate is tried for both of its trainings."""
 
     calibration: CalibrationSpec
 
     def read(self) -> tuple[DataSpec, ...]:
         return tuple(training.data for training in self.trained(self.train.lr).trainings())
-
-    def trial(self, rate: float) -> Spec:
-        first, _ = self.trained(rate).trainings()
-        train = structs.replace(first.train, steps=self.choice.steps, evaluations=1)
-        return structs.replace(first, train=train)
 
     def trained(self, rate: float, times: int = 1) -> CalibratedSpec:
         spec = super().trained(rate, times)

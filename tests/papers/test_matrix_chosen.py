@@ -1,7 +1,7 @@
-"""Runs of a cell: each rate is tried, the best trains, what does not learn is trained again; a killed run goes on."""
+"""Runs of a cell: rates are tried until one teaches the range, what none teaches is trained longer; a killed run goes
+on."""
 
 import json
-import math
 
 import pytest
 
@@ -13,8 +13,9 @@ from lengen.progress import Progress
 from lengen.training import run as lengen
 from lengen.training.build import load
 from papers.matrix import chosen
-from papers.matrix.chosen import Trial, at_longest, best
+from papers.matrix.chosen import Tried, at_longest, best
 from papers.matrix.experiments import cell
+from papers.matrix.settings import RATES
 from reproduce.runs.estimate import cost
 
 SPEC = cell("copy", "learned", "smoke")
@@ -37,21 +38,35 @@ def trained(monkeypatch):
     return made
 
 
-def test_validation_chooses_then_the_loss():
-    low, high = Trial(1e-3, 0.2, 0.9, 1.0), Trial(1e-2, 0.1, 0.1, 1.0)
+@pytest.fixture
+def reached(monkeypatch):
+    """Exact match at the longest trained length that each rate is said to come to."""
+    said: dict[float, float] = {}
+    inner = chosen._train
+
+    def told(spec, training, *arguments):
+        found, outcome = inner(spec, training, *arguments)
+        return found._replace(learned=said[training.train.lr]), outcome
+
+    monkeypatch.setattr(chosen, "_train", told)
+    return said
+
+
+def test_the_longest_trained_length_chooses_then_validation():
+    low, high = Tried(1e-3, 0.2, 0.9, 1.0), Tried(1e-2, 0.1, 1.0, 1.0)
     assert best([low, high]) is low
-    assert best([low, high, Trial(5e-3, 0.2, 0.5, 1.0)]).rate == 5e-3
-    assert best([Trial(1.0, 0.0, math.inf, 0.0), Trial(0.1, 0.0, 9.0, 1.0)]).rate == 0.1
+    assert best([low, high, Tried(5e-3, 0.2, 0.95, 1.0)]).rate == 5e-3
+    assert best([Tried(1.0, -1.0, 0.0, 0.0), Tried(0.1, 0.0, 0.0, 1.0)]).rate == 0.1, "better than what diverged"
 
 
-def test_a_model_that_does_not_learn_is_trained_once_more(trained, tmp_path):
+def test_a_model_that_no_rate_teaches_is_trained_once_more(trained, tmp_path):
     spec = overlay(SPEC, {"choice.retry": 3})
     outcome = spec.run(0, tmp_path, silent)
-    short, steps = spec.choice.steps, spec.train.steps
-    rate = outcome.info["scalars"]["lr"]
-    assert trained == [*((one, short) for one in spec.choice.rates), (rate, steps), (rate, 3 * steps)]
-    assert outcome.info["scalars"]["budgets"] == 3 and outcome.info["scalars"]["exact_at_longest_of_first"] < 0.95
-    assert "3 times the budget" in outcome.info["notes"][1]
+    scalars, steps, rates = outcome.info["scalars"], spec.train.steps, spec.choice.rates
+    rate = scalars["lr"]
+    assert trained == [*((one, steps) for one in rates), (rate, 3 * steps)]
+    assert scalars["budgets"] == 3 and "3 times the budget" in outcome.info["notes"][1]
+    assert all(scalars[f"exact_at_longest_with_{one:g}"] < 0.95 for one in rates)
     assert load(spec, tmp_path / lengen.WEIGHTS) is not None and (tmp_path / "metrics.csv").exists()
     assert at_longest(outcome.grid, Trained(spec.data.task.longest, 1)) < 0.95
     trained.clear()
@@ -60,18 +75,57 @@ def test_a_model_that_does_not_learn_is_trained_once_more(trained, tmp_path):
     assert again.grid.scores == outcome.grid.scores
 
 
-def test_a_model_that_learns_has_one_budget(trained, tmp_path):
-    spec = overlay(SPEC, {"choice": {"retry": 3, "learned": 0.0}})
+def test_the_first_rate_that_teaches_the_range_is_kept(trained, tmp_path):
+    spec = overlay(SPEC, {"choice": {"rates": RATES, "retry": 3, "learned": 0.0}})
     outcome = spec.run(0, tmp_path, silent)
-    assert len(trained) == len(spec.choice.rates) + 1
+    assert trained == [(RATES[0], spec.train.steps)]
     scalars = outcome.info["scalars"]
     rate, *others = outcome.info["notes"]
-    assert scalars["budgets"] == 1 and rate.startswith("learning rate ")
+    assert scalars["budgets"] == 1 and rate == "learning rate 0.0015, after 1 of 3"
     assert all("chance" in note for note in others), "what the training says of itself is kept"
-    trials = [json.loads((tmp_path / f"trial-{k}" / chosen.DONE).read_text()) for k in range(len(spec.choice.rates))]
-    assert scalars["lr"] == best([Trial(**trial) for trial in trials]).rate
-    assert {f"validation_at_{trial['rate']:g}" for trial in trials} <= scalars.keys()
+    assert scalars["lr"] == RATES[0] and not any(f"_with_{one:g}" in name for name in scalars for one in RATES[1:])
     assert spec.run(0, tmp_path, silent).grid.scores == outcome.grid.scores
+
+
+def test_others_are_tried_after_one_that_does_not(trained, reached, tmp_path):
+    spec = overlay(SPEC, {"choice": {"rates": RATES, "retry": 3}})
+    reached.update(zip(RATES, (0.5, 0.97, 1.0), strict=True))
+    scalars = spec.run(0, tmp_path, silent).info["scalars"]
+    assert (scalars["lr"], scalars["budgets"]) == (RATES[1], 1) and len(trained) == 2
+
+
+def test_where_none_did_the_best_goes_on_and_not_the_last(trained, reached, tmp_path):
+    spec = overlay(SPEC, {"choice": {"rates": RATES, "retry": 3}})
+    reached.update(zip(RATES, (0.5, 0.9, 0.2), strict=True))
+    scalars = spec.run(0, tmp_path, silent).info["scalars"]
+    assert (scalars["lr"], scalars["budgets"]) == (RATES[1], 3)
+    assert trained[-1] == (RATES[1], 3 * spec.train.steps)
+    once = overlay(spec, {"choice.retry": 1})
+    (tmp_path / "once").mkdir()
+    outcome = once.run(0, tmp_path / "once", silent)
+    assert (outcome.info["scalars"]["lr"], outcome.info["scalars"]["budgets"]) == (RATES[1], 1)
+    kept = tmp_path / "once" / f"rate-{RATES[1]:g}" / lengen.WEIGHTS
+    assert (tmp_path / "once" / lengen.WEIGHTS).read_bytes() == kept.read_bytes(), "the scores are of the kept rate"
+
+
+def test_a_run_killed_between_its_rates_goes_on_there(trained, monkeypatch, tmp_path):
+    class Killed(Exception):
+        """Stands for a kill."""
+
+    inner = chosen._train
+
+    def killed(spec, training, *arguments):
+        if training.train.lr == spec.choice.rates[1]:
+            raise Killed
+        return inner(spec, training, *arguments)
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(chosen, "_train", killed)
+        SPEC.run(0, tmp_path, silent)
+    assert json.loads((tmp_path / f"rate-{SPEC.choice.rates[0]:g}" / chosen.DONE).read_text())["rate"] == trained[0][0]
+    trained.clear()
+    SPEC.run(0, tmp_path, silent)
+    assert trained[0][0] == SPEC.choice.rates[1], "the first is over"
 
 
 def test_a_rate_that_diverges_is_not_chosen(monkeypatch, tmp_path):
@@ -84,12 +138,12 @@ def test_a_rate_that_diverges_is_not_chosen(monkeypatch, tmp_path):
 
     monkeypatch.setattr(lengen, "execute", diverging)
     scalars = SPEC.run(0, tmp_path, silent).info["scalars"]
-    assert scalars["lr"] != bad and f"loss_at_{bad:g}" not in scalars and scalars[f"validation_at_{bad:g}"] == 0
+    assert scalars["lr"] != bad and scalars[f"exact_at_longest_with_{bad:g}"] == -1
 
 
-def test_what_is_estimated_is_what_is_trained():
+def test_what_is_estimated_are_trainings_with_two_rates():
     parts = SPEC.trainings()
-    assert [part.train.lr for part in parts[:-1]] == list(SPEC.choice.rates)
+    assert [part.train.lr for part in parts] == list(SPEC.choice.rates[:2])
     assert cost(SPEC, "smoke").train == pytest.approx(sum(cost(part, "smoke").train for part in parts))
 
 
