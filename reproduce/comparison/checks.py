@@ -25,7 +25,6 @@ from reproduce.comparison import effects
 from reproduce.comparison.effects import effect, scale_of, span
 from reproduce.comparison.evidence import (
     ACROSS,
-    DEVIATION,
     NOTHING,
     Evidence,
     Finding,
@@ -42,6 +41,7 @@ from reproduce.comparison.evidence import (
     sources,
     sum_of,
     together,
+    within,
 )
 from reproduce.comparison.multiples import scaled
 from reproduce.comparison.regions import shared
@@ -385,21 +385,21 @@ class Gain(_TwoSided, frozen=True, kw_only=True, tag="gain"):
 
 
 class Varied(_TwoSided, frozen=True, kw_only=True, tag="varied"):
-    """The deviation over all runs of the left against that of the right."""
+    """The deviation between runs of an experiment, pooled over those of the left, against that of the right."""
 
     def find(self, sides: Sides) -> Finding:
-        """Each run is one value."""
+        """Each run is one value, around the mean of its experiment."""
         found: list[tuple[str, Term, int]] = []
         samples: list[Sample] = []
         for weight, some, side in ((1, sides.left, self.one), (-1, sides.right, self.other)):
             mine = [tested.sample(side) for tested in some]
             samples += mine
-            values = [value for sample in mine for value in sample.seeds]
-            deviation, interval = DEVIATION.of(values)
-            words = f"deviation of {some[0].vocabulary.measure(side.measure).words} over {len(values)} runs"
+            deviation, interval = within([sample.seeds for sample in mine])
+            runs = sum(len(sample.seeds) for sample in mine)
+            words = f"deviation of {some[0].vocabulary.measure(side.measure).words} over {runs} runs"
             scale = scale_of(*(sample.proportion for sample in mine))
             found.append(
-                (f"{words} {effect(deviation, scale)}", Term(weight, deviation, interval, (deviation,)), len(values))
+                (f"{words} {effect(deviation, scale)}", Term(weight, deviation, interval, (deviation,)), runs)
             )
         (first, left, n), (second, right, m) = found
         interval = combined([left, right])

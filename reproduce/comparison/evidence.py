@@ -490,6 +490,28 @@ class Across:
         return value, Interval(value - half, value + half)
 
 
+def within(groups: Sequence[Sequence[float]]) -> tuple[float, Interval]:
+    """The deviation between runs of one experiment, pooled over experiments, and its 95 % jackknife interval.
+
+    Each experiment has its own mean, so that what its setting does is no deviation. Of a single experiment it is
+    `DEVIATION`. Raises `Missing` where there are too few runs.
+    """
+    degrees = sum(len(values) - 1 for values in groups)
+    if degrees < 2:
+        raise Missing(f"{sum(map(len, groups))} runs of {len(groups)} experiments; a deviation within them needs more")
+    found = pool(groups)
+    left_out = [
+        one.of
+        for k, values in enumerate(groups)
+        for j in range(len(values))
+        if (one := pool([*groups[:k], [*values[:j], *values[j + 1 :]], *groups[k + 1 :]])) is not None
+    ]
+    assert found is not None
+    n, centre = len(left_out), statistics.fmean(left_out)
+    half = Z95 * math.sqrt((n - 1) / n * sum((one - centre) ** 2 for one in left_out))
+    return found.of, Interval(found.of - half, found.of + half)
+
+
 MEAN = Across("mean", statistics.fmean, 2)
 DEVIATION = Across("sample deviation", statistics.stdev, 3)
 ACROSS: Mapping[str, Across] = {"mean": MEAN, "deviation": DEVIATION}

@@ -70,7 +70,6 @@ SWEEPS = {
         (0.9, 0.5, 0.1, 0.45),
         (0.5, 0.5, 0.3, 0.3),
     ),
-    "varied": (VARIED, (0.0, 1.0, 0.5, 0.5), (0.5, 0.5, 0.0, 1.0), (0.4, 0.6, 0.4, 0.6)),
 }
 
 
@@ -102,9 +101,27 @@ def test_a_gain_needs_two_sizes_and_both_sides_at_each():
     assert missing.value.absent
 
 
-def test_variation_needs_three_runs_on_each_side():
-    with pytest.raises(Missing, match="2 runs; the sample deviation over runs needs 3"):
-        swept(VARIED, 0, 1, 0, 1, seeds=1)
+def varied(*seeds):
+    """What is found where x-16, x-64, y-16, y-64 have these accuracies outside the trained range, seed by seed."""
+    made = [
+        run(of, outside(1.0, p), seed=k) for of, some in zip(SWEEP, seeds, strict=True) for k, p in enumerate(some)
+    ]
+    return judge(VARIED, evidence(SWEEP, made))
+
+
+def test_variation_is_that_between_seeds_of_one_setting():
+    wide, narrow = (0.1, 0.5, 0.9), (0.45, 0.5, 0.55)
+    assert varied(wide, wide, narrow, narrow).verdict == REPRODUCED
+    assert varied(narrow, narrow, wide, wide).verdict == DIFFERS
+    assert varied(narrow, wide, wide, narrow).verdict == UNDECIDED
+    low, high = (0.05, 0.1, 0.15), (0.85, 0.9, 0.95)
+    assert varied(low, high, wide, wide).verdict == DIFFERS, "what the sizes do is no variation between seeds"
+    assert varied(wide, wide, narrow, narrow).compared == pytest.approx((0.4, 0.05), abs=0.005)
+
+
+def test_variation_needs_seeds_on_each_side():
+    with pytest.raises(Missing, match="2 runs of 2 experiments; a deviation within them needs more"):
+        varied((0,), (1,), (0,), (1,))
 
 
 @pytest.mark.parametrize("name", CHECKS)
@@ -117,7 +134,7 @@ def test_every_check_can_hold_fail_and_stay_open(name, which):
 
 
 def test_every_check_is_tested_here():
-    assert {name.split()[0] for name in (*CHECKS, *SWEEPS)} == set(checks.CLAIMS)
+    assert {name.split()[0] for name in (*CHECKS, *SWEEPS, VARIED.kind)} == set(checks.CLAIMS)
 
 
 def test_seeds_far_apart_leave_it_undecided():
