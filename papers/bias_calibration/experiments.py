@@ -49,7 +49,6 @@ EXTRA = "minutes more than a run of the whole paper has on two cores: runs when 
 
 
 UNREAD = "no table of the paper has this row and no claim asks for it: its hours go to seeds of what is claimed"
-BETWEEN = "bases 4 and 16 are on both sides of it: its hour goes to seeds of what the abstract claims"
 BEYOND = "more than the six core-hours of a night: no headline claim rests on it, runs when named"
 SHORT = (
     "with numbers of 15 digits no line can lie 4.5 standard deviations above the mean: of 36 lines, two of which are "
@@ -248,7 +247,6 @@ BASES = tuple(
         cyclic,
         EXTRA,
         base=base,
-        absent={"night": BETWEEN} if base == 8 else {},
         beyond=BEYOND,
     )
     for base in (4, 8, 16)

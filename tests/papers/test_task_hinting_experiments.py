@@ -51,7 +51,7 @@ def test_every_experiment_has_every_profile_and_extras_say_why():
     left_out = {item.name.removeprefix("task_hinting/") for item in EXPERIMENTS if "cpu" in item.extra}
     assert {*TAKEN} == {*NAMES} - {f"task_hinting/{name}" for name in left_out}
     no_night = {item.name.removeprefix("task_hinting/") for item in EXPERIMENTS if "night" in item.absent}
-    assert no_night == {"fig3.3/depth-12", "table1/tempered-prompt", "table1/one-plus-log"}
+    assert no_night == {"table1/tempered-prompt", "table1/one-plus-log"}
 
 
 def test_additions_of_ours_say_why_and_stand_in_no_claim():
