@@ -97,4 +97,8 @@ DEVIATIONS = {
         "code, which pads them to the length of the whole source; the text does not say. Without is "
         "data.format.more_zeros=0."
     ),
+    "D20": (
+        "Multi-digit multiplication, of which no setting is given, has both factors of 1 to 6 digits, drawn digit by "
+        "digit and so beyond 2^20 at times; it is tested up to 6 digits by 6."
+    ),
 }

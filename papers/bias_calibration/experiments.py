@@ -29,6 +29,7 @@ from papers.bias_calibration.settings import (
     as_long,
     calibrated,
     plain,
+    product,
     relative,
     scaffolded,
     varied,
@@ -166,6 +167,20 @@ def _heat_map(figure: str, name: str) -> Experiment:
 FIG2 = (_heat_map("fig2", "successor"), _heat_map("fig2", "addition"))
 FIG8 = (_heat_map("fig8", "successor"),)
 FIG9 = (_heat_map("fig9", "addition"),)
+
+# ------------------------------------------------------------------ Sections 3.1 and 8: what is not learned
+
+SMALLER = "that a model smaller than the published one, trained for minutes, does not learn it would say nothing"
+NEGATIVE = (
+    entry(
+        "negative/multiplication-vanilla",
+        "the vanilla model does not learn products of two numbers of several digits",
+        "Sections 3.1 and 8",
+        "successor",
+        product,
+        absent=dict.fromkeys(("cpu", "night"), SMALLER),
+    ),
+)
 
 # ------------------------------------------------------------------ Figures 4 to 6: biases
 
@@ -314,6 +329,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *FIG2,
     *FIG8,
     *FIG9,
+    *NEGATIVE,
     *FIG4,
     *FIG5,
     *FIG6,
@@ -376,6 +392,7 @@ FIGURES: tuple[Figure, ...] = (
     figure_of(
         "fig9", "Attention of the vanilla model on an addition problem", lambda runs: _figures().fig9(runs), FIG9
     ),
+    figure_of("negative", "Multi-digit multiplication, not learned", lambda runs: _figures().negative(runs), NEGATIVE),
     figure_of("fig10_11", "Windowed attention biases, w = 1", lambda runs: _figures().windows(runs)),
     figure_of(
         "table3",

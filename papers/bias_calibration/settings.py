@@ -9,7 +9,7 @@ from lengen.config.model import Encoder, Given, Window
 from lengen.config.overlay import Changes, overlay
 from lengen.config.position_ids import Cyclic, NoPositionIds
 from lengen.config.spec import Spec
-from lengen.config.tasks import NByOne, PairAddition, Successor, Task
+from lengen.config.tasks import Multiplication, NByOne, PairAddition, Successor, Task
 from papers.bias_calibration.profiles import Profile
 from papers.bias_calibration.spec import CalibratedSpec, RelativeSpec
 
@@ -32,6 +32,15 @@ def plain(profile: Profile, encoding: str = "vanilla") -> Spec:
         fitting = [numbers for numbers in PROBES.get(task, ()) if max(map(len, numbers)) < profile.width]
         return overlay(spec, {"test.probes": tuple(fitting)})
     return spec
+
+
+def product(profile: Profile) -> Spec:
+    """The vanilla model on products of two numbers of up to as many digits as are trained elsewhere, which are drawn
+    digit by digit; the second one is tested at the longest length."""
+    digits = profile.vanilla.data.task.longest
+    task = Multiplication(digits=digits, second_digits=digits)
+    test: Changes = {"lengths": tuple(range(1, digits + 1)), "counts": (digits,)}
+    return overlay(profile.vanilla, {"data.task": task, "test": test})
 
 
 def relative(profile: Profile) -> RelativeSpec:

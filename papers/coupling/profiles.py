@@ -121,7 +121,7 @@ NIGHT_PARITY = Spec(
 ADDITION = {
     "paper": PAPER_ADDITION,
     "night": NIGHT_ADDITION,
-    "cpu": overlay(NIGHT_ADDITION, {"test.examples": 100, "test.attention_examples": 50}),
+    "cpu": overlay(NIGHT_ADDITION, {"train.steps": 8000, "test.examples": 100, "test.attention_examples": 50}),
 }
 SMALL = {"paper": PAPER_ADDITION, "night": NIGHT_SMALL, "cpu": overlay(NIGHT_SMALL, {"train.steps": 1500})}
 MULTIPLICATION = {

@@ -13,7 +13,7 @@ from tests.papers.made import LENGTHS, PAPER, TRAINED, draw, flat, several, text
 MODELS = ("vanilla", "alibi", "rope", "abc", "rpe")
 TASKS = ("successor", "addition", "n-by-one")
 TABLE1 = [f"table1/{task}-{model}" for task in TASKS for model in MODELS]
-TABLE3 = [f"table3/{task}-{kind}" for task in words.TASKS for kind in ("vanilla", "window", "cyclic", "nope")]
+TABLE3 = [f"table3/{task}-{kind}" for task in (*TASKS, "parity") for kind in ("vanilla", "window", "cyclic", "nope")]
 CURVES = {
     "fig1": TABLE1,
     "table3": TABLE3,
@@ -23,7 +23,7 @@ CURVES = {
         *(f"calibration/{task}-{kind}" for task in TASKS[:2] for kind in ("text", "code", "sinusoidal")),
         *(f"table1/{task}-abc" for task in TASKS[:2]),
     ],
-    "table2": [f"table2/{task}" for task in words.TASKS],
+    "table2": [f"table2/{task}" for task in (*TASKS, "parity")],
 }
 
 

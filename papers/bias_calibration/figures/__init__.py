@@ -6,7 +6,16 @@ named below the figure.
 
 from papers.bias_calibration.figures.attention import fig2, fig8, fig9
 from papers.bias_calibration.figures.biases import bias_matrices, fig6
-from papers.bias_calibration.figures.by_length import bases, calibration, fig1, listops, table2, table3, varied
+from papers.bias_calibration.figures.by_length import (
+    bases,
+    calibration,
+    fig1,
+    listops,
+    negative,
+    table2,
+    table3,
+    varied,
+)
 from papers.bias_calibration.figures.windows import windows
 
 __all__ = [
@@ -19,6 +28,7 @@ __all__ = [
     "fig8",
     "fig9",
     "listops",
+    "negative",
     "table2",
     "table3",
     "varied",

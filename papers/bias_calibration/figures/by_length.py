@@ -33,6 +33,11 @@ def listops(runs: Runs) -> Figure:
     return _curves(runs, NONE)
 
 
+def negative(runs: Runs) -> Figure:
+    """Sections 3.1 and 8: products of two numbers, by the digits of the first one."""
+    return _curves(runs, NONE)
+
+
 def bases(runs: Runs) -> Figure:
     """Footnote 4: addition in other bases."""
     return _curves(runs, NONE)

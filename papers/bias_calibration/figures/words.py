@@ -5,7 +5,13 @@ from typing import NamedTuple
 from lengen.plotting import METHODS, setting
 from lengen.records import Run
 
-TASKS = {"successor": "Successor", "addition": "Addition", "parity": "Parity", "n-by-one": "N × 1"}
+TASKS = {
+    "successor": "Successor",
+    "addition": "Addition",
+    "parity": "Parity",
+    "n-by-one": "N × 1",
+    "multiplication": "Multiplication",
+}
 IN_TEXT = {task: name if name == "N × 1" else name.lower() for task, name in TASKS.items()}
 """Tasks inside a sentence."""
 METHOD = {
