@@ -87,14 +87,16 @@ def trained(name: str) -> tuple[Decoder, ArithmeticData]:
 
 
 @pytest.mark.parametrize("name", ["parity", "addition", "addition-unpadded"])
-def test_all_ways_agree_for_models_that_are_often_right(name):
+def test_all_ways_agree_where_models_are_right_and_where_they_are_wrong(name):
+    """How often they are depends on the processor: as many problems of either kind are chosen as are needed."""
     model, data = trained(name)
     longer = {"parity": 7, "addition": 2, "addition-unpadded": 2}[name]
     task = replace(data.task.part, **({"bits": longer} if name == "parity" else {"digits": longer})).build()
-    problems = task.train(40, torch.Generator().manual_seed(1))
-    texts = check(model, data, problems)
-    right = verify(model, data.writer.write(problems)).correct.float().mean()
-    assert right == 1 if name == "parity" else 0 < right < 1, "all right, or some"
+    drawn = task.train(1200, torch.Generator().manual_seed(1))
+    correct = verify(model, data.writer.write(drawn)).correct
+    right, wrong = (found.nonzero()[:20, 0] for found in (correct, ~correct))
+    assert len(right) and (len(wrong) or name == "parity")
+    texts = check(model, data, drawn.select(torch.cat([right, wrong])))
     assert sum(text.endswith("$") for text in texts) > 10
 
 
