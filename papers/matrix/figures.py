@@ -21,7 +21,7 @@ from lengen.intervals import median
 from lengen.measures import trained
 from lengen.records import Run
 from papers.matrix.measures import RIGHT, above_guessing, accuracy_beyond, counts_by_length, guessing, reach
-from papers.matrix.scores import Cell, cells, compared, has_learned, learned_by, named, of_trick
+from papers.matrix.scores import Cell, cells, compared, has_learned, learned_by, named, of_trick, seeds_told
 from papers.matrix.spec import LEARNED
 from papers.matrix.tasks import TASKS
 
@@ -91,12 +91,10 @@ def matrix(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
     bar.ax.set_yticklabels([str(k) for k in range(6)])
     bar.set_label("solved multiple of the trained length")
     plotting.found(figure, _reached(found))
-    seeds = sorted({cell.seeds for cell in found.values() if cell.seeds})
-    of = " to ".join(map(str, (*seeds[:1], *seeds[1:][-1:]))) or "no"
     plotting.footnote(
         figure,
         f"Number and colour: largest length with exact match of at least {RIGHT:g}, and of all shorter ones, over the "
-        f"trained length (of operands: their number); median of {of} seed{'s' * (of != '1')}, in brackets between what "
+        f"trained length (of operands: their number); median of {seeds_told(found)}, in brackets between what "
         f"they lie. Hatched: the longest trained length stays below {LEARNED:g}, at the value written. Crossed: the "
         "trick makes no sense for the task. White: not run. *: with four times the budget.",
         *_absent({name: some for name, some in runs.items() if name not in refused}),

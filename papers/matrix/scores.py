@@ -42,7 +42,19 @@ def named(experiment: str) -> tuple[str, str]:
 
 def has_learned(some: Sequence[Run]) -> bool:
     """Whether the runs of a cell have learned their trained range: the median at its longest length says so."""
-    return median([learned(run) for run in some]) >= LEARNED
+    return at_longest(some) >= LEARNED
+
+
+def at_longest(some: Sequence[Run]) -> float:
+    """Median over runs of exact match at the longest trained length."""
+    return median([learned(run) for run in some])
+
+
+def seeds_told(found: Mapping[tuple[str, str], Cell]) -> str:
+    """How many seeds the cells that ran have: ``3 seeds``, ``1 to 3 seeds``, ``no seeds``."""
+    seeds = sorted({cell.seeds for cell in found.values() if cell.seeds})
+    of = " to ".join(str(count) for count in (*seeds[:1], *seeds[1:][-1:])) or "no"
+    return f"{of} seed{'s' * (of != '1')}"
 
 
 def cells(runs: Runs, refused: Sequence[str]) -> Mapping[tuple[str, str], Cell]:
@@ -62,13 +74,13 @@ def cells(runs: Runs, refused: Sequence[str]) -> Mapping[tuple[str, str], Cell]:
 def _ran(some: Sequence[Run]) -> Cell:
     """The cell of a trick on a task that it has runs of."""
     retried = any(_scalar(run, "budgets", 1.0) > 1 for run in some)
-    at_longest = median([learned(run) for run in some])
+    at_range = at_longest(some)
     if not has_learned(some):
-        return Cell("untested", np.nan, len(some), retried, learned=at_longest)
+        return Cell("untested", np.nan, len(some), retried, learned=at_range)
     multiples = [reach(run)[0] for run in some]
     in_count = median([reach_in_count(run)[0] for run in some]) if all(map(by_count, some)) else np.nan
     span = min(multiples), max(multiples)
-    return Cell("tested", median(multiples), len(some), retried, span, at_longest, in_count)
+    return Cell("tested", median(multiples), len(some), retried, span, at_range, in_count)
 
 
 def table(runs: Runs, refused: Sequence[str]) -> str:

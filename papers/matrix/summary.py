@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from lengen.config.experiment import Runs
 from papers.matrix.measures import RIGHT
-from papers.matrix.scores import Cell, cells
+from papers.matrix.scores import Cell, cells, seeds_told
 from papers.matrix.tasks import TASKS
 
 PROFILE = "night"
@@ -23,11 +23,7 @@ def summary(runs: Runs, refused: Sequence[str]) -> str:
         learned = {trick: cell for trick, cell in ran.items() if cell.state == "tested"}
         told = furthest(learned) if ran else "not run"
         lines.append(f"| {row.name}, {row.trained[PROFILE]} | {len(learned)} of {len(ran)} tricks | {told} |")
-    seeds = sorted({cell.seeds for cell in found.values() if cell.seeds})
-    of = " to ".join(str(count) for count in (*seeds[:1], *seeds[1:][-1:])) or "no"
-    return "\n".join(
-        [*lines, "", f"Furthest: exact match of at least {RIGHT:g}, median of {of} seed{'s' * (of != '1')}."]
-    )
+    return "\n".join([*lines, "", f"Furthest: exact match of at least {RIGHT:g}, median of {seeds_told(found)}."])
 
 
 def furthest(learned: Mapping[str, Cell]) -> str:

@@ -398,9 +398,7 @@ class Varied(_TwoSided, frozen=True, kw_only=True, tag="varied"):
             runs = sum(len(sample.seeds) for sample in mine)
             words = f"deviation of {some[0].vocabulary.measure(side.measure).words} over {runs} runs"
             scale = scale_of(*(sample.proportion for sample in mine))
-            found.append(
-                (f"{words} {effect(deviation, scale)}", Term(weight, deviation, interval, (deviation,)), runs)
-            )
+            found.append((f"{words} {effect(deviation, scale)}", Term(weight, deviation, interval, (deviation,)), runs))
         (first, left, n), (second, right, m) = found
         interval = combined([left, right])
         verdict = apart(interval, self.relation, self.threshold, self.limit)

@@ -101,9 +101,11 @@ class Sample:
     def interval(self) -> Interval | None:
         """Over examples and its own seeds; without examples the wider one of its own seeds and of the pooled spread.
         None where nothing tells one."""
-        own, pooled = sum_of([(1, self)], alone=True), sum_of([(1, self)])
-        if own is None or pooled is None or self.alone:
+        own = sum_of([(1, self)], alone=True)
+        if own is None or self.alone:  # what other experiments tell is asked only where it counts
             return own
+        pooled = sum_of([(1, self)])
+        assert pooled is not None, "what is known alone is known together"
         return max(own, pooled, key=lambda interval: interval.high - interval.low)
 
     def words(self) -> str:
@@ -485,9 +487,7 @@ class Across:
             raise Missing(f"{n} run{'' if n == 1 else 's'}; the {self.words} over runs needs {self.least}")
         value = self.statistic(values)
         left_out = [self.statistic([*values[:k], *values[k + 1 :]]) for k in range(n)]
-        centre = statistics.fmean(left_out)
-        half = Z95 * math.sqrt((n - 1) / n * sum((one - centre) ** 2 for one in left_out))
-        return value, Interval(value - half, value + half)
+        return value, _jackknife(value, left_out)
 
 
 def within(groups: Sequence[Sequence[float]]) -> tuple[float, Interval]:
@@ -507,9 +507,14 @@ def within(groups: Sequence[Sequence[float]]) -> tuple[float, Interval]:
         if (one := pool([*groups[:k], [*values[:j], *values[j + 1 :]], *groups[k + 1 :]])) is not None
     ]
     assert found is not None
+    return found.of, _jackknife(found.of, left_out)
+
+
+def _jackknife(value: float, left_out: Sequence[float]) -> Interval:
+    """The 95 % interval around a statistic, from what it is with each run left out."""
     n, centre = len(left_out), statistics.fmean(left_out)
     half = Z95 * math.sqrt((n - 1) / n * sum((one - centre) ** 2 for one in left_out))
-    return found.of, Interval(found.of - half, found.of + half)
+    return Interval(value - half, value + half)
 
 
 MEAN = Across("mean", statistics.fmean, 2)

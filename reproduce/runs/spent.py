@@ -13,14 +13,15 @@ def training(run: Run) -> float:
     steps = scalars.get("steps") if isinstance(scalars, dict) else None
     if not isinstance(steps, int | float):
         steps = 0
-    return max(_number(run, "seconds_training"), steps * _number(run, "seconds_per_step"))
+    return max(number(run, "seconds_training"), steps * number(run, "seconds_per_step"))
 
 
 def measuring(run: Run) -> float:
     """Seconds of measuring, since the last interruption."""
-    return _number(run, "seconds_measuring")
+    return number(run, "seconds_measuring")
 
 
-def _number(run: Run, name: str) -> float:
+def number(run: Run, name: str) -> float:
+    """A number of run.json; 0 where it holds none."""
     value = run.info.get(name)
     return value if isinstance(value, int | float) else 0.0

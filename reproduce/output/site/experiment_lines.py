@@ -14,6 +14,7 @@ from lengen.records import Run
 from reproduce.comparison import effects
 from reproduce.output.site.claim_cards import run_page
 from reproduce.runs.accuracy import at_longest, shares
+from reproduce.runs.spent import number
 
 LEARNED_IT, NOT_LEARNED, NOT_RUN = "learned", "not learned", "not run"
 """What experiments are filtered by."""
@@ -88,17 +89,12 @@ def _took(some: Sequence[Run]) -> tuple[str, str, str]:
         known = [value for value in values if value]
         return format(median(known), form) if known else ""
 
-    tokens = [_number(run, "tokens_per_second") * _number(run, "seconds_training") / 1e6 for run in some]
+    tokens = [number(run, "tokens_per_second") * number(run, "seconds_training") / 1e6 for run in some]
     return (
-        told([_number(run, "parameters") for run in some], ",.0f"),
+        told([number(run, "parameters") for run in some], ",.0f"),
         told(tokens, ".3g"),
-        told([_number(run, "seconds") for run in some], ",.0f"),
+        told([number(run, "seconds") for run in some], ",.0f"),
     )
-
-
-def _number(run: Run, name: str) -> float:
-    value = run.info.get(name)
-    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _percent(rates: Sequence[float]) -> str:
