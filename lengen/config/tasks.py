@@ -747,6 +747,12 @@ class ListOps(Part, Task, tag="listops", frozen=True):
             raise SettingError(
                 f"data.task.digits={self.digits}: expected at least {self.FEWEST}, the arguments of an operation"
             )
+        deepest = self.digits - 1  # each operation has a digit of its own, the innermost two
+        if self.depth > deepest:
+            raise SettingError(
+                f"data.task.depth={self.depth}: expected at most {deepest}, the operations that lie inside each other "
+                f"in {self.digits} digits (data.task.digits)"
+            )
 
     def build(self) -> "Mathematics":
         from lengen.tasks.listops import ListOps as Mathematics

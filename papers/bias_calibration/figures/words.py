@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from lengen.config import ListOps
 from lengen.plotting import METHODS, setting
 from lengen.records import Run
 
@@ -90,7 +91,7 @@ def trained(run: Run) -> int:
 def task_title(task: str, run: Run) -> str:
     """Title of a panel: the task with its sizes."""
     unit = {"parity": "bits", "listops": "arguments"}.get(task, "digits")
-    shortest = 2 if task == "nested" else 1
+    shortest = ListOps.FEWEST if task == "nested" else 1
     fixed = setting(run, "fixed_length")
     padded = f", padded to {fixed}" if fixed else ""
     return f"{TASKS.get(task, 'ListOps, one operator')}\ntrained on {shortest} to {trained(run)} {unit}{padded}"

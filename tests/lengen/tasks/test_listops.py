@@ -43,7 +43,7 @@ def arguments(expression: list[str]) -> list[int]:
 
 @given(digits=st.integers(2, 12), depth=st.integers(1, 4), seed=st.integers(0, 99), length=st.integers(1, 20))
 def test_what_is_drawn_is_an_expression_and_its_answer_that_of_an_interpreter(digits, depth, seed, length):
-    part = ListOps(digits, depth)
+    part = ListOps(digits, min(depth, digits - 1))
     task = part.build()
     for problems, sizes in (
         (task.train(20, generator("test", seed)), set(range(2, digits + 1))),
@@ -56,7 +56,7 @@ def test_what_is_drawn_is_an_expression_and_its_answer_that_of_an_interpreter(di
         ]
         for one, row in zip(drawn, problems.operands[:, 0].tolist(), strict=True):
             size = sum(word.isdigit() for word in one)
-            assert size in sizes and deepest(one) <= depth and min(arguments(one), default=2) >= 2
+            assert size in sizes and deepest(one) <= part.depth and min(arguments(one), default=2) >= 2
             assert len(one) <= part.shape(size, 1)[0] and not any(row[len(one) :])
             parsed = task.parse(one)
             assert parsed.operands.tolist() == [[row[: len(one)]]] == task.parse([" ".join(one)]).operands.tolist()
@@ -66,7 +66,7 @@ def test_what_is_drawn_is_an_expression_and_its_answer_that_of_an_interpreter(di
 @pytest.mark.parametrize("digits", range(1, 7))
 def test_the_longest_expression_of_so_many_digits(digits, depth):
     """All levels between neighbouring digits: none makes more tokens than the task allows for, and one as many."""
-    part = ListOps(max(digits, 2), depth)
+    part = ListOps(8, depth)
     gaps = torch.cartesian_prod(*[torch.arange(1, depth + 1)] * digits).view(-1, digits)
     zeros = torch.zeros(len(gaps), digits, dtype=torch.int64)
     operations = torch.full((len(gaps), digits, depth), 10)
@@ -130,3 +130,10 @@ def test_small_letters_and_brackets_without_a_space_are_read():
 def test_one_digit_is_too_few_to_train():
     with pytest.raises(SettingError, match=r"data\.task\.digits=1: "):
         ListOps(1).check()
+
+
+@pytest.mark.parametrize(("digits", "depth"), [(2, 2), (5, 5), (5, 1000)])
+def test_more_depth_than_the_digits_have_is_refused(digits, depth):
+    with pytest.raises(SettingError, match=rf"data\.task\.depth={depth}: expected at most {digits - 1}, "):
+        ListOps(digits, depth).check()
+    ListOps(digits, digits - 1).check()
