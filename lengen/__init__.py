@@ -9,7 +9,7 @@ What a script needs can be had from here; each name is loaded when it is first u
     format = lengen.Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_response=True)
     data = lengen.DataSpec(task=task, format=format, position_ids=lengen.Coupled((9, 9)))
     model = lengen.ModelSpec(layers=2, heads=2, width=16, head_dim=8, ff_width=32, encoding=lengen.Learned())
-    train, test = lengen.TrainSpec(steps=50, batch=32, lr=1e-3), lengen.TestSpec(lengths=(2, 3))
+    train, test = lengen.TrainSpec(steps=50, batch=32, lr=1e-3), lengen.TestSpec(lengths=(2, 3), counts=(2,))
     spec = lengen.Spec(data=data, model=model, train=train, test=test)
     module = lengen.SequenceModule(spec, seed=0)
     grid = lengen.AccuracyGrid(lengths=(1, 2, 3), counts=(2, 3), examples=100)

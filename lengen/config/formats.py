@@ -166,7 +166,7 @@ class Linear(Part, Format, tag="linear", frozen=True):
             )
         if not self.begin and not self.end and self.separator == "$":
             raise SettingError("data.format.separator=$: with neither beginning nor end, expected = or ⊥")
-        if not self.end and (self.scratchpad and not task.EXACT_ANSWER):
+        if not self.end and self.build(task).follows:
             raise SettingError(
                 f"data.format.end=false: numbers of {who} end where the model ends them, so an end token is needed; "
                 f"set data.format.end=true"

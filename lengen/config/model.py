@@ -30,6 +30,8 @@ class AttentionBias(Axis):
     """It fits a decoder beside an encoder."""
     LINES: ClassVar[bool] = False
     """It is along lines, which are counted from where a prompt ends; else it closes all but the last keys."""
+    SET: ClassVar[bool] = False
+    """Something has to set it before training; until then it is open."""
 
     def build(self, heads: int, rows: int, columns: int) -> "FixedBias":
         """The bias beside an encoder, for responses of ``rows`` and sources of ``columns`` places."""
@@ -77,6 +79,8 @@ class Window(Part, AttentionBias, tag="window", frozen=True):
 class Given(Part, AttentionBias, tag="given", frozen=True):
     """A bias that is set before training and stored with the weights, such as a calibrated one."""
 
+    SET = True
+
     def build(self, heads: int, rows: int, columns: int) -> "FixedBias":
         from lengen.models.fixed_bias import open_everywhere
 
@@ -122,6 +126,7 @@ class Lines(Part, AttentionBias, tag="lines", frozen=True):
 
     BESIDE = False
     LINES = True
+    SET = True
 
     rows: Size
     """Response places that lines are calibrated from, the one before the first response token included."""

@@ -123,7 +123,7 @@ class Consecutive(Part, PositionIds, tag="consecutive", frozen=True):
     def build(self, digits: int = 10) -> "Scheme":
         from lengen.position_ids.consecutive import Consecutive as Scheme
 
-        return Scheme()
+        return Scheme(self.max_position)
 
 
 class Cyclic(Part, PositionIds, tag="cyclic", frozen=True):

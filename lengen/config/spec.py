@@ -150,6 +150,7 @@ def check(spec: Spec) -> None:
     architecture = model.architecture
     assert isinstance(data.task, Part) and isinstance(data.format, Part) and isinstance(architecture, Part)
     data.check()
+    data.task.check_counts(test.counts)
     model.check()
     model.encoding.check(model, data.position_ids)
     spec.check()
@@ -171,10 +172,17 @@ def check(spec: Spec) -> None:
             f"batches of each task"
         )
     width = getattr(data.format, "width", 0)
-    longest = max(*test.lengths, *(task.longest for task in (data.task, *data.hints)))
-    if width and width < longest:
+    if width and width < (longest := _longest_number(spec)):
         raise SpecError(
-            f"data.format.width={width}: expected at least the longest trained or tested operand, {longest} digits"
+            f"data.format.width={width}: expected at least {longest}, the digits of the longest number of a trained or "
+            f"tested problem, its result included"
+        )
+    bias = model.attention_bias
+    if architecture.SPLIT and bias is not None and (data.spaces is not None or not width):
+        assert isinstance(bias, Part)
+        raise SpecError(
+            f"model.architecture.attention_bias={bias.kind}: beside an encoder it is laid on queries of one length; "
+            + ("set data.spaces=null" if width else "set data.format.width, to which all numbers are padded")
         )
     if data.hints and not isinstance(architecture, Decoder):
         raise SpecError(f"data.hints: auxiliary tasks need model.architecture=decoder, and it is {architecture.kind}")
@@ -203,6 +211,15 @@ def check(spec: Spec) -> None:
         )
     if test.attention and not isinstance(architecture, Decoder):
         raise SpecError("test.attention: averaged maps need model.architecture=decoder; name problems in test.probes")
+
+
+def _longest_number(spec: Spec) -> int:
+    """Digits of the longest operand or answer that a trained or tested problem could have."""
+    data, test = spec.data, spec.test
+    cells = [(data.task, length, count) for length in test.lengths for count in test.counts]
+    cells += [(task, length, task.most) for task in (data.task, *data.hints) for length in {*task.trained_lengths}]
+    extents = [task.extent(shape) for task, *cell in cells for shape in task.longest_shapes(*cell)]
+    return max(max(*extent.operands, extent.answer) for extent in extents)
 
 
 def _check_loops(spec: Spec, rule: LoopsByLength) -> None:

@@ -18,6 +18,11 @@ DELIMITER = "⊥"
 DECIMAL = tuple("0123456789")
 LARGEST_ALPHABET = 250
 """Token ids of batches are written as bytes."""
+HELD_OUT = 8
+"""One number in eight up to the limit validates and is never trained on (Section 3.3 of "From Interpolation to
+Extrapolation": 7:1)."""
+LARGEST_POOL = 2**27
+"""Numbers that are listed to draw from, at most: 1 GiB of them."""
 SHORTEST = 2
 """Shortest training sequence of the tasks with a skewed distribution of lengths."""
 
@@ -137,6 +142,15 @@ class Task(Axis):
     def check(self) -> None:
         """Raise `SettingError` for fields that do not go together."""
 
+    def check_counts(self, counts: tuple[int, ...]) -> None:
+        """Raise `SettingError` for tested values of the second axis, ``test.counts``, that no problem has."""
+        if counts not in ((1,), self.counts):
+            assert isinstance(self, Part)
+            raise SettingError(
+                f"test.counts={list(counts)}: problems of data.task={self.kind} have no second axis; expected "
+                f"{list(self.counts)}"
+            )
+
 
 def padded_length(digits_each: int, operands: int) -> int:
     """Digits of the largest sum of ``operands`` numbers of ``digits_each`` digits (Section 4.1 of "Arithmetic
@@ -199,6 +213,12 @@ class Addition(Part, Task, tag="addition", frozen=True):
     def check(self) -> None:
         if self.operands < 2:
             raise SettingError(f"data.task.operands={self.operands}: addition needs at least 2 operands")
+
+    def check_counts(self, counts: tuple[int, ...]) -> None:
+        if min(counts) < 2:
+            raise SettingError(
+                f"test.counts={list(counts)}: a sum has at least 2 operands; expected numbers of them, such as [2]"
+            )
 
 
 class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
@@ -291,6 +311,9 @@ class Multiplication(Part, Task, tag="multiplication", frozen=True):
 
         return Mathematics(self)
 
+    def check_counts(self, counts: tuple[int, ...]) -> None:
+        """Any number of digits of the second factor."""
+
 
 class Parity(Part, Task, tag="parity", frozen=True):
     """1 where a string of 1 to ``bits`` bits holds an odd number of ones, else 0.
@@ -338,7 +361,8 @@ class _Arithmetic(Part, Task, frozen=True):
     base: Size = 10
     """Base of the numbers, 2 to 16."""
     limit: Count = 0
-    """Largest number drawn in training, uniformly; 0 draws a length first, then digits."""
+    """Largest number drawn in training, uniformly, of at most one digit more than ``digits``; 0 draws a length first,
+    then digits."""
 
     EXACT_ANSWER: ClassVar[bool] = False
     OPERANDS: ClassVar[int] = 1
@@ -383,6 +407,12 @@ class _Arithmetic(Part, Task, frozen=True):
     def check(self) -> None:
         if not 2 <= self.base <= 16:
             raise SettingError(f"data.task.base={self.base}: expected a base from 2 to 16")
+        highest = min(self.base ** (self.digits + 1), LARGEST_POOL) - 1
+        if self.limit and not HELD_OUT - 1 <= self.limit <= highest:
+            raise SettingError(
+                f"data.task.limit={self.limit}: expected a number from {HELD_OUT - 1} to {highest}, since an eighth of "
+                f"the numbers up to it is held out, all are listed, and data.task.digits={self.digits}"
+            )
 
 
 class Successor(_Arithmetic, tag="successor", frozen=True):
@@ -440,6 +470,11 @@ class _Running(_Arithmetic, frozen=True):
 
 class RunningXor(_Running, tag="running_xor", frozen=True):
     """Exclusive or of the bits so far, from the right: 0110 gives 0, 1, 0, 0; the last one is the parity."""
+
+    def check(self) -> None:
+        super().check()
+        if self.base != 2:
+            raise SettingError(f"data.task.base={self.base}: an exclusive or is of bits; set data.task.base=2")
 
 
 class ListOpsSum(_Running, tag="listops_sm", frozen=True):
@@ -537,6 +572,9 @@ class Sorting(_OfAlphabet, tag="sorting", frozen=True):
         from lengen.tasks.sorting import Sorting as Mathematics
 
         return Mathematics(self)
+
+    def check_counts(self, counts: tuple[int, ...]) -> None:
+        """How often each number is repeated; 1 draws them independently."""
 
 
 class NextLarger(_OfAlphabet, tag="next_larger", frozen=True):

@@ -66,7 +66,11 @@ class TaskData:
 
     def validation(self) -> Batch:
         """In-distribution examples with the test-time offset, drawn from a stream of their own."""
-        return self.writer.write(self.task.validation(VALIDATION, generator("validation", self.seed)))
+        return self.writer.write(self.validation_problems())
+
+    def validation_problems(self) -> Problems:
+        """The problems of `validation`."""
+        return self.task.validation(VALIDATION, generator("validation", self.seed))
 
     def test(self, length: int, count: int, examples: int) -> Problems:
         """Test problems of one cell; the same for every model and every seed of a task."""

@@ -18,9 +18,6 @@ from lengen.config import tasks as parts
 from lengen.problems import OperandError, Problems
 from lengen.tasks.base import Task
 
-HELD_OUT = 8
-"""One number in eight below the limit validates and is never trained on (Section 3.3: 7:1)."""
-
 
 def _successor(operands: Tensor, base: int) -> Tensor:
     columns = operands[:, 0].clone()
@@ -156,7 +153,7 @@ class Arithmetic(Task):
         """Numbers that are trained on, or that are not: one fixed permutation of [0, limit], cut 7:1."""
         if self._pool is None:
             self._pool = torch.randperm(self.limit + 1, generator=torch.Generator().manual_seed(0))
-        cut = len(self._pool) // HELD_OUT
+        cut = len(self._pool) // parts.HELD_OUT
         return self._pool[:cut] if held_out else self._pool[cut:]
 
     def _problems(self, operands: list[Tensor], generator: torch.Generator, least: int = 0) -> Problems:

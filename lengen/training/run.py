@@ -37,10 +37,12 @@ from lengen.callbacks import (
 )
 from lengen.callbacks.checkpoint import checked
 from lengen.callbacks.training_loss import between_readings
+from lengen.config.part import SettingError, kind_of
 from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
+from lengen.problems import Problems
 from lengen.progress import Progress
 from lengen.records import AttentionMap, Grid, KeyCount
 from lengen.training.build import model_for
@@ -71,21 +73,28 @@ def execute(
     seed: int,
     folder: Path,
     report: Callable[[Progress], None],
-    prepare: Callable[[Transformer], None] = lambda model: None,
+    prepare: Callable[[Transformer], None] | None = None,
     loggers: Sequence[Logger] = (),
 ) -> Outcome:
     """Train and measure one specification; call again after a kill and it goes on from the last checkpoint.
 
-    ``prepare`` is given the untrained model, to set what is not trained (a fixed bias); ``loggers`` get what
-    metrics.csv gets, and the learning rate.
+    ``prepare`` is given the untrained model, to set what is not trained (a fixed bias), and a setting that needs it is
+    refused without; ``loggers`` get what metrics.csv gets, and the learning rate.
 
     Resumed or not, a run ends with bit-equal weights on the same machine and number of threads: batches are a
     function of (seed, step), and checkpoints lie at evaluation boundaries only.
     """
     data = ArithmeticData(spec, seed)
     refuse_early(data.data)
+    bias = spec.model.attention_bias
+    if prepare is None and bias is not None and bias.SET:
+        raise SettingError(
+            f"model.architecture.attention_bias={kind_of(bias)}: nothing sets this bias before the training of this "
+            f"setting, and unset it lets every token see all others; choose an experiment that calibrates it"
+        )
     module = SequenceModule(spec, model_for(data.data, seed), seed)
-    prepare(module.model)
+    if prepare is not None:
+        prepare(module.model)
     keep_freed_memory()
     kernels, clock, measured = ChosenKernels(folder), Clock(), Measured(spec, folder)
     callbacks = [clock, *training_callbacks(spec, folder, report), kernels, *measured.callbacks]
@@ -98,11 +107,22 @@ def execute(
 
 
 def refuse_early(data: TaskData) -> None:
-    """Raise now, not after training, for cells beyond the largest position id and results without room for a carry."""
+    """Raise now, not in the middle of training or after it, for cells, training problems and probes that the position
+    ids or the format have no room for, or the alphabet too few numbers."""
     test = data.spec.test
-    data.writer.write(data.test(max(test.lengths), max(test.counts), test.examples))
+    for length, count in ((max(test.lengths), max(test.counts)), *test.attention):
+        _refuse(data, data.test(length, count, test.examples))
     for count in test.counts:  # the more repeats, the fewer numbers an alphabet has to have
         data.test(max(test.lengths), count, 1)
+    _refuse(data, data.validation_problems())
+    for operands in test.probes:
+        _refuse(data, data.task.parse(list(operands)))
+
+
+def _refuse(data: TaskData, problems: Problems) -> None:
+    """Raise `OperandError` where these problems cannot be written, or their responses not be planned."""
+    data.writer.write(problems)
+    data.writer.plan(problems)
 
 
 def training_callbacks(spec: Spec, folder: Path, report: Callable[[Progress], None]) -> list[Callback]:

@@ -88,6 +88,8 @@ def model_spec(base: ModelSpec = MODEL, **fields: object) -> ModelSpec:
 
 
 def spec(data: DataSpec, train: TrainSpec = TRAIN, test: TestSpec = TEST, **model: object) -> Spec:
+    if isinstance(data.task, Addition) and test is TEST:
+        test = replace(TEST, counts=data.task.counts)
     return Spec(data=data, model=model_spec(**model), train=train, test=test)
 
 

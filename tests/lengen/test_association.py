@@ -112,7 +112,7 @@ def test_an_estimate_knows_of_longer_auxiliary_tasks():
             change(setting(Increment(longest=4), Successor(9)), train={"one_length": True}),
             r"train.one_length=true: .* data.hints=successor has none",
         ),
-        (setting(PairAddition(4), DigitSums(12), width=9), r"data.format.width=9: .* operand, 12 digits"),
+        (setting(PairAddition(4), DigitSums(12), width=9), r"data.format.width=9: expected at least 13, the digits"),
         (setting(Sorting(longest=4), Copy(5)), r"data.hints: copy has other symbols than data.task=sorting"),
     ],
     ids=["itself", "symbols", "tied", "fixed set", "one length", "width", "sorting"],

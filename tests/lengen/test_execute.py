@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 
 from lengen.callbacks import CHECKPOINT, METRICS, read_metrics
 from lengen.callbacks.accuracy_grid import PARTIAL, sealed, unsealed
-from lengen.config import Linear
+from lengen.config import Coupled, EncoderDecoder, Given, Linear, SettingError
 from lengen.config.spec import change, replace
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
@@ -22,7 +22,7 @@ from lengen.training.divergence import DivergedError
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute
 from tests.counted import counted
-from tests.lengen.helpers import MODEL, TEST, TRAIN, Killed, data_spec, kill_at, spec
+from tests.lengen.helpers import MODEL, TEST, TRAIN, Killed, data_spec, fixed_data, kill_at, spec
 
 SPEC = spec(
     data_spec("addition", 1, 2, room=8),
@@ -266,3 +266,24 @@ def test_cells_beyond_the_largest_id_are_refused_before_training(tmp_path, monke
     monkeypatch.setattr(SequenceModule, "training_step", None)
     with pytest.raises(OperandError, match="up to 11 in level 1, and the model has 8"):
         run(tmp_path, change(SPEC, test={"lengths": (1, 9)}))
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"data": {"position_ids": Coupled((3, 9)), "format": Linear(reverse_response=True)}}, "position ids"),
+        ({"test": {"probes": (("1", "x"),)}}, "'x'"),
+        ({"test": {"attention": ((9, 2),)}}, "position ids"),
+    ],
+    ids=["room for a carry", "a probe that is no problem", "a cell of attention alone"],
+)
+def test_what_could_not_be_measured_is_refused_before_the_training(tmp_path, changed, says):
+    with pytest.raises(OperandError, match=says):
+        run(tmp_path / "run", change(SPEC, **changed))
+    assert not list((tmp_path / "run").iterdir())
+
+
+def test_a_bias_that_nothing_sets_is_refused_before_the_training(tmp_path):
+    model = {"architecture": EncoderDecoder(attention_bias=Given())}
+    with pytest.raises(SettingError, match="attention_bias=given: nothing sets this bias before the training"):
+        run(tmp_path / "run", spec(fixed_data("successor", 3), encoding="sinusoidal", **model))

@@ -135,6 +135,12 @@ def beside(*architecture: Any, **fields: Any) -> Change:
     return model(architecture=EncoderDecoder(*architecture, **fields))
 
 
+def beside_one_length(bias: Any, **fields: Any) -> Change:
+    """A fixed bias, with numbers of one length where the task has numbers."""
+    padded, plain = format(width=9), beside(0, bias, **fields)
+    return lambda spec: plain(padded(spec) if spec.data.task.NUMBERS and spec.data.task.PADS else spec)
+
+
 BASE = "sinusoidal"
 """Encoding of `base`."""
 TRICKS: dict[str, Change] = {
@@ -178,9 +184,9 @@ TRICKS: dict[str, Change] = {
     "model.architecture=encoder": model(architecture=Encoder()),
     "model.architecture=encoder_decoder": beside(),
     "model.architecture.encoder_layers": beside(1),
-    "model.architecture.attention_bias=window": beside(0, Window(1)),
-    "model.architecture.attention_bias=given": beside(0, Given()),
-    "model.architecture.causal": beside(0, Window(1), causal=False),
+    "model.architecture.attention_bias=window": beside_one_length(Window(1)),
+    "model.architecture.attention_bias=given": beside_one_length(Given()),
+    "model.architecture.attention_bias=window, not causal": beside_one_length(Window(1), causal=False),
     "model.tempered": model(tempered=Tempered(start=0.4)),
     "model.tempered.form": model(tempered=Tempered(form="one_plus_log", start=0.4)),
     "model.tempered.of": model(tempered=Tempered(of="prompt", start=0.4)),

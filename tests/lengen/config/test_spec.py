@@ -1,6 +1,7 @@
 """Settings: overrides by name and type, hashes, the way to JSON and back; every refusal is one sentence."""
 
 import json
+import re
 from typing import Any
 
 import msgspec
@@ -37,6 +38,7 @@ from tests.lengen.data.test_writer import ACCEPTED
 from tests.lengen.helpers import data_spec, fixed_data, spec
 
 SPEC = spec(data_spec("addition"))
+ONE_LEVEL = 'data.position_ids={"kind": "consecutive"}'
 NO_IDS = ("data.position_ids=none", "model.encoding=none")
 
 
@@ -87,11 +89,11 @@ def test_a_part_by_its_kind_keeps_the_fields_that_it_shares():
     changed = SPEC.override(
         "data.task=copy",
         "data.format=linear",
-        *NO_IDS[:0],
         "data.format.scratchpad=false",
         "data.format.pad_query=false",
         "data.format.pad_response=false",
         "data.format.reverse_response=false",
+        "test.counts=1",
     )
     assert changed.data.task.kind == "copy" and changed.data.task.digits == 3
     hinted = SPEC.override("train.steps=5")
@@ -295,6 +297,32 @@ def test_nearest_names_what_is_close_or_all_there_is():
         (["train.stop_at=1.01"], "train.stop_at=1.01: expected float <= 1"),
         (["train.patience=0"], "train.patience=0: expected int >= 1"),
         (["test.attention=[[2,2]]", "model.architecture=encoder_decoder"], "need model.architecture=decoder"),
+        (["test.counts=1..3"], "test.counts=[1, 2, 3]: a sum has at least 2 operands"),
+        (
+            ['data.task={"kind": "running_xor", "digits": 3}', "test.counts=1"],
+            "data.task.base=10: an exclusive or is of bits; set data.task.base=2",
+        ),
+        (
+            ["data.format.pad_query=false", "data.format.pad_response=false", "data.format.end=false"],
+            "data.format.end=false: numbers of addition end where the model ends them",
+        ),
+        *(
+            (
+                ["model.architecture=encoder_decoder", ONE_LEVEL, f"model.encoding={kind}"],
+                f"model.architecture.encoder_layers=0: {kind}, with model.inject=none, tells the order of tokens",
+            )
+            for kind in ("alibi", "fire", "fire_ratio", "fire_clamped")
+        ),
+        (
+            [
+                "model.architecture=encoder_decoder",
+                "model.encoding=sinusoidal",
+                ONE_LEVEL,
+                "model.loops=2",
+                "model.inject=coordinates",
+            ],
+            "model.architecture.encoder_layers=0: sinusoidal, with model.inject=coordinates, tells the order",
+        ),
     ],
 )
 def test_values_that_make_no_sense_get_one_sentence(assignments, message):
@@ -311,16 +339,30 @@ def test_widths_and_bases_of_numbers_of_one_width():
         (["data.task.limit=-1"], "data.task.limit=-1: expected int >= 0"),
         (
             ["data.format.width=2"],
-            "data.format.width=2: expected at least the longest trained or tested operand, 3 digits",
+            "data.format.width=2: expected at least 4, the digits of the longest number",
         ),
-        (["data.format.width=7", "test.lengths=5,9"], "data.format.width=7: expected at least the longest"),
+        (["data.format.width=7", "test.lengths=5,9"], "data.format.width=7: expected at least 10, the digits"),
+        (["data.format.width=3"], "data.format.width=3: expected at least 4, the digits of the longest number"),
+        (["data.task.limit=6"], "data.task.limit=6: expected a number from 7 to 9999, since an eighth"),
+        (["data.task.limit=10000"], "data.task.limit=10000: expected a number from 7 to 9999"),
+        (["data.task.digits=30", "data.task.limit=200000000", "data.format.width=40"], "from 7 to 134217727"),
+        (["test.counts=2,3"], "test.counts=[2, 3]: problems of data.task=pair_addition have no second axis"),
+        (
+            [
+                "model.architecture=encoder_decoder",
+                "model.architecture.attention_bias=given",
+                'data.spaces={"ratio": 0.5}',
+            ],
+            "model.architecture.attention_bias=given: beside an encoder it is laid on queries of one length; set "
+            "data.spaces=null",
+        ),
         (
             ["model.architecture=encoder_decoder", "model.architecture.causal=false"],
             "model.architecture.causal=false: without a bias every response token would see the later ones",
         ),
         (["model.encoding=rope", "model.head_dim=7"], "model.head_dim=7: rope turns pairs and needs an even number"),
     ]:
-        with pytest.raises(SpecError, match=message.replace(".", r"\.")) as caught:
+        with pytest.raises(SpecError, match=re.escape(message)) as caught:
             here.override(*assignments)
         assert "\n" not in str(caught.value)
 
@@ -331,6 +373,9 @@ def test_parts_are_judged_together_not_one_by_one():
         "model.architecture=encoder_decoder",
         "model.architecture.attention_bias=given",
         "model.architecture.causal=false",
+        "data.format.pad_query=false",
+        "data.format.pad_response=false",
+        "data.format.width=9",
     )
     assert SPEC.override(*beside).model.attention_bias == Given() and not SPEC.override(*beside).model.causal
     cyclic = SPEC.override('data.position_ids={"kind": "cyclic", "period": 3}')
