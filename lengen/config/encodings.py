@@ -20,6 +20,10 @@ class Encoding(Axis):
     """Levels of ids that it reads; None: all there are."""
     TABLE: ClassVar[bool] = False
     """It has a row for each id, so the largest one must be known."""
+    IN_BLOCKS: ClassVar[bool] = False
+    """It biases self-attention alone: what no block reads has no order."""
+    EMBEDS: ClassVar[bool] = False
+    """It is added to the embedded tokens."""
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
         """The module, for position ids up to ``sizes``, one for each level."""
@@ -46,6 +50,12 @@ class Encoding(Axis):
                 f"model.encoding={self.kind}: its table has a row for each id, and data.position_ids={ids.kind} has no "
                 f"largest one; set data.position_ids.max_position to the longest sequence"
             )
+        in_blocks = self.IN_BLOCKS or (self.EMBEDS and model.inject == "coordinates")
+        if in_blocks and model.architecture.SPLIT and not model.encoder_layers:
+            raise SettingError(
+                f"model.architecture.encoder_layers=0: {self.kind}, with model.inject={model.inject}, tells the order "
+                f"of tokens inside blocks, of which the query passes none; set it to 1 or more"
+            )
 
 
 class NoEncoding(Part, Encoding, tag="none", frozen=True):
@@ -64,6 +74,7 @@ class Learned(Part, Encoding, tag="learned", frozen=True):
 
     LEVELS = None
     TABLE = True
+    EMBEDS = True
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
         from lengen.encodings.learned import Learned as Module
@@ -73,6 +84,8 @@ class Learned(Part, Encoding, tag="learned", frozen=True):
 
 class Sinusoidal(Part, Encoding, tag="sinusoidal", frozen=True):
     """Fixed sines and cosines (Vaswani et al. 2017, Section 3.5)."""
+
+    EMBEDS = True
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
         from lengen.encodings.sinusoidal import Sinusoidal as Module
@@ -97,6 +110,8 @@ class Rotary(Part, Encoding, tag="rope", frozen=True):
 class ALiBi(Part, Encoding, tag="alibi", frozen=True):
     """A penalty linear in distance, one slope per head (Press et al. 2022)."""
 
+    IN_BLOCKS = True
+
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
         from lengen.encodings.alibi import ALiBi as Module
 
@@ -118,6 +133,8 @@ class RelativeKeys(Part, Encoding, tag="rpe", frozen=True):
 class Fire(Part, Encoding, tag="fire", frozen=True):
     """FIRE: a learned function of the relative distance (Li et al. 2024)."""
 
+    IN_BLOCKS = True
+
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
         from lengen.encodings.fire import Fire as Module
 
@@ -127,6 +144,8 @@ class Fire(Part, Encoding, tag="fire", frozen=True):
 class FireRatio(Part, Encoding, tag="fire_ratio", frozen=True):
     """FIRE as in the position-coupling authors' code at submission."""
 
+    IN_BLOCKS = True
+
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
         from lengen.encodings.fire_ratio import FireRatio as Module
 
@@ -135,6 +154,8 @@ class FireRatio(Part, Encoding, tag="fire_ratio", frozen=True):
 
 class FireClamped(Part, Encoding, tag="fire_clamped", frozen=True):
     """FIRE as in the position-coupling authors' later code."""
+
+    IN_BLOCKS = True
 
     def build(self, model: "ModelSpec", sizes: tuple[int, ...]) -> "Module":
         from lengen.encodings.fire_clamped import FireClamped as Module

@@ -35,11 +35,11 @@ DEVIATIONS = {
         "reading nothing else, and places with no open key reading everything."
     ),
     "D7": (
-        "At the cpu and night profiles models are small: no encoder layer (as in the authors' code), one or two "
-        "decoder layers, pre-norm, no dropout; they train for minutes with a larger learning rate and a schedule. At "
-        "night they are trained on the published lengths, 6 digits or 20 bits, and ListOps on 8 arguments; at cpu on 4 "
-        "to 16. Numbers to 50 digits, 53 places wide, are tested for the models of Table 1 and unary tasks; those of "
-        "other scaffolded models and of RPE are 23 places wide and tested to 20."
+        "At the cpu and night profiles models are small: no encoder layer (as in the authors' code; ALiBi has one, "
+        "D12), one or two decoder layers, pre-norm, no dropout; they train for minutes with a larger learning rate "
+        "and a schedule. At night they are trained on the published lengths, 6 digits or 20 bits, and ListOps on 8 "
+        "arguments; at cpu on 4 to 16. Numbers to 50 digits, 53 places wide, are tested for the models of Table 1 and "
+        "unary tasks; those of other scaffolded models and of RPE are 23 places wide and tested to 20."
     ),
     "D8": (
         "That retraining drops the positions, the directions searched for N x 1 and the fixed lengths of the cpu "
@@ -60,9 +60,10 @@ DEVIATIONS = {
         "gives no trained length for parity."
     ),
     "D12": (
-        "ALiBi replaces the sinusoids and biases self-attention only; RoPE also turns queries and keys of cross- "
-        "attention, without which nothing would tell the digits of the source apart. The authors' code keeps "
-        "sinusoids beside ALiBi, and its RoPE is not called."
+        "ALiBi replaces the sinusoids and biases self-attention only, so that it has the published encoder layer at "
+        "every profile: without one nothing would tell the digits of the source apart. For the same reason RoPE also "
+        "turns queries and keys of cross-attention. The authors' code keeps sinusoids beside ALiBi, and its RoPE is "
+        "not called."
     ),
     "D13": (
         "The RPE row is cited from other work on an encoder-only model with shared layers; ours is such a model, "

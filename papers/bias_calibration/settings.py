@@ -5,7 +5,7 @@ Each function makes of a `Profile`, one task at one size, one setting.
 
 from lengen.config.encodings import ALiBi, Encoding, NoEncoding, RelativeKeys, Rotary, Sinusoidal
 from lengen.config.formats import Aligned, Linear
-from lengen.config.model import Encoder, Given, Window
+from lengen.config.model import Encoder, EncoderDecoder, Given, Window
 from lengen.config.overlay import Changes, overlay
 from lengen.config.position_ids import Cyclic, NoPositionIds
 from lengen.config.spec import Spec
@@ -26,6 +26,8 @@ def plain(profile: Profile, encoding: str = "vanilla") -> Spec:
     """A model of `ENCODINGS` on the natural expression."""
     task = type(profile.vanilla.data.task)
     spec = overlay(profile.vanilla, {"model.encoding": ENCODINGS[encoding]})
+    if encoding == "alibi":  # without a block of its own the query would be a bag of digits (D12)
+        spec = overlay(spec, {"model.architecture": EncoderDecoder(encoder_layers=1)})
     if encoding == "rope" and task is PairAddition:
         return overlay(spec, profile.rope)  # A.2: an embedding of 512, as smaller ones converge very slowly
     if encoding == "vanilla" and profile.name != "smoke":
@@ -46,7 +48,7 @@ def product(profile: Profile) -> Spec:
 def expression(profile: Profile) -> Spec:
     """The vanilla model on expressions of four operations, two inside each other: the least depth that Appendix C does
     not have. Nothing pads them, as there is no digit that changes no result."""
-    task = ListOps(digits=profile.vanilla.data.task.longest, depth=2)
+    task = ListOps(digits=max(3, profile.vanilla.data.task.longest), depth=2)
     test: Changes = {"lengths": task.trained_lengths}
     return overlay(profile.vanilla, {"data": {"task": task, "format": Linear()}, "test": test})
 
