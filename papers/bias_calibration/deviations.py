@@ -39,7 +39,8 @@ DEVIATIONS = {
         "D12), one or two decoder layers, pre-norm, no dropout; they train for minutes with a larger learning rate "
         "and a schedule. At night they are trained on the published lengths, 6 digits or 20 bits, and ListOps on 8 "
         "arguments; at cpu on 4 to 16. Numbers to 50 digits, 53 places wide, are tested for the models of Table 1 and "
-        "unary tasks; those of other scaffolded models and of RPE are 23 places wide and tested to 20."
+        "unary tasks; those of other scaffolded models, of RPE and of ALiBi on addition are 23 places wide and tested "
+        "to 20."
     ),
     "D8": (
         "That retraining drops the positions, the directions searched for N x 1 and the fixed lengths of the cpu "

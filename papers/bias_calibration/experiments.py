@@ -324,7 +324,7 @@ CALIBRATION = tuple(
         setting,
         "" if (task, choice) == ("successor", "text") else EXTRA,
         absent=_absent(task, choice),
-        beyond=BEYOND if task == "addition" else "",
+        beyond=BEYOND if task == "addition" or choice == "code" else "",
     )
     for task in ("successor", "addition")
     for choice, (claim, setting) in CHOICES.items()

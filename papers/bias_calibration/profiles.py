@@ -43,6 +43,8 @@ class Profile:
     """The encoder-only model with relative keys."""
     rope: Changes
     """Addition with RoPE, which converges slowly (Appendix A.2)."""
+    alibi: Changes
+    """Addition with ALiBi, whose encoder layer reads both operands at once and costs more than the decoder (D7)."""
     windowed: Changes
     """All configurations of Table 3."""
     interpolation: InterpolationSpec
@@ -129,6 +131,7 @@ def paper(kind: Kind, base: int) -> Profile:
         vanilla=overlay(VANILLA, {"data.task": task, "data.format": _written(task, WIDTH), "test.counts": task.counts}),
         relative={},
         rope={"model": {"width": 512, "head_dim": 64}},
+        alibi={},
         windowed={},
         interpolation=InterpolationSpec(steps=50_000, batch=512, lr=RATE, evaluations=100, patience=8),
         calibration=CalibrationSpec(rows=task.longest),
@@ -274,6 +277,7 @@ def _two_cores(
         vanilla=vanilla,
         relative=RELATIVE[name],
         rope={"train": _train(3 * small.steps // 2, small.batch)},
+        alibi={"data.format.width": 23, "test.lengths": TO_20} if name == "night" else {},
         windowed={
             "data": {"task": task, "format": _written(task, windowed.width)},
             "model.layers": 2,
@@ -327,6 +331,7 @@ def smoke(kind: Kind, base: int) -> Profile:
         vanilla=overlay(vanilla, {"model": {"width": 16, "head_dim": 8, "heads": 2, "ff_width": 32}}),
         relative={"model.layers": 2},
         rope={},
+        alibi={},
         windowed={"train.steps": 6},
         interpolation=InterpolationSpec(steps=8, batch=8, lr=3e-3, evaluations=2),
         calibration=overlay(OURS, {"rows": 2, "examples": 4}),
