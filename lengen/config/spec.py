@@ -201,6 +201,11 @@ def check(spec: Spec) -> None:
         raise SpecError(
             f"test.sampled={test.sampled}: only models that write token by token are sampled; set test.sampled=0"
         )
+    if test.track and not model.causal:
+        raise SpecError(
+            f"test.track={test.track}: losses are of tokens given those before them, and with "
+            f"model.architecture.causal=false tokens see later ones; set test.track=0"
+        )
     if test.attention and not isinstance(architecture, Decoder):
         raise SpecError("test.attention: averaged maps need model.architecture=decoder; name problems in test.probes")
 
