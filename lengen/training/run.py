@@ -97,11 +97,13 @@ def execute(
 
 
 def refuse_early(data: TaskData) -> None:
-    """Raise now, not after training, for cells beyond the largest position id and results without room for a carry."""
+    """Raise now, not after training, for cells beyond the largest position id, results without room for a carry, and
+    lengths that a task has no problems of."""
     test = data.spec.test
     data.writer.write(data.test(max(test.lengths), max(test.counts), test.examples))
     for count in test.counts:  # the more repeats, the fewer numbers an alphabet has to have
-        data.test(max(test.lengths), count, 1)
+        for length in (min(test.lengths), max(test.lengths)):
+            data.test(length, count, 1)
 
 
 def training_callbacks(spec: Spec, folder: Path, report: Callable[[Progress], None]) -> list[Callback]:
