@@ -21,7 +21,8 @@ from lengen.inspection import problem
 from lengen.training.build import load as build
 
 GROUP = "lengen.runs"
-"""Entry points of packages that find a run by its name: functions ``find(name) -> Found``."""
+"""Entry points of packages that find a run by its name: functions ``find(name) -> Found``, which raise `ValueError` for
+one that is not theirs; the first that finds it has it."""
 RUN, WEIGHTS = "run.json", "model.safetensors"
 """Files of a run folder: what it is a run of, and its weights."""
 
@@ -119,5 +120,11 @@ def _named(name: str) -> Found:
             f"'{name}' is no folder of a run, and nothing that finds runs by name is installed: install the project "
             "with pip install . or make setup"
         )
-    find: Finder = next(iter(finders)).load()
-    return find(name)
+    errors = []
+    for point in finders:
+        find: Finder = point.load()
+        try:
+            return find(name)
+        except ValueError as error:  # the run may be another package's
+            errors.append(error)
+    raise errors[0]

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from lengen.callbacks.measurement import Measurement, Report
-from lengen.data.batch import Batch, response_start
+from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
 from lengen.progress import Progress
@@ -62,25 +62,33 @@ class AttentionMaps(Measurement):
             ]
             if self.map is None:
                 examples = example_maps(model, batch, data.vocab.decode, KEPT)
-                self.map = AttentionMap(
-                    examples[0].tokens, mean.numpy().astype(np.float32), len(batch.tokens), examples
-                )
+                averaged = int(laid_out_alike(batch).sum())
+                self.map = AttentionMap(examples[0].tokens, mean.numpy().astype(np.float32), averaged, examples)
             report(Progress("attention", done, len(self.cells), None, None))
+
+
+def laid_out_alike(batch: Batch) -> Tensor:
+    """(B,) bool: examples whose prompt and response have as many tokens as those of the first one."""
+    return (batch.loss == batch.loss[:1]).all(dim=1)
 
 
 @torch.no_grad()
 def measure_attention(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor, int]:
     """Mean weights (layers, heads, T - 1, T - 1), summed key counts (layers, heads), and the steps summed over.
 
-    A step is a position whose next token is a training target; examples must share one layout.
+    A step is a position whose next token is a training target, in each example those of its own response. The mean is
+    over the examples that are `laid_out_alike`: tokens of others have other places, and would blur it.
     """
-    examples, steps = len(batch.tokens), slice(int(response_start(batch)[0]) - 1, int(batch.loss[0].nonzero()[-1]))
+    steps, alike = batch.loss[:, 1:], laid_out_alike(batch)
+    predicting = steps.any(dim=0).nonzero()[:, 0]
+    rows = slice(int(predicting[0]), int(predicting[-1]) + 1)
     total = keys = torch.tensor(0.0)
-    for index in torch.split(torch.arange(examples), EXAMPLES_AT_ONCE):
+    for index in torch.split(torch.arange(len(batch.tokens)), EXAMPLES_AT_ONCE):
         layers = self_attention(model, batch, index)
-        total = total + layers.sum(dim=1)
-        keys = keys + keys_holding(layers[:, :, :, steps]).sum(dim=(1, 3))
-    return total / examples, keys, examples * (steps.stop - steps.start)
+        total = total + layers[:, alike[index]].sum(dim=1)
+        counted = keys_holding(layers[:, :, :, rows]) * steps[index, None, rows]
+        keys = keys + counted.sum(dim=(1, 3))
+    return total / int(alike.sum()), keys, int(steps.sum())
 
 
 @torch.no_grad()

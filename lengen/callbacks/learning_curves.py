@@ -2,8 +2,8 @@
 
 Figures 4.1, 4.2 and B.1 of "Length Generalization on Multi-Digit Integer Addition with Transformers". Logged
 at every evaluation: ``exact_match.<length>``; ``answer_loss.<length>`` in nats per response
-token; and at the longest trained length ``digit_loss.<place>``, place 1 being the units, where the response is the
-answer alone.
+token; and at the longest trained length ``digit_loss.<place>``, place 1 being the units, where the response is one
+number, a token for each digit, and its end.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from lengen.callbacks.measurement import model_of
-from lengen.config import Subtasks
+from lengen.config import Carries, Subtasks
 from lengen.data.batch import Batch, response_start
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
@@ -35,7 +35,8 @@ class Losses(NamedTuple):
 
 @torch.no_grad()
 def response_losses(model: Transformer, batch: Batch) -> Losses:
-    """Cross-entropy of every response token given the true ones before it."""
+    """Cross-entropy of every response token given the true ones before it, of a model whose tokens see no later ones
+    (`lengen.config.model.ModelSpec.causal`)."""
     logits = model.predict(batch.to(model.device)).float().cpu()
     start, sizes = response_start(batch), batch.loss.sum(dim=1)
     slots = torch.arange(int(sizes.max()))
@@ -61,6 +62,13 @@ def digit_losses(losses: Losses, reverse: bool) -> list[float]:
     inside = places < digits[:, None]
     values = losses.loss.gather(1, index.clamp(min=0)).masked_fill(~inside, 0.0)
     return [float(value) for value in values.sum(dim=0) / inside.sum(dim=0)]
+
+
+def _answers_in_digits(data: TaskData) -> bool:
+    """A response is the digits of one number and an end: no intermediate results, marks, carries or padding."""
+    format, task = data.format, data.task.part
+    alone = format.ends and not format.separators and not format.index_hints
+    return alone and task.NUMBERS and not task.trailing and not isinstance(task, Carries)
 
 
 class LearningCurves(Callback):
@@ -103,6 +111,6 @@ class LearningCurves(Callback):
     def _found(self, losses: Losses, length: int, data: TaskData) -> Iterator[tuple[str, float]]:
         yield f"exact_match.{length}", float(losses.correct.float().mean())
         yield f"answer_loss.{length}", float(losses.loss.sum() / losses.sizes.sum())
-        if length == data.task.part.longest and data.format.ends and not data.format.separators:
+        if length == data.task.part.longest and _answers_in_digits(data):
             for place, value in enumerate(digit_losses(losses, data.format.reversed_answer), start=1):
                 yield f"digit_loss.{place}", value

@@ -34,6 +34,11 @@ class Encoding(Axis):
         assert isinstance(self, Part) and isinstance(ids, Part)
         read = self.LEVELS
         if read == 0:
+            if ids.sizes:  # what has a largest id refuses longer problems
+                raise SettingError(
+                    f"data.position_ids={ids.kind}: model.encoding={self.kind} reads no position ids, so these would "
+                    f"only bound the length of problems; set data.position_ids=none, or choose another model.encoding"
+                )
             return
         if ids.levels == 0:
             raise SettingError(

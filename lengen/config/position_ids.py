@@ -107,7 +107,13 @@ class Abacus(Part, PositionIds, tag="abacus", frozen=True):
         return Scheme(self.max_position, self.max_offset, digits)
 
     def check(self, format: Format) -> None:
+        assert isinstance(format, Part)
         _without_index_hints("abacus", format, "the marks between the digits of a number would make each its first")
+        if format.aligned:
+            raise SettingError(
+                f"data.position_ids=abacus: the digits of both operands stand in one run in data.format={format.kind}, "
+                f"and would be numbered through as one number; choose data.format=linear, or ids such as coupled"
+            )
 
 
 class Consecutive(Part, PositionIds, tag="consecutive", frozen=True):

@@ -155,7 +155,8 @@ class TrainSpec(Section, frozen=True):
     bucket: Size = 16
     """Batches drawn together and sorted by length, to save padding; 1 keeps batches unsorted."""
     evaluations: Count = 10
-    """Evenly spaced points of the run that validate in distribution and write a checkpoint."""
+    """Points of the run that validate in distribution and write a checkpoint, at most: every ceil(steps / evaluations)
+    steps and after the last one, so 100 steps with 30 have 25; with 0 after the last step alone."""
     precision: Literal["32-true", "bf16-products", "bf16-mixed", "64-true", "bf16-true"] = "32-true"
     """Lightning's precision; bf16-products rounds the operands of a block's products to bfloat16 in training, and
     holds and evaluates everything in float32."""
@@ -180,7 +181,7 @@ class TestSpec(Section, frozen=True):
 
     __test__ = False  # its name makes pytest look
 
-    lengths: Annotated[tuple[Size, ...], Meta(min_length=1)]
+    lengths: Annotated[tuple[Length, ...], Meta(min_length=1)]
     """Tested operand lengths (first axis)."""
     counts: Annotated[tuple[Length, ...], Meta(min_length=1)] = (1,)
     """Tested values of the second axis; a single value gives a curve, several a grid."""

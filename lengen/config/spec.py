@@ -198,6 +198,12 @@ def check(spec: Spec) -> None:
             f"train.loss=all: model.architecture={architecture.kind} does not see the tokens it is trained on; set "
             f"train.loss=response"
         )
+    padding = max(task.trailing for task in (data.task, *data.hints))
+    if train.loss == "all" and padding:
+        raise SpecError(
+            f"train.loss=all: the {padding} PAD tokens behind an answer (padding of the task) are targets of "
+            f"train.loss=response alone; set that, or padding of the task to 0"
+        )
     if model.reads_prompts and train.loss != "response":
         raise SpecError(
             f"{model.reads_prompts}: with train.loss={train.loss} nothing tells where a prompt ends; set "
@@ -205,9 +211,20 @@ def check(spec: Spec) -> None:
         )
     if model.loops_by_length is not None:
         _check_loops(spec, model.loops_by_length)
+    if not architecture.IN_ORDER and data.format.build(data.task).follows:
+        raise SpecError(
+            f"model.architecture={architecture.kind}: the blanks that it fills would tell how long an answer is, which "
+            f"here depends on its digits; write answers of one length, as data.format.pad_response=true or "
+            f"data.format.width does"
+        )
     if test.sampled and not (architecture.IN_ORDER and model.causal):
         raise SpecError(
             f"test.sampled={test.sampled}: only models that write token by token are sampled; set test.sampled=0"
+        )
+    if test.track and not model.causal:
+        raise SpecError(
+            f"test.track={test.track}: losses are of tokens given those before them, and with "
+            f"model.architecture.causal=false tokens see later ones; set test.track=0"
         )
     if test.attention and not isinstance(architecture, Decoder):
         raise SpecError("test.attention: averaged maps need model.architecture=decoder; name problems in test.probes")

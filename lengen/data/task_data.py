@@ -48,7 +48,8 @@ class TaskData:
         spaces = None
         if data.spaces is not None:
             spaces = Spaces(data.spaces.ratio, self.vocab.id(" "), data.spaces.fresh, self.seed)
-        scheme = data.position_ids.build(len(part.symbols))
+        # Operations and brackets stand behind the digits among the symbols of a task, and are none.
+        scheme = data.position_ids.build(sum(symbol.isalnum() for symbol in part.symbols))
         architecture = self.spec.model.architecture
         hands_over = isinstance(architecture, EncoderDecoder) and architecture.hands_over
         writer = Writer(task, format, self.vocab, scheme, architecture.SPLIT, spaces, output, hands_over)

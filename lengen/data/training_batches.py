@@ -42,18 +42,24 @@ class Stream:
         return self._window[1][place]
 
     def _draw(self, window: int) -> list[TrainBatch]:
-        train = self.spec.train
         stream = generator("train" + self.suffix, self.seed, window)
-        problems = self._problems(window, train.batch * train.bucket, stream)
-        order = torch.argsort(self.writer.lengths(problems), stable=True)
-        batches = [self.writer.write(problems.select(part), stream) for part in torch.split(order, train.batch)]
-        batches = [batch._replace(loss=targets(batch, train.loss)) for batch in batches]
+        batches = [batch._replace(loss=targets(batch, self.spec.train.loss)) for batch in self._written(window, stream)]
         scale = torch.tensor(sum(int(batch.loss.sum()) for batch in batches) / len(batches))
         shuffled = torch.randperm(len(batches), generator=stream).tolist()
         return [
             TrainBatch(batch.tokens, batch.ids, batch.loss, scale, batch.source, batch.output)
             for batch in (batches[i] for i in shuffled)
         ]
+
+    def written(self, window: int) -> list[Batch]:
+        """The batches that are drawn together, by length, with their responses as targets whatever is trained on."""
+        return self._written(window, generator("train" + self.suffix, self.seed, window))
+
+    def _written(self, window: int, stream: torch.Generator) -> list[Batch]:
+        train = self.spec.train
+        problems = self._problems(window, train.batch * train.bucket, stream)
+        order = torch.argsort(self.writer.lengths(problems), stable=True)
+        return [self.writer.write(problems.select(part), stream) for part in torch.split(order, train.batch)]
 
     def _problems(self, window: int, n: int, stream: torch.Generator) -> Problems:
         """Fresh problems, those of a streamed set, or the next ``n`` of the fixed set in the order of its epoch."""

@@ -1,10 +1,29 @@
 """A position encoding: how integers enter the network. Four entry points, each doing nothing by default."""
 
+from collections.abc import Callable
+from typing import Self
+
+import torch
 from torch import Tensor, nn
 
 
 class Encoding(nn.Module):
-    """Position ids of shape (levels, B or 1, T) in; one or more of four effects out."""
+    """Position ids of shape (levels, B or 1, T) in; one or more of four effects out.
+
+    What is made of ids alone is made in float32 at least, also in a model whose numbers are bfloat16, which has 8
+    significant bits: ids 256 and 257 would be one.
+    """
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Moves and casts all tensors, as `torch.nn.Module` does, but rounds no constant below float32."""
+        exact = dict(self.named_buffers(recurse=False))
+        apply: Callable[..., object] = super()._apply
+        apply(fn, recurse)
+        for name, constant in exact.items():
+            moved = self.get_buffer(name)
+            if moved.dtype.itemsize < torch.float32.itemsize:
+                setattr(self, name, constant.to(moved.device, torch.float32))
+        return self
 
     def embed(self, ids: Tensor) -> Tensor | None:
         """(B or 1, T, width) added to the token embedding, or None."""

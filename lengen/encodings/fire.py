@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from lengen.encodings.base import Encoding
-from lengen.encodings.fire_parts import HIDDEN, log_ratio, numbers
+from lengen.encodings.fire_parts import HIDDEN, log_ratio, numbers, of_network
 
 
 @final
@@ -26,5 +26,4 @@ class Fire(Encoding):
     def bias(self, query_ids: Tensor, key_ids: Tensor) -> Tensor:
         query, key = numbers(query_ids, key_ids, self.f, first=0)
         span = torch.maximum(query, (self.factor * self.threshold).abs())
-        bias: Tensor = self.f(log_ratio(query - key, span, self.c)[..., None])
-        return bias.movedim(-1, 1)
+        return of_network(log_ratio(query - key, span, self.c), self.f).movedim(-1, 1)

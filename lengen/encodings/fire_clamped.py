@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from lengen.encodings.base import Encoding
-from lengen.encodings.fire_parts import log_ratio, numbers, plain_network
+from lengen.encodings.fire_parts import log_ratio, numbers, of_network, plain_network
 
 
 @final
@@ -27,5 +27,4 @@ class FireClamped(Encoding):
         query, key = numbers(query_ids, key_ids, self.f, first=0)
         span = torch.minimum(query, self.root**2)
         distance = (query - key).clamp(min=0)
-        bias: Tensor = self.f(log_ratio(distance, span, self.c)[..., None])
-        return bias.movedim(-1, 1)
+        return of_network(log_ratio(distance, span, self.c), self.f).movedim(-1, 1)

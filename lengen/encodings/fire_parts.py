@@ -8,14 +8,21 @@ HIDDEN = 32
 
 
 def numbers(query_ids: Tensor, key_ids: Tensor, network: nn.Module, first: int) -> tuple[Tensor, Tensor]:
-    """Query ids (B or 1, Q, 1) and key ids (B or 1, 1, K) in the network's precision, counted from ``first``."""
-    dtype = next(network.parameters()).dtype
+    """Query ids (B or 1, Q, 1) and key ids (B or 1, 1, K) in the network's precision, or float32 where that is lower,
+    counted from ``first``."""
+    dtype = torch.promote_types(next(network.parameters()).dtype, torch.float32)
     return query_ids[0, :, :, None].to(dtype) + first, key_ids[0, :, None, :].to(dtype) + first
 
 
 def log_ratio(distance: Tensor, span: Tensor, c: Tensor) -> Tensor:
     """psi(distance) / psi(span) with psi(x) = log(1 + |c x|)."""
     return torch.log1p((c * distance).abs()) / (torch.log1p((c * span).abs()) + 1e-6)
+
+
+def of_network(ratio: Tensor, network: nn.Module) -> Tensor:
+    """What a network makes of each ratio (...): (..., outputs)."""
+    found: Tensor = network(ratio[..., None].to(next(network.parameters()).dtype))
+    return found
 
 
 def plain_network(outputs: int) -> nn.Sequential:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from lengen.encodings.base import Encoding
-from lengen.encodings.fire_parts import numbers, plain_network
+from lengen.encodings.fire_parts import numbers, of_network, plain_network
 
 
 @final
@@ -22,5 +22,5 @@ class FireRatio(Encoding):
 
     def bias(self, query_ids: Tensor, key_ids: Tensor) -> Tensor:
         query, key = numbers(query_ids, key_ids, self.f, first=1)
-        ratio = ((key - query) / query)[..., None]
-        return torch.cat([f(ratio) for f in self.f], dim=-1).movedim(-1, 1)
+        ratio = (key - query) / query
+        return torch.cat([of_network(ratio, f) for f in self.f], dim=-1).movedim(-1, 1)

@@ -31,7 +31,8 @@ def sinusoids(numbers: Tensor, width: int) -> Tensor:
 
 def wave_rates(width: int, base: float = 10000.0) -> Tensor:
     """Angle per position of each pair of a sine and a cosine."""
-    return torch.exp(-math.log(base) * torch.arange(0, width, 2) / width)
+    exact = torch.promote_types(torch.get_default_dtype(), torch.float32)  # the default is bfloat16 under bf16-true
+    return torch.exp(-math.log(base) * torch.arange(0, width, 2, dtype=exact) / width)
 
 
 def _waves(angles: Tensor, width: int) -> Tensor:

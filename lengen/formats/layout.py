@@ -91,10 +91,10 @@ class Layout:
         written = Layout(
             self.levels,
             [self.symbols[read] if handed_over else "$", *self.symbols[cut:]],
-            [None, *self.digits[cut:]],
+            [self.digits[read] if handed_over else None, *self.digits[cut:]],
             [self.coordinates[read] if handed_over else (UNUSED,) * self.levels, *self.coordinates[cut:]],
             1,
-            hints=[0, *self.hints[cut:]],
+            hints=[self.hints[read] if handed_over else 0, *self.hints[cut:]],
         )
         return query, written
 

@@ -32,9 +32,14 @@ class Counted(TorchMetric):
             self.add_state(state, torch.tensor(0.0, dtype=torch.float64), dist_reduce_fx="sum")
 
     def update(self, written: Tensor, reference: Tensor) -> None:
-        """Count a batch; see `Responses` for shapes."""
+        """Count a batch; see `Responses` for shapes. Raises `ValueError` for responses that the metric is not for."""
         always = {"n": len(reference), "reference_tokens": int((reference != PAD).sum())}
         counts = always | dict(self.metric.counts(Responses(written, reference, self.format, self.vocab)))
+        if self.metric.numerator not in counts or self.metric.denominator not in counts:
+            raise ValueError(
+                f"{self.metric.name}: nothing of it is counted of these responses; expected the format and vocabulary "
+                "of responses that it is for, as in Counted(metric, format, vocab)"
+            )
         self.counted += counts[self.metric.numerator]
         self.per += counts[self.metric.denominator]
 

@@ -115,6 +115,6 @@ class Stack(nn.ModuleList):
             return x + embedded
         if self.model.inject == "coordinates" and first:
             positions = context.encoding.embed(context.query_ids)
-            moment = sinusoids(torch.tensor([step], device=x.device), self.model.width)
-            return x + moment if positions is None else x + positions + moment
+            moment = sinusoids(torch.tensor([step], device=x.device), self.model.width).to(x.dtype)
+            return x + moment if positions is None else x + positions.to(x.dtype) + moment
         return x

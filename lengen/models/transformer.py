@@ -103,7 +103,7 @@ class Transformer(nn.Module, ABC):
         if self.spec.scale_embedding:
             x = x * self.spec.width**0.5
         positions = None if self.spec.inject == "coordinates" else self.encoding.embed(ids)
-        out: Tensor = self.dropout(x if positions is None else x + positions)
+        out: Tensor = self.dropout(x if positions is None else x + positions.to(x.dtype))
         return out
 
     def _logits(self, x: Tensor, output: int = 0) -> Tensor:

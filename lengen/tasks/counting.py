@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lengen.config import tasks as parts
 from lengen.problems import OperandError, Problems
-from lengen.tasks.sequences import NumberTask, distinct, number, shuffled
+from lengen.tasks.sequences import NumberTask, distinct, number, of_two, shuffled
 
 LARGEST_DIFFERENCE = 5
 """Most that the rarer number of a sequence may be short of the other."""
@@ -36,6 +36,10 @@ class Counting(NumberTask):
         places = torch.arange(int(lengths.max()))
         sequences = torch.where(places < rarer[:, None], pair[:, :1], pair[:, 1:]) * (places < lengths[:, None])
         return Problems(shuffled(sequences, lengths, generator)[:, None], lengths[:, None])
+
+    def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+        """As in training, at one length; raises `OperandError` for one with room for a single number."""
+        return super().test(n, of_two(length), count, generator)
 
     def parse(self, operands: list[str]) -> Problems:
         numbers = [number(text, self.part.alphabet) for text in operands]

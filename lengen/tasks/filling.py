@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from lengen.config import tasks as parts
+from lengen.config.part import LONGEST
 from lengen.problems import OperandError, Problems
-from lengen.tasks.sequences import NumberTask, number
+from lengen.tasks.sequences import NumberTask, number, of_two
 
 
 class Filling(NumberTask):
@@ -26,10 +27,16 @@ class Filling(NumberTask):
         begun = torch.rand(len(lengths), generator=generator, dtype=torch.float64) * (lengths // 2).clamp(min=1)
         return repeated(one, lengths, 1 + begun.long())
 
+    def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+        """As in training, at one length; raises `OperandError` for one at which nothing is missing."""
+        return super().test(n, of_two(length), count, generator)
+
     def parse(self, operands: list[str]) -> Problems:
         if len(operands) != 3 or not all(text.isascii() and text.isdigit() for text in operands[1:]):
             raise OperandError("fill takes a number, how often it stands, and how often it is begun with: 5 3 1")
-        one, copies, begun = number(operands[0], self.part.alphabet), int(operands[1]), int(operands[2])
+        one, (copies, begun) = number(operands[0], self.part.alphabet), map(typed, operands[1:])
+        if copies > LONGEST:
+            raise OperandError(f"fill repeats a number up to {LONGEST} times, and was asked for more: lower the second")
         if not 1 <= begun < copies:
             raise OperandError(f"fill begins with 1 to {copies - 1} of {copies} numbers, got {begun}")
         return repeated(torch.tensor([one]), torch.tensor([copies]), torch.tensor([begun]))
@@ -38,6 +45,12 @@ class Filling(NumberTask):
         """The number, as often as it is missing."""
         missing = problems.lengths[:, :1] - problems.lengths[:, 1:]
         return problems.operands[:, 0, :1] * (torch.arange(problems.operands.shape[2]) < missing)
+
+
+def typed(count: str) -> int:
+    """A typed count; beyond `LONGEST` it matters no more how far."""
+    digits = count.lstrip("0") or "0"
+    return int(digits) if len(digits) <= len(str(LONGEST)) else LONGEST + 1
 
 
 def repeated(numbers: Tensor, copies: Tensor, begun: Tensor) -> Problems:

@@ -44,6 +44,16 @@ class NumberTask(SkewedTask):
         return 1
 
 
+def of_two(length: int) -> int:
+    """A tested length of a task whose problems have two numbers at least; raises `OperandError` for a shorter one."""
+    if length < parts.SHORTEST:
+        raise OperandError(
+            f"test.lengths={length}: problems of this task have {parts.SHORTEST} numbers or more; test from "
+            f"{parts.SHORTEST} on"
+        )
+    return length
+
+
 def uniform_sequences(lengths: Tensor, alphabet: int, generator: torch.Generator) -> Tensor:
     """(B, W) numbers 1 to ``alphabet``, drawn independently with replacement; 0 beyond each length."""
     width = int(lengths.max())

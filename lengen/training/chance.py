@@ -1,54 +1,90 @@
-"""Whether a model ever did better than one that ignores what it reads: the losses of a training and its data enter.
+"""Whether a trained model does better than one that does not look at its input; training examples enter.
 
-A model that ignores its input can do no better than to name each token as often as it occurs in the answers: its loss
-is the entropy of that distribution. A training whose loss was never below has learned nothing, and its scores say
-nothing about what it was meant to compare.
+Such a model still knows where a token stands: an end comes last, and padding has a width. So at each place of a
+response it names the tokens as often as they occur there; where a response ends is told it for nothing. Its loss is
+taken on the very examples that the trained model is asked, and is the least that such a model can have on them: one
+that learned the places alone is never below it, however few the examples are. That makes it smaller than on many
+examples by (symbols - 1) / 2 nats for each place, some thousandth of it for digits, so whatever learned more than that
+of its input is below. A training that ends above taught nothing, and its scores say nothing about what it was meant to
+compare.
+
+Asked are examples that were trained on: a model that knows its training set by heart has learned something, too. And
+asked are their responses alone, even where the loss is of all tokens: nobody can know a query.
 """
 
-import math
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor
 
-from lengen.callbacks.metrics_logger import TRAIN_LOSS
+from lengen.callbacks import Measurement, response_losses
+from lengen.callbacks.measurement import Report
+from lengen.config.tasks import LARGEST_ALPHABET
 from lengen.data.batch import Batch
+from lengen.data.task_data import TaskData
+from lengen.decoding import true_responses
+from lengen.models import Transformer
+from lengen.vocab import END, FIRST
 
-READINGS = 5
-"""Losses in a row whose mean counts: one batch may be easy."""
+EXAMPLES = 1000
+"""Training examples that are asked at least; batches that were sorted by length together are asked together."""
+TOKENS = LARGEST_ALPHABET + FIRST
+"""More than any token id."""
 
 
-def entropy(batch: Batch) -> float:
-    """Entropy, in nats, of the target tokens of a batch: the loss of the best model that ignores its input."""
-    _, counts = torch.unique(batch.tokens[batch.loss], return_counts=True)
-    shares: Tensor = counts / counts.sum()
-    return float(-(shares * shares.log()).sum())
+def chance(batches: Sequence[Batch]) -> float:
+    """Loss, in nats per response token, of the best model that knows nothing but where a token stands in its response,
+    and where responses end."""
+    keys, sizes = [], 0
+    for batch in batches:
+        responses, written = true_responses(batch), batch.loss.sum(dim=1)
+        slots = torch.arange(responses.shape[1])
+        asked = (slots < written[:, None]) & (responses != END)
+        keys.append((slots * TOKENS + responses)[asked])
+        sizes += int(written.sum())
+    counts = torch.bincount(torch.cat(keys), minlength=TOKENS).double()
+    counts = torch.nn.functional.pad(counts, (0, -len(counts) % TOKENS)).view(-1, TOKENS)
+    places = counts.sum(dim=1)
+    return float(torch.xlogy(places, places).sum() - torch.xlogy(counts, counts).sum()) / sizes
 
 
-def lowest(losses: Sequence[float]) -> float:
-    """The lowest mean of `READINGS` losses in a row, of all of them where there are fewer; infinite without any.
+def loss(model: Transformer, batches: Sequence[Batch]) -> float:
+    """Loss of a model, in nats per response token."""
+    found = [response_losses(model, batch) for batch in batches]
+    return sum(float(one.loss.double().sum()) for one in found) / sum(int(one.sizes.sum()) for one in found)
 
-    >>> lowest([3.0, 1.0]), lowest([9.0, 1.0, 1.0, 1.0, 1.0, 1.0]), lowest([])
-    (2.0, 1.0, inf)
+
+def trained_examples(data: TaskData) -> list[Batch]:
+    """The first training batches of the main task, with their responses as targets."""
+    found: list[Batch] = []
+    while sum(len(batch.tokens) for batch in found) < EXAMPLES:
+        found += data.streams[0].written(len(found) // data.spec.train.bucket)
+    return found
+
+
+class Chance(Measurement):
+    """Compares a trained model with chance; ``found`` is what run.json says of it.
+
+    That is ``never_left_chance`` with both losses, in nats per token, for a model that is not below, else nothing. A
+    model that was not trained is not asked. Of one in which tokens see later ones this says nothing: it may read what
+    it is asked.
     """
-    width = min(READINGS, len(losses))
-    means = (sum(losses[first : first + width]) / width for first in range(len(losses) - width + 1))
-    return min(means, default=math.inf) if losses else math.inf
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[str, object] = {}
 
-def at_chance(metrics: Sequence[tuple[int, str, float]], validation: Batch) -> dict[str, object]:
-    """``never_left_chance`` with both losses, in nats per token, for a training that never was below; else nothing.
-
-    ``metrics`` are the rows of metrics.csv; auxiliary tasks do not count.
-    """
-    losses = [value for _, name, value in metrics if name == TRAIN_LOSS]
-    least, chance = lowest(losses), entropy(validation)
-    if not losses or least < chance:
-        return {}
-    return {
-        "never_left_chance": {"lowest_loss": least, "chance": chance},
-        "notes": [
-            f"it never left chance: its lowest loss, {least:.3f} nats, is not below the {chance:.3f} of a model that "
-            "ignores its input; its scores say nothing about the method"
-        ],
-    }
+    def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
+        self.found = {}
+        if not data.spec.train.steps or not model.spec.causal:
+            return
+        batches = trained_examples(data)
+        own, least = loss(model, batches), chance(batches)
+        if own < least or not least:  # nothing to learn
+            return
+        self.found = {
+            "never_left_chance": {"loss": own, "chance": least},
+            "notes": [
+                f"it never left chance: its loss, {own:.3f} nats a token, is not below the {least:.3f} of a model that "
+                "does not look at its input; its scores say nothing about the method"
+            ],
+        }

@@ -46,7 +46,7 @@ from lengen.problems import Problems
 from lengen.progress import Progress
 from lengen.records import AttentionMap, Grid, KeyCount
 from lengen.training.build import model_for
-from lengen.training.chance import at_chance
+from lengen.training.chance import Chance
 from lengen.training.kernels import ChosenKernels
 from lengen.training.memory import keep_freed_memory
 from lengen.training.module import SequenceModule
@@ -102,18 +102,18 @@ def execute(
     train(trainer, module, data, folder / CHECKPOINT)
     save_model(module.model, str(folder / WEIGHTS))
     scalars = {**validated(data.data, folder, trainer.global_step), **measured.scalars}
-    info = {**costs(spec, trainer, module.model, clock), **chosen(kernels), "scalars": scalars}
-    return measured.outcome(info | at_chance(read_metrics(folder / METRICS), data.validation()))
+    return measured.outcome({**costs(spec, trainer, module.model, clock), **chosen(kernels), "scalars": scalars})
 
 
 def refuse_early(data: TaskData) -> None:
     """Raise now, not in the middle of training or after it, for cells, training problems and probes that the position
-    ids or the format have no room for, or the alphabet too few numbers."""
+    ids or the format have no room for, or the task has no problems of."""
     test = data.spec.test
     for length, count in ((max(test.lengths), max(test.counts)), *test.attention):
         _refuse(data, data.test(length, count, test.examples))
     for count in test.counts:  # the more repeats, the fewer numbers an alphabet has to have
-        data.test(max(test.lengths), count, 1)
+        for length in (min(test.lengths), max(test.lengths)):
+            data.test(length, count, 1)
     _refuse(data, data.validation_problems())
     for operands in test.probes:
         _refuse(data, data.task.parse(list(operands)))
@@ -152,7 +152,9 @@ class Measured:
             folder=folder,
         )
         self.attention = AttentionMaps(test.attention, test.attention_examples)
-        self.callbacks: list[Measurement] = [self.scores, self.attention, Probes(test.probes), *spec.callbacks()]
+        self.chance = Chance()
+        own = [self.scores, self.attention, Probes(test.probes), self.chance]
+        self.callbacks: list[Measurement] = [*own, *spec.callbacks()]
 
     @property
     def scalars(self) -> dict[str, float]:
@@ -161,6 +163,7 @@ class Measured:
     def outcome(self, info: dict[str, Any]) -> Outcome:
         """The records of all of them, with what is known of the run."""
         arrays = {name: array for callback in self.callbacks for name, array in callback.arrays.items()}
+        info = info | self.chance.found
         return Outcome(self.scores.grid, self.attention.key_counts, self.attention.map, info, arrays)
 
 

@@ -25,7 +25,6 @@ from lengen.decoding import verify
 from lengen.metrics import ExactMatch
 from lengen.progress import Progress
 from lengen.training.build import model_for
-from lengen.training.chance import at_chance
 from lengen.training.cuda_graph import MULTIPLE, CudaGraphs, GraphedStep
 from lengen.training.divergence import diverged, usable
 from lengen.training.module import SequenceModule
@@ -146,7 +145,7 @@ class _Member:
             callback.measure(model, self.data.data, self.report)
         scalars = {**validated(self.data.data, self.folder, self.step), **measured.scalars}
         info = {**costs(self.spec, self.trainer, model, self.clock), "scalars": scalars, "stacked": self.stacked}
-        return measured.outcome(info | at_chance(read_metrics(self.folder / METRICS), self.validation))
+        return measured.outcome(info)
 
 
 def train_graphs(spec: Spec) -> bool:

@@ -199,7 +199,8 @@ def writer(data: DataSpec, split: bool = False, spaces: Spaces | None = None) ->
     """What writes the problems of a task."""
     format, task = data.format.build(data.task), data.task.build()
     task.ask(format.kinds)
-    return Writer(task, format, vocab_of(data), data.position_ids.build(len(data.task.symbols)), split, spaces)
+    ids = data.position_ids.build(sum(symbol.isalnum() for symbol in data.task.symbols))
+    return Writer(task, format, vocab_of(data), ids, split, spaces)
 
 
 def decoder(spec: Spec, seed: int = 0) -> Decoder:

@@ -16,6 +16,7 @@ from safetensors.torch import save_model
 import lengen
 from lengen import library
 from lengen.config import Addition, Coupled, DataSpec, Linear, ModelSpec, Spec, TestSpec, TrainSpec
+from lengen.config.spec import change
 from lengen.data.task_data import TaskData
 from lengen.decoding import verify
 
@@ -123,6 +124,24 @@ def test_a_name_is_the_run_that_solve_takes(installed):
     model = lengen.load(name)
     assert model.solve([57, 48, 96])["read"] == "201" and name in repr(model)
     assert model.accuracy(length=2, count=3, examples=20) >= 0.9
+
+
+def nobody(name: str) -> library.Found:
+    raise ValueError(f"'{name}' is none of ours")
+
+
+def somebody(name: str) -> library.Found:
+    if name != "theirs/run":
+        raise library.LoadError(f"'{name}' is none of theirs")
+    return library.Found(change(SPEC, test={"lengths": (1,)}), None, name)
+
+
+def test_every_package_that_finds_runs_is_asked(monkeypatch):
+    points = [EntryPoint(name, f"{__name__}:{name}", library.GROUP) for name in ("nobody", "somebody")]
+    monkeypatch.setattr(library, "entry_points", lambda group: EntryPoints(points).select(group=group))
+    assert repr(lengen.load("theirs/run")) == "<theirs/run>"
+    with pytest.raises(ValueError, match="'none' is none of ours"):
+        lengen.load("none")
 
 
 @pytest.mark.parametrize(

@@ -183,3 +183,10 @@ def test_names_and_words_of_metrics_load_no_torch():
 def test_an_answer_cannot_be_told_without_its_format():
     with pytest.raises(ValueError, match="expected format and vocabulary of the responses"):
         Counted(METRICS["answer"]).update(padded([[1]]), padded([[1]]))
+
+
+def test_a_metric_that_is_not_for_these_responses_says_so():
+    for metric in (Counted(METRICS["answer_token"]), Counted(METRICS["answer_token"], SCRATCHPAD, VOCAB)):
+        with pytest.raises(ValueError, match="answer_token: nothing of it is counted of these responses") as caught:
+            metric.update(padded([[1]]), padded([[1]]))
+        assert "\n" not in str(caught.value)

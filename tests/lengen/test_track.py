@@ -8,10 +8,26 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.callbacks import METRICS, Losses, digit_losses, read_metrics, response_losses
-from lengen.config import SUBTASKS, Abacus, DigitSteps, EncoderDecoder, RandomSpaces
-from lengen.config.spec import Spec, TrainSpec, change, replace
+from lengen.callbacks import METRICS, LearningCurves, Losses, digit_losses, read_metrics, response_losses
+from lengen.config import (
+    SUBTASKS,
+    Abacus,
+    Carries,
+    Copy,
+    DataSpec,
+    DigitSteps,
+    EncoderDecoder,
+    Filling,
+    Increment,
+    Linear,
+    NoPositionIds,
+    PairAddition,
+    RandomSpaces,
+    Window,
+)
+from lengen.config.spec import Spec, SpecError, TrainSpec, change, check, replace
 from lengen.data.datamodule import ArithmeticData
+from lengen.data.task_data import TaskData
 from lengen.data.training_batches import targets
 from lengen.decoding import verify
 from lengen.inspection.problem import encode
@@ -21,7 +37,7 @@ from lengen.training.optimizer import build_optimizer, learning_rate_factor
 from lengen.training.run import WEIGHTS, execute
 from lengen.vocab import PAD
 from tests.lengen.beside import beside, made
-from tests.lengen.helpers import TEST, TRAIN, kill_at, two_operands
+from tests.lengen.helpers import TEST, TRAIN, fixed_data, kill_at, spec, two_operands
 
 KINDS = {
     "decoder": {"architecture": "decoder"},
@@ -36,10 +52,13 @@ FORMATS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("encoder", "padded"), *((kind, name) for kind in KINDS for name in FORMATS if kind != "encoder")],
+)
 def test_losses_are_those_of_each_response_token_by_hand(name, kind):
-    model, data = made(beside(two_operands(1, 2, **FORMATS[name]), encoding="sinusoidal", **KINDS[kind]))
+    written = two_operands(1, 2, **{"padded": {"pad": True}, **FORMATS}[name])
+    model, data = made(beside(written, encoding="sinusoidal", **KINDS[kind]))
     problems = data.task.train(30, torch.Generator().manual_seed(0))
     batch = data.writer.write(problems)
     found, verified = response_losses(model, batch), verify(model, batch)
@@ -173,6 +192,36 @@ def test_digits_are_tracked_where_the_response_is_the_answer_alone(tmp_path):
     assert not any(name.startswith("digit_loss") for name in run(tmp_path / "other", longer)), "not at other lengths"
 
 
+@pytest.mark.parametrize(
+    ("task", "format", "expected"),
+    [
+        (PairAddition(digits=2), Linear(), 3),
+        (PairAddition(digits=2), Linear(width=4, reverse_response=True), 4),
+        (PairAddition(digits=2), Linear(index_hints=9), 0),
+        (Increment(longest=2), Linear(), 3),
+        (Carries(longest=2), Linear(reverse_response=True), 0),
+        (Filling(longest=2, padding=2), Linear(), 0),
+        (Copy(digits=2), Linear(), 0),
+    ],
+)
+def test_digits_are_tracked_where_every_token_is_a_digit_of_one_number(task, format, expected):
+    data = DataSpec(task=task, format=format, position_ids=NoPositionIds())
+    made_of = spec(data, test=replace(TEST, lengths=(2,), track=40), encoding="none")
+    curves = dict(LearningCurves((2,), 1, 40).points(build_model(made_of, 0).eval(), TaskData(made_of, 0)))
+    digits = [name for name in curves if name.startswith("digit_loss")]
+    assert digits == [f"digit_loss.{place}" for place in range(1, expected + 1)]
+    assert {"exact_match.2", "answer_loss.2"} <= curves.keys()
+
+
+def test_losses_of_a_model_whose_tokens_see_later_ones_are_not_tracked():
+    bias = EncoderDecoder(attention_bias=Window(width=1), causal=False)
+    seeing = beside(fixed_data("addition"), test=replace(TEST, lengths=(2,)), architecture=bias)
+    check(seeing)
+    with pytest.raises(SpecError, match=r"test\.track=5: losses are of tokens given those before them") as caught:
+        check(change(seeing, test={"track": 5}))
+    assert "\n" not in str(caught.value)
+
+
 # ------------------------------------------------------------------ what is trained on
 
 
@@ -226,7 +275,7 @@ def test_the_schedule_of_section_4_2_4():
 def test_weight_decay_is_for_matrices_and_tables_only(kind):
     train = TrainSpec(steps=10, batch=1, lr=0.1, weight_decay=0.1, warmup_steps=1)
     ids = {"position_ids": Abacus(9)}
-    model = build_model(beside(two_operands(1, **ids), train, encoding="learned", **KINDS[kind]), 0)
+    model = build_model(beside(two_operands(1, pad=True, **ids), train, encoding="learned", **KINDS[kind]), 0)
     decayed, kept = build_optimizer(model, train)[0].param_groups
     assert (decayed["weight_decay"], kept["weight_decay"]) == (0.1, 0.0)
     names = {id(parameter): name for name, parameter in model.named_parameters()}

@@ -12,10 +12,12 @@ from lengen.config.encodings import Encoding as EncodingPart
 from lengen.config.encodings import RelativeKeys as RelativeKeysPart
 from lengen.config.part import kinds
 from lengen.config.spec import SpecError, check
+from lengen.data.task_data import TaskData
 from lengen.encodings.alibi import ALiBi, alibi_slopes
 from lengen.encodings.base import Encoding
 from lengen.encodings.fire import Fire
 from lengen.encodings.fire_clamped import FireClamped
+from lengen.encodings.fire_parts import numbers as fire_numbers
 from lengen.encodings.fire_ratio import FireRatio
 from lengen.encodings.learned import Learned
 from lengen.encodings.none import NoEncoding
@@ -286,9 +288,10 @@ def test_an_encoding_of_one_level_is_refused_beside_ids_of_more(name):
 @pytest.mark.parametrize("name", ["none", "learned"])
 def test_all_levels_are_read_by_learned_tables_and_none_where_there_is_no_encoding(name):
     assert {"none": 0, "learned": None}[name] == kinds(EncodingPart)[name].LEVELS
+    ids = "none" if name == "none" else "coupled"
     for task in ("parity", "addition"):
-        check(spec(data_spec(task), encoding=name))
-    build_model(spec(data_spec("multiplication"), encoding=name), 0)
+        check(spec(data_spec(task, position_ids=ids), encoding=name))
+    build_model(spec(data_spec("multiplication", position_ids=ids), encoding=name), 0)
 
 
 def test_the_levels_that_an_encoding_states_are_those_it_looks_at():
@@ -319,3 +322,60 @@ def test_an_unknown_encoding_is_refused():
         SpecError, match=r"model\.encoding=fire_rato: unknown encoding 'fire_rato'; nearest: fire_ratio"
     ):
         spec(data_spec("parity")).override("model.encoding=fire_rato")
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", ["sinusoidal", "rope", "alibi", "fire", "fire_ratio", "fire_clamped"])
+def test_ids_that_bfloat16_cannot_tell_apart_are_told_apart_in_a_model_of_bfloat16(name):
+    """As in float32, to the rounding of what leaves the encoding; and the whole model runs."""
+    torch.manual_seed(0)
+    exact = build(name)
+    ids = torch.arange(250, 700)[None, None]
+    vectors = torch.ones(1, MODEL.heads, ids.shape[2], MODEL.head_dim)
+    expected = exact.embed(ids), exact.rotate(vectors, ids), exact.bias(ids, ids)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        rounded = build(name).to(torch.bfloat16)
+    found = rounded.embed(ids), rounded.rotate(vectors.bfloat16(), ids), rounded.bias(ids, ids)
+    for one, other in zip(found, expected, strict=True):
+        assert (one is None) == (other is None)
+        if one is not None:
+            assert float((one.float() - other).abs().max() / other.abs().max()) < 0.02
+    if found[0] is not None:
+        assert not torch.equal(found[0][0, 6], found[0][0, 7]), "256 and 257"
+    if name == "rope":
+        assert not torch.equal(found[1][0, 0, 6], found[1][0, 0, 7])
+    if name.startswith("fire"):
+        query, key = fire_numbers(ids, ids, rounded.f, first=0)
+        assert query.dtype == key.dtype == torch.float32 and query[0, :, 0].tolist() == ids[0, 0].tolist()
+    for constant in rounded.buffers():
+        assert constant.dtype == torch.float32
+    assert all(constant.dtype == torch.float64 for constant in build(name).double().buffers())
+    assert all(constant.dtype == torch.float32 for constant in build(name).double().float().buffers())
+    sized = spec(data_spec("addition", position_ids="consecutive"), encoding=name)
+    data, model = TaskData(sized, 0), build_model(sized, 0).to(torch.bfloat16)
+    assert model.predict(data.validation()).dtype == torch.bfloat16
+
+
+@torch.no_grad()
+def test_coordinates_of_recurrent_steps_keep_the_numbers_of_the_model():
+    data = data_spec("addition", position_ids="consecutive")
+    sized = spec(data, encoding="sinusoidal", loops=2, inject="coordinates")
+    batch, model = TaskData(sized, 0).validation(), build_model(sized, 0)
+    expected = model.predict(batch)
+    torch.set_default_dtype(torch.bfloat16)  # as under bf16-true
+    try:
+        assert torch.equal(model.predict(batch), expected)
+        assert model.to(torch.bfloat16).predict(batch).dtype == torch.bfloat16
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize("ids", ["coupled", "abacus", "randomised"])
+def test_ids_that_nothing_reads_and_that_bound_the_length_of_problems_are_refused(ids):
+    unread = data_spec("parity", room=12, position_ids=ids)
+    with pytest.raises(SpecError, match=rf"data\.position_ids={ids}: model\.encoding=none reads no ") as caught:
+        check(spec(unread, encoding="none"))
+    assert "\n" not in str(caught.value)
+    for name in ("none", "consecutive"):
+        check(spec(data_spec("parity", position_ids=name), encoding="none"))

@@ -6,7 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.callbacks.attention_maps import example_maps, keys_holding, measure_attention
+from lengen.callbacks.attention_maps import AttentionMaps, example_maps, keys_holding, measure_attention
+from lengen.callbacks.training_loss import silent
 from lengen.data.datamodule import ArithmeticData
 from lengen.models.attention import attend, attention_weights, causal_mask
 from tests.lengen.helpers import ENCODINGS, data_spec, decoder, spec
@@ -97,3 +98,26 @@ def test_measured_attention_is_a_mean_over_examples_and_a_sum_over_steps(ids):
     for number, found in enumerate((first, second)):
         assert found.weights.dtype == np.uint8
         assert torch.allclose(torch.from_numpy(found.weights) / 255, layers[:, number], atol=0.5 / 255 + 1e-6)
+
+
+@pytest.mark.parametrize("scratchpad", [False, True])
+def test_where_responses_differ_in_length_steps_are_their_own_and_the_mean_is_of_those_like_the_first(scratchpad):
+    written = data_spec("addition", position_ids="none", pad=False, scratchpad=scratchpad)
+    sized = spec(written, encoding="none")
+    data, model = ArithmeticData(sized, 0), decoder(sized)
+    batch = data.writer.write(data.test(2, 2, 60))
+    sizes = batch.loss.sum(dim=1)
+    assert len(set(sizes.tolist())) > 1
+    mean, keys, steps = measure_attention(model, batch)
+    layers = torch.stack([layer["self"] for layer in model.attention(batch)]).detach()
+    assert steps == int(sizes.sum())
+    expected = torch.zeros(keys.shape, dtype=torch.long)
+    for row in range(60):
+        places = (batch.loss[row].nonzero()[:, 0] - 1).tolist()
+        expected += keys_holding(layers[:, row][:, :, places]).sum(dim=2)
+    assert keys.tolist() == expected.tolist()
+    alike = sizes == sizes[0]
+    assert torch.allclose(mean, layers[:, alike].mean(dim=1), atol=1e-5)
+    measured = AttentionMaps([(2, 2)], 60)
+    measured.measure(model, data.data, silent)
+    assert measured.map.n == int(alike.sum()) and {row.steps for row in measured.key_counts} == {steps}

@@ -4,12 +4,14 @@ import pytest
 import torch
 from torch import nn
 
+from lengen.config.spec import SpecError
+from lengen.config.spec import check as check_setting
 from lengen.data.datamodule import ArithmeticData
 from lengen.models import Decoder, Encoder
 from lengen.training.build import build_model
 from lengen.vocab import PAD
 from tests.lengen.beside import beside, data_for, made
-from tests.lengen.helpers import ENCODINGS, data_spec, decoder, problems, spec
+from tests.lengen.helpers import ENCODINGS, data_spec, decoder, problems, spec, two_operands
 from tests.lengen.models.test_encoder_decoder import SIZE, copied
 from tests.lengen.test_decoding import check
 from tests.lengen.test_decoding_beside import check as check_text
@@ -112,3 +114,16 @@ def test_a_decoder_reads_numbers_of_one_width():
     """Without an encoder query and response stand in one text; a free run is plain greedy decoding there too."""
     model, data = made(beside(data_for("rope"), encoding="rope", architecture="decoder"))
     check_text(model, data, data.task.train(5, torch.Generator().manual_seed(1)))
+
+
+def test_answers_whose_length_the_blanks_would_tell_are_refused():
+    """Sums without leading zeros have a blank more where a carry makes them longer."""
+    for padded in (True, False):
+        setting = beside(two_operands(1, 2, pad=padded), encoding="sinusoidal", **ENCODER)
+        if padded:
+            check_setting(setting)
+            continue
+        with pytest.raises(SpecError, match=r"model\.architecture=encoder: the blanks that it fills") as caught:
+            check_setting(setting)
+        assert "\n" not in str(caught.value)
+    check_setting(beside(two_operands(1, 2), encoding="sinusoidal"))

@@ -191,7 +191,7 @@ def test_what_makes_no_sense_is_refused(wrong, said):
         setting(task=Addition(3), format=PADDED),
         setting(RULES["half of the prompt"], task=Addition(3)),
         setting(task=Parity(5), format=Linear(scratchpad=True)),
-        setting(task=Addition(3), architecture="encoder"),
+        setting(task=Addition(3), format=PADDED, architecture="encoder"),
     ],
     ids=["padded", "by the prompt", "prefix parities", "at once"],
 )

@@ -11,12 +11,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from lengen.config import Decoder, EncoderDecoder, Sinusoidal, Spec
+from lengen.config import DataSpec, Decoder, EncoderDecoder, Linear, NextLarger, Sinusoidal, Spec
 from lengen.data.batch import Source
+from lengen.data.task_data import TaskData
+from lengen.decoding import write
+from lengen.formats.layout import Layout
 from lengen.models import Transformer
 from lengen.training.build import build_model
 from tests.lengen.beside import beside
-from tests.lengen.helpers import two_operands
+from tests.lengen.helpers import problems, two_operands
 
 MODEL = {
     "encoding": Sinusoidal(),
@@ -151,7 +154,6 @@ def test_a_normalisation_ends_every_loop_as_in_the_authors_decoder(inject):
 def test_a_query_that_hands_over_gives_its_last_token_to_the_response():
     """`ArithmeticExampleDataset` of the same code: ``$123+456`` and ``=579$``."""
     from lengen.data.datamodule import ArithmeticData
-    from tests.lengen.helpers import problems
 
     for hands_over, expected in ((True, ("$123+456", "=579$")), (False, ("$123+456=", "$579$"))):
         spec = spec_of(EncoderDecoder(encoder_layers=1, hands_over=hands_over))
@@ -160,3 +162,27 @@ def test_a_query_that_hands_over_gives_its_last_token_to_the_response():
         texts = tuple(data.vocab.decode(tokens[0]) for tokens in (batch.source.tokens, batch.tokens))
         assert texts == expected
         assert batch.loss[0].tolist() == [False, True, True, True, True]
+
+
+def test_a_query_that_ends_in_a_digit_hands_over_that_digit_and_its_hint():
+    """Which number comes next is asked without a separator: ``5 3 1 ⊥ 3`` and ``5``."""
+    task = NextLarger(longest=5)
+    for hands_over, expected in ((True, ("$ 5 3 1 ⊥", "3 5 $")), (False, ("$ 5 3 1 ⊥ 3", "$ 5 $"))):
+        given = DataSpec(task=task, format=Linear())
+        spec = beside(given, architecture=EncoderDecoder(hands_over=hands_over), encoding=Sinusoidal())
+        data, asked = TaskData(spec, 0), task.build().parse(["5", "3", "1", "3"])
+        batch = data.writer.write(asked)
+        assert tuple(data.vocab.decode(tokens[0]) for tokens in (batch.source.tokens, batch.tokens)) == expected
+        assert batch.loss[0].tolist() == [False, True, True]
+        model = build_model(spec, 0).eval()
+        assert model.predict(batch).shape[1] == 2
+        assert write(model, data.writer, asked).shape == (1, 2), "and it is written token by token"
+    hinted = Layout(2, hinted=True)
+    hinted.number("operands", 0, [0], lambda place: (place, 0))
+    hinted.symbols, hinted.digits, hinted.coordinates, hinted.hints = (
+        found[:1] for found in (hinted.symbols, hinted.digits, hinted.coordinates, hinted.hints)
+    )  # a query whose last token is a mark
+    hinted.respond()
+    hinted.symbol("$")
+    query, written = hinted.split(handed_over=True)
+    assert (query.hints, written.hints) == ([], [1, 0])

@@ -5,11 +5,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen.config import SUBTASKS, PositionIds, RandomSpaces, SettingError
+from lengen.config import SUBTASKS, Coupled, DataSpec, Linear, ListOps, PositionIds, RandomSpaces, SettingError
 from lengen.config import Abacus as AbacusIds
 from lengen.config import Randomised as RandomisedIds
 from lengen.config.part import build
+from lengen.config.spec import check
 from lengen.data.datamodule import ArithmeticData
+from lengen.data.task_data import TaskData
 from lengen.data.writer import Writer
 from lengen.decoding import verify, write
 from lengen.position_ids.abacus import Abacus
@@ -21,7 +23,7 @@ from tests.lengen import thesis
 from tests.lengen.beside import made
 from tests.lengen.data.test_random_spaces import abacus
 from tests.lengen.greedy import show
-from tests.lengen.helpers import problems, spec, two_operands, vocab_of, writer
+from tests.lengen.helpers import fixed_data, problems, spec, two_operands, vocab_of, writer
 from tests.lengen.reading import check_reading
 from tests.lengen.tasks.test_base import chi_square
 
@@ -228,3 +230,25 @@ def test_digits_come_first_in_every_vocabulary():
     for options in FORMATS.values():
         vocab = vocab_of(two_operands(9, **options))
         assert [vocab.id(str(digit)) for digit in range(10)] == list(range(FIRST, FIRST + 10))
+
+
+def test_operations_and_brackets_are_no_digits():
+    """[MAX 2 9 [MIN 4 7 ] 0 ]: everything but digits has id 0."""
+    task = ListOps(digits=6)
+    ids = DataSpec(task=task, format=Linear(), position_ids=AbacusIds(40))
+    data = TaskData(spec(ids, encoding="learned"), 0)
+    batch = data.writer.write(task.build().parse(["[MAX", "2", "9", "[MIN", "4", "7", "]", "0", "]"]))
+    text = data.vocab.decode(batch.tokens[0]).split()
+    assert dict(zip(range(len(text)), batch.ids[0, 0].tolist(), strict=True)) == {
+        place: int(symbol.isdigit()) * (2 if text[place - 1].isdigit() else 1) for place, symbol in enumerate(text)
+    }
+
+
+def test_two_operands_in_one_run_of_digits_are_refused():
+    """$+00172438$1780$ would have ids 1 to 8 across both operands."""
+    for task in ("addition", "n_by_one"):
+        check(spec(fixed_data(task, position_ids=AbacusIds(40)), encoding="learned"))
+        with pytest.raises(SettingError, match=r"data\.position_ids=abacus: the digits of both operands") as caught:
+            check(spec(fixed_data(task, aligned=True, position_ids=AbacusIds(40)), encoding="learned"))
+        assert "\n" not in str(caught.value)
+    check(spec(fixed_data("addition", aligned=True, position_ids=Coupled((40,))), encoding="learned"))

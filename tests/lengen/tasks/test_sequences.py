@@ -16,8 +16,9 @@ from lengen.tasks import OperandError
 from lengen.tasks.counting import rarer
 from lengen.tasks.increment import carries, incremented
 from lengen.tasks.sorting import ascending
-from tests.lengen.helpers import vocab_of
-from tests.lengen.sequences import TASKS, carried, held, next_in_order, part, rows, sequences, sized
+from lengen.training.run import refuse_early
+from tests.lengen.helpers import TEST, vocab_of
+from tests.lengen.sequences import ONE_LENGTH, TASKS, carried, held, next_in_order, part, rows, sequences, sized
 
 # Figures 3.1, 3.4 and 3.10 and Section 6 of "Improving Length-Generalization in Transformers via Task Hinting". A mask
 # is printed over the tokens that predict; over the tokens that are predicted it stands one further to the right.
@@ -226,3 +227,37 @@ def test_the_arithmetic_task_of_the_same_name_is_told_apart():
     """A successor adds one; the successor in a sequence is the next number in order."""
     assert part("successor").build().text(held([5, 3], 3)) == ["5"]
     assert Successor(digits=8).build().text(held([9, 3])) == ["40"]
+
+
+@pytest.mark.parametrize("often", ["9" * 30, "9" * 5000, "999999999", "4001", "0" * 9 + "4001"])
+def test_a_number_is_repeated_no_more_often_than_sequences_are_long(often):
+    mathematics = part("fill").build()
+    with pytest.raises(OperandError, match="fill repeats a number up to 4000 times") as caught:
+        mathematics.parse(["5", often, "1"])
+    assert "\n" not in str(caught.value)
+    with pytest.raises(OperandError, match="fill begins with 1 to 3 of 4 numbers"):
+        mathematics.parse(["5", "4", often])
+    assert mathematics.parse(["5", "0004", "1"]).lengths.tolist() == [[4, 1]]
+    assert mathematics.parse(["5", "4000", "1"]).operands.shape == (1, 2, 4000)
+
+
+@pytest.mark.parametrize("task", ["count", "fill"])
+def test_lengths_that_have_no_problem_are_refused_before_training(task):
+    """One number leaves nothing to fill in, and no two of which one is rarer."""
+    for lengths, refused in (((1, 2), True), ((2, 3), False)):
+        data = TaskData(sized(sequences(task), test=replace(TEST, lengths=lengths)), 0)
+        if not refused:
+            refuse_early(data)
+            continue
+        with pytest.raises(OperandError, match=r"test\.lengths=1: problems of this task have 2 numbers") as caught:
+            refuse_early(data)
+        assert "\n" not in str(caught.value)
+
+
+def test_padding_that_is_trained_is_refused_where_all_tokens_are():
+    """Padding behind the answer and padding of the batch are one token."""
+    for loss, padding in (("all", 0), ("response", 2)):
+        check(sized(sequences(hints=("fill_as_drawn",) if padding else ("fill",)), replace(ONE_LENGTH, loss=loss)))
+    with pytest.raises(SettingError, match=r"train\.loss=all: the 2 PAD tokens behind an answer") as caught:
+        check(sized(sequences(hints=("fill_as_drawn",)), replace(ONE_LENGTH, loss="all")))
+    assert "\n" not in str(caught.value)
