@@ -45,6 +45,8 @@ LOGGERS = "loggers"
 """Folder for what other loggers write beside metrics.csv: it stays with its run, has no checksum, is not adopted."""
 _MARK = ".spec"
 """File in ``.work`` which holds the hash of the specification that is running there."""
+BEGINNING = ".beginning"
+"""File in ``.work`` which says who began the run there (`reproduce.runs.beginning`)."""
 
 
 def results_root() -> Path:
@@ -236,13 +238,14 @@ class Store:
             for name in content["files"]:  # type: ignore[attr-defined]
                 sync(folder / name)
             for path in folder.iterdir():
-                if path.name not in content["files"] and path.name not in ("run.json", LOGGERS, _MARK):  # type: ignore[operator]
+                if path.name not in (*content["files"], "run.json", LOGGERS, _MARK, BEGINNING):  # type: ignore[misc]
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
             sync(folder)
             space.held.check()
             os.rename(folder, target)
             sync(home)
-            (target / _MARK).unlink(missing_ok=True)
+            for name in (_MARK, BEGINNING):  # needed until the rename: who is killed before it resumes
+                (target / name).unlink(missing_ok=True)
         return self._load(target)
 
     def _versions(self, pattern: str) -> list[Path]:
