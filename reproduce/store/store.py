@@ -43,6 +43,8 @@ LARGEST_WEIGHTS = 4 * 2**20
 """Bytes of a model that may be promoted: bigger ones do not belong in a repository."""
 LOGGERS = "loggers"
 """Folder for what other loggers write beside metrics.csv: it stays with its run, has no checksum, is not adopted."""
+WHO = ("experiment", "profile", "seed")
+"""Fields of run.json that the place of its folder says as well."""
 _MARK = ".spec"
 """File in ``.work`` which holds the hash of the specification that is running there."""
 BEGINNING = ".beginning"
@@ -121,9 +123,7 @@ class Store:
         for folder in self._versions(f"{paper or '*'}/*/*/{profile or '*'}/seed-*"):
             if holding is not None and not (folder / holding).is_file():
                 continue
-            experiment, at_profile, seed, version = self._who(folder)
-            info = load_info(folder)
-            found.append(Run(experiment, at_profile, seed, version, self.name, info, Grid(("length",))))
+            found.append(Run(*self._who(folder), self.name, self._info(folder), Grid(("length",))))
         return _newest_of_each(found)
 
     def runs(self, paper: str | None = None, profile: str | None = None) -> list[Run]:
@@ -147,7 +147,7 @@ class Store:
         """The newest finished version of exactly this run, or None."""
         folders = sorted(self._versions(f"{experiment}/{profile}/seed-{seed}"), key=_number, reverse=True)
         for folder in folders:
-            if load_info(folder).get("spec_hash") == spec_hash:
+            if self._info(folder)["spec_hash"] == spec_hash:
                 return self._load(folder)
         return None
 
@@ -261,10 +261,21 @@ class Store:
         except ValueError:
             raise StoreError(f"{readable(folder.parent)}: expected a folder name such as seed-0") from None
 
+    def _info(self, folder: Path) -> dict[str, Any]:
+        """run.json of a version folder, which must be that of this place: a copied run is no further seed."""
+        info, (experiment, profile, seed, _) = load_info(folder), self._who(folder)
+        said = [info.get(name, here) for name, here in zip(WHO, (experiment, profile, seed), strict=True)]
+        if said != [experiment, profile, seed]:
+            raise StoreError(
+                f"{readable(folder / 'run.json')} is that of {said[0]}, {said[1]} profile, seed {said[2]}: expected "
+                "the run of its folder; move it back, or delete its folder"
+            )
+        return info
+
     def _load(self, folder: Path) -> Run:
         """A run with its records, every file checked; read once, since a version never changes."""
         if folder not in self._read:
-            info = load_info(folder)
+            info = self._info(folder)
             self._read[folder] = Run(*self._who(folder), self.name, info, **load_records(folder, info))
         return self._read[folder]
 

@@ -4,6 +4,7 @@ import errno
 import json
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -230,6 +231,29 @@ def test_a_folder_that_is_no_seed_is_named(store):
     folder.rename(folder.with_name("seed-x"))
     with pytest.raises(StoreError, match="expected a folder name such as seed-0"):
         Store(store.root, "local").runs()
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("toy/fig1/alpha/cpu/seed-1", "seed 0"),
+        ("toy/fig1/alpha/night/seed-0", "cpu profile"),
+        ("toy/fig1/beta/cpu/seed-0", "toy/fig1/alpha"),
+    ],
+)
+def test_a_copied_run_is_no_further_one(store, place, said):
+    run = publish(store)
+    shutil.copytree(store.folder(run).parent, store.path / place)
+    other = Store(store.root, "local")
+    experiment, profile, seed = place.rsplit("/", 2)
+    with pytest.raises(StoreError, match=rf"run\.json is that of .*{said}.*expected.*move it back") as error:
+        other.headers()
+    assert place in str(error.value) and "\n" not in str(error.value)
+    for look in (lambda: other.of(experiment, profile), lambda: other.at(store.path / place / "v1")):
+        with pytest.raises(StoreError, match="expected the run of its folder"):
+            look()
+    with pytest.raises(StoreError, match="expected the run of its folder"):
+        other.find(experiment, profile, int(seed[-1]), HASH)
 
 
 def test_folders_without_run_json_are_no_runs(store):
