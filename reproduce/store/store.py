@@ -145,11 +145,8 @@ class Store:
 
     def find(self, experiment: str, profile: str, seed: int, spec_hash: str) -> Run | None:
         """The newest finished version of exactly this run, or None."""
-        folders = sorted(self._versions(f"{experiment}/{profile}/seed-{seed}"), key=_number, reverse=True)
-        for folder in folders:
-            if self._info(folder)["spec_hash"] == spec_hash:
-                return self._load(folder)
-        return None
+        folder = next(self._made(experiment, profile, seed, spec_hash), None)
+        return None if folder is None else self._load(folder)
 
     def folder(self, run: Run) -> Path:
         """Where a run of this store lies."""
@@ -224,9 +221,9 @@ class Store:
             return self._name(space, {**run.info, **kept, "files": files})
 
     def _holds(self, key: tuple[str, str, int, str], files: Mapping[str, str]) -> bool:
-        """Whether the newest version of a run has these files, by their sha256."""
-        here = self.find(*key)
-        return here is not None and files.items() <= dict(here.info["files"]).items()  # type: ignore[call-overload]
+        """Whether a version of a run, be it an older one, has these files by their sha256: two machines that promote in
+        turn would else replace each other's for ever."""
+        return any(files.items() <= self._info(folder)["files"].items() for folder in self._made(*key))
 
     def _name(self, space: Workspace, content: Mapping[str, object]) -> Run:
         """Write run.json, put everything on the disk and give the work folder its version name."""
@@ -252,6 +249,11 @@ class Store:
         """Version folders with a run.json below ``pattern``, in order of name and number."""
         found = [path.parent for path in self.path.glob(f"{pattern}/v*/run.json") if _number(path.parent)]
         return sorted(found, key=lambda path: (path.parent, _number(path)))
+
+    def _made(self, experiment: str, profile: str, seed: int, spec_hash: str) -> Iterator[Path]:
+        """Version folders of exactly this run, the newest first."""
+        folders = sorted(self._versions(f"{experiment}/{profile}/seed-{seed}"), key=_number, reverse=True)
+        return (folder for folder in folders if self._info(folder)["spec_hash"] == spec_hash)
 
     def _who(self, folder: Path) -> tuple[str, str, int, int]:
         """(experiment, profile, seed, version) from the place of a folder."""

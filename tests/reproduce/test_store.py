@@ -314,6 +314,15 @@ def test_promotion_copies_records_once_and_weights_on_request(store):
     assert reference.adopt(run, store, weights=True) is None
 
 
+def test_what_was_replaced_is_not_promoted_again(tmp_path, store):
+    """Two machines made the run; each promotes its own whenever the other did."""
+    one, other = publish(store), Store(tmp_path / "other", "local")
+    two, reference = publish(other, what=outcome(3)), Store(store.root, "reference")
+    made = [reference.adopt(run, source) for run, source in ((one, store), (two, other)) * 2]
+    assert [run and run.version for run in made] == [1, 2, None, None]
+    assert reference.find(*KEY, HASH).grid.scores == two.grid.scores
+
+
 def test_two_promotions_at_once_make_one_copy(store):
     run, reference = publish(store), Store(store.root, "reference")
     with reference.workspace(*KEY, HASH) as space:  # the one that came first, about to publish
