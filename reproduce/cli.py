@@ -1,7 +1,7 @@
 """The command line: arguments go in, an exit code comes out; every expected error ends here as one sentence.
 
-Exit codes: 0 done, 1 some runs failed, 2 bad input or a folder that cannot be used, 130 interrupted. Nothing
-here imports torch; the commands themselves are in `reproduce.commands`.
+Exit codes: 0 done, 1 some runs failed, 2 bad input or a folder that cannot be used, 130 interrupted by Ctrl-C, 143
+by SIGTERM. Nothing here imports torch; the commands themselves are in `reproduce.commands`.
 """
 
 import argparse
@@ -369,8 +369,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
     except (Interrupted, KeyboardInterrupt) as stop:
         number = stop.number if isinstance(stop, Interrupted) else signal.SIGINT
-        resumes = ": the same command will resume where it stopped" if options.command == "run" else ""
-        print(f"interrupted{resumes}", file=sys.stderr)
+        print(f"interrupted{_goes_on(options)}", file=sys.stderr)
         return 128 + number
     except BrokenPipeError:
         # the reader of a pipe went away: nothing left to say, and the interpreter must not try to
@@ -385,6 +384,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not is_sentence(error) and not isinstance(error, FatalError):
             raise
         return _refuse(str(error))
+
+
+def _goes_on(options: argparse.Namespace) -> str:
+    """What the same command will do with what an interrupted one left."""
+    if options.command != "run":
+        return ""
+    if options.fresh:
+        return ": the same command will begin anew; without --fresh it will resume what has no finished version"
+    return ": the same command will resume where it stopped"
 
 
 def _refuse(sentence: str) -> int:

@@ -247,7 +247,8 @@ def explained(error: Exception, work: Path | None, root: Path) -> Exception:
     if isinstance(error, StoreError | SpecError):
         return FatalError(str(error))
     if _disk_full(work or root):
-        return FatalError(f"the disk of {readable(root)} is full: make room and run the same command, it will resume")
+        remedy = "make room and run the same command; without --fresh it resumes"
+        return FatalError(f"the disk of {readable(root)} is full: {remedy}")
     if isinstance(error, OSError) and error.filename is not None:
         place = readable(Path(os.fsdecode(error.filename)))
         return FatalError(f"{place}: {error.strerror}; make it readable and writable, then run the same command")

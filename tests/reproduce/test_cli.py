@@ -401,6 +401,17 @@ def test_an_interrupted_run_says_that_it_resumes(results, number, code, workers)
     assert "Traceback" not in shown
 
 
+def test_an_interrupted_fresh_run_says_what_would_resume_it(results, monkeypatch, capsys):
+    def stopped(_):
+        raise cli.Interrupted(signal.SIGTERM)
+
+    monkeypatch.setattr(cli, "_run", stopped)
+    assert main(["run", "toy", "--fresh"]) == 143
+    said = "interrupted: the same command will begin anew; without --fresh it will resume what has no finished version"
+    assert capsys.readouterr().err == f"{said}\n"
+    assert main(["rerun", "toy/fig1/alpha"]) == 143 and capsys.readouterr().err == "interrupted\n"
+
+
 def test_a_reader_that_goes_away_is_no_error(results):
     process = command("show", "toy", results=results)
     process.stdout.close()
