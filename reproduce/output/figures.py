@@ -111,15 +111,16 @@ def sweep(paper: str, source: Store, drawn: Iterable[Path]) -> list[Path]:
 def kept(stem: Path) -> tuple[str, ...]:
     """The kinds of pictures that are kept of a figure: among committed results PNG only where a page shows it."""
     paper, store = stem.parent.parent, stem.parent.parent.parent
-    shown = store.name != "reference" or f"{paper.name}/figures/{stem.name}.png" in _pages(store.parent.parent)
+    place = f"{paper.name}/figures/{stem.name}.png".encode()
+    shown = store.name != "reference" or place in _pages(store.parent.parent)
     return KINDS if shown else KINDS[:1]
 
 
 @functools.cache
-def _pages(repository: Path) -> str:
-    """The text of every page beside a results folder that can show a picture."""
+def _pages(repository: Path) -> bytes:
+    """Every page beside a results folder that can show a picture, in whatever encoding: it may be a stranger's."""
     found = itertools.chain.from_iterable(repository.glob(some) for some in ("*.md", "docs/**/*.md", "papers/*/*.md"))
-    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(found))
+    return b"\n".join(path.read_bytes() for path in sorted(found) if path.is_file())
 
 
 def write(
