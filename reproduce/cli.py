@@ -5,6 +5,7 @@ by SIGTERM. Nothing here imports torch; the commands themselves are in `reproduc
 """
 
 import argparse
+import io
 import os
 import re
 import signal
@@ -403,5 +404,8 @@ def _refuse(sentence: str) -> int:
 
 
 def entry() -> NoReturn:
-    """Entry point of the shell."""
+    """Entry point of the shell; a character that its encoding lacks is printed as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(main())

@@ -412,6 +412,19 @@ def test_an_interrupted_fresh_run_says_what_would_resume_it(results, monkeypatch
     assert main(["rerun", "toy/fig1/alpha"]) == 143 and capsys.readouterr().err == "interrupted\n"
 
 
+def test_a_terminal_that_has_only_ascii_is_written_to():
+    said = ascii("n₁ → 7")
+    code = (
+        "import sys; from reproduce import cli\n"
+        f"cli.main = lambda: print({said}) or print({said}, file=sys.stderr)\n"
+        "cli.entry()"
+    )
+    ascii_only = {**os.environ, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
+    ascii_only.pop("PYTHONIOENCODING", None)
+    done = subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, env=ascii_only, capture_output=True, check=True)
+    assert done.stdout.strip() == done.stderr.strip() == rb"n\u2081 \u2192 7"
+
+
 def test_a_reader_that_goes_away_is_no_error(results):
     process = command("show", "toy", results=results)
     process.stdout.close()
