@@ -18,6 +18,7 @@ from lengen.config import Addition
 from reproduce import cli
 from reproduce.cli import main
 from reproduce.commands import results as commands
+from reproduce.comparison import compare
 from reproduce.comparison.rows import Row
 from reproduce.output import figures
 from reproduce.runs import perform as runner
@@ -410,6 +411,17 @@ def test_an_interrupted_fresh_run_says_what_would_resume_it(results, monkeypatch
     said = "interrupted: the same command will begin anew; without --fresh it will resume what has no finished version"
     assert capsys.readouterr().err == f"{said}\n"
     assert main(["rerun", "toy/fig1/alpha"]) == 143 and capsys.readouterr().err == "interrupted\n"
+
+
+def test_a_paper_without_published_numbers_is_trained_and_drawn(results, capsys):
+    CATALOGUE.paper("toy").published.unlink()
+    compare._published.cache_clear()
+    try:
+        assert main(["run", "toy", "--profile", "cpu", "--seeds", "0", "--jobs", "1"]) == 0
+        assert "Nothing is compared there." in capsys.readouterr().out
+        assert [main([word, "toy"]) for word in ("compare", "report", "figures", "promote", "list", "show")] == [0] * 6
+    finally:
+        compare._published.cache_clear()
 
 
 def test_a_terminal_that_has_only_ascii_is_written_to():
