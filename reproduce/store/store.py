@@ -9,6 +9,7 @@ one rename, after everything in it is on the disk: whoever is killed at any mome
 
 import contextlib
 import datetime
+import functools
 import hashlib
 import json
 import os
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from lengen.records import METRIC_COLUMNS, Grid, Run, key_counts_to_csv, to_table
-from reproduce.store.atomic_files import StoreError, readable, sync, write_bytes, write_text, writing
+from reproduce.store.atomic_files import StoreError, one_line, readable, sync, write_bytes, write_text, writing
 from reproduce.store.leases import Held, leased
 from reproduce.store.provenance import checkout
 from reproduce.store.run_folder import (
@@ -301,12 +302,28 @@ def _sha256(path: Path) -> str:
 
 
 def stores() -> tuple[Store, Store]:
-    """The reference and the local store; says so on stderr where the committed results are not here."""
-    absent = no_reference()
-    if absent:
-        print(absent, file=sys.stderr)
+    """The reference and the local store; says on stderr where there are no results, or none of the committed."""
     root = results_root()
+    if absent := no_results() or no_reference():
+        _say(absent)
     return Store(root, "reference"), Store(root, "local")
+
+
+@functools.cache
+def _say(sentence: str) -> None:
+    """A line on stderr, once a process: a command asks for its stores several times."""
+    print(one_line(sentence), file=sys.stderr)
+
+
+def no_results() -> str:
+    """One sentence where ``$LENGEN_RESULTS`` names no results folder, maybe by a slip; else nothing."""
+    root = results_root()
+    if "LENGEN_RESULTS" not in os.environ or any((root / name).is_dir() for name in ("reference", "local")):
+        return ""
+    found = "is no folder" if root.exists() else "is not there"
+    if root.is_dir():
+        found = "holds neither reference nor local"
+    return f"LENGEN_RESULTS names {readable(root)}, which {found}: no run is found; set it to a folder with results"
 
 
 def no_reference() -> str:

@@ -113,7 +113,8 @@ def test_bad_seeds(text, capsys):
         (["promote", "toy"], "has no finished run of toy"),
     ],
 )
-def test_bad_input_gets_one_sentence(arguments, said, capsys):
+def test_bad_input_gets_one_sentence(results, arguments, said, capsys):
+    (results / "local").mkdir(parents=True)
     assert said in refused(capsys, *arguments)
 
 
@@ -295,7 +296,8 @@ def test_a_run_made_with_set_alone_does_not_answer_and_is_named(capsys):
         (["toy/fig1/alpha", "1", "--seed", "3"], "run toy/fig1/alpha --seeds 3"),
     ],
 )
-def test_the_run_that_solve_advises_exists(arguments, said, capsys):
+def test_the_run_that_solve_advises_exists(results, arguments, said, capsys):
+    (results / "local").mkdir(parents=True)
     shown = refused(capsys, "solve", *arguments)
     assert said in shown
     advised = re.search(r"python -m reproduce (run [^(\n]+)", shown)
@@ -438,6 +440,7 @@ def test_a_terminal_that_has_only_ascii_is_written_to():
 
 
 def test_a_reader_that_goes_away_is_no_error(results):
+    (results / "local").mkdir(parents=True)
     process = command("show", "toy", results=results)
     process.stdout.close()
     assert process.stderr.read() == "" and process.wait(20) == 0
