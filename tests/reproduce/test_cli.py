@@ -332,10 +332,37 @@ def test_figures_are_drawn_once_more_with_runs_made_with_set(results, capsys):
     assert main(["figures", "toy", "--with-overrides"]) == 0
     drawn = capsys.readouterr().out.split()
     assert [Path(path).name for path in declared] == ["fig1-cpu.png", "fig1-cpu.svg"]
-    assert sorted(Path(path).name for path in set(drawn) - set(declared)) == [
-        "fig1-cpu-with-train.steps-2.png",
-        "fig1-cpu-with-train.steps-2.svg",
-    ]
+    more = sorted(Path(path).name for path in set(drawn) - set(declared))
+    assert [re.fullmatch(r"fig1-cpu-with-train\.steps-2-[0-9a-f]{8}\.(.*)", name)[1] for name in more] == ["png", "svg"]
+
+
+@pytest.mark.parametrize("two", [("train.lr=-1", "train.lr=1"), ("x=" + "y" * 90 + "1", "x=" + "y" * 90 + "2")])
+def test_figures_of_other_overrides_are_other_files(results, two):
+    assert main(["run", "toy/fig1/alpha"]) == 0
+    store = Store(results, "local")
+    (made,) = store.runs("toy")
+    for number, override in enumerate(two):
+        with store.workspace("toy/fig1/alpha", "cpu", 0, str(number) * 16) as space:
+            space.publish({"spec": made.info["spec"], "overrides": [override]}, outcome())
+    assert len({sheet.stem for sheet in figures.overridden_sheets("toy", store)}) == 2
+
+
+def test_pictures_of_runs_that_came_while_others_were_drawn_stay(results):
+    """Another promote may have drawn its own meanwhile, and be writing another one."""
+    assert main(["run", "toy/fig1", "--profile", "cpu", "--seeds", "0"]) == 0
+    reference, local = Store(results, "reference"), Store(results, "local")
+    reference.adopt(local.runs("toy")[0], local)
+    drawn = figures.draw("toy", reference)
+    assert main(["run", "toy/fig1/alpha", "--profile", "paper", "--seeds", "0", "--without-gpu"]) == 0
+    assert main(["promote", "toy", "--profile", "paper"]) == 0
+    folder = results / "reference" / "toy" / "figures"
+    for name in ("fig0-cpu.svg", ".writing-fig9"):
+        (folder / name).write_text("half")
+    before = sorted(path.name for path in folder.iterdir())
+    swept = figures.sweep("toy", reference, drawn)
+    assert [path.name for path in swept] == ["fig0-cpu.svg"]
+    assert sorted(path.name for path in folder.iterdir()) == [name for name in before if name != "fig0-cpu.svg"]
+    assert {"fig1-cpu.svg", "fig1-paper.svg"} <= set(before)
 
 
 @pytest.mark.parametrize("override", ["data.task=sort", "data.max_position=9", "model.encoding=knitted"])
