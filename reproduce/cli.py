@@ -1,10 +1,11 @@
 """The command line: arguments go in, an exit code comes out; every expected error ends here as one sentence.
 
-Exit codes: 0 done, 1 some runs failed, 2 bad input or a folder that cannot be used, 130 interrupted. Nothing
-here imports torch; the commands themselves are in `reproduce.commands`.
+Exit codes: 0 done, 1 some runs failed, 2 bad input or a folder that cannot be used, 130 interrupted by Ctrl-C, 143
+by SIGTERM. Nothing here imports torch; the commands themselves are in `reproduce.commands`.
 """
 
 import argparse
+import io
 import os
 import re
 import signal
@@ -369,8 +370,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
     except (Interrupted, KeyboardInterrupt) as stop:
         number = stop.number if isinstance(stop, Interrupted) else signal.SIGINT
-        resumes = ": the same command will resume where it stopped" if options.command == "run" else ""
-        print(f"interrupted{resumes}", file=sys.stderr)
+        print(f"interrupted{_goes_on(options)}", file=sys.stderr)
         return 128 + number
     except BrokenPipeError:
         # the reader of a pipe went away: nothing left to say, and the interpreter must not try to
@@ -387,6 +387,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(str(error))
 
 
+def _goes_on(options: argparse.Namespace) -> str:
+    """What the same command will do with what an interrupted one left."""
+    if options.command != "run":
+        return ""
+    if options.fresh:
+        return ": the same command will begin anew; without --fresh it will resume what has no finished version"
+    return ": the same command will resume where it stopped"
+
+
 def _refuse(sentence: str) -> int:
     from reproduce.store.atomic_files import one_line
 
@@ -395,5 +404,8 @@ def _refuse(sentence: str) -> int:
 
 
 def entry() -> NoReturn:
-    """Entry point of the shell."""
+    """Entry point of the shell; a character that its encoding lacks is printed as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(main())

@@ -99,6 +99,9 @@ def folder(root: Path) -> Iterator[Finding]:
     """Whether files can be written, and leases held, where results go."""
     where = _existing(root)
     place = readable(where)
+    if not where.is_dir():
+        yield Finding("permission", f"{place} is no folder", "move it away, or set LENGEN_RESULTS to a folder")
+        return
     try:
         with tempfile.TemporaryDirectory(dir=where, prefix=".doctor-") as made:
             write_text(Path(made) / "file", "content")
@@ -207,7 +210,7 @@ def cuda(built: str, usable: str, driver: str) -> Finding:
 
 
 def _existing(path: Path) -> Path:
-    """The folder, or the nearest one above it that is there."""
-    while not path.is_dir():
+    """What lies at a path, or the nearest above it that is there."""
+    while not path.exists():
         path = path.parent
     return path

@@ -32,6 +32,7 @@ def check(options: argparse.Namespace) -> None:
         raise PlanError("--fresh would be done again by every worker: leave it out")
     if options.stacked:
         _check_stacked(options)
+    _sbatch_words(options)
 
 
 def _check_stacked(options: argparse.Namespace) -> None:
@@ -42,6 +43,16 @@ def _check_stacked(options: argparse.Namespace) -> None:
     for name in ("jobs", "share"):
         if getattr(options, name):
             raise PlanError(f"--stacked trains in one process: leave out --{name}")
+
+
+def _sbatch_words(options: argparse.Namespace) -> tuple[str, ...]:
+    """The further arguments of sbatch, as a shell would part them."""
+    text = " ".join(options.sbatch_args)
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        expected = "expected what a shell can part, such as --sbatch-args='--partition=gpu --comment=\"two words\"'"
+        raise PlanError(f"--sbatch-args={text}: {error}; {expected}") from None
 
 
 def workers_here(options: argparse.Namespace) -> int:
@@ -85,5 +96,5 @@ def slurm(options: argparse.Namespace, order: Order) -> Slurm:
         options.jobs or 1,
         options.cpus_per_run or 1.0,
         options.profile == "paper" and not options.without_gpu,
-        tuple(shlex.split(" ".join(options.sbatch_args))),
+        _sbatch_words(options),
     )

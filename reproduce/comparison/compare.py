@@ -166,7 +166,8 @@ class _Judge:
 
 @cache
 def _published(paper: str) -> Published:
-    return load(CATALOGUE.paper(paper).published)
+    path = CATALOGUE.paper(paper).published
+    return load(path) if path.exists() else Published((), ())  # a paper may publish nothing that can be compared
 
 
 def _number(number: Number, evidence: Mapping[str, Evidence], published: Published) -> Row:

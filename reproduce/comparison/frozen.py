@@ -1,4 +1,4 @@
-"""Whether a claim is older than its runs: what it asks as a digest, kept in run.json when a run is started.
+"""Whether a claim is older than its runs: what it asks as a digest, kept as a run is started.
 
 Claims and runs enter; digests, and the answer yes, no or unknown leave. A digest holds everything that a claim says
 which decides a verdict and nothing else: a remark, a place or a name may change without making a claim younger.

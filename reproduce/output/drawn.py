@@ -17,7 +17,7 @@ from pathlib import Path
 from lengen.config.experiment import Figure
 from lengen.records import Run
 from reproduce import PROGRAM
-from reproduce.store.atomic_files import write_text
+from reproduce.store.atomic_files import write_bytes
 
 LIBRARIES = ("matplotlib", "seaborn", "numpy", "pandas", "pillow", "kiwisolver", "pyparsing", "contourpy")
 """Whose version can change the bytes of a picture, or the numbers in it."""
@@ -75,9 +75,9 @@ class Drawn:
 
     def save(self) -> None:
         """Write the notes where they are not those on the disk."""
-        text = json.dumps(self._notes, indent=0, sort_keys=True) + "\n"
-        if self._notes and not (self._path.is_file() and self._path.read_text() == text):
-            write_text(self._path, text)
+        content = (json.dumps(self._notes, indent=0, sort_keys=True) + "\n").encode()
+        if self._notes and not (self._path.is_file() and self._path.read_bytes() == content):
+            write_bytes(self._path, content)
 
     def _name(self, path: Path) -> str:
         return path.relative_to(self._root).as_posix()

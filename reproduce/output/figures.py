@@ -5,6 +5,7 @@ locked versions (`lengen.plotting.style`), and what was drawn from them already 
 """
 
 import functools
+import hashlib
 import itertools
 import re
 import textwrap
@@ -89,37 +90,44 @@ def overridden_sheets(paper: str, source: Store, names: Collection[str] | None =
         for overrides, changed in made.items():
             declared = _runs(paper, source, profile)
             runs = {name: changed.get(name, declared.get(name, [])) for name in figure.reads}
-            slug = re.sub(r"[^A-Za-z0-9.]+", "-", " ".join(overrides)).strip("-")[:80]
+            said = " ".join(overrides)
+            slug = re.sub(r"[^A-Za-z0-9.]+", "-", said).strip("-")[:80]
+            digest = hashlib.sha256(said.encode()).hexdigest()[:8]  # -1 and 1 are one word without signs
             variants = ", ".join(name.partition("/")[2] for name in changed)
             remark = f"; {variants} with {' '.join(f'--set {item}' for item in overrides)}"
-            stem = source.path / paper / "figures" / f"{figure.name}-{profile}-with-{slug}"
+            stem = source.path / paper / "figures" / f"{figure.name}-{profile}-with-{slug}-{digest}"
             wanted.append(Sheet(stem, figure, runs, remark))
     return wanted
 
 
 def sweep(paper: str, source: Store, drawn: Iterable[Path]) -> list[Path]:
     """Delete a paper's pictures that no run of the store is behind any more: all but the ``drawn`` ones and those of
-    runs made with ``--set``; their paths."""
-    supported = {path.with_suffix("") for path in drawn} | {sheet.stem for sheet in overridden_sheets(paper, source)}
-    found = sorted((source.path / paper / "figures").glob("*.*"))
+    its runs now, with ``--set`` or without; their paths. What is being written, under a hidden name, stays.
+
+    Another process may draw meanwhile: of what it has drawn before this looks, the runs are here when this looks.
+    """
+    found = sorted((source.path / paper / "figures").glob("[!.]*.*"))
+    now = (*sheets(paper, source), *overridden_sheets(paper, source))
+    supported = {path.with_suffix("") for path in drawn} | {sheet.stem for sheet in now}
     left = [path for path in found if path.with_suffix("") not in supported]
     for path in left:
-        path.unlink()
+        path.unlink(missing_ok=True)
     return left
 
 
 def kept(stem: Path) -> tuple[str, ...]:
     """The kinds of pictures that are kept of a figure: among committed results PNG only where a page shows it."""
     paper, store = stem.parent.parent, stem.parent.parent.parent
-    shown = store.name != "reference" or f"{paper.name}/figures/{stem.name}.png" in _pages(store.parent.parent)
+    place = f"{paper.name}/figures/{stem.name}.png".encode()
+    shown = store.name != "reference" or place in _pages(store.parent.parent)
     return KINDS if shown else KINDS[:1]
 
 
 @functools.cache
-def _pages(repository: Path) -> str:
-    """The text of every page beside a results folder that can show a picture."""
+def _pages(repository: Path) -> bytes:
+    """Every page beside a results folder that can show a picture, in whatever encoding: it may be a stranger's."""
     found = itertools.chain.from_iterable(repository.glob(some) for some in ("*.md", "docs/**/*.md", "papers/*/*.md"))
-    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(found))
+    return b"\n".join(path.read_bytes() for path in sorted(found) if path.is_file())
 
 
 def write(

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from lengen.records import Run
 from reproduce.publication.datapackage import with_lines
 from reproduce.publication.facts import Facts
+from reproduce.runs import spent
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import StoreError, readable
 
@@ -97,8 +98,11 @@ def _action(group: Group, runs: Sequence[Run]) -> Entity:
 
 
 def _started(run: Run) -> str:
+    """When the first process began; of runs that did not note it, as late as it can have been."""
+    if "started" in run.info:
+        return str(run.info["started"])
     finished = datetime.datetime.fromisoformat(str(run.info["finished"]))
-    seconds = datetime.timedelta(seconds=float(str(run.info["seconds"])))
+    seconds = datetime.timedelta(seconds=spent.whole(run))
     return (finished - seconds).isoformat(timespec="milliseconds")
 
 

@@ -30,6 +30,7 @@ from reproduce.runs.perform import (
     PlanError,
     Result,
     Watch,
+    begun,
     explained,
     publish,
 )
@@ -167,6 +168,8 @@ class _Errands:
             try:
                 space = held.enter_context(self._store.workspace(*key, fresh=self._order.fresh))
                 made = None if self._order.fresh else self._store.find(*key)  # by who held the lease before
+                if made is None:
+                    begun(space, self._order, job)
             except BusyError as error:
                 self._waiting.postpone(job)
                 self._watch.postponed(job, str(error))

@@ -19,6 +19,7 @@ from lengen.config.spec import Spec, SpecError
 from lengen.progress import Progress
 from lengen.records import Run
 from reproduce import is_sentence
+from reproduce.runs.beginning import begin
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import StoreError, readable, write_text
 from reproduce.store.leases import BusyError
@@ -185,6 +186,7 @@ def perform(order: Order, job: Job, report: Callable[[Progress], None]) -> Resul
             made = None if order.fresh else store.find(*key)  # by a process that held the lease before
             if made is None:
                 work = space.folder
+                begun(space, order, job)
                 outcome = train(job, space.folder, watched(report, space), order.loggers)
                 made = publish(space, order, job, outcome, time.monotonic() - began)
             return Result(made.version, time.monotonic() - began)
@@ -204,11 +206,15 @@ def watched(report: Callable[[Progress], None], space: Workspace) -> Callable[[P
     return passed
 
 
+def begun(space: Workspace, order: Order, job: Job) -> dict[str, object]:
+    """Note who begins a run, before its first step: a claim may change before another process takes the last one."""
+    return begin(space.folder, order.provenance, order.claims.get(job.experiment, {}))
+
+
 def publish(space: Workspace, order: Order, job: Job, outcome: Any, seconds: float) -> Run:
     """Give a run that took so many seconds its final name, with everything that is known of it."""
     info = {"spec": job.spec.to_dict(), "overrides": list(job.overrides), **order.provenance}
-    info["claims"] = dict(order.claims.get(job.experiment, {}))
-    return space.publish({**info, "seconds": round(seconds, 1)}, outcome)
+    return space.publish({**info, **begun(space, order, job), "seconds": round(seconds, 1)}, outcome)
 
 
 def train(job: Job, folder: Path, report: Callable[[Progress], None], names: Sequence[str]) -> Any:
@@ -241,7 +247,8 @@ def explained(error: Exception, work: Path | None, root: Path) -> Exception:
     if isinstance(error, StoreError | SpecError):
         return FatalError(str(error))
     if _disk_full(work or root):
-        return FatalError(f"the disk of {readable(root)} is full: make room and run the same command, it will resume")
+        remedy = "make room and run the same command; without --fresh it resumes"
+        return FatalError(f"the disk of {readable(root)} is full: {remedy}")
     if isinstance(error, OSError) and error.filename is not None:
         place = readable(Path(os.fsdecode(error.filename)))
         return FatalError(f"{place}: {error.strerror}; make it readable and writable, then run the same command")

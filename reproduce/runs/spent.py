@@ -1,4 +1,4 @@
-"""What a stored run took: seconds of training and of measuring."""
+"""What a stored run took: seconds of training, of measuring, and of everything."""
 
 from lengen.records import Run
 
@@ -19,6 +19,12 @@ def training(run: Run) -> float:
 def measuring(run: Run) -> float:
     """Seconds of measuring, since the last interruption."""
     return number(run, "seconds_measuring")
+
+
+def whole(run: Run) -> float:
+    """Seconds that making the run took, at least: ``seconds`` has trainings that were tried and left, too, but is that
+    of its last process alone."""
+    return max(number(run, "seconds"), training(run) + measuring(run))
 
 
 def number(run: Run, name: str) -> float:

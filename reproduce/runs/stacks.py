@@ -19,6 +19,7 @@ from reproduce.runs.perform import (
     Perform,
     Result,
     Watch,
+    begun,
     explained,
     publish,
     use_one_thread,
@@ -89,6 +90,8 @@ def perform_stack(order: Order, jobs: Sequence[Job], report: Callable[[Job, Prog
             todo = [job for job in jobs if job not in made]
             if todo:
                 work = spaces[todo[0]].folder
+                for job in todo:
+                    begun(spaces[job], order, job)
                 if todo[0].profile != "paper":
                     use_one_thread()
                 reports = [watched(throttled(partial(report, job)), spaces[job]) for job in todo]

@@ -82,6 +82,7 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     dtype: str = ""
     threads: int = 1
     parameters: int = 0
+    started: str = ""
     finished: str = ""
     seconds: float = 0.0
     seconds_training: float = 0.0

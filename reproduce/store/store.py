@@ -9,6 +9,7 @@ one rename, after everything in it is on the disk: whoever is killed at any mome
 
 import contextlib
 import datetime
+import functools
 import hashlib
 import json
 import os
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from lengen.records import METRIC_COLUMNS, Grid, Run, key_counts_to_csv, to_table
-from reproduce.store.atomic_files import StoreError, readable, sync, write_bytes, write_text, writing
+from reproduce.store.atomic_files import StoreError, one_line, readable, sync, write_bytes, write_text, writing
 from reproduce.store.leases import Held, leased
 from reproduce.store.provenance import checkout
 from reproduce.store.run_folder import (
@@ -43,8 +44,12 @@ LARGEST_WEIGHTS = 4 * 2**20
 """Bytes of a model that may be promoted: bigger ones do not belong in a repository."""
 LOGGERS = "loggers"
 """Folder for what other loggers write beside metrics.csv: it stays with its run, has no checksum, is not adopted."""
+WHO = ("experiment", "profile", "seed")
+"""Fields of run.json that the place of its folder says as well."""
 _MARK = ".spec"
 """File in ``.work`` which holds the hash of the specification that is running there."""
+BEGINNING = ".beginning"
+"""File in ``.work`` which says who began the run there (`reproduce.runs.beginning`)."""
 
 
 def results_root() -> Path:
@@ -119,9 +124,7 @@ class Store:
         for folder in self._versions(f"{paper or '*'}/*/*/{profile or '*'}/seed-*"):
             if holding is not None and not (folder / holding).is_file():
                 continue
-            experiment, at_profile, seed, version = self._who(folder)
-            info = load_info(folder)
-            found.append(Run(experiment, at_profile, seed, version, self.name, info, Grid(("length",))))
+            found.append(Run(*self._who(folder), self.name, self._info(folder), Grid(("length",))))
         return _newest_of_each(found)
 
     def runs(self, paper: str | None = None, profile: str | None = None) -> list[Run]:
@@ -143,11 +146,8 @@ class Store:
 
     def find(self, experiment: str, profile: str, seed: int, spec_hash: str) -> Run | None:
         """The newest finished version of exactly this run, or None."""
-        folders = sorted(self._versions(f"{experiment}/{profile}/seed-{seed}"), key=_number, reverse=True)
-        for folder in folders:
-            if load_info(folder).get("spec_hash") == spec_hash:
-                return self._load(folder)
-        return None
+        folder = next(self._made(experiment, profile, seed, spec_hash), None)
+        return None if folder is None else self._load(folder)
 
     def folder(self, run: Run) -> Path:
         """Where a run of this store lies."""
@@ -222,9 +222,9 @@ class Store:
             return self._name(space, {**run.info, **kept, "files": files})
 
     def _holds(self, key: tuple[str, str, int, str], files: Mapping[str, str]) -> bool:
-        """Whether the newest version of a run has these files, by their sha256."""
-        here = self.find(*key)
-        return here is not None and files.items() <= dict(here.info["files"]).items()  # type: ignore[call-overload]
+        """Whether a version of a run, be it an older one, has these files by their sha256: two machines that promote in
+        turn would else replace each other's for ever."""
+        return any(files.items() <= self._info(folder)["files"].items() for folder in self._made(*key))
 
     def _name(self, space: Workspace, content: Mapping[str, object]) -> Run:
         """Write run.json, put everything on the disk and give the work folder its version name."""
@@ -236,19 +236,25 @@ class Store:
             for name in content["files"]:  # type: ignore[attr-defined]
                 sync(folder / name)
             for path in folder.iterdir():
-                if path.name not in content["files"] and path.name not in ("run.json", LOGGERS, _MARK):  # type: ignore[operator]
+                if path.name not in (*content["files"], "run.json", LOGGERS, _MARK, BEGINNING):  # type: ignore[misc]
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
             sync(folder)
             space.held.check()
             os.rename(folder, target)
             sync(home)
-            (target / _MARK).unlink(missing_ok=True)
+            for name in (_MARK, BEGINNING):  # needed until the rename: who is killed before it resumes
+                (target / name).unlink(missing_ok=True)
         return self._load(target)
 
     def _versions(self, pattern: str) -> list[Path]:
         """Version folders with a run.json below ``pattern``, in order of name and number."""
         found = [path.parent for path in self.path.glob(f"{pattern}/v*/run.json") if _number(path.parent)]
         return sorted(found, key=lambda path: (path.parent, _number(path)))
+
+    def _made(self, experiment: str, profile: str, seed: int, spec_hash: str) -> Iterator[Path]:
+        """Version folders of exactly this run, the newest first."""
+        folders = sorted(self._versions(f"{experiment}/{profile}/seed-{seed}"), key=_number, reverse=True)
+        return (folder for folder in folders if self._info(folder)["spec_hash"] == spec_hash)
 
     def _who(self, folder: Path) -> tuple[str, str, int, int]:
         """(experiment, profile, seed, version) from the place of a folder."""
@@ -258,10 +264,21 @@ class Store:
         except ValueError:
             raise StoreError(f"{readable(folder.parent)}: expected a folder name such as seed-0") from None
 
+    def _info(self, folder: Path) -> dict[str, Any]:
+        """run.json of a version folder, which must be that of this place: a copied run is no further seed."""
+        info, (experiment, profile, seed, _) = load_info(folder), self._who(folder)
+        said = [info.get(name, here) for name, here in zip(WHO, (experiment, profile, seed), strict=True)]
+        if said != [experiment, profile, seed]:
+            raise StoreError(
+                f"{readable(folder / 'run.json')} is that of {said[0]}, {said[1]} profile, seed {said[2]}: expected "
+                "the run of its folder; move it back, or delete its folder"
+            )
+        return info
+
     def _load(self, folder: Path) -> Run:
         """A run with its records, every file checked; read once, since a version never changes."""
         if folder not in self._read:
-            info = load_info(folder)
+            info = self._info(folder)
             self._read[folder] = Run(*self._who(folder), self.name, info, **load_records(folder, info))
         return self._read[folder]
 
@@ -285,12 +302,28 @@ def _sha256(path: Path) -> str:
 
 
 def stores() -> tuple[Store, Store]:
-    """The reference and the local store; says so on stderr where the committed results are not here."""
-    absent = no_reference()
-    if absent:
-        print(absent, file=sys.stderr)
+    """The reference and the local store; says on stderr where there are no results, or none of the committed."""
     root = results_root()
+    if absent := no_results() or no_reference():
+        _say(absent)
     return Store(root, "reference"), Store(root, "local")
+
+
+@functools.cache
+def _say(sentence: str) -> None:
+    """A line on stderr, once a process: a command asks for its stores several times."""
+    print(one_line(sentence), file=sys.stderr)
+
+
+def no_results() -> str:
+    """One sentence where ``$LENGEN_RESULTS`` names no results folder, maybe by a slip; else nothing."""
+    root = results_root()
+    if "LENGEN_RESULTS" not in os.environ or any((root / name).is_dir() for name in ("reference", "local")):
+        return ""
+    found = "is no folder" if root.exists() else "is not there"
+    if root.is_dir():
+        found = "holds neither reference nor local"
+    return f"LENGEN_RESULTS names {readable(root)}, which {found}: no run is found; set it to a folder with results"
 
 
 def no_reference() -> str:

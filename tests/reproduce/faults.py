@@ -356,7 +356,7 @@ def _killed_at_attention(progress: Progress) -> None:
 
 def _files(root: Path) -> dict[Path, bytes | None]:
     """Files of finished runs with what they hold; None of a folder."""
-    found = [path for path in root.rglob("seed-*/v*/*") if path.name != ".spec"]
+    found = [path for path in root.rglob("seed-*/v*/*") if path.name not in (".spec", ".beginning")]
     return {path: _state(path) for path in found}
 
 

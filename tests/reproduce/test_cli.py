@@ -18,6 +18,7 @@ from lengen.config import Addition
 from reproduce import cli
 from reproduce.cli import main
 from reproduce.commands import results as commands
+from reproduce.comparison import compare
 from reproduce.comparison.rows import Row
 from reproduce.output import figures
 from reproduce.runs import perform as runner
@@ -112,7 +113,8 @@ def test_bad_seeds(text, capsys):
         (["promote", "toy"], "has no finished run of toy"),
     ],
 )
-def test_bad_input_gets_one_sentence(arguments, said, capsys):
+def test_bad_input_gets_one_sentence(results, arguments, said, capsys):
+    (results / "local").mkdir(parents=True)
     assert said in refused(capsys, *arguments)
 
 
@@ -294,7 +296,8 @@ def test_a_run_made_with_set_alone_does_not_answer_and_is_named(capsys):
         (["toy/fig1/alpha", "1", "--seed", "3"], "run toy/fig1/alpha --seeds 3"),
     ],
 )
-def test_the_run_that_solve_advises_exists(arguments, said, capsys):
+def test_the_run_that_solve_advises_exists(results, arguments, said, capsys):
+    (results / "local").mkdir(parents=True)
     shown = refused(capsys, "solve", *arguments)
     assert said in shown
     advised = re.search(r"python -m reproduce (run [^(\n]+)", shown)
@@ -329,10 +332,37 @@ def test_figures_are_drawn_once_more_with_runs_made_with_set(results, capsys):
     assert main(["figures", "toy", "--with-overrides"]) == 0
     drawn = capsys.readouterr().out.split()
     assert [Path(path).name for path in declared] == ["fig1-cpu.png", "fig1-cpu.svg"]
-    assert sorted(Path(path).name for path in set(drawn) - set(declared)) == [
-        "fig1-cpu-with-train.steps-2.png",
-        "fig1-cpu-with-train.steps-2.svg",
-    ]
+    more = sorted(Path(path).name for path in set(drawn) - set(declared))
+    assert [re.fullmatch(r"fig1-cpu-with-train\.steps-2-[0-9a-f]{8}\.(.*)", name)[1] for name in more] == ["png", "svg"]
+
+
+@pytest.mark.parametrize("two", [("train.lr=-1", "train.lr=1"), ("x=" + "y" * 90 + "1", "x=" + "y" * 90 + "2")])
+def test_figures_of_other_overrides_are_other_files(results, two):
+    assert main(["run", "toy/fig1/alpha"]) == 0
+    store = Store(results, "local")
+    (made,) = store.runs("toy")
+    for number, override in enumerate(two):
+        with store.workspace("toy/fig1/alpha", "cpu", 0, str(number) * 16) as space:
+            space.publish({"spec": made.info["spec"], "overrides": [override]}, outcome())
+    assert len({sheet.stem for sheet in figures.overridden_sheets("toy", store)}) == 2
+
+
+def test_pictures_of_runs_that_came_while_others_were_drawn_stay(results):
+    """Another promote may have drawn its own meanwhile, and be writing another one."""
+    assert main(["run", "toy/fig1", "--profile", "cpu", "--seeds", "0"]) == 0
+    reference, local = Store(results, "reference"), Store(results, "local")
+    reference.adopt(local.runs("toy")[0], local)
+    drawn = figures.draw("toy", reference)
+    assert main(["run", "toy/fig1/alpha", "--profile", "paper", "--seeds", "0", "--without-gpu"]) == 0
+    assert main(["promote", "toy", "--profile", "paper"]) == 0
+    folder = results / "reference" / "toy" / "figures"
+    for name in ("fig0-cpu.svg", ".writing-fig9"):
+        (folder / name).write_text("half")
+    before = sorted(path.name for path in folder.iterdir())
+    swept = figures.sweep("toy", reference, drawn)
+    assert [path.name for path in swept] == ["fig0-cpu.svg"]
+    assert sorted(path.name for path in folder.iterdir()) == [name for name in before if name != "fig0-cpu.svg"]
+    assert {"fig1-cpu.svg", "fig1-paper.svg"} <= set(before)
 
 
 @pytest.mark.parametrize("override", ["data.task=sort", "data.max_position=9", "model.encoding=knitted"])
@@ -401,7 +431,43 @@ def test_an_interrupted_run_says_that_it_resumes(results, number, code, workers)
     assert "Traceback" not in shown
 
 
+def test_an_interrupted_fresh_run_says_what_would_resume_it(results, monkeypatch, capsys):
+    def stopped(_):
+        raise cli.Interrupted(signal.SIGTERM)
+
+    monkeypatch.setattr(cli, "_run", stopped)
+    assert main(["run", "toy", "--fresh"]) == 143
+    said = "interrupted: the same command will begin anew; without --fresh it will resume what has no finished version"
+    assert capsys.readouterr().err == f"{said}\n"
+    assert main(["rerun", "toy/fig1/alpha"]) == 143 and capsys.readouterr().err == "interrupted\n"
+
+
+def test_a_paper_without_published_numbers_is_trained_and_drawn(results, capsys):
+    CATALOGUE.paper("toy").published.unlink()
+    compare._published.cache_clear()
+    try:
+        assert main(["run", "toy", "--profile", "cpu", "--seeds", "0", "--jobs", "1"]) == 0
+        assert "Nothing is compared there." in capsys.readouterr().out
+        assert [main([word, "toy"]) for word in ("compare", "report", "figures", "promote", "list", "show")] == [0] * 6
+    finally:
+        compare._published.cache_clear()
+
+
+def test_a_terminal_that_has_only_ascii_is_written_to():
+    said = ascii("n₁ → 7")
+    code = (
+        "import sys; from reproduce import cli\n"
+        f"cli.main = lambda: print({said}) or print({said}, file=sys.stderr)\n"
+        "cli.entry()"
+    )
+    ascii_only = {**os.environ, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
+    ascii_only.pop("PYTHONIOENCODING", None)
+    done = subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, env=ascii_only, capture_output=True, check=True)
+    assert done.stdout.strip() == done.stderr.strip() == rb"n\u2081 \u2192 7"
+
+
 def test_a_reader_that_goes_away_is_no_error(results):
+    (results / "local").mkdir(parents=True)
     process = command("show", "toy", results=results)
     process.stdout.close()
     assert process.stderr.read() == "" and process.wait(20) == 0

@@ -50,6 +50,14 @@ def test_a_folder_that_cannot_be_written_is_named(root, monkeypatch):
     assert "Permission denied" in finding.found and "LENGEN_RESULTS" in finding.remedy
 
 
+@pytest.mark.parametrize("below", ["", "deeper"])
+def test_a_file_where_results_should_be_is_named(root, capsys, below):
+    root.write_text("a file")
+    (finding,) = doctor.folder(root / below)
+    assert "results is no folder" in finding.found and "LENGEN_RESULTS" in finding.remedy
+    assert main(["doctor"]) == 1 and "is no folder" in capsys.readouterr().out
+
+
 def test_a_file_system_that_holds_no_lease_is_named(root, monkeypatch):
     monkeypatch.setattr("os.fsync", lambda handle: None)
 

@@ -49,6 +49,22 @@ def test_what_is_drawn_is_not_drawn_again(sheet):
     assert times == [] and told == []
 
 
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe"])
+def test_notes_that_were_damaged_are_written_anew(sheet, content):
+    made, root, times = sheet
+    notes = root / "local" / "drawn.json"
+    before = notes.read_bytes()
+    notes.write_bytes(content)
+    figures.write([made], root)
+    assert len(times) == 1 and notes.read_bytes() == before
+
+
+def test_a_page_of_a_stranger_may_have_any_encoding(tmp_path):
+    (tmp_path / "notes.md").write_bytes("café, toy/figures/fig1-cpu.png".encode("latin-1"))
+    folder = tmp_path / "results" / "reference" / "toy" / "figures"
+    assert figures.kept(folder / "fig1-cpu") == ("svg", "png") and figures.kept(folder / "fig2-cpu") == ("svg",)
+
+
 @pytest.mark.parametrize("kind", figures.KINDS)
 def test_a_picture_that_was_touched_or_removed_is_drawn_again(sheet, kind):
     made, root, times = sheet

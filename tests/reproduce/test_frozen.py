@@ -12,7 +12,7 @@ from reproduce.comparison.frozen import contradicted, digest, frozen, standing
 from reproduce.comparison.published import load
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
-from tests.reproduce.fakes import PUBLISHED, install_toy
+from tests.reproduce.fakes import PUBLISHED, FailsOnce, install_toy
 from tests.reproduce.made import claim, experiment, run
 
 A = experiment("p/f/a")
@@ -82,6 +82,25 @@ def test_a_run_records_the_claims_that_rest_on_it_as_the_command_starts(toy, cap
     store = Store(toy, "local")
     recorded = {item.experiment: item.info["claims"] for item in store.headers("toy")}
     assert recorded == {"toy/fig1/alpha": {"adds": digest(published.claims[0])}, "toy/fig1/beta": {}}
+
+
+def test_a_claim_that_changes_while_its_run_is_stopped_is_younger_than_it(monkeypatch, tmp_path):
+    results = install_toy(monkeypatch, tmp_path, FailsOnce)
+    try:
+        path = CATALOGUE.paper("toy").published
+        asked = [digest(load(path).claims[0])]
+        command = ["run", "toy/fig1/alpha", "--seeds", "0", "--jobs", "1"]
+        assert main(command) == 1
+        path.write_text(PUBLISHED.replace("0.5", "0.4"))  # after a look at metrics.csv
+        assert main([*command, "--without-gpu"]) == 0
+    finally:
+        CATALOGUE.fill()
+    (made,) = Store(results, "local").runs("toy")
+    asked.append(digest(load(path).claims[0]))
+    assert made.info["claims"] == {"adds": asked[0]} != {"adds": asked[1]}
+    assert frozen(load(path).claims[0], [made]) == "no"
+    assert made.info["command"] == "python -m reproduce run toy/fig1/alpha --seeds 0 --jobs 1"
+    assert (results / "local/toy/fig1/alpha/cpu/seed-0/v1/last.ckpt").read_text() == "first\nstep\n", "it was resumed"
 
 
 def git(folder, *arguments):

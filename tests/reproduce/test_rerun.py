@@ -98,7 +98,8 @@ def test_the_newest_run_of_the_declared_setting_is_taken_and_one_made_with_set_b
         (["toy/fig1/alpha", "--seed", "x"], "'x' is no seed"),
     ],
 )
-def test_a_run_that_is_not_there_is_one_sentence(arguments, said, capsys):
+def test_a_run_that_is_not_there_is_one_sentence(results, arguments, said, capsys):
+    (results / "local").mkdir(parents=True)
     assert main(["rerun", *arguments]) == 2
     shown = capsys.readouterr()
     assert shown.out == "" and said in shown.err and shown.err.count("\n") == 1

@@ -164,7 +164,7 @@ def test_what_concerns_all_runs_stops_the_command(results, workers):
 
 def test_a_full_disk_is_recognised_whatever_the_error(results, monkeypatch):
     monkeypatch.setattr(runner, "FULL", 10**18)
-    with pytest.raises(FatalError, match="is full: make room"):
+    with pytest.raises(FatalError, match="is full: make room and run the same command; without --fresh it resumes"):
         make(results, jobs(seeds=(1,), kind=FailsForSeedOne))
 
 

@@ -97,6 +97,7 @@ def test_a_missing_sbatch_and_one_that_refuses_are_one_sentence(monkeypatch, tmp
         (["--executor", "ray", "--sbatch-args=-x"], "--sbatch-args goes with --executor slurm, not with ray"),
         (["--executor", "slurm", "--gpus-per-run", "0.5"], "--gpus-per-run goes with --executor ray, not with slurm"),
         (["--gpus-per-run", "0"], "--gpus-per-run goes with --executor ray"),
+        (["--executor", "slurm", "--dry-run", '--sbatch-args="unbalanced'], "No closing quotation; expected what"),
         (["--executor", "slurm", "--share"], "--share goes with --executor local"),
         (["--executor", "slurm", "--fresh"], "--fresh would be done again by every worker"),
         (["--executor", "ray", "--cpus-per-run", "0"], "expected a whole number from 1, or a part of one"),

@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import json
 
 import pytest
 
@@ -14,7 +15,7 @@ from reproduce.runs.estimate import cost
 from reproduce.runs.executors import Local
 from reproduce.runs.perform import FatalError, Order, plan
 from reproduce.runs.stacks import Stacked, stacks_of
-from reproduce.store.store import Store
+from reproduce.store.store import BEGINNING, Store
 
 NAME = "coupling/fig3/nope-plain"
 
@@ -65,7 +66,9 @@ def test_a_stack_killed_while_it_is_published_goes_on(tmp_path, monkeypatch):
         patch.setattr("reproduce.runs.stacks.publish", killed)
         make(tmp_path, jobs((0, 1, 2)))
     monkeypatch.setattr(stacked_run, "_train", None)  # nothing is left to train
+    left = [json.loads(path.read_bytes())["started"] for path in sorted(tmp_path.rglob(BEGINNING))]
     report, _ = make(tmp_path, jobs((0, 1, 2)))
+    assert [run.info["started"] for run in report.runs[1:]] == left
     assert [(run.seed, run.version, run.info["stacked"]) for run in report.runs] == [(0, 1, 3), (1, 1, 3), (2, 1, 3)]
 
 

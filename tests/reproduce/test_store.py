@@ -4,6 +4,7 @@ import errno
 import json
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -232,6 +233,29 @@ def test_a_folder_that_is_no_seed_is_named(store):
         Store(store.root, "local").runs()
 
 
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("toy/fig1/alpha/cpu/seed-1", "seed 0"),
+        ("toy/fig1/alpha/night/seed-0", "cpu profile"),
+        ("toy/fig1/beta/cpu/seed-0", "toy/fig1/alpha"),
+    ],
+)
+def test_a_copied_run_is_no_further_one(store, place, said):
+    run = publish(store)
+    shutil.copytree(store.folder(run).parent, store.path / place)
+    other = Store(store.root, "local")
+    experiment, profile, seed = place.rsplit("/", 2)
+    with pytest.raises(StoreError, match=rf"run\.json is that of .*{said}.*expected.*move it back") as error:
+        other.headers()
+    assert place in str(error.value) and "\n" not in str(error.value)
+    for look in (lambda: other.of(experiment, profile), lambda: other.at(store.path / place / "v1")):
+        with pytest.raises(StoreError, match="expected the run of its folder"):
+            look()
+    with pytest.raises(StoreError, match="expected the run of its folder"):
+        other.find(experiment, profile, int(seed[-1]), HASH)
+
+
 def test_folders_without_run_json_are_no_runs(store):
     (store.path / "toy/fig1/alpha/cpu/seed-0/v1").mkdir(parents=True)
     (store.path / "toy/fig1/alpha/cpu/seed-0/vnext").mkdir()
@@ -288,6 +312,15 @@ def test_promotion_copies_records_once_and_weights_on_request(store):
     with_weights = reference.adopt(run, store, weights=True)
     assert with_weights.version == 2 and (reference.folder(with_weights) / "model.safetensors").read_text() == "weights"
     assert reference.adopt(run, store, weights=True) is None
+
+
+def test_what_was_replaced_is_not_promoted_again(tmp_path, store):
+    """Two machines made the run; each promotes its own whenever the other did."""
+    one, other = publish(store), Store(tmp_path / "other", "local")
+    two, reference = publish(other, what=outcome(3)), Store(store.root, "reference")
+    made = [reference.adopt(run, source) for run, source in ((one, store), (two, other)) * 2]
+    assert [run and run.version for run in made] == [1, 2, None, None]
+    assert reference.find(*KEY, HASH).grid.scores == two.grid.scores
 
 
 def test_two_promotions_at_once_make_one_copy(store):

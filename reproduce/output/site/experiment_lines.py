@@ -13,8 +13,8 @@ from lengen.measures import LEARNED
 from lengen.records import Run
 from reproduce.comparison import effects
 from reproduce.output.site.claim_cards import run_page
+from reproduce.runs import spent
 from reproduce.runs.accuracy import at_longest, shares
-from reproduce.runs.spent import number
 
 LEARNED_IT, NOT_LEARNED, NOT_RUN = "learned", "not learned", "not run"
 """What experiments are filtered by."""
@@ -89,11 +89,11 @@ def _took(some: Sequence[Run]) -> tuple[str, str, str]:
         known = [value for value in values if value]
         return format(median(known), form) if known else ""
 
-    tokens = [number(run, "tokens_per_second") * number(run, "seconds_training") / 1e6 for run in some]
+    tokens = [spent.number(run, "tokens_per_second") * spent.training(run) / 1e6 for run in some]
     return (
-        told([number(run, "parameters") for run in some], ",.0f"),
+        told([spent.number(run, "parameters") for run in some], ",.0f"),
         told(tokens, ".3g"),
-        told([number(run, "seconds") for run in some], ",.0f"),
+        told([spent.whole(run) for run in some], ",.0f"),
     )
 
 

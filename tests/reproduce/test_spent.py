@@ -1,0 +1,41 @@
+"""What a run took is what all its processes took, wherever it is told."""
+
+import dataclasses
+
+import pytest
+
+from reproduce.output.site import experiment_lines
+from reproduce.publication import crate
+from reproduce.runs import spent
+from tests.reproduce.made import experiment, run
+
+A = experiment("p/f/a")
+MADE = run(A, 1.0)
+RESUMED = {"seconds": 433.1, "seconds_training": 1479.0, "seconds_measuring": 1.0, "tokens_per_second": 40_000}
+BEFORE_CLOCKS = {"seconds": 60.0, "seconds_training": 50.0, "seconds_per_step": 0.5, "scalars": {"steps": 1000}}
+TRIED = {"seconds": 610.4, "seconds_training": 299.6, "seconds_measuring": 0.3}
+"""Several trainings, of which one was chosen."""
+
+
+def made(**info):
+    return dataclasses.replace(MADE, info={**MADE.info, **info})
+
+
+@pytest.mark.parametrize(("info", "seconds"), [(RESUMED, 1480.0), (BEFORE_CLOCKS, 500.0), (TRIED, 610.4), ({}, 0.0)])
+def test_the_whole_is_no_less_than_its_parts(info, seconds):
+    assert spent.whole(made(**info)) == seconds
+
+
+def test_the_table_of_experiments_has_the_seconds_and_tokens_of_all_processes():
+    (line,) = experiment_lines.lines([A], {A.name: {("reference", "cpu"): [made(**RESUMED)]}})
+    assert line.took == ("1,000", "59.2", "1,480")
+    older = made(**BEFORE_CLOCKS, tokens_per_second=1e5)
+    (line,) = experiment_lines.lines([A], {A.name: {("reference", "cpu"): [older]}})
+    assert line.took == ("1,000", "50", "500")
+
+
+def test_the_crate_has_the_time_when_the_first_process_began():
+    done = made(**RESUMED, finished="2026-11-22T17:32:39.000+00:00")
+    assert crate._started(done) == "2026-11-22T17:07:59.000+00:00"
+    noted = made(**done.info | {"started": "2026-11-20T08:00:00.000+00:00"})
+    assert crate._started(noted) == "2026-11-20T08:00:00.000+00:00"
