@@ -503,7 +503,7 @@ FIGURES: tuple[Figure, ...] = (
         lambda runs: _figures().thm4_1_attention(runs),
         THM41[:1],
         FIG7[:1],
-        WITH_SCRATCHPAD,
+        tuple(item for item in FIG1 if item.variant.endswith("scratchpad")),
         table=lambda runs: _figures().overlap_csv(runs),
     ),
     figure_of(
