@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from lengen import plotting
 from lengen.config import SUBTASKS
@@ -43,6 +44,16 @@ def test_few_widths_have_a_row_each_and_no_line(name):
     expected = {"fig4_7": [3.0, 1.0, 4.0, 2.0], "widths": [0.11, 0.31, 0.16, 0.36]}[name]  # add, mix of both widths
     assert medians[:4] == pytest.approx(expected, abs=0.006)
     assert "Two widths say nothing of a trend" in texts(drawing).replace("\n", " ")
+
+
+def test_one_row_leaves_room_for_the_title_and_the_footnote():
+    runs = made.sweep(sizes=(10_000,), widths=(64,)) | {f"{made.PAPER}/table4.3/100k-add-w{n}": [] for n in range(20)}
+    drawing = draw("fig4_7", runs)
+    drawing.suptitle("title\n" * 3)
+    FigureCanvasAgg(drawing).draw()
+    lowest, highest = drawing.axes[0].get_tightbbox().y0, drawing.axes[0].get_tightbbox().y1
+    title, note = (text.get_window_extent() for text in drawing.texts)
+    assert note.y1 <= lowest and highest <= title.y0
 
 
 def test_four_widths_have_a_line_for_every_size_and_mixture():

@@ -200,7 +200,7 @@ def _over_widths(
     many = len(ticks) >= FEWEST
     rows = list(frame.groupby(["examples", "width"]).groups)
     beside = printed(runs, published)
-    height = 3.0 if many else 0.34 * (len(rows) + len({size for size, *_ in beside})) + 1.7
+    height = max(3.0, 0 if many else 0.34 * (len(rows) + len({size for size, *_ in beside})) + 1.7)
     figure = Figure(figsize=(1.85 * len(groups) + 3.2, height), layout="constrained")
     grid = figure.subplots(1, len(groups), squeeze=False, sharex=True, sharey=True)[0]
     largest = 1.0
