@@ -75,6 +75,17 @@ def test_published_means_have_a_row_below_each_data_size():
     assert "published 35.0" in texts(table)
 
 
+def test_published_means_have_the_size_that_the_thesis_gives_them():
+    small = made.sweep(sizes=(30_000,), widths=(64,), seeds=1)
+    runs = {name.replace("30k", "10k"): some for name, some in small.items()}
+    value = plotting.Value(0.35, lengths=(8, 8), region="gap", across="mean", mode="sampled")
+    with plotting.style():
+        drawing, table = (draw(runs, dict.fromkeys(runs, (value,))) for draw in (figures.widths, figures.table4_3))
+    labels = [label.get_text() for label in drawing.axes[0].get_yticklabels()]
+    assert labels == ["30K (for 10K), width 64", "10K, published"]
+    assert [label.get_text() for label in table.axes[0].get_yticklabels()] == ["30K (for 10K)", "Improvement"]
+
+
 def test_losses_in_and_out_of_distribution_have_a_point_a_run_with_its_width():
     drawing = draw("fig4_8")
     (axes,) = drawing.axes
