@@ -429,7 +429,7 @@ FIGURES: tuple[Figure, ...] = (
     ),
     figure_of(
         "fig6",
-        "Addition without zero-padding",
+        "Addition: zero-padding, and where the scratchpad starts",
         lambda runs, published: _figures().fig6(runs, published),
         FIG5[1:2],
         FIG6,

@@ -163,7 +163,7 @@ def curves(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
         axes.axhline(guess, color="0.6", lw=0.8, ls=":", zorder=0)
     where = f", where guessing gives {plotting.share(guess)}" if guess else ""
     said = f"Exact match beyond the trained length{where}: {best}"
-    plotting.found(figure, said if best else f"No trick has learned {task}")
+    plotting.found(figure, plotting.over_seeds(said, shown.values()) if best else f"No trick has learned {task}")
     note = (
         f"Not learned: below {LEARNED:g} at the longest trained length. Grey: trained lengths. "
         f"{plotting.seeds_note(shown, interval=True)} {plotting.BESIDE_NOTE}"

@@ -31,6 +31,16 @@ def test_figure_3_shows_the_answer_in_its_place_first_and_only_of_runs_that_coun
     assert sum(len(line.get_ydata()) == 4 for line in free.lines) == 2
 
 
+def test_a_title_says_where_its_numbers_are_medians_over_seeds():
+    name = "coupling/fig3/coupling-scratchpad"
+    with plotting.style():
+        alone, several = (figures.fig3({name: [parity(name, right) for right in (97, 100)[:n]]}) for n in (1, 2))
+        grid = figures.fig5({"coupling/fig5/trained-7": [run("x", spec(), seed, 1.0) for seed in range(2)]})
+    assert "97 %" in alone.get_suptitle() and "medians" not in alone.get_suptitle()
+    assert several.get_suptitle().endswith("; medians over seeds.")
+    assert grid.get_suptitle().endswith("100 %; medians over seeds.")
+
+
 def test_figure_3_says_which_setting_is_ours():
     name = "coupling/fig3/coupling-plain"
     with plotting.style():

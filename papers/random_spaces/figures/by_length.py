@@ -67,7 +67,7 @@ def fig4_5(runs: Runs, published: Published = NONE) -> Figure:
         axes.tick_params(axis="x", labelsize=6.5)
     scale = figure.colorbar(plotting.heat_scale(), ax=[ours, *theirs], shrink=0.9, aspect=25)
     scale.set_label("Exact match")
-    plotting.found(figure, _found(lines, groups, medians))
+    plotting.found(figure, plotting.over_seeds(_found(lines, groups, medians), held.values()))
     sizes = dict.fromkeys(plotting.size(line.runs[0]) for line in lines)
     note = (
         "Per cent of all problems of a cell: the median over seeds and, below where they differ, their range. Red: "
