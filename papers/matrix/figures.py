@@ -241,7 +241,7 @@ def aggregates(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
         f"Right beyond the range, above guessing, where {plotting.count(len(most))} of {plotting.count(tasks)} tasks "
         f"were learned: {plotting.ranked(alike, 3)}",
     )
-    beside = ", ".join(TASKS[task].name for task in learned.get(BASELINE, ())) or "nothing"
+    beside = ", ".join(TASKS[task].name for task in TASKS if task in learned.get(BASELINE, ())) or "nothing"
     plotting.footnote(
         figure,
         "IQM: interquartile mean over tasks and seeds, 0 for a guess. In brackets: tasks whose trained range the trick "

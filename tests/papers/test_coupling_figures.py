@@ -102,7 +102,7 @@ def test_figure_7_tells_sizes_of_one_method_apart_and_its_whole_legend_is_seen()
         (part,) = [part for part in drawing.subfigs if part.legends]
         legend = part.legends[0].get_window_extent()
     setting = "bi-level Position Coupling with scratchpad"
-    assert f"{setting} 0.00 (1 layer, 2 heads); {setting} 0.66 (3 layers, 2 heads)" in drawing.get_suptitle()
+    assert f"{setting} 0.00 (1 layer, 2 heads); {setting} 0.66 (3 layers, 2 heads)." in drawing.get_suptitle()
     assert legend.y0 >= 0 and legend.y1 <= part.bbox.y1
     means = [line for line in part.axes[0].lines if not line.get_label().startswith("_")]
     assert len({(line.get_marker(), line.get_markerfacecolor()) for line in means[:2]}) == 2

@@ -54,8 +54,8 @@ def _growth(settings: Sequence[Sequence[Run]]) -> str:
     for size, by_setting in found.items():
         middles = sorted((median(exponents), name) for name, exponents in by_setting.items())
         told.append(f"{', '.join(f'{name} {exponent:.2f}' for exponent, name in middles)} ({size})")
-    head = "Keys that a step needs grow as operands to the power of (medians over seeds)"
-    return f"{head}: {'; '.join(told)}" if told else ""
+    said = f"Keys that a step needs grow as operands to the power of: {'; '.join(told)}" if told else ""
+    return plotting.over_seeds(said, settings)
 
 
 def _distinct(runs: Runs) -> list[Sequence[Run]]:

@@ -81,7 +81,8 @@ def _found(trained: Sequence[_Recorded]) -> str:
     even = uniform(trained[0].map, start=False)
     rows = {**{name: np.median(best, axis=0) for name, best in found.items()}, "attention spread evenly": even}
     told = "; ".join(f"{name}: {', '.join(f'{value:.2f}' for value in row)}" for name, row in rows.items())
-    return f"Largest overlap of a trained head with heads 1 to 4 of the construction (medians over seeds): {told}"
+    said = f"Largest overlap of a trained head with heads 1 to 4 of the construction: {told}"
+    return plotting.over_seeds(said, found.values())
 
 
 def _maps(part: SubFigure, item: _Recorded | None, places: Sequence[tuple[int, int]], heads: Sequence[str]) -> None:
