@@ -72,7 +72,11 @@ def keys_per_step(axes: Axes, runs: Sequence[Sequence[KeyCount]], look: Look, la
     for values in heads.to_numpy():
         axes.plot(xs, values, ":", color=look.colour, alpha=0.35)
     axes.plot(xs, focused.mean().to_numpy(), "--", color=look.colour)
-    axes.plot(xs, heads.mean().to_numpy(), color=look.colour, marker=look.marker, label=f"{label}, {length} digits")
+    inner = None if look.line == "-" else "white"
+    axes.plot(
+        xs, heads.mean().to_numpy(), color=look.colour, marker=look.marker, markerfacecolor=inner,
+        label=f"{label}, {length} digits",
+    )  # fmt: skip
     axes.set(xlabel=AXES["count"], ylabel="Keys holding 90 % of attention")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     tallest = max(float(np.nanmax(line.get_ydata())) for line in axes.lines)

@@ -87,6 +87,11 @@ def seeds(count: int) -> str:
     return "1 seed" if count == 1 else f"median of {count} seeds"
 
 
+def over_seeds(sentence: str, settings: Iterable[Sequence[object]]) -> str:
+    """A sentence about medians over seeds, which says so where a setting has several."""
+    return f"{sentence}; medians over seeds" if sentence and any(len(some) > 1 for some in settings) else sentence
+
+
 def seeds_note(runs: Mapping[str, Sequence[Run]], *, lines: bool = True, interval: bool = False) -> str:
     """How many seeds stand behind each setting, for a footnote; with ``lines`` also what is drawn of several, and with
     ``interval`` of one."""

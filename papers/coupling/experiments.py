@@ -429,7 +429,7 @@ FIGURES: tuple[Figure, ...] = (
     ),
     figure_of(
         "fig6",
-        "Addition without zero-padding",
+        "Addition: zero-padding, and where the scratchpad starts",
         lambda runs, published: _figures().fig6(runs, published),
         FIG5[1:2],
         FIG6,
@@ -503,7 +503,7 @@ FIGURES: tuple[Figure, ...] = (
         lambda runs: _figures().thm4_1_attention(runs),
         THM41[:1],
         FIG7[:1],
-        WITH_SCRATCHPAD,
+        tuple(item for item in FIG1 if item.variant.endswith("scratchpad")),
         table=lambda runs: _figures().overlap_csv(runs),
     ),
     figure_of(

@@ -163,7 +163,7 @@ def curves(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
         axes.axhline(guess, color="0.6", lw=0.8, ls=":", zorder=0)
     where = f", where guessing gives {plotting.share(guess)}" if guess else ""
     said = f"Exact match beyond the trained length{where}: {best}"
-    plotting.found(figure, said if best else f"No trick has learned {task}")
+    plotting.found(figure, plotting.over_seeds(said, shown.values()) if best else f"No trick has learned {task}")
     note = (
         f"Not learned: below {LEARNED:g} at the longest trained length. Grey: trained lengths. "
         f"{plotting.seeds_note(shown, interval=True)} {plotting.BESIDE_NOTE}"
@@ -241,7 +241,7 @@ def aggregates(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
         f"Right beyond the range, above guessing, where {plotting.count(len(most))} of {plotting.count(tasks)} tasks "
         f"were learned: {plotting.ranked(alike, 3)}",
     )
-    beside = ", ".join(TASKS[task].name for task in learned.get(BASELINE, ())) or "nothing"
+    beside = ", ".join(TASKS[task].name for task in TASKS if task in learned.get(BASELINE, ())) or "nothing"
     plotting.footnote(
         figure,
         "IQM: interquartile mean over tasks and seeds, 0 for a guess. In brackets: tasks whose trained range the trick "

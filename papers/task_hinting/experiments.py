@@ -443,7 +443,7 @@ FIGURES: tuple[Figure, ...] = (
     ),
     figure_of(
         "appendix-b",
-        "Position embeddings: fixed, learned, none",
+        "Position embeddings",
         lambda runs: _figures().positions(runs),
         APPENDIX_B,
     ),

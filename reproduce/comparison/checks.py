@@ -142,6 +142,10 @@ class _Claim(Entry, frozen=True, kw_only=True, tag_field="check"):
     """The claim that has to be reproduced for this one to be asked at all."""
     learned: Learned | None = None
     """When a model has learned, where the usual condition does not fit."""
+    remark: str = ""
+    """What a reader of the verdict should know."""
+    beside: tuple[str, ...] = ()
+    """Names of experiments that decide nothing: what they measure is told after the remark."""
 
     @property
     def one(self) -> Side:

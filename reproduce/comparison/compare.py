@@ -11,6 +11,7 @@ runs say) and `comparison.verdicts` (whether it may count). Besides:
 - Teacher-forced is compared with teacher-forced, free-running with free-running: the mode belongs to the entry.
 """
 
+import contextlib
 import fnmatch
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -246,13 +247,22 @@ def _claim(claim: Claim, judges: Sequence[_Judge], published: Published) -> list
             continue
         if not all(each.as_declared for each in tested):
             finding = finding._replace(notes=(*finding.notes, "measured with an earlier specification"))
-        found.append(_row(claim, published, profile, finding.verdict, finding, tested=tested))
+        notes = _beside(claim, at.at)
+        found.append(_row(claim, published, profile, finding.verdict, finding, notes=notes, tested=tested))
     if found:
         return found
     # the smallest profile that it can be run at; where it can be at none, the published one says so
     possible = [item for item in lacking if not item[0].absent]
     lack, profile, tested = possible[0] if possible else lacking[-1]
     return [_row(claim, published, profile, NOT_RUN, notes=[str(lack)], tested=tested)]
+
+
+def _beside(claim: Claim, at: Evidence) -> list[str]:
+    """The remark of a claim, then what was measured of the experiments that it names beside its own."""
+    told = [claim.remark] if claim.remark else []
+    with contextlib.suppress(Missing):
+        told += [f"beside it {tested.sample(claim.one).words()}" for tested in at.tested(claim.beside)]
+    return told
 
 
 def _row(

@@ -22,7 +22,7 @@ from reproduce.comparison.published import PublishedError, load, read_claim
 from reproduce.runs.catalogue import CATALOGUE
 
 YES, NO, UNKNOWN = "yes", "no", "unknown"
-TOLD = ("id", "place", "deviations", "how_read", "headline", "part_of")
+TOLD = ("id", "place", "deviations", "how_read", "headline", "part_of", "remark", "beside")
 """Fields of a claim that decide no verdict."""
 
 

@@ -210,7 +210,7 @@ def _entry(tag: str, row: Mapping[str, typing.Any], where: str, vocabulary: Voca
                 _measure(where, name, value, vocabulary)
             else:
                 _choice(where, name, value, vocabulary.regions)
-    for name in ("left", "right"):
+    for name in ("left", "right", "beside"):
         for experiment in getattr(entry, name, ()):
             if WILDCARDS & {*experiment}:
                 raise PublishedError(

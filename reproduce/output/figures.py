@@ -57,9 +57,9 @@ def draw(
 def sheets(paper: str, source: Store, names: Collection[str] | None = None) -> list[Sheet]:
     """What `draw` draws.
 
-    Figures without any run at a profile are skipped, and so is the smoke profile where another one has runs: its
-    training is too short to show anything. A figure that reads no experiment is drawn for every profile that is drawn
-    at all, each time the same.
+    Figures without a run of their own (`_own`) at a profile are skipped, and so is the smoke profile where another one
+    has runs: its training is too short to show anything. A figure that reads no experiment is drawn for every profile
+    that is drawn at all, each time the same.
     """
     chosen = _chosen(paper, names)
     found = {profile: _runs(paper, source, profile) for profile in PROFILES}
@@ -68,7 +68,7 @@ def sheets(paper: str, source: Store, names: Collection[str] | None = None) -> l
     for profile in profiles or ["smoke"] * any(found["smoke"].values()):
         for figure in chosen:
             runs = {name: found[profile].get(name, []) for name in figure.reads}
-            if any(runs.values()) or not runs:
+            if any(runs[name] for name in _own(figure)) or not runs:
                 wanted.append(Sheet(source.path / paper / "figures" / f"{figure.name}-{profile}", figure, runs))
     return wanted
 
@@ -239,6 +239,12 @@ def published_name(name: str) -> str:
 
 def _runs(paper: str, source: Store, profile: str) -> dict[str, list[Run]]:
     return {item.name: CATALOGUE.declared_runs(source, item, profile) for item in CATALOGUE.experiments(paper)}
+
+
+def _own(figure: Figure) -> Sequence[str]:
+    """The experiments without which there is nothing to draw: those named after a figure, beside which it shows others;
+    all that it reads where none is."""
+    return [name for name in figure.reads if name.split("/")[1] == figure.name] or figure.reads
 
 
 def _chosen(paper: str, names: Collection[str] | None) -> list[Figure]:

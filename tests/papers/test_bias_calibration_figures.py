@@ -122,7 +122,8 @@ def test_table_2_marks_what_the_vanilla_model_can_at_a_stated_threshold():
     (axes,) = (drawing := draw("table2", runs)).axes
     cells = [text.get_text() for text in axes.texts]
     assert cells[:3] == ["100 %\ninterpolates", "0 %", "0 %\ndoes not extrapolate"]
-    assert cells[3:] == ["98.75 %\ndoes not interpolate", "100 %", "100 %\nextrapolates"]
+    parity = "98.75 %\ndoes not interpolate\npublished: does not"
+    assert cells[3:] == [parity, "100 %", "100 %\nextrapolates"]
     assert drawing.get_suptitle() == "The vanilla model interpolates on successor and extrapolates on parity."
     assert "at least 99%" in texts(drawing)
     assert axes.get_yticklabels()[0].get_text() == "Successor\ntrained to 4, tested to 11\n1 seed"

@@ -164,6 +164,12 @@ def test_any_number_of_heads_is_drawn():
     assert [label.get_text() for label in maps(drawing)[0].get_xticklabels()] == ["operand"]
 
 
+def test_no_more_than_all_attention_is_said_whatever_its_halves_are_rounded_to(monkeypatch):
+    monkeypatch.setattr(attention_figures, "followed", lambda run, stretch: 1.0001 if stretch == "trained" else 0.4)
+    title = draw("fig8", attentive("fig8/successor", SUCCESSOR)).get_suptitle()
+    assert "100 % up to the trained length, 40 % beyond" in title
+
+
 def test_figure_6_shows_functions_of_the_distance():
     runs = {f"{PAPER}/fig6/rpe": [run("fig6/rpe", arrays=relative())], f"{PAPER}/fig6/abc": calibrated("fig6/abc")}
     drawing = draw("fig6", runs)

@@ -1,12 +1,14 @@
 """Figures of the position-coupling paper, from runs made by hand."""
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
 from lengen import plotting
 from lengen.config import Consecutive, Coupled, Linear, NoPositionIds, Parity
 from lengen.config.overlay import overlay
 from lengen.records import Run
 from papers.coupling import figures
 from papers.coupling.figures import words
-from tests.reproduce.drawn import adding, attention, run, spec
+from tests.reproduce.drawn import adding, attention, key_counts, run, spec
 
 
 def parity(name: str, right: int | None, ids=None) -> Run:
@@ -27,6 +29,16 @@ def test_figure_3_shows_the_answer_in_its_place_first_and_only_of_runs_that_coun
     assert "in its place" in place.get_title() and "before the first end" in before.get_title()
     assert [list(line.get_ydata()) for line in place.lines if len(line.get_ydata()) == 4] == [[0.97] * 4]
     assert sum(len(line.get_ydata()) == 4 for line in free.lines) == 2
+
+
+def test_a_title_says_where_its_numbers_are_medians_over_seeds():
+    name = "coupling/fig3/coupling-scratchpad"
+    with plotting.style():
+        alone, several = (figures.fig3({name: [parity(name, right) for right in (97, 100)[:n]]}) for n in (1, 2))
+        grid = figures.fig5({"coupling/fig5/trained-7": [run("x", spec(), seed, 1.0) for seed in range(2)]})
+    assert "97 %" in alone.get_suptitle() and "medians" not in alone.get_suptitle()
+    assert several.get_suptitle().endswith("; medians over seeds.")
+    assert grid.get_suptitle().endswith("100 %; medians over seeds.")
 
 
 def test_figure_3_says_which_setting_is_ours():
@@ -71,3 +83,38 @@ def test_titles_name_the_published_width_and_how_a_scratchpad_starts():
     first = overlay(spec(adding()), {"data.task.from_zero": False})
     assert "from the first operand" in words.by_scratchpad(run("x", first))
     assert "from zeros" in words.by_scratchpad(run("x", spec()))
+
+
+def keys(name: str, slope: int, layers: int, seeds: int = 1) -> list[Run]:
+    """Runs whose heads need 2 keys and ``slope`` more per operand."""
+    of = overlay(spec(), {"model": {"layers": layers}})
+    return [run(name, of, seed, 1.0, key_counts=key_counts(slope)) for seed in range(seeds)]
+
+
+def test_figure_7_tells_sizes_of_one_method_apart_and_its_whole_legend_is_seen():
+    runs = {
+        "coupling/fig7/coupling-scratchpad": keys("a", 0, 1),
+        **{f"coupling/fig1/{variant}-scratchpad": keys(variant, 1, 3) for variant in "bcdefgh"},
+    }
+    with plotting.style():
+        drawing = figures.fig7(runs)
+        FigureCanvasAgg(drawing).draw()
+        (part,) = [part for part in drawing.subfigs if part.legends]
+        legend = part.legends[0].get_window_extent()
+    setting = "bi-level Position Coupling with scratchpad"
+    assert f"{setting} 0.00 (1 layer, 2 heads); {setting} 0.66 (3 layers, 2 heads)." in drawing.get_suptitle()
+    assert legend.y0 >= 0 and legend.y1 <= part.bbox.y1
+    means = [line for line in part.axes[0].lines if not line.get_label().startswith("_")]
+    assert len({(line.get_marker(), line.get_markerfacecolor()) for line in means[:2]}) == 2
+
+
+def test_figure_7_cuts_no_head_off_where_only_one_panel_is_that_high():
+    plain = overlay(spec(), {"data.format": {"scratchpad": False}})
+    runs = {
+        "coupling/fig7/coupling-scratchpad": keys("a", 9, 1),
+        "coupling/fig7/fire-plain": [run("b", plain, rate=1.0, key_counts=key_counts(0))],
+    }
+    with plotting.style():
+        drawing = figures.fig7(runs)
+    left = next(axes for axes in drawing.axes if axes.get_title() == "Keys per prediction step, with scratchpad")
+    assert left.get_ylim()[1] > 2 + 9 * 8

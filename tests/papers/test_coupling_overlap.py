@@ -1,7 +1,9 @@
 """What the construction predicts about attention: its pattern in closed form; overlap with other heads as a number."""
 
 import csv
+import dataclasses
 import io
+import re
 
 import numpy as np
 import pytest
@@ -93,14 +95,14 @@ def test_nearest_takes_different_heads_for_the_largest_sum():
 ATTENTION = next(figure for figure in FIGURES if figure.name == "thm4.1-attention")
 
 
-def runs(*with_map: str):
+def runs(*with_map: str, rate=0.5):
     """Runs of the figure; maps are the construction's pattern, the heads in another order for trained models."""
     pattern = overlap.predicted(TOKENS).astype(np.float32)
     made = {}
     for name in ATTENTION.reads:
         order = [0, 1, 2, 3] if "thm4.1" in name else [1, 0, 3, 2]
         record = AttentionMap(tuple(TOKENS), pattern[order][None], 3)
-        made[name] = [run(name, NAMES[name].specs["cpu"], attention=record)] if name in with_map else []
+        made[name] = [run(name, NAMES[name].specs["cpu"], rate=rate, attention=record)] if name in with_map else []
     return made
 
 
@@ -124,6 +126,20 @@ def test_the_picture_says_which_trained_head_is_nearest_and_how_near():
         assert f"head {one + 1}: {overlap.HEADS[one]}" in text
         assert f"layer 1, head {head}\noverlap 1.00, without $\\$$ 1.00" in text
     assert "Overlap of attention" in text
+
+
+def test_the_title_gives_each_method_and_size_its_own_overlap():
+    made = runs(*ATTENTION.reads, rate=1.0)
+    rival = made["coupling/fig1/fire-scratchpad"]
+    one_head = AttentionMap(tuple(TOKENS), rival[0].attention.weights[:, :1], 3)
+    rival[0] = dataclasses.replace(rival[0], attention=one_head)
+    with plotting.style():
+        title = figures.thm4_1_attention(made).get_suptitle()
+    setting = "bi-level Position Coupling with scratchpad"
+    assert f"{setting}, 1 layer, 4 heads: 1.00, 1.00, 1.00, 1.00; {setting}, 3 layers, 4 heads: 1.00" in title
+    (one,) = re.findall(r"FIRE with scratchpad, 3 layers, 4 heads: ([\d., ]+);", title)
+    assert one.split(", ")[1] == "1.00" and sum(value == "1.00" for value in one.split(", ")) == 1
+    assert "attention spread evenly" in title
 
 
 @pytest.mark.parametrize("present", [(), ATTENTION.reads[:1], ATTENTION.reads[1:2]])

@@ -149,6 +149,14 @@ def test_curves_have_a_line_for_each_trick_that_ran():
     assert (line.get_color(), line.get_marker()) == (same.get_color(), same.get_marker()), "a trick has one look"
 
 
+def test_aggregates_name_the_tasks_of_the_baseline_in_one_order():
+    names = ("sorting", "reverse", "addition", "parity", "copy", "successor")
+    made = runs("copy", {"plain": 1}) | {f"matrix/{name}/plain": [run(f"{name}/plain", reach=1)] for name in names}
+    with plotting.style():
+        shown = " ".join(texts(figures.aggregates(made, REFUSED))).replace("\n", " ")
+    assert "plain learned parity, successor, addition, copy, reverse, sorting" in shown
+
+
 def test_aggregates_rank_tricks_and_compare_them_with_the_plain_decoder():
     made = runs("copy", {"rope": 2, "plain": 1, "fire": 5})
     with plotting.style():

@@ -210,8 +210,10 @@ def test_settings_of_several_seeds_show_median_and_range():
             run("fig4.5/spaces", k, changes=made.SPACES, gap=gap) for k, gap in enumerate(gaps)
         ]
     }
-    axes = draw("fig4_5", runs).axes[0]
+    axes = (drawing := draw("fig4_5", runs)).axes[0]
     assert [text.get_text() for text in axes.texts] == ["100.0", "60.0\n(50.0–90.0)", "0.0", "0.0"]
+    assert drawing.get_suptitle().endswith("medians over seeds.")
+    assert "medians" not in draw("fig4_5").get_suptitle()
 
 
 def test_parts_of_a_scratchpad_have_violins_above_and_accuracy_below():

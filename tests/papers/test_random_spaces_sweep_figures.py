@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from lengen import plotting
 from lengen.config import SUBTASKS
@@ -45,6 +46,16 @@ def test_few_widths_have_a_row_each_and_no_line(name):
     assert "Two widths say nothing of a trend" in texts(drawing).replace("\n", " ")
 
 
+def test_one_row_leaves_room_for_the_title_and_the_footnote():
+    runs = made.sweep(sizes=(10_000,), widths=(64,)) | {f"{made.PAPER}/table4.3/100k-add-w{n}": [] for n in range(20)}
+    drawing = draw("fig4_7", runs)
+    drawing.suptitle("title\n" * 3)
+    FigureCanvasAgg(drawing).draw()
+    lowest, highest = drawing.axes[0].get_tightbbox().y0, drawing.axes[0].get_tightbbox().y1
+    title, note = (text.get_window_extent() for text in drawing.texts)
+    assert note.y1 <= lowest and highest <= title.y0
+
+
 def test_four_widths_have_a_line_for_every_size_and_mixture():
     drawing = draw("widths", made.sweep(sizes=(10_000,), widths=(64, 128, 256, 512), seeds=1))
     first, *_ = drawing.axes
@@ -62,6 +73,17 @@ def test_published_means_have_a_row_below_each_data_size():
         table = figures.table4_3(runs, values)
     assert [label.get_text() for label in drawing.axes[0].get_yticklabels()] == ["10K, width 64", "10K, published"]
     assert "published 35.0" in texts(table)
+
+
+def test_published_means_have_the_size_that_the_thesis_gives_them():
+    small = made.sweep(sizes=(30_000,), widths=(64,), seeds=1)
+    runs = {name.replace("30k", "10k"): some for name, some in small.items()}
+    value = plotting.Value(0.35, lengths=(8, 8), region="gap", across="mean", mode="sampled")
+    with plotting.style():
+        drawing, table = (draw(runs, dict.fromkeys(runs, (value,))) for draw in (figures.widths, figures.table4_3))
+    labels = [label.get_text() for label in drawing.axes[0].get_yticklabels()]
+    assert labels == ["30K (for 10K), width 64", "10K, published"]
+    assert [label.get_text() for label in table.axes[0].get_yticklabels()] == ["30K (for 10K)", "Improvement"]
 
 
 def test_losses_in_and_out_of_distribution_have_a_point_a_run_with_its_width():

@@ -107,6 +107,15 @@ def test_remarks_and_deviations_share_a_column_and_numbers_come_first():
     assert row.aggregation.startswith("compare: whole response right, teacher-forced, cells outside")
 
 
+def test_a_claim_says_what_to_know_and_what_was_measured_beside_it_where_that_has_run():
+    asked = claim(threshold=0.5, remark="one layer", beside=["p/f/b"])
+    runs = three(A, 0.9)
+    assert row_of(asked, *runs).deviations == "f/a 90.0 % (seeds 90.0 to 90.0); one layer"
+    with_b = row_of(asked, *runs, *three(B, 0.2))
+    assert with_b.deviations.endswith("; one layer; beside it f/b 20.0 % (seeds 20.0 to 20.0)")
+    assert with_b.verdict == row_of(claim(threshold=0.5), *runs).verdict
+
+
 def test_ours_of_a_comparison_is_the_difference_with_its_interval():
     row = row_of(claim(**EXCEEDS), run(A, 0.9), run(A, 0.8, seed=1), run(B, 0.1))
     assert row.ours == pytest.approx(0.75)

@@ -206,6 +206,21 @@ def test_figures_without_runs_are_not_drawn(toy):
     assert figures.draw("coupling", store) == []
 
 
+def test_a_figure_is_not_drawn_where_only_what_it_is_compared_with_ran(toy, monkeypatch):
+    store, _, held = toy
+    own = "coupling/fig6/no-padding"
+    widths = next(dataclasses.replace(figure, name="widths") for figure in constructed() if figure.name == "fig5")
+    fig6 = dataclasses.replace(widths, name="fig6", reads=(*widths.reads, own))
+    monkeypatch.setattr(CATALOGUE, "figures", lambda paper: (fig6, widths))
+    lacking = Experiment(name=own, claim="c", place="p", specs={}, absent={}, seeds=1)
+    experiments = CATALOGUE.experiments("coupling")
+    monkeypatch.setattr(CATALOGUE, "experiments", lambda paper: (*experiments, lacking))
+    held[own] = []
+    assert names(figures.draw("coupling", store)) == ["widths-cpu.png", "widths-cpu.svg"]
+    held[own] = held["coupling/fig5/trained-7"]
+    assert [sheet.stem.name for sheet in figures.sheets("coupling", store)] == ["fig6-cpu", "widths-cpu"]
+
+
 def test_a_figure_that_reads_no_run_is_drawn_beside_others_and_never_alone(toy, monkeypatch):
     store, profiles, held = toy
     declared = (*constructed(), Figure(name="fig10_11", title="patterns", reads=(), draw=lambda runs: Drawing()))

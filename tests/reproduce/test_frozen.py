@@ -54,6 +54,7 @@ def test_what_is_told_beside_it_does_not():
     for told in (
         {"id": "other", "place": "Fig. 2", "deviations": ("D1",), "how_read": "printed"},
         {"headline": True, "part_of": "x"},
+        {"remark": "one layer", "beside": ("p/f/b",)},
         {"learned": msgspec.structs.replace(entry.learned, why="second")},
     ):
         assert digest(msgspec.structs.replace(entry, **told)) == digest(entry)

@@ -32,7 +32,7 @@ def test_every_experiment_named_in_it_exists(shipped):
     paper, published = shipped
     known = [item.name for item in CATALOGUE.experiments(paper)]
     assert {name for number in published.numbers for name in number.names if not fnmatch.filter(known, name)} == set()
-    assert {name for claim in published.claims for name in claim.names} <= set(known)
+    assert {name for claim in published.claims for name in (*claim.names, *claim.beside)} <= set(known)
 
 
 def test_every_side_names_its_experiments_one_by_one(shipped):

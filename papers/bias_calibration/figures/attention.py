@@ -153,7 +153,7 @@ def _follows(runs: Sequence[Run]) -> str:
     told = []
     for task, run in {words.named(run.experiment).task: run for run in runs}.items():
         with contextlib.suppress(Missing):
-            inside, beyond = (followed(run, stretch) for stretch in ("trained", "beyond"))
+            inside, beyond = (min(1.0, followed(run, stretch)) for stretch in ("trained", "beyond"))
             where = f"{plotting.share(inside)} up to the trained length, {plotting.share(beyond)} beyond"
             told.append(f"{where} ({words.IN_TEXT.get(task, task)})")
     return f"Attention within one place of the digit to be written: {'; '.join(told)}" if told else ""

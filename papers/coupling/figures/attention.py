@@ -9,7 +9,7 @@ from matplotlib.figure import Figure, SubFigure
 from lengen import plotting
 from lengen.intervals import median
 from lengen.measures import Missing
-from lengen.plotting import METHODS, Runs, setting
+from lengen.plotting import Runs, setting
 from lengen.records import AttentionMap, Run
 from papers.coupling.figures import words
 from papers.coupling.measures import keys_growth
@@ -26,6 +26,8 @@ def fig7(runs: Runs) -> Figure:
     without = [some for some in recorded if not setting(some[0], "scratchpad")]
     shown = with_pad[:1] + without[:1]
     heights = [2.75] * max(len(shown), 1) + [2.9]
+    counted = [some for some in distinct if any(run.key_counts for run in some)]
+    heights[-1] = max(heights[-1], 0.53 * len(counted))  # of the legend, three lines each
     figure = Figure(figsize=(10.0, sum(heights)), layout="constrained")
     *maps, keys = _parts(figure, heights)
     for part, some in zip(maps, shown, strict=False):
@@ -33,23 +35,27 @@ def fig7(runs: Runs) -> Figure:
     if not shown:
         wanted = "\n".join(plotting.wanted_in_words(runs, words.SLUGS))
         plotting.missing(maps[0].subplots(1, 1), wanted, "no attention recorded at this profile")
-    _keys(keys, [some for some in distinct if any(run.key_counts for run in some)])
+    _keys(keys, counted)
     plotting.found(figure, _growth(distinct))
     plotting.footnote(figure, *plotting.absent(runs, words.SLUGS))
     return figure
 
 
 def _growth(settings: Sequence[Sequence[Run]]) -> str:
-    """How many more keys a step needs as operands are added, by setting; of models that have learned."""
-    found: dict[str, list[float]] = {}
+    """How many more keys a step needs as operands are added, by size and setting; of models that have learned."""
+    found: dict[str, dict[str, list[float]]] = {}
     for some in settings:
         with contextlib.suppress(Missing):
             if not plotting.unlearned(some):
                 exponents = [keys_growth(run.key_counts)[0] for run in some]
-                found.setdefault(words.setting_name(some[0]), []).extend(exponents)
-    middles = sorted((median(exponents), name) for name, exponents in found.items())
-    told = [f"{name} {exponent:.2f}" for exponent, name in middles]
-    return f"Keys that a step needs grow as operands to the power of: {', '.join(told)}" if told else ""
+                by_setting = found.setdefault(words.size(some[0]), {})
+                by_setting.setdefault(words.setting_name(some[0]), []).extend(exponents)
+    told = []
+    for size, by_setting in found.items():
+        middles = sorted((median(exponents), name) for name, exponents in by_setting.items())
+        told.append(f"{', '.join(f'{name} {exponent:.2f}' for exponent, name in middles)} ({size})")
+    said = f"Keys that a step needs grow as operands to the power of: {'; '.join(told)}" if told else ""
+    return plotting.over_seeds(said, settings)
 
 
 def _distinct(runs: Runs) -> list[Sequence[Run]]:
@@ -162,22 +168,26 @@ def structured_heads(record: AttentionMap, most: int) -> list[tuple[int, int]]:
 def _keys(part: SubFigure, settings: Sequence[Sequence[Run]]) -> None:
     """Keys per step with the scratchpad on the left, without on the right, on one scale."""
     panels = part.subplots(1, 2, sharey=True)
-    for some in settings:
-        run = some[0]
-        lacking = f", {plotting.unlearned(some)}" if plotting.unlearned(some) else ""
-        scratchpad = bool(setting(run, "scratchpad"))
-        how = f"{'with' if scratchpad else 'without'} scratchpad, {plotting.plural(len(some), 'seed')}"
-        label = f"{words.method(run)}{lacking}\n{how}\n{words.size(run)}"
-        axes = panels[0 if scratchpad else 1]
-        look = METHODS[plotting.position_scheme(run)].look
-        plotting.keys_per_step(axes, [one.key_counts for one in some], look, label)
-    for axes, name in zip(panels, ("with scratchpad", "without scratchpad"), strict=True):
-        axes.set_title(f"Keys per prediction step, {name}")
+    tallest = 0.0
+    for axes, scratchpad in zip(panels, (True, False), strict=True):
+        how = f"{'with' if scratchpad else 'without'} scratchpad"
+        shown = {
+            place: some for place, some in enumerate(settings) if bool(setting(some[0], "scratchpad")) is scratchpad
+        }
+        looks = plotting.looks({str(place): plotting.position_scheme(some[0]) for place, some in shown.items()})
+        for place, some in shown.items():
+            lacking = f", {plotting.unlearned(some)}" if plotting.unlearned(some) else ""
+            label = (
+                f"{words.method(some[0])}{lacking}\n{how}, {plotting.plural(len(some), 'seed')}\n{words.size(some[0])}"
+            )
+            plotting.keys_per_step(axes, [run.key_counts for run in some], looks[str(place)], label)
+            tallest = max(tallest, axes.get_ylim()[1])
+        axes.set_title(f"Keys per prediction step, {how}")
         if not axes.lines:
             axes.set_xticks([])  # the other axis is shared with the left panel
             axes.text(0.5, 0.5, "not run at this profile", ha="center", color="0.4", transform=axes.transAxes)
     panels[1].set_ylabel("")
-    panels[0].set_ylim(bottom=0)
+    panels[0].set_ylim(0, tallest or None)
     lines = {line.get_label(): line for axes in panels for line in axes.get_legend_handles_labels()[0]}
     part.legend(list(lines.values()), list(lines), loc="outside right center", frameon=False)
     part.suptitle("Solid: mean over heads; dashed: over the more focused half of them; faint: each head", fontsize=8)

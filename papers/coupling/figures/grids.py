@@ -234,7 +234,7 @@ def _heat_maps(
     plotting.outer_labels(grid)
     drawn = {panel.variant: held[panel.variant] for row in layout for panel in row if held.get(panel.variant)}
     _scales(figure, grid, layout)
-    plotting.found(figure, found(drawn, name))
+    plotting.found(figure, plotting.over_seeds(found(drawn, name), drawn.values()))
     notes = [note, plotting.RULE if any(plotting.unlearned(some) for some in drawn.values()) else ""]
     if any(published.get(full[variant]) for variant in drawn):
         notes.append('Published values: at the same multiples of the trained range ("times it").')

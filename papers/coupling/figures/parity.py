@@ -60,7 +60,7 @@ def fig3(runs: Runs, published: Published = NONE) -> Figure:
                 tested = sorted({cell[0] for some in shown.values() for run in some for cell in run.grid.scores})
                 plotting.lengths_axis(axes, plotting.LENGTHS["parity"], tested)
         _beside(row, words.scratchpad(next(iter(half.values()))[0]))
-    plotting.found(figure, _found(shown, kinds[0], length))
+    plotting.found(figure, plotting.over_seeds(_found(shown, kinds[0], length), shown.values()))
     note = (
         f"Grey: trained lengths. Dotted: guessing. {plotting.seeds_note(runs, interval=True)} {plotting.BESIDE_NOTE} "
         f"{plotting.published.note(drawn, beyond, bounds=True)} {plotting.RULE}"

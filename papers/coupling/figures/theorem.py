@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from lengen import plotting
-from lengen.plotting import METHODS, Runs
+from lengen.plotting import Runs
 from lengen.records import AttentionMap, Run, to_table
 from papers.coupling.figures import words
 from papers.coupling.overlap import HEADS, nearest, of_map, uniform
@@ -69,13 +69,20 @@ def thm4_1_attention(runs: Runs) -> Figure:
 
 
 def _found(trained: Sequence[_Recorded]) -> str:
-    """How near the nearest trained head comes to each head of the construction, beside attention spread evenly."""
-    if not trained:
+    """How near the nearest trained head of each setting comes to each head of the construction, beside attention spread
+    evenly; of models that have learned."""
+    found: dict[str, list[np.ndarray]] = {}
+    for item in trained:
+        if plotting.has_learned([item.run]):
+            best = of_map(item.map, start=False).reshape(-1, 4).max(axis=0)
+            found.setdefault(f"{words.setting_name(item.run)}, {words.size(item.run)}", []).append(best)
+    if not found:
         return ""
-    best = np.max([of_map(item.map, start=False).reshape(-1, 4).max(axis=0) for item in trained], axis=0)
     even = uniform(trained[0].map, start=False)
-    heads = ", ".join(f"head {one + 1} {best[one]:.2f} ({even[one]:.2f})" for one in range(4))
-    return f"Largest overlap of a trained head with each head of the construction, spread evenly in brackets: {heads}"
+    rows = {**{name: np.median(best, axis=0) for name, best in found.items()}, "attention spread evenly": even}
+    told = "; ".join(f"{name}: {', '.join(f'{value:.2f}' for value in row)}" for name, row in rows.items())
+    said = f"Largest overlap of a trained head with heads 1 to 4 of the construction: {told}"
+    return plotting.over_seeds(said, found.values())
 
 
 def _maps(part: SubFigure, item: _Recorded | None, places: Sequence[tuple[int, int]], heads: Sequence[str]) -> None:
@@ -95,23 +102,23 @@ def _maps(part: SubFigure, item: _Recorded | None, places: Sequence[tuple[int, i
 
 def _overlaps(axes: Axes, trained: Sequence[_Recorded]) -> None:
     """Every trained head's overlap with each head of the construction; attention spread evenly as a line."""
-    methods = list(dict.fromkeys(plotting.position_scheme(item.run) for item in trained))
+    groups: dict[str, list[_Recorded]] = {}
     for item in trained:
-        method = plotting.position_scheme(item.run)
-        found = of_map(item.map, start=False).reshape(-1, 4)
-        shift = 0.14 * (methods.index(method) - (len(methods) - 1) / 2)
-        places = np.tile(np.arange(4) + shift, len(found))
         lacking = " (not learned)" if plotting.unlearned([item.run]) else ""
-        label = f"{words.method(item.run)}, {words.size(item.run)}{lacking}"
-        known = label in axes.get_legend_handles_labels()[1]
-        colour, marker, _ = METHODS[method].look
+        groups.setdefault(f"{words.method(item.run)}, {words.size(item.run)}{lacking}", []).append(item)
+    looks = plotting.looks({label: plotting.position_scheme(items[0].run) for label, items in groups.items()})
+    for number, (label, items) in enumerate(groups.items()):
+        found = np.concatenate([of_map(item.map, start=False).reshape(-1, 4) for item in items])
+        shift = 0.14 * (number - (len(groups) - 1) / 2)
+        look = looks[label]
         axes.plot(
-            places, found.ravel(), linestyle="", color=colour, marker=marker, alpha=0.75, label=None if known else label
-        )
+            np.tile(np.arange(4) + shift, len(found)), found.ravel(), linestyle="", color=look.colour,
+            marker=look.marker, markerfacecolor=None if look.line == "-" else "white", alpha=0.75, label=label,
+        )  # fmt: skip
     if trained:
         even = uniform(trained[0].map, start=False)
         axes.hlines(even, np.arange(4) - 0.4, np.arange(4) + 0.4, color="0.4", linestyle="--", label="spread evenly")
-        axes.legend(loc="upper right", frameon=False)
+        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     axes.set_xticks(range(4), labels=[f"head {i + 1}: {name}" for i, name in enumerate(HEADS)])
     axes.set(
         ylim=(0, 1.02),

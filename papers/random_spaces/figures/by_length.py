@@ -67,7 +67,7 @@ def fig4_5(runs: Runs, published: Published = NONE) -> Figure:
         axes.tick_params(axis="x", labelsize=6.5)
     scale = figure.colorbar(plotting.heat_scale(), ax=[ours, *theirs], shrink=0.9, aspect=25)
     scale.set_label("Exact match")
-    plotting.found(figure, _found(lines, groups, medians))
+    plotting.found(figure, plotting.over_seeds(_found(lines, groups, medians), runs.values()))
     sizes = dict.fromkeys(plotting.size(line.runs[0]) for line in lines)
     note = (
         "Per cent of all problems of a cell: the median over seeds and, below where they differ, their range. Red: "
@@ -157,12 +157,9 @@ def looped(runs: Runs) -> Figure:
     reached = {
         name: median([plotting.total_rate(one.grid, [longest]) for one in some]) for name, some in learned.items()
     }
-    plotting.found(
-        figure,
-        f"At {longest} digits the looped decoder is right {plotting.ranked(reached)}"
-        if reached
-        else "No looped decoder has learned its trained lengths",
-    )
+    told = f"At {longest} digits the looped decoder is right {plotting.ranked(reached)}" if reached else ""
+    told = plotting.over_seeds(told, learned.values())
+    plotting.found(figure, told or "No looped decoder has learned its trained lengths")
     note = (
         f"{words.label(run)}, {plotting.size(run)}. Grey: trained lengths. "
         f"{plotting.seeds_note(shown, interval=True)} {plotting.BESIDE_NOTE}"

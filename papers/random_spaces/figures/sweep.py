@@ -46,13 +46,13 @@ def table4_3(runs: Runs, published: Published = NONE) -> Figure:
     shown = sweep.columns(found)
     if not shown:
         return plotting.empty(runs, words=words.SLUGS)
-    sizes = sorted({row.examples for row in found})
-    figure = Figure(figsize=(3.2 * len(shown) + 1.2, 2 * (0.52 * len(sizes) + 1.2) + 0.9), layout="constrained")
+    called = published_sizes(runs)
+    figure = Figure(figsize=(3.2 * len(shown) + 1.2, 2 * (0.52 * len(called) + 1.2) + 0.9), layout="constrained")
     grid = figure.subplots(2, 1)
     beside = printed(runs, published)
     for axes, (mode, title) in zip(grid, WRITTEN.items(), strict=True):
         if any(row.mode == mode for row in found):
-            _block(axes, found, mode, sizes, shown, beside)
+            _block(axes, found, mode, called, shown, beside)
         else:
             plotting.missing(axes, "Table 4.3", f"{mode}: not measured at this profile")
         axes.set_title(title)
@@ -81,14 +81,28 @@ def printed(runs: Runs, published: Published) -> Printed:
     return found
 
 
+def published_sizes(runs: Runs) -> dict[int, str]:
+    """Size of the training set here -> what the thesis calls the setting, which is as large there."""
+    return {
+        sweep.examples(some[0]): name.split("/")[-1].partition("-")[0].upper() for name, some in runs.items() if some
+    }
+
+
+def _size(size: int, called: Mapping[int, str]) -> str:
+    """The size of a training set; of another one than in the thesis, also which it stands for."""
+    said = lengths.examples(size)
+    return said if called[size] == said else f"{said} (for {called[size]})"
+
+
 def _block(
     axes: Axes,
     found: Sequence[sweep.Row],
     mode: str,
-    sizes: Sequence[int],
+    called: Mapping[int, str],
     shown: Sequence[tuple[int, ...]],
     beside: Printed,
 ) -> None:
+    sizes = sorted(called)
     columns = [(group, training) for group in shown for training in sweep.KINDS]
     rows = [[sweep.cell(found, size, training, group, mode) for group, training in columns] for size in sizes]
     means = [[np.nan if row is None else row.mean for row in line] for line in rows]
@@ -97,7 +111,7 @@ def _block(
         axes,
         np.array([*means, [np.nan] * len(columns)]),
         [*([_cell(row, beside) for row in line] for line in rows), [""] * len(columns)],
-        rows=[*map(lengths.examples, sizes), "Improvement"],
+        rows=[*(_size(size, called) for size in sizes), "Improvement"],
         columns=[f"{plotting.spans(group)} digits ({roles[group]})\n{training}" for group, training in columns],
         size=7,
     )
@@ -173,7 +187,7 @@ def _gains(runs: Sequence[Run], measure: Measure, say: Callable[[float], str]) -
         ]
         if lengths.role(runs[0], group[0]) != "trained" and len(found) == 2:
             told.append(f"{say(found[0])} against {say(found[1])} at {plotting.spans(group)}")
-    return f"With sub-tasks against additions only: {', '.join(told)} digits" if told else ""
+    return f"With sub-tasks against additions only (medians over runs): {', '.join(told)} digits" if told else ""
 
 
 def _unlearned(runs: Sequence[Run]) -> str:
@@ -200,7 +214,7 @@ def _over_widths(
     many = len(ticks) >= FEWEST
     rows = list(frame.groupby(["examples", "width"]).groups)
     beside = printed(runs, published)
-    height = 3.0 if many else 0.34 * (len(rows) + len({size for size, *_ in beside})) + 1.7
+    height = max(3.0, 0 if many else 0.34 * (len(rows) + len({size for size, *_ in beside})) + 1.7)
     figure = Figure(figsize=(1.85 * len(groups) + 3.2, height), layout="constrained")
     grid = figure.subplots(1, len(groups), squeeze=False, sharex=True, sharey=True)[0]
     largest = 1.0
@@ -211,7 +225,7 @@ def _over_widths(
         if many:
             _lines(axes, measured, ticks)
         else:
-            _rows(axes, measured, rows, beside, role if group == first else "")
+            _rows(axes, measured, rows, beside, role if group == first else "", published_sizes(runs))
             axes.set_xlabel(label)
         axes.set_title(lengths.group_label(every[0], group))
         largest = max([largest, *measured["value"]])
@@ -240,7 +254,14 @@ def _handle(kind: str) -> Line2D:
     return Line2D([], [], color=colour, marker=marker, ls="", label=name)  # type: ignore[arg-type]
 
 
-def _rows(axes: Axes, measured: pd.DataFrame, rows: Sequence[tuple[int, int]], beside: Printed, role: str) -> None:
+def _rows(
+    axes: Axes,
+    measured: pd.DataFrame,
+    rows: Sequence[tuple[int, int]],
+    beside: Printed,
+    role: str,
+    called: Mapping[int, str],
+) -> None:
     """A row for every data size and width, and one of the published means over widths below each data size."""
     labels: list[str] = []
     for size in dict.fromkeys(size for size, _ in rows):
@@ -253,13 +274,13 @@ def _rows(axes: Axes, measured: pd.DataFrame, rows: Sequence[tuple[int, int]], b
                         values, [len(labels) + aside] * len(values), color=colour, marker=marker, s=7, alpha=0.5
                     )
                     axes.scatter([values.median()], [len(labels) + aside], color=colour, marker=marker, s=26, zorder=3)
-            labels.append(f"{lengths.examples(size)}, width {width}")
+            labels.append(f"{_size(size, called)}, width {width}")
         if any(key[0] == size for key in beside):
             for kind in sweep.KINDS:
                 if (value := beside.get((size, kind, role, "mean"))) is not None:
                     colour, marker, _ = METHODS[kind].look
                     axes.scatter([value], [len(labels)], color=colour, facecolors="white", marker=marker, s=30)
-            labels.append(f"{lengths.examples(size)}, published")
+            labels.append(f"{called[size]}, published")
     axes.set_yticks(range(len(labels)), labels=labels)
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.grid(axis="y", color="0.9", linewidth=0.6)

@@ -109,9 +109,10 @@ def furthest(runs: Runs, points: Points, labels: Mapping[str, str], *, share: bo
     named = {short[name]: float(values[length]) for name, values in middles.items() if length in values.index}
     where = f"At {length} numbers" if not taught else f"At {length / trained:.3g} times the trained length"
     if share:
-        return f"{where}: {plotting.ranked(named, 3)}"
+        return plotting.over_seeds(f"{where}: {plotting.ranked(named, 3)}", runs.values())
     ordered = sorted(named.items(), key=lambda item: item[1])
-    return f"{where}, edits per sequence: " + "; ".join(f"{name} {value:.2g}" for name, value in ordered[:4])
+    told = f"{where}, edits per sequence: " + "; ".join(f"{name} {value:.2g}" for name, value in ordered[:4])
+    return plotting.over_seeds(told, runs.values())
 
 
 def by_length(

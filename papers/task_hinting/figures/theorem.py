@@ -66,7 +66,8 @@ def _found(runs: Runs) -> str:
         if name != made and len(frame) and (runs[name][0].constructed or plotting.has_learned(runs[name]))
     }
     told = f"The construction makes no mistake up to {right.max()} numbers" if len(right) else "The construction fails"
-    return f"{told}; at their longest inputs {plotting.ranked(others)}" if others else told
+    told += f"; at their longest inputs {plotting.ranked(others)}" if others else ""
+    return plotting.over_seeds(told, runs.values())
 
 
 def thm5_1_formats(runs: Runs) -> Figure:
