@@ -15,13 +15,14 @@ from reproduce.comparison.verdicts import OPEN
 
 RULES = """\
 A **claim** is reproduced when its inequality holds on all of the 95 % interval, differs when it holds nowhere on it,
-and is undecided otherwise. The interval covers examples and seeds: Wilson's over the examples pooled, and Student's
-over the seeds, added in squares; for a difference (left minus right, of the least favourable pair), and for a value
-without examples, the spread between seeds is the one of its sides or that of this kind of measure pooled over
-experiments, whichever is larger. Where a cell reads "a against b", the interval and what is required are of a less b.
-With fewer than three seeds on a side, or runs that are older than the claim, it is undecided whatever they say; weights
-set by hand are the same in every seed. Where some of the settings that a claim names were not run, the others may
-refute what each has to hold; they confirm nothing, and of a pool they decide nothing.
+and is undecided otherwise. The interval covers examples and seeds: Wilson's over the test problems, which are the
+same for every seed and so count once, and Student's over the seeds, added in squares; for a difference (left minus
+right, of the least favourable pair), and for a value without examples, the spread between seeds is the one of its sides
+or that of this kind of measure pooled over experiments, whichever is larger. Where a cell reads "a against b", the
+interval and what is required are of a less b. With fewer than three seeds on a side, or runs that are older than the
+claim, it is undecided whatever they say; weights set by hand are the same in every seed. Where some of the settings
+that a claim names were not run, the others may refute what each has to hold; they confirm nothing, and of a pool they
+decide nothing.
 
 It is **untested** where a model that it rests on has not learned: below 0.95 (median over seeds) in exact match, or in
 the share of right answers that the claim itself scores, at its longest trained length, or at its most trained operands

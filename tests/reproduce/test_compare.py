@@ -119,8 +119,9 @@ def test_an_interval_stands_apart_by_its_two_sources():
     rates = (0.6, 0.7, 0.8)
     made = [run(A, outside(1.0, rate), seed=seed) for seed, rate in enumerate(rates)]
     row = row_of(claim(threshold=0.5), *made)
-    examples = 12 * 3 * N  # cells outside the trained range
-    assert (row.examples_low, row.examples_high) == pytest.approx(wilson(round(0.7 * examples), examples))
+    problems = 12 * N  # of the cells outside the trained range; every seed was asked the same ones
+    assert row.n == 3 * problems
+    assert (row.examples_low, row.examples_high) == pytest.approx(wilson(0.7 * problems, problems))
     half = 4.302653 * statistics.stdev(rates) / 3**0.5
     assert (row.seeds_low, row.seeds_high) == pytest.approx((0.7 - half, 0.7 + half), abs=1e-6)
     assert row.ci_high == pytest.approx(0.7 + math.hypot(row.examples_high - 0.7, half), abs=1e-6)
