@@ -620,9 +620,13 @@ class Setting(_Number, frozen=True, kw_only=True, tag="setting"):
             return type(ours) is type(self.value) and ours == self.value
         low, high = band(self)
         value, slack = float(ours), 1e-9 * max(abs(low), abs(high))  # type: ignore[arg-type]
-        if self.relation in (">", ">="):
-            return value >= low - slack
-        return value <= high + slack and (self.relation in ("<", "<=") or value >= low - slack)
+        sides = {
+            ">": value > low + slack,
+            ">=": value >= low - slack,
+            "<": value < high - slack,
+            "<=": value <= high + slack,
+        }
+        return sides.get(self.relation, low - slack <= value <= high + slack)
 
     def _read(self, experiment: Experiment) -> object:
         spec = experiment.specs["paper"]

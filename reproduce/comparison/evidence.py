@@ -444,9 +444,13 @@ def level(interval: Interval | None, relation: str, low: float, high: float) -> 
     """Verdict on a value against a threshold (``low`` for > and >=, ``high`` for < and <=) or a band (both)."""
     if interval is None:
         return UNDECIDED
-    if relation in (">", ">="):
+    if relation == ">":
+        inside, outside = interval.low > low, interval.high <= low
+    elif relation == ">=":
         inside, outside = interval.low >= low, interval.high < low
-    elif relation in ("<", "<="):
+    elif relation == "<":
+        inside, outside = interval.high < high, interval.low >= high
+    elif relation == "<=":
         inside, outside = interval.high <= high, interval.low > high
     else:
         inside, outside = low <= interval.low and interval.high <= high, interval.high < low or interval.low > high

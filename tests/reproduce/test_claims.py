@@ -299,6 +299,9 @@ def test_seeds_of_an_earlier_specification_do_not_mix_with_the_declared_one():
 def test_level_on_the_edges():
     assert level(Interval(0.5, 0.5), ">=", 0.5, 0.5) == REPRODUCED
     assert level(Interval(0.5, 0.5), "<=", 0.5, 0.5) == REPRODUCED
+    for relation in "><":
+        assert level(Interval(0.5, 0.5), relation, 0.5, 0.5) == DIFFERS, "equal is neither more nor less"
+    assert level(wilson(0, 300), ">", 0, 0) == level(wilson(300, 300), "<", 1, 1) == UNDECIDED
     assert level(Interval(0.4, 0.6), "=", 0.5, 0.5) == UNDECIDED
     assert level(None, ">=", 0.5, 0.5) == UNDECIDED
 

@@ -240,6 +240,9 @@ def test_a_setting_at_least_and_within_a_tolerance():
     made = {"kind": "setting", "field": "train.steps"}
     assert row_of(number(**made, relation=">=", value=10)).verdict == "settings equal"
     assert row_of(number(**made, relation=">=", value=11)).verdict == "settings differ"
+    assert row_of(number(**made, relation=">", value=10)).verdict == "settings differ"
+    assert row_of(number(**made, relation=">", value=9)).verdict == "settings equal"
+    assert row_of(number(**made, relation="<", value=10)).verdict == "settings differ"
     assert row_of(number(**made, relation="=", value=12, tolerance=2.0)).verdict == "settings equal"
 
 
