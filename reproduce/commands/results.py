@@ -8,7 +8,6 @@ import argparse
 import fnmatch
 import itertools
 import json
-import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -51,12 +50,23 @@ def list_command(options: argparse.Namespace) -> int:
 
     for number, name in enumerate(names):
         groups = listing.groups(name)
-        found = listing.figures(groups, CATALOGUE.figures(name), list(held.values()), rows[name])
+        resting = {figure: _resting_on(name, rows[name], CATALOGUE.behind(figure)) for figure in groups}
+        found = listing.figures(groups, CATALOGUE.figures(name), list(held.values()), resting)
         terminal.show(*[""] * bool(number), CATALOGUE.paper(name).title, "")
         if rows[name]:
             terminal.show(score_cards({"": rows[name]}), "")
         terminal.show(found)
     return 0
+
+
+def _resting_on(paper: str, rows: "Sequence[Row]", experiments: Sequence[Experiment]) -> "list[Row]":
+    """Of the rows of a paper those of claims and numbers that name one of these experiments."""
+    from reproduce.comparison.published import load
+
+    if not rows:  # a paper that publishes nothing has none
+        return []
+    ids = load(CATALOGUE.paper(paper).published).naming(experiments)
+    return [row for row in rows if row.id in ids]
 
 
 def show_command(options: argparse.Namespace) -> int:
@@ -133,19 +143,20 @@ def compare_command(options: argparse.Namespace) -> int:
             f"--with-overrides --format {options.format}: what was made with --set is listed apart from the judged "
             "rows; choose --format table or md"
         )
-    for paper, names in _papers_and_figures(options.selector):
+    selector = options.selector or "*"
+    chosen = CATALOGUE.behind(selector)
+    papers = list(dict.fromkeys(item.paper for item in chosen))
+    for paper in papers:
+        items = [item for item in chosen if item.paper == paper]
         reference, yours, written = write_comparison(paper, _with_runs(paper))
-        if names is not None:
-            place = re.compile(rf" {paper}/({'|'.join(map(re.escape, names))})(/| |$)")
-            reference, yours = ([row for row in rows if place.search(row.command)] for rows in (reference, yours))
+        if "/" in selector.strip("/"):
+            reference, yours = (_resting_on(paper, rows, items) for rows in (reference, yours))
         print_comparison(paper, reference, yours, options.format)
         if options.format == "table" and written:
             print(f"what is open, why, and what would decide it:\n{readable(written[-1])}")
         if options.with_overrides:
-            print_beside(_beside(paper, names), options.format)
-    if options.check_history:
-        return _check_history([paper for paper, _ in _papers_and_figures(options.selector)])
-    return 0
+            print_beside(_beside(paper, items), options.format)
+    return _check_history(papers) if options.check_history else 0
 
 
 def _check_history(papers: Sequence[str]) -> int:
@@ -162,11 +173,9 @@ def _check_history(papers: Sequence[str]) -> int:
     return 1 if told else 0
 
 
-def _beside(paper: str, names: Sequence[str] | None) -> list[tuple[str, ...]]:
+def _beside(paper: str, chosen: Sequence[Experiment]) -> list[tuple[str, ...]]:
     """Experiment, profile, seed, what it was made with, exact match in and outside the trained range: a row for each
-    run made with ``--set``, after those of the declared setting; of the experiments that these figures read, or all."""
-    read = {name for item in CATALOGUE.figures(paper) if item.name in (names or ()) for name in item.reads}
-    chosen = [item for item in CATALOGUE.experiments(paper) if names is None or item.name in read]
+    run of these experiments made with ``--set``, after those of the declared setting."""
     places = [(item, profile) for item in chosen for profile in item.specs]
     rows: list[tuple[str, ...]] = []
     for store in _with_runs(paper):
