@@ -117,7 +117,7 @@ def figures_command(options: argparse.Namespace) -> int:
     from reproduce.runs.display import counter
 
     groups = []
-    for paper, names in _papers_and_figures(options.selector):
+    for paper, names in _drawn(options.selector):
         for store in _with_runs(paper):
             groups.append(figures.sheets(paper, store, names))
             if options.with_overrides:
@@ -246,7 +246,10 @@ def print_beside(rows: Sequence[tuple[str, ...]], form: str) -> None:
 
 def report_command(options: argparse.Namespace) -> int:
     """One site: an index, a page per paper, a page per run."""
-    print(readable(write_report([paper for paper, _ in _papers_and_figures(options.selector)])))
+    selector = options.selector or "*"
+    if "/" in selector.strip("/"):
+        raise SelectorError(f"selector '{selector}': a report is of whole papers; expected one, or none for all")
+    print(readable(write_report(list(dict.fromkeys(item.paper for item in CATALOGUE.select(selector))))))
     return 0
 
 
@@ -264,13 +267,15 @@ def _with_runs(paper: str) -> list[Store]:
     return [reference, local] if local.headers(paper) else [reference]
 
 
-def _papers_and_figures(selector: str | None) -> list[tuple[str, list[str] | None]]:
-    """Papers that a selector names, each with the figures it names (None for all)."""
+def _drawn(selector: str | None) -> list[tuple[str, list[str] | None]]:
+    """Papers that a selector names, each with the figures to draw that it names (None for all)."""
     paper, _, rest = (selector or "*").strip("/").partition("/")
     chosen = list(dict.fromkeys(item.paper for item in CATALOGUE.select(paper)))
     if not rest:
         return [(name, None) for name in chosen]
-    figure = rest.partition("/")[0]
+    figure, _, variant = rest.partition("/")
+    if variant:
+        raise SelectorError(f"selector '{selector}': a figure is drawn whole; expected paper or paper/figure")
     drawn = {name: [f.name for f in CATALOGUE.figures(name) if fnmatch.fnmatchcase(f.name, figure)] for name in chosen}
     if not any(drawn.values()):
         CATALOGUE.select(f"{paper}/{figure}")  # names the nearest where there is none
@@ -297,6 +302,13 @@ def promote_command(options: argparse.Namespace) -> int:
                 elif not run.info["overrides"]:
                     print(f"{readable(local.folder(run))}: of an earlier setting, not promoted", file=sys.stderr)
     if options.seeds is not None:
+        there: dict[tuple[str, str], set[int]] = {}
+        for run in runs:
+            there.setdefault((run.experiment, run.profile), set()).add(run.seed)
+        for (name, profile), seeds in there.items():
+            if lacking := [seed for seed in options.seeds if seed not in seeds]:
+                told = ", ".join(map(str, lacking))
+                print(f"{name} {profile}: no finished run of seed {told}, not promoted", file=sys.stderr)
         runs = [run for run in runs if run.seed in options.seeds]
     if not runs:
         raise StoreError(

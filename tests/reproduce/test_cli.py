@@ -101,6 +101,10 @@ def test_bad_seeds(text, capsys):
         (["show", "toy/fig9"], "there is no figure or table 'fig9'"),
         (["figures", "toy/fig9"], "there is no figure or table 'fig9'"),
         (["figures", "toy/fig2"], "fig2 is not drawn"),
+        (["figures", "toy/fig1/alpha"], "a figure is drawn whole; expected paper or paper/figure"),
+        (["compare", "toy/fig1/nosuch"], "there is no variant 'nosuch'"),
+        (["report", "toy/fig1"], "a report is of whole papers"),
+        (["report", "toy", "--format", "json"], "unrecognized arguments: --format json"),
         (["compare", "toi"], "there is no paper 'toi'"),
         (["compare", "toy", "--format", "pdf"], "invalid choice: 'pdf'"),
         (["encode", "toy/fig1", "1"], "names 2 experiments"),
@@ -247,7 +251,9 @@ def test_promotion_and_solving(results, capsys, monkeypatch):
     assert main(["promote", "toy", "--seeds", "1..2"]) == 2
     assert "has no finished run of toy" in capsys.readouterr().err
     assert main(["promote", "toy", "--weights", "--seeds", "0..2"]) == 0
-    assert capsys.readouterr().out.split()[0] == "results/reference/toy/fig1/alpha/cpu/seed-0/v1"
+    shown = capsys.readouterr()
+    assert shown.out.split()[0] == "results/reference/toy/fig1/alpha/cpu/seed-0/v1"
+    assert "toy/fig1/alpha cpu: no finished run of seed 1, 2, not promoted\n" in shown.err
     of_runs_that_left = results / "reference/toy/figures/fig1-night.svg"
     of_runs_that_left.touch()
     assert main(["promote", "toy"]) == 0
