@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from lengen.config.experiment import Experiment
 from lengen.records import Run
@@ -136,6 +136,7 @@ def figures_command(options: argparse.Namespace) -> int:
 def compare_command(options: argparse.Namespace) -> int:
     """Write comparison.csv and comparison.md and print the comparison.
 
+    JSON and CSV hold the rows of all papers at once: of each paper yours, or the reference's without any.
     Runs made with ``--set`` are listed below it where asked for; they are in no file and decide no verdict.
     """
     if options.with_overrides and options.format in ("csv", "json"):
@@ -146,20 +147,29 @@ def compare_command(options: argparse.Namespace) -> int:
     selector = options.selector or "*"
     chosen = CATALOGUE.behind(selector)
     papers = list(dict.fromkeys(item.paper for item in chosen))
+    for_programs = options.format in ("csv", "json")
+    found: dict[str, list[Row]] = {}
     for paper in papers:
         items = [item for item in chosen if item.paper == paper]
         reference, yours, written = write_comparison(paper, _with_runs(paper))
         if "/" in selector.strip("/"):
             reference, yours = (_resting_on(paper, rows, items) for rows in (reference, yours))
-        print_comparison(paper, reference, yours, options.format)
+        if for_programs:  # all papers are one table
+            found[paper] = yours or reference
+        else:
+            print_comparison(paper, reference, yours, options.format)
         if options.format == "table" and written:
             print(f"what is open, why, and what would decide it:\n{readable(written[-1])}")
         if options.with_overrides:
             print_beside(_beside(paper, items), options.format)
-    return _check_history(papers) if options.check_history else 0
+    if for_programs:
+        from reproduce.comparison import compare
+
+        print(compare.of_papers(found, options.format), end="")
+    return _check_history(papers, sys.stderr if for_programs else sys.stdout) if options.check_history else 0
 
 
-def _check_history(papers: Sequence[str]) -> int:
+def _check_history(papers: Sequence[str], output: TextIO) -> int:
     """Hold what the committed runs recorded of their claims against git; 1 where one of them says otherwise."""
     from reproduce.comparison.frozen import contradicted
 
@@ -169,8 +179,9 @@ def _check_history(papers: Sequence[str]) -> int:
     runs = [run for paper in papers for run in stores()[0].headers(paper)]
     told = [sentence for run in runs for sentence in contradicted(run, repository)]
     recorded = sum("claims" in run.info for run in runs)
-    print("\n".join([*told, f"{recorded} of {len(runs)} runs recorded their claims; {len(told)} stood otherwise"]))
-    return 1 if told else 0
+    told.append(f"{recorded} of {len(runs)} runs recorded their claims; {len(told)} stood otherwise")
+    print("\n".join(told), file=output)
+    return 1 if len(told) > 1 else 0
 
 
 def _beside(paper: str, chosen: Sequence[Experiment]) -> list[tuple[str, ...]]:
@@ -198,7 +209,7 @@ def write_comparison(paper: str, where: Sequence[Store]) -> tuple[list["Row"], l
 
 
 def print_comparison(paper: str, reference: Sequence["Row"], yours: Sequence["Row"], form: str) -> None:
-    """Published, reference and yours side by side; JSON and CSV hold your rows, or the reference's without any."""
+    """Published, reference and yours side by side, as a table or as a page of Markdown."""
     from reproduce.comparison import compare
 
     if form == "table":
@@ -206,10 +217,8 @@ def print_comparison(paper: str, reference: Sequence["Row"], yours: Sequence["Ro
 
         cards = score_cards(_by_owner(reference, yours))
         terminal.show(*comparison(reference, yours), "", cards)
-    elif form == "md":
-        print(compare.to_markdown(paper, reference, yours, CATALOGUE.deviations(paper)), end="")
     else:
-        print({"csv": compare.to_csv, "json": compare.to_json}[form](yours or reference), end="")
+        print(compare.to_markdown(paper, reference, yours, CATALOGUE.deviations(paper)), end="")
 
 
 def _by_owner(reference: Sequence["Row"], yours: Sequence["Row"]) -> dict[str, Sequence["Row"]]:

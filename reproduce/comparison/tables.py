@@ -45,9 +45,17 @@ def to_csv(rows: Sequence[Row]) -> str:
     return to_table(COLUMNS, ([show(getattr(row, name)) for name in COLUMNS] for row in rows))
 
 
-def to_json(rows: Sequence[Row]) -> str:
-    """The comparison as a JSON list of objects; floats rounded like in the CSV, missing values null."""
-    return json.dumps([{name: _plain(getattr(row, name)) for name in COLUMNS} for row in rows], indent=1) + "\n"
+def of_papers(rows: Mapping[str, Sequence[Row]], form: str) -> str:
+    """The comparisons of several papers as one table, csv or json, whose first column or field is the paper.
+
+    JSON is a list of objects: floats rounded like in the CSV, missing values null.
+    """
+    every = [(paper, row) for paper, some in rows.items() for row in some]
+    if form == "csv":
+        cells = ([paper, *(show(getattr(row, name)) for name in COLUMNS)] for paper, row in every)
+        return to_table(("paper", *COLUMNS), cells)
+    objects = [{"paper": paper} | {name: _plain(getattr(row, name)) for name in COLUMNS} for paper, row in every]
+    return json.dumps(objects, indent=1) + "\n"
 
 
 def _plain(value: object) -> object:

@@ -1,6 +1,9 @@
 """The command line: what it prints, its exit codes, and one sentence for each kind of bad input."""
 
+import csv
+import dataclasses
 import errno
+import io
 import json
 import os
 import re
@@ -218,7 +221,7 @@ def test_a_whole_paper_ends_with_its_score_card_and_the_report(results, capsys, 
     assert "reproduced" in places[-1].read_text()
     assert main(["figures", "toy", "--format", "json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == 2
-    for form, start in (("csv", "kind,id,place"), ("json", "["), ("md", "# toy"), ("table", "")):
+    for form, start in (("csv", "paper,kind,id,place"), ("json", "["), ("md", "# toy"), ("table", "")):
         assert main(["compare", "toy/fig1", "--format", form]) == 0
         assert capsys.readouterr().out.startswith(start)
 
@@ -324,6 +327,19 @@ def test_compare_puts_runs_made_with_set_beside_the_others_and_judges_none_of_th
     assert main(["compare", "toy", "--with-overrides", "--format", "md"]) == 0
     assert "| toy/fig1/alpha | cpu | 0 | --set train.steps=2 |" in capsys.readouterr().out
     assert "choose --format table or md" in refused(capsys, "compare", "toy", "--with-overrides", "--format", "csv")
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_programs_get_the_rows_of_all_papers_as_one_table(form, capsys, monkeypatch, tmp_path):
+    toy = CATALOGUE.paper("toy")
+    others = [dataclasses.replace(item, name=item.name.replace("toy", "other")) for item in toy.experiments()]
+    CATALOGUE.fill(toy, dataclasses.replace(toy, name="other", number=2, experiments=lambda: others))
+    monkeypatch.setattr(commands, "checkout", lambda: tmp_path)
+    assert main(["compare", "--format", form, "--check-history"]) == 0
+    shown = capsys.readouterr()
+    rows = json.loads(shown.out) if form == "json" else list(csv.DictReader(io.StringIO(shown.out)))
+    assert [(row["paper"], row["id"]) for row in rows] == [("toy", "adds"), ("other", "adds")]
+    assert shown.err == "0 of 0 runs recorded their claims; 0 stood otherwise\n"
 
 
 def test_figures_are_drawn_once_more_with_runs_made_with_set(results, capsys):

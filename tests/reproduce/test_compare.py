@@ -275,7 +275,8 @@ def test_the_csv_has_the_columns_of_the_contract_and_equal_rows_give_equal_bytes
     assert text == compare.to_csv(rows_of(entries, made))
     first, second = csv.DictReader(io.StringIO(text))
     assert (first["kind"], second["kind"], second["ours"]) == ("number", "claim", "0.6675")
-    assert [row["ours"] for row in json.loads(compare.to_json(rows_of(entries, made)))] == [1.0, 0.6675]
+    found = json.loads(compare.of_papers({"p": rows_of(entries, made)}, "json"))
+    assert [(row["paper"], row["ours"]) for row in found] == [("p", 1.0), ("p", 0.6675)]
 
 
 def test_markdown_shows_published_reference_and_yours():
