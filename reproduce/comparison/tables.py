@@ -153,11 +153,13 @@ def line(cells: Sequence[str]) -> str:
 def claims_block(rows: Sequence[Row]) -> str:
     """The score card, then the claims: statement, place, what is required, what was measured, verdict with its reason.
 
-    The headline claims alone where a paper marks any, each at the largest profile that has a verdict.
+    The headline claims alone where a paper marks any, each at the largest profile that has a verdict; where the score
+    card counts one by another of its parts, it says so.
     """
     claims = list(score_card.decisive(rows).values())
     marked = [row for row in claims if row.headline]
     order = [row.id for row in rows]
+    whole = score_card.counted_as(rows)
     lines = [
         score_table(rows, "score card"),
         "",
@@ -168,5 +170,7 @@ def claims_block(rows: Sequence[Row]) -> str:
         trained = f", {seeds(row.seeds)}" if row.seeds else ""
         measured = f"{compared(row)}{interval(row)}{trained}" if row.ours is not None else ""
         verdict = f"{row.verdict}: {row.why}" if row.why else row.verdict
+        if whole[row.id] != row.verdict:
+            verdict += f"; counts as {whole[row.id]} with its parts"
         lines.append(line((row.statement, row.place, asked_of(row), measured, verdict)))
     return "\n".join(lines)
