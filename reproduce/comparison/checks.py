@@ -431,7 +431,21 @@ def judge(claim: Claim, sides: Sides) -> Finding:
         *([f"without {without} (extra, not run)"] if without else []),
         *([f"without {sizeless} of the {named} settings it names, which have no size here"] if sizeless else []),
     ]
-    return finding._replace(notes=tuple(notes))
+    right = _length(claim.other, sides.right or sides.left) if finding.compared else ""
+    at = _length(claim.one, sides.left), right
+    return finding._replace(notes=tuple(notes), at=at)
+
+
+def _length(side: Side, some: Sequence[Tested]) -> str:
+    """The length of all test problems that a side reads of an experiment; nothing where there are several.
+
+    Where experiments were tested at unlike ones, each of them: ``20 or 50``.
+    """
+    if isinstance(some[0].vocabulary.measure(side.measure), OfRun):
+        return ""
+    lengths = [{n for n, _ in tested.cells(side.region, side.lengths, side.counts)} for tested in some]
+    one_each = all(len(each) == 1 for each in lengths)
+    return " or ".join(map(str, sorted(set().union(*lengths)))) if one_each else ""
 
 
 def _finding(pairs: Sequence[_Pair], shown: _Pair) -> Finding:

@@ -302,6 +302,8 @@ def _row(
         seeds_high=seeds.high if seeds else None,
         left=compared[0],
         right=compared[1],
+        left_at=finding.at[0] if finding else "",
+        right_at=finding.at[1] if finding else "",
         **told,
     )
 

@@ -438,6 +438,8 @@ class Finding(NamedTuple):
     """The interval over examples alone, and over seeds alone."""
     compared: tuple[float, float] | None = None
     """The two values whose difference ``ours`` is."""
+    at: tuple[str, str] = ("", "")
+    """The length that each of them, or the left one alone, was tested at, where that is one."""
 
 
 def level(interval: Interval | None, relation: str, low: float, high: float) -> str:

@@ -62,6 +62,10 @@ class Row:
     left: float | None = None
     right: float | None = None
     """The two values whose difference ours is; None where it is none."""
+    left_at: str = ""
+    right_at: str = ""
+    """The length that each of them was tested at, where that is one: "the longest tested" is another one in every
+    task."""
 
 
 COLUMNS = tuple(item.name for item in dataclasses.fields(Row))

@@ -65,6 +65,8 @@ COMPARISON: tuple[Field, ...] = (
     ("seeds_high", "number", "upper end of it"),
     ("left", "number", "of a difference: the value that the other is taken from"),
     ("right", "number", "of a difference: the value that is taken from it"),
+    ("left_at", "string", "length of all test problems behind ours, or behind left; empty where they have several"),
+    ("right_at", "string", "length of all test problems behind right; empty where they have several"),
     *VERDICT,
 )
 TABLES: Mapping[str, tuple[Field, ...]] = {

@@ -14,7 +14,7 @@ import pytest
 from lengen.config.spec import change
 from lengen.intervals import wilson
 from lengen.records import Counts, Grid
-from reproduce.comparison import compare, score_card
+from reproduce.comparison import blocks, compare, effects, score_card
 from reproduce.comparison.checks import Claim
 from reproduce.comparison.published import Published, PublishedError
 from reproduce.runs.catalogue import CATALOGUE
@@ -26,7 +26,7 @@ PAPER_ONLY = experiment("p/g/large", profiles=("paper",))
 COLUMNS = (
     "kind,id,place,statement,relation,published,aggregation,ours,ci_low,ci_high,n,seeds,profile,"
     "verdict,deviations,command,by,headline,counts_as,why,decide,frozen,"
-    "scale,examples_low,examples_high,seeds_low,seeds_high,left,right"
+    "scale,examples_low,examples_high,seeds_low,seeds_high,left,right,left_at,right_at"
 )
 EXCEEDS = {"check": "compare", "relation": ">", "right": ["p/f/b"], "threshold": 0.0}
 
@@ -145,6 +145,24 @@ def test_of_matched_measures_the_seeds_of_the_difference_count():
     assert (row.seeds_low, row.seeds_high) == pytest.approx((0.2, 0.2))
     assert row.examples_low < 0.2 < row.examples_high
     assert (row.ci_low, row.ci_high) == pytest.approx((row.examples_low, row.examples_high))
+
+
+def test_a_value_of_one_length_says_which():
+    """The longest tested length is another one in every task."""
+    reaches = claim(threshold=0.5, region="longest")
+    row = row_of(reaches, run(A, outside(1.0, 0.75)))
+    assert (row.left_at, effects.compared(row)) == ("6", "75.0 % at 6")
+    assert blocks.answer([dataclasses.replace(row, headline=True, verdict="reproduced")]).endswith("(75.0 % at 6).")
+    longer = change(spec(), test={"lengths": (2, 3, 9)})
+    other = experiment("p/f/b", declared=longer)
+    both_tasks = claim(threshold=0.5, region="longest", left=["p/f/a", "p/f/b"])
+    assert row_of(both_tasks, run(A, 0.75), run(other, 0.5), of=(A, other)).left_at == "6 or 9"
+    falls = claim(check="compare", relation="<", right=["p/f/a"], region="longest", right_region="trained_length")
+    assert effects.compared(row_of(falls, run(A, outside(1.0, 0.25)))) == "25.0 % at 6 against 100.0 % at 3"
+    assert effects.compared(row_of(claim(**EXCEEDS, region="longest"), run(A, 0.5), run(B, 0.25))).endswith("% at 6")
+    assert row_of(claim(threshold=0.5), run(A, 1.0)).left_at == "", "many lengths"
+    whole = claim(measure="parameters", region="longest", learned={"why": "w"})
+    assert row_of(whole, run(A, 1.0)).left_at == "", "no length"
 
 
 def test_what_is_no_share_is_on_no_scale():
