@@ -21,8 +21,8 @@ right, of the least favourable pair), and for a value without examples, the spre
 or that of this kind of measure pooled over experiments, whichever is larger. Where a cell reads "a against b", the
 interval and what is required are of a less b. With fewer than three seeds on a side, or runs that are older than the
 claim, it is undecided whatever they say; weights set by hand are the same in every seed. Where some of the settings
-that a claim names were not run, the others may refute what each has to hold; they confirm nothing, and of a pool they
-decide nothing.
+that a claim names were not run, the others may refute what each has to hold; they confirm nothing, and of a pool of
+them, or of the largest of them, they decide nothing.
 
 It is **untested** where a model that it rests on has not learned: below 0.95 (median over seeds) in exact match, or in
 the share of right answers that the claim itself scores, at its longest trained length, or at its most trained operands
