@@ -135,7 +135,7 @@ class _Claim(Entry, frozen=True, kw_only=True, tag_field="check"):
     how_read: str = "in words"
     """in words (the threshold is ours) or printed."""
     headline: bool = False
-    """What the abstract of the paper says: counted apart."""
+    """What the paper opens with, in its abstract and contributions: counted apart."""
     part_of: str = ""
     """The claim that this one says once more in other words or at another place: they count as one."""
     given: str = ""

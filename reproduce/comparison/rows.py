@@ -42,7 +42,7 @@ class Row:
     """Of a claim: published where its threshold is printed, required where it is ours; of a number: required where the
     paper says it in words, else empty."""
     headline: bool = False
-    """Among the claims that the abstract of the paper makes."""
+    """Among the claims that the paper opens with, in its abstract and contributions."""
     counts_as: str = ""
     """The claim as which this one counts: itself, or the one that it is a part of."""
     why: str = ""

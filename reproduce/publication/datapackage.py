@@ -26,7 +26,7 @@ MODE: Field = (
 VERDICT: tuple[Field, ...] = (
     ("place", "string", "where it stands in the publication"),
     ("statement", "string", "what is claimed, in one sentence"),
-    ("headline", "boolean", "whether it is among the claims that the abstract makes"),
+    ("headline", "boolean", "whether it is among the claims of abstract and contributions, with which the paper opens"),
     ("relation", "string", "how the measured value must stand to the threshold"),
     ("by", "string", "published: the threshold is printed; required: it is ours, the paper says it in words"),
     ("profile", "string", "size of the runs: cpu and night on two cores, paper as published"),
