@@ -28,11 +28,11 @@ class SeedInterval(NamedTuple):
     coverage: float
 
 
-def wilson(correct: int, n: int, z: float = Z95) -> Interval:
+def wilson(correct: float, n: float, z: float = Z95) -> Interval:
     """Wilson score interval of a proportion (Wilson 1927), in closed form.
 
     Args:
-        correct: successes, 0 to ``n``.
+        correct: successes, 0 to ``n``; as a mean over seeds they need not be whole.
         n: trials; without any, nothing is known and the interval is [0, 1].
         z: standard normal quantile; 1.96 gives 95 %.
 

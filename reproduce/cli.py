@@ -291,8 +291,8 @@ def parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text)
         command.set_defaults(answer=answer)
         _takes_a_selector(command, nargs="?")
-        command.add_argument("--format", choices=FORMATS, default="table", help="how to print (default table)")
         if name != "report":
+            command.add_argument("--format", choices=FORMATS, default="table", help="how to print (default table)")
             command.add_argument("--with-overrides", action="store_true", help=beside)
         if name == "compare":
             command.add_argument(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reproduce.commands.problem import Model, find
+from reproduce.commands.problem import Model, find, without_runs
 from reproduce.output.terminal import width
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import counter
@@ -74,6 +74,8 @@ def _chosen(options: argparse.Namespace) -> list[Model]:
     for name in names:
         spec = offered.get(name)
         if spec is not None:
+            chosen = {key: getattr(options, key) for key in ("profile", "seed", "with_overrides")}
+            without_runs(name, **chosen)
             found.append(Model(spec, None, f"{name}, constructed for two numbers of ten digits", None))
         else:
             experiment = CATALOGUE.select_one(name)

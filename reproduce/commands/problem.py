@@ -122,7 +122,8 @@ def find(
     """The newest finished run of an experiment's declared setting, or the model that it constructs, which needs no run.
 
     ``with_overrides``: the newest run, even if it was made with ``--set``. Smoke runs answer where there is no other.
-    Raises `StoreError` with the run to make where there is none.
+    Raises `StoreError` with the run to make where there is none, `SelectorError` where one of a constructed
+    model is asked for.
     """
     check_profile(experiment, profile)
     if not _spec(experiment).constructed:
@@ -133,9 +134,18 @@ def find(
         name = one_line(f"{run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store}){made}")
         # As a plain specification, without the sections of its paper.
         return Model(from_dict(run.info["spec"]), store.whole(run, WEIGHTS), name, run)  # type: ignore[arg-type]
+    without_runs(experiment.name, seed=seed, with_overrides=with_overrides)
     if profile is None:
         return Model(_spec(experiment), None, f"{experiment.name}, constructed: nothing to train", None)
     return Model(experiment.specs[profile], None, f"{experiment.name} {profile}, constructed", None)
+
+
+def without_runs(name: str, **options: object) -> None:
+    """Refuse options that choose a run of a constructed model, by a `SelectorError`; None and False: not given."""
+    given = [f"--{key.replace('_', '-')}" for key, value in options.items() if value is not None and value is not False]
+    if given:
+        said = f"{name} is constructed and has no runs for {' and '.join(given)} to choose from"
+        raise SelectorError(f"{said}: leave that out, or name a trained model")
 
 
 def named(name: str) -> "Found":

@@ -8,11 +8,10 @@ import argparse
 import fnmatch
 import itertools
 import json
-import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from lengen.config.experiment import Experiment
 from lengen.records import Run
@@ -51,12 +50,23 @@ def list_command(options: argparse.Namespace) -> int:
 
     for number, name in enumerate(names):
         groups = listing.groups(name)
-        found = listing.figures(groups, CATALOGUE.figures(name), list(held.values()), rows[name])
+        resting = {figure: _resting_on(name, rows[name], CATALOGUE.behind(figure)) for figure in groups}
+        found = listing.figures(groups, CATALOGUE.figures(name), list(held.values()), resting)
         terminal.show(*[""] * bool(number), CATALOGUE.paper(name).title, "")
         if rows[name]:
             terminal.show(score_cards({"": rows[name]}), "")
         terminal.show(found)
     return 0
+
+
+def _resting_on(paper: str, rows: "Sequence[Row]", experiments: Sequence[Experiment]) -> "list[Row]":
+    """Of the rows of a paper those of claims and numbers that name one of these experiments."""
+    from reproduce.comparison.published import load
+
+    if not rows:  # a paper that publishes nothing has none
+        return []
+    ids = load(CATALOGUE.paper(paper).published).naming(experiments)
+    return [row for row in rows if row.id in ids]
 
 
 def show_command(options: argparse.Namespace) -> int:
@@ -107,7 +117,7 @@ def figures_command(options: argparse.Namespace) -> int:
     from reproduce.runs.display import counter
 
     groups = []
-    for paper, names in _papers_and_figures(options.selector):
+    for paper, names in _drawn(options.selector):
         for store in _with_runs(paper):
             groups.append(figures.sheets(paper, store, names))
             if options.with_overrides:
@@ -126,6 +136,7 @@ def figures_command(options: argparse.Namespace) -> int:
 def compare_command(options: argparse.Namespace) -> int:
     """Write comparison.csv and comparison.md and print the comparison.
 
+    JSON and CSV hold the rows of all papers at once: of each paper yours, or the reference's without any.
     Runs made with ``--set`` are listed below it where asked for; they are in no file and decide no verdict.
     """
     if options.with_overrides and options.format in ("csv", "json"):
@@ -133,22 +144,32 @@ def compare_command(options: argparse.Namespace) -> int:
             f"--with-overrides --format {options.format}: what was made with --set is listed apart from the judged "
             "rows; choose --format table or md"
         )
-    for paper, names in _papers_and_figures(options.selector):
+    selector = options.selector or "*"
+    chosen = CATALOGUE.behind(selector)
+    papers = list(dict.fromkeys(item.paper for item in chosen))
+    for_programs = options.format in ("csv", "json")
+    found: dict[str, list[Row]] = {}
+    for paper in papers:
+        items = [item for item in chosen if item.paper == paper]
         reference, yours, written = write_comparison(paper, _with_runs(paper))
-        if names is not None:
-            place = re.compile(rf" {paper}/({'|'.join(map(re.escape, names))})(/| |$)")
-            reference, yours = ([row for row in rows if place.search(row.command)] for rows in (reference, yours))
-        print_comparison(paper, reference, yours, options.format)
+        if "/" in selector.strip("/"):
+            reference, yours = (_resting_on(paper, rows, items) for rows in (reference, yours))
+        if for_programs:  # all papers are one table
+            found[paper] = yours or reference
+        else:
+            print_comparison(paper, reference, yours, options.format)
         if options.format == "table" and written:
             print(f"what is open, why, and what would decide it:\n{readable(written[-1])}")
         if options.with_overrides:
-            print_beside(_beside(paper, names), options.format)
-    if options.check_history:
-        return _check_history([paper for paper, _ in _papers_and_figures(options.selector)])
-    return 0
+            print_beside(_beside(paper, items), options.format)
+    if for_programs:
+        from reproduce.comparison import compare
+
+        print(compare.of_papers(found, options.format), end="")
+    return _check_history(papers, sys.stderr if for_programs else sys.stdout) if options.check_history else 0
 
 
-def _check_history(papers: Sequence[str]) -> int:
+def _check_history(papers: Sequence[str], output: TextIO) -> int:
     """Hold what the committed runs recorded of their claims against git; 1 where one of them says otherwise."""
     from reproduce.comparison.frozen import contradicted
 
@@ -158,15 +179,14 @@ def _check_history(papers: Sequence[str]) -> int:
     runs = [run for paper in papers for run in stores()[0].headers(paper)]
     told = [sentence for run in runs for sentence in contradicted(run, repository)]
     recorded = sum("claims" in run.info for run in runs)
-    print("\n".join([*told, f"{recorded} of {len(runs)} runs recorded their claims; {len(told)} stood otherwise"]))
-    return 1 if told else 0
+    told.append(f"{recorded} of {len(runs)} runs recorded their claims; {len(told)} stood otherwise")
+    print("\n".join(told), file=output)
+    return 1 if len(told) > 1 else 0
 
 
-def _beside(paper: str, names: Sequence[str] | None) -> list[tuple[str, ...]]:
+def _beside(paper: str, chosen: Sequence[Experiment]) -> list[tuple[str, ...]]:
     """Experiment, profile, seed, what it was made with, exact match in and outside the trained range: a row for each
-    run made with ``--set``, after those of the declared setting; of the experiments that these figures read, or all."""
-    read = {name for item in CATALOGUE.figures(paper) if item.name in (names or ()) for name in item.reads}
-    chosen = [item for item in CATALOGUE.experiments(paper) if names is None or item.name in read]
+    run of these experiments made with ``--set``, after those of the declared setting."""
     places = [(item, profile) for item in chosen for profile in item.specs]
     rows: list[tuple[str, ...]] = []
     for store in _with_runs(paper):
@@ -189,7 +209,7 @@ def write_comparison(paper: str, where: Sequence[Store]) -> tuple[list["Row"], l
 
 
 def print_comparison(paper: str, reference: Sequence["Row"], yours: Sequence["Row"], form: str) -> None:
-    """Published, reference and yours side by side; JSON and CSV hold your rows, or the reference's without any."""
+    """Published, reference and yours side by side, as a table or as a page of Markdown."""
     from reproduce.comparison import compare
 
     if form == "table":
@@ -197,10 +217,8 @@ def print_comparison(paper: str, reference: Sequence["Row"], yours: Sequence["Ro
 
         cards = score_cards(_by_owner(reference, yours))
         terminal.show(*comparison(reference, yours), "", cards)
-    elif form == "md":
-        print(compare.to_markdown(paper, reference, yours, CATALOGUE.deviations(paper)), end="")
     else:
-        print({"csv": compare.to_csv, "json": compare.to_json}[form](yours or reference), end="")
+        print(compare.to_markdown(paper, reference, yours, CATALOGUE.deviations(paper)), end="")
 
 
 def _by_owner(reference: Sequence["Row"], yours: Sequence["Row"]) -> dict[str, Sequence["Row"]]:
@@ -237,7 +255,10 @@ def print_beside(rows: Sequence[tuple[str, ...]], form: str) -> None:
 
 def report_command(options: argparse.Namespace) -> int:
     """One site: an index, a page per paper, a page per run."""
-    print(readable(write_report([paper for paper, _ in _papers_and_figures(options.selector)])))
+    selector = options.selector or "*"
+    if "/" in selector.strip("/"):
+        raise SelectorError(f"selector '{selector}': a report is of whole papers; expected one, or none for all")
+    print(readable(write_report(list(dict.fromkeys(item.paper for item in CATALOGUE.select(selector))))))
     return 0
 
 
@@ -255,13 +276,15 @@ def _with_runs(paper: str) -> list[Store]:
     return [reference, local] if local.headers(paper) else [reference]
 
 
-def _papers_and_figures(selector: str | None) -> list[tuple[str, list[str] | None]]:
-    """Papers that a selector names, each with the figures it names (None for all)."""
+def _drawn(selector: str | None) -> list[tuple[str, list[str] | None]]:
+    """Papers that a selector names, each with the figures to draw that it names (None for all)."""
     paper, _, rest = (selector or "*").strip("/").partition("/")
     chosen = list(dict.fromkeys(item.paper for item in CATALOGUE.select(paper)))
     if not rest:
         return [(name, None) for name in chosen]
-    figure = rest.partition("/")[0]
+    figure, _, variant = rest.partition("/")
+    if variant:
+        raise SelectorError(f"selector '{selector}': a figure is drawn whole; expected paper or paper/figure")
     drawn = {name: [f.name for f in CATALOGUE.figures(name) if fnmatch.fnmatchcase(f.name, figure)] for name in chosen}
     if not any(drawn.values()):
         CATALOGUE.select(f"{paper}/{figure}")  # names the nearest where there is none
@@ -288,6 +311,13 @@ def promote_command(options: argparse.Namespace) -> int:
                 elif not run.info["overrides"]:
                     print(f"{readable(local.folder(run))}: of an earlier setting, not promoted", file=sys.stderr)
     if options.seeds is not None:
+        there: dict[tuple[str, str], set[int]] = {}
+        for run in runs:
+            there.setdefault((run.experiment, run.profile), set()).add(run.seed)
+        for (name, profile), seeds in there.items():
+            if lacking := [seed for seed in options.seeds if seed not in seeds]:
+                told = ", ".join(map(str, lacking))
+                print(f"{name} {profile}: no finished run of seed {told}, not promoted", file=sys.stderr)
         runs = [run for run in runs if run.seed in options.seeds]
     if not runs:
         raise StoreError(

@@ -110,8 +110,8 @@ def answer(rows: Sequence[Row]) -> str:
     """
     headline = score_card.judged(rows, headline=True)
     counts = Counter(row.verdict for row in headline)
-    if not counts.total() or set(counts) == {NOT_RUN}:
-        return f"None of its {counts.total()} headline claims has a verdict yet: nothing of them has run."
+    if set(counts) <= {NOT_RUN}:
+        return f"None of its {counts.total()} headline claims has a verdict yet: each lacks runs that it needs."
     said = [_said(verdict, counts[verdict]) for verdict in score_card.SHOWN if counts[verdict]]
     listed = " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
     found = [f"Of {counts.total()} headline claims {listed} (measured at {_profiles(headline)})."]
@@ -134,7 +134,7 @@ def _said(verdict: str, count: int) -> str:
     if verdict == DIFFERS:
         return f"{count} {'differs' if one else 'differ'}"
     if verdict == NOT_RUN:
-        return f"{count} {'has' if one else 'have'} not run"
+        return f"{count} {'lacks' if one else 'lack'} runs"
     return f"{count} {'is' if one else 'are'} {'at the floor' if verdict == FLOOR else verdict}"
 
 

@@ -135,7 +135,7 @@ class _Claim(Entry, frozen=True, kw_only=True, tag_field="check"):
     how_read: str = "in words"
     """in words (the threshold is ours) or printed."""
     headline: bool = False
-    """What the abstract of the paper says: counted apart."""
+    """What the paper opens with, in its abstract and contributions: counted apart."""
     part_of: str = ""
     """The claim that this one says once more in other words or at another place: they count as one."""
     given: str = ""
@@ -435,7 +435,21 @@ def judge(claim: Claim, sides: Sides) -> Finding:
         *([f"without {without} (extra, not run)"] if without else []),
         *([f"without {sizeless} of the {named} settings it names, which have no size here"] if sizeless else []),
     ]
-    return finding._replace(notes=tuple(notes))
+    right = _length(claim.other, sides.right or sides.left) if finding.compared else ""
+    at = _length(claim.one, sides.left), right
+    return finding._replace(notes=tuple(notes), at=at)
+
+
+def _length(side: Side, some: Sequence[Tested]) -> str:
+    """The length of all test problems that a side reads of an experiment; nothing where there are several.
+
+    Where experiments were tested at unlike ones, each of them: ``20 or 50``.
+    """
+    if isinstance(some[0].vocabulary.measure(side.measure), OfRun):
+        return ""
+    lengths = [{n for n, _ in tested.cells(side.region, side.lengths, side.counts)} for tested in some]
+    one_each = all(len(each) == 1 for each in lengths)
+    return " or ".join(map(str, sorted(set().union(*lengths)))) if one_each else ""
 
 
 def _finding(pairs: Sequence[_Pair], shown: _Pair) -> Finding:
@@ -624,9 +638,13 @@ class Setting(_Number, frozen=True, kw_only=True, tag="setting"):
             return type(ours) is type(self.value) and ours == self.value
         low, high = band(self)
         value, slack = float(ours), 1e-9 * max(abs(low), abs(high))  # type: ignore[arg-type]
-        if self.relation in (">", ">="):
-            return value >= low - slack
-        return value <= high + slack and (self.relation in ("<", "<=") or value >= low - slack)
+        sides = {
+            ">": value > low + slack,
+            ">=": value >= low - slack,
+            "<": value < high - slack,
+            "<=": value <= high + slack,
+        }
+        return sides.get(self.relation, low - slack <= value <= high + slack)
 
     def _read(self, experiment: Experiment) -> object:
         spec = experiment.specs["paper"]

@@ -49,12 +49,12 @@ from reproduce.comparison.rows import (
     Row,
 )
 from reproduce.comparison.score_card import LARGEST
-from reproduce.comparison.tables import to_csv, to_json, to_markdown
+from reproduce.comparison.tables import of_papers, to_csv, to_markdown
 from reproduce.comparison.verdicts import verdict
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store, write_text
 
-__all__ = ["COLUMNS", "Row", "compare", "rows", "save", "to_csv", "to_json", "to_markdown"]
+__all__ = ["COLUMNS", "Row", "compare", "of_papers", "rows", "save", "to_csv", "to_markdown"]
 
 
 def compare(paper: str, stores: Sequence[Store]) -> list[Row]:
@@ -313,6 +313,8 @@ def _row(
         seeds_high=seeds.high if seeds else None,
         left=compared[0],
         right=compared[1],
+        left_at=finding.at[0] if finding else "",
+        right_at=finding.at[1] if finding else "",
         **told,
     )
 

@@ -62,17 +62,25 @@ def effect(value: object, scale: str) -> str:
 
 
 def compared(row: Row) -> str:
-    """What was measured: the two values whose difference a row is, else its value.
+    """What was measured: the two values whose difference a row is, else its value; at which length, where that is one.
 
     >>> row = Row(kind="claim", id="", place="", statement="", relation=">", published=0.0, aggregation="", ours=0.512,
     ...           profile="cpu", verdict="reproduced", scale=DIFFERENCE, left=0.524, right=0.012)
     >>> compared(row)
     '52.4 % against 1.2 %'
+    >>> from dataclasses import replace
+    >>> compared(replace(row, left_at="50", right_at="50"))
+    '52.4 % against 1.2 % at 50'
+    >>> compared(replace(row, left_at="50"))
+    '52.4 % at 50 against 1.2 %'
     """
+    at = [f" at {length}" if length else "" for length in (row.left_at, row.right_at)]
     if row.left is None or row.right is None:
-        return effect(row.ours, row.scale)
+        return effect(row.ours, row.scale) + at[0]
     scale = SHARE if row.scale == DIFFERENCE else row.scale
-    return f"{effect(row.left, scale)} against {effect(row.right, scale)}"
+    if at[0] == at[1]:
+        at[0] = ""
+    return f"{effect(row.left, scale)}{at[0]} against {effect(row.right, scale)}{at[1]}"
 
 
 def span(low: float, high: float, scale: str) -> str:

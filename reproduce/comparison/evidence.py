@@ -63,6 +63,8 @@ class Sample:
     proportion: bool
     squares: float | None = None
     """Sum of squares over examples where each has a value of its own that is no 0 or 1."""
+    problems: Mapping[str, float] = field(default_factory=dict)
+    """Task -> test problems behind it: every seed and every experiment of a task was asked the same ones."""
     runs: int = 0
     """Trainings behind it where they are more than seeds; 0: as many."""
     certain: bool = False
@@ -83,13 +85,15 @@ class Sample:
 
     @property
     def examples(self) -> Interval:
-        """Over the examples alone: Wilson for a proportion, by the standard error of a mean, of width zero else."""
+        """Over the test problems alone, each once however many seeds answered it: Wilson for a proportion, by the
+        standard error of a mean, of width zero else."""
+        problems = sum(self.problems.values())
         if self.proportion:
-            return wilson(int(self.top), self.n)
+            return wilson(self.value * problems, problems)
         half = 0.0
         if self.squares is not None and self.n > 1:
             variance = max(0.0, self.squares - self.n * self.value**2) / (self.n - 1)
-            half = Z95 * math.sqrt(variance / self.n)
+            half = Z95 * math.sqrt(variance / problems)
         return Interval(self.value - half, self.value + half)
 
     @property
@@ -220,6 +224,7 @@ class Tested:
             n,
             measure.proportion,
             None if math.isnan(squares) else squares,
+            {self.spec.data.task.name: n / len(by_seed)},
             certain=self.spec.constructed,
             deviation=lambda: self.spread(side, None),
         )
@@ -236,6 +241,10 @@ def pooled(samples: Sequence[Sample]) -> Sample:
         return samples[0]
     count = min(len(sample.seeds) for sample in samples)
     squares = [sample.squares for sample in samples if sample.squares is not None]
+    problems: dict[str, float] = {}
+    for sample in samples:
+        for task, found in sample.problems.items():
+            problems[task] = max(found, problems.get(task, 0.0))
     return Sample(
         f"{len(samples)} experiments",
         tuple(sum(sample.seeds[k] for sample in samples) / len(samples) for k in range(count)),
@@ -243,6 +252,7 @@ def pooled(samples: Sequence[Sample]) -> Sample:
         sum(sample.n for sample in samples),
         all(sample.proportion for sample in samples),
         math.fsum(squares) if len(squares) == len(samples) else None,
+        problems,
         runs=sum(len(sample.seeds) for sample in samples),
         certain=all(sample.certain for sample in samples),
         deviation=samples[0].deviation,
@@ -428,15 +438,21 @@ class Finding(NamedTuple):
     """The interval over examples alone, and over seeds alone."""
     compared: tuple[float, float] | None = None
     """The two values whose difference ``ours`` is."""
+    at: tuple[str, str] = ("", "")
+    """The length that each of them, or the left one alone, was tested at, where that is one."""
 
 
 def level(interval: Interval | None, relation: str, low: float, high: float) -> str:
     """Verdict on a value against a threshold (``low`` for > and >=, ``high`` for < and <=) or a band (both)."""
     if interval is None:
         return UNDECIDED
-    if relation in (">", ">="):
+    if relation == ">":
+        inside, outside = interval.low > low, interval.high <= low
+    elif relation == ">=":
         inside, outside = interval.low >= low, interval.high < low
-    elif relation in ("<", "<="):
+    elif relation == "<":
+        inside, outside = interval.high < high, interval.low >= high
+    elif relation == "<=":
         inside, outside = interval.high <= high, interval.low > high
     else:
         inside, outside = low <= interval.low and interval.high <= high, interval.high < low or interval.low > high

@@ -6,16 +6,17 @@ each) and tables (measured numbers by length or region, one row per experiment).
 sentence that names the file, the entry and the field.
 """
 
+import fnmatch
 import re
 import tomllib
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
-from lengen.config.experiment import PROFILES
+from lengen.config.experiment import PROFILES, Experiment
 from lengen.config.spec import Spec, nearest
 from lengen.measures import Scored
 from reproduce.comparison.checks import CLAIMS, NUMBERS, Claim, Compare, Number, Paired, Pooled
@@ -39,6 +40,12 @@ class Published:
     """Profile -> numbers of the deviations that concern every row of that profile."""
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     """Measures and regions that its entries name."""
+
+    def naming(self, experiments: Iterable[Experiment]) -> set[str]:
+        """The ids of its numbers and claims that name one of these experiments, whether or not it has run."""
+        names = [experiment.name for experiment in experiments]
+        entries: list[Number | Claim] = [*self.numbers, *self.claims]
+        return {entry.id for entry in entries if any(fnmatch.filter(names, pattern) for pattern in entry.names)}
 
 
 def load(path: Path) -> Published:

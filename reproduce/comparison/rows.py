@@ -42,7 +42,7 @@ class Row:
     """Of a claim: published where its threshold is printed, required where it is ours; of a number: required where the
     paper says it in words, else empty."""
     headline: bool = False
-    """Among the claims that the abstract of the paper makes."""
+    """Among the claims that the paper opens with, in its abstract and contributions."""
     counts_as: str = ""
     """The claim as which this one counts: itself, or the one that it is a part of."""
     why: str = ""
@@ -62,6 +62,10 @@ class Row:
     left: float | None = None
     right: float | None = None
     """The two values whose difference ours is; None where it is none."""
+    left_at: str = ""
+    right_at: str = ""
+    """The length that each of them was tested at, where that is one: "the longest tested" is another one in every
+    task."""
 
 
 COLUMNS = tuple(item.name for item in dataclasses.fields(Row))

@@ -41,6 +41,12 @@ def judged(rows: Sequence[Row], headline: bool = False) -> list[Row]:
     ]
 
 
+def counted_as(rows: Sequence[Row]) -> Mapping[str, str]:
+    """Claim -> the verdict with which it counts: the worst one of all its parts."""
+    whole = {row.counts_as: row.verdict for row in judged(rows)}
+    return {row.id: whole[row.counts_as] for row in rows if row.kind == "claim"}
+
+
 def score(rows: Sequence[Row], headline: bool = False) -> Counter[str]:
     """Verdict -> number of claims (`judged`)."""
     return Counter(row.verdict for row in judged(rows, headline))

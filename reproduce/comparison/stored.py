@@ -73,8 +73,3 @@ def number(text: str) -> int | float | str | None:
         except ValueError:
             continue
     return text or None
-
-
-def resting_on(rows: Sequence[Row], selector: str) -> list[Row]:
-    """Of these rows those on runs of a ``paper/figure``, by the commands that make them."""
-    return [row for row in rows if any(f"{word}/".startswith(f"{selector}/") for word in row.command.split())]

@@ -15,13 +15,14 @@ from reproduce.comparison.verdicts import OPEN
 
 RULES = """\
 A **claim** is reproduced when its inequality holds on all of the 95 % interval, differs when it holds nowhere on it,
-and is undecided otherwise. The interval covers examples and seeds: Wilson's over the examples pooled, and Student's
-over the seeds, added in squares; for a difference (left minus right, of the least favourable pair), and for a value
-without examples, the spread between seeds is the one of its sides or that of this kind of measure pooled over
-experiments, whichever is larger. Where a cell reads "a against b", the interval and what is required are of a less b.
-With fewer than three seeds on a side, or runs that are older than the claim, it is undecided whatever they say; weights
-set by hand are the same in every seed. Where some of the settings that a claim names were not run, the others may
-refute what each has to hold; they confirm nothing, and of a pool they decide nothing.
+and is undecided otherwise. The interval covers examples and seeds: Wilson's over the test problems, which are the
+same for every seed and so count once, and Student's over the seeds, added in squares; for a difference (left minus
+right, of the least favourable pair), and for a value without examples, the spread between seeds is the one of its sides
+or that of this kind of measure pooled over experiments, whichever is larger. Where a cell reads "a against b", the
+interval and what is required are of a less b. With fewer than three seeds on a side, or runs that are older than the
+claim, it is undecided whatever they say; weights set by hand are the same in every seed. Where some of the settings
+that a claim names were not run, the others may refute what each has to hold; they confirm nothing, and of a pool of
+them, or of the largest of them, they decide nothing.
 
 It is **untested** where a model that it rests on has not learned: below 0.95 (median over seeds) in exact match, or in
 the share of right answers that the claim itself scores, at its longest trained length, or at its most trained operands
@@ -44,9 +45,17 @@ def to_csv(rows: Sequence[Row]) -> str:
     return to_table(COLUMNS, ([show(getattr(row, name)) for name in COLUMNS] for row in rows))
 
 
-def to_json(rows: Sequence[Row]) -> str:
-    """The comparison as a JSON list of objects; floats rounded like in the CSV, missing values null."""
-    return json.dumps([{name: _plain(getattr(row, name)) for name in COLUMNS} for row in rows], indent=1) + "\n"
+def of_papers(rows: Mapping[str, Sequence[Row]], form: str) -> str:
+    """The comparisons of several papers as one table, csv or json, whose first column or field is the paper.
+
+    JSON is a list of objects: floats rounded like in the CSV, missing values null.
+    """
+    every = [(paper, row) for paper, some in rows.items() for row in some]
+    if form == "csv":
+        cells = ([paper, *(show(getattr(row, name)) for name in COLUMNS)] for paper, row in every)
+        return to_table(("paper", *COLUMNS), cells)
+    objects = [{"paper": paper} | {name: _plain(getattr(row, name)) for name in COLUMNS} for paper, row in every]
+    return json.dumps(objects, indent=1) + "\n"
 
 
 def _plain(value: object) -> object:
@@ -144,11 +153,13 @@ def line(cells: Sequence[str]) -> str:
 def claims_block(rows: Sequence[Row]) -> str:
     """The score card, then the claims: statement, place, what is required, what was measured, verdict with its reason.
 
-    The headline claims alone where a paper marks any, each at the largest profile that has a verdict.
+    The headline claims alone where a paper marks any, each at the largest profile that has a verdict; where the score
+    card counts one by another of its parts, it says so.
     """
     claims = list(score_card.decisive(rows).values())
     marked = [row for row in claims if row.headline]
     order = [row.id for row in rows]
+    whole = score_card.counted_as(rows)
     lines = [
         score_table(rows, "score card"),
         "",
@@ -159,5 +170,7 @@ def claims_block(rows: Sequence[Row]) -> str:
         trained = f", {seeds(row.seeds)}" if row.seeds else ""
         measured = f"{compared(row)}{interval(row)}{trained}" if row.ours is not None else ""
         verdict = f"{row.verdict}: {row.why}" if row.why else row.verdict
+        if whole[row.id] != row.verdict:
+            verdict += f"; counts as {whole[row.id]} with its parts"
         lines.append(line((row.statement, row.place, asked_of(row), measured, verdict)))
     return "\n".join(lines)

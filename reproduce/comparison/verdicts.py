@@ -82,12 +82,12 @@ def _partly(claim: Claim, sides: Sides, finding: Finding) -> Finding | None:
     """Undecided, where the claim names more settings than were run and these cannot tell what all would say; or None.
 
     What every setting has to hold is refuted by one of them, and confirmed by all alone; a pool of them tells nothing
-    of a larger pool. Of the largest model the claim itself says that it is the largest tested.
+    of a larger pool, nor the largest of those that were run of the largest that is named.
     """
     lacking = len(sides.without) + sides.sizeless[0]
-    of_a_pool = isinstance(claim, Pooled | Gain | Varied)
-    tells = (DIFFERS, FLOOR, UNDECIDED) if not of_a_pool else (UNDECIDED,)
-    if not lacking or finding.verdict in tells or (isinstance(claim, Compare) and claim.pick):
+    of_all = isinstance(claim, Pooled | Gain | Varied) or (isinstance(claim, Compare) and claim.pick == "largest")
+    tells = (DIFFERS, FLOOR, UNDECIDED) if not of_all else (UNDECIDED,)
+    if not lacking or finding.verdict in tells:
         return None
     named = sides.sizeless[1]
     why = f"{named - lacking} of the {named} settings it names were run (they say: {finding.verdict})"

@@ -53,7 +53,9 @@ def comparison(reference: Sequence[Row], yours: Sequence[Row], reasons: bool = F
         if row.kind == "claim" or (row.verdict in COLOURS and row.seeds):
             entries.setdefault(row.id, []).append((row, _line(row, whose)))
     if not entries:
-        return [Text("Nothing is compared there.")]
+        others = {row.id for row in (*reference, *yours)}
+        said = f"No claim; other published values: {len(others)}, which --format csv shows." if others else ""
+        return [Text(said or "Nothing is compared there.")]
     columns = zip(HEADS, *(line for found in entries.values() for _, line in found), strict=True)
     widths = [max(map(len, column)) for column in columns]
     parts: list[RenderableType] = [_lines(HEADS, widths, "bold")]

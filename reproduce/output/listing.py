@@ -12,7 +12,6 @@ from lengen.paper import Paper
 from lengen.records import Run
 from reproduce.comparison import score_card
 from reproduce.comparison.rows import CHECKED, Row
-from reproduce.comparison.stored import resting_on
 from reproduce.output.terminal import COLOURS, entry, table
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.estimate import cost, in_words, makespan
@@ -129,20 +128,20 @@ def figures(
     groups: Mapping[str, Sequence[Experiment]],
     drawn: Sequence[Figure],
     stores: Sequence[Held],
-    rows: Sequence[Row],
+    rows: Mapping[str, Sequence[Row]],
 ) -> "Table":
     """A row per figure: title, verdicts on the claims that rest on it, variants, those that have run, time of all.
 
     Args:
         groups: ``paper/figure`` -> its variants.
         drawn: the figures of the paper, whose titles say what they show.
-        rows: the last comparison.
+        rows: ``paper/figure`` -> of the last comparison what rests on it.
     """
     found = table("figure", "claims", ("variants", "right"), ("has run", "right"), ("cpu time\none by one", "right"))
     titles = {figure.name: figure.title for figure in drawn}
     for name, items in groups.items():
         title = titles.get(name.partition("/")[2], items[0].place)
-        claims = verdicts(score_card.score(resting_on(rows, name)))
+        claims = verdicts(score_card.score(rows.get(name, [])))
         run = sum(_has_run(item, CHECKED, stores) for item in items)
         seconds = _seconds([item for item in items if "cpu" in item.specs], "cpu")
         time = in_words(sum(seconds)) if seconds else "-"

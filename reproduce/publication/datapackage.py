@@ -26,7 +26,7 @@ MODE: Field = (
 VERDICT: tuple[Field, ...] = (
     ("place", "string", "where it stands in the publication"),
     ("statement", "string", "what is claimed, in one sentence"),
-    ("headline", "boolean", "whether it is among the claims that the abstract makes"),
+    ("headline", "boolean", "whether it is among the claims of abstract and contributions, with which the paper opens"),
     ("relation", "string", "how the measured value must stand to the threshold"),
     ("by", "string", "published: the threshold is printed; required: it is ours, the paper says it in words"),
     ("profile", "string", "size of the runs: cpu and night on two cores, paper as published"),
@@ -65,6 +65,8 @@ COMPARISON: tuple[Field, ...] = (
     ("seeds_high", "number", "upper end of it"),
     ("left", "number", "of a difference: the value that the other is taken from"),
     ("right", "number", "of a difference: the value that is taken from it"),
+    ("left_at", "string", "length of all test problems behind ours, or behind left; empty where they have several"),
+    ("right_at", "string", "length of all test problems behind right; empty where they have several"),
     *VERDICT,
 )
 TABLES: Mapping[str, tuple[Field, ...]] = {

@@ -12,7 +12,7 @@ from pathlib import Path
 from lengen.records import Run
 from reproduce.comparison import score_card
 from reproduce.comparison.effects import asked_of, compared, interval, seeds
-from reproduce.comparison.rows import DIFFERS, EQUAL, FLOOR, NOT_RUN, ORDER, REPRODUCED, SETTING, UNDECIDED, UNTESTED
+from reproduce.comparison.rows import DIFFERS, EQUAL, FLOOR, NOT_RUN, REPRODUCED, SETTING, UNDECIDED, UNTESTED
 from reproduce.comparison.tables import claims_block
 from reproduce.publication.claims import ordered
 from reproduce.publication.facts import Facts
@@ -85,7 +85,7 @@ def failed(paper: str, facts: Facts) -> str:
 
 
 def _claims(paper: str, facts: Facts, verdict: str) -> str:
-    claims = ordered(facts.rows[paper])
+    claims, whole = ordered(facts.rows[paper]), score_card.counted_as(facts.rows[paper])
     lines = []
     for row in (row for row in claims if row.verdict == verdict):
         trained = f", {seeds(row.seeds)}" if row.seeds else ""
@@ -94,14 +94,13 @@ def _claims(paper: str, facts: Facts, verdict: str) -> str:
             f"- `{paper}/{row.id}`{headline}: {row.statement} ({row.place}). Asked: {asked_of(row)}; measured: "
             f"{compared(row)}{interval(row)}, profile {row.profile}{trained}."
         )
-        whole = min((one.verdict for one in claims if one.counts_as == row.counts_as), key=ORDER.index)
-        if whole != verdict:
-            lines[-1] += f" With the other parts of `{paper}/{row.counts_as}` it counts as {whole}."
+        if whole[row.id] != verdict:
+            lines[-1] += f" With the other parts of `{paper}/{row.counts_as}` it counts as {whole[row.id]}."
     return "\n".join(lines) or "None so far."
 
 
 def undecided(paper: str, facts: Facts) -> str:
-    """How many claims are open, and why."""
+    """How many claims are open, and why; each part of a claim is one, as in the table that it points to."""
     counts = Counter(row.verdict for row in ordered(facts.rows[paper]))
     words = {
         UNTESTED: "untested: a model they rest on did not learn what it was trained on",
@@ -111,9 +110,9 @@ def undecided(paper: str, facts: Facts) -> str:
     }
     lines = [f"- {counts[verdict]} {said}" for verdict, said in words.items() if counts[verdict]]
     where = f"../../results/reference/{paper}/comparison.md"
-    return "\n".join(
-        [*lines, "", f"What would decide each stands in [comparison.md]({where})."] if lines else ["Nothing."]
-    )
+    head = "Open claims (parts counted one by one):"
+    last = f"What would decide each stands in [comparison.md]({where})."
+    return "\n".join([head, "", *lines, "", last]) if lines else "Nothing."
 
 
 def cost(paper: str, facts: Facts) -> str:

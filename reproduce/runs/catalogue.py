@@ -105,10 +105,16 @@ class Catalogue:
         parts = selector.strip("/").split("/")
         aliases = self.aliases()
         parts[0] = aliases.get(parts[0], parts[0])
-        if len(parts) == 2 and parts[0] in self.papers() and parts[1] not in self._children((parts[0],)):
-            drawn = {name for figure in self.figures(parts[0]) if figure.name == parts[1] for name in figure.reads}
+        if len(parts) == 2 and parts[0] in self.papers() and not fnmatch.filter(self._children(parts[:1]), parts[1]):
+            figures = [figure for figure in self.figures(parts[0]) if fnmatch.fnmatchcase(figure.name, parts[1])]
+            drawn = {name for figure in figures for name in figure.reads}
             if drawn:  # a figure of experiments whose home is elsewhere
                 return tuple(item for item in self.experiments(parts[0]) if item.name in drawn)
+            if figures:
+                raise SelectorError(
+                    f"selector '{selector}': {figures[0].name} rests on no experiment; python -m reproduce figures "
+                    f"{parts[0]}/{figures[0].name} draws it"
+                )
         if len(parts) > 3:
             raise SelectorError(f"selector '{selector}': expected paper, paper/figure or paper/figure/variant")
         found: list[tuple[str, ...]] = [()]
@@ -128,6 +134,16 @@ class Catalogue:
             for item in self.experiments(paper)
             if tuple(item.name.split("/"))[: len(parts)] in chosen
         )
+
+    def behind(self, selector: str) -> tuple[Experiment, ...]:
+        """What `select` names and, of a figure, what it draws beside its own variants."""
+        named = {item.name for item in self.select(selector)}
+        parts = selector.strip("/").split("/")
+        papers = list(dict.fromkeys(name.split("/")[0] for name in named))
+        if len(parts) == 2:
+            figures = [item for paper in papers for item in self.figures(paper)]
+            named |= {name for item in figures if fnmatch.fnmatchcase(item.name, parts[1]) for name in item.reads}
+        return tuple(item for paper in papers for item in self.experiments(paper) if item.name in named)
 
     def select_one(self, selector: str) -> Experiment:
         """The single experiment that a selector names; `SelectorError` where it names several."""
@@ -188,12 +204,12 @@ class Catalogue:
             profile,
         )
 
-    def _children(self, head: tuple[str, ...]) -> list[str]:
+    def _children(self, head: Sequence[str]) -> list[str]:
         """Names one level below: papers, figures of a paper, variants of a figure."""
         if not head:
             return list(self.papers())
         names = [item.name.split("/") for item in self.experiments(head[0])]
-        return list(dict.fromkeys(name[len(head)] for name in names if tuple(name[: len(head)]) == head))
+        return list(dict.fromkeys(name[len(head)] for name in names if name[: len(head)] == [*head]))
 
 
 CATALOGUE = Catalogue()

@@ -12,6 +12,7 @@ from reproduce.commands.problem import find
 from reproduce.runs.catalogue import CATALOGUE
 
 OFFERED = {name: spec for paper in CATALOGUE.papers() for name, spec in CATALOGUE.paper(paper).adders().items()}
+CONSTRUCTED = next(name for name, spec in OFFERED.items() if spec is not None)
 
 
 def test_a_constructed_model_adds_and_a_trained_one_says_how_far_it_was_trained(capsys):
@@ -74,3 +75,17 @@ def test_what_is_committed_of_the_check_is_the_whole_of_it():
     for one in judged:
         right = one["sums"]["edges"] + one["sums"]["pairs"]
         assert one["sums"]["drawn"] == 10_000 and one["qualifies"] is (right >= 0.99 * 10_010)
+
+
+@pytest.mark.parametrize("command", ["solve", "probe", "adderboard"])
+@pytest.mark.parametrize("option", [["--seed", "0"], ["--with-overrides"]])
+def test_a_constructed_model_has_no_run_to_choose(command, option, capsys):
+    operands = [] if command == "adderboard" else ["1", "2"]
+    assert main([command, CONSTRUCTED, *operands, *option]) == 2
+    said = capsys.readouterr().err
+    assert f"{CONSTRUCTED} is constructed and has no runs for {option[0]} to choose from" in said
+
+
+def test_nor_has_the_one_for_ten_digits_a_size_to_choose(capsys):
+    assert main(["adderboard", "--profile", "night"]) == 2
+    assert "has no runs for --profile to choose from" in capsys.readouterr().err

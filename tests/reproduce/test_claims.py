@@ -3,14 +3,15 @@
 import dataclasses
 
 import msgspec
+import numpy as np
 import pytest
 
 from lengen.config.spec import change
-from lengen.intervals import Interval
+from lengen.intervals import Interval, wilson
 from lengen.measures import Missing
 from lengen.records import Grid
 from reproduce.comparison import checks
-from reproduce.comparison.evidence import level
+from reproduce.comparison.evidence import Sample, level, pooled
 from reproduce.comparison.rows import DIFFERS, REPRODUCED, UNDECIDED
 from tests.reproduce.made import N, claim, evidence, experiment, judge, keys, outside, run, scalars, spec
 
@@ -135,6 +136,21 @@ def test_every_check_can_hold_fail_and_stay_open(name, which):
 
 def test_every_check_is_tested_here():
     assert {name.split()[0] for name in (*CHECKS, *SWEEPS, VARIED.kind)} == set(checks.CLAIMS)
+
+
+@pytest.mark.parametrize("measure", ["exact", "values.loss"])
+def test_more_seeds_of_the_same_problems_are_no_more_examples(measure):
+    """Three seeds that answer alike know no more of the problems than one."""
+    losses = {f"values.loss.{n}": np.random.default_rng(n).normal(size=N) for n in (2, 3, 4, 6)}
+    made = [dataclasses.replace(run(A, 0.5, seed=seed), arrays=losses) for seed in range(3)]
+    one, three = (judge(claim(measure=measure), evidence((A,), runs)) for runs in (made[:1], made))
+    assert three.n == 3 * one.n and three.sources.examples == pytest.approx(one.sources.examples, abs=1e-5)
+
+
+def test_a_pool_of_one_task_is_asked_the_same_problems_and_of_two_tasks_others():
+    copying, sorting = (Sample("f/a", (0.5, 0.5), N, 2 * N, True, problems={task: N}) for task in ("copy", "sorting"))
+    assert pooled([copying, copying]).examples == copying.examples == wilson(N / 2, N)
+    assert pooled([copying, sorting]).examples == wilson(N, 2 * N)
 
 
 def test_seeds_far_apart_leave_it_undecided():
@@ -283,6 +299,9 @@ def test_seeds_of_an_earlier_specification_do_not_mix_with_the_declared_one():
 def test_level_on_the_edges():
     assert level(Interval(0.5, 0.5), ">=", 0.5, 0.5) == REPRODUCED
     assert level(Interval(0.5, 0.5), "<=", 0.5, 0.5) == REPRODUCED
+    for relation in "><":
+        assert level(Interval(0.5, 0.5), relation, 0.5, 0.5) == DIFFERS, "equal is neither more nor less"
+    assert level(wilson(0, 300), ">", 0, 0) == level(wilson(300, 300), "<", 1, 1) == UNDECIDED
     assert level(Interval(0.4, 0.6), "=", 0.5, 0.5) == UNDECIDED
     assert level(None, ">=", 0.5, 0.5) == UNDECIDED
 

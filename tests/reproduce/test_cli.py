@@ -1,6 +1,9 @@
 """The command line: what it prints, its exit codes, and one sentence for each kind of bad input."""
 
+import csv
+import dataclasses
 import errno
+import io
 import json
 import os
 import re
@@ -102,6 +105,10 @@ def test_bad_seeds(text, capsys):
         (["show", "toy/fig9"], "there is no figure or table 'fig9'"),
         (["figures", "toy/fig9"], "there is no figure or table 'fig9'"),
         (["figures", "toy/fig2"], "fig2 is not drawn"),
+        (["figures", "toy/fig1/alpha"], "a figure is drawn whole; expected paper or paper/figure"),
+        (["compare", "toy/fig1/nosuch"], "there is no variant 'nosuch'"),
+        (["report", "toy/fig1"], "a report is of whole papers"),
+        (["report", "toy", "--format", "json"], "unrecognized arguments: --format json"),
         (["compare", "toi"], "there is no paper 'toi'"),
         (["compare", "toy", "--format", "pdf"], "invalid choice: 'pdf'"),
         (["encode", "toy/fig1", "1"], "names 2 experiments"),
@@ -216,7 +223,7 @@ def test_a_whole_paper_ends_with_its_score_card_and_the_report(results, capsys, 
     assert "reproduced" in places[-1].read_text()
     assert main(["figures", "toy", "--format", "json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == 2
-    for form, start in (("csv", "kind,id,place"), ("json", "["), ("md", "# toy"), ("table", "")):
+    for form, start in (("csv", "paper,kind,id,place"), ("json", "["), ("md", "# toy"), ("table", "")):
         assert main(["compare", "toy/fig1", "--format", form]) == 0
         assert capsys.readouterr().out.startswith(start)
 
@@ -249,7 +256,9 @@ def test_promotion_and_solving(results, capsys, monkeypatch):
     assert main(["promote", "toy", "--seeds", "1..2"]) == 2
     assert "has no finished run of toy" in capsys.readouterr().err
     assert main(["promote", "toy", "--weights", "--seeds", "0..2"]) == 0
-    assert capsys.readouterr().out.split()[0] == "results/reference/toy/fig1/alpha/cpu/seed-0/v1"
+    shown = capsys.readouterr()
+    assert shown.out.split()[0] == "results/reference/toy/fig1/alpha/cpu/seed-0/v1"
+    assert "toy/fig1/alpha cpu: no finished run of seed 1, 2, not promoted\n" in shown.err
     of_runs_that_left = results / "reference/toy/figures/fig1-night.svg"
     of_runs_that_left.touch()
     assert main(["promote", "toy"]) == 0
@@ -321,6 +330,19 @@ def test_compare_puts_runs_made_with_set_beside_the_others_and_judges_none_of_th
     assert main(["compare", "toy", "--with-overrides", "--format", "md"]) == 0
     assert "| toy/fig1/alpha | cpu | 0 | --set train.steps=2 |" in capsys.readouterr().out
     assert "choose --format table or md" in refused(capsys, "compare", "toy", "--with-overrides", "--format", "csv")
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_programs_get_the_rows_of_all_papers_as_one_table(form, capsys, monkeypatch, tmp_path):
+    toy = CATALOGUE.paper("toy")
+    others = [dataclasses.replace(item, name=item.name.replace("toy", "other")) for item in toy.experiments()]
+    CATALOGUE.fill(toy, dataclasses.replace(toy, name="other", number=2, experiments=lambda: others))
+    monkeypatch.setattr(commands, "checkout", lambda: tmp_path)
+    assert main(["compare", "--format", form, "--check-history"]) == 0
+    shown = capsys.readouterr()
+    rows = json.loads(shown.out) if form == "json" else list(csv.DictReader(io.StringIO(shown.out)))
+    assert [(row["paper"], row["id"]) for row in rows] == [("toy", "adds"), ("other", "adds")]
+    assert shown.err == "0 of 0 runs recorded their claims; 0 stood otherwise\n"
 
 
 def test_figures_are_drawn_once_more_with_runs_made_with_set(results, capsys):

@@ -14,7 +14,7 @@ import pytest
 from lengen.config.spec import change
 from lengen.intervals import wilson
 from lengen.records import Counts, Grid
-from reproduce.comparison import compare, score_card
+from reproduce.comparison import blocks, compare, effects, score_card
 from reproduce.comparison.checks import Claim
 from reproduce.comparison.published import Published, PublishedError
 from reproduce.runs.catalogue import CATALOGUE
@@ -26,7 +26,7 @@ PAPER_ONLY = experiment("p/g/large", profiles=("paper",))
 COLUMNS = (
     "kind,id,place,statement,relation,published,aggregation,ours,ci_low,ci_high,n,seeds,profile,"
     "verdict,deviations,command,by,headline,counts_as,why,decide,frozen,"
-    "scale,examples_low,examples_high,seeds_low,seeds_high,left,right"
+    "scale,examples_low,examples_high,seeds_low,seeds_high,left,right,left_at,right_at"
 )
 EXCEEDS = {"check": "compare", "relation": ">", "right": ["p/f/b"], "threshold": 0.0}
 
@@ -128,8 +128,9 @@ def test_an_interval_stands_apart_by_its_two_sources():
     rates = (0.6, 0.7, 0.8)
     made = [run(A, outside(1.0, rate), seed=seed) for seed, rate in enumerate(rates)]
     row = row_of(claim(threshold=0.5), *made)
-    examples = 12 * 3 * N  # cells outside the trained range
-    assert (row.examples_low, row.examples_high) == pytest.approx(wilson(round(0.7 * examples), examples))
+    problems = 12 * N  # of the cells outside the trained range; every seed was asked the same ones
+    assert row.n == 3 * problems
+    assert (row.examples_low, row.examples_high) == pytest.approx(wilson(0.7 * problems, problems))
     half = 4.302653 * statistics.stdev(rates) / 3**0.5
     assert (row.seeds_low, row.seeds_high) == pytest.approx((0.7 - half, 0.7 + half), abs=1e-6)
     assert row.ci_high == pytest.approx(0.7 + math.hypot(row.examples_high - 0.7, half), abs=1e-6)
@@ -153,6 +154,24 @@ def test_of_matched_measures_the_seeds_of_the_difference_count():
     assert (row.seeds_low, row.seeds_high) == pytest.approx((0.2, 0.2))
     assert row.examples_low < 0.2 < row.examples_high
     assert (row.ci_low, row.ci_high) == pytest.approx((row.examples_low, row.examples_high))
+
+
+def test_a_value_of_one_length_says_which():
+    """The longest tested length is another one in every task."""
+    reaches = claim(threshold=0.5, region="longest")
+    row = row_of(reaches, run(A, outside(1.0, 0.75)))
+    assert (row.left_at, effects.compared(row)) == ("6", "75.0 % at 6")
+    assert blocks.answer([dataclasses.replace(row, headline=True, verdict="reproduced")]).endswith("(75.0 % at 6).")
+    longer = change(spec(), test={"lengths": (2, 3, 9)})
+    other = experiment("p/f/b", declared=longer)
+    both_tasks = claim(threshold=0.5, region="longest", left=["p/f/a", "p/f/b"])
+    assert row_of(both_tasks, run(A, 0.75), run(other, 0.5), of=(A, other)).left_at == "6 or 9"
+    falls = claim(check="compare", relation="<", right=["p/f/a"], region="longest", right_region="trained_length")
+    assert effects.compared(row_of(falls, run(A, outside(1.0, 0.25)))) == "25.0 % at 6 against 100.0 % at 3"
+    assert effects.compared(row_of(claim(**EXCEEDS, region="longest"), run(A, 0.5), run(B, 0.25))).endswith("% at 6")
+    assert row_of(claim(threshold=0.5), run(A, 1.0)).left_at == "", "many lengths"
+    whole = claim(measure="parameters", region="longest", learned={"why": "w"})
+    assert row_of(whole, run(A, 1.0)).left_at == "", "no length"
 
 
 def test_what_is_no_share_is_on_no_scale():
@@ -248,6 +267,9 @@ def test_a_setting_at_least_and_within_a_tolerance():
     made = {"kind": "setting", "field": "train.steps"}
     assert row_of(number(**made, relation=">=", value=10)).verdict == "settings equal"
     assert row_of(number(**made, relation=">=", value=11)).verdict == "settings differ"
+    assert row_of(number(**made, relation=">", value=10)).verdict == "settings differ"
+    assert row_of(number(**made, relation=">", value=9)).verdict == "settings equal"
+    assert row_of(number(**made, relation="<", value=10)).verdict == "settings differ"
     assert row_of(number(**made, relation="=", value=12, tolerance=2.0)).verdict == "settings equal"
 
 
@@ -280,7 +302,8 @@ def test_the_csv_has_the_columns_of_the_contract_and_equal_rows_give_equal_bytes
     assert text == compare.to_csv(rows_of(entries, made))
     first, second = csv.DictReader(io.StringIO(text))
     assert (first["kind"], second["kind"], second["ours"]) == ("number", "claim", "0.6675")
-    assert [row["ours"] for row in json.loads(compare.to_json(rows_of(entries, made)))] == [1.0, 0.6675]
+    found = json.loads(compare.of_papers({"p": rows_of(entries, made)}, "json"))
+    assert [(row["paper"], row["ours"]) for row in found] == [("p", 1.0), ("p", 0.6675)]
 
 
 def test_markdown_shows_published_reference_and_yours():

@@ -240,6 +240,17 @@ def test_a_part_of_a_pool_neither_confirms_nor_refutes_the_whole():
         assert part.verdict == UNDECIDED and part.why.startswith("2 of the 3 settings it names were run")
 
 
+@pytest.mark.parametrize("beyond", [0.9, 0.05])
+def test_the_largest_that_was_run_is_not_the_largest_that_is_named(beyond):
+    extra = experiment("p/f/big", declared=spec(layers=6, heads=8))
+    extra = dataclasses.replace(extra, extra={"cpu": "hours"})
+    entry = claim(**EXCEEDS | {"right": ["p/f/a", "p/f/b", "p/f/big"]}, pick="largest")
+    part = found(entry, *three(A, beyond), *three(B, 0.4), of=(A, B, extra))
+    assert part.verdict == UNDECIDED and part.why.startswith("2 of the 3 settings it names were run")
+    whole = found(entry, *three(A, beyond), *three(B, 0.4), *three(extra, 0.4), of=(A, B, extra))
+    assert whole.verdict == (REPRODUCED if beyond > 0.4 else DIFFERS)
+
+
 def test_a_value_per_example_gives_the_interval_of_its_mean():
     def with_losses(of, seed, mean):
         losses = np.random.default_rng(seed).normal(mean, 1.0, 400)

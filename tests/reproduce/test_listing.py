@@ -6,9 +6,9 @@ import pytest
 from reproduce.cli import main
 from reproduce.comparison import compare
 from reproduce.comparison.score_card import SHOWN
-from reproduce.comparison.stored import read, resting_on, stored
+from reproduce.comparison.stored import read, stored
 from reproduce.output import listing
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.store.atomic_files import StoreError
 from reproduce.store.store import Store, results_root
 from tests.reproduce.fakes import install_toy
@@ -72,6 +72,35 @@ def test_a_figure_that_draws_others_lists_them(monkeypatch, results):
     assert [item.name for item in listing.groups("toy")["toy/fig7"]] == ["toy/fig2/gamma"]
 
 
+OF_CLAIMS = {
+    "random_spaces/fig4.7": "fig4.7-small-models",
+    "random_spaces/fig4.9": "fig4.9-mad-rev",
+    "task_hinting/fig3.9": "fig3.8-stable",
+    "coupling/fig21": "fig7-keys-less",
+    "coupling/fig21/coupling-plain": "fig7-keys-less",
+    "coupling/fig16": "fig16-21-layers",
+}
+"""Figures that draw what others train, or that nothing draws -> a claim or number that names what they are made of."""
+
+
+@pytest.mark.parametrize(("figure", "entry"), OF_CLAIMS.items())
+def test_a_figure_is_compared_with_what_names_its_experiments(figure, entry, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
+    assert main(["compare", figure, "--format", "csv"]) == 0
+    assert f",{entry}," in capsys.readouterr().out
+    assert main(["compare", figure]) == 0 and "Nothing is compared there" not in capsys.readouterr().out
+
+
+def test_a_figure_lists_the_claims_on_what_it_draws(capsys):
+    (line,) = [line.split() for line in lines(capsys, "random_spaces") if line.startswith("random_spaces/fig4.7")]
+    assert line[1] != "none"
+
+
+def test_a_figure_that_rests_on_no_experiment_is_said_to():
+    with pytest.raises(SelectorError, match="fig10_11 rests on no experiment; python -m reproduce figures"):
+        CATALOGUE.behind("bias_calibration/fig10_11")
+
+
 @pytest.mark.parametrize("arguments", [[], *([name] for name in CATALOGUE.papers()), ["coupling/fig1*"]])
 def test_every_list_fits_80_columns_with_whole_verdicts(arguments, capsys, monkeypatch):
     found = []
@@ -91,7 +120,6 @@ def test_what_is_stored_of_a_comparison_is_what_comparing_gives(paper):
     assert len(found) == len(rows)
     if rows:
         assert {row.id for row in rows} == {row.id for row in compare.compare(paper, [store])}
-        assert len(resting_on(rows, paper)) == sum(paper in row.command for row in rows)
 
 
 HEAD = "kind,id,place,statement,relation,published,aggregation,profile,verdict"

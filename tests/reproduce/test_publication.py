@@ -5,6 +5,7 @@ import datetime
 import json
 import re
 import shutil
+import textwrap
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 import yaml
 
 from reproduce import publication
-from reproduce.comparison import score_card
+from reproduce.comparison import effects, score_card
 from reproduce.comparison.published import load
 from reproduce.comparison.tables import to_csv
 from reproduce.publication import badges, facts, report
@@ -52,7 +53,7 @@ def test_committed_files_are_what_promote_would_write(pages):
     assert there <= set(pages), "a file that nothing writes any more"
 
 
-def test_a_comparison_is_read_as_it_was_written(known):
+def test_a_comparison_is_what_was_written(known):
     for paper, rows in known.rows.items():
         path = known.reference.path / paper / "comparison.csv"
         assert to_csv(rows) == path.read_text(encoding="utf-8")
@@ -79,6 +80,19 @@ def test_its_verdicts_are_those_of_the_score_card(known):
     for name, rows in known.rows.items():
         for verdict, number in Counter(row.verdict for row in score_card.decisive(rows).values()).items():
             assert verdicts[name, verdict] == number
+
+
+def test_the_recipe_for_claims_counts_what_the_score_card_does(known, monkeypatch):
+    (recipe,) = re.findall(r"(?:^    .+\n)+", (RESULTS / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    monkeypatch.chdir(ROOT)
+    printed: list = []
+    exec(textwrap.dedent(recipe), {"print": printed.append})
+    card = {
+        (paper, verdict): number
+        for paper, rows in known.rows.items()
+        for verdict, number in score_card.score(rows, headline=True).items()
+    }
+    assert printed[0].to_dict() == card
 
 
 # ------------------------------------------------------------------ datapackage.json
@@ -244,6 +258,24 @@ def test_what_is_written_by_hand_names_no_measured_number_and_no_verdict():
         assert not re.search(r"\b[01]\.\d|\d ?%|\breproduced\b|\bundecided\b|\buntested\b", text), path
 
 
+def test_a_row_that_counts_by_its_parts_says_so(known):
+    """The score card above it counts it so."""
+    for paper, rows in known.rows.items():
+        card = score_card.score(rows, headline=True)
+        lines = [line for line in report.scores(paper, known).splitlines() if line.startswith("| ")][5:]
+        verdicts = [line.split(" | ")[-1].removesuffix(" |") for line in lines]
+        counted = [re.findall(r"counts as ([a-z ]+) with its parts", text) for text in verdicts]
+        said = {(found or [text.partition(":")[0]])[0] for found, text in zip(counted, verdicts, strict=True)}
+        assert said == set(card), paper
+
+
+def test_a_report_rounds_what_was_measured_once(known):
+    for paper, rows in known.rows.items():
+        text = (known.reference.path / paper / "comparison.md").read_text(encoding="utf-8")
+        for row in (row for row in score_card.decisive(rows).values() if row.ci_low is not None):
+            assert effects.interval(row).strip() in text, row.id
+
+
 def test_a_block_is_replaced_and_the_prose_stays(known):
     begin, end = (mark.format(name="held") for mark in report.MARKS)
     paper = next(iter(known.rows))
@@ -290,10 +322,8 @@ def test_only_what_changed_is_written(known, tmp_path):
     with pytest.raises(StoreError, match="results/reference holds no finished run of a paper"):
         publication.write(tmp_path)
     assert not (tmp_path / "results" / "claims.csv").exists()
-    run = known.reference.folder(known.runs[paper][0]) / "run.json"
-    there = tmp_path / run.relative_to(ROOT)
-    there.parent.mkdir(parents=True)
-    shutil.copy(run, there)
+    run = known.reference.folder(known.runs[paper][0])
+    shutil.copytree(run, tmp_path / run.relative_to(ROOT))
     first = publication.write(tmp_path)
     assert tmp_path / "ro-crate-metadata.json" in first and tmp_path / "results" / "claims.csv" in first
     assert publication.write(tmp_path) == []
