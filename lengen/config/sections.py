@@ -181,7 +181,7 @@ class TestSpec(Section, frozen=True):
 
     __test__ = False  # its name makes pytest look
 
-    lengths: Annotated[tuple[Length, ...], Meta(min_length=1)]
+    lengths: Annotated[tuple[Size, ...], Meta(min_length=1)]
     """Tested operand lengths (first axis)."""
     counts: Annotated[tuple[Length, ...], Meta(min_length=1)] = (1,)
     """Tested values of the second axis; a single value gives a curve, several a grid."""

@@ -13,7 +13,7 @@ import msgspec
 
 from lengen.config.model import Decoder, LoopsByLength, ModelSpec
 from lengen.config.override import assign
-from lengen.config.part import Part, SettingError, build, fields_of, kind_of, nearest, plain
+from lengen.config.part import LONGEST, Part, SettingError, build, fields_of, kind_of, nearest, plain
 from lengen.config.sections import DataSpec, Section, TestSpec, TrainSpec
 
 if TYPE_CHECKING:
@@ -151,6 +151,8 @@ def check(spec: Spec) -> None:
     assert isinstance(data.task, Part) and isinstance(data.format, Part) and isinstance(architecture, Part)
     data.check()
     data.task.check_counts(test.counts)
+    if data.task.NUMBERS and max(test.lengths) > LONGEST:
+        raise SpecError(f"test.lengths={max(test.lengths)}: expected numbers of at most {LONGEST} digits")
     model.check()
     model.encoding.check(model, data.position_ids)
     spec.check()

@@ -60,7 +60,7 @@ SPEC = Spec(
     ),
     model=ModelSpec(layers=1, heads=4, width=128, head_dim=32, ff_width=256),
     train=TrainSpec(steps=100, batch=64, lr=1e-3, bucket=8, evaluations=1),
-    test=TestSpec(lengths=(2,), examples=1, free_running=False),
+    test=TestSpec(lengths=(2,), counts=(2,), examples=1, free_running=False),
 )
 """The size of the cpu profile's addition runs."""
 ENCODER_DECODER = change(

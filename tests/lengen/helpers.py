@@ -80,6 +80,8 @@ def model_spec(base: ModelSpec = MODEL, **fields: object) -> ModelSpec:
         if isinstance(fields.get(name), str):
             fields[name] = kinds(axis)[fields[name]]()
     beside = {name: fields.pop(name) for name in BESIDE if name in fields}
+    if isinstance(fields.get("architecture"), EncoderDecoder) and getattr(fields.get("encoding"), "IN_BLOCKS", False):
+        beside = {"encoder_layers": 1, **beside}  # without one nothing would tell the order of the query
     if beside:
         architecture = fields.get("architecture", base.architecture)
         assert isinstance(architecture, EncoderDecoder), "these are fields of an encoder-decoder"

@@ -21,7 +21,7 @@ from lengen.training.run import execute
 from lengen.vocab import END, PAD
 from tests.counted import counted
 from tests.lengen.beside import beside, made, trained
-from tests.lengen.helpers import TEST, TRAIN, spec, two_operands
+from tests.lengen.helpers import TEST, TRAIN, fixed_data, spec, two_operands
 
 FEW = TrainSpec(steps=40, batch=32, bucket=2, lr=1e-3)
 KINDS = {"decoder": {"architecture": Decoder()}, "encoder_decoder": {}}
@@ -174,7 +174,7 @@ def test_runs_have_a_mode_of_their_own_for_sampled_text_and_cells_done_are_not_r
 @pytest.mark.parametrize("options", [{"architecture": Encoder()}, {"causal": False, "attention_bias": Given()}])
 def test_models_that_write_all_at_once_are_not_sampled(options):
     """`write` reads their whole text off one pass: what a rule would choose changes nothing."""
-    wrong = beside(two_operands(1, pad=True), test=replace(TEST, sampled=5), encoding="sinusoidal", **options)
+    wrong = beside(fixed_data("addition"), test=replace(TEST, sampled=5), encoding="sinusoidal", **options)
     with pytest.raises(SpecError, match=r"test\.sampled=5: ") as caught:
         check(wrong)
     assert "\n" not in str(caught.value)

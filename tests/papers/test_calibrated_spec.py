@@ -60,5 +60,5 @@ def test_values_that_mean_nothing_are_refused_in_one_sentence_before_anything_ru
 
 
 def test_the_first_model_is_judged_by_validation_and_tested_on_one_problem():
-    check(SPEC.override("test.lengths=5").first())
+    check(SPEC.override("test.lengths=4").first())
     assert SPEC.first().test.lengths == (SPEC.data.task.longest,) and SPEC.first().test.examples == 1

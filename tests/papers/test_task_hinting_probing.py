@@ -190,16 +190,16 @@ def test_a_run_without_probes_keeps_none(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("override", "words"),
+    ("overrides", "words"),
     [
-        ("probe.examples=-1", "expected int >= 0"),
-        ("model.layers=1", "take two layers"),
-        ("data.task=next_larger", "models that sort"),
-        ("data.task.alphabet=8", "1 to 8"),
-        ('probe.sequences=[["1", "x"]]', "1 x is no sequence"),
+        (["probe.examples=-1"], "expected int >= 0"),
+        (["model.layers=1"], "take two layers"),
+        (["data.task=next_larger", "test.counts=1"], "models that sort"),
+        (["data.task.alphabet=8"], "1 to 8"),
+        (['probe.sequences=[["1", "x"]]'], "1 x is no sequence"),
     ],
 )
-def test_probes_that_make_no_sense_are_refused(override, words):
+def test_probes_that_make_no_sense_are_refused(overrides, words):
     with pytest.raises(SpecError, match=words) as caught:
-        spec().override(override)
+        spec().override(*overrides)
     assert "\n" not in str(caught.value)

@@ -140,4 +140,4 @@ def test_git_tells_whether_a_claim_stood_as_its_run_says(toy, tmp_path):
 
 def test_the_committed_runs_recorded_what_stood_at_their_commits(capsys):
     assert main(["compare", "coupling", "--check-history", "--format", "json"]) == 0
-    assert "0 stood otherwise" in capsys.readouterr().out
+    assert "0 stood otherwise" in capsys.readouterr().err

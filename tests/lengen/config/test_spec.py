@@ -269,7 +269,7 @@ def test_nearest_names_what_is_close_or_all_there_is():
         (["train.precision=fp7"], 'train.precision="fp7": expected one of '),
         (["model.heads=0"], "model.heads=0: expected int >= 1"),
         (["test.lengths=0"], "test.lengths"),
-        (["test.lengths=4001"], "test.lengths[0]=4001: expected int <= 4000"),
+        (["test.lengths=4001"], "test.lengths=4001: expected numbers of at most 4000 digits"),
         (["test.counts=[]"], "test.counts=[]: expected "),
         (["test.attention=[[0,2]]"], "expected int >= 1"),
         (["data.position_ids=none"], "model.encoding=learned"),
