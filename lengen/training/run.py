@@ -90,7 +90,7 @@ def execute(
     if prepare is None and bias is not None and bias.SET:
         raise SettingError(
             f"model.architecture.attention_bias={kind_of(bias)}: nothing sets this bias before the training of this "
-            f"setting, and unset it lets every token see all others; choose an experiment that calibrates it"
+            f"setting, and unset it closes nothing; choose an experiment that calibrates it"
         )
     module = SequenceModule(spec, model_for(data.data, seed), seed)
     if prepare is not None:
