@@ -82,6 +82,8 @@ class Task(Axis):
     """The second operand has one digit, which is never padded."""
     SKEWED: ClassVar[bool] = False
     """It draws problems of given lengths, from a distribution of lengths of its own."""
+    LEAST_COUNT: ClassVar[int] = 0
+    """Smallest value of the second axis that can be tested; 0: problems have no second axis."""
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -144,11 +146,16 @@ class Task(Axis):
 
     def check_counts(self, counts: tuple[int, ...]) -> None:
         """Raise `SettingError` for tested values of the second axis, ``test.counts``, that no problem has."""
-        if counts not in ((1,), self.counts):
-            assert isinstance(self, Part)
+        assert isinstance(self, Part)
+        if not self.LEAST_COUNT and counts not in ((1,), self.counts):
             raise SettingError(
                 f"test.counts={list(counts)}: problems of data.task={self.kind} have no second axis; expected "
                 f"{list(self.counts)}"
+            )
+        if min(counts) < self.LEAST_COUNT:
+            raise SettingError(
+                f"test.counts={list(counts)}: problems of data.task={self.kind} have at least {self.LEAST_COUNT} "
+                f"operands; expected numbers of them, such as [{self.LEAST_COUNT}]"
             )
 
 
@@ -171,6 +178,7 @@ class Addition(Part, Task, tag="addition", frozen=True):
     OPERATOR = "+"
     EXACT_OPERANDS = False
     EXACT_ANSWER = False
+    LEAST_COUNT = 2
     STAGES = "running sums"
     STAGES_ARE_NUMBERS = True
 
@@ -213,12 +221,6 @@ class Addition(Part, Task, tag="addition", frozen=True):
     def check(self) -> None:
         if self.operands < 2:
             raise SettingError(f"data.task.operands={self.operands}: addition needs at least 2 operands")
-
-    def check_counts(self, counts: tuple[int, ...]) -> None:
-        if min(counts) < 2:
-            raise SettingError(
-                f"test.counts={list(counts)}: a sum has at least 2 operands; expected numbers of them, such as [2]"
-            )
 
 
 class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
@@ -280,6 +282,7 @@ class Multiplication(Part, Task, tag="multiplication", frozen=True):
 
     OPERATOR = "*"
     EXACT_ANSWER = False
+    LEAST_COUNT = 1
     STAGES = "running sums"
     STAGES_ARE_NUMBERS = True
 
@@ -310,9 +313,6 @@ class Multiplication(Part, Task, tag="multiplication", frozen=True):
         from lengen.tasks.multiplication import Multiplication as Mathematics
 
         return Mathematics(self)
-
-    def check_counts(self, counts: tuple[int, ...]) -> None:
-        """Any number of digits of the second factor."""
 
 
 class Parity(Part, Task, tag="parity", frozen=True):
@@ -563,7 +563,12 @@ class _OfAlphabet(_Skewed, frozen=True):
 
 
 class Sorting(_OfAlphabet, tag="sorting", frozen=True):
-    """Sequences of numbers, put in order: 5 3 1 4 2 ⊥ 1 2 3 4 5."""
+    """Sequences of numbers, put in order: 5 3 1 4 2 ⊥ 1 2 3 4 5.
+
+    A tested count is how often each number stands there; 1 draws them independently.
+    """
+
+    LEAST_COUNT = 1
 
     repeats: Share = 0.0
     """Share of the training sequences, of length l, that draw from only l // 2 numbers."""
@@ -572,9 +577,6 @@ class Sorting(_OfAlphabet, tag="sorting", frozen=True):
         from lengen.tasks.sorting import Sorting as Mathematics
 
         return Mathematics(self)
-
-    def check_counts(self, counts: tuple[int, ...]) -> None:
-        """How often each number is repeated; 1 draws them independently."""
 
 
 class NextLarger(_OfAlphabet, tag="next_larger", frozen=True):

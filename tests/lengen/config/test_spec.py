@@ -298,7 +298,7 @@ def test_nearest_names_what_is_close_or_all_there_is():
         (["train.stop_at=1.01"], "train.stop_at=1.01: expected float <= 1"),
         (["train.patience=0"], "train.patience=0: expected int >= 1"),
         (["test.attention=[[2,2]]", "model.architecture=encoder_decoder"], "need model.architecture=decoder"),
-        (["test.counts=1..3"], "test.counts=[1, 2, 3]: a sum has at least 2 operands"),
+        (["test.counts=1..3"], "test.counts=[1, 2, 3]: problems of data.task=addition have at least 2 operands"),
         (
             ['data.task={"kind": "running_xor", "digits": 3}', "test.counts=1"],
             "data.task.base=10: an exclusive or is of bits; set data.task.base=2",
