@@ -1,4 +1,4 @@
-"""Intervals and medians for counts; pure functions on plain numbers, no torch.
+"""Intervals for counts and for medians; pure functions on plain numbers, no torch.
 
 Counts or per-seed values enter, numbers and intervals leave. Two sources of variance are kept apart here: which
 examples were tested (binomial: Wilson), and which seed was trained (order statistics). Both together, and differences:
@@ -18,14 +18,6 @@ class Interval(NamedTuple):
 
     low: float
     high: float
-
-
-class SeedInterval(NamedTuple):
-    """A closed interval for the median over seeds, with the confidence it really has."""
-
-    low: float
-    high: float
-    coverage: float
 
 
 def wilson(correct: float, n: float, z: float = Z95) -> Interval:
@@ -58,33 +50,15 @@ def wilson(correct: float, n: float, z: float = Z95) -> Interval:
     return Interval(low, high)
 
 
-def median(values: Sequence[float]) -> float:
-    """Middle value, or the mean of the two middle ones.
-
-    Raises:
-        ValueError: when there is no value.
-
-    >>> median([0.1, 0.9, 0.4])
-    0.4
-    """
-    if not values:
-        raise ValueError("median: expected at least one value, got none")
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    if len(ordered) % 2:
-        return float(ordered[middle])
-    return float(ordered[middle - 1] + ordered[middle]) / 2
-
-
-def seed_interval(values: Sequence[float]) -> SeedInterval:
+def seed_interval(values: Sequence[float]) -> Interval:
     """Interval for the median over seeds from order statistics: no distribution is assumed.
 
     The k-th smallest and k-th largest of n values enclose the median with probability
     1 - 2 P(Binomial(n, 1/2) < k). The largest k that keeps 95 % is taken. Below six seeds no k reaches
-    that: then the smallest and largest value are given, with the coverage they have (two seeds 0.5, three 0.75).
+    that: then the smallest and largest value are given, which enclose it less often (of two seeds 0.5, of three 0.75).
 
     >>> seed_interval([0.2, 0.9, 0.5])
-    SeedInterval(low=0.2, high=0.9, coverage=0.75)
+    Interval(low=0.2, high=0.9)
 
     Raises:
         ValueError: when there is no value.
@@ -99,4 +73,4 @@ def seed_interval(values: Sequence[float]) -> SeedInterval:
         if 1 - 2 * longer / 2**n < 0.95:
             break
         best, tail = k, longer
-    return SeedInterval(ordered[best - 1], ordered[n - best], 1 - 2 * tail / 2**n if n > 1 else 0.0)
+    return Interval(ordered[best - 1], ordered[n - best])

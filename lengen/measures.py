@@ -3,6 +3,7 @@
 A measure is a numerator and a denominator of a finished run, a region a set of test cells seen from the trained range.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 
 from lengen.config.part import build
 from lengen.config.sections import DataSpec
-from lengen.records import Run
+from lengen.metrics import EXACT_MATCH
+from lengen.records import Grid, Run
 
 LEARNED = 0.95
 """Exact match at the longest trained length, median over seeds, from which on a model has learned what it was trained
@@ -86,6 +88,12 @@ class Trained:
         (True, True, False, False)
         """
         return bool(self.holds(np.array(cell[0]))) and (*cell, 1)[1] <= self.second
+
+
+def exact_at_longest(grid: Grid, span: Trained) -> float:
+    """Exact match at the longest trained length, over all trained counts; NaN where that was not tested."""
+    cells = [cell for cell in grid.scores if cell[0] == span.length and span.has(cell)]
+    return grid.total(cells, "teacher_forced").rate(EXACT_MATCH.numerator) if cells else math.nan
 
 
 def trained(run: Run) -> Trained:

@@ -139,19 +139,12 @@ def _decode(sort: type, value: Any) -> Any:
     if value["kind"] not in known:
         kind = cut(value["kind"])
         raise ValueError(f"unknown {sort.AXIS.split(' ', 1)[1]} '{kind}'{nearest(kind, list(known))}")
-    return _Nested.read(value, known[value["kind"]])
-
-
-class _Nested:
-    """Messages of nested parts carry the path that the outer reader cannot know."""
-
-    @staticmethod
-    def read(value: dict[str, Any], sort: type[Part]) -> Part:
-        try:
-            return msgspec.convert(value, sort, dec_hook=_decode)
-        except msgspec.ValidationError as error:
-            text, _, place = str(error).partition(" - at `$")
-            raise ValueError(f"{text} - at `${place.rstrip('`')}`") from None
+    try:
+        return msgspec.convert(value, known[value["kind"]], dec_hook=_decode)
+    except msgspec.ValidationError as error:
+        # messages of nested parts carry the path that the outer reader cannot know
+        text, _, place = str(error).partition(" - at `$")
+        raise ValueError(f"{text} - at `${place.rstrip('`')}`") from None
 
 
 def _sentence(error: str, value: Any, path: str, sort: type) -> str:

@@ -4,8 +4,8 @@ Runs of one experiment enter, their exact match at the edge of the trained range
 """
 
 from collections.abc import Sequence
+from statistics import median
 
-from lengen.intervals import median
 from lengen.measures import LEARNED, trained
 from lengen.plotting.words import share
 from lengen.records import Run

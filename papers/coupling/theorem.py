@@ -25,9 +25,6 @@ from papers.coupling.profiles import SCRATCHPAD
 if TYPE_CHECKING:
     from lengen.models import Transformer
 
-if TYPE_CHECKING:
-    from lengen.models import Transformer
-
 DIGIT_HINGES = 21
 """Sums of a column, the carry into it included, are 0 to 19; every one begins at a hinge and ends at the next."""
 HIDDEN = 2 * DIGIT_HINGES + 3

@@ -17,9 +17,8 @@ from lightning.pytorch.loggers.logger import Logger
 
 from lengen.callbacks import METRICS, VALIDATION
 from lengen.config.spec import Spec
-from lengen.measures import Trained
+from lengen.measures import Trained, exact_at_longest
 from lengen.progress import Progress
-from lengen.records import Grid
 from lengen.training import run as lengen
 from lengen.training.divergence import DivergedError
 from lengen.whole_files import write_whole
@@ -48,13 +47,6 @@ def best(tried: Sequence[Tried]) -> Tried:
     0.003
     """
     return max(tried, key=lambda one: (one.learned, one.validation))
-
-
-def at_longest(grid: Grid, span: Trained) -> float:
-    """Exact match at the longest trained length, over all trained counts."""
-    cells = [cell for cell in grid.scores if cell[0] == span.length and span.has(cell)]
-    counts = [grid.scores[cell]["teacher_forced"] for cell in cells]
-    return sum(count["correct"] for count in counts) / sum(count["n"] for count in counts)
 
 
 def execute(
@@ -118,7 +110,7 @@ def _train(
     outcome, found = None, Tried(rate, -1.0, 0.0, 0.0)
     with contextlib.suppress(DivergedError):
         outcome = training.run(seed, folder, report, loggers)
-        learned = at_longest(outcome.grid, Trained(spec.data.task.longest, spec.data.task.most))
+        learned = exact_at_longest(outcome.grid, Trained(spec.data.task.longest, spec.data.task.most))
         found = Tried(rate, learned, outcome.info["scalars"][VALIDATION], outcome.info["seconds_training"])
     write_whole(done, json.dumps(found._asdict()))
     return found, outcome

@@ -3,6 +3,7 @@
 import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -17,12 +18,10 @@ from lengen.across_tasks import (
     probability_of_improvement,
     stratified_interval,
 )
-from lengen.intervals import median
-from lengen.measures import trained
+from lengen.measures import LEARNED, trained
 from lengen.records import Run
 from papers.matrix.measures import RIGHT, above_guessing, accuracy_beyond, counts_by_length, guessing, reach
 from papers.matrix.scores import Cell, cells, compared, has_learned, learned_by, named, of_trick, seeds_told
-from papers.matrix.spec import LEARNED
 from papers.matrix.tasks import TASKS
 
 FURTHEST = 5.0

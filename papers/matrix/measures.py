@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from lengen.config.tasks import Parity
-from lengen.measures import Family, Measure, Missing, OfRun, short, trained
+from lengen.measures import Family, Measure, Missing, OfRun, exact_at_longest, short, trained
 from lengen.records import Run
 
 RIGHT = 0.9
@@ -97,7 +97,7 @@ def above_guessing(run: Run) -> float:
 
 def learned(run: Run) -> float:
     """Exact match at the longest trained length."""
-    return by_length(run)[trained(run).length]
+    return exact_at_longest(run.grid, trained(run))
 
 
 MEASURES: Mapping[str, Measure | Family] = {

@@ -1,16 +1,16 @@
 """Finished runs of the matrix as tables: the state of each cell, and scores over tasks for aggregates."""
 
 from collections.abc import Callable, Mapping, Sequence
+from statistics import median
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from lengen.across_tasks import Scores
 from lengen.config.experiment import Runs
-from lengen.intervals import median
+from lengen.measures import LEARNED
 from lengen.records import Run, to_table
 from papers.matrix.measures import accuracy_beyond, by_count, learned, reach, reach_in_count
-from papers.matrix.spec import LEARNED
 
 State = Literal["refused", "not run", "untested", "tested"]
 """Of a cell: tested where the median over seeds at the longest trained length is at least `LEARNED`."""

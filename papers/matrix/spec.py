@@ -13,6 +13,7 @@ from lengen.config.part import Count, NotNegative, SettingError, Share, Size
 from lengen.config.position_ids import Consecutive
 from lengen.config.sections import DataSpec, Section, TestSpec
 from lengen.config.spec import Spec, check
+from lengen.measures import LEARNED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 
     from lengen.progress import Progress
     from lengen.training.run import Outcome
-
-
-LEARNED = 0.95
-"""Exact match at the longest trained length from which a model has learned its trained range."""
 
 
 class ChoiceSpec(Section, frozen=True):

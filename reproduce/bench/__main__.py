@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from lengen.machine import cores, machine
+from reproduce import is_sentence
 from reproduce.cli import Parser
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import write_bytes, write_text
@@ -126,7 +127,7 @@ def main(arguments: Sequence[str] | None = None, tiny: bool = False) -> int:
         return _compare(options, tiny) if options.against is not None else _measure(options, tiny)
     except ValueError as error:
         # BenchError is of __main__ where this file is the program.
-        if not isinstance(error, BenchError) and not type(error).__module__.startswith("reproduce."):
+        if not isinstance(error, BenchError) and not is_sentence(error):
             raise
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         return 2

@@ -5,12 +5,13 @@ code in ``peers.json``; what leaves are Markdown and an SVG. What was not measur
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lengen.timing import Entry, Spread, slower
 from reproduce.bench.rounding import OVERRIDE, Pair, as_cells
+from reproduce.output.markdown import table
 
 PEERS = "peers.json"
 COMMAND = "python -m reproduce.bench --page"
@@ -20,8 +21,7 @@ HEADER = f"""\
 Written by `{COMMAND}` from [results/bench](../results/bench); every number stands beside the command that measured it.
 Ratios are medians over turns in which both sides did the same work one after the other on one machine, in
 processor time where nothing else is said; in brackets the tenth and ninetieth percentile over the turns, which are the
-noise. Absolute numbers are of that machine and only stand beside the ratios.
-"""
+noise. Absolute numbers are of that machine and only stand beside the ratios."""
 AXES = {
     "digits": "digits",
     "operands": "operands",
@@ -97,15 +97,15 @@ def page(
             fitted(measured),
         ]
         at = ", ".join(f"`{commit}`" for commit in measured.commits)
-        note = [f"Measured at {at}; settings have the sizes that they had there.\n"] if at else []
-        parts += [f"## {measured.machine}\n", *note, *(section for section in sections if section)]
+        note = [f"Measured at {at}; settings have the sizes that they had there."] if at else []
+        parts += [f"## {measured.machine}", *note, *(section for section in sections if section)]
         if figure and measured is with_scaling(machines):
-            parts.append(f"![time and memory of a training step along each axis, both logarithmic]({figure})\n")
+            parts.append(f"![time and memory of a training step along each axis, both logarithmic]({figure})")
     if peers:
         parts.append(others(peers))
     if rounded:
         parts.append(precision(rounded))
-    return "\n".join(parts)
+    return "\n\n".join(parts) + "\n"
 
 
 def compared(measured: Measured) -> str:
@@ -129,7 +129,7 @@ def compared(measured: Measured) -> str:
         else "Nothing became slower by more than its noise."
     )
     head = ("name", "what", "times faster", "base", "now", "unit", "made by")
-    return f"### Against {', '.join(dict.fromkeys(against))}\n\n{table(head, rows)}\n{said}\n"
+    return f"### Against {', '.join(dict.fromkeys(against))}\n\n{table(head, rows)}\n\n{said}"
 
 
 def starts(measured: Measured) -> str:
@@ -173,7 +173,7 @@ def scaled(measured: Measured) -> str:
     if not rows:
         return ""
     exponents = table(("axis", "exponent of", "time", "memory", "made by"), rows)
-    made = "\nThe points through which they were fitted, of the same command:\n\n"
+    made = "\n\nThe points through which they were fitted, of the same command:\n\n"
     return f"### Scaling\n\n{exponents}{made}{table(('axis', 'size', 'ms a step', 'MiB at most'), points)}"
 
 
@@ -239,20 +239,6 @@ def _bracketed(spread: object) -> str:
     if isinstance(spread, Sequence) and not isinstance(spread, str):
         return f" ({' to '.join(number(float(bound)) for bound in spread)})"
     return f" ({spread})"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A Markdown table.
-
-    >>> print(table(("a", "b"), [(1, "x|y")]))
-    | a | b |
-    |---|---|
-    | 1 | x\\|y |
-    <BLANKLINE>
-    """
-    cells = [[str(cell).replace("|", "\\|") for cell in line] for line in (head, *rows)]
-    first, *lines = ["| " + " | ".join(line) + " |" for line in cells]
-    return "\n".join([first, "|" + "---|" * len(head), *lines]) + "\n"
 
 
 def number(measured: float) -> str:

@@ -18,6 +18,7 @@ from lengen.records import Run
 from reproduce.comparison.rows import CHECKED
 from reproduce.comparison.stored import stored
 from reproduce.output import listing, terminal
+from reproduce.output.markdown import table
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
 from reproduce.store.atomic_files import readable
@@ -249,8 +250,7 @@ def print_beside(rows: Sequence[tuple[str, ...]], form: str) -> None:
         terminal.show("", BESIDE, "", beside(rows))
     else:
         names = ("experiment", "profile", "seed", "made with", "in the trained range", "outside")
-        lines = [f"| {' | '.join(row)} |" for row in (names, ["---"] * len(names), *rows)]
-        print("\n".join([BESIDE, "", *lines]))
+        print("\n".join([BESIDE, "", table(names, rows)]))
 
 
 def report_command(options: argparse.Namespace) -> int:
@@ -350,11 +350,8 @@ def _refresh_reference(paper: str, reference: Store) -> None:
 def _refresh_pages(reference: Store) -> None:
     """What the pages of a checkout say of claims follows its reference runs, whichever were promoted."""
     from reproduce import publication
-    from reproduce.comparison import blocks
 
     repository = checkout()
     if repository is not None and reference.path.parent == repository / "results":
-        for page in blocks.write(repository, reference):
-            print(readable(page))
         for path in publication.write(repository):
             print(readable(path))

@@ -9,6 +9,7 @@ compared on the cells that both tested and that lie in the region of both traine
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import median
 from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
@@ -17,8 +18,7 @@ from lengen.config.experiment import Experiment
 from lengen.config.model import ModelSpec
 from lengen.config.part import SettingError
 from lengen.config.paths import read
-from lengen.config.spec import Spec
-from lengen.intervals import Interval, median, seed_interval, wilson
+from lengen.intervals import Interval, seed_interval, wilson
 from lengen.measures import Missing, OfRun, short
 from lengen.seed_intervals import Term, combined
 from reproduce.comparison import effects
@@ -320,7 +320,7 @@ class Ordered(_Claim, frozen=True, kw_only=True, tag="ordered"):
 
     def find(self, sides: Sides) -> Finding:
         """Neighbours are compared."""
-        ordered = sorted(sides.left, key=lambda tested: _field(tested.spec, self.by))
+        ordered = sorted(sides.left, key=lambda tested: read(tested.spec, self.by))
         _two(ordered)
         return self._worst([self._pair(a, b) for a, b in itertools.pairwise(ordered)])
 
@@ -355,7 +355,7 @@ class Gain(_TwoSided, frozen=True, kw_only=True, tag="gain"):
 
     def find(self, sides: Sides) -> Finding:
         """The two ends of the field are compared."""
-        both = [{tested.name: _field(tested.spec, self.by) for tested in side} for side in sides[:2]]
+        both = [{tested.name: read(tested.spec, self.by) for tested in side} for side in sides[:2]]
         sizes = sorted({size for side in both for size in side.values()})
         profile = sides.left[0].profile
         if len(sizes) < 2:
@@ -469,10 +469,6 @@ def _at_floor(*samples: Sample) -> bool:
 def _two(tested: Sequence[Tested]) -> None:
     if len(tested) < 2:
         raise Missing(f"only {short(tested[0].name)} has a {tested[0].profile} size; two are needed", absent=True)
-
-
-def _field(spec: Spec, path: str) -> Any:
-    return read(spec, path)
 
 
 def _size(model: ModelSpec) -> tuple[int, int]:
@@ -607,10 +603,9 @@ class Measured(_Number, frozen=True, kw_only=True, tag="measured"):
             words = f"at {' x '.join(map(str, cell[:1] if tested.curve else cell))}"
         between_seeds = None
         if len(tested.runs) > 1:
-            spread = seed_interval(rates[cell])
-            between_seeds = Interval(spread.low, spread.high)
+            between_seeds = seed_interval(rates[cell])
             scale = scale_of(tested.vocabulary.measure(side.measure).proportion)
-            words += f"{' ' if words else ''}seeds {span(spread.low, spread.high, scale)}"
+            words += f"{' ' if words else ''}seeds {span(*between_seeds, scale)}"
         return medians[cell], sizes[cell], words, between_seeds
 
 

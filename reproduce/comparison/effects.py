@@ -102,9 +102,7 @@ def required(row: Row) -> str:
     """
     if not isinstance(row.published, str) or not row.scale:
         return f"{row.relation} {effect(row.published, row.scale)}"
-    text = (
-        re.sub(NUMBER, lambda found: effect(float(found[0]), row.scale), row.published) if row.scale else row.published
-    )
+    text = re.sub(NUMBER, lambda found: effect(float(found[0]), row.scale), row.published)
     return f"{row.relation} {text.replace(' % to ', ' to ')}"
 
 

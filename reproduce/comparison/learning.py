@@ -6,27 +6,25 @@ at the most trained operands where it reads more of them, each by itself and nev
 """
 
 from collections.abc import Iterator
+from statistics import median
 
-from lengen.intervals import median
 from lengen.measures import LEARNED, Missing, OfRun, Scored, short
 from reproduce.comparison.checks import Claim, Sides
 from reproduce.comparison.effects import effect, scale_of
 from reproduce.comparison.evidence import Side, Tested
 from reproduce.comparison.regions import Cells
 
-LEAST = LEARNED
-"""Exact match (median over seeds) from which on a model has learned; a claim may name another condition."""
-
 
 def unlearned(claim: Claim, sides: Sides) -> dict[str, list[str]]:
     """What was not reached -> the experiments that did not reach it, each with what it did; empty where all have
     learned.
 
-    It is empty, too, where the claim asks for nothing. Weights set by hand have nothing to learn.
+    It is empty, too, where the claim asks for nothing. A claim may name another condition than `LEARNED`. Weights set
+    by hand have nothing to learn.
     """
     if claim.learned is not None and not claim.learned.asks:
         return {}
-    least = LEAST if claim.learned is None or claim.learned.least is None else claim.learned.least
+    least = LEARNED if claim.learned is None or claim.learned.least is None else claim.learned.least
     found: dict[str, list[str]] = {}
     told: set[str] = set()
     for side, some in ((claim.one, sides.left), (claim.other, sides.right)):
@@ -87,15 +85,8 @@ def edges(tested: Tested, side: Side, everywhere: bool = False) -> list[tuple[Ce
     longest, most = max(n for n, _ in trained), max(m for _, m in trained)
     lengths = [n for n, _ in asked]
     found: list[tuple[Cells, str]] = []
-    if everywhere or any(n not in {n for n, _ in trained} and _beyond(tested, n) for n in lengths) or span.second == 1:
+    if everywhere or any(not tested.trained.has((n,)) for n in lengths) or span.second == 1:
         found.append(([cell for cell in trained if cell[0] == longest], f"at its longest trained length {longest}"))
     if span.second > 1 and not tested.curve and (everywhere or any(m > span.second for _, m in asked)):
         found.append(([cell for cell in trained if cell[1] == most], f"at its most trained operands {most}"))
     return found
-
-
-def _beyond(tested: Tested, length: int) -> bool:
-    """Whether operands of a length were left out of training, below or above the longest."""
-    import numpy as np
-
-    return not bool(tested.trained.holds(np.array([length]))[0])

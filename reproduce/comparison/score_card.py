@@ -4,7 +4,7 @@ Rows enter, counts leave. Of the profiles that a claim was checked at the larges
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from reproduce.comparison.rows import CHECKED, DIFFERS, FLOOR, NOT_RUN, ORDER, REPRODUCED, UNDECIDED, UNTESTED, Row
 
@@ -13,12 +13,15 @@ LARGEST = CHECKED[::-1]
 SHOWN = (REPRODUCED, DIFFERS, UNDECIDED, UNTESTED, FLOOR, NOT_RUN)
 
 
-def decisive(rows: Iterable[Row]) -> Mapping[str, Row]:
-    """Claim -> its row at the largest profile that has a verdict; a row that is not run where none has."""
+def decisive(rows: Sequence[Row]) -> Mapping[str, Row]:
+    """Claim -> its row at the largest profile that has a verdict; a row that is not run where none has.
+
+    Claims keep the order of the rows.
+    """
     found: dict[str, Row] = {}
     for row in sorted((row for row in rows if row.kind == "claim"), key=_rank):
         found.setdefault(row.id, row)
-    return found
+    return {row.id: found[row.id] for row in rows if row.kind == "claim"}
 
 
 def _rank(row: Row) -> tuple[bool, int]:

@@ -12,6 +12,7 @@ from reproduce.comparison import score_card
 from reproduce.comparison.effects import asked_of, compared, interval, seeds, show
 from reproduce.comparison.rows import COLUMNS, EQUAL, SETTING, Row
 from reproduce.comparison.verdicts import OPEN
+from reproduce.output.markdown import table
 
 RULES = """\
 A **claim** is reproduced when its inequality holds on all of the 95 % interval, differs when it holds nowhere on it,
@@ -97,10 +98,13 @@ def to_markdown(
 
 def score_table(rows: Sequence[Row], name: str) -> str:
     """The score card of one store as a Markdown table."""
-    lines = [line([name, "claims", *score_card.SHOWN]), line(["---"] * (2 + len(score_card.SHOWN)))]
-    for said, counts in score_card.card(rows):
-        lines.append(line([said, str(counts.total()), *(str(counts[verdict]) for verdict in score_card.SHOWN)]))
-    return "\n".join(lines)
+    return table(
+        [name, "claims", *score_card.SHOWN],
+        (
+            [said, counts.total(), *(counts[verdict] for verdict in score_card.SHOWN)]
+            for said, counts in score_card.card(rows)
+        ),
+    )
 
 
 def _open(rows: Sequence[Row]) -> str:
@@ -108,12 +112,11 @@ def _open(rows: Sequence[Row]) -> str:
     found = [row for row in score_card.decisive(rows).values() if row.verdict in OPEN]
     if not found:
         return "Nothing."
-    head = ["id", "profile", "verdict", "why", "what would decide it"]
-    lines = [line(head), line(["---"] * len(head))]
-    for row in sorted(found, key=lambda row: not row.headline):
-        name = f"{row.id} (headline)" if row.headline else row.id
-        lines.append(line([name, row.profile, row.verdict, row.why, row.decide]))
-    return "\n".join(lines)
+    found.sort(key=lambda row: not row.headline)
+    return table(
+        ["id", "profile", "verdict", "why", "what would decide it"],
+        ([_id(row), row.profile, row.verdict, row.why, row.decide] for row in found),
+    )
 
 
 def _table(rows: Sequence[Row], reference: Sequence[Row], yours: Sequence[Row]) -> str:
@@ -122,16 +125,19 @@ def _table(rows: Sequence[Row], reference: Sequence[Row], yours: Sequence[Row]) 
     here = {(row.kind, row.id, row.profile if row.kind == "claim" else ""): row for row in yours}
     limit = "required" if any(row.kind == "claim" for row in rows) else "published"
     head = ["id", "place", "statement", "profile", limit, "reference", *(["yours"] if yours else []), "remarks"]
-    lines = [line(head), line(["---"] * len(head))]
+    lines = []
     for row in rows:
         mine = here.get((row.kind, row.id, row.profile if row.kind == "claim" else ""))
         told = there.get((row.kind, row.id, row.profile))
         shown = mine if mine is not None and mine.seeds else row
         remarks = "; ".join(filter(None, [shown.why, shown.deviations]))
-        name = f"{row.id} (headline)" if row.headline else row.id
-        cells = [name, row.place, row.statement, row.profile, asked_of(row), _cell(told)]
-        lines.append(line([*cells, *([_cell(mine)] if yours else []), remarks]))
-    return "\n".join(lines)
+        cells = [_id(row), row.place, row.statement, row.profile, asked_of(row), _cell(told)]
+        lines.append([*cells, *([_cell(mine)] if yours else []), remarks])
+    return table(head, lines)
+
+
+def _id(row: Row) -> str:
+    return f"{row.id} (headline)" if row.headline else row.id
 
 
 def _cell(row: Row | None) -> str:
@@ -145,11 +151,6 @@ def _cell(row: Row | None) -> str:
     return f"**{row.verdict}** {compared(row)}{interval(row)}{size}{age}"
 
 
-def line(cells: Sequence[str]) -> str:
-    """One row of a Markdown table."""
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
-
-
 def claims_block(rows: Sequence[Row]) -> str:
     """The score card, then the claims: statement, place, what is required, what was measured, verdict with its reason.
 
@@ -158,19 +159,14 @@ def claims_block(rows: Sequence[Row]) -> str:
     """
     claims = list(score_card.decisive(rows).values())
     marked = [row for row in claims if row.headline]
-    order = [row.id for row in rows]
     whole = score_card.counted_as(rows)
-    lines = [
-        score_table(rows, "score card"),
-        "",
-        "| claim | place | required | measured | verdict |",
-        "|---|---|---|---|---|",
-    ]
-    for row in sorted(marked or claims, key=lambda row: order.index(row.id)):
+    lines = []
+    for row in marked or claims:
         trained = f", {seeds(row.seeds)}" if row.seeds else ""
         measured = f"{compared(row)}{interval(row)}{trained}" if row.ours is not None else ""
         verdict = f"{row.verdict}: {row.why}" if row.why else row.verdict
         if whole[row.id] != row.verdict:
             verdict += f"; counts as {whole[row.id]} with its parts"
-        lines.append(line((row.statement, row.place, asked_of(row), measured, verdict)))
-    return "\n".join(lines)
+        lines.append((row.statement, row.place, asked_of(row), measured, verdict))
+    head = ("claim", "place", "required", "measured", "verdict")
+    return f"{score_table(rows, 'score card')}\n\n{table(head, lines)}"

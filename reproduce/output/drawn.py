@@ -18,6 +18,7 @@ from lengen.config.experiment import Figure
 from lengen.records import Run
 from reproduce import PROGRAM
 from reproduce.store.atomic_files import write_bytes
+from reproduce.store.provenance import code_digest
 
 LIBRARIES = ("matplotlib", "seaborn", "numpy", "pandas", "pillow", "kiwisolver", "pyparsing", "contourpy")
 """Whose version can change the bytes of a picture, or the numbers in it."""
@@ -43,13 +44,7 @@ def _identity(run: Run) -> list[object]:
 def _program() -> str:
     """A digest of the program and of what it draws with; read once by a process, which does not change while it runs"""
     said = [platform.python_version(), platform.machine(), *(f"{name} {version(name)}" for name in LIBRARIES)]
-    total = hashlib.sha256(json.dumps(said).encode())
-    top = Path(__file__).resolve().parent.parent.parent
-    for package in PROGRAM:
-        for path in sorted((top / package).rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                total.update(f"{path.relative_to(top)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return total.hexdigest()
+    return json.dumps([code_digest(), *said])
 
 
 class Drawn:

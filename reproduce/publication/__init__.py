@@ -1,9 +1,9 @@
-"""What makes the suite citable: claims, data package, crate, reports, model cards and badges, written by ``promote``.
+"""What makes the suite citable: claims, data package, crate, pages, model cards and badges, written by ``promote``.
 
 The committed runs and verdicts enter; files leave, the same bytes from the same runs. In pages with prose numbers stand
 between marks alone, so they are never older than the runs.
 
-    papers/<paper>/REPORT.md        prose by hand, facts between marks             report
+    README.md, papers/*/*.md, docs  prose by hand, facts between marks             blocks, front_page, report
     results/claims.csv              every claim under a stable id                  claims
     results/datapackage.json        every CSV file and what its columns mean       datapackage
     results/schemas/*.json          the columns
@@ -14,7 +14,7 @@ between marks alone, so they are never older than the runs.
 
 from pathlib import Path
 
-from reproduce.publication import badges, cards, claims, crate, datapackage, report
+from reproduce.publication import badges, blocks, cards, claims, crate, datapackage
 from reproduce.publication.facts import gather
 from reproduce.store.atomic_files import write_text
 
@@ -25,7 +25,7 @@ def pages(repository: Path) -> dict[Path, str]:
     results = repository / "results"
     found = {results / "claims.csv": claims.to_csv(facts)}
     found |= {results / "badges" / name: text for name, text in badges.badges(facts).items()}
-    found |= report.reports(facts)
+    found |= {page: blocks.filled(page.read_text(encoding="utf-8"), facts) for page in blocks.pages(repository)}
     found |= cards.cards(facts)
     found |= {results / "schemas" / name: text for name, text in datapackage.schemas().items()}
     found[results / "datapackage.json"] = datapackage.package(facts)

@@ -10,6 +10,7 @@ from pathlib import Path
 from lengen.config.spec import Spec, from_dict
 from lengen.records import Run
 from reproduce.output.description import fields
+from reproduce.output.markdown import table
 from reproduce.publication.facts import Facts
 from reproduce.runs import spent
 from reproduce.runs.accuracy import accuracies
@@ -19,6 +20,7 @@ from reproduce.store.store import WEIGHTS
 CARD_NAME = "README.md"
 SECTIONS = ("data", "model", "train")
 """Sections of a setting that a card shows."""
+WEIGHTS_HEAD = ("weights", "in the trained range", "outside", "updates", "training", "commit")
 CARD = """\
 ---
 {head}
@@ -40,8 +42,6 @@ model = lengen.load("{name}")
 Exact match of the whole response over all tested cells, with the true text before each token; what follows for the
 claims stands in [comparison.md]({comparison}).
 
-| weights | in the trained range | outside | updates | training | commit |
-|---|---|---|---|---|---|
 {weights}
 
 ## What it is not for
@@ -51,8 +51,6 @@ its trained range it is something to be measured, not a calculator.
 
 ## Its setting, at profile {profile}
 
-| field | value |
-|---|---|
 {setting}
 """
 
@@ -91,20 +89,19 @@ def _card(name: str, runs: Sequence[Run]) -> str:
         title=paper.title,
         claim=experiment.claim,
         comparison="/".join([".."] * name.count("/")) + "/comparison.md",
-        weights="\n".join(_line(run) for run in runs),
+        weights=table(WEIGHTS_HEAD, map(_line, runs)),
         task=spec.data.task.name,
         profile=shown.profile,
-        setting="\n".join(_setting(shown)),
+        setting=table(("field", "value"), _setting(shown)),
     )
 
 
-def _line(run: Run) -> str:
+def _line(run: Run) -> list[str]:
     inside, outside = accuracies(run)
     where = f"{run.profile}/seed-{run.seed}/v{run.version}/{WEIGHTS}"
     steps = run.metrics[-1][0] if run.metrics else 0
     minutes = f"{spent.training(run) / 60:.1f} min, {run.info['device']}"
-    cells = [f"[{where}]({where})", inside, outside, f"{steps:,}", minutes, str(run.info["commit"])[:7]]
-    return f"| {' | '.join(cells)} |"
+    return [f"[{where}]({where})", inside, outside, f"{steps:,}", minutes, str(run.info["commit"])[:7]]
 
 
 def _number(run: Run, name: str) -> float:
@@ -113,11 +110,11 @@ def _number(run: Run, name: str) -> float:
     return value
 
 
-def _setting(run: Run) -> list[str]:
+def _setting(run: Run) -> list[tuple[str, str]]:
     spec = run.info["spec"]
     assert isinstance(spec, dict)
     rows = [row for section in SECTIONS for row in fields(section, [spec[section]])]
-    return [f"| `{path}` | {value} |" for path, value in rows if value]
+    return [(f"`{path}`", value) for path, value in rows if value]
 
 
 def _yaml(head: Mapping[str, object]) -> list[str]:

@@ -4,11 +4,10 @@ An id is ``paper/claim``: the name of the paper's folder and the id of the claim
 that a claim was checked at the largest counts, as in the score card.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from lengen.records import to_table
 from reproduce.comparison.effects import show
-from reproduce.comparison.rows import Row
 from reproduce.comparison.score_card import decisive
 from reproduce.publication.facts import Facts
 from reproduce.runs.catalogue import CATALOGUE
@@ -24,16 +23,10 @@ def to_csv(facts: Facts) -> str:
     return to_table(COLUMNS, ([show(cell) for cell in line] for line in _lines(facts)))
 
 
-def ordered(rows: Sequence[Row]) -> list[Row]:
-    """The line of each claim that counts, in the order of the comparison."""
-    place = {row.id: i for i, row in reversed(list(enumerate(rows)))}
-    return sorted(decisive(rows).values(), key=lambda row: place[row.id])
-
-
 def _lines(facts: Facts) -> Iterator[list[object]]:
     for name, rows in facts.rows.items():
         paper = CATALOGUE.paper(name)
-        for row in ordered(rows):
+        for row in decisive(rows).values():
             yield [
                 f"{name}/{row.id}",
                 name,

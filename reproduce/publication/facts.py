@@ -24,7 +24,7 @@ class Facts:
     """Of the suite."""
     reference: Store
     rows: Mapping[str, Sequence[Row]]
-    """Paper -> lines of its comparison, of the papers that have runs."""
+    """Paper -> lines of its comparison."""
     runs: Mapping[str, Sequence[Run]]
     """Paper -> its runs, without their records."""
 
@@ -33,7 +33,7 @@ def gather(repository: Path) -> Facts:
     """The facts of a checkout; raises `StoreError` for a damaged run."""
     reference = Store(repository / "results", "reference")
     project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    papers = [name for name in CATALOGUE.papers() if (reference.path / name / "comparison.csv").is_file()]
+    papers = CATALOGUE.papers()
     return Facts(
         repository=repository,
         version=project["version"],

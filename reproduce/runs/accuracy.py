@@ -13,13 +13,6 @@ def accuracies(done: Run) -> tuple[str, str]:
     return inside, outside
 
 
-def at_longest(done: Run) -> float:
-    """Exact match at the longest trained length, over all trained counts; NaN where that was not tested."""
-    span = trained(done)
-    cells = [cell for cell in done.grid.scores if cell[0] == span.length and span.has(cell)]
-    return done.grid.total(cells, "teacher_forced").rate(EXACT_MATCH.numerator) if cells else math.nan
-
-
 def shares(done: Run) -> tuple[float, float]:
     """Exact match in and outside the trained range over all examples of the tested cells; NaN where none is tested."""
     span, cells = trained(done), list(done.grid.scores)

@@ -8,12 +8,12 @@ import pytest
 from lengen.config.overlay import overlay
 from lengen.config.part import SettingError
 from lengen.config.spec import check
-from lengen.measures import Trained
+from lengen.measures import Trained, exact_at_longest
 from lengen.progress import Progress
 from lengen.training import run as lengen
 from lengen.training.build import load
 from papers.matrix import chosen
-from papers.matrix.chosen import Tried, at_longest, best
+from papers.matrix.chosen import Tried, best
 from papers.matrix.experiments import cell
 from papers.matrix.settings import RATES
 from reproduce.runs.estimate import cost
@@ -68,7 +68,7 @@ def test_a_model_that_no_rate_teaches_is_trained_once_more(trained, tmp_path):
     assert scalars["budgets"] == 3 and "3 times the budget" in outcome.info["notes"][1]
     assert all(scalars[f"exact_at_longest_with_{one:g}"] < 0.95 for one in rates)
     assert load(spec, tmp_path / lengen.WEIGHTS) is not None and (tmp_path / "metrics.csv").exists()
-    assert at_longest(outcome.grid, Trained(spec.data.task.longest, 1)) < 0.95
+    assert exact_at_longest(outcome.grid, Trained(spec.data.task.longest, 1)) < 0.95
     trained.clear()
     again = spec.run(0, tmp_path, silent)
     assert trained == [(rate, 3 * steps)], "what is over is not made again"

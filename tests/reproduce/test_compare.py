@@ -14,9 +14,10 @@ import pytest
 from lengen.config.spec import change
 from lengen.intervals import wilson
 from lengen.records import Counts, Grid
-from reproduce.comparison import blocks, compare, effects, score_card
+from reproduce.comparison import compare, effects, score_card
 from reproduce.comparison.checks import Claim
 from reproduce.comparison.published import Published, PublishedError
+from reproduce.publication.front_page import answer
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store, results_root
 from tests.reproduce.made import EVERY, N, both, claim, experiment, number, outside, run, spec, three
@@ -161,7 +162,7 @@ def test_a_value_of_one_length_says_which():
     reaches = claim(threshold=0.5, region="longest")
     row = row_of(reaches, run(A, outside(1.0, 0.75)))
     assert (row.left_at, effects.compared(row)) == ("6", "75.0 % at 6")
-    assert blocks.answer([dataclasses.replace(row, headline=True, verdict="reproduced")]).endswith("(75.0 % at 6).")
+    assert answer([dataclasses.replace(row, headline=True, verdict="reproduced")]).endswith("(75.0 % at 6).")
     longer = change(spec(), test={"lengths": (2, 3, 9)})
     other = experiment("p/f/b", declared=longer)
     both_tasks = claim(threshold=0.5, region="longest", left=["p/f/a", "p/f/b"])

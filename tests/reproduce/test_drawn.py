@@ -11,6 +11,7 @@ import pytest
 
 from lengen.config.experiment import Figure
 from reproduce.output import drawn, figures, side_by_side
+from reproduce.store import provenance
 from reproduce.store.store import Store
 from tests.reproduce.drawn import figures as constructed
 
@@ -119,15 +120,18 @@ def test_what_is_not_known_to_lie_in_a_file_is_always_drawn(sheet):
 
 
 def test_one_changed_byte_of_the_program_changes_the_sum_of_all(tmp_path, monkeypatch):
-    module = tmp_path / "reproduce" / "output" / "drawn.py"
+    module = tmp_path / "reproduce" / "store" / "provenance.py"
     module.parent.mkdir(parents=True)
     (tmp_path / "papers").mkdir()
-    monkeypatch.setattr(drawn, "__file__", str(module))
+    monkeypatch.setattr(provenance, "__file__", str(module))
+    monkeypatch.setattr(drawn, "code_digest", provenance.code_digest.__wrapped__)
     sums = []
     for text in ("a = 1", "a = 2"):
         (tmp_path / "papers" / "published.toml").write_text(text)
         sums.append(drawn._program.__wrapped__())
     assert sums[0] != sums[1] == drawn._program.__wrapped__()
+    (tmp_path / "papers" / "README.md").write_text("a page is in no picture")
+    assert sums[1] == drawn._program.__wrapped__()
 
 
 def test_a_page_draws_no_picture_that_it_does_not_show_but_leaves_no_old_one(sheet):

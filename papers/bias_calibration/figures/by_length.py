@@ -2,13 +2,13 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from statistics import median
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lengen import plotting
-from lengen.intervals import median
 from lengen.plotting import NONE, Look, Published, Runs
 from lengen.records import Run
 from papers.bias_calibration.figures import words

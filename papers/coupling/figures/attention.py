@@ -2,12 +2,12 @@
 
 import contextlib
 from collections.abc import Sequence
+from statistics import median
 
 import numpy as np
 from matplotlib.figure import Figure, SubFigure
 
 from lengen import plotting
-from lengen.intervals import median
 from lengen.measures import Missing
 from lengen.plotting import Runs, setting
 from lengen.records import AttentionMap, Run

@@ -1,12 +1,12 @@
 """Figure 3: parity by length."""
 
 from collections.abc import Mapping, Sequence
+from statistics import median
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lengen import plotting
-from lengen.intervals import median
 from lengen.metrics import METRICS
 from lengen.plotting import METHODS, NONE, Published, Runs, setting
 from lengen.records import Run

@@ -75,11 +75,6 @@ def by_construction(run: Run) -> str:
     return f"Constructed (Theorem 4.1)\n{_operands(run)}\n{size(run)}" if run.constructed else by_method(run)
 
 
-def by_precision(run: Run) -> str:
-    """Title where number formats are compared."""
-    return f"{NUMBER_FORMATS[setting(run, 'precision')].name}, constructed\n{_operands(run)}"
-
-
 def _operands(run: Run) -> str:
     return f"for {setting(run, 'count')} operands of {setting(run, 'length')} digits"
 

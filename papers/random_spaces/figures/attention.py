@@ -2,12 +2,12 @@
 
 import dataclasses
 from collections.abc import Sequence
+from statistics import median
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from lengen import plotting
-from lengen.intervals import median
 from lengen.plotting import Runs
 from lengen.records import AttentionMap, Run
 from lengen.vocab import PRINTABLE

@@ -1,13 +1,13 @@
 """Figure 4.5, settings side by side, and the looped decoder of Section 2.1.3: exact match by length."""
 
 from collections.abc import Sequence
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from lengen import plotting
-from lengen.intervals import median
 from lengen.plotting import METHODS, NONE, Published, Runs, first, setting
 from lengen.records import Run
 from papers.random_spaces import lengths

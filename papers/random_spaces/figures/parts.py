@@ -5,6 +5,7 @@ A run's arrays hold one number per example and tested length: ``hits.part.<part>
 """
 
 from collections.abc import Sequence
+from statistics import median
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from lengen import plotting
-from lengen.intervals import median, wilson
+from lengen.intervals import wilson
 from lengen.plotting import COLOURS, NONE, Look, Published, Runs
 from lengen.records import Run
 from papers.random_spaces import lengths as by_length

@@ -7,6 +7,7 @@ trained length at every evaluation.
 
 import math
 from collections.abc import Sequence
+from statistics import median
 
 import matplotlib as mpl
 import numpy as np
@@ -15,7 +16,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from lengen import plotting
-from lengen.intervals import median
 from lengen.plotting import COLOURS, MARKERS, Look, Runs, first
 from lengen.records import Run
 from papers.random_spaces import lengths, sweep

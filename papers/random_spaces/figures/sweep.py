@@ -6,6 +6,7 @@ specifications; losses are means over examples of ``values.answer_loss.<length>`
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from statistics import median
 from typing import Literal
 
 import numpy as np
@@ -16,7 +17,6 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter, NullLocator, PercentFormatter
 
 from lengen import plotting
-from lengen.intervals import median
 from lengen.plotting import METHODS, NONE, Published, Runs
 from lengen.records import Run
 from papers.random_spaces import lengths, sweep

@@ -6,13 +6,13 @@ length, and ``digit_loss.<place>`` (place 1 is the units) at the longest trained
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from statistics import median
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lengen import plotting
-from lengen.intervals import median
 from lengen.measures import Missing
 from lengen.plotting import BLACK, COLOURS, MARKERS, NONE, Look, Published, Runs, first, setting
 from lengen.records import Run

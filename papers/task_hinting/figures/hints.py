@@ -2,13 +2,13 @@
 same runs."""
 
 from collections.abc import Callable, Mapping, Sequence
+from statistics import median
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lengen import plotting
-from lengen.intervals import median
 from lengen.plotting import METHODS, NONE, Published, Runs, first, setting
 from lengen.records import Run
 from papers.task_hinting.figures import panels, words

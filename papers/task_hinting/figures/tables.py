@@ -1,9 +1,10 @@
 """Tables 1 to 3 as lines by length, and as CSV text: standard and tempered softmax."""
 
+from statistics import median
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lengen.intervals import median
 from lengen.plotting import NONE, Published, Runs, first
 from lengen.records import to_table
 from papers.task_hinting.figures import panels, words

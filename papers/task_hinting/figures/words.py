@@ -5,10 +5,10 @@ Everything but the paper's names of training-set sizes is read from the specific
 
 import re
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from lengen.config.sections import NUMBER_FORMATS
-from lengen.intervals import median
 from lengen.plotting import METHODS, Range, Runs, first, plural, setting
 from lengen.records import Run
 

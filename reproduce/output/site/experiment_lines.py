@@ -5,16 +5,17 @@ Declared experiments and the runs that were drawn enter, lines leave; they are f
 
 import math
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import NamedTuple
 
 from lengen.config.experiment import PROFILES, Experiment
-from lengen.intervals import median
-from lengen.measures import LEARNED
+from lengen.measures import LEARNED, exact_at_longest, trained
+from lengen.plotting.learned import edge
 from lengen.records import Run
 from reproduce.comparison import effects
 from reproduce.output.site.claim_cards import run_page
 from reproduce.runs import spent
-from reproduce.runs.accuracy import at_longest, shares
+from reproduce.runs.accuracy import shares
 
 LEARNED_IT, NOT_LEARNED, NOT_RUN = "learned", "not learned", "not run"
 """What experiments are filtered by."""
@@ -60,7 +61,7 @@ def _line(experiment: Experiment, made: Mapping[tuple[str, str], Sequence[Run]])
     store, profile = max(held, key=lambda key: (key[0] == "reference", PROFILES.index(key[1])))
     some = held[store, profile]
     inside, outside = zip(*map(shares, some), strict=True)
-    longest = [at_longest(run) for run in some]
+    longest = [exact_at_longest(run.grid, trained(run)) for run in some]
     seeds = effects.seeds(len(some))
     return Line(
         experiment.figure,
@@ -69,19 +70,19 @@ def _line(experiment: Experiment, made: Mapping[tuple[str, str], Sequence[Run]])
         _percent(inside),
         _percent(longest),
         _percent(outside),
-        _state(some, longest),
+        _state(some),
         _took(some),
         f"{profile} size, {seeds}, {store} runs",
         tuple((f"seed {run.seed}", run_page(run)) for run in some),
     )
 
 
-def _state(some: Sequence[Run], longest: Sequence[float]) -> str:
+def _state(some: Sequence[Run]) -> str:
     """Of weights set by hand, and of what was not tested there, nothing was learned that could be filtered by."""
-    found = [rate for rate in longest if not math.isnan(rate)]
-    if not found or all(run.constructed for run in some):
+    rate = edge(some)
+    if math.isnan(rate) or some[0].constructed:
         return ""
-    return LEARNED_IT if median(found) >= LEARNED else NOT_LEARNED
+    return LEARNED_IT if rate >= LEARNED else NOT_LEARNED
 
 
 def _took(some: Sequence[Run]) -> tuple[str, str, str]:

@@ -98,16 +98,12 @@ def index_card(paper: str, title: str, rows: Mapping[str, Sequence[Row]], file: 
     """What the index shows of a paper: its score card and its headline claims; ``file`` is empty without a page."""
     first = next(iter(rows.values()))
     headlines = [row for row in score_card.decisive(first).values() if row.headline]
-    order = [row.id for row in first]
     return {
         "paper": paper,
         "title": title,
         "file": file,
         "scores": [(name, score_card.card(some)) for name, some in rows.items()],
-        "headlines": [
-            (row, f"{file}#claim-{slug(row.id)}" if file else "")
-            for row in sorted(headlines, key=lambda row: order.index(row.id))
-        ],
+        "headlines": [(row, f"{file}#claim-{slug(row.id)}" if file else "") for row in headlines],
     }
 
 
