@@ -4,9 +4,8 @@ A measure is a numerator and a denominator of a finished run, a region a set of 
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -98,14 +97,13 @@ def exact_at_longest(grid: Grid, span: Trained) -> float:
 
 def trained(run: Run) -> Trained:
     """The trained range of a run, from its own specification."""
-    return trained_range(run.info["spec"]["data"])  # type: ignore[index]
+    return trained_range(build(run.info["spec"]["data"], DataSpec, "data"))  # type: ignore[index]
 
 
-def trained_range(data: Mapping[str, Any]) -> Trained:
-    """The trained range that the data section of a specification, as plain data, states."""
-    made = build(data, DataSpec, "data")
-    lengths: tuple[int, ...] = getattr(made.task, "lengths", ())
-    return Trained(made.task.longest, made.task.most, frozenset(lengths), made)
+def trained_range(data: DataSpec) -> Trained:
+    """The trained range that the data section of a specification states."""
+    lengths: tuple[int, ...] = getattr(data.task, "lengths", ())
+    return Trained(data.task.longest, data.task.most, frozenset(lengths), data)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from lightning import Callback, LightningModule, Trainer
 
-from lengen.training.divergence import diverged
+from lengen.divergence import diverged
 from lengen.whole_files import save_whole
 
 CHECKPOINT = "last.ckpt"

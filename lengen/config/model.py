@@ -309,8 +309,12 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     @property
     def weights(self) -> int:
         """About how many weights its blocks have."""
-        blocks = (1 if self.shared else self.layers) + self.encoder_layers
-        return blocks * self.width * (4 * self.heads * self.head_dim + 3 * self.ff_width)
+        return ((1 if self.shared else self.layers) + self.encoder_layers) * self.block_weights
+
+    @property
+    def block_weights(self) -> int:
+        """Weights of one block: 4 w h k of attention and 2 w f of the feed-forward network, 3 w f where it is gated."""
+        return self.width * (4 * self.heads * self.head_dim + (3 if self.activation == "geglu" else 2) * self.ff_width)
 
     @property
     def attention_bias(self) -> AttentionBias | None:

@@ -8,7 +8,7 @@ decides where everything stands in a written problem, for example (operands, dig
 import math
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from lengen.config.part import Axis, Count, Length, Part, SettingError, Share, Size
+from lengen.config.part import Axis, Count, Length, Part, SettingError, Share, Size, kind_of
 
 if TYPE_CHECKING:
     from lengen.tasks.base import Task as Mathematics
@@ -92,8 +92,8 @@ class Task(Axis):
 
     @property
     def name(self) -> str:
-        """What tells its random numbers from those of other tasks."""
-        raise NotImplementedError
+        """Names its random numbers: test problems of tasks of one name are drawn alike."""
+        return kind_of(self)
 
     @property
     def longest(self) -> int:
@@ -188,10 +188,6 @@ class Addition(Part, Task, tag="addition", frozen=True):
     """Most trained operands."""
     from_zero: bool = True
     """The stages begin with the sum of no operand, zeros; else with the first operand."""
-
-    @property
-    def name(self) -> str:
-        return "addition"
 
     @property
     def longest(self) -> int:
@@ -292,10 +288,6 @@ class Multiplication(Part, Task, tag="multiplication", frozen=True):
     """Digits of the longest trained second operand."""
 
     @property
-    def name(self) -> str:
-        return "multiplication"
-
-    @property
     def longest(self) -> int:
         return self.digits
 
@@ -332,10 +324,6 @@ class Parity(Part, Task, tag="parity", frozen=True):
     @property
     def symbols(self) -> tuple[str, ...]:
         return ("0", "1")
-
-    @property
-    def name(self) -> str:
-        return "parity"
 
     @property
     def longest(self) -> int:
@@ -375,10 +363,6 @@ class _Arithmetic(Part, Task, frozen=True):
     @property
     def symbols(self) -> tuple[str, ...]:
         return tuple("0123456789abcdef"[: self.base])
-
-    @property
-    def name(self) -> str:
-        return str(type(self).__struct_config__.tag)
 
     @property
     def longest(self) -> int:
@@ -513,10 +497,6 @@ class _Skewed(Part, Task, frozen=True):
     """Training lengths of 2 to this share a part of the examples of their own (``skew``), those beyond it the rest."""
     skew: Share = 0.0
     """Share of the training examples whose length is at most ``short``; 0: all lengths are equally likely."""
-
-    @property
-    def name(self) -> str:
-        return str(type(self).__struct_config__.tag)
 
     @property
     def trained_lengths(self) -> tuple[int, ...]:
@@ -709,10 +689,6 @@ class _String(Part, Task, frozen=True):
             raise SettingError(f"data.task.base={self.base}: expected a base from 2 to 16")
 
     @property
-    def name(self) -> str:
-        return str(type(self).__struct_config__.tag)
-
-    @property
     def longest(self) -> int:
         return self.digits
 
@@ -761,10 +737,6 @@ class ListOps(Part, Task, tag="listops", frozen=True):
     @property
     def symbols(self) -> tuple[str, ...]:
         return (*DECIMAL, *self.OPENING, self.CLOSING)
-
-    @property
-    def name(self) -> str:
-        return "listops"
 
     @property
     def longest(self) -> int:

@@ -226,7 +226,7 @@ class Writer:
             query_rows = query.rows(self._shapes(problems))
             highest = torch.maximum(highest, query.highest[:, query_rows])
             sizes = torch.maximum(sizes, query.length[query_rows])
-        if self.scheme.coordinates(sizes[:, None]) is not None:  # read off tokens, of which none is written yet
+        if self.scheme.READS_TOKENS:  # of which none is written yet
             highest = highest.new_zeros(1, highest.shape[1])
         return coordinates.long(), slots, self.scheme.offsets(highest, sizes, None, keys(problems.operands))
 

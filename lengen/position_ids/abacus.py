@@ -15,6 +15,8 @@ class Abacus(Coupled):
     an example are moved by the same random offset, up to ``max_offset``.
     """
 
+    READS_TOKENS = True
+
     def __init__(self, largest: int, max_offset: int, digits: int = 10) -> None:
         super().__init__((largest,), max_offset)
         self.digits = digits

@@ -6,6 +6,7 @@ example gets a random offset, so that every id is trained; in testing the offset
 """
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -14,11 +15,11 @@ from torch import Tensor
 class PositionIds(ABC):
     """How integers are given to tokens."""
 
-    levels: int = 1
-    """Rows of ids."""
+    READS_TOKENS: ClassVar[bool] = False
+    """Coordinates are read off tokens; else the layout has them."""
 
     def coordinates(self, tokens: Tensor) -> Tensor | None:
-        """Coordinates (levels, B, T) read off tokens (B, T); None where the layout has them."""
+        """Coordinates (levels, B, T) read off tokens (B, T); None without `READS_TOKENS`."""
         return None
 
     @abstractmethod

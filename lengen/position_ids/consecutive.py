@@ -10,9 +10,8 @@ from lengen.problems import OperandError
 class Consecutive(PositionIds):
     """0, 1, 2, ... from the beginning of the sequence; the same for every example."""
 
-    levels = 1
     largest = 0
-    """Largest id; 0: nothing bounds them."""
+    """Largest id; 0: nothing bounds them, which is so of schemes that begin again."""
 
     def __init__(self, largest: int = 0) -> None:
         self.largest = largest

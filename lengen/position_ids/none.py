@@ -9,8 +9,6 @@ from lengen.position_ids.base import PositionIds
 class NoPositionIds(PositionIds):
     """No ids at all."""
 
-    levels = 0
-
     def offsets(
         self, highest: Tensor, sizes: Tensor, generator: torch.Generator | None, keys: Tensor | None = None
     ) -> Tensor:

@@ -14,8 +14,6 @@ class Randomised(PositionIds):
     In testing they are drawn too, for each example; from the problem itself, so that it always has the same ids.
     """
 
-    levels = 1
-
     def __init__(self, largest: int) -> None:
         self.largest = largest
 

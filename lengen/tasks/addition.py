@@ -10,7 +10,7 @@ from torch import Tensor
 from lengen import digits
 from lengen.config import tasks as parts
 from lengen.problems import OperandError, Problems
-from lengen.tasks.base import Task, of_decimals
+from lengen.tasks.base import Task, fitted, of_decimals
 
 
 class Addition(Task):
@@ -60,10 +60,4 @@ def sums(problems: Problems, width: int = 0) -> Tensor:
     """(B, K + 1, W) sums of the first 0, 1, ..., K operands, as wide as the longest that could occur."""
     _, count, held = problems.operands.shape
     wide = parts.padded_length(held, count)
-    found = digits.running_sums(problems.operands, max(wide, width))
-    if width and bool(found[..., width:].any()):
-        raise OperandError(
-            f"a sum needs more than the {width} digits that this model writes (data.format.width): shorten the "
-            f"operands or raise that"
-        )
-    return found[..., :width] if width else found
+    return fitted(digits.running_sums(problems.operands, max(wide, width)), width, "sum")

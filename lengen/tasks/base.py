@@ -125,6 +125,19 @@ class Task(ABC):
         return 0
 
 
+def fitted(numbers: Tensor, width: int, what: str) -> Tensor:
+    """Numbers (..., W) held in exactly ``width`` digits, as they are without it; raises `OperandError` where one needs
+    more."""
+    if not width:
+        return numbers
+    if bool(numbers[..., width:].any()):
+        raise OperandError(
+            f"a {what} needs more than the {width} digits that this model writes (data.format.width): shorten the "
+            "operands or raise that"
+        )
+    return pad(numbers[..., :width], (0, max(0, width - numbers.shape[-1])))
+
+
 def decimal(text: str) -> str:
     """A typed operand as a plain non-negative decimal number without leading zeros; raises `OperandError`."""
     if not (text.isascii() and text.isdigit()):

@@ -9,7 +9,7 @@ from torch import Tensor
 from lengen import digits
 from lengen.config import tasks as parts
 from lengen.problems import OperandError, Problems
-from lengen.tasks.base import of_decimals
+from lengen.tasks.base import fitted, of_decimals
 from lengen.tasks.sequences import SkewedTask
 
 
@@ -43,15 +43,7 @@ class Increment(SkewedTask):
         return torch.stack([problems.lengths[:, 0], incremented(problems)[1]], dim=1)
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
-        result = incremented(problems)[0]
-        if not width:
-            return result
-        if bool(result[:, width:].any()):
-            raise OperandError(
-                f"a result needs more than the {width} digits that this model writes (data.format.width): shorten the "
-                "operands or raise that"
-            )
-        return torch.nn.functional.pad(result[:, :width], (0, max(0, width - result.shape[1])))
+        return fitted(incremented(problems)[0], width, "result")
 
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
         """The carry out of every place."""

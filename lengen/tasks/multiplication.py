@@ -11,7 +11,7 @@ from lengen import digits
 from lengen.config import tasks as parts
 from lengen.problems import OperandError, Problems
 from lengen.rows import PRODUCTS, SUMS
-from lengen.tasks.base import Task, of_decimals
+from lengen.tasks.base import Task, fitted, of_decimals
 
 
 class Multiplication(Task):
@@ -38,7 +38,7 @@ class Multiplication(Task):
         return of_decimals(operands)
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
-        return self._fitted(self._sums(problems)[:, -1], width)
+        return fitted(self._sums(problems)[:, -1], width, "product")
 
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
         """Products of the first operand and each digit of the second; or the running sums of these, shifted: all of
@@ -49,20 +49,10 @@ class Multiplication(Task):
         if name == SUMS:
             return self._sums(problems)
         if name == self.part.STAGES:
-            return self._fitted(self._sums(problems), width)
+            return fitted(self._sums(problems), width, "product")
         raise KeyError(name)
 
     def _sums(self, problems: Problems) -> Tensor:
         a, b = problems.operands.unbind(dim=1)
         held = a.shape[1]
         return digits.shifted_sums(digits.partial_products(a, b, held + 1), 2 * held)
-
-    def _fitted(self, numbers: Tensor, width: int) -> Tensor:
-        if width and bool(numbers[..., width:].any()):
-            raise OperandError(
-                f"a product needs more than the {width} digits that this model writes (data.format.width): shorten the "
-                "operands or raise that"
-            )
-        if not width:
-            return numbers
-        return torch.nn.functional.pad(numbers[..., :width], (0, max(0, width - numbers.shape[-1])))

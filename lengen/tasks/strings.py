@@ -3,7 +3,6 @@
 import torch
 
 from lengen import digits
-from lengen.config import tasks as parts
 from lengen.problems import OperandError, Problems
 from lengen.tasks.base import Task
 
@@ -11,11 +10,9 @@ from lengen.tasks.base import Task
 class StringTask(Task):
     """A task on one string of digits, zeros at its beginning included."""
 
-    part: parts._String
-
     def train(self, n: int, generator: torch.Generator) -> Problems:
-        """Length uniform on [1:digits], then uniform digits."""
-        longest = self.part.digits
+        """Length uniform on 1 to the longest trained, then uniform digits."""
+        longest = self.part.longest
         return self._drawn(torch.randint(1, longest + 1, (n, 1), generator=generator), longest, generator)
 
     def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
@@ -33,5 +30,5 @@ class StringTask(Task):
         return Problems(digits.from_strings([text], len(text)).flip(1)[None], torch.tensor([[len(text)]]))
 
     def _drawn(self, lengths: torch.Tensor, width: int, generator: torch.Generator) -> Problems:
-        values = torch.randint(0, self.part.base, (*lengths.shape, width), generator=generator)
+        values = torch.randint(0, len(self.part.symbols), (*lengths.shape, width), generator=generator)
         return Problems(values * (torch.arange(width) < lengths[..., None]), lengths)

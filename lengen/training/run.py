@@ -35,6 +35,7 @@ from lengen.callbacks import (
     TrainingLoss,
     read_metrics,
 )
+from lengen.callbacks.chance import Chance
 from lengen.callbacks.checkpoint import checked
 from lengen.callbacks.training_loss import between_readings
 from lengen.config.part import SettingError, kind_of
@@ -46,7 +47,6 @@ from lengen.problems import Problems
 from lengen.progress import Progress
 from lengen.records import AttentionMap, Grid, KeyCount
 from lengen.training.build import model_for
-from lengen.training.chance import Chance
 from lengen.training.kernels import ChosenKernels
 from lengen.training.memory import keep_freed_memory
 from lengen.training.module import SequenceModule
@@ -63,7 +63,7 @@ class Outcome:
     attention: AttentionMap | None
     info: dict[str, Any]
     """device, dtype, threads, parameters, seconds_training, seconds_measuring, tokens_per_second, scalars; of a
-    training that taught nothing also never_left_chance (`lengen.training.chance`)."""
+    training that taught nothing also never_left_chance (`lengen.callbacks.chance`)."""
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     """Named arrays that a paper's own figures draw."""
 

@@ -22,11 +22,11 @@ from lengen.callbacks.training_loss import between_readings, is_read, loss_names
 from lengen.config.spec import Spec, SpecError
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify
+from lengen.divergence import diverged, usable
 from lengen.metrics import ExactMatch
 from lengen.progress import Progress
 from lengen.training.build import model_for
 from lengen.training.cuda_graph import MULTIPLE, CudaGraphs, GraphedStep
-from lengen.training.divergence import diverged, usable
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, Measured, Outcome, build_trainer, costs, refuse_early, validated
 from lengen.training.stackable import obstacle

@@ -17,10 +17,10 @@ from lightning.pytorch.loggers.logger import Logger
 
 from lengen.callbacks import METRICS, VALIDATION
 from lengen.config.spec import Spec
+from lengen.divergence import DivergedError
 from lengen.measures import Trained, exact_at_longest
 from lengen.progress import Progress
 from lengen.training import run as lengen
-from lengen.training.divergence import DivergedError
 from lengen.whole_files import write_whole
 from papers.matrix.spec import ChosenSpec
 

@@ -675,13 +675,11 @@ def band(number: Measured | Setting) -> tuple[float, float]:
 
 
 def block_parameters(model: ModelSpec) -> int:
-    """Weights of the blocks: attention 4 w h k and feed-forward 3 w f (2 w f when not gated) per layer.
+    """Weights of the blocks.
 
     Embeddings, position tables and norms are left out: below 0.5 % at the published sizes, printed in millions.
     """
-    gated = 3 if "glu" in model.activation else 2
-    attention = 4 * model.width * model.heads * model.head_dim
-    return model.layers * (attention + gated * model.width * model.ff_width)
+    return model.layers * model.block_weights
 
 
 CLAIMS: dict[str, type[Any]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Claim)}

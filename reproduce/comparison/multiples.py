@@ -7,8 +7,7 @@ nine digits are no eight of seven.
 
 from fractions import Fraction
 
-from lengen.config.spec import Spec
-from lengen.measures import Missing, Trained, short, trained_range
+from lengen.measures import Missing, short, trained_range
 from reproduce.comparison.evidence import Tested
 from reproduce.comparison.regions import Bounds, inside
 
@@ -20,9 +19,9 @@ def scaled(tested: Tested, region: str, lengths: Bounds, counts: Bounds) -> tupl
         Missing: where no cell of this run has that multiple of its trained range.
     """
     published = tested.paper
-    if tested.profile == "paper" or published is None or _range(published) == tested.trained:
+    if tested.profile == "paper" or published is None or trained_range(published.data) == tested.trained:
         return lengths, counts, ""
-    there = _range(published)
+    there = trained_range(published.data)
     tests = published.test
     grid = there.second > 1 and not tested.curve
     cells = [(length, count) for length in tests.lengths for count in (tests.counts if grid else (1,))]
@@ -43,10 +42,6 @@ def scaled(tested: Tested, region: str, lengths: Bounds, counts: Bounds) -> tupl
     if grid and our_counts is not None:
         words += f"; {_span(asked_counts)} of {there.second} in count; ours {_span(our_counts)} of {here.second}"
     return our_lengths, our_counts, words
-
-
-def _range(spec: Spec) -> Trained:
-    return trained_range(spec.to_dict()["data"])
 
 
 def _scale(tested: Tested, span: tuple[int, int], there: int, here: int) -> tuple[int, int]:

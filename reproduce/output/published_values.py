@@ -41,7 +41,7 @@ def _home(experiment: Experiment) -> str:
 
 def value(number: Measured, spec: Spec, vocabulary: Vocabulary) -> Value:
     """One number with the cells of the published setting that it is about: the first and the last on either axis."""
-    span, tests = trained_range(spec.to_dict()["data"]), spec.test
+    span, tests = trained_range(spec.data), spec.test
     counts = tests.counts if span.second > 1 or len(tests.counts) > 1 else (1,)
     cells = [(length, count) for length in tests.lengths for count in counts]
     asked = inside(cells, span, vocabulary.regions[number.region], number.lengths, number.counts)

@@ -142,9 +142,7 @@ def forward(model: ModelSpec, prompt: float, response: float) -> float:
 
 def stack(model: ModelSpec, layers: int, length: float) -> float:
     """Operations of ``layers`` blocks on a sequence that attends to itself."""
-    inner = model.heads * model.head_dim
-    weights = 4 * model.width * inner + (3 if model.activation == "geglu" else 2) * model.width * model.ff_width
-    return layers * model.loops * length * (2 * weights + 4 * inner * length)
+    return layers * model.loops * length * (2 * model.block_weights + 4 * model.heads * model.head_dim * length)
 
 
 def in_words(seconds: float) -> str:

@@ -13,12 +13,12 @@ from lengen.config import Coupled, EncoderDecoder, Given, Linear, SettingError
 from lengen.config.spec import change, replace
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
+from lengen.divergence import DivergedError
 from lengen.progress import Progress
 from lengen.records import Grid
 from lengen.tasks import OperandError
 from lengen.training import kernels
 from lengen.training.build import load
-from lengen.training.divergence import DivergedError
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute
 from tests.counted import counted

@@ -10,8 +10,8 @@ from safetensors.torch import load_file
 from lengen.callbacks import CHECKPOINT, METRICS, read_metrics
 from lengen.config import Given, Spec
 from lengen.config.spec import SpecError, change, replace
+from lengen.divergence import DivergedError
 from lengen.training import stacked_run
-from lengen.training.divergence import DivergedError
 from lengen.training.run import WEIGHTS, execute
 from lengen.training.stacked import Stack
 from lengen.training.stacked_run import STACKED_CHECKPOINT, execute_stacked

@@ -89,7 +89,7 @@ def test_no_position_of_25_digits_is_untrained_beside_spaces():
 
 def test_ten_to_twelve_digits_lie_within_the_padding_of_figure_4_5_and_fail():
     padded = SPECS["fig4.5/zero-pad"]
-    span, lengths = trained_range(padded.to_dict()["data"]), np.array(padded.test.lengths)
+    span, lengths = trained_range(padded.data), np.array(padded.test.lengths)
     inside = lengths[REGIONS["padded"].mask(span, lengths, np.ones_like(lengths))].tolist()
     assert inside == [10, 11, 12] and padded.data.format.pad_to == 13
     printed = [NUMBERS[f"fig4.5-accuracy-zero-pad-{place}"] for place in ("gap", "next", "11", "longest")]

@@ -75,7 +75,7 @@ def specs(claim: Claim):
 
 
 def lengths_in(region: str, spec) -> list[int]:
-    span = trained_range(spec.to_dict()["data"])
+    span = trained_range(spec.data)
     tested = [(length, 1) for length in spec.test.lengths]
     return [length for length, _ in inside(tested, span, PUBLISHED.vocabulary.regions[region], None, None)]
 

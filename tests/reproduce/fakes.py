@@ -12,10 +12,10 @@ from matplotlib.figure import Figure as Drawing
 from lengen.config import Addition, Coupled, Linear
 from lengen.config.experiment import Experiment, Figure
 from lengen.config.spec import DataSpec, ModelSpec, Spec, SpecError, TestSpec, TrainSpec, change
+from lengen.divergence import diverged
 from lengen.paper import Paper
 from lengen.progress import Progress
 from lengen.records import Grid
-from lengen.training.divergence import diverged
 from reproduce.runs.catalogue import CATALOGUE
 from tests.counted import counted
 

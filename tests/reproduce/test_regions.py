@@ -127,8 +127,7 @@ def test_the_trained_range_is_that_of_the_specification_of_the_run():
     span = trained(run(A, 1.0, made=made))
     assert span == Trained(6, 2, frozenset({1, 2, 6})) and span.data.format.pad_to == 9
     assert trained(run(A, 1.0, made=spec(length=5, count=2))) == Trained(5, 2)
-    short = {"task": {"kind": "two_operand_addition", "lengths": [1, 2]}, "format": {"kind": "linear"}}
-    assert trained_range(short).lengths == {1, 2}
+    assert trained_range(DataSpec(task=TwoOperandAddition(lengths=(1, 2)), format=Linear())).lengths == {1, 2}
 
 
 def test_next_keeps_the_shortest_tested_length_beyond_the_longest_trained():

@@ -66,9 +66,9 @@ def test_what_is_typed_is_what_is_held(operands):
         ("multiplication", ["5"], "multiplication takes two operands, got 1"),
         ("multiplication", ["5", "6", "7"], "multiplication takes two operands, got 3"),
         ("multiplication", ["5", "1.5"], "operand '1.5' is not a number"),
-        ("parity", ["01", "1"], "parity takes one string of bits, got 2"),
-        ("parity", ["012"], "operand '012' is not a string of bits: expected characters 0 and 1 only"),
-        ("parity", [""], "operand '' is not a string of bits"),
+        ("parity", ["01", "1"], "parity takes one string of digits, got 2"),
+        ("parity", ["012"], "operand '012' is not a string of digits: expected characters 0 to 1 only"),
+        ("parity", [""], "operand '' is not a string of digits"),
     ],
 )
 def test_bad_operands_get_one_sentence(task, operands, message):
