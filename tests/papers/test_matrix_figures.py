@@ -13,11 +13,12 @@ from lengen import plotting
 from lengen.measures import Missing
 from papers.matrix import figures
 from papers.matrix.experiments import FIGURES, REFUSED
-from papers.matrix.measures import above_guessing, accuracy_beyond, beyond, guessing, reach, reach_in_count
+from papers.matrix.measures import RIGHT, above_guessing, accuracy_beyond, beyond, guessing, reach, reach_in_count
 from papers.matrix.scores import cells, compared, of_trick, table
 from papers.matrix.summary import summary
 from papers.matrix.tasks import TASKS
-from tests.papers.made_matrix import DECLARED, run, runs
+from tests.counted import counted
+from tests.papers.made_matrix import DECLARED, PROBLEMS, run, runs
 
 
 def texts(drawing) -> list[str]:
@@ -46,7 +47,13 @@ def test_a_length_behind_a_gap_is_not_reached():
 
 
 def test_counts_of_operands_have_a_reach_of_their_own():
-    assert reach_in_count(run("sums/coupled-scratchpad", reach=5)) == (1, 1)
+    done = run("sums/coupled-scratchpad", reach=5)
+    most, counts = done.info["spec"]["data"]["task"]["operands"], done.info["spec"]["test"]["counts"]
+    assert max(counts) == 2 * most and reach_in_count(done) == (1, 1)
+    for (_, count), modes in done.grid.scores.items():
+        modes["teacher_forced"] = counted(PROBLEMS, *(2 * [round(PROBLEMS * RIGHT)]), 0, PROBLEMS)
+        assert count <= 2 * most
+    assert reach_in_count(done) == (2, 1), "exactly the share that counts as solved, everywhere"
     with pytest.raises(Missing, match="one count of operands"):
         reach_in_count(run("copy/rope"))
 

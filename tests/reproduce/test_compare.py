@@ -372,12 +372,9 @@ def test_a_deviation_that_is_not_listed_gets_one_sentence(made_paper, monkeypatc
 
 def test_comparing_loads_no_torch_and_reading_what_papers_say_no_pandas():
     code = "import sys, {}; print(*sorted({{'torch', 'pandas', 'rich'}} & {{*sys.modules}}))"
-    for module, loaded in (
-        ("reproduce.comparison.compare", []),
-        ("reproduce.comparison.published", []),
-    ):
+    for module in ("reproduce.comparison.compare", "reproduce.comparison.published"):
         done = subprocess.run([sys.executable, "-c", code.format(module)], capture_output=True, text=True, check=True)
-        assert done.stdout.split() == loaded
+        assert not done.stdout.split(), module
 
 
 @pytest.mark.parametrize("paper", CATALOGUE.papers())

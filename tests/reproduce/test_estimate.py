@@ -39,6 +39,12 @@ def test_a_step_takes_what_was_measured_within_thirty_percent(name):
     assert estimated == pytest.approx(seconds, rel=0.3)
 
 
+def test_samples_and_loops_cost_what_they_take():
+    spec = plain(profile("cpu", PairAddition))
+    assert estimate.cost(change(spec, test={"sampled": 1000}), "cpu").measure > estimate.cost(spec, "cpu").measure
+    assert estimate.cost(change(spec, model={"loops": 4}), "cpu").train > 2 * estimate.cost(spec, "cpu").train
+
+
 @pytest.mark.parametrize("task", [Successor, PairAddition, NByOne, RunningXor, ListOpsMin])
 @pytest.mark.parametrize("configuration", ["vanilla", "cyclic"])
 def test_tokens_of_a_fixed_length_are_those_written(task, configuration):

@@ -4,6 +4,7 @@ there."""
 import dataclasses
 import math
 
+import hypothesis
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -61,12 +62,22 @@ def test_keys_growth_is_the_exponent(exponent):
 def test_keys_growth_takes_the_length_with_the_widest_span():
     narrow = [KeyCount(2, m, 0, 0, 10, 10 * m) for m in (2, 3)]
     assert keys_growth([*narrow, *keys(0.0, length=5)])[0] == pytest.approx(0.0)
+    apart = [KeyCount(2, m, 0, 0, 10, 10 * m) for m in (10, 20)]
+    assert keys_growth([*apart, *keys(0.0, length=5)])[0] == pytest.approx(0.0), "8 of 2 is wider than 20 of 10"
 
 
 def test_focused_keys_growth_looks_at_the_half_that_needs_the_fewest_keys():
     rows = [KeyCount(3, m, 0, head, 100, 100 * (3 if head < 2 else 5 * m)) for m in (2, 8) for head in range(4)]
     assert keys_growth(rows, focused=True)[0] == pytest.approx(0.0)
     assert keys_growth(rows)[0] > 0.5
+    of_three = [row for row in rows if row.head < 3]
+    assert keys_growth(of_three, focused=True)[0] == pytest.approx(0.0)
+    three = [
+        KeyCount(3, m, 0, head, 100, 100 * (m if head == 1 else 3 * m * m if head else 2))
+        for m in (2, 8)
+        for head in range(3)
+    ]
+    assert keys_growth(three, focused=True)[0] > 0.5, "two of three: half of them, rounded up"
 
 
 @pytest.mark.parametrize("rows", [[], [KeyCount(3, 2, 0, 0, 10, 20)], [KeyCount(n, n, 0, 0, 10, 20) for n in (2, 3)]])
@@ -234,8 +245,7 @@ def test_a_metric_of_ones_own_is_a_measure_whose_samples_are_those_of_a_loop(see
     hops = Metric("hops", "hops per token", lambda responses: {"hops": 1}, "hops", "reference_tokens", proportion=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(METRICS, "hops", hops)
-        if not both:
-            return
+        hypothesis.assume(both)
         sample = of_runs(*runs).sample(Side("hops", "free_running", "all"))
     tops = [sum(cells[cell]["hops"] for cell in both) for cells in seeds]
     bottoms = [sum(cells[cell]["reference_tokens"] for cell in both) for cells in seeds]

@@ -3,10 +3,12 @@
 import fnmatch
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import papers
 from lengen.config.experiment import PROFILES
+from lengen.measures import Trained
 from reproduce import comparison
 from reproduce.comparison.checks import Setting
 from reproduce.comparison.measures import Vocabulary, paper_measures
@@ -208,3 +210,5 @@ def test_measures_and_regions_of_a_paper_are_its_own():
     assert "keys_growth" in coupling.names() and "keys_growth" not in general.names()
     assert "one_short" in coupling.regions and not {"one_short", "just_beyond"} & {*general.regions}
     assert "just_beyond" not in coupling.regions
+    slightly = coupling.regions["slightly_beyond"].mask(Trained(4, 4), np.arange(3, 10), np.full(7, 2))
+    assert slightly.tolist() == [False, False, True, True, True, False, False], "up to 7 of 4"

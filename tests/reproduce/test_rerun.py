@@ -162,7 +162,10 @@ def test_numbers_of_every_kind_are_held_against_each_other(results):
     assert arrays("arrays", one, {"x": np.zeros(2)}).same is False
     assert arrays("arrays", {"name": np.array(["a"])}, {"name": np.array(["b"])}).same is False
     assert accuracy("a", math.nan, 1.0).same is None
-    run = publish(Store(results, "local"))
+    run, other = (publish(Store(results, "local")) for _ in range(2))
+    assert cells(run, other).same
+    other.grid.scores[2, 2]["teacher_forced"]["edit_sum"] += 1
+    assert cells(run, other).said.startswith("1 of "), "all counts are compared, not only what is right as a whole"
     run.grid.scores.pop((2, 2))
     assert "1 cells were tested in one" in cells(run, publish(Store(results, "local"))).said
     assert otherwise({}, {"processor": "x"}) == ["the stored run does not name its processor; here it is x"]

@@ -128,9 +128,10 @@ def test_spaces_have_randomised_ids_of_their_own():
         assert bool((ids[:size].diff() > 0).all())
 
 
-def test_every_id_is_drawn_equally_often():
-    scheme, sizes = Randomised(19), torch.full((20_000,), 5)
-    offsets = scheme.offsets(torch.zeros(1, 20_000), sizes, generator("e"))
+@pytest.mark.parametrize("training", [True, False])
+def test_every_id_is_drawn_equally_often(training):
+    scheme, sizes, n = Randomised(19), torch.full((20_000,), 5), 20_000
+    offsets = scheme.offsets(torch.zeros(1, n), sizes, *((generator("e"),) if training else (None, torch.arange(n))))
     counts = torch.bincount(offsets.flatten(), minlength=20).tolist()
     assert len(counts) == 20 and chi_square(counts) < 2
     assert bool((offsets.diff(dim=0) > 0).all())
