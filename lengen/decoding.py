@@ -53,7 +53,7 @@ def verify(model: Transformer, batch: Batch) -> Verified:
 
 def _compared(batch: Batch, best: Tensor) -> Verified:
     """The most likely tokens (B, T - 1) after each of the batch's tokens beside the reference."""
-    index, inside = _responses(batch)
+    index, inside = responses(batch)
     sizes = inside.sum(dim=1)
     reference, predicted = true_responses(batch), torch.where(inside, best.gather(1, index - 1), PAD)
     agreed = (predicted == reference).int().cumprod(dim=1).sum(dim=1).minimum(sizes)
@@ -62,11 +62,11 @@ def _compared(batch: Batch, best: Tensor) -> Verified:
 
 def true_responses(batch: Batch) -> Tensor:
     """(B, R) token ids of the true responses, left-aligned and padded on the right."""
-    index, inside = _responses(batch)
+    index, inside = responses(batch)
     return torch.where(inside, batch.tokens.gather(1, index), PAD)
 
 
-def _responses(batch: Batch) -> tuple[Tensor, Tensor]:
+def responses(batch: Batch) -> tuple[Tensor, Tensor]:
     """(B, R) where the tokens of each response stand in the batch, and bool, whether it has so many."""
     sizes = batch.loss.sum(dim=1)
     slots = torch.arange(int(sizes.max()), device=sizes.device)

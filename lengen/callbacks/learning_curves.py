@@ -16,9 +16,10 @@ from torch.nn.functional import cross_entropy
 
 from lengen.callbacks.measurement import model_of
 from lengen.config import Carries, Subtasks
-from lengen.data.batch import Batch, response_start
+from lengen.data.batch import Batch
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
+from lengen.decoding import responses
 from lengen.models import Transformer
 
 
@@ -38,15 +39,12 @@ def response_losses(model: Transformer, batch: Batch) -> Losses:
     """Cross-entropy of every response token given the true ones before it, of a model whose tokens see no later ones
     (`lengen.config.model.ModelSpec.causal`)."""
     logits = model.predict(batch.to(model.device)).float().cpu()
-    start, sizes = response_start(batch), batch.loss.sum(dim=1)
-    slots = torch.arange(int(sizes.max()))
-    index = (start[:, None] + slots).clamp(max=batch.tokens.shape[1] - 1)
-    inside = slots < sizes[:, None]
+    index, inside = responses(batch)
     predicted = logits.gather(1, (index - 1)[:, :, None].expand(-1, -1, logits.shape[2]))
     reference = batch.tokens.gather(1, index)
     loss = cross_entropy(predicted.transpose(1, 2), reference, reduction="none").masked_fill(~inside, 0.0)
     correct = ((predicted.argmax(dim=2) == reference) | ~inside).all(dim=1)
-    return Losses(loss, sizes, correct)
+    return Losses(loss, inside.sum(dim=1), correct)
 
 
 def digit_losses(losses: Losses, reverse: bool) -> list[float]:

@@ -5,7 +5,7 @@ Defaults are plain: what the task computes, each number as it is, most significa
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from lengen.config.part import Axis, Count, Part, SettingError, Width, cut, nearest
+from lengen.config.part import Axis, Count, Part, SettingError, Width, cut, kind_of, nearest
 from lengen.config.tasks import (
     LARGEST_ALPHABET,
     DigitSums,
@@ -71,11 +71,6 @@ class Format(Axis):
         """Raise `SettingError` where the task cannot be written so."""
 
 
-def _kind(task: Task) -> str:
-    assert isinstance(task, Part)
-    return task.kind
-
-
 class Linear(Part, Format, tag="linear", frozen=True):
     """``$operands=answer$``, with the intermediate results of the task before the answer where asked for."""
 
@@ -115,7 +110,7 @@ class Linear(Part, Format, tag="linear", frozen=True):
         return LinearFormat(task, self)
 
     def check(self, task: Task) -> None:
-        who = _kind(task)
+        who = kind_of(task)
         if self.scratchpad and not task.STAGES:
             raise SettingError(
                 f"data.format.scratchpad=true: {who} cannot be written with a scratchpad, {task.WHY_NONE}; set "
@@ -211,7 +206,7 @@ class Aligned(Part, Format, tag="aligned", frozen=True):
     def check(self, task: Task) -> None:
         if not isinstance(task, PairAddition | NByOne | DigitSums):
             raise SettingError(
-                f"data.format=aligned: the digits of two operands stand side by side, and {_kind(task)} has no two "
+                f"data.format=aligned: the digits of two operands stand side by side, and {kind_of(task)} has no two "
                 f"operands of one width; choose data.format=linear"
             )
         if self.width < 1:
@@ -240,8 +235,8 @@ class MultiplicationStages(Part, Format, tag="multiplication_stages", frozen=Tru
     def check(self, task: Task) -> None:
         if not isinstance(task, Multiplication):
             raise SettingError(
-                f"data.format=multiplication_stages: these are stages of multiplication, and {_kind(task)} has others; "
-                f"choose data.format=linear"
+                f"data.format=multiplication_stages: these are stages of multiplication, and {kind_of(task)} has "
+                f"others; choose data.format=linear"
             )
 
 
@@ -298,7 +293,7 @@ class Subtasks(Part, Format, tag="subtasks", frozen=True):
 def _only_two_operands(format: Part, task: Task) -> None:
     if not isinstance(task, TwoOperandAddition):
         raise SettingError(
-            f"data.format={format.kind}: it writes sums of exactly two numbers, and {_kind(task)} is another task; "
+            f"data.format={format.kind}: it writes sums of exactly two numbers, and {kind_of(task)} is another task; "
             f"choose data.task=two_operand_addition or data.format=linear"
         )
 

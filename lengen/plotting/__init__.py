@@ -14,6 +14,7 @@
 - `page`: titles, legends, footnotes, what is not there.
 """
 
+from lengen.config.experiment import Runs
 from lengen.measures import LEARNED
 from lengen.plotting import published
 from lengen.plotting.attention import (
@@ -59,7 +60,6 @@ from lengen.plotting.learned import RULE, edge, has_learned, unlearned
 from lengen.plotting.methods import LINES, METHODS, Look, Method, in_order, looks, position_scheme
 from lengen.plotting.page import (
     NOT_RUN,
-    Runs,
     absent,
     distinct,
     empty,

@@ -9,12 +9,12 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lengen.config.experiment import Runs
 from lengen.plotting.labels import plural
 from lengen.plotting.methods import METHODS
 from lengen.plotting.words import alternatives, unbroken
 from lengen.records import Run
 
-Runs = Mapping[str, Sequence[Run]]
 """Name of an experiment -> its runs, one per seed; none where it did not run."""
 NOT_RUN = "not run at this profile"
 MOST = 60

@@ -51,13 +51,13 @@ def count(number: int) -> str:
     return words[number] if number < len(words) else str(number)
 
 
-def listed(names: list[str]) -> str:
+def listed(names: Sequence[str], last: str = "and") -> str:
     """Names in a row.
 
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b"], "or")
+    ('a', 'a, b and c', 'a or b')
     """
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    return f" {last} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def unbroken(line: str) -> str:
@@ -77,11 +77,7 @@ def alternatives(words: Sequence[str]) -> str:
         return "; ".join(words)
     first, last = ({part.partition(" ")[0] for part in words}, {part.rpartition(" ")[2] for part in words})
     if len(words) > 1 and len(first) == 1 and all(" " in part for part in words):
-        return f"{first.pop()} {_or([part.partition(' ')[2] for part in words])}"
+        return f"{first.pop()} {listed([part.partition(' ')[2] for part in words], 'or')}"
     if len(words) > 1 and len(last) == 1 and all(" " in part for part in words):
-        return f"{_or([part.rpartition(' ')[0] for part in words])} {last.pop()}"
-    return _or(words)
-
-
-def _or(words: Sequence[str]) -> str:
-    return " or ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+        return f"{listed([part.rpartition(' ')[0] for part in words], 'or')} {last.pop()}"
+    return listed(words, "or")

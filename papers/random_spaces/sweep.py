@@ -5,17 +5,17 @@ their number: the published grid is not balanced, so neither says much without i
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from lengen import plotting
+from lengen.config.experiment import Runs
 from lengen.records import Run
 from papers.random_spaces import lengths as by_length
 
-Runs = Mapping[str, Sequence[Run]]
 MODES = {"teacher_forced": "greedy", "sampled": "sampled"}
 """How a response was written: the most probable token each time, or drawn at temperature 1, as published."""
 KINDS = ("add", "mix")

@@ -53,7 +53,7 @@ def entry(
         place=place,
         specs={profile: specs[profile] for profile in PROFILES if profile not in absent},
         absent=absent,
-        extra={profile: why for profile, why in left_out.items() if why},
+        extra={profile: why for profile, why in left_out.items() if why and profile not in absent},
         seeds=1,
         repeats={"night": night},
         ours=ours,

@@ -88,7 +88,7 @@ def _found(trained: Sequence[_Recorded]) -> str:
 def _maps(part: SubFigure, item: _Recorded | None, places: Sequence[tuple[int, int]], heads: Sequence[str]) -> None:
     """A row of attention maps under the name of their model."""
     if item is None:
-        plotting.missing(part.subplots(1, 1), "construction", "not run at this profile")
+        plotting.missing(part.subplots(1, 1), "construction")
         return
     grid = part.subplots(1, 4)
     for axes, (layer, head), title in zip(grid, places, heads, strict=True):
