@@ -1,6 +1,7 @@
 """Settings: what a run is made of, as typed parts; no torch. What the modules below export stands here, too."""
 
-from lengen.config import encodings, formats, model, position_ids, tasks
+from lengen.config import attention_biases, encodings, formats, model, position_ids, tasks
+from lengen.config.attention_biases import *  # noqa: F403
 from lengen.config.encodings import *  # noqa: F403
 from lengen.config.formats import *  # noqa: F403
 from lengen.config.model import *  # noqa: F403
@@ -16,3 +17,4 @@ __all__ += formats.__all__
 __all__ += position_ids.__all__
 __all__ += encodings.__all__
 __all__ += model.__all__
+__all__ += attention_biases.__all__

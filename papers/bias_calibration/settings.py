@@ -3,9 +3,10 @@
 Each function makes of a `Profile`, one task at one size, one setting.
 """
 
+from lengen.config.attention_biases import Given, Window
 from lengen.config.encodings import ALiBi, Encoding, NoEncoding, RelativeKeys, Rotary, Sinusoidal
 from lengen.config.formats import Aligned, Linear
-from lengen.config.model import Encoder, EncoderDecoder, Given, Window
+from lengen.config.model import Encoder, EncoderDecoder
 from lengen.config.overlay import Changes, overlay
 from lengen.config.position_ids import Cyclic, NoPositionIds
 from lengen.config.spec import Spec

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
 
+from lengen.config.attention_biases import Given
 from lengen.config.encodings import Encoding, NoEncoding, Sinusoidal
-from lengen.config.model import EncoderDecoder, Given
+from lengen.config.model import EncoderDecoder
 from lengen.config.part import NotNegative, Part, SettingError, Share, Size
 from lengen.config.position_ids import Consecutive, NoPositionIds
 from lengen.config.sections import Section, TestSpec

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, structs
 
+from lengen.config.attention_biases import Lines
 from lengen.config.encodings import Encoding, Sinusoidal
-from lengen.config.model import Lines
 from lengen.config.overlay import overlay
 from lengen.config.part import Count, NotNegative, SettingError, Share, Size
 from lengen.config.position_ids import Consecutive

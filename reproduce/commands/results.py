@@ -85,7 +85,7 @@ def show_command(options: argparse.Namespace) -> int:
 
 def _naming(paper: str) -> "Callable[[Experiment], list[Entry]]":
     """A function of an experiment: the published numbers and claims that name it, with their last verdicts."""
-    from reproduce.comparison.checks import Setting
+    from reproduce.comparison.numbers import Setting
     from reproduce.comparison.published import load
     from reproduce.comparison.rows import NOT_RUN
     from reproduce.comparison.score_card import decisive

@@ -21,19 +21,10 @@ from typing import Any
 from lengen.config.experiment import Experiment
 from lengen.measures import Missing, OfRun, Scored
 from lengen.records import Run
-from reproduce.comparison.checks import (
-    Claim,
-    EntryError,
-    Level,
-    Measured,
-    Number,
-    Remark,
-    Setting,
-    Varied,
-    judge,
-)
+from reproduce.comparison.checks import Claim, EntryError, Level, Varied, judge
 from reproduce.comparison.evidence import ACROSS, Evidence, Finding, Side, Sources, Tested
 from reproduce.comparison.measures import Vocabulary
+from reproduce.comparison.numbers import Measured, Number, Remark, Setting
 from reproduce.comparison.published import Published, PublishedError, load
 from reproduce.comparison.rows import (
     CHECKED,

@@ -19,8 +19,9 @@ import msgspec
 from lengen.config.experiment import PROFILES, Experiment
 from lengen.config.spec import Spec, nearest
 from lengen.measures import Scored
-from reproduce.comparison.checks import CLAIMS, NUMBERS, Claim, Compare, Number, Paired, Pooled
+from reproduce.comparison.checks import CLAIMS, Claim, Compare, Paired, Pooled
 from reproduce.comparison.measures import Vocabulary, paper_measures
+from reproduce.comparison.numbers import NUMBERS, Number
 
 WILDCARDS = frozenset("*?[")
 """Characters of shell wildcards, which no side of a claim may have."""

@@ -12,8 +12,8 @@ from lengen.config.experiment import Experiment
 from lengen.config.spec import Spec
 from lengen.measures import trained_range
 from lengen.plotting.published import NONE, Published, Value
-from reproduce.comparison.checks import Measured
 from reproduce.comparison.measures import Vocabulary
+from reproduce.comparison.numbers import Measured
 from reproduce.comparison.published import load
 from reproduce.comparison.regions import inside
 from reproduce.runs.catalogue import CATALOGUE

@@ -8,7 +8,8 @@ import pytest
 import papers.bias_calibration as package
 from lengen.intervals import wilson
 from lengen.measures import OfRun, Trained
-from reproduce.comparison.checks import Level, Measured
+from reproduce.comparison.checks import Level
+from reproduce.comparison.numbers import Measured
 from reproduce.comparison.published import load
 from reproduce.runs.catalogue import CATALOGUE
 

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from lengen.callbacks import CHECKPOINT, METRICS, score_cell
-from lengen.config.model import Given, Window
+from lengen.config.attention_biases import Given, Window
 from lengen.config.overlay import overlay
 from lengen.config.spec import change, from_dict, replace
 from lengen.config.tasks import NByOne, PairAddition, RunningXor, Successor

@@ -4,7 +4,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from lengen.config.model import Lines
+from lengen.config.attention_biases import Lines
 from lengen.config.overlay import overlay
 from lengen.config.part import SettingError
 from lengen.config.spec import check

@@ -3,8 +3,8 @@
 import pytest
 
 from lengen.callbacks.scoring import score_cell
+from lengen.config.attention_biases import LineWindow
 from lengen.config.experiment import PROFILES
-from lengen.config.model import LineWindow
 from lengen.data.task_data import TaskData
 from lengen.training.build import build_model
 from lengen.vocab import FIRST

@@ -15,9 +15,10 @@ from lengen.measures import Missing, Scored
 from lengen.records import Grid, Run
 from papers.task_hinting.deviations import DEVIATIONS
 from reproduce.comparison import evidence
-from reproduce.comparison.checks import Claim, Level, Measured, Setting, judge
+from reproduce.comparison.checks import Claim, Level, judge
 from reproduce.comparison.evidence import Evidence, Finding
 from reproduce.comparison.learning import unlearned
+from reproduce.comparison.numbers import Measured, Setting
 from reproduce.comparison.published import load
 from reproduce.comparison.rows import DIFFERS, REPRODUCED
 from reproduce.runs.catalogue import CATALOGUE

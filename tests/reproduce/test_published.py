@@ -10,8 +10,8 @@ import papers
 from lengen.config.experiment import PROFILES
 from lengen.measures import Trained
 from reproduce import comparison
-from reproduce.comparison.checks import Setting
 from reproduce.comparison.measures import Vocabulary, paper_measures
+from reproduce.comparison.numbers import Setting
 from reproduce.comparison.published import WILDCARDS, PublishedError, load, parse
 from reproduce.runs.catalogue import CATALOGUE
 from tests.reproduce.made import EVERY

@@ -1,8 +1,9 @@
 """Tricks inside attention, without positions. Each docstring: what it is, its source, and what the source reports."""
 
+from lengen.config.attention_biases import HardALiBi, Lines, LineWindow
 from lengen.config.encodings import Learned
 from lengen.config.formats import Linear
-from lengen.config.model import Decoder, HardALiBi, Lines, LineWindow, Tempered
+from lengen.config.model import Decoder, Tempered
 from lengen.config.overlay import overlay
 from lengen.config.position_ids import Cyclic
 from lengen.config.tasks import Copy, NByOne, Parity, Reverse, Successor, Task, TwoOperandAddition

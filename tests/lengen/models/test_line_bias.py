@@ -7,7 +7,7 @@ import torch
 
 from lengen.attention_lines import calibrate_bias
 from lengen.config import Consecutive, Decoder, Learned, SettingError, Tempered
-from lengen.config.model import AttentionBias, Lines, LineWindow
+from lengen.config.attention_biases import AttentionBias, Lines, LineWindow
 from lengen.config.spec import Spec, change, check
 from lengen.models.fixed_bias import windowed
 from lengen.models.line_bias import LineBias, windows
