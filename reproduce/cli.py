@@ -55,7 +55,7 @@ def seeds(text: str) -> tuple[int, ...]:
     chosen: list[int] = []
     for part in text.split(","):
         first, dots, last = part.strip().partition("..")
-        if not _is_seed(first) or (dots and not _is_seed(last)):
+        if not _is_whole(first) or (dots and not _is_whole(last)):
             raise argparse.ArgumentTypeError(f"'{text}' is no list of seeds: expected 5, 0..2 or 0,2")
         if dots and int(last) < int(first):
             raise argparse.ArgumentTypeError(f"'{text}' counts down: expected the smaller seed first, {last}..{first}")
@@ -77,20 +77,20 @@ def names(text: str) -> tuple[str, ...]:
     return chosen
 
 
-def _is_seed(text: str) -> bool:
+def _is_whole(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) < 10
 
 
 def seed(text: str) -> int:
     """One seed."""
-    if not _is_seed(text):
+    if not _is_whole(text):
         raise argparse.ArgumentTypeError(f"'{text}' is no seed: expected a whole number from 0")
     return int(text)
 
 
 def positive(text: str) -> int:
     """A whole number from 1."""
-    if not (_is_seed(text) and int(text) > 0):
+    if not (_is_whole(text) and int(text) > 0):
         raise argparse.ArgumentTypeError(f"'{text}' is no number of them: expected a whole number from 1")
     return int(text)
 
@@ -104,7 +104,7 @@ def share_of(least: int) -> Callable[[str], float]:
 
     def read(text: str) -> float:
         whole, _, part = text.partition(".")
-        if _is_seed(whole or "0") and (not part or _is_seed(part)) and (whole or part):
+        if _is_whole(whole or "0") and (not part or _is_whole(part)) and (whole or part):
             number = float(text)
             if (number.is_integer() and number >= least) or 0 < number < 1:
                 return number

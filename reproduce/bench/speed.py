@@ -72,7 +72,7 @@ ENCODER_DECODER = change(
     },
     model={"encoding": Sinusoidal(), "architecture": EncoderDecoder(1)},
 )
-"""The same model beside an encoder of one layer, at the lengths of attention bias calibration at the cpu profile."""
+"""The same model beside an encoder of one layer, with numbers of a fixed width."""
 PUBLISHED_LENGTH = 61
 """Digits that numbers are padded to at the published size."""
 
