@@ -5,7 +5,7 @@ A store enters, rows leave; no run is read.
 
 import csv
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +32,10 @@ def read(path: Path, paper: str) -> list[Row]:
     """The rows of a file as they were written, numbers rounded as there; what it lacks of later columns is empty."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            lines = csv.DictReader(file, strict=True)
-            if not NEEDED.issubset(lines.fieldnames or ()):
+            head, *lines = csv.reader(file, strict=True)
+            if not NEEDED.issubset(head) or any(len(line) != len(head) for line in lines):
                 raise ValueError
-            rows = [Row(**_fields(line)) for line in lines]
+            rows = [Row(**_fields(head, line)) for line in lines]
         if not all(row.verdict in WORDS and row.profile in CHECKED for row in rows):
             raise ValueError
         return rows
@@ -46,15 +46,14 @@ def read(path: Path, paper: str) -> list[Row]:
         ) from None
 
 
-def _fields(line: Mapping[str, str]) -> dict[str, Any]:
-    return {name: _value(text, KINDS[name]) for name, text in line.items() if name in KINDS}
+def _fields(head: Sequence[str], line: Sequence[str]) -> dict[str, Any]:
+    told = ((name, text, KINDS[name]) for name, text in zip(head, line, strict=True) if name in KINDS)
+    return {name: text if kind is str else _value(text, kind) for name, text, kind in told}
 
 
 def _value(text: str, kind: object) -> object:
     if kind is bool:
         return text == "true"
-    if kind is str:
-        return text
     found = number(text)  # an end of an interval is written whole where it is the bound of what is possible
     if (kind == float | None and isinstance(found, str)) or (kind == int | None and isinstance(found, str | float)):
         raise ValueError
@@ -67,9 +66,11 @@ def number(text: str) -> int | float | str | None:
     >>> number("3"), number("0.2500"), number("3e-05"), number("[1, 30]"), number("")
     (3, 0.25, 3e-05, '[1, 30]', None)
     """
+    if not text:
+        return None
     for kind in (int, float):
         try:
             return kind(text)
         except ValueError:
             continue
-    return text or None
+    return text

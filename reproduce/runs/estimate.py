@@ -6,10 +6,11 @@ The count of operations is the usual one (6 per parameter and token in training,
 attention products); the rates are measured averages. The progress display corrects both by what it sees.
 """
 
-import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from lengen.config.model import EncoderDecoder, ModelSpec
 from lengen.config.sections import VALIDATION, DataSpec
@@ -66,17 +67,20 @@ def _cost(spec: Spec, gpu: bool) -> Cost:
     train, test = spec.train, spec.test
     model, data = _size(spec.model), DataSpec(task=spec.data.task, format=spec.data.format, spaces=spec.data.spaces)
     task = data.task
-    trained = task.trained_lengths, tuple(range(min(2, task.most), task.most + 1))
     padding = 1.0 if getattr(data.format, "width", 0) or train.one_length else PADDING
-    examples = [statistics.fmean(_forward(model, data, *trained))]
-    for hint in spec.data.hints:  # which train in turn, over lengths of their own
-        examples.append(statistics.fmean(_forward(model, replace(data, task=hint), hint.trained_lengths, (hint.most,))))
-    training = 3 * statistics.fmean(examples) * train.steps * train.batch
-    validating = statistics.fmean(_verify(model, data, *trained)) * train.evaluations * VALIDATION
+    training = validating = 0.0
+    if train.steps:
+        trained = task.trained_lengths, tuple(range(min(2, task.most), task.most + 1))
+        examples = [_forward(model, data, *trained).mean()]
+        for hint in spec.data.hints:  # which train in turn, over lengths of their own
+            examples.append(_forward(model, replace(data, task=hint), hint.trained_lengths, (hint.most,)).mean())
+        training = 3 * float(np.mean(examples)) * train.steps * train.batch
+        validating = float(_verify(model, data, *trained).mean()) * train.evaluations * VALIDATION
     cells = _verify(model, data, test.lengths, test.counts)
-    testing = sum(cells) * test.examples
+    each = float(cells.sum())
+    testing = each * test.examples
     testing *= 1 + DECODING * (test.free_running and model.causal and not spec.constructed)  # hardly errs
-    testing += sum(cells) * (test.track * train.evaluations + 2 * test.sampled)
+    testing += each * (test.track * train.evaluations + 2 * test.sampled)
     averaged = [data.tokens(length, count) for length, count in test.attention]
     testing += sum(forward(model, *pair) for pair in averaged) * test.attention_examples
     if not gpu and train.precision == "bf16-products":
@@ -103,23 +107,30 @@ def _size(model: ModelSpec) -> ModelSpec:
 
 
 @cache  # models of a paper are few sizes, tested on the same cells
-def _forward(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> list[float]:
+def _forward(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> np.ndarray:
     """`forward` of every cell."""
-    return [forward(model, *pair) for pair in _tokens(data, lengths, counts)]
+    return _of_cells(forward, model, _tokens(data, lengths, counts))
 
 
 @cache
-def _verify(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> list[float]:
+def _verify(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> np.ndarray:
     """`verify` of every cell."""
     if model.causal:
         return _forward(model, data, lengths, counts)
-    return [verify(model, *pair) for pair in _tokens(data, lengths, counts)]
+    return _of_cells(verify, model, _tokens(data, lengths, counts))
+
+
+def _of_cells(work: Callable[[ModelSpec, Any, Any], Any], model: ModelSpec, tokens: np.ndarray) -> np.ndarray:
+    """All cells at once, but where each has its number of loops."""
+    if model.loops_by_length is None:
+        return np.asarray(work(model, *tokens.T))
+    return np.array([work(model, *pair) for pair in tokens.tolist()])
 
 
 @cache
-def _tokens(data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> list[tuple[float, float]]:
-    """Tokens of prompt and response in every cell."""
-    return [data.tokens(length, count) for length in lengths for count in counts]
+def _tokens(data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> np.ndarray:
+    """Tokens of prompt and response in every cell, (cells, 2)."""
+    return np.array([data.tokens(length, count) for length in lengths for count in counts], dtype=np.float64)
 
 
 def verify(model: ModelSpec, prompt: float, response: float) -> float:

@@ -10,6 +10,7 @@ one rename, after everything in it is on the disk: whoever is killed at any mome
 import contextlib
 import datetime
 import functools
+import glob
 import hashlib
 import json
 import os
@@ -248,7 +249,8 @@ class Store:
 
     def _versions(self, pattern: str) -> list[Path]:
         """Version folders with a run.json below ``pattern``, in order of name and number."""
-        found = [path.parent for path in self.path.glob(f"{pattern}/v*/run.json") if _number(path.parent)]
+        files = glob.glob(f"{pattern}/v*/run.json", root_dir=self.path)  # pathlib takes twice as long
+        found = [path.parent for path in map(self.path.joinpath, files) if _number(path.parent)]
         return sorted(found, key=lambda path: (path.parent, _number(path)))
 
     def _made(self, experiment: str, profile: str, seed: int, spec_hash: str) -> Iterator[Path]:

@@ -5,6 +5,7 @@ import pytest
 from lengen.callbacks.scoring import score_cell
 from lengen.config.attention_biases import LineWindow
 from lengen.config.experiment import PROFILES
+from lengen.config.spec import check
 from lengen.data.task_data import TaskData
 from lengen.training.build import build_model
 from lengen.vocab import FIRST
@@ -53,6 +54,13 @@ def test_what_makes_no_sense_is_refused_and_nothing_else():
     no_stages = {f"{task}/{trick}" for task in NO_NUMBERS[1:] for trick in ("scratchpad", "coupled-scratchpad")}
     no_hint = {f"{task}/{trick}" for task in ("parity", "n-by-one") for trick in ("hint", "association")}
     assert few | numbers | one_operand | no_stages | no_hint == REFUSED
+
+
+def test_what_makes_sense_at_the_first_size_does_at_every_size():
+    """Cells of the other sizes are not checked when they are declared."""
+    for item in CELLS:
+        for spec in item.specs.values():
+            check(spec)
 
 
 def test_refusals_say_why_at_every_profile_and_no_cell_has_a_published_size():
