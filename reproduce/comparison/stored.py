@@ -32,8 +32,8 @@ def read(path: Path, paper: str) -> list[Row]:
     """The rows of a file as they were written, numbers rounded as there; what it lacks of later columns is empty."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            head, *lines = csv.reader(file, strict=True)
-            if not NEEDED.issubset(head) or any(len(line) != len(head) for line in lines):
+            head, *lines = filter(None, csv.reader(file, strict=True))
+            if not NEEDED.issubset(head):
                 raise ValueError
             rows = [Row(**_fields(head, line)) for line in lines]
         if not all(row.verdict in WORDS and row.profile in CHECKED for row in rows):
