@@ -7,7 +7,7 @@ from typing import Any
 from lengen.config.encodings import Learned, NoEncoding
 from lengen.config.formats import Linear
 from lengen.config.model import Decoder, ModelSpec
-from lengen.config.overlay import Changes, overlay
+from lengen.config.overlay import overlay
 from lengen.config.part import SettingError
 from lengen.config.position_ids import Consecutive, NoPositionIds
 from lengen.config.sections import DataSpec, TestSpec, TrainSpec
@@ -86,11 +86,6 @@ def longest(spec: ChosenSpec) -> int:
     test = spec.test
     most = max(sum(spec.data.tokens(length, count)) for length in test.lengths for count in test.counts)
     return math.ceil(ROOM * most) + 8
-
-
-def changed(spec: ChosenSpec, *changes: Changes) -> ChosenSpec:
-    """A setting with changes laid over it."""
-    return overlay(spec, *changes)
 
 
 def encoded(spec: ChosenSpec, encoding: Any, ids: Any = None) -> ChosenSpec:

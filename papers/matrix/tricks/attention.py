@@ -7,7 +7,7 @@ from lengen.config.model import Decoder, Tempered
 from lengen.config.overlay import overlay
 from lengen.config.position_ids import Cyclic
 from lengen.config.tasks import Copy, NByOne, Parity, Reverse, Successor, Task, TwoOperandAddition
-from papers.matrix.settings import Refused, changed, encoded, lowest_first
+from papers.matrix.settings import Refused, encoded, lowest_first
 from papers.matrix.spec import CalibratedChoice, CalibrationSpec, ChosenSpec
 
 START = 0.3
@@ -22,7 +22,7 @@ def tempered(spec: ChosenSpec) -> ChosenSpec:
     "Improving Length-Generalization in Transformers via Task Hinting", Section 5 and Table 1: without hints, too, it
     extends the lengths that are sorted; Section 6 and Table 3: and those to which one is added.
     """
-    return changed(spec, {"model.tempered": Tempered(start=START)})
+    return overlay(spec, {"model.tempered": Tempered(start=START)})
 
 
 def ssmax(spec: ChosenSpec) -> ChosenSpec:
@@ -30,7 +30,7 @@ def ssmax(spec: ChosenSpec) -> ChosenSpec:
 
     Language models are better at long contexts, and at finding a needle there; it is not tried on arithmetic.
     """
-    return changed(spec, {"model.tempered": Tempered(start=START, per_head=True)})
+    return overlay(spec, {"model.tempered": Tempered(start=START, per_head=True)})
 
 
 DIRECTIONS: dict[type[Task], tuple[int, ...]] = {
@@ -60,7 +60,7 @@ def abc(spec: ChosenSpec) -> ChosenSpec:
     first = overlay(spec.data, {"format.width": width}) if width else spec.data
     columns, _ = first.tokens(task.longest, task.most)
     lines = Lines(rows=task.longest, columns=int(columns), slopes=DIRECTIONS[type(task)])
-    spec = changed(spec, {"model.architecture": Decoder(lines)})
+    spec = overlay(spec, {"model.architecture": Decoder(lines)})
     return CalibratedChoice(
         data=spec.data,
         model=spec.model,
@@ -90,7 +90,7 @@ def window(spec: ChosenSpec) -> ChosenSpec:
     elif isinstance(task, TwoOperandAddition):
         assert isinstance(format, Linear)
         lines = ((-1, 1), (-1, format.width + 2))
-    return changed(spec, {"model.architecture": Decoder(LineWindow(WINDOW, lines))})
+    return overlay(spec, {"model.architecture": Decoder(LineWindow(WINDOW, lines))})
 
 
 def _with_lines(spec: ChosenSpec) -> ChosenSpec:
@@ -108,8 +108,8 @@ def _with_lines(spec: ChosenSpec) -> ChosenSpec:
         raise Refused("the next answer token is found by its value, so that attention has no line to it")
     spec = lowest_first(spec)
     if isinstance(task, TwoOperandAddition):
-        spec = changed(spec, {"data.format": {"width": max(spec.test.lengths) + 1}})
-    return changed(spec, {"data.format.scratchpad": True}) if isinstance(task, Parity) else spec
+        spec = overlay(spec, {"data.format": {"width": max(spec.test.lengths) + 1}})
+    return overlay(spec, {"data.format.scratchpad": True}) if isinstance(task, Parity) else spec
 
 
 def hard_alibi(spec: ChosenSpec) -> ChosenSpec:
@@ -118,7 +118,7 @@ def hard_alibi(spec: ChosenSpec) -> ChosenSpec:
     Jelassi et al. 2024 (2402.01032): transformers generalise where strings are copied; their code has this variant.
     """
     heads = tuple(range(1, spec.model.heads // 2 + 1))
-    return changed(spec, {"model.architecture": Decoder(HardALiBi(heads))})
+    return overlay(spec, {"model.architecture": Decoder(HardALiBi(heads))})
 
 
 def window_cyclic(spec: ChosenSpec) -> ChosenSpec:

@@ -2,8 +2,9 @@
 
 from lengen.config.encodings import Sinusoidal
 from lengen.config.formats import Subtasks
+from lengen.config.overlay import overlay
 from lengen.config.sections import RandomSpaces
-from papers.matrix.settings import Refused, changed, encoded, learned, lowest_first
+from papers.matrix.settings import Refused, encoded, learned, lowest_first
 from papers.matrix.spec import ChosenSpec
 
 SPACES = 0.5
@@ -27,7 +28,7 @@ def zero_padded(spec: ChosenSpec) -> ChosenSpec:
     "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count" pads so; "Length Generalization on
     Multi-Digit Integer Addition with Transformers", Section 4.4.1: padding to a fixed length helps up to that length.
     """
-    return changed(lowest_first(spec), {"data.format": {"pad_query": True, "pad_response": True}})
+    return overlay(lowest_first(spec), {"data.format": {"pad_query": True, "pad_response": True}})
 
 
 def spaces(spec: ChosenSpec) -> ChosenSpec:
@@ -36,12 +37,12 @@ def spaces(spec: ChosenSpec) -> ChosenSpec:
     "Length Generalization on Multi-Digit Integer Addition with Transformers", Section 4.3.3: they close a gap of one
     digit, and help where positions are absolute.
     """
-    return changed(learned(spec), {"data.spaces": RandomSpaces(ratio=SPACES)})
+    return overlay(learned(spec), {"data.spaces": RandomSpaces(ratio=SPACES)})
 
 
 def spaces_sinusoidal(spec: ChosenSpec) -> ChosenSpec:
     """Random spaces in training queries, over sinusoidal positions: the other absolute ones."""
-    return changed(encoded(spec, Sinusoidal()), {"data.spaces": RandomSpaces(ratio=SPACES)})
+    return overlay(encoded(spec, Sinusoidal()), {"data.spaces": RandomSpaces(ratio=SPACES)})
 
 
 def scratchpad(spec: ChosenSpec) -> ChosenSpec:
@@ -50,7 +51,7 @@ def scratchpad(spec: ChosenSpec) -> ChosenSpec:
     "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count", Sections 3.2 and 4.3: alone it
     helps a little. Anil et al. 2022 (2207.04901): prompted with one, large models go much further; finetuned ones fail.
     """
-    return changed(lowest_first(spec), {"data.format.scratchpad": True})
+    return overlay(lowest_first(spec), {"data.format.scratchpad": True})
 
 
 def index_hints(spec: ChosenSpec) -> ChosenSpec:
@@ -63,7 +64,7 @@ def index_hints(spec: ChosenSpec) -> ChosenSpec:
     if task.STAGES and not task.PLACEWISE:
         spec = scratchpad(spec)
     marks = max(spec.test.lengths) + 2 * max(spec.test.counts) + 2
-    return changed(lowest_first(spec), {"data.format.index_hints": marks})
+    return overlay(lowest_first(spec), {"data.format.index_hints": marks})
 
 
 def subtasks(spec: ChosenSpec) -> ChosenSpec:
@@ -72,4 +73,4 @@ def subtasks(spec: ChosenSpec) -> ChosenSpec:
     "Length Generalization on Multi-Digit Integer Addition with Transformers", Table 4.3: small models
     generalise better.
     """
-    return changed(spec, {"data.format": Subtasks()})
+    return overlay(spec, {"data.format": Subtasks()})

@@ -1,8 +1,9 @@
 """Tricks that their sources put together. Each docstring: what it is, its source, and what the source reports."""
 
 from lengen.config.encodings import Fire
+from lengen.config.overlay import overlay
 from lengen.config.position_ids import Randomised
-from papers.matrix.settings import changed, encoded, longest
+from papers.matrix.settings import encoded, longest
 from papers.matrix.spec import ChosenSpec
 from papers.matrix.tricks.formats import reversed_answer, scratchpad
 from papers.matrix.tricks.positions import abacus, coupled, coupled_2
@@ -17,7 +18,7 @@ def coupled_scratchpad(spec: ChosenSpec) -> ChosenSpec:
     """
     spec = scratchpad(spec)
     if spec.data.task.most > 1:
-        return coupled_2(changed(spec, {"data.format": {"pad_query": True, "pad_response": True}}))
+        return coupled_2(overlay(spec, {"data.format": {"pad_query": True, "pad_response": True}}))
     return coupled(spec)
 
 

@@ -1,9 +1,10 @@
 """Tricks that say where tokens stand. Each docstring: what it is, its source, and what the source reports."""
 
 from lengen.config.encodings import ALiBi, Fire, Learned, RelativeKeys, Rotary, Sinusoidal
+from lengen.config.overlay import overlay
 from lengen.config.position_ids import Abacus, Coupled, Randomised
 from papers.matrix import settings
-from papers.matrix.settings import Refused, changed, encoded, longest, lowest_first
+from papers.matrix.settings import Refused, encoded, longest, lowest_first
 from papers.matrix.spec import ChosenSpec
 
 
@@ -90,7 +91,7 @@ def abacus(spec: ChosenSpec) -> ChosenSpec:
     """
     spec = lowest_first(spec)
     if spec.data.task.NUMBERS:
-        spec = changed(spec, {"data.format.reverse_query": True})
+        spec = overlay(spec, {"data.format.reverse_query": True})
     furthest, trained = max(spec.test.lengths), spec.data.task.longest
     room = furthest + 2 * max(spec.test.counts) + 4
     return encoded(spec, Learned(), Abacus(max_position=room, max_offset=furthest - trained + 2))

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from lengen.config.model import LoopsByLength
+from lengen.config.overlay import overlay
 from lengen.config.tasks import Task
-from papers.matrix.settings import Refused, changed, lowest_first
+from papers.matrix.settings import Refused, lowest_first
 from papers.matrix.spec import ChosenSpec
 from papers.matrix.tasks import TASKS
 
@@ -44,7 +45,7 @@ def _hinted(spec: ChosenSpec, longest: int) -> ChosenSpec:
         raise Refused("not built: its auxiliary task is answered from the units on, which an answer of one bit is not")
     if part.UNITS_FIRST:
         spec = lowest_first(spec)
-    return changed(spec, {"data.hints": (part,)})
+    return overlay(spec, {"data.hints": (part,)})
 
 
 def looped(spec: ChosenSpec) -> ChosenSpec:
@@ -56,4 +57,4 @@ def looped(spec: ChosenSpec) -> ChosenSpec:
     test = spec.test
     prompt = max(spec.data.tokens(length, count)[0] for length in test.lengths for count in test.counts)
     rule = LoopsByLength(of="prompt", tokens=PER_LOOP, most=int(prompt) // PER_LOOP + 2)
-    return changed(lowest_first(spec), {"model": {"layers": 1, "loops_by_length": rule, "inject": "input"}})
+    return overlay(lowest_first(spec), {"model": {"layers": 1, "loops_by_length": rule, "inject": "input"}})
