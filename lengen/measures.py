@@ -6,13 +6,15 @@ A measure is a numerator and a denominator of a finished run, a region a set of 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from lengen.config.part import build
 from lengen.config.sections import DataSpec
 from lengen.metrics import EXACT_MATCH
 from lengen.records import Grid, Run
+
+if TYPE_CHECKING:
+    import numpy as np
 
 LEARNED = 0.95
 """Exact match at the longest trained length, median over seeds, from which on a model has learned what it was trained
@@ -75,10 +77,6 @@ class Trained:
     data: DataSpec | None = field(default=None, compare=False)
     """What was trained on, for regions that ask for more."""
 
-    def holds(self, length: np.ndarray) -> np.ndarray:
-        """Whether operands of these lengths were trained."""
-        return np.isin(length, list(self.lengths)) if self.lengths else np.asarray(length) <= self.length
-
     def has(self, cell: Sequence[int]) -> bool:
         """Whether a test cell was trained: its length, and its count where it has one.
 
@@ -86,7 +84,8 @@ class Trained:
         >>> span.has((5, 2)), span.has((5,)), span.has((5, 3)), span.has((4, 2))
         (True, True, False, False)
         """
-        return bool(self.holds(np.array(cell[0]))) and (*cell, 1)[1] <= self.second
+        length, second, *_ = (*cell, 1)
+        return (length in self.lengths if self.lengths else length <= self.length) and second <= self.second
 
 
 def exact_at_longest(grid: Grid, span: Trained) -> float:
@@ -111,13 +110,13 @@ class Region:
     """Test cells by the trained range, as a mask over columns of lengths and counts."""
 
     words: str
-    mask: Callable[[Trained, np.ndarray, np.ndarray], np.ndarray]
+    mask: "Callable[[Trained, np.ndarray, np.ndarray], np.ndarray]"
     """Trained range, lengths and counts of cells -> whether each lies in the region."""
     only: Callable[[Sequence[int]], int] | None = None
     """``min`` or ``max``: of the cells in the region only those of the shortest or longest length."""
 
 
-def stored(run: Run, name: str) -> np.ndarray:
+def stored(run: Run, name: str) -> "np.ndarray":
     """An array of a run by its name; `Missing` where there is none."""
     if name not in run.arrays:
         raise Missing(f"{short(run.experiment)} holds no array {name}")

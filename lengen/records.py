@@ -9,9 +9,10 @@ import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 MODES = ("teacher_forced", "free_running", "sampled")
 """How the response was scored: reference prefix in context, the model's own text, or text sampled at temperature 1."""
@@ -146,12 +147,15 @@ def _number(text: str) -> float:
     return value
 
 
-def in_steps(weights: np.ndarray) -> np.ndarray:
+def in_steps(weights: "np.ndarray") -> "np.ndarray":
     """Attention weights in steps of 1/255, uint8; nan is 0.
 
+    >>> import numpy as np
     >>> in_steps(np.array([0.0, 0.5, 1.0, np.nan])).tolist()
     [0, 128, 255, 0]
     """
+    import numpy as np  # takes a tenth of a second, and tables need none
+
     steps: np.ndarray = np.rint(np.clip(np.nan_to_num(weights), 0, 1) * 255).astype(np.uint8)
     return steps
 
@@ -160,7 +164,7 @@ class ExampleMap(NamedTuple):
     """Attention in one example, its true response given."""
 
     tokens: tuple[str, ...]
-    weights: np.ndarray
+    weights: "np.ndarray"
     """Softmax weights by `in_steps`, (layers, heads, queries, keys)."""
 
 
@@ -170,7 +174,7 @@ class AttentionMap:
 
     tokens: tuple[str, ...]
     """Characters of one example of the cell, to label the axes (digits differ between examples)."""
-    weights: np.ndarray
+    weights: "np.ndarray"
     """Mean softmax weights, float32, (layers, heads, queries, keys)."""
     n: int
     """Examples averaged."""
@@ -226,7 +230,7 @@ class Run:
     attention: AttentionMap | None = None
     metrics: Sequence[tuple[int, str, float]] = ()
     """Rows (step, name, value) of metrics.csv."""
-    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
+    arrays: Mapping[str, "np.ndarray"] = field(default_factory=dict)
     """Named arrays of numbers or text, for what no other record holds: matrices that a run made, and labels."""
 
     @property

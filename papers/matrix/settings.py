@@ -2,6 +2,7 @@
 
 import math
 import statistics
+from functools import cache
 from typing import Any
 
 from lengen.config.encodings import Learned, NoEncoding
@@ -67,10 +68,11 @@ def plain(row: Row, profile: str) -> ChosenSpec:
 
 def budgeted(spec: ChosenSpec, tokens: int) -> ChosenSpec:
     """As many steps as the tokens of a budget allow, of all the trainings that share it."""
-    each = [spec.train.batch * mean_tokens(data) for data in spec.read()]
+    each = [spec.train.batch * mean_tokens(replace(data, position_ids=NoPositionIds())) for data in spec.read()]
     return overlay(spec, {"train.steps": max(2, round(tokens / sum(each)))})
 
 
+@cache  # most tricks write alike
 def mean_tokens(data: DataSpec) -> float:
     """Tokens of a training example, over all trained lengths and counts, auxiliary tasks in turn."""
     pairs = []

@@ -5,7 +5,8 @@ import shlex
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from reproduce.runs.executors import Local, usable_cores
+from reproduce.runs.estimate import usable_cores
+from reproduce.runs.executors import Local
 from reproduce.runs.perform import Order, PlanError
 from reproduce.runs.slurm import WORKERS, Slurm
 

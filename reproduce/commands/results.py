@@ -19,8 +19,8 @@ from reproduce.comparison.rows import CHECKED
 from reproduce.comparison.stored import stored
 from reproduce.output import listing, terminal
 from reproduce.output.markdown import table
-from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
+from reproduce.runs.estimate import usable_cores
 from reproduce.store.atomic_files import readable
 from reproduce.store.provenance import checkout
 from reproduce.store.store import Store, StoreError, results_root, stores
@@ -42,8 +42,6 @@ def list_command(options: argparse.Namespace) -> int:
         return 0
     rows = {name: stored(name, where) for name in names}
     if options.selector is None:
-        from reproduce.runs.executors import usable_cores
-
         papers = [CATALOGUE.paper(name) for name in names]
         terminal.show(listing.papers(papers, list(held.values()), rows, usable_cores()), "", listing.LEGEND)
         return 0
@@ -188,6 +186,8 @@ def _check_history(papers: Sequence[str], output: TextIO) -> int:
 def _beside(paper: str, chosen: Sequence[Experiment]) -> list[tuple[str, ...]]:
     """Experiment, profile, seed, what it was made with, exact match in and outside the trained range: a row for each
     run of these experiments made with ``--set``, after those of the declared setting."""
+    from reproduce.runs.accuracy import accuracies
+
     places = [(item, profile) for item in chosen for profile in item.specs]
     rows: list[tuple[str, ...]] = []
     for store in _with_runs(paper):

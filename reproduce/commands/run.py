@@ -14,8 +14,7 @@ from reproduce.runs import perform as runner
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE, narrowed
 from reproduce.runs.display import Display, counter
-from reproduce.runs.estimate import cost, cost_on, in_words, makespan
-from reproduce.runs.executors import usable_cores
+from reproduce.runs.estimate import cost, cost_on, in_words, makespan, usable_cores
 from reproduce.runs.perform import Job, Order, Plan, PlanError, Report
 from reproduce.store.atomic_files import one_line, readable
 from reproduce.store.provenance import provenance

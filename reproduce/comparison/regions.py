@@ -17,12 +17,18 @@ Cells = Sequence[tuple[int, int]]
 Bounds = tuple[int, int] | None
 """Smallest and largest value of an axis; None for all."""
 
+
+def taught(trained: Trained, length: np.ndarray) -> np.ndarray:
+    """Whether operands of these lengths were trained."""
+    return np.isin(length, list(trained.lengths)) if trained.lengths else np.asarray(length) <= trained.length
+
+
 REGIONS: Mapping[str, Region] = {
     "all": Region("all tested cells", lambda t, n, m: n == n),
-    "in_range": Region("cells in the trained range", lambda t, n, m: t.holds(n) & (m <= t.second)),
-    "outside": Region("cells outside the trained range", lambda t, n, m: ~t.holds(n) | (m > t.second)),
+    "in_range": Region("cells in the trained range", lambda t, n, m: taught(t, n) & (m <= t.second)),
+    "outside": Region("cells outside the trained range", lambda t, n, m: ~taught(t, n) | (m > t.second)),
     "gap": Region(
-        "lengths left out below the longest trained", lambda t, n, m: (n < t.length) & ~t.holds(n) & (m <= t.second)
+        "lengths left out below the longest trained", lambda t, n, m: (n < t.length) & ~taught(t, n) & (m <= t.second)
     ),
     "longer": Region("longer than trained, count in range", lambda t, n, m: (n > t.length) & (m <= t.second)),
     "more": Region("more than trained, length in range", lambda t, n, m: (n <= t.length) & (m > t.second)),

@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
-from reproduce.runs.executors import usable_cores
+from reproduce.runs.estimate import usable_cores
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -3,14 +3,15 @@
 What enters is a specification; what leaves are seconds on one processor core, which the profiles smoke, cpu and night
 are made for, or on one GPU, which paper is made for.
 The count of operations is the usual one (6 per parameter and token in training, 2 in a forward pass, and the
-attention products); the rates are measured averages. The progress display corrects both by what it sees.
+attention products), over a few cells of a long axis; the rates are measured averages. The progress display corrects
+both by what it sees.
 """
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
-
-import numpy as np
+from statistics import fmean
+from typing import NamedTuple
 
 from lengen.config.model import EncoderDecoder, ModelSpec
 from lengen.config.sections import VALIDATION, DataSpec
@@ -71,13 +72,13 @@ def _cost(spec: Spec, gpu: bool) -> Cost:
     training = validating = 0.0
     if train.steps:
         trained = task.trained_lengths, tuple(range(min(2, task.most), task.most + 1))
-        examples = [_forward(model, data, *trained).mean()]
+        examples = [_forward(model, data, *trained)]
         for hint in spec.data.hints:  # which train in turn, over lengths of their own
-            examples.append(_forward(model, replace(data, task=hint), hint.trained_lengths, (hint.most,)).mean())
-        training = 3 * float(np.mean(examples)) * train.steps * train.batch
-        validating = float(_verify(model, data, *trained).mean()) * train.evaluations * VALIDATION
-    cells = _verify(model, data, test.lengths, test.counts)
-    each = float(cells.sum())
+            examples.append(_forward(model, replace(data, task=hint), hint.trained_lengths, (hint.most,)))
+        training = 3 * fmean(examples) * train.steps * train.batch
+        validating = _verify(model, data, *trained) * train.evaluations * VALIDATION
+    cells = len(test.lengths) * len(test.counts)
+    each = cells * _verify(model, data, test.lengths, test.counts)
     testing = each * test.examples
     testing *= 1 + DECODING * (test.free_running and model.causal and not spec.constructed)  # hardly errs
     testing += each * (test.track * train.evaluations + 2 * test.sampled)
@@ -87,7 +88,7 @@ def _cost(spec: Spec, gpu: bool) -> Cost:
         training /= ROUNDED
     return Cost(
         START[device] + padding * (training + validating) / rate + train.steps * STEP_OVERHEAD[device],
-        testing / rate + len(cells) * STEP_OVERHEAD[device],
+        testing / rate + cells * STEP_OVERHEAD[device],
     )
 
 
@@ -107,30 +108,34 @@ def _size(model: ModelSpec) -> ModelSpec:
 
 
 @cache  # models of a paper are few sizes, tested on the same cells
-def _forward(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> np.ndarray:
-    """`forward` of every cell."""
-    return _of_cells(forward, model, _tokens(data, lengths, counts))
+def _forward(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> float:
+    """`forward` of an average cell."""
+    return fmean(forward(model, *pair) for pair in _tokens(data, lengths, counts))
 
 
 @cache
-def _verify(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> np.ndarray:
-    """`verify` of every cell."""
+def _verify(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> float:
+    """`verify` of an average cell."""
     if model.causal:
         return _forward(model, data, lengths, counts)
-    return _of_cells(verify, model, _tokens(data, lengths, counts))
-
-
-def _of_cells(work: Callable[[ModelSpec, Any, Any], Any], model: ModelSpec, tokens: np.ndarray) -> np.ndarray:
-    """All cells at once, but where each has its number of loops."""
-    if model.loops_by_length is None:
-        return np.asarray(work(model, *tokens.T))
-    return np.array([work(model, *pair) for pair in tokens.tolist()])
+    return fmean(verify(model, *pair) for pair in _tokens(data, lengths, counts))
 
 
 @cache
-def _tokens(data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> np.ndarray:
-    """Tokens of prompt and response in every cell, (cells, 2)."""
-    return np.array([data.tokens(length, count) for length in lengths for count in counts], dtype=np.float64)
+def _tokens(data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> list[tuple[float, float]]:
+    """Tokens of prompt and response in the cells of `some` lengths and counts: both grow smoothly along either."""
+    return [data.tokens(length, count) for length in some(lengths) for count in some(counts)]
+
+
+def some(axis: Sequence[int], most: int = 8) -> Sequence[int]:
+    """Of a long axis of consecutive values the middles of so many equal stretches; any other axis whole.
+
+    >>> some(range(1, 31), 5), some((2, 3), 5), some((1, 2, 5, 10, 20, 50, 100), 5)
+    ([4, 10, 16, 22, 28], (2, 3), (1, 2, 5, 10, 20, 50, 100))
+    """
+    if len(axis) <= most or axis[-1] - axis[0] >= len(axis):
+        return axis
+    return [axis[(2 * stretch + 1) * len(axis) // (2 * most)] for stretch in range(most)]
 
 
 def verify(model: ModelSpec, prompt: float, response: float) -> float:
@@ -167,6 +172,11 @@ def in_words(seconds: float) -> str:
     if seconds < 5400:
         return f"{round(seconds / 60)} min"
     return f"{seconds / 3600:.1f} h" if seconds < 1000 * 3600 else f"{round(seconds / 86400):,} days"
+
+
+def usable_cores() -> int:
+    """Processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def makespan(seconds: Sequence[float], workers: int) -> float:

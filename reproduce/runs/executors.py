@@ -31,11 +31,6 @@ ENDING = 5.0
 """Seconds that an idle worker has to end before it is killed."""
 
 
-def usable_cores() -> int:
-    """Processor cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 class Local:
     """Runs jobs on this machine: in this process where one is enough, else in ``workers`` processes.
 

@@ -1,22 +1,19 @@
-"""The files of one run folder as bytes and text: run.json, metrics.csv, the NumPy archives, and their checks.
+"""The files of one run folder: run.json, tables and archives, and their checks.
 
 What enters is a finished version folder; what leaves is its run.json and its records, each compared with the
 sha256 that run.json holds, or a `StoreError` that names the file and what was expected of it.
 """
 
 import hashlib
-import io
 import json
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from lengen.config.spec import SpecError, from_dict
-from lengen.records import AttentionMap, ExampleMap, Grid, KeyCount, RecordError, key_counts_from_csv, metrics_from_csv
+from lengen.records import Grid, KeyCount, RecordError, key_counts_from_csv, metrics_from_csv
 from reproduce.store.atomic_files import StoreError, read_bytes, readable
 
 SCHEMA = 2
@@ -27,8 +24,6 @@ RECORDS = ("metrics.csv", SCORES, "keys.csv", "attention.npz", "arrays.npz")
 """What a run measured; each is checked against its sha256 when read."""
 
 
-LARGEST_ARRAYS = 2**30
-"""Bytes that an archive may hold, packed or unpacked: bigger ones are no records of a run."""
 LARGEST_TEXT = 2**24
 """Bytes of the longest run.json or table that is read; read, it takes some twenty times as much memory."""
 
@@ -141,6 +136,9 @@ def load_info(folder: Path) -> dict[str, Any]:
 
 def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
     """Records of a version folder, as keyword arguments of `Run`; each file is checked against its sha256."""
+    # NumPy takes a tenth of a second, and who counts runs reads no records.
+    from reproduce.store.archives import LARGEST_ARRAYS, arrays_from_bytes, attention_from_bytes
+
     texts = {}
     for name in RECORDS:
         if name not in info["files"]:
@@ -170,71 +168,3 @@ def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
     except (RecordError, UnicodeDecodeError) as error:
         raise StoreError(f"{readable(folder / name)}, {error}; restore it, or delete its folder") from None
     return {"grid": grid, "metrics": metrics, "key_counts": keys, "attention": attention, "arrays": arrays}
-
-
-def attention_to_bytes(attention: AttentionMap) -> bytes:
-    """attention.npz: float16 ``weights`` (layers, heads, queries, keys), ``tokens``, ``n``; equal maps, equal bytes.
-
-    Where examples were kept, uint8 ``examples`` (examples, layers, heads, queries, keys) and their ``example_tokens``.
-    """
-    arrays = {
-        "weights": attention.weights.astype(np.float16),
-        "tokens": np.array(attention.tokens, dtype=np.str_),
-        "n": np.array(attention.n),
-    }
-    if attention.examples:
-        arrays["examples"] = np.stack([example.weights for example in attention.examples])
-        arrays["example_tokens"] = np.array([example.tokens for example in attention.examples], dtype=np.str_)
-    return _archive(arrays)
-
-
-def attention_from_bytes(content: bytes) -> AttentionMap:
-    """The inverse of `attention_to_bytes`; nothing in the file can run code (no pickles)."""
-    try:
-        arrays = arrays_from_bytes(content)
-        examples = tuple(
-            ExampleMap(_texts(tokens), weights.astype(np.uint8))
-            for tokens, weights in zip(arrays.get("example_tokens", ()), arrays.get("examples", ()), strict=True)
-        )
-        weights = arrays["weights"].astype(np.float32)
-        return AttentionMap(_texts(arrays["tokens"]), weights, int(arrays["n"]), examples)
-    except Exception:
-        raise RecordError("expected a NumPy archive with the arrays weights, tokens and n") from None
-
-
-def _texts(tokens: np.ndarray) -> tuple[str, ...]:
-    return tuple(str(token) for token in tokens)
-
-
-def arrays_to_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """A NumPy archive of named arrays in the dtype given; equal arrays give equal bytes, in whatever order.
-
-    Raises `RecordError` for arrays of Python objects: they would be stored as pickles, which run code when read.
-    """
-    for name, array in arrays.items():
-        if array.dtype.hasobject:
-            raise RecordError(f"array '{name}': expected numbers or text, not Python objects")
-    return _archive(dict(sorted(arrays.items())))
-
-
-def arrays_from_bytes(content: bytes) -> dict[str, np.ndarray]:
-    """The inverse of `arrays_to_bytes`; nothing in the file can run code (no pickles)."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as inside:
-            if sum(entry.file_size for entry in inside.infolist()) > LARGEST_ARRAYS:
-                raise ValueError
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except Exception:
-        raise RecordError("expected a NumPy archive of arrays of numbers or text") from None
-
-
-def _archive(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """The archive of `numpy.savez_compressed`, which takes no array of the name "file"."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in arrays.items():
-            # opened by its name an entry has a constant date
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, np.asarray(array, order="C"), allow_pickle=False)
-    return out.getvalue()

@@ -28,8 +28,6 @@ from reproduce.store.run_folder import (
     RECORDS,
     SCHEMA,
     SCORES,
-    arrays_to_bytes,
-    attention_to_bytes,
     damaged,
     load_info,
     load_records,
@@ -76,6 +74,8 @@ class Workspace:
         ``info`` is what the conductor knows (spec, overrides, provenance); ``outcome.info`` what the run found out.
         run.json is written last, with the sha256 of every other file and of itself.
         """
+        from reproduce.store.archives import arrays_to_bytes, attention_to_bytes  # NumPy takes a tenth of a second
+
         self.held.check()
         experiment, profile, seed, spec_hash = self._key
         folder = self.folder

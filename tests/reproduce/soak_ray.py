@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.runs.estimate import cost
-from reproduce.runs.executors import Local, usable_cores
+from reproduce.runs.estimate import cost, usable_cores
+from reproduce.runs.executors import Local
 from reproduce.runs.on_ray import OnRay
 from reproduce.runs.perform import Job, Order, plan
 from reproduce.store.store import Store

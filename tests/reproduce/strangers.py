@@ -38,15 +38,10 @@ from reproduce.comparison import published
 from reproduce.comparison.published import PublishedError
 from reproduce.output.drawn import Drawn
 from reproduce.output.site import pages
+from reproduce.store.archives import arrays_from_bytes, arrays_to_bytes, attention_from_bytes, attention_to_bytes
 from reproduce.store.atomic_files import StoreError
 from reproduce.store.leases import silent
-from reproduce.store.run_folder import (
-    SUM,
-    arrays_from_bytes,
-    arrays_to_bytes,
-    attention_from_bytes,
-    attention_to_bytes,
-)
+from reproduce.store.run_folder import SUM
 from reproduce.store.store import Store
 from tests.lengen.test_execute import SPEC as TRAINED
 from tests.reproduce.fakes import SPEC, outcome

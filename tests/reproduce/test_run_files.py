@@ -18,13 +18,8 @@ from lengen.records import (
     metrics_from_csv,
     to_table,
 )
+from reproduce.store.archives import arrays_from_bytes, arrays_to_bytes, attention_from_bytes, attention_to_bytes
 from reproduce.store.atomic_files import write_text
-from reproduce.store.run_folder import (
-    arrays_from_bytes,
-    arrays_to_bytes,
-    attention_from_bytes,
-    attention_to_bytes,
-)
 from reproduce.store.store import Store
 from tests.counted import counted
 from tests.reproduce.fakes import SPEC
