@@ -16,6 +16,7 @@ PYTEST  ?= -n auto
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 20
 	@$(PYTHON) -m papers | awk -F '\t' '{ printf "reproduce-paper%s\t%s\n", $$1, $$3 }' | expand -t 20
+	@printf 'night-paperN\tone of them with three seeds and more\n' | expand -t 20
 	@echo "PROFILE=smoke|cpu|night|paper (now $(PROFILE)), PYTHON=$(PYTHON) (3.11 or newer), TORCH=cpu|cuda (now $(TORCH))"
 
 setup: $(STAMP)  ## create .venv with the locked versions and this project
@@ -90,7 +91,7 @@ $(DOCS)/.installed: docs/requirements.txt
 test: setup  ## all tests
 	$(PY) -m pytest -q $(PYTEST)
 
-soak: setup  ## kills, strangers' files, faults of storage, races: KILLS=50 INPUTS=100000, report in results/soak
+soak: setup  ## stress tests (kills, foreign files, storage faults, races): KILLS=50 INPUTS=100000, report in results/soak
 	$(PY) -m tests.reproduce.soak --kills $(or $(KILLS),50) --inputs $(or $(INPUTS),100000) --out results/soak
 
 lint: setup  ## ruff and mypy

@@ -8,7 +8,7 @@ from pathlib import Path
 def write_whole(path: Path, text: str) -> None:
     """Write a small file. It is not forced onto the disk, which would take longer than what it is written after, so
     readers have to tell what a power failure left of it."""
-    save_whole(path, lambda temporary: temporary.write_text(text), forced=False)
+    save_whole(path, lambda temporary: temporary.write_bytes(text.encode()), forced=False)
 
 
 def save_whole(path: Path, save: Callable[[Path], object], *, forced: bool = True) -> None:

@@ -193,7 +193,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     command = commands.add_parser(
-        "list", help="what exists and holds: papers; of one its figures; of a figure its variants"
+        "list", help="papers, a paper's figures or a figure's variants, with verdicts"
     )
     command.set_defaults(answer=lambda options: _results().list_command(options))
     _takes_a_selector(command, nargs="?")
@@ -223,9 +223,9 @@ def parser() -> argparse.ArgumentParser:
             help=f"of the selected experiments only those whose name has one of these as its {level} part; wildcards",
         )
     command.add_argument("--dry-run", action="store_true", help="say what would run, and for how long")
-    command.add_argument("--fresh", action="store_true", help="run finished and unfinished ones anew")
+    command.add_argument("--fresh", action="store_true", help="redo all selected runs, finished or not")
     command.add_argument(
-        "--missing", action="store_true", help="only runs that results/reference lacks: what another machine adds to it"
+        "--missing", action="store_true", help="only runs that results/reference lacks"
     )
     command.add_argument("--jobs", type=positive, metavar="N", help="runs side by side (default: cores; 1 on a GPU)")
     command.add_argument(
@@ -253,7 +253,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--share",
         action="store_true",
-        help="one of several commands for the same runs: end where the others make all that is left, and draw nothing",
+        help="share runs with other commands: end once they are making all that is left, and draw nothing",
     )
     command.add_argument(
         "--logger",
@@ -267,7 +267,7 @@ def parser() -> argparse.ArgumentParser:
         "--stacked",
         action="store_true",
         help="train the seeds of a setting as one program: for small models on a GPU; wide models gain nothing, and on "
-        "a processor it takes longer",
+        "a CPU it takes longer",
     )
     command.add_argument(
         "--without-gpu", action="store_true", help="start the paper profile on a machine that has no GPU, too"
@@ -296,7 +296,7 @@ def parser() -> argparse.ArgumentParser:
             command.add_argument("--with-overrides", action="store_true", help=beside)
         if name == "compare":
             command.add_argument(
-                "--check-history", action="store_true", help="whether claims stood as runs say when they were started"
+                "--check-history", action="store_true", help="check against git that claims stood as runs recorded them"
             )
 
     command = commands.add_parser("promote", help="copy finished local runs into results/reference")
@@ -319,7 +319,7 @@ def parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text)
         command.set_defaults(answer=answer)
         _takes_a_selector(command)
-        command.add_argument("operands", nargs="+", metavar="OPERAND")
+        command.add_argument("operands", nargs="+", metavar="OPERAND", help="a number, or a digit of a string")
         command.add_argument("--json", action="store_true", help="one line of JSON")
         if name == "probe":
             command.add_argument(
@@ -337,7 +337,9 @@ def parser() -> argparse.ArgumentParser:
     command.set_defaults(answer=_completion)
     command.add_argument("shell", nargs="?", choices=SHELLS, default=SHELLS[0], help=f"default {SHELLS[0]}")
 
-    command = commands.add_parser("adderboard", help="the community's check of ten-digit addition, on models of here")
+    command = commands.add_parser(
+        "adderboard", help="the community's check of ten-digit addition, on this suite's models"
+    )
     command.set_defaults(answer=_adderboard)
     command.add_argument(
         "selector", nargs="?", metavar="SELECTOR", help="an experiment (default: those offered for it)"

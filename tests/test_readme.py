@@ -172,20 +172,20 @@ def test_filling_replaces_blocks_and_nothing_else() -> None:
 def test_an_answer_follows_the_verdicts() -> None:
     rows = [row("a", "reproduced"), row("b", "reproduced"), row("c", "differs", profile="night"), row("d", "floor")]
     assert front_page.answer(rows) == (
-        "Of 4 headline claims 2 are reproduced, 1 differs and 1 is at the floor (measured at cpu and night). "
-        "Reproduced: *a | adds*; *b | adds*. Differs: *c | adds*."
+        "Of 4 headline claims, 2 are reproduced, 1 differs and 1 is at the floor (measured at cpu and night). "
+        "Reproduced: *a | adds*; and 1 more. Differs: *c | adds*."
     )
     assert front_page.answer([row("a", "not run"), row("b", "not run")]) == (
         "None of its 2 headline claims has a verdict yet: each lacks runs that it needs."
     ), "some of its settings may have run"
     assert front_page.answer([row("a", "differs"), row("b", "not run")]).startswith(
-        "Of 2 headline claims 1 differs and 1 lacks runs (measured at cpu)."
+        "Of 2 headline claims, 1 differs and 1 lacks runs (measured at cpu)."
     )
     many = front_page.answer([row(name, "reproduced") for name in "abcd"])
-    assert many.endswith("Reproduced: *a | adds*; *b | adds*; and 2 more."), "a page is read in a minute"
+    assert many.endswith("Reproduced: *a | adds*; and 3 more."), "a page is read in a minute"
     # a part that differs speaks for the whole, and at the largest size that has a verdict
     parts = [*rows, row("e", "differs", counts_as="a", headline=False), row("b", "untested", profile="night")]
-    assert front_page.answer(parts).startswith("Of 4 headline claims 2 differ, 1 is untested and 1 is at the floor")
+    assert front_page.answer(parts).startswith("Of 4 headline claims, 2 differ, 1 is untested and 1 is at the floor")
     assert [found.id for found in judged(parts, headline=True)] == ["e", "b", "c", "d"]
 
 
@@ -195,3 +195,6 @@ def test_a_line_of_the_score_card_says_verdicts_and_sizes() -> None:
         "| 1 coupling | **1 of 2 reproduced**, 1 untested | **1 of 3 reproduced**, 1 untested, 1 not run "
         "| cpu (1), night (1) |"
     )
+    twice = [row(name, "differs") for name in "ab"]
+    assert "**0 of 2 reproduced**, 2 differ |" in front_page.scores([("coupling", twice)])
+    assert "**0 of 1 reproduced**, 1 differs |" in front_page.scores([("coupling", twice[:1])])

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+from lightning import LightningModule, Trainer
 
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.callbacks.scoring import score_cell, score_sampled
@@ -51,6 +52,15 @@ class AccuracyGrid(Measurement):
         self.sampled = sampled
         self.partial = None if folder is None else Path(folder) / PARTIAL
         self._unkept = 0.0
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """What was scored before is of another model: nobody trains on after the last step."""
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop scores that were kept."""
+        if self.partial is not None:
+            self.partial.unlink(missing_ok=True)
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         self.grid, self._unkept = self._resumed(), 0.0

@@ -82,7 +82,7 @@ def measure_attention(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor,
     steps, alike = batch.loss[:, 1:], laid_out_alike(batch)
     predicting = steps.any(dim=0).nonzero()[:, 0]
     rows = slice(int(predicting[0]), int(predicting[-1]) + 1)
-    total = keys = torch.tensor(0.0)
+    total, keys = torch.tensor(0.0), torch.tensor(0)
     for index in torch.split(torch.arange(len(batch.tokens)), EXAMPLES_AT_ONCE):
         layers = self_attention(model, batch, index)
         total = total + layers[:, alike[index]].sum(dim=1)

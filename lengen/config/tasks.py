@@ -397,6 +397,11 @@ class _Arithmetic(Part, Task, frozen=True):
                 f"data.task.limit={self.limit}: expected a number from {HELD_OUT - 1} to {highest}, since an eighth of "
                 f"the numbers up to it is held out, all are listed, and data.task.digits={self.digits}"
             )
+        if self.limit and self.limit <= (least := self.base ** (self.digits - 1)):
+            raise SettingError(
+                f"data.task.limit={self.limit}: expected more than {least}, so that numbers of the trained length, "
+                f"data.task.digits={self.digits}, are drawn"
+            )
 
 
 class Successor(_Arithmetic, tag="successor", frozen=True):
@@ -491,7 +496,7 @@ class _Skewed(Part, Task, frozen=True):
 
     SKEWED: ClassVar[bool] = True
 
-    longest: Size
+    longest: Length
     """Longest trained operand."""
     short: Count = 0
     """Training lengths of 2 to this share a part of the examples of their own (``skew``), those beyond it the rest."""

@@ -15,7 +15,6 @@ from lengen.plotting.methods import METHODS
 from lengen.plotting.words import alternatives, unbroken
 from lengen.records import Run
 
-"""Name of an experiment -> its runs, one per seed; none where it did not run."""
 NOT_RUN = "not run at this profile"
 MOST = 60
 """Experiments without a run that a footnote names; of more it says the number."""

@@ -19,6 +19,7 @@ from lengen.models import Transformer
 from lengen.progress import Progress
 from lengen.training import run
 from lengen.training.build import load
+from lengen.training.kernels import of_parts
 from lengen.whole_files import write_whole
 
 FIRST = "interpolation"
@@ -66,7 +67,8 @@ def execute_both(
     outcome = run.execute(second, seed, folder, told, lambda model: give(model, found), loggers)
     append_metrics(folder, FIRST)
     both = round(began["seconds_training"] + outcome.info["seconds_training"], 1)
-    return replace(outcome, info=outcome.info | {"seconds_training": both}), began, found
+    info = {"seconds_training": both, "kernels_of": of_parts(folder)}
+    return replace(outcome, info=outcome.info | info), began, found
 
 
 def train_before(

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from time import process_time as clock
+from typing import Any
 
 import msgspec
 import torch
@@ -60,11 +61,23 @@ class ChosenKernels(Callback):
         write_whole(self.path, msgspec.json.encode(self.kernels).decode())
         use(self.kernels, pl_module, data)
 
+    @property
+    def choice(self) -> Kernels | None:
+        """What trained, also where nothing was left to train; None where nothing was ever chosen."""
+        return self.kernels or self._kept()
+
     def _kept(self) -> Kernels | None:
         try:
             return msgspec.json.decode(self.path.read_bytes(), type=Kernels)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError):  # none yet, or damaged: choose again
             return None
+
+
+def of_parts(folder: Path) -> dict[str, dict[str, Any]]:
+    """What the trainings of a run chose that have folders of their own below the run's, by folder, as run.json holds
+    it: each trains as long as it does, so each has its own choice."""
+    found = {path.parent: ChosenKernels(path.parent).choice for path in sorted(folder.glob(f"*/**/{FILE}"))}
+    return {where.relative_to(folder).as_posix(): msgspec.to_builtins(kept) for where, kept in found.items() if kept}
 
 
 def use(kernels: Kernels, module: SequenceModule, data: TaskData) -> None:
@@ -89,7 +102,9 @@ def _probed(module: SequenceModule, data: TaskData) -> Kernels:
     train = module.spec.train
     products: Rounding = "none"
     said = []
-    if train.precision == "bf16-products":
+    if train.precision == "bf16-products" and module.device.type != "cpu":
+        products = "native"  # what it is made for; and nothing is timed there without waiting for it
+    elif train.precision == "bf16-products":
         native, emulated = (_product_seconds(module, data, rounding) for rounding in ("native", "emulated"))
         products = "native" if native <= emulated else "emulated"
         said.append(f"a bfloat16 product takes {native / emulated:.2f} of the time of its emulation in float32")
@@ -98,7 +113,7 @@ def _probed(module: SequenceModule, data: TaskData) -> Kernels:
     if module.spec.model.loops_by_length is not None:
         return Kernels(products=products, compiled=False, why="; ".join([*said, "batches differ in their loops"]))
     if module.device.type != "cpu":
-        return Kernels(products=products, compiled=False, why="; ".join([*said, "not on a processor"]))
+        return Kernels(products=products, compiled=False, why="; ".join([*said, "not on a CPU"]))
     round_products(module.model, products)
     # Processor time: what else runs on the machine has no say in what a run computes.
     step = _step_seconds(module, data) / torch.get_num_threads()
@@ -143,9 +158,9 @@ def _step_seconds(module: SequenceModule, data: TaskData) -> float:
 
 def _product_seconds(module: SequenceModule, data: TaskData, rounding: Rounding) -> float:
     """Shortest of some tries of the feed-forward product of one batch, forward and backward."""
-    model, device = module.spec.model, module.device
-    x = torch.ones(data.batch(0).tokens.numel(), model.width, device=device, requires_grad=True)
-    layer = nn.Linear(model.width, model.ff_width, bias=False, device=device)
+    model = module.spec.model
+    x = torch.ones(data.batch(0).tokens.numel(), model.width, requires_grad=True)
+    layer = nn.Linear(model.width, model.ff_width, bias=False)
     taken = []
     for _ in range(5):
         start = clock()
@@ -181,4 +196,4 @@ def _backward(module: SequenceModule, loss: Callable[[], torch.Tensor]) -> None:
     module.train(training)
 
 
-__all__ = ["ChosenKernels", "Kernels", "missing_compiler", "probe", "use"]
+__all__ = ["ChosenKernels", "Kernels", "missing_compiler", "of_parts", "probe", "use"]

@@ -1,6 +1,7 @@
 """Which settings may train several seeds as one program; no torch."""
 
 from lengen.config.model import EncoderDecoder
+from lengen.config.part import kind_of
 from lengen.config.spec import Spec
 
 
@@ -26,4 +27,6 @@ def obstacle(spec: Spec) -> str:
         return f"train.stop_at={spec.train.stop_at:g} would end each seed at a step of its own"
     if isinstance(architecture, EncoderDecoder) and not architecture.causal:
         return "model.architecture.causal=false lets a response see the padding of a stack"
+    if spec.model.attention_bias is not None and spec.model.attention_bias.SET:
+        return f"model.architecture.attention_bias={kind_of(spec.model.attention_bias)} is set before training"
     return ""

@@ -16,6 +16,7 @@ from safetensors.torch import save_model
 from torch import Tensor
 
 from lengen.callbacks import CHECKPOINT, METRICS, VALIDATION, Clock, LearningCurves
+from lengen.callbacks.accuracy_grid import PARTIAL
 from lengen.callbacks.checkpoint import checked
 from lengen.callbacks.metrics_logger import append_metric, read_metrics, write_metrics
 from lengen.callbacks.training_loss import between_readings, is_read, loss_names
@@ -83,8 +84,8 @@ class _Member:
         """Take up the checkpoint, if there is one; a run of its own that was begun here starts over."""
         path, other = self.folder / STACKED_CHECKPOINT, self.folder / CHECKPOINT
         if other.exists() or not path.exists():
-            other.unlink(missing_ok=True)
-            path.unlink(missing_ok=True)
+            for name in (CHECKPOINT, STACKED_CHECKPOINT, PARTIAL):
+                (self.folder / name).unlink(missing_ok=True)
             write_metrics(self.folder / METRICS, [])
             return
         kept = checked(path, ("weights", "averages", "step", "stacked", "accuracy", "clock", "metrics"))

@@ -113,7 +113,7 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
 
     def check(self) -> None:
         """Raise `SettingError` for values that would end a run after its first training."""
-        calibration, task, architecture = self.calibration, self.data.task, self.model.architecture
+        calibration, architecture = self.calibration, self.model.architecture
         if self.train.steps < 1:
             raise SettingError(f"train.steps={self.train.steps}: expected at least 1")
         for side, sigma in (("self", calibration.sigma_self), ("cross", calibration.sigma_cross)):
@@ -136,13 +136,6 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
         if calibration.rows > places:
             raise SettingError(
                 f"calibration.rows={calibration.rows}: expected response places that exist, 1 to {places}"
-            )
-        limit = getattr(task, "limit", 0)
-        least = getattr(task, "base", 10) ** (task.longest - 1)
-        if 0 < limit <= least:
-            raise SettingError(
-                f"data.task.limit={limit}: expected more than {least}, so that numbers of the trained length, "
-                f"{task.longest} digits, are drawn to average attention over"
             )
 
 

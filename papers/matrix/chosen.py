@@ -21,6 +21,7 @@ from lengen.divergence import DivergedError
 from lengen.measures import Trained, exact_at_longest
 from lengen.progress import Progress
 from lengen.training import run as lengen
+from lengen.training.kernels import of_parts
 from lengen.whole_files import write_whole
 from papers.matrix.spec import ChosenSpec
 
@@ -90,7 +91,8 @@ def execute(
         notes.append(
             f"trained again with {times} times the budget: exact match at the trained length was {chosen.learned:.2f}"
         )
-    return replace(outcome, info=outcome.info | {"scalars": scalars, "notes": [*notes, *outcome.info.get("notes", [])]})
+    notes += outcome.info.get("notes", [])
+    return replace(outcome, info=outcome.info | {"scalars": scalars, "notes": notes, "kernels_of": of_parts(folder)})
 
 
 def _train(
@@ -104,8 +106,10 @@ def _train(
     """A training with one rate; without its outcome where it was over before. A loss that diverged is the worst there
     is."""
     done, rate = folder / DONE, training.train.lr
-    if done.exists():
+    try:
         return Tried(**json.loads(done.read_text())), None
+    except (OSError, ValueError, TypeError):  # not there, or what a power failure left: its training goes on
+        pass
     folder.mkdir(exist_ok=True)
     outcome, found = None, Tried(rate, -1.0, 0.0, 0.0)
     with contextlib.suppress(DivergedError):

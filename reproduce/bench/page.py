@@ -18,7 +18,8 @@ COMMAND = "python -m reproduce.bench --page"
 HEADER = f"""\
 # Speed
 
-Written by `{COMMAND}` from [results/bench](../results/bench); every number stands beside the command that measured it.
+Written by `{COMMAND}` from [results/bench](../results/bench); every number stands beside the command that measured it
+(the first machine's are older, and have neither commands nor percentiles).
 Ratios are medians over turns in which both sides did the same work one after the other on one machine, in
 processor time where nothing else is said; in brackets the tenth and ninetieth percentile over the turns, which are the
 noise. Absolute numbers are of that machine and only stand beside the ratios."""

@@ -9,6 +9,7 @@ import argparse
 import re
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -27,6 +28,8 @@ from reproduce.store.atomic_files import StoreError, readable, write_text
 from reproduce.store.provenance import provenance
 from reproduce.store.store import Store, stores
 
+INSIDE = re.compile(r"\w[\w.+-]*(/\w[\w.+-]*)*")
+"""Folder of one training of a run, below the run's."""
 WORDS = {True: "same", False: "differs", None: "-"}
 
 
@@ -111,12 +114,15 @@ def _as_then(stored: Run, local: Store, spec: Spec) -> None:
     from lengen.training.kernels import FILE, Kernels
 
     with local.workspace(stored.experiment, stored.profile, stored.seed, spec.hash()) as space:
-        try:
-            kernels = msgspec.convert(stored.info.get("kernels"), Kernels)
-        except msgspec.ValidationError:  # none were chosen, or before runs recorded them
-            pass
-        else:
-            write_text(space.folder / FILE, msgspec.json.encode(kernels).decode())
+        of_parts: Mapping[str, object] = stored.info.get("kernels_of", {})  # type: ignore[assignment]
+        for part, told in {"": stored.info.get("kernels"), **of_parts}.items():
+            if part and not INSIDE.fullmatch(part):
+                raise StoreError(f"{stored.experiment}: run.json has kernels of '{part}': expected a folder of its run")
+            try:
+                kernels = msgspec.convert(told, Kernels)
+            except msgspec.ValidationError:  # none were chosen, or before runs recorded them
+                continue
+            write_text(space.folder / part / FILE, msgspec.json.encode(kernels).decode())
     threads = stored.info.get("threads")
     if stored.profile == "paper" and isinstance(threads, int) and 0 < threads < 1024:
         torch.set_num_threads(threads)

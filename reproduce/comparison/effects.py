@@ -70,11 +70,11 @@ def compared(row: Row) -> str:
     '52.4 % against 1.2 %'
     >>> from dataclasses import replace
     >>> compared(replace(row, left_at="50", right_at="50"))
-    '52.4 % against 1.2 % at 50'
+    '52.4 % against 1.2 % at length 50'
     >>> compared(replace(row, left_at="50"))
-    '52.4 % at 50 against 1.2 %'
+    '52.4 % at length 50 against 1.2 %'
     """
-    at = [f" at {length}" if length else "" for length in (row.left_at, row.right_at)]
+    at = [f" at length {length}" if length else "" for length in (row.left_at, row.right_at)]
     if row.left is None or row.right is None:
         return effect(row.ours, row.scale) + at[0]
     scale = SHARE if row.scale == DIFFERENCE else row.scale

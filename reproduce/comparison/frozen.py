@@ -20,6 +20,7 @@ from reproduce.comparison.checks import Claim
 from reproduce.comparison.measures import paper_measures
 from reproduce.comparison.published import PublishedError, load, read_claim
 from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.atomic_files import StoreError
 
 YES, NO, UNKNOWN = "yes", "no", "unknown"
 TOLD = ("id", "place", "deviations", "how_read", "headline", "part_of", "remark", "beside")
@@ -76,9 +77,15 @@ def contradicted(run: Run, repository: Path) -> list[str]:
     paper, commit = run.experiment.split("/")[0], str(run.info.get("commit"))
     where = f"{run.experiment} {run.profile} seed {run.seed}"
     place = f"papers/{paper}/published.toml"
-    done = subprocess.run(
-        ["git", "-C", str(repository), "show", f"{commit}:{place}"], capture_output=True, text=True, check=False
-    )
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(repository), "show", "--end-of-options", f"{commit}:{place}"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise StoreError("--check-history asks git, which is not installed here: install it") from None
     if done.returncode:
         return [f"{where}: git has no {place} at {commit}; fetch the whole history"]
     known = {}

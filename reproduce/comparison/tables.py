@@ -15,30 +15,28 @@ from reproduce.comparison.verdicts import OPEN
 from reproduce.output.markdown import table
 
 RULES = """\
-A **claim** is reproduced when its inequality holds on all of the 95 % interval, differs when it holds nowhere on it,
-and is undecided otherwise. The interval covers examples and seeds: Wilson's over the test problems, which are the
-same for every seed and so count once, and Student's over the seeds, added in squares; for a difference (left minus
-right, of the least favourable pair), and for a value without examples, the spread between seeds is the one of its sides
-or that of this kind of measure pooled over experiments, whichever is larger. Where a cell reads "a against b", the
-interval and what is required are of a less b. With fewer than three seeds on a side, or runs that are older than the
-claim, it is undecided whatever they say; weights set by hand are the same in every seed. Where some of the settings
-that a claim names were not run, the others may refute what each has to hold; they confirm nothing, and of a pool of
-them, or of the largest of them, they decide nothing.
+A **claim** is reproduced if its inequality holds on the whole 95 % interval, differs if it holds nowhere on it, and
+is undecided otherwise. The interval adds in squares Wilson's over the test problems (the same for every seed, so they
+count once) and Student's over the seeds. For a difference (left minus right, of the least favourable pair), and for a
+value without examples, the spread between seeds is that of its own sides, or that of this kind of measure pooled over
+experiments, whichever is larger. Where a cell reads "a against b", interval and threshold are for a minus b. With
+fewer than three seeds on a side, or with runs older than the claim, it is undecided whatever they say; weights set by
+hand are the same in every seed. If some of the settings that a claim names were not run, the rest can refute what
+each of them must satisfy, but confirm nothing; about their pool, or the largest of them, they decide nothing.
 
-It is **untested** where a model that it rests on has not learned: below 0.95 (median over seeds) in exact match, or in
-the share of right answers that the claim itself scores, at its longest trained length, or at its most trained operands
-where the claim reads more of them, unless the claim names another condition; and where it is asked only after another
-one that is not reproduced. It is at the **floor** where both sides of a comparison lie below 0.01. Claims that say one
-thing count as one, with the worst verdict among them in the order differs, untested, floor, undecided, not run,
-reproduced; of the profiles the largest that has a verdict counts. The column *frozen* says whether a claim is older
-than the runs it rests on, by what their run.json recorded.
+It is **untested** if a model that it rests on has not learned: below 0.95 (median over seeds) in exact match, or in
+the claim's own share of right answers, at its longest trained length (or at its most trained operands, where the
+claim reads more of them), unless the claim sets another condition; or if it presupposes a claim that is not
+reproduced. It is at the **floor** if both sides of a comparison are below 0.01. Claims that say the same thing count
+once, with the worst verdict among them in the order differs, untested, floor, undecided, not run, reproduced; of the
+profiles the largest that has a verdict counts. The column *frozen* says, from run.json, whether a claim is older than
+its runs.
 
-What a claim asks stands as *required* where the paper speaks in words ("completely fail") and the threshold is ours,
-as *published* where it is printed. A published **number** is compared only with runs of exactly the published setting
-(paper profile): as the paper took it, median over seeds cell by cell, its interval Wilson's at the examples of one
-seed. Beside it, "not comparable", stands what a smaller setting has at the same multiples of its trained range;
-nothing where it was tested at none. A **setting** is compared with the paper-profile specification itself, which
-needs no run."""
+A threshold is *published* if the paper prints it, *required* if the paper uses words ("completely fail") and the
+number is ours. A published **number** is compared only with runs of exactly the published setting (paper profile),
+aggregated as in the paper: median over seeds cell by cell, with Wilson's interval at the examples of one seed. Beside
+it, marked "not comparable", stands what a smaller setting has at the same multiples of its trained range, if it was
+tested there. A **setting** is compared with the specification of the paper profile, which needs no run."""
 
 
 def to_csv(rows: Sequence[Row]) -> str:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from reproduce.comparison import score_card
 from reproduce.comparison.effects import compared, seeds
-from reproduce.comparison.rows import CHECKED, DIFFERS, FLOOR, NOT_RUN, REPRODUCED, Row
+from reproduce.comparison.rows import CHECKED, DIFFERS, FLOOR, NOT_RUN, REPRODUCED, UNDECIDED, Row
 from reproduce.output.markdown import table
 from reproduce.runs.catalogue import CATALOGUE
 
-NAMED = 2
+NAMED = 1
 """Claims that an answer names for a verdict; the others it counts, for a page that is read in a minute."""
 
 
@@ -27,7 +27,8 @@ def scores(papers: Sequence[tuple[str, Sequence[Row]]]) -> str:
 
 def _counted(counts: Counter[str]) -> str:
     """Every verdict that some claim has, with its number; how many are reproduced is always said."""
-    rest = (f"{counts[verdict]} {verdict}" for verdict in score_card.SHOWN[1:] if counts[verdict])
+    words = {DIFFERS: "differ"} if counts[DIFFERS] > 1 else {}
+    rest = (f"{counts[verdict]} {words.get(verdict, verdict)}" for verdict in score_card.SHOWN[1:] if counts[verdict])
     return ", ".join([f"**{counts[REPRODUCED]} of {counts.total()} reproduced**", *rest])
 
 
@@ -38,14 +39,14 @@ def sizes(rows: Sequence[Row]) -> str:
 
 
 def answer(rows: Sequence[Row]) -> str:
-    """A sentence about the headline claims by verdict, then of those that are decided at most `NAMED` a verdict, in
-    their own words, with what was measured.
+    """A sentence about the headline claims by verdict, then at most `NAMED` of those that hold, do not, or might, each
+    in its own words, with what was measured.
 
     >>> blank = dict(kind="claim", place="", relation=">", published=0, aggregation="", profile="cpu", headline=True)
     >>> one = Row(id="a", statement="It adds", verdict="reproduced", counts_as="a", **blank)
     >>> other = Row(id="b", statement="It sorts", verdict="untested", counts_as="b", **blank)
     >>> print(answer([one, other]))
-    Of 2 headline claims 1 is reproduced and 1 is untested (measured at cpu). Reproduced: *It adds*.
+    Of 2 headline claims, 1 is reproduced and 1 is untested (measured at cpu). Reproduced: *It adds*.
     """
     headline = score_card.judged(rows, headline=True)
     counts = Counter(row.verdict for row in headline)
@@ -53,8 +54,8 @@ def answer(rows: Sequence[Row]) -> str:
         return f"None of its {counts.total()} headline claims has a verdict yet: each lacks runs that it needs."
     said = [_said(verdict, counts[verdict]) for verdict in score_card.SHOWN if counts[verdict]]
     listed = " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
-    found = [f"Of {counts.total()} headline claims {listed} (measured at {_profiles(headline)})."]
-    for verdict in (REPRODUCED, DIFFERS):
+    found = [f"Of {counts.total()} headline claims, {listed} (measured at {_profiles(headline)})."]
+    for verdict in (REPRODUCED, DIFFERS, UNDECIDED):
         told = [f"*{row.statement}*{_measured(row)}" for row in headline if row.verdict == verdict]
         if told:
             more = [f"and {len(told) - NAMED} more"] * (len(told) > NAMED)

@@ -35,8 +35,12 @@ class Forecast:
         self._over: set[Job] = set()
 
     def see(self, job: Job, progress: Progress) -> None:
-        """Note how far a job is; the clock of a job starts with its first report, not with its imports."""
-        point = (self._now(), self._share(job, progress))
+        """Note how far a job is; the clock of a job starts with its first report, not with its imports.
+
+        A job that begins a further stage at its first step stays where it was until that is further.
+        """
+        _, before = self._last.get(job, (0.0, 0.0))
+        point = (self._now(), max(before, self._share(job, progress)))
         self._first.setdefault(job, point)
         self._last[job] = point
 

@@ -147,12 +147,12 @@ class _Pool:
         if job is None:
             self._idle.append(pipe)
             return
-        self._running[pipe] = job
         self._watch.started(job)
-        try:
-            pipe.send(job)
-        except OSError:
-            self._lost(pipe)
+        if not _sent(pipe, job):  # it died while it was idle, and the job has not begun
+            self._processes.pop(pipe).join()
+            pipe = self._start()
+            _sent(pipe, job)  # were that one dead, too, it is heard of
+        self._running[pipe] = job
 
     def _hear(self, pipe: Connection) -> None:
         """One message of a worker, or its end."""
@@ -186,6 +186,15 @@ class _Pool:
         self._watch.failed(job, f"its process ended with code {process.exitcode} (out of memory, or killed)")
         if self._waiting:
             self._feed(self._start())
+
+
+def _sent(pipe: Connection, job: Job) -> bool:
+    """Send a job to a worker; False where that is dead."""
+    try:
+        pipe.send(job)
+    except OSError:
+        return False
+    return True
 
 
 def work(pipe: Connection, perform: Perform, environment: Mapping[str, str]) -> None:

@@ -107,9 +107,8 @@ class _Given:
         self.checkpoint = self.stamp()
 
     def stamp(self) -> float:
-        """When the newest checkpoint that is here was written."""
-        path = self.space.folder / CHECKPOINT
-        return path.stat().st_mtime if path.exists() else 0.0
+        """When the newest checkpoint that is here was written, of whichever of its trainings."""
+        return max((path.stat().st_mtime for path in self.space.folder.rglob(CHECKPOINT)), default=0.0)
 
     def close(self) -> None:
         """Let others make it; who still works in its folder is told to stop."""

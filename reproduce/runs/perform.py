@@ -236,7 +236,7 @@ def train(job: Job, folder: Path, report: Callable[[Progress], None], names: Seq
 
 def use_one_thread() -> None:
     """With one thread a sum has one order, so results do not depend on how many runs share the machine."""
-    os.environ["OMP_NUM_THREADS"] = "1"  # for a torch that is not loaded yet
+    os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")  # for a torch that is not loaded yet
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.set_num_threads(1)

@@ -109,7 +109,8 @@ while kill -0 "$worker" 2>/dev/null; do  # a signal ended the waiting, not yet t
   code=$?
 done
 if [ -n "$again" ]; then
-  exec scontrol requeue "$SLURM_JOB_ID"
+  # of the array this worker alone: the number of its last one is that of the whole
+  exec scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}"
 fi
 exit "$code"
 """

@@ -87,6 +87,7 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     weights_sha256: str = ""
     never_left_chance: dict[str, float] = {}
     kernels: dict[str, Any] = {}
+    kernels_of: dict[str, dict[str, Any]] = {}
 
 
 def damaged(path: Path) -> str:

@@ -180,6 +180,19 @@ def test_cells_scored_before_a_kill_are_not_scored_again(finished):
         (folder / PARTIAL).unlink(missing_ok=True)
 
 
+def test_scores_of_another_training_are_forgotten(finished, tmp_path):
+    """What was killed while it was measured, and is then trained anew: stacked, or after its checkpoint was lost."""
+    scored = Grid(("length", "count"))
+    scored.add((1, 2), "teacher_forced", counted(8, 3, 4, 5, 77))
+    (tmp_path / PARTIAL).write_text(sealed(scored.to_csv()))
+    assert same(run(tmp_path), finished[1])
+
+
+def test_a_run_killed_while_it_was_measured_keeps_the_kernels_that_trained(finished):
+    folder, outcome, _ = finished
+    assert run(folder).info["kernels"] == outcome.info["kernels"], "nothing is left to train"
+
+
 def test_partial_scores_are_written_where_they_took_long(tmp_path, monkeypatch):
     """And whole: what is read back is always a file that was finished."""
     monkeypatch.setattr("lengen.callbacks.accuracy_grid.WORTH_KEEPING", 0)

@@ -17,6 +17,11 @@ def test_the_quantile_is_students(degrees):
     assert t95(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=1e-9)
 
 
+@pytest.mark.parametrize("degrees", [2.05, 2.5, 3.3, 7.9, 59.5])
+def test_between_whole_degrees_of_freedom_the_quantile_is_hardly_above_students(degrees):
+    assert 0 <= t95(degrees) - stats.t.ppf(0.975, degrees) <= 0.06
+
+
 def test_there_is_no_quantile_without_a_degree_of_freedom():
     with pytest.raises(ValueError, match="at least one degree of freedom"):
         t95(0)
@@ -71,10 +76,18 @@ def test_a_pool_narrows_by_its_degrees_of_freedom_and_never_below_the_spread_of_
     exact = Interval(0.5, 0.5)
     alone = combined([Term(1, 0.5, exact, (0.4, 0.5, 0.6))])
     helped = combined([Term(1, 0.5, exact, (0.4, 0.5, 0.6), pooled=Deviation(0.1, 40))])
-    calm = combined([Term(1, 0.5, exact, (0.4, 0.5, 0.6), pooled=Deviation(0.0, 40))])
+    calm = combined([Term(1, 0.5, exact, (0.4, 0.5, 0.6), pooled=Deviation(0.09, 40))])
     wild = combined([Term(1, 0.5, exact, (0.5, 0.5, 0.5), pooled=Deviation(0.1, 40))])
-    assert alone.low < helped.low < 0.5 and calm == pytest.approx(helped)
-    assert wild == pytest.approx(helped)
+    assert alone.low < helped.low < 0.5 and wild == pytest.approx(helped)
+    assert calm == alone, "a spread that is larger than that of others is known from these seeds alone"
+
+
+def test_of_two_terms_the_degrees_of_freedom_are_those_of_welch():
+    left, right = (0.1, 0.4, 0.7, 0.2), (0.5, 0.51, 0.5)
+    terms = [Term(w, float(np.mean(x)), Interval(np.mean(x), np.mean(x)), x) for w, x in ((1, left), (-1, right))]
+    low, high = combined(terms)
+    whole = stats.ttest_ind(left, right, equal_var=False).confidence_interval(0.95)
+    assert (low, high) == pytest.approx((whole.low, whole.high), abs=0.01)
 
 
 def test_a_pool_is_the_deviation_around_each_mean():
@@ -103,6 +116,20 @@ def test_a_level_is_covered_about_95_times_in_100(truth, spread, seeds):
         low, high = combined([term(1, trained(random, truth, spread, seeds, 300), 300)])
         hits += low <= truth <= high
     assert hits >= 935, "examples count twice, in Wilson's interval and in the spread of seeds: never below 95 %"
+
+
+@pytest.mark.parametrize("spreads", [(0.1, 0.1), (0.15, 0.15), (0.2, 0.2), (0.3, 0.1)])
+def test_a_difference_of_sides_that_spread_more_than_others_is_covered_as_often(spreads):
+    random, hits, pooled = np.random.default_rng(2), 0, Deviation(0.1, 60)
+    for _ in range(2000):
+        sides = [random.normal(truth, spread, 3) for truth, spread in zip((0.6, 0.4), spreads, strict=True)]
+        terms = [
+            Term(weight, float(side.mean()), Interval(side.mean(), side.mean()), tuple(side), pooled=pooled)
+            for weight, side in zip((1, -1), sides, strict=True)
+        ]
+        low, high = combined(terms)
+        hits += low <= 0.2 <= high
+    assert hits >= 1860, "with the degrees of freedom of the others they were 1,740 to 1,830"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from lightning.pytorch.loggers.logger import DummyLogger
 from safetensors.torch import load_file
 
 from lengen.callbacks import CHECKPOINT, METRICS, read_metrics
-from lengen.config import Given, Spec
+from lengen.config import EncoderDecoder, Given, Spec
 from lengen.config.spec import SpecError, change, replace
 from lengen.divergence import DivergedError
 from lengen.training import stacked_run
@@ -226,6 +226,10 @@ class InStages(Spec, frozen=True):
                 },
             ),
             "lets a response see the padding",
+        ),
+        (
+            change(SHORT, model={"architecture": EncoderDecoder(attention_bias=Given())}),
+            "model.architecture.attention_bias=given is set before training",
         ),
     ],
 )

@@ -89,6 +89,7 @@ def test_the_second_model_has_the_bias_of_the_first(finished):
     assert torch.equal(weights["lines.cross.table"], torch.from_numpy(outcome.arrays["lines.cross"]))
     scalars = outcome.info["scalars"]
     assert {"interpolation_val_exact_match", "transparent_heads", "lines_own", "lines_cross"} <= scalars.keys()
+    assert set(outcome.info["kernels_of"]) == {"interpolation"}
     steps = SPEC.train.steps
     assert {report.steps for report in told if report.stage == "train"} == {2 * steps} and steps > 2
     names = {line.split(",")[1] for line in (folder / "metrics.csv").read_text().splitlines()[1:]}

@@ -73,6 +73,11 @@ def test_a_model_that_no_rate_teaches_is_trained_once_more(trained, tmp_path):
     again = spec.run(0, tmp_path, silent)
     assert trained == [(rate, 3 * steps)], "what is over is not made again"
     assert again.grid.scores == outcome.grid.scores
+    assert again.info["kernels_of"].keys() == {"further", *(f"rate-{one:g}" for one in rates)}
+    trained.clear()
+    (tmp_path / f"rate-{rates[0]:g}" / chosen.DONE).write_text("")  # as a power failure may leave it
+    assert spec.run(0, tmp_path, silent).grid.scores == outcome.grid.scores
+    assert trained == [(rates[0], steps), (rate, 3 * steps)]
 
 
 def test_the_first_rate_that_teaches_the_range_is_kept(trained, tmp_path):

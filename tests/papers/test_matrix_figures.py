@@ -189,11 +189,16 @@ def test_a_summary_says_of_every_task_who_learned_it_and_who_went_furthest():
     lines = summary(made, REFUSED).splitlines()
     assert len(lines) == 2 + len(TASKS) + 2
     assert (
-        "| copy, 8 | 4 of 5 tricks | 5 abc; 2 rope |" in lines and "| reverse, 8 | 0 of 0 tricks | not run |" in lines
+        "| copy, 8 | 4 of 5 tricks, 19 to run | 5 abc; 2 rope |" in lines
+        and "| reverse, 8 | 0 of 0 tricks, 24 to run | not run |" in lines
     )
-    assert lines[-1] == "Furthest: exact match of at least 0.9, median of 1 to 3 seeds."
+    told = "5 of 208 cells have run (1 with 1 seed, 4 with 3 seeds)"
+    assert lines[-1] == f"Furthest: exact match of at least 0.9, median over seeds; {told}."
     none = summary(runs("copy", {"plain": 1}, seeds=1), REFUSED).splitlines()
-    assert "| copy, 8 | 1 of 1 tricks | none goes beyond it |" in none and none[-1].endswith("of 1 seed.")
+    assert "| copy, 8 | 1 of 1 tricks, 23 to run | none goes beyond it |" in none
+    assert none[-1].endswith("1 of 208 cells have run (1 with 1 seed).")
+    whole = {name: [run(name.removeprefix("matrix/"), 0, 2)] for name in DECLARED if name not in REFUSED}
+    assert "| copy, 8 | 24 of 24 tricks | 2 " in summary(whole, REFUSED)
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)

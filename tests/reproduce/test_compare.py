@@ -161,15 +161,16 @@ def test_a_value_of_one_length_says_which():
     """The longest tested length is another one in every task."""
     reaches = claim(threshold=0.5, region="longest")
     row = row_of(reaches, run(A, outside(1.0, 0.75)))
-    assert (row.left_at, effects.compared(row)) == ("6", "75.0 % at 6")
-    assert answer([dataclasses.replace(row, headline=True, verdict="reproduced")]).endswith("(75.0 % at 6).")
+    assert (row.left_at, effects.compared(row)) == ("6", "75.0 % at length 6")
+    assert answer([dataclasses.replace(row, headline=True, verdict="reproduced")]).endswith("(75.0 % at length 6).")
     longer = change(spec(), test={"lengths": (2, 3, 9)})
     other = experiment("p/f/b", declared=longer)
     both_tasks = claim(threshold=0.5, region="longest", left=["p/f/a", "p/f/b"])
     assert row_of(both_tasks, run(A, 0.75), run(other, 0.5), of=(A, other)).left_at == "6 or 9"
     falls = claim(check="compare", relation="<", right=["p/f/a"], region="longest", right_region="trained_length")
-    assert effects.compared(row_of(falls, run(A, outside(1.0, 0.25)))) == "25.0 % at 6 against 100.0 % at 3"
-    assert effects.compared(row_of(claim(**EXCEEDS, region="longest"), run(A, 0.5), run(B, 0.25))).endswith("% at 6")
+    falling, exceeding = row_of(falls, run(A, outside(1.0, 0.25))), claim(**EXCEEDS, region="longest")
+    assert effects.compared(falling) == "25.0 % at length 6 against 100.0 % at length 3"
+    assert effects.compared(row_of(exceeding, run(A, 0.5), run(B, 0.25))).endswith("% at length 6")
     assert row_of(claim(threshold=0.5), run(A, 1.0)).left_at == "", "many lengths"
     whole = claim(measure="parameters", region="longest", learned={"why": "w"})
     assert row_of(whole, run(A, 1.0)).left_at == "", "no length"

@@ -11,6 +11,7 @@ from reproduce.cli import main
 from reproduce.comparison.frozen import contradicted, digest, frozen, standing
 from reproduce.comparison.published import load
 from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.atomic_files import StoreError
 from reproduce.store.store import Store
 from tests.reproduce.fakes import PUBLISHED, FailsOnce, install_toy
 from tests.reproduce.made import claim, experiment, run
@@ -110,7 +111,7 @@ def git(folder, *arguments):
     return done.stdout.strip()
 
 
-def test_git_tells_whether_a_claim_stood_as_its_run_says(toy, tmp_path):
+def test_git_tells_whether_a_claim_stood_as_its_run_says(toy, tmp_path, monkeypatch):
     repository = tmp_path / "checkout"
     file = repository / "papers" / "toy" / "published.toml"
     file.parent.mkdir(parents=True)
@@ -135,7 +136,12 @@ def test_git_tells_whether_a_claim_stood_as_its_run_says(toy, tmp_path):
         assert told(commit, claims=now) == [
             f"toy/fig1/alpha cpu seed 0: claim adds was another one at {commit}, or none"
         ]
-    assert "git has no papers/toy/published.toml" in told("0" * 40, claims=now)[0]
+    for unknown in ("0" * 40, "--output=written"):
+        assert "git has no papers/toy/published.toml" in told(unknown, claims=now)[0]
+    assert not (repository / "written").exists()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(StoreError, match="asks git, which is not installed here"):
+        told(commits[0], claims=now)
 
 
 def test_the_committed_runs_recorded_what_stood_at_their_commits(capsys):

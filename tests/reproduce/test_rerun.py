@@ -9,12 +9,14 @@ import pytest
 
 from lengen.records import AttentionMap, KeyCount
 from reproduce.cli import main
+from reproduce.commands.rerun import _as_then
 from reproduce.runs import repeated
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.repeated import accuracy, arrays, cells, otherwise, rows
+from reproduce.store.atomic_files import StoreError
 from reproduce.store.run_folder import sealed
 from reproduce.store.store import Store
-from tests.reproduce.fakes import Instant, install_toy, outcome
+from tests.reproduce.fakes import SPEC, Instant, install_toy, outcome
 from tests.reproduce.test_store import publish
 
 RUN = "results/local/toy/fig1/alpha/cpu/seed-0/v1"
@@ -149,6 +151,20 @@ def test_a_trained_run_repeats_bit_by_bit_with_the_kernels_it_chose(monkeypatch,
     assert main(["rerun", selector]) == 0
     *lines, last = capsys.readouterr().out.splitlines()
     assert last == "the same numbers" and lines[0].startswith("same     weights")
+
+
+def test_every_training_of_a_run_gets_the_kernels_that_it_chose(results):
+    kernels = {"products": "native", "compiled": False, "why": "as before"}
+    parts = {"rate-0.001/interpolation": kernels | {"compiled": True}, "further": {}}
+    local, stored = Store(results, "local"), publish(Store(results, "reference"))
+    told = dataclasses.replace(stored, info={**stored.info, "kernels": kernels, "kernels_of": parts})
+    _as_then(told, local, SPEC)
+    with local.workspace(told.experiment, told.profile, told.seed, SPEC.hash()) as space:
+        laid = {path.relative_to(space.folder).as_posix() for path in space.folder.rglob("kernels.json")}
+        assert laid == {"kernels.json", "rate-0.001/interpolation/kernels.json"}
+    for outside in ("../above", "/etc", "a/../../b", ".hidden"):
+        with pytest.raises(StoreError, match="expected a folder of its run"):
+            _as_then(dataclasses.replace(told, info={**told.info, "kernels_of": {outside: kernels}}), local, SPEC)
 
 
 def test_numbers_of_every_kind_are_held_against_each_other(results):

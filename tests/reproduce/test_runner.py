@@ -119,6 +119,29 @@ def test_workers_are_kept_alive_and_use_one_thread(results):
     assert {run.info["threads"] for run in report.runs} == {1}
 
 
+def test_a_worker_that_died_while_it_was_idle_costs_no_run(results):
+    (job, *_) = jobs()
+    watch = Display({job: estimate.cost(job.spec, job.profile)}, 1, stream=io.StringIO())
+    failed, finished = [], []
+    watch.failed, watch.finished = (lambda *told: failed.append(told)), (lambda *told: finished.append(told))
+    pool = executors._Pool([job], runner.Performer(Order(results, {"commit": "none"})), watch, 0.0)
+    pipe = pool._start()
+    pool._processes[pipe].kill()
+    pool._processes[pipe].join()
+    pool._feed(pipe)
+    while pool._running:
+        pool._hear(next(iter(pool._running)))
+    pool._dismiss()
+    assert not failed and [told[0] for told in finished] == [job]
+
+
+def test_one_thread_is_asked_of_every_library(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "8")
+    monkeypatch.setenv("MKL_NUM_THREADS", "8")
+    runner.use_one_thread()
+    assert os.environ["OMP_NUM_THREADS"] == os.environ["MKL_NUM_THREADS"] == "1"
+
+
 def test_one_job_or_one_worker_stays_in_this_process(results):
     told = jobs(kind=TellsItsProcess)[:1], jobs(seeds=(5,), kind=TellsItsProcess)
     for number, (todo, workers) in enumerate(zip(told, (4, 1), strict=True)):
@@ -238,6 +261,16 @@ def test_time_left_is_learnt_from_what_has_been_seen():
     now[0] = 200.0
     assert 0 < forecast.left() < 250 and forecast.share() == 0.5
     assert Forecast({}, 2).share() == 1.0, "nothing was to be done"
+
+
+def test_a_further_stage_does_not_set_a_job_back():
+    job = Job("toy/fig1/alpha", "cpu", 0, SPEC)
+    forecast = Forecast({job: estimate.Cost(90.0, 10.0)}, 1, iter([0.0, 100.0, 110.0, 120.0, 130.0]).__next__)
+    shares = []
+    for progress in (("train", 0, 9), ("train", 9, 9), ("measure", 2, 2), ("attention", 1, 2), ("train", 1, 9)):
+        forecast.see(job, Progress(*progress, None, None))
+        shares.append(forecast.share())
+    assert shares == sorted(shares) and shares[-1] == 1.0
 
 
 def test_plain_lines_speak_every_ten_seconds(monkeypatch):

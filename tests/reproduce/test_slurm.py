@@ -40,6 +40,7 @@ def test_workers_are_one_array_of_one_command_that_shares(tmp_path):
     )
     script = made.script(jobs(), tmp_path / "log")
     assert "#SBATCH --array=0-1\n" in script and "#SBATCH --requeue\n" in script and "--gres" not in script
+    assert 'scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"\n' in script, "one worker, not the array"
     assert (
         f"#SBATCH --output={tmp_path}/log-%A_%a.log" in script and f"#SBATCH --signal=B:USR1@{slurm.NOTICE}" in script
     )

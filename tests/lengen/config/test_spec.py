@@ -346,6 +346,7 @@ def test_widths_and_bases_of_numbers_of_one_width():
         (["data.format.width=3"], "data.format.width=3: expected at least 4, the digits of the longest number"),
         (["data.task.limit=6"], "data.task.limit=6: expected a number from 7 to 9999, since an eighth"),
         (["data.task.limit=10000"], "data.task.limit=10000: expected a number from 7 to 9999"),
+        (["data.task.limit=100"], "data.task.limit=100: expected more than 100, so that numbers of the trained length"),
         (["data.task.digits=30", "data.task.limit=200000000", "data.format.width=40"], "from 7 to 134217727"),
         (["test.counts=2,3"], "test.counts=[2, 3]: problems of data.task=pair_addition have no second axis"),
         (

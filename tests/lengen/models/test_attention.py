@@ -115,7 +115,7 @@ def test_where_responses_differ_in_length_steps_are_their_own_and_the_mean_is_of
     for row in range(60):
         places = (batch.loss[row].nonzero()[:, 0] - 1).tolist()
         expected += keys_holding(layers[:, row][:, :, places]).sum(dim=2)
-    assert keys.tolist() == expected.tolist()
+    assert keys.tolist() == expected.tolist() and not keys.is_floating_point(), "in single precision they end at 2**24"
     alike = sizes == sizes[0]
     assert torch.allclose(mean, layers[:, alike].mean(dim=1), atol=1e-5)
     measured = AttentionMaps([(2, 2)], 60)
