@@ -57,7 +57,7 @@ class Model:
     def solve(self, operands: Sequence[int | str], task: str = "") -> dict[str, object]:
         """What `lengen.inspection.problem.solve` returns: prompt, output, answer, read, correct.
 
-        ``task`` names an auxiliary task. Raises `OperandError` or `SpecError` for operands it cannot take.
+        ``task`` names an auxiliary task. Raises `OperandError` or `SettingError` for operands it cannot take.
         """
         return problem.answer(self.data, self.module, [str(operand) for operand in operands], task)
 

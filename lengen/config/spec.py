@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from lengen.progress import Progress
     from lengen.training.run import Outcome
 
-SpecError = SettingError
-
 
 class Spec(Section, frozen=True):
     """Everything that decides the outcome of a run but its seed.
@@ -70,10 +68,10 @@ class Spec(Section, frozen=True):
         return (self,)
 
     def check(self) -> None:
-        """Raise `SpecError` for bad values of the sections that a subclass adds."""
+        """Raise `SettingError` for bad values of the sections that a subclass adds."""
 
     def admit(self, lengths: tuple[int, ...]) -> None:
-        """Raise `SpecError` for operands of these lengths, where a model was made for fewer or shorter ones."""
+        """Raise `SettingError` for operands of these lengths, where a model was made for fewer or shorter ones."""
 
     def to_dict(self) -> dict[str, Any]:
         """Nested plain dictionary, ready for JSON."""
@@ -93,7 +91,7 @@ class Spec(Section, frozen=True):
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
     def override(self, *assignments: str) -> typing.Self:
-        """A copy with ``path=value`` assignments applied and checked; raises `SpecError`.
+        """A copy with ``path=value`` assignments applied and checked; raises `SettingError`.
 
         A value is a word, a number, JSON, a list of numbers with ranges (``1,2,5..9``), or the kind of a part, which
         keeps the fields that the part before it had, too.
@@ -117,7 +115,7 @@ class Spec(Section, frozen=True):
             said = str(error)
             paths = [assignment.partition("=")[0].strip() for assignment in assignments]
             named = any(said.startswith(path) for path in paths)  # what was set is what is wrong: once is enough
-            raise SpecError(f"--set {said}" if named else f"--set {', '.join(assignments)}: {said}") from None
+            raise SettingError(f"--set {said}" if named else f"--set {', '.join(assignments)}: {said}") from None
         return spec
 
 
@@ -144,7 +142,7 @@ def _bare(value: Any) -> Any:
 
 
 def check(spec: Spec) -> None:
-    """Raise `SpecError` for a value out of range, or for parts that do not go together."""
+    """Raise `SettingError` for a value out of range, or for parts that do not go together."""
     build(plain(spec), type(spec))  # bounds and types of every field
     data, model, train, test = spec.data, spec.model, spec.train, spec.test
     architecture = model.architecture
@@ -152,84 +150,88 @@ def check(spec: Spec) -> None:
     data.check()
     data.task.check_counts(test.counts)
     if data.task.NUMBERS and max(test.lengths) > LONGEST:
-        raise SpecError(f"test.lengths={max(test.lengths)}: expected numbers of at most {LONGEST} digits")
+        raise SettingError(f"test.lengths={max(test.lengths)}: expected numbers of at most {LONGEST} digits")
     model.check()
     model.encoding.check(model, data.position_ids)
     spec.check()
     if data.spaces is not None and not (data.format.begin if hasattr(data.format, "begin") else True):
-        raise SpecError(
+        raise SettingError(
             "data.spaces: random spaces stand behind the $ that begins a query, and data.format.begin=false writes "
             "none; set data.format.begin=true"
         )
     for place, part in [("data.task", data.task), *(("data.hints", hint) for hint in data.hints)]:
         if train.one_length and not part.SKEWED:
-            raise SpecError(
+            raise SettingError(
                 f"train.one_length=true: only tasks with a distribution of lengths draw examples of one length, and "
                 f"{place}={kind_of(part)} has none; set train.one_length=false"
             )
     window = train.batch * train.bucket * (1 + len(data.hints))
     if train.one_length and 0 < data.examples < window:
-        raise SpecError(
+        raise SettingError(
             f"data.examples={data.examples}: a streamed training set holds at least {window} examples, train.bucket "
             f"batches of each task"
         )
     width = getattr(data.format, "width", 0)
     if width and width < (longest := _longest_number(spec)):
-        raise SpecError(
+        raise SettingError(
             f"data.format.width={width}: expected at least {longest}, the digits of the longest number of a trained or "
             f"tested problem, its result included"
         )
     bias = model.attention_bias
     if architecture.SPLIT and bias is not None and (data.spaces is not None or not width):
         assert isinstance(bias, Part)
-        raise SpecError(
+        raise SettingError(
             f"model.architecture.attention_bias={bias.kind}: beside an encoder it is laid on queries of one length; "
             + ("set data.spaces=null" if width else "set data.format.width, to which all numbers are padded")
         )
     if data.hints and not isinstance(architecture, Decoder):
-        raise SpecError(f"data.hints: auxiliary tasks need model.architecture=decoder, and it is {architecture.kind}")
+        raise SettingError(
+            f"data.hints: auxiliary tasks need model.architecture=decoder, and it is {architecture.kind}"
+        )
     if data.hints and model.tied:
-        raise SpecError("data.hints: every task has an output head of its own; set model.tied=false")
+        raise SettingError("data.hints: every task has an output head of its own; set model.tied=false")
     if data.hints and data.examples and not train.one_length:
-        raise SpecError(
+        raise SettingError(
             f"data.examples={data.examples}: with data.hints a training set is streamed, for which all batches share "
             f"one length; set data.examples=0 or train.one_length=true"
         )
     if train.loss == "all" and not architecture.IN_ORDER:
-        raise SpecError(
+        raise SettingError(
             f"train.loss=all: model.architecture={architecture.kind} does not see the tokens it is trained on; set "
             f"train.loss=response"
         )
     padding = max(task.trailing for task in (data.task, *data.hints))
     if train.loss == "all" and padding:
-        raise SpecError(
+        raise SettingError(
             f"train.loss=all: the {padding} PAD tokens behind an answer (padding of the task) are targets of "
             f"train.loss=response alone; set that, or padding of the task to 0"
         )
     if model.reads_prompts and train.loss != "response":
-        raise SpecError(
+        raise SettingError(
             f"{model.reads_prompts}: with train.loss={train.loss} nothing tells where a prompt ends; set "
             f"train.loss=response"
         )
     if model.loops_by_length is not None:
         _check_loops(spec, model.loops_by_length)
     if not architecture.IN_ORDER and data.format.build(data.task).follows:
-        raise SpecError(
+        raise SettingError(
             f"model.architecture={architecture.kind}: the blanks that it fills would tell how long an answer is, which "
             f"here depends on its digits; write answers of one length, as data.format.pad_response=true or "
             f"data.format.width does"
         )
     if test.sampled and not (architecture.IN_ORDER and model.causal):
-        raise SpecError(
+        raise SettingError(
             f"test.sampled={test.sampled}: only models that write token by token are sampled; set test.sampled=0"
         )
     if test.track and not model.causal:
-        raise SpecError(
+        raise SettingError(
             f"test.track={test.track}: losses are of tokens given those before them, and with "
             f"model.architecture.causal=false tokens see later ones; set test.track=0"
         )
     if test.attention and not isinstance(architecture, Decoder):
-        raise SpecError("test.attention: averaged maps need model.architecture=decoder; name problems in test.probes")
+        raise SettingError(
+            "test.attention: averaged maps need model.architecture=decoder; name problems in test.probes"
+        )
 
 
 def _longest_number(spec: Spec) -> int:
@@ -242,20 +244,20 @@ def _longest_number(spec: Spec) -> int:
 
 
 def _check_loops(spec: Spec, rule: LoopsByLength) -> None:
-    """Raise `SpecError` where nobody knows how often to loop before the response is written."""
+    """Raise `SettingError` where nobody knows how often to loop before the response is written."""
     if spec.train.loss != "response":
-        raise SpecError(
+        raise SettingError(
             f"model.loops_by_length: with train.loss={spec.train.loss} nothing tells where a prompt ends; set "
             f"train.loss=response"
         )
     if spec.train.compile:
-        raise SpecError(
+        raise SettingError(
             "train.compile=true: with model.loops_by_length every batch has loops of its own, each of which would be "
             "compiled; set train.compile=false"
         )
     written = rule.of == "response" and spec.model.architecture.IN_ORDER
     if written and spec.data.format.build(spec.data.task).follows:
-        raise SpecError(
+        raise SettingError(
             f"model.loops_by_length.of=response: answers of data.task={kind_of(spec.data.task)} end where the model "
             f"ends them, so their length is not known before they are written; pad them, or set "
             f"model.loops_by_length.of=prompt"
@@ -265,7 +267,7 @@ def _check_loops(spec: Spec, rule: LoopsByLength) -> None:
     loops = {spec.model.loops_of(*data.tokens(length, count)) for length in lengths for count in counts}
     if len(loops) == 1:
         (same,) = loops
-        raise SpecError(
+        raise SettingError(
             f"model.loops_by_length: every problem of data.task={kind_of(data.task)} in data.format="
             f"{kind_of(data.format)} would loop {same} time{'s' * (same > 1)}; set model.loops={same} instead"
         )
@@ -283,13 +285,13 @@ def replace(part: typing.Any, **fields: Any) -> Any:
 
 
 def from_dict(values: dict[str, Any], sort: type[Kind] = Spec) -> Kind:  # type: ignore[assignment]
-    """The inverse of `Spec.to_dict`, for specifications read back from run.json; raises `SpecError`.
+    """The inverse of `Spec.to_dict`, for specifications read back from run.json; raises `SettingError`.
 
     ``sort`` is the class, where a paper has sections of its own; read as a plain `Spec` they are left out.
     """
     named = {item.name for item in fields_of(sort)}
     if not isinstance(values, dict):
-        raise SpecError("the setting: expected sections by their names")
+        raise SettingError("the setting: expected sections by their names")
     return build({name: value for name, value in values.items() if name in named}, sort)
 
 
@@ -297,7 +299,6 @@ __all__ = [
     "DataSpec",
     "ModelSpec",
     "Spec",
-    "SpecError",
     "TestSpec",
     "TrainSpec",
     "change",

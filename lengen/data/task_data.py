@@ -2,8 +2,9 @@
 
 from lengen.config import EncoderDecoder
 from lengen.config import tasks as parts
+from lengen.config.part import SettingError
 from lengen.config.sections import VALIDATION
-from lengen.config.spec import Spec, SpecError, check
+from lengen.config.spec import Spec, check
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.random_spaces import Spaces
 from lengen.data.training_batches import Stream
@@ -33,12 +34,13 @@ class TaskData:
         self.format = self.writer.format
 
     def trained(self, name: str) -> tuple[Task, Writer]:
-        """The main task or an auxiliary one by its name, and what writes its problems; raises `SpecError`."""
+        """The main task or an auxiliary one by its name, and what writes its problems; raises `SettingError`."""
         trained = (self.spec.data.task, *self.spec.data.hints)
         for part, stream in zip(trained, self.streams, strict=True):
             if name == part.name:
                 return stream.task, stream.writer
-        raise SpecError(f"'{name}' is not a task of this setting; it trains {', '.join(part.name for part in trained)}")
+        known = ", ".join(part.name for part in trained)
+        raise SettingError(f"'{name}' is not a task of this setting; it trains {known}")
 
     def _stream(self, output: int, part: parts.Task) -> Stream:
         """The training batches of the main task (``output`` 0) or of an auxiliary one."""

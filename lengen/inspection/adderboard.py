@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import torch
 
-from lengen.config.spec import SpecError
+from lengen.config.part import SettingError
 from lengen.data.task_data import TaskData
 from lengen.decoding import write
 from lengen.inspection.problem import read
@@ -88,7 +88,7 @@ def adds(data: TaskData) -> bool:
     task, _ = data.trained(data.spec.data.task.name)
     try:
         return task.text(task.parse(["12", "34"])) == ["46"]
-    except (OperandError, SpecError):
+    except (OperandError, SettingError):
         return False
 
 
@@ -115,7 +115,7 @@ def sums(
             some = places[start : start + AT_ONCE]
             try:
                 answers = _answers(data, model, [asked[place] for place in some])
-            except (OperandError, SpecError) as error:
+            except (OperandError, SettingError) as error:
                 refused, why = refused + len(some), why or str(error)
                 answers = [""] * len(some)
             for place, answer in zip(some, answers, strict=True):

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lengen.config.part import LONGEST
-from lengen.config.spec import Spec, SpecError
+from lengen.config.part import LONGEST, SettingError
+from lengen.config.spec import Spec
 from lengen.data.batch import response_start
 from lengen.data.reading import can_run_free, final_answer
 from lengen.data.task_data import TaskData
@@ -46,7 +46,7 @@ def encode(spec: Spec, operands: list[str], task: str = "") -> dict[str, Any]:
 
 
 def _parsed(spec: Spec, task: Task, operands: list[str]) -> Problems:
-    """One problem; raises `OperandError` or `SpecError` for operands that the task or the model cannot take."""
+    """One problem; raises `OperandError` or `SettingError` for operands that the task or the model cannot take."""
     longest = max([len(operands), *map(len, operands)])
     if longest > LONGEST:
         raise OperandError(f"{longest} digits or operands are too many: expected at most {LONGEST}")
@@ -83,7 +83,7 @@ def answer(
     """
     spec = data.spec
     if not can_run_free(spec.data):
-        raise SpecError(
+        raise SettingError(
             "this format cannot be solved free-running: without padding and most significant digit first, the id of "
             "a digit depends on a length not yet written; choose another variant"
         )

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from lengen.config import model as config
-from lengen.config.spec import Spec, SpecError
+from lengen.config.part import SettingError
+from lengen.config.spec import Spec
 from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
 from lengen.models import Decoder, Transformer
@@ -79,9 +80,9 @@ def probe(model: Decoder, data: TaskData, operands: list[str]) -> dict[str, np.n
 
 
 def probe_trained(spec: Spec, weights: Path | None, operands: list[str]) -> dict[str, np.ndarray]:
-    """`probe` of a stored or constructed model; raises `SpecError` where there is nothing to project on."""
+    """`probe` of a stored or constructed model; raises `SettingError` where there is nothing to project on."""
     if not isinstance(spec.model.architecture, config.Decoder) or spec.model.tied:
-        raise SpecError(
+        raise SettingError(
             f"model.tied={str(spec.model.tied).lower()}: probes need model.architecture=decoder with an output head of "
             f"its own, model.tied=false"
         )

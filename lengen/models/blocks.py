@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from lengen.config.spec import ModelSpec, SpecError
+from lengen.config.part import SettingError
+from lengen.config.spec import ModelSpec
 from lengen.encodings.base import Encoding
 from lengen.models.activations import ACTIVATIONS
 from lengen.models.attention import attend, attention_scores, attention_weights, causal_mask, closed_rows
@@ -192,7 +193,7 @@ class Block(nn.Module):
     def __init__(self, model: ModelSpec, cross: bool = False) -> None:
         super().__init__()
         if model.norm_place not in PLACES:
-            raise SpecError(f"model.norm_place={model.norm_place}: expected one of {', '.join(PLACES)}")
+            raise SettingError(f"model.norm_place={model.norm_place}: expected one of {', '.join(PLACES)}")
         norm = NORMS[model.norm]
 
         def make(used: bool) -> nn.Module:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from lengen.config.spec import SpecError
+from lengen.config.part import SettingError
 from lengen.problems import OperandError
 from lengen.windows import window_cross, window_self
 
@@ -37,7 +37,7 @@ class FixedBias(nn.Module):
         """Replace both; shapes must be equal."""
         for name, held, new in (("self", self.own, own), ("cross", self.cross, cross)):
             if held.shape != new.shape:
-                raise SpecError(
+                raise SettingError(
                     f"a {name}-attention bias of shape {tuple(new.shape)} does not fit a model of {tuple(held.shape)}: "
                     "calibrate it for this fixed length"
                 )

@@ -20,7 +20,8 @@ from lengen.callbacks.accuracy_grid import PARTIAL
 from lengen.callbacks.checkpoint import checked
 from lengen.callbacks.metrics_logger import append_metric, read_metrics, write_metrics
 from lengen.callbacks.training_loss import between_readings, is_read, loss_names
-from lengen.config.spec import Spec, SpecError
+from lengen.config.part import SettingError
+from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify
 from lengen.divergence import diverged, usable
@@ -46,10 +47,13 @@ def execute_stacked(
 
     The outcomes are those of `lengen.training.run.execute` to rounding, and ``info["stacked"]`` tells how many seeds
     were trained together. A stack is not compiled; on a GPU its steps are CUDA graphs.
-    Raises `SpecError` for a setting that does not stack, `DivergedError` where one member's loss is no number any more.
+
+    Raises:
+        SettingError: a setting that does not stack.
+        DivergedError: the loss of one member is no number any more.
     """
     if reason := obstacle(spec):
-        raise SpecError(f"this setting does not stack, because {reason}; train its seeds one by one")
+        raise SettingError(f"this setting does not stack, because {reason}; train its seeds one by one")
     trainer = build_trainer(spec, [])  # knows the device and the precision; its loop is not used
     members = [_Member(spec, *one, trainer) for one in zip(seeds, folders, reports, strict=True)]
     refuse_early(members[0].data.data)

@@ -125,7 +125,10 @@ def conclude(papers: Sequence[str]) -> None:
 
 
 def _build(plan: Plan, overrides: Sequence[str]) -> None:
-    """Build what every job would build first, so that ``--set`` is checked as running checks it; raises `SpecError`."""
+    """Build what every job would build first, so that ``--set`` is checked as running checks it.
+
+    Raises `SettingError`.
+    """
     from lengen.data.task_data import TaskData
     from lengen.training.build import build_model
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from lengen.config.experiment import Experiment
-from lengen.config.spec import Spec, SpecError
+from lengen.config.part import SettingError
+from lengen.config.spec import Spec
 from lengen.progress import Progress
 from lengen.records import Run
 from reproduce import is_sentence
@@ -120,7 +121,7 @@ def plan(
     """Jobs for these experiments; equal specifications are one job, under their home.
 
     Without ``seeds``: as many as the experiment has at this profile, from 0. Raises `PlanError` if no chosen experiment
-    has this profile, `lengen.config.spec.SpecError` for a bad override.
+    has this profile, `lengen.config.spec.SettingError` for a bad override.
     """
     jobs: dict[tuple[str, str, int], Job] = {}
     absent = {}
@@ -244,7 +245,7 @@ def use_one_thread() -> None:
 
 def explained(error: Exception, work: Path | None, root: Path) -> Exception:
     """The error as one sentence, of the kind that decides whether the other runs go on."""
-    if isinstance(error, StoreError | SpecError):
+    if isinstance(error, StoreError | SettingError):
         return FatalError(str(error))
     if _disk_full(work or root):
         remedy = "make room and run the same command; without --fresh it resumes"

@@ -12,7 +12,8 @@ from typing import Any
 
 import msgspec
 
-from lengen.config.spec import SpecError, from_dict
+from lengen.config.part import SettingError
+from lengen.config.spec import from_dict
 from lengen.records import Grid, KeyCount, RecordError, key_counts_from_csv, metrics_from_csv
 from reproduce.store.atomic_files import StoreError, read_bytes, readable
 
@@ -128,7 +129,7 @@ def load_info(folder: Path) -> dict[str, Any]:
         from_dict(info["spec"])
     except UnicodeEncodeError:
         raise StoreError(f"{readable(path)}: expected Unicode text{repair}") from None
-    except (msgspec.ValidationError, SpecError, RecursionError) as error:
+    except (msgspec.ValidationError, SettingError, RecursionError) as error:
         raise StoreError(f"{readable(path)}: {str(error).replace('`', '')}{repair}") from None
     if not intact(info):
         raise StoreError(f"{readable(path)} has changed since its run wrote it: expected the sum it holds{repair}")

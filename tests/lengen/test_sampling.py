@@ -10,7 +10,8 @@ from lengen.callbacks import response_losses, score_cell
 from lengen.callbacks.accuracy_grid import PARTIAL, sealed
 from lengen.callbacks.scoring import score_sampled
 from lengen.config import Decoder, Encoder, Given, TrainSpec
-from lengen.config.spec import SpecError, check, replace
+from lengen.config.part import SettingError
+from lengen.config.spec import check, replace
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import most_likely, sampled, verify, write
 from lengen.models import Transformer
@@ -175,7 +176,7 @@ def test_runs_have_a_mode_of_their_own_for_sampled_text_and_cells_done_are_not_r
 def test_models_that_write_all_at_once_are_not_sampled(options):
     """`write` reads their whole text off one pass: what a rule would choose changes nothing."""
     wrong = beside(fixed_data("addition"), test=replace(TEST, sampled=5), encoding="sinusoidal", **options)
-    with pytest.raises(SpecError, match=r"test\.sampled=5: ") as caught:
+    with pytest.raises(SettingError, match=r"test\.sampled=5: ") as caught:
         check(wrong)
     assert "\n" not in str(caught.value)
     check(replace(wrong, test=TEST))
@@ -184,7 +185,7 @@ def test_models_that_write_all_at_once_are_not_sampled(options):
 def test_an_encoder_trains_on_its_response_only():
     """What it is trained on is what is hidden from it: of all tokens nothing would be left to read."""
     train = replace(TRAIN, loss="all")
-    with pytest.raises(SpecError, match=r"train\.loss=all: "):
+    with pytest.raises(SettingError, match=r"train\.loss=all: "):
         check(beside(two_operands(1), train, architecture=Encoder(), encoding="sinusoidal"))
     check(beside(two_operands(1), train, encoding="sinusoidal"))
     check(spec(two_operands(1), train, encoding="sinusoidal"))

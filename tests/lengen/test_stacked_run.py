@@ -9,7 +9,8 @@ from safetensors.torch import load_file
 
 from lengen.callbacks import CHECKPOINT, METRICS, read_metrics
 from lengen.config import EncoderDecoder, Given, Spec
-from lengen.config.spec import SpecError, change, replace
+from lengen.config.part import SettingError
+from lengen.config.spec import change, replace
 from lengen.divergence import DivergedError
 from lengen.training import stacked_run
 from lengen.training.run import WEIGHTS, execute
@@ -234,7 +235,7 @@ class InStages(Spec, frozen=True):
     ],
 )
 def test_settings_that_do_not_stack_say_why(setting, sentence, tmp_path):
-    with pytest.raises(SpecError, match=sentence) as caught:
+    with pytest.raises(SettingError, match=sentence) as caught:
         stacked(tmp_path, setting)
     assert "\n" not in str(caught.value) and "train its seeds one by one" in str(caught.value)
     assert not list(tmp_path.glob("*/*"))

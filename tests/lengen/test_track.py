@@ -25,7 +25,8 @@ from lengen.config import (
     RandomSpaces,
     Window,
 )
-from lengen.config.spec import Spec, SpecError, TrainSpec, change, check, replace
+from lengen.config.part import SettingError
+from lengen.config.spec import Spec, TrainSpec, change, check, replace
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.data.training_batches import targets
@@ -217,7 +218,7 @@ def test_losses_of_a_model_whose_tokens_see_later_ones_are_not_tracked():
     bias = EncoderDecoder(attention_bias=Window(width=1), causal=False)
     seeing = beside(fixed_data("addition"), test=replace(TEST, lengths=(2,)), architecture=bias)
     check(seeing)
-    with pytest.raises(SpecError, match=r"test\.track=5: losses are of tokens given those before them") as caught:
+    with pytest.raises(SettingError, match=r"test\.track=5: losses are of tokens given those before them") as caught:
         check(change(seeing, test={"track": 5}))
     assert "\n" not in str(caught.value)
 

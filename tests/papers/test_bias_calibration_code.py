@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from lengen.config.overlay import overlay
-from lengen.config.spec import SpecError
+from lengen.config.part import SettingError
 from lengen.config.tasks import NByOne, PairAddition
 from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
@@ -130,5 +130,5 @@ def test_adam_has_the_rate_and_epsilon_of_the_code(size, epsilon):
 def test_what_makes_no_sense_is_refused(change, said):
     spec = settings.plain(profile("smoke", NByOne))
     changes = (change, "data.format.width=0") if "more_zeros" in change else (change,)
-    with pytest.raises(SpecError, match=said):
+    with pytest.raises(SettingError, match=said):
         spec.override(*changes)

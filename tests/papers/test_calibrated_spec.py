@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from lengen.config.spec import SpecError, check, from_dict
+from lengen.config.part import SettingError
+from lengen.config.spec import check, from_dict
 from lengen.config.tasks import PairAddition
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.settings import calibrated
@@ -32,7 +33,7 @@ def test_overrides_reach_both_sections():
     first, second = spec.trainings()
     assert (first.train.steps, second.train.steps) == (5, SPEC.train.steps)
     for text in ("calibration.sigma_cross=high", "interpolation.steps=1.5", "calibration.sigma=2", "interpolate.lr=1"):
-        with pytest.raises(SpecError, match=f"--set {text.partition('=')[0]}") as caught:
+        with pytest.raises(SettingError, match=f"--set {text.partition('=')[0]}") as caught:
             SPEC.override(text)
         assert "\n" not in str(caught.value)
 
@@ -54,7 +55,7 @@ def test_overrides_reach_both_sections():
     ],
 )
 def test_values_that_mean_nothing_are_refused_in_one_sentence_before_anything_runs(text):
-    with pytest.raises(SpecError, match=text.partition("=")[0]) as caught:
+    with pytest.raises(SettingError, match=text.partition("=")[0]) as caught:
         SPEC.override(text)
     assert "\n" not in str(caught.value) and "expected" in str(caught.value)
 

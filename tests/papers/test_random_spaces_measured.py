@@ -12,7 +12,8 @@ from lengen.callbacks import METRICS, read_metrics
 from lengen.config import SUBTASKS, DataSpec, Decoder, Linear, RandomSpaces, Sinusoidal, TwoOperandAddition
 from lengen.config.experiment import PROFILES
 from lengen.config.overlay import overlay
-from lengen.config.spec import Spec, SpecError, TrainSpec, check, from_dict
+from lengen.config.part import SettingError
+from lengen.config.spec import Spec, TrainSpec, check, from_dict
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
@@ -311,7 +312,7 @@ def test_summary_is_mean_and_deviation_over_the_prompts_that_still_write():
 def test_measurements_that_cannot_be_made_are_refused_before_training(fields, message, tmp_path):
     wrong = overlay(SPECS["spaces"], {"measure": fields})
     for call in (lambda: check(wrong), lambda: wrong.run(0, tmp_path, lambda progress: None)):
-        with pytest.raises(SpecError) as caught:
+        with pytest.raises(SettingError) as caught:
             call()
         assert str(caught.value) == message
     assert not list(tmp_path.iterdir()), "nothing was trained"

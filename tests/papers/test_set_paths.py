@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lengen.config.spec import Spec, SpecError
+from lengen.config.part import SettingError
+from lengen.config.spec import Spec
 from reproduce.runs.catalogue import CATALOGUE
 
 ROOT = Path(__file__).parent.parent.parent
@@ -80,7 +81,7 @@ def accepted(spec: Spec, assignment: str) -> bool:
         assignment = f"{path}={'none' if held is None else held if isinstance(held, str) else json.dumps(held)}"
     try:
         spec.override(assignment)
-    except SpecError:
+    except SettingError:
         return False
     return True
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from lengen.config.spec import SpecError
+from lengen.config.part import SettingError
 from lengen.data.datamodule import ArithmeticData
 from lengen.tasks import Problems
 from lengen.training.build import build_model
@@ -200,6 +200,6 @@ def test_a_run_without_probes_keeps_none(tmp_path):
     ],
 )
 def test_probes_that_make_no_sense_are_refused(overrides, words):
-    with pytest.raises(SpecError, match=words) as caught:
+    with pytest.raises(SettingError, match=words) as caught:
         spec().override(*overrides)
     assert "\n" not in str(caught.value)

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from lengen.config.spec import SpecError, check, from_dict
+from lengen.config.part import SettingError
+from lengen.config.spec import check, from_dict
 from lengen.inspection.problem import solve
 from papers.task_hinting.spec import ProbeSpec
 from papers.task_hinting.theorem import (
@@ -48,7 +49,7 @@ from papers.task_hinting.theorem import (
 )
 def test_what_does_not_fit_is_refused_in_one_sentence(override, words):
     spec = theorem(5, 8)
-    with pytest.raises(SpecError, match=words) as caught:
+    with pytest.raises(SettingError, match=words) as caught:
         spec.override(override)
     assert "\n" not in str(caught.value)
 
@@ -59,7 +60,7 @@ def test_what_does_not_fit_is_refused_in_one_sentence(override, words):
 )
 def test_sizes_beyond_a_precision_are_refused(alphabet, longest, precision):
     with pytest.raises(
-        SpecError, match=r"lower data\.task\.(alphabet|longest) or set train\.precision=64-true"
+        SettingError, match=r"lower data\.task\.(alphabet|longest) or set train\.precision=64-true"
     ) as caught:
         check(theorem(alphabet, longest, precision=precision))
     assert "\n" not in str(caught.value)
@@ -85,7 +86,7 @@ def test_longer_sequences_are_not_admitted():
     spec.admit((1,))
     spec.admit((3,))
     assert solve(spec, None, ["3", "1", "3"])["correct"]
-    with pytest.raises(SpecError, match=r"a sequence of 4 numbers: .* at most 3 .*give fewer"):
+    with pytest.raises(SettingError, match=r"a sequence of 4 numbers: .* at most 3 .*give fewer"):
         solve(spec, None, ["3", "1", "3", "2"])
 
 
@@ -95,7 +96,7 @@ def test_it_reads_back_from_json():
 
 
 def test_probes_are_checked_as_in_any_other_run():
-    with pytest.raises(SpecError, match="1 to 4"):
+    with pytest.raises(SettingError, match="1 to 4"):
         check(theorem(4, 6, probe=ProbeSpec(sequences=(("1", "5"),))))
 
 

@@ -11,7 +11,8 @@ from matplotlib.figure import Figure as Drawing
 
 from lengen.config import Addition, Coupled, Linear
 from lengen.config.experiment import Experiment, Figure
-from lengen.config.spec import DataSpec, ModelSpec, Spec, SpecError, TestSpec, TrainSpec, change
+from lengen.config.part import SettingError
+from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
 from lengen.divergence import diverged
 from lengen.paper import Paper
 from lengen.progress import Progress
@@ -109,7 +110,7 @@ class CleansUp(Instant):
 
 class BadField(Instant):
     def run(self, seed, folder, report, loggers=()):
-        raise SpecError("data.task=knitting: unknown task")
+        raise SettingError("data.task=knitting: unknown task")
 
 
 class WaitsForever(Instant):

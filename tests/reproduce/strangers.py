@@ -30,7 +30,8 @@ from safetensors.torch import save
 from lengen.callbacks.accuracy_grid import sealed, unsealed
 from lengen.callbacks.checkpoint import CheckpointError, checked
 from lengen.callbacks.metrics_logger import read_metrics
-from lengen.config.spec import SpecError, check, from_dict
+from lengen.config.part import SettingError
+from lengen.config.spec import check, from_dict
 from lengen.records import AttentionMap, Grid, RecordError, Run, key_counts_from_csv, metrics_from_csv
 from lengen.training.build import WeightsError, build_model, load
 from lengen.training.kernels import ChosenKernels
@@ -297,7 +298,7 @@ def readers() -> list[Reader]:
     lease = b"pid=1234\nhost=host=h?1\ntoken=token=0123456789abcdef0123456789abcdef\n"
     return [
         Reader("run.json", _run_json(), _with_run_json, (StoreError,), 0.3),
-        Reader("settings", one_setting | json_text, _settings, (SpecError,)),
+        Reader("settings", one_setting | json_text, _settings, (SettingError,)),
         Reader("scores.csv", damaged(grid), _with_record("scores.csv"), (StoreError,), 0.5),
         Reader("metrics.csv", damaged(rows) | st.just(long_number), _with_record("metrics.csv"), (StoreError,), 0.5),
         Reader("tables", damaged(grid), _text_of(Grid.from_csv), (RecordError,)),

@@ -6,7 +6,8 @@ import os
 import numpy as np
 import pytest
 
-from lengen.config.spec import SpecError, from_dict
+from lengen.config.part import SettingError
+from lengen.config.spec import from_dict
 from lengen.inspection.projections import probe_trained
 from reproduce.cli import main
 from reproduce.output import terminal
@@ -79,5 +80,5 @@ def test_what_a_probe_prints_are_the_largest_projections():
 def test_models_without_a_head_of_their_own_are_not_probed(results, tmp_path):
     run = Store(results, "local").runs("task_hinting")[0]
     tied = from_dict(run.info["spec"]).override("model.output_bias=false", "model.tied=true")
-    with pytest.raises(SpecError, match=r"probes need .* with an output head of its own"):
+    with pytest.raises(SettingError, match=r"probes need .* with an output head of its own"):
         probe_trained(tied, tmp_path, ["1"])

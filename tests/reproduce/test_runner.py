@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lengen.config.spec import SpecError
+from lengen.config.part import SettingError
 from lengen.progress import Progress
 from reproduce.runs import estimate, executors
 from reproduce.runs import perform as runner
@@ -71,7 +71,7 @@ def test_a_plan_runs_shared_specifications_once_and_names_what_is_absent():
 def test_a_plan_without_jobs_and_a_bad_override_say_why():
     with pytest.raises(PlanError, match="toy/fig3/huge has no cpu profile \\(needs a GPU\\)"):
         plan(CATALOGUE.select("toy/fig3"), "cpu")
-    with pytest.raises(SpecError, match=r"nearest: steps"):
+    with pytest.raises(SettingError, match=r"nearest: steps"):
         jobs(overrides=["train.step=3"])
     assert jobs(overrides=["train.steps=3"])[0].spec.train.steps == 3
 

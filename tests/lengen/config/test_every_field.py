@@ -8,7 +8,7 @@ import pytest
 
 from lengen.config.experiment import Experiment
 from lengen.config.part import SettingError, build
-from lengen.config.spec import Spec, SpecError, check
+from lengen.config.spec import Spec, check
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.estimate import cost, in_words
 from tests.lengen.config.fields import STRANGE, classes, example, fields, wrong
@@ -106,7 +106,7 @@ def test_whatever_is_typed_behind_set_it_is_a_setting_that_can_be_planned_or_a_s
     for text in TEXTS:
         try:
             changed = spec.override(f"{path}={text}")
-        except SpecError as error:
+        except SettingError as error:
             assert f"--set {path}" in one_sentence(error)
         else:
             check(changed)
@@ -129,7 +129,7 @@ def test_paths_that_lead_nowhere_are_refused():
         "a" * 5000 + "=1",
         "\0=\0",
     ):
-        with pytest.raises(SpecError) as caught:
+        with pytest.raises(SettingError) as caught:
             spec.override(text)
         assert "--set" in str(caught.value)
 

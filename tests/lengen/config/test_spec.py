@@ -33,7 +33,7 @@ from lengen.config import (
 )
 from lengen.config.part import Axis, Part, kinds, nearest
 from lengen.config.sections import Section
-from lengen.config.spec import SpecError, replace
+from lengen.config.spec import replace
 from tests.lengen.data.test_writer import ACCEPTED
 from tests.lengen.helpers import data_spec, fixed_data, spec
 
@@ -130,7 +130,7 @@ def test_a_part_by_its_kind_keeps_the_fields_that_it_shares():
     ],
 )
 def test_a_bad_override_gets_one_sentence(assignment, message):
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(SettingError) as caught:
         SPEC.override("train.batch=9", assignment)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value) and isinstance(caught.value, ValueError)
@@ -247,7 +247,7 @@ def test_a_section_of_a_subclass_is_read_by_it_alone():
     assert LONGER.hash() != SPEC.hash()
     assert LONGER.override("extra.more=2,3", "train.steps=7").extra.more == (2, 3)
     assert LONGER.override("extra.late=1").hash() != LONGER.hash() == LONGER.override("extra.late=0").hash()
-    with pytest.raises(SpecError, match="there is no section 'extra'"):
+    with pytest.raises(SettingError, match="there is no section 'extra'"):
         SPEC.override("extra.more=2")
 
 
@@ -327,7 +327,7 @@ def test_nearest_names_what_is_close_or_all_there_is():
     ],
 )
 def test_values_that_make_no_sense_get_one_sentence(assignments, message):
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(SettingError) as caught:
         SPEC.override(*assignments)
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
@@ -364,7 +364,7 @@ def test_widths_and_bases_of_numbers_of_one_width():
         ),
         (["model.encoding=rope", "model.head_dim=7"], "model.head_dim=7: rope turns pairs and needs an even number"),
     ]:
-        with pytest.raises(SpecError, match=re.escape(message)) as caught:
+        with pytest.raises(SettingError, match=re.escape(message)) as caught:
             here.override(*assignments)
         assert "\n" not in str(caught.value)
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from lengen.config.encodings import Encoding as EncodingPart
 from lengen.config.encodings import RelativeKeys as RelativeKeysPart
-from lengen.config.part import kinds
-from lengen.config.spec import SpecError, check
+from lengen.config.part import SettingError, kinds
+from lengen.config.spec import check
 from lengen.data.task_data import TaskData
 from lengen.encodings.alibi import ALiBi, alibi_slopes
 from lengen.encodings.base import Encoding
@@ -277,10 +277,10 @@ def test_an_encoding_of_one_level_is_refused_beside_ids_of_more(name):
     )
     assert kinds(EncodingPart)[name].LEVELS == 1
     check(spec(data_spec("parity", position_ids="consecutive"), encoding=name))
-    with pytest.raises(SpecError, match=r"it reads position ids, and data\.position_ids=none gives none"):
+    with pytest.raises(SettingError, match=r"it reads position ids, and data\.position_ids=none gives none"):
         check(spec(data_spec("parity", position_ids="none"), encoding=name))
     for levels, task in ((2, "addition"), (3, "multiplication")):
-        with pytest.raises(SpecError, match=message.format(levels)):
+        with pytest.raises(SettingError, match=message.format(levels)):
             build_model(spec(data_spec(task), encoding=name), 0)
     build_model(spec(data_spec("addition", scratchpad=False), encoding=name), 0)
 
@@ -319,7 +319,7 @@ def test_the_levels_that_an_encoding_states_are_those_it_looks_at():
 
 def test_an_unknown_encoding_is_refused():
     with pytest.raises(
-        SpecError, match=r"model\.encoding=fire_rato: unknown encoding 'fire_rato'; nearest: fire_ratio"
+        SettingError, match=r"model\.encoding=fire_rato: unknown encoding 'fire_rato'; nearest: fire_ratio"
     ):
         spec(data_spec("parity")).override("model.encoding=fire_rato")
 
@@ -374,7 +374,7 @@ def test_coordinates_of_recurrent_steps_keep_the_numbers_of_the_model():
 @pytest.mark.parametrize("ids", ["coupled", "abacus", "randomised"])
 def test_ids_that_nothing_reads_and_that_bound_the_length_of_problems_are_refused(ids):
     unread = data_spec("parity", room=12, position_ids=ids)
-    with pytest.raises(SpecError, match=rf"data\.position_ids={ids}: model\.encoding=none reads no ") as caught:
+    with pytest.raises(SettingError, match=rf"data\.position_ids={ids}: model\.encoding=none reads no ") as caught:
         check(spec(unread, encoding="none"))
     assert "\n" not in str(caught.value)
     for name in ("none", "consecutive"):

@@ -5,7 +5,7 @@ import torch
 from safetensors.torch import save_model
 
 from lengen.config import Subtasks
-from lengen.config.spec import SpecError
+from lengen.config.part import SettingError
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.reading import can_run_free
 from lengen.inspection.problem import encode, solve
@@ -61,7 +61,7 @@ def test_a_right_answer_is_read_back_as_a_number(tmp_path, monkeypatch):
 def test_what_cannot_be_written_or_solved_is_refused(tmp_path):
     unpadded = spec(data_spec("addition", pad=False, reverse_response=False))
     save_model(build_model(unpadded, 0), str(tmp_path / "w"))
-    with pytest.raises(SpecError, match="this format cannot be solved free-running"):
+    with pytest.raises(SettingError, match="this format cannot be solved free-running"):
         solve(unpadded, tmp_path / "w", ["1", "2"])
     with pytest.raises(OperandError, match="shorten them or raise it"):
         encode(spec(data_spec("addition", room=5)), ["12345", "1"])

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from lengen.config import Rotary
-from lengen.config.spec import ModelSpec, SpecError, replace
+from lengen.config.part import SettingError
+from lengen.config.spec import ModelSpec, replace
 from lengen.data.datamodule import ArithmeticData
 from lengen.models import Decoder
 from lengen.training.build import build_model
@@ -220,7 +221,7 @@ def test_equal_seeds_build_equal_models_and_leave_the_global_stream_alone():
 )
 def test_unknown_names_are_refused(options, message):
     base = spec(data_spec("parity"))
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(SettingError) as caught:
         build_model(replace(base, model=replace(base.model, **options)), 0)
     assert message in str(caught.value)
 

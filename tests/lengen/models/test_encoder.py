@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from lengen.config.spec import SpecError
+from lengen.config.part import SettingError
 from lengen.config.spec import check as check_setting
 from lengen.data.datamodule import ArithmeticData
 from lengen.models import Decoder, Encoder
@@ -123,7 +123,7 @@ def test_answers_whose_length_the_blanks_would_tell_are_refused():
         if padded:
             check_setting(setting)
             continue
-        with pytest.raises(SpecError, match=r"model\.architecture=encoder: the blanks that it fills") as caught:
+        with pytest.raises(SettingError, match=r"model\.architecture=encoder: the blanks that it fills") as caught:
             check_setting(setting)
         assert "\n" not in str(caught.value)
     check_setting(beside(two_operands(1, 2), encoding="sinusoidal"))

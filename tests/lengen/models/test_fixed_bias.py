@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen.config import Given, Window
-from lengen.config.spec import SpecError
+from lengen.config.part import SettingError
 from lengen.data.datamodule import ArithmeticData
 from lengen.models import Record
 from lengen.models.attention import attend, causal_mask, closed_rows
@@ -121,7 +121,7 @@ def test_setting_a_bias_copies_it_and_refuses_other_shapes():
         ((own, ones(2, 3, 4)), r"a cross-attention bias of shape \(2, 3, 4\) does not fit a model of \(2, 3, 5\)"),
         ((own[:1], cross), r"a self-attention bias of shape \(1, 3, 3\)"),
     ]:
-        with pytest.raises(SpecError, match=message) as caught:
+        with pytest.raises(SettingError, match=message) as caught:
             bias.set(*other)
         assert "\n" not in str(caught.value)
     assert torch.equal(bias.own, own) and torch.equal(bias.cross, cross), "as before"

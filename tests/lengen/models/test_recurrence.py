@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from lengen.config import Abacus
-from lengen.config.spec import Spec, SpecError, check, replace
+from lengen.config.part import SettingError
+from lengen.config.spec import Spec, check, replace
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
@@ -227,7 +228,7 @@ def test_loops_and_injection_have_no_weights_and_one_loop_without_is_the_old_mod
         assert not torch.equal(other.predict(batch), model.predict(batch))
     for inject in ("input", "coordinates"):
         with pytest.raises(
-            SpecError, match=f"model.inject={inject}: it is added at recurrent steps, of which there are none"
+            SettingError, match=f"model.inject={inject}: it is added at recurrent steps, of which there are none"
         ):
             made(replace(plain, model=replace(plain.model, inject=inject)))
 
@@ -275,6 +276,6 @@ def test_gradients_reach_every_weight(name, architecture):
     ],
 )
 def test_unknown_recurrence_is_refused(options, message):
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(SettingError) as caught:
         check(spec(two_operands(1), encoding="sinusoidal", **options))
     assert str(caught.value) == message
