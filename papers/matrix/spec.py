@@ -64,8 +64,12 @@ class ChosenSpec(Spec, frozen=True, kw_only=True):
         return Spec(data=self.data, model=self.model, train=train, test=self.test)
 
     def trainings(self) -> tuple[Spec, ...]:
-        """Those of the first two rates: how many are tried, and whether there is a further one, is not known before."""
-        return tuple(part for rate in self.choice.rates[:2] for part in self.trained(rate).trainings())
+        """Those that a plan counts with: of the first rate, and longer. How many rates are tried, and whether there is
+        a further training, is not known before; RECIPES.md says what cells took.
+        """
+        first, *others = self.choice.rates
+        more = [(first, self.choice.retry)] if self.choice.retry > 1 else [(rate, 1) for rate in others[:1]]
+        return tuple(part for rate, times in [(first, 1), *more] for part in self.trained(rate, times).trainings())
 
     def check(self) -> None:
         """Raise `SettingError` for a choice that cannot be made."""

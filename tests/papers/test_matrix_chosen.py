@@ -146,7 +146,14 @@ def test_a_rate_that_diverges_is_not_chosen(monkeypatch, tmp_path):
     assert scalars["lr"] != bad and scalars[f"exact_at_longest_with_{bad:g}"] == -1
 
 
-def test_what_is_estimated_are_trainings_with_two_rates():
+def test_what_is_estimated_is_the_first_rate_and_a_longer_training():
+    night = cell("copy", "learned", "night")
+    once, retried = night.trainings()
+    assert (once.train.steps, retried.train.steps) == (night.train.steps, night.choice.retry * night.train.steps)
+    assert once.train.lr == retried.train.lr == RATES[0]
+
+
+def test_where_nothing_is_trained_longer_two_rates_are_estimated():
     parts = SPEC.trainings()
     assert [part.train.lr for part in parts] == list(SPEC.choice.rates[:2])
     assert cost(SPEC, "smoke").train == pytest.approx(sum(cost(part, "smoke").train for part in parts))
