@@ -2,8 +2,8 @@
 
 DEVIATIONS = {
     "D1": (
-        "Every number is padded to 61 digits, one more than the longest tested operand (60); the text pads to a "
-        "fixed length that it does not give, the authors' code to 61 for addition. In training as in testing."
+        "Every number is padded to 61 digits, as in the authors' code for addition, which tests to 60; the text pads "
+        "to a fixed length that it does not give, and tests to 50, as here. In training as in testing."
     ),
     "D2": (
         "Batches of 512, at most 50,000 steps, Adam's betas (0.9, 0.98) and epsilon (1e-9), post-norm, embeddings "
@@ -29,10 +29,10 @@ DEVIATIONS = {
     ),
     "D6": (
         "At the cpu and night profiles Table 1 calibrates from probabilities and line sums with 2.0 (cross) and 0.9 "
-        "(self) standard deviations, one direction each, and retrains without position encoding. The text's scores, "
-        "means and two standard deviations with sinusoids kept are calibration/*-text, the code's settings "
-        "calibration/*-code: 4.5 and 0.87, the first place seeing the last $ in every head, a head without a line "
-        "reading nothing else, and places with no open key reading everything."
+        "(self) standard deviations, one direction each (N x 1: the vertical as well), and retrains without position "
+        "encoding. The text's scores, means and two standard deviations with sinusoids kept are calibration/*-text, "
+        "the code's settings calibration/*-code: 4.5 and 0.87, the first place seeing the last $ in every head, a "
+        "head without a line reading nothing else, and places with no open key reading everything."
     ),
     "D7": (
         "At the cpu and night profiles models are small: no encoder layer (as in the authors' code; ALiBi has one, "

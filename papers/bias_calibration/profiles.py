@@ -106,7 +106,7 @@ VANILLA = Spec(
         stop_at=1.0,
         patience=8,
     ),
-    test=TestSpec(lengths=tuple(range(1, 61)), examples=10_000),
+    test=TestSpec(lengths=tuple(range(1, 51)), examples=10_000),
 )
 """Section 3.3, and what torch.nn.Transformer has in the authors' code (D1, D2, D11, D15)."""
 

@@ -1,5 +1,8 @@
 """The curves of paper 2: looked up in the axes, for runs whose content is known."""
 
+import dataclasses
+
+import numpy as np
 import pytest
 from matplotlib.patches import Rectangle
 
@@ -7,7 +10,7 @@ from lengen import plotting
 from lengen.config import Cyclic, EncoderDecoder, Window
 from lengen.intervals import wilson
 from papers.bias_calibration import figures
-from papers.bias_calibration.figures import words
+from papers.bias_calibration.figures import biases, words
 from tests.papers.made import LENGTHS, PAPER, TRAINED, draw, flat, several, texts, unnamed
 
 MODELS = ("vanilla", "alibi", "rope", "abc", "rpe")
@@ -148,3 +151,18 @@ def test_table_2_has_what_is_published_in_the_same_cells():
         drawing = figures.table2(several("table2/addition"), {f"{PAPER}/table2/addition": values})
     cells = [text.get_text().split("\n")[-1] for text in drawing.axes[0].texts]
     assert cells == ["published 100 %", "published 25 %", "published 50 %"]
+
+
+def test_a_title_spells_out_the_multiple_once_and_leaves_the_name_of_n_x_1_alone():
+    shown = several("table1/n-by-one-abc", "table1/addition-abc")
+    title = draw("fig1", {name: shown[name] for name in sorted(shown, reverse=True)}).get_suptitle()
+    assert title.startswith("N × 1 at 2.8 times the trained length: ABC 97 %; Addition at 2.8 ×: ABC 97 %")
+
+
+def test_lines_are_averaged_over_the_places_that_are_calibrated_from():
+    attention = np.zeros((1, 5, 6), np.float32)
+    attention[0, :2, :2] = [[1.0, 0.0], [0.25, 0.75]]
+    ((made,),) = several("table1/addition-abc").values()
+    info = {**made.info, "spec": {**made.info["spec"], "calibration": {"rows": 2}}}
+    averaged = dataclasses.replace(made, info=info, arrays={"attention.self": attention})
+    assert biases.averaged_lines(averaged, 2).tolist() == [[0.25, 0.875, 0.0]]

@@ -93,3 +93,15 @@ def test_formats_show_the_longest_input_that_is_sorted_by_bits():
 def test_repetitions_have_a_panel_each():
     drawing = draw("thm5_1_repeats", complete("thm5_1_repeats"))
     assert [axes.get_title() for axes in drawing.axes] == [f"r = {r}" for r in range(1, 6)]
+
+
+def test_the_construction_is_right_up_to_its_first_error_in_any_run():
+    runs = complete("thm5_1")
+    (name,) = [name for name in runs if name.endswith("construction")]
+    assert draw("thm5_1", runs).get_suptitle().startswith("The construction makes no mistake up to 500 numbers")
+    again = made(name, 10**6, arrays=hits())
+    lengths = sorted(again.grid.scores)
+    missed = again.grid.scores[lengths[3]]["teacher_forced"]
+    missed["correct"] -= 1
+    title = draw("thm5_1", runs | {name: [*runs[name], again]}).get_suptitle()
+    assert title.startswith(f"The construction makes no mistake up to {lengths[2][0]} numbers")

@@ -155,8 +155,7 @@ def fig6(runs: Runs) -> Figure:
     figure = Figure(figsize=(8.0, 4.0), layout="constrained")
     left, right = figure.subplots(1, 2)
     told = []
-    rows = averaged.arrays["attention.self"].shape[1] if averaged else SHOWN
-    size = min(SHOWN, rows)
+    size = min(SHOWN, int(setting(averaged, "calibration.rows"))) if averaged else SHOWN
     if relative is None:
         plotting.missing(left, "RPE")
     else:
@@ -169,8 +168,9 @@ def fig6(runs: Runs) -> Figure:
         told.append(_toeplitz(right, averaged, lines, "ABC", "d", "Mean attention along the line"))
     plotting.found(figure, "; ".join(told))
     note = (
-        "Entries of one diagonal share one value: learned vectors in RPE, averages along lines in ABC. Shown is the "
-        "decoder's self-attention head whose values spread most; light grey: hidden by the causal mask."
+        "Entries of one diagonal share one value: learned vectors in RPE, averages along lines in ABC, over the places "
+        "that it is calibrated from. Shown is the self-attention head whose values spread most; light grey: hidden by "
+        "the causal mask."
     )
     plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
@@ -184,8 +184,12 @@ def relative_lines(run: Run, size: int) -> np.ndarray:
 
 
 def averaged_lines(run: Run, size: int) -> np.ndarray:
-    """Attention averaged along diagonals (heads, 2 size - 1), by distance from 1 - size to size - 1."""
-    attention = run.arrays["attention.self"]
+    """Attention averaged along diagonals (heads, 2 size - 1), by distance from 1 - size to size - 1.
+
+    Only the places that the bias was calibrated from: the others are those of leading zeros.
+    """
+    rows = int(setting(run, "calibration.rows"))
+    attention = run.arrays["attention.self"][:, :rows, :rows]
     return np.stack([attention.diagonal(d, 1, 2).mean(axis=1) for d in range(1 - size, size)], axis=1)
 
 

@@ -117,7 +117,8 @@ def _title(task: str, kinds: Kinds) -> list[str]:
 
 def _found(tasks: Mapping[str, Kinds]) -> str:
     """Who is right at the longest tested length of each task, of those that have learned the trained ones."""
-    told, several = [], False
+    told: list[str] = []
+    several = False
     for task, kinds in tasks.items():
         learned = {
             words.spoken(kind, some[0]): plotting.scores([run.grid for run in some]).groupby("length")["value"].median()
@@ -129,11 +130,12 @@ def _found(tasks: Mapping[str, Kinds]) -> str:
             longest = max(common)
             times = longest / words.trained(next(iter(kinds.values()))[0])
             best = plotting.ranked({name: float(values[longest]) for name, values in learned.items()})
-            told.append(f"{words.TASKS.get(task, 'ListOps')} at {times:.2g} ×: {best}")
+            multiple = "×" if told else "times the trained length"
+            told.append(f"{words.TASKS.get(task, 'ListOps')} at {times:.2g} {multiple}: {best}")
             several = several or any(len(some) > 1 for some in kinds.values())
     if several:
         told.append("medians over seeds")
-    return "; ".join(told).replace(" ×", " times the trained length", 1) or "No model has learned its trained lengths"
+    return "; ".join(told) or "No model has learned its trained lengths"
 
 
 def _written(runs: Runs) -> bool:

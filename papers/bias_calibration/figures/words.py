@@ -28,7 +28,6 @@ KINDS = {
     **{kind: METHODS[kind].name for kind in ("alibi", "rope", "rpe", "abc")},
     "text": "The text: pre-softmax scores,\nline means, 2 $\\sigma$",
     "code": "The authors' code: probabilities,\nline sums, 4.5 and 0.87 $\\sigma$",
-    "sinusoidal": "Sinusoidal positions\nkept in retraining",
     "sm": "SM",
     "max": "MAX",
     "min": "MIN",
@@ -114,7 +113,6 @@ SPOKEN = {
     "nope": "a window and no positions",
     "text": "calibrated as in the text",
     "code": "calibrated as in the code",
-    "sinusoidal": "positions kept",
 }
 """Kinds in a sentence, where their label is none."""
 
@@ -134,6 +132,9 @@ def _kind(kind: str, run: Run) -> str:
         return f"NoPE + w = {width}"
     if kind in ("w1", "w2", "t4"):
         return f"w = {width}, T = {setting(run, 'period')}"
+    if kind == "sinusoidal":
+        kept = "dropped" if setting(run, "encoding") == "none" else "kept"
+        return f"Sinusoidal positions\n{kept} in retraining"
     if kind.isdecimal():
         return f"Base {setting(run, 'base') or kind}"
     return KINDS.get(kind, kind)

@@ -336,7 +336,8 @@ def fig4_8(runs: Runs) -> Figure:
     low, high = frame[["inside", "outside"]].min().max(), frame[["inside", "outside"]].max().min()
     diagonal = high - low > 0.25 * (frame["outside"].max() - frame["inside"].min())
     if diagonal:
-        axes.plot([low, high], [low, high], "--", color="0.5", linewidth=0.9, zorder=0)
+        alike = np.geomspace(low, high, 100)  # a curve: one axis is logarithmic
+        axes.plot(alike, alike, "--", color="0.5", linewidth=0.9, zorder=0)
     axes.margins(0.12)
     axes.set(
         xscale="log",

@@ -57,7 +57,8 @@ def _found(runs: Runs) -> str:
     made = next((name for name in points if words.method(runs[name][0]) == "constructed"), None)
     if made is None or points[made].empty:
         return ""
-    right = points[made][points[made]["value"] == 1]["length"]
+    least = points[made].groupby("length")["value"].min()
+    right = least[least.eq(1).cummin()].index  # up to the first length at which some run errs
     others = {
         _label(runs[name][0]).partition(";")[0]: float(
             frame[frame["length"] == frame["length"].max()]["value"].median()
