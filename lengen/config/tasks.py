@@ -496,7 +496,7 @@ class _Skewed(Part, Task, frozen=True):
 
     SKEWED: ClassVar[bool] = True
 
-    longest: Length
+    longest: Size
     """Longest trained operand."""
     short: Count = 0
     """Training lengths of 2 to this share a part of the examples of their own (``skew``), those beyond it the rest."""

@@ -116,7 +116,9 @@ def calibrated(name: str, digits=12) -> list[Run]:
         columns = 2 * digits + 3
         starts = {0: (digits,), 1: (2 * digits + 1,), 2: (2 * digits + 1, 2 * digits + 2), 3: (digits,), 4: (digits, 5)}
         starts |= {6: (2 * digits + 1,), 7: (digits,)}
-    return [run(name, arrays=biases(digits + 1, columns, starts), changes={"data.format.width": digits})]
+    made = run(name, arrays=biases(digits + 1, columns, starts), changes={"data.format.width": digits})
+    made.info["spec"]["calibration"] = {"rows": digits + 1}  # type: ignore[index]
+    return [made]
 
 
 SUCCESSOR = probe("$003611451$", "$15411630", {1: 9, 2: 6}, {4: 1, 5: 0})

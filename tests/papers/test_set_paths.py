@@ -15,7 +15,7 @@ from reproduce.runs.catalogue import CATALOGUE
 
 ROOT = Path(__file__).parent.parent.parent
 PAPERS = CATALOGUE.papers()
-FILES = ("py", "toml", "csv", "json", "npz", "md")
+FILES = ("py", "toml", "csv", "json", "npz", "md", "safetensors")
 PATH = r"[a-z_]+(?:\.[a-z_]+)+(?:=[^\s`]+)?"
 IN_CODE = re.compile(rf"`({PATH})`")
 AFTER_SET = re.compile(rf"--set ({PATH})")
