@@ -104,7 +104,7 @@ def t95(degrees: float) -> float:
     closed form, linear in their inverse, which is at most 0.06 above it from two degrees on.
 
     >>> round(t95(2), 3), round(t95(2.5), 3), round(t95(30), 3)
-    (4.303, 3.63, 2.042)
+    (4.303, 3.631, 2.042)
 
     Raises:
         ValueError: without a degree of freedom.
