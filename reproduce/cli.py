@@ -192,9 +192,7 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(prog="python -m reproduce", description="Reproduce papers on length generalization, claim by claim.")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    command = commands.add_parser(
-        "list", help="papers, a paper's figures or a figure's variants, with verdicts"
-    )
+    command = commands.add_parser("list", help="papers, a paper's figures or a figure's variants, with verdicts")
     command.set_defaults(answer=lambda options: _results().list_command(options))
     _takes_a_selector(command, nargs="?")
 
@@ -224,9 +222,7 @@ def parser() -> argparse.ArgumentParser:
         )
     command.add_argument("--dry-run", action="store_true", help="say what would run, and for how long")
     command.add_argument("--fresh", action="store_true", help="redo all selected runs, finished or not")
-    command.add_argument(
-        "--missing", action="store_true", help="only runs that results/reference lacks"
-    )
+    command.add_argument("--missing", action="store_true", help="only runs that results/reference lacks")
     command.add_argument("--jobs", type=positive, metavar="N", help="runs side by side (default: cores; 1 on a GPU)")
     command.add_argument(
         "--executor",

@@ -54,11 +54,7 @@ class AccuracyGrid(Measurement):
         self._unkept = 0.0
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """What was scored before is of another model: nobody trains on after the last step."""
-        self.forget()
-
-    def forget(self) -> None:
-        """Drop scores that were kept."""
+        """Drop scores that were kept: they are of another model, since nobody trains on after the last step."""
         if self.partial is not None:
             self.partial.unlink(missing_ok=True)
 

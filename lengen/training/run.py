@@ -216,7 +216,8 @@ def validated(data: TaskData, folder: Path, steps: int) -> dict[str, float]:
 
 def chosen(kernels: ChosenKernels) -> dict[str, Any]:
     """The kernels that trained, as run.json holds them; nothing where nothing was trained."""
-    return {} if kernels.choice is None else {"kernels": msgspec.to_builtins(kernels.choice)}
+    choice = kernels.choice
+    return {} if choice is None else {"kernels": msgspec.to_builtins(choice)}
 
 
 def costs(spec: Spec, trainer: Trainer, model: Transformer, clock: Clock) -> dict[str, Any]:

@@ -19,8 +19,8 @@ Bounds = tuple[int, int] | None
 
 
 def taught(trained: Trained, length: np.ndarray) -> np.ndarray:
-    """Whether operands of these lengths were trained."""
-    return np.isin(length, list(trained.lengths)) if trained.lengths else np.asarray(length) <= trained.length
+    """`Trained.has` of columns of lengths, of which there are few different ones."""
+    return np.isin(length, [one for one in set(length.tolist()) if trained.has((one,))])
 
 
 REGIONS: Mapping[str, Region] = {

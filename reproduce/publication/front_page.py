@@ -27,9 +27,13 @@ def scores(papers: Sequence[tuple[str, Sequence[Row]]]) -> str:
 
 def _counted(counts: Counter[str]) -> str:
     """Every verdict that some claim has, with its number; how many are reproduced is always said."""
-    words = {DIFFERS: "differ"} if counts[DIFFERS] > 1 else {}
-    rest = (f"{counts[verdict]} {words.get(verdict, verdict)}" for verdict in score_card.SHOWN[1:] if counts[verdict])
+    rest = (_number(verdict, counts[verdict]) for verdict in score_card.SHOWN[1:] if counts[verdict])
     return ", ".join([f"**{counts[REPRODUCED]} of {counts.total()} reproduced**", *rest])
+
+
+def _number(verdict: str, count: int) -> str:
+    """How many claims have a verdict: ``1 differs``, ``2 differ``, ``2 undecided``."""
+    return f"{count} {'differ' if verdict == DIFFERS and count != 1 else verdict}"
 
 
 def sizes(rows: Sequence[Row]) -> str:
@@ -72,7 +76,7 @@ def _measured(row: Row) -> str:
 def _said(verdict: str, count: int) -> str:
     one = count == 1
     if verdict == DIFFERS:
-        return f"{count} {'differs' if one else 'differ'}"
+        return _number(verdict, count)
     if verdict == NOT_RUN:
         return f"{count} {'lacks' if one else 'lack'} runs"
     return f"{count} {'is' if one else 'are'} {'at the floor' if verdict == FLOOR else verdict}"
