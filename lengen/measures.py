@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lengen.config.part import build
 from lengen.config.sections import DataSpec
+from lengen.intervals import Interval
 from lengen.metrics import EXACT_MATCH
 from lengen.records import Grid, Run
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 LEARNED = 0.95
 """Exact match at the longest trained length, median over seeds, from which on a model has learned what it was trained
 on."""
+
+
+ANY = Interval(-math.inf, math.inf)
 
 
 class Missing(Exception):
@@ -59,6 +63,10 @@ class OfRun:
     words: str
     value: Callable[[Run], tuple[float, int]]
     proportion: bool = False
+    between: Callable[[Run], Interval] | None = None
+    """The 95 % interval that the test problems of one run leave to its value, where that is no share of them."""
+    possible: Interval = ANY
+    """Smallest and largest value there can be; of a proportion 0 and 1."""
 
 
 Measure = Scored | ByLength | OfRun

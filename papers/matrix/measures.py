@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 
 from lengen.config.tasks import Parity
+from lengen.intervals import Interval, wilson
 from lengen.measures import Family, Measure, Missing, OfRun, exact_at_longest, short, trained
 from lengen.records import Run
+from papers.matrix.tasks import FACTORS, MOST_COUNTS
 
 RIGHT = 0.9
 """Exact match from which a length counts as solved."""
@@ -27,15 +29,21 @@ def by_length(run: Run) -> dict[int, float]:
     return {length: right / n for length, (right, n) in counts_by_length(run).items()}
 
 
-def by_count(run: Run) -> dict[int, float]:
-    """Exact match by tested count of operands, over the trained lengths; empty where there is no second axis."""
+def counts_by_count(run: Run) -> dict[int, tuple[float, float]]:
+    """Right answers and problems by tested count of operands, over the trained lengths; empty where there is no second
+    axis."""
     span = trained(run)
     found: dict[int, tuple[float, float]] = {}
     for cell, modes in run.grid.scores.items():
         if len(cell) > 1 and cell[0] <= span.length:
             right, n = found.get(cell[1], (0.0, 0.0))
             found[cell[1]] = right + modes[MODE]["correct"], n + modes[MODE]["n"]
-    return {count: right / n for count, (right, n) in sorted(found.items())}
+    return dict(sorted(found.items()))
+
+
+def by_count(run: Run) -> dict[int, float]:
+    """Exact match by tested count of operands, over the trained lengths; empty where there is no second axis."""
+    return {count: right / n for count, (right, n) in counts_by_count(run).items()}
 
 
 def reach_of(values: Mapping[int, float]) -> int:
@@ -52,9 +60,26 @@ def reach_of(values: Mapping[int, float]) -> int:
     return reached
 
 
+def reach_between(counts: Mapping[int, tuple[float, float]]) -> Interval:
+    """`reach_of` of the lower ends of all exact matches, and of the upper ones: Wilson's, of right and asked problems.
+
+    >>> reach_between({4: (200.0, 200.0), 8: (186.0, 200.0), 12: (0.0, 200.0)})
+    Interval(low=4, high=8)
+    """
+    ends = {length: wilson(right, n) for length, (right, n) in counts.items()}
+    low, high = (reach_of({length: end[side] for length, end in ends.items()}) for side in (0, 1))
+    return Interval(low, high)
+
+
 def reach(run: Run) -> tuple[float, int]:
     """How far a run reaches, as a multiple of its trained length."""
     return reach_of(by_length(run)) / trained(run).length, 1
+
+
+def _reach_between(run: Run) -> Interval:
+    low, high = reach_between(counts_by_length(run))
+    length = trained(run).length
+    return Interval(low / length, high / length)
 
 
 def reach_in_count(run: Run) -> tuple[float, int]:
@@ -63,6 +88,12 @@ def reach_in_count(run: Run) -> tuple[float, int]:
     if not values:
         raise Missing(f"{short(run.experiment)} was tested on one count of operands")
     return reach_of(values) / trained(run).second, 1
+
+
+def _count_between(run: Run) -> Interval:
+    low, high = reach_between(counts_by_count(run))
+    most = trained(run).second
+    return Interval(low / most, high / most)
 
 
 def accuracy_beyond(run: Run) -> float:
@@ -101,7 +132,17 @@ def learned(run: Run) -> float:
 
 
 MEASURES: Mapping[str, Measure | Family] = {
-    "reach": OfRun("largest solved length, as a multiple of the trained one", reach),
-    "reach_in_count": OfRun("most operands solved, as a multiple of the most trained", reach_in_count),
+    "reach": OfRun(
+        "largest solved length, as a multiple of the trained one",
+        reach,
+        between=_reach_between,
+        possible=Interval(0, FACTORS[-1]),
+    ),
+    "reach_in_count": OfRun(
+        "most operands solved, as a multiple of the most trained",
+        reach_in_count,
+        between=_count_between,
+        possible=Interval(0, MOST_COUNTS),
+    ),
     "beyond": OfRun("mean exact match over the lengths beyond the trained ones", beyond, proportion=True),
 }

@@ -22,6 +22,8 @@ from lengen.config.tasks import (
 
 FACTORS = (1.5, 2, 3, 5)
 """Multiples of the trained length n that are tested, beside n / 2, n and n + 1."""
+MOST_COUNTS = 2
+"""The largest multiple of the most trained numbers that is tested, where there is a second axis."""
 LARGEST = 50
 """Alphabet of sorting: more numbers than the longest tested sequence has."""
 
@@ -47,9 +49,9 @@ class Row:
         return tuple(sorted({max(2, n // 2), n, n + 1, *(math.ceil(factor * n) for factor in FACTORS)}))
 
     def counts(self, profile: str) -> tuple[int, ...]:
-        """Tested values of the second axis: the trained ones, and as far beyond them as lengths go to twice."""
+        """Tested values of the second axis: the trained ones, one more, and `MOST_COUNTS` times as many."""
         task = self.task(self.trained[profile])
-        return (2, task.most, task.most + 1, 2 * task.most) if task.most > 2 else task.counts
+        return (2, task.most, task.most + 1, MOST_COUNTS * task.most) if task.most > 2 else task.counts
 
 
 THREE = {"smoke": 3, "cpu": 3, "night": 3}

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from lengen.config.experiment import Experiment
 from lengen.config.spec import Spec
 from lengen.intervals import Z95, Interval, wilson
-from lengen.measures import Missing, OfRun, Trained, short, trained
+from lengen.measures import ANY, Missing, OfRun, Trained, short, trained
 from lengen.records import Run
 from lengen.seed_intervals import Deviation, Term, combined, pool
 from reproduce.comparison.effects import effect, scale_of, span
@@ -63,6 +63,10 @@ class Sample:
     proportion: bool
     squares: float | None = None
     """Sum of squares over examples where each has a value of its own that is no 0 or 1."""
+    between: Interval | None = None
+    """What the test problems leave to a value of whole runs, where the measure tells it: the mean over seeds."""
+    possible: Interval = ANY
+    """Smallest and largest value there can be."""
     problems: Mapping[str, float] = field(default_factory=dict)
     """Task -> test problems behind it: every seed and every experiment of a task was asked the same ones."""
     runs: int = 0
@@ -84,9 +88,16 @@ class Sample:
         return self.alone or self.certain or spread_known(self.seeds, self.deviation())
 
     @property
+    def ends(self) -> Interval:
+        """Between what the value can lie."""
+        return Interval(0.0, 1) if self.proportion else self.possible
+
+    @property
     def examples(self) -> Interval:
-        """Over the test problems alone, each once however many seeds answered it: Wilson for a proportion, by the
-        standard error of a mean, of width zero else."""
+        """Over the test problems alone, each once however many seeds answered it: as the measure tells it, Wilson for
+        a proportion, by the standard error of a mean, of width zero else."""
+        if self.between is not None:
+            return self.between
         problems = sum(self.problems.values())
         if self.proportion:
             return wilson(self.value * problems, problems)
@@ -99,7 +110,7 @@ class Sample:
     @property
     def alone(self) -> bool:
         """Whether it has examples: its own seeds are enough then. Without them, equal seeds would leave no width."""
-        return self.proportion or self.squares is not None
+        return self.proportion or self.squares is not None or self.between is not None
 
     @property
     def interval(self) -> Interval | None:
@@ -224,6 +235,8 @@ class Tested:
             n,
             measure.proportion,
             None if math.isnan(squares) else squares,
+            mean_of([row.between for row in rows]),
+            measure.possible if isinstance(measure, OfRun) and not measure.proportion else ANY,
             {self.spec.data.task.name: n / len(by_seed)},
             certain=self.spec.constructed,
             deviation=lambda: self.spread(side, None),
@@ -252,6 +265,8 @@ def pooled(samples: Sequence[Sample]) -> Sample:
         sum(sample.n for sample in samples),
         all(sample.proportion for sample in samples),
         math.fsum(squares) if len(squares) == len(samples) else None,
+        mean_of([sample.between for sample in samples], [sample.n for sample in samples]),
+        samples[0].possible,
         problems,
         runs=sum(len(sample.seeds) for sample in samples),
         certain=all(sample.certain for sample in samples),
@@ -259,11 +274,23 @@ def pooled(samples: Sequence[Sample]) -> Sample:
     )
 
 
+def mean_of(intervals: Sequence[Interval | None], weights: Sequence[float] | None = None) -> Interval | None:
+    """The mean of both ends, by ``weights`` where there are any; None where one is not told.
+
+    >>> mean_of([Interval(1.0, 2.0), Interval(2.0, 2.0)])
+    Interval(low=1.5, high=2.0)
+    """
+    told = [interval for interval in intervals if interval is not None]
+    if not told or len(told) < len(intervals):
+        return None
+    low, high = (statistics.fmean(ends, weights) for ends in zip(*told, strict=True))
+    return Interval(low, high)
+
+
 def sum_of(terms: Sequence[tuple[float, Sample]], alone: bool = False) -> Interval | None:
     """The 95 % interval of a weighted sum of samples over examples and seeds; None where one of them tells nothing.
 
-    ``alone``: without what other experiments tell of the spread of seeds. Proportions and their differences keep to
-    where they can lie.
+    ``alone``: without what other experiments tell of the spread of seeds. The interval keeps to where the sum can lie.
     """
     if not all(sample.known for _, sample in terms):
         return None
@@ -276,12 +303,10 @@ def _term(weight: float, sample: Sample, alone: bool) -> Term:
 
 
 def _possible(found: Interval, terms: Sequence[tuple[float, Sample]]) -> Interval:
-    """As much of an interval as lies where the sum of proportions can lie."""
-    if not all(sample.proportion for _, sample in terms):
-        return found
-    least = sum(min(0.0, weight) for weight, _ in terms)
-    most = sum(max(0.0, weight) for weight, _ in terms)
-    return Interval(max(least, found.low), min(most, found.high))
+    """As much of an interval as lies where the weighted sum can lie."""
+    ends = [sorted((weight * sample.ends.low, weight * sample.ends.high)) for weight, sample in terms]
+    least, most = zip(*ends, strict=True)
+    return Interval(max(sum(least), found.low), min(sum(most), found.high))
 
 
 @dataclass(frozen=True)
@@ -331,7 +356,7 @@ def sources(terms: Sequence[tuple[float, Sample]], alone: bool = False, matched:
     """`sum_of`, or `between` of a ``matched`` difference, over the examples alone and over the seeds alone."""
     made = [_term(weight, sample, alone) for weight, sample in terms]
     examples = seeds = None
-    if all(sample.proportion or sample.squares is not None for _, sample in terms):
+    if all(sample.alone for _, sample in terms):
         # of a single seed without others to compare it with, nothing but examples makes an interval
         examples = combined([term._replace(seeds=(term.value,), pooled=None) for term in made])
     if matched is not None:

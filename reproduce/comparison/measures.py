@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lengen.intervals import Interval
 from lengen.measures import ByLength, Family, Measure, Missing, OfRun, Region, Scored, short, stored
 from lengen.metrics import METRICS
 from lengen.records import Run
@@ -121,6 +122,8 @@ class Part(NamedTuple):
     bottom: float
     squares: float = math.nan
     """Sum of squares over examples, where each has a value of its own; nan where it is not known."""
+    between: Interval | None = None
+    """What the examples leave to the value of a whole run, where the measure tells it."""
 
 
 def table(measure: Measure, runs: Sequence[Run], cells: Cells, mode: str) -> list[Part]:
@@ -136,7 +139,8 @@ def table(measure: Measure, runs: Sequence[Run], cells: Cells, mode: str) -> lis
     if isinstance(measure, Scored):
         return _scored(measure, runs, cells, mode)
     if isinstance(measure, OfRun):
-        return [Part(run.seed, (0, 0), *measure.value(run)) for run in runs]
+        between = measure.between
+        return [Part(run.seed, (0, 0), *measure.value(run), between=between and between(run)) for run in runs]
     squares = measure.squares or (lambda run, length: math.nan)
     return [Part(run.seed, cell, *measure.value(run, cell[0]), squares(run, cell[0])) for run in runs for cell in cells]
 
