@@ -23,6 +23,8 @@ on."""
 
 
 ANY = Interval(-math.inf, math.inf)
+SHARE = Interval(0.0, 1)
+"""Between what any value, and what a share of something can lie."""
 
 
 class Missing(Exception):

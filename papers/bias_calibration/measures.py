@@ -6,7 +6,7 @@ import numpy as np
 
 from lengen.config.part import build
 from lengen.config.sections import DataSpec
-from lengen.measures import Family, Measure, Missing, OfRun, Region, short, stored
+from lengen.measures import SHARE, Family, Measure, Missing, OfRun, Region, short, stored
 from lengen.records import Run
 
 STRETCHES = {
@@ -53,7 +53,7 @@ def follows(stretch: str) -> Measure:
     def value(run: Run) -> tuple[float, int]:
         return followed(run, stretch), 1
 
-    return OfRun(f"attention within {NEAR} place of the digit to be written, {words}", value)
+    return OfRun(f"attention within {NEAR} place of the digit to be written, {words}", value, possible=SHARE)
 
 
 def followed(run: Run, stretch: str) -> float:

@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
-from lengen.measures import Measure, Missing, OfRun, Region, short
+from lengen.measures import SHARE, Measure, Missing, OfRun, Region, short
 from lengen.records import AttentionMap, KeyCount, Run
 from papers.coupling.overlap import digit_heads, operands_read
 
@@ -65,8 +65,10 @@ def _mapped(measured: Callable[[AttentionMap], float]) -> Callable[[Run], tuple[
 MEASURES: Mapping[str, Measure] = {
     "keys_growth": OfRun("growth exponent of keys per step", _keys(False)),
     "focused_keys_growth": OfRun("growth exponent of keys per step, focused half of the heads", _keys(True)),
-    "construction_overlap": OfRun("overlap of attention with Theorem 4.1", _mapped(digit_heads)),
-    "operands_read": OfRun("share of the operands that one head reads at once", _mapped(operands_read)),
+    "construction_overlap": OfRun("overlap of attention with Theorem 4.1", _mapped(digit_heads), possible=SHARE),
+    "operands_read": OfRun(
+        "share of the operands that one head reads at once", _mapped(operands_read), possible=SHARE
+    ),
 }
 REGIONS: Mapping[str, Region] = {
     "slightly_beyond": Region(

@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from lengen.measures import ByLength, Family, Measure, Missing, OfRun, Region, Trained, short, stored, trained
+from lengen.measures import SHARE, ByLength, Family, Measure, Missing, OfRun, Region, Trained, short, stored, trained
 from lengen.records import Run
 
 ENDS = {"allowed": "end token allowed", "suppressed": "end token suppressed"}
@@ -87,7 +87,8 @@ def digit_order(family: str) -> OfRun:
             raise Missing(f"{short(run.experiment)}, seed {run.seed}, learned no digit: {family} did not fall")
         return right, pairs
 
-    return OfRun(f"pairs of places of which the more significant is learned first ({family.replace('_', ' ')})", value)
+    words = f"pairs of places of which the more significant is learned first ({family.replace('_', ' ')})"
+    return OfRun(words, value, possible=SHARE)
 
 
 MASTERED = 0.9

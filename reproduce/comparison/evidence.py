@@ -16,7 +16,7 @@ from typing import NamedTuple
 from lengen.config.experiment import Experiment
 from lengen.config.spec import Spec
 from lengen.intervals import Z95, Interval, wilson
-from lengen.measures import ANY, Missing, OfRun, Trained, short, trained
+from lengen.measures import ANY, SHARE, Missing, OfRun, Trained, short, trained
 from lengen.records import Run
 from lengen.seed_intervals import Deviation, Term, combined, pool
 from reproduce.comparison.effects import effect, scale_of, span
@@ -90,7 +90,7 @@ class Sample:
     @property
     def ends(self) -> Interval:
         """Between what the value can lie."""
-        return Interval(0.0, 1) if self.proportion else self.possible
+        return SHARE if self.proportion else self.possible
 
     @property
     def examples(self) -> Interval:
