@@ -91,10 +91,10 @@ def variance(values: Sequence[float]) -> float:
 def pool(groups: Sequence[Sequence[float]]) -> Deviation | None:
     """The deviation between seeds over several experiments, each around its own mean; None where none has two.
 
-    >>> pool([(0.1, 0.3), (0.9, 0.7), (0.5,)])
+    >>> pool([(0.1, 0.3), (0.9, 0.7), (0.5,), ()])
     Deviation(of=0.1414..., degrees=2)
     """
-    degrees = sum(len(values) - 1 for values in groups)
+    degrees = sum(max(0, len(values) - 1) for values in groups)
     squares = math.fsum(variance(values) * (len(values) - 1) for values in groups)
     return Deviation(math.sqrt(squares / degrees), degrees) if degrees > 0 else None
 

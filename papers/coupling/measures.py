@@ -52,12 +52,14 @@ def _keys(focused: bool) -> Callable[[Run], tuple[float, int]]:
 
 
 def _mapped(measured: Callable[[AttentionMap], float]) -> Callable[[Run], tuple[float, int]]:
-    """A number of the recorded map."""
+    """A number of the recorded map; `Missing` where no row of it is measured, as without a scratchpad."""
 
     def value(run: Run) -> tuple[float, int]:
         if run.attention is None:
             raise Missing(f"{short(run.experiment)} recorded no attention")
-        return measured(run.attention), 1
+        if math.isnan(found := measured(run.attention)):
+            raise Missing(f"the attention map of {short(run.experiment)} has no row that this is measured on")
+        return found, 1
 
     return value
 

@@ -429,7 +429,8 @@ class Evidence:
                         if less is not None:
                             others = tested.sample(less).seeds
                             values = tuple(one - other for one, other in zip(values, others, strict=True))
-                        groups[run.experiment] = values
+                        # a seed that was asked nothing there says nothing of the others
+                        groups[run.experiment] = tuple(value for value in values if not math.isnan(value))
             self._spreads[side, less] = pool(list(groups.values()))
         return self._spreads[side, less]
 

@@ -157,6 +157,18 @@ def test_the_measure_of_claims_reads_the_recorded_map():
         value(run("x", NAMES["coupling/fig7/coupling-scratchpad"].specs["cpu"]))
 
 
+def test_an_answer_without_a_scratchpad_has_no_overlap():
+    """The construction reads the number written before; where there is none, no number comes of it, not even nan."""
+    tokens = tuple("$012+345=753")
+    weights = np.full((1, 2, len(tokens), len(tokens)), 1 / len(tokens), np.float32)
+    plain = dataclasses.replace(
+        runs(*ATTENTION.reads)["coupling/fig7/coupling-scratchpad"][0], attention=AttentionMap(tokens, weights, 1)
+    )
+    with pytest.raises(Missing, match="fig7/coupling-scratchpad has no row that this is measured on"):
+        MEASURES["construction_overlap"].value(plain)
+    assert MEASURES["operands_read"].value(plain)[1] == 1
+
+
 def test_operands_read_by_a_loop_over_heads_steps_and_places():
     tokens = tuple("$012+345+067=424")
     weights = np.random.default_rng(0).dirichlet(np.full(16, 0.05), (2, 3, 16)).astype(np.float32)

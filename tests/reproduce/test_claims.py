@@ -1,6 +1,7 @@
 """Every predicate can hold, fail and stay open; runs that are missing never count as failing."""
 
 import dataclasses
+import math
 
 import msgspec
 import numpy as np
@@ -11,7 +12,7 @@ from lengen.intervals import Interval, wilson
 from lengen.measures import Missing
 from lengen.records import Grid
 from reproduce.comparison import checks
-from reproduce.comparison.evidence import Sample, level, pooled
+from reproduce.comparison.evidence import Sample, Side, level, pooled
 from reproduce.comparison.rows import DIFFERS, REPRODUCED, UNDECIDED
 from tests.reproduce.made import N, claim, evidence, experiment, judge, keys, outside, run, scalars, spec
 
@@ -172,6 +173,14 @@ def test_other_experiments_tell_how_far_seeds_lie_apart():
     elsewhere = [run(C, lambda n, m, rate=rate: rate if n <= 3 and m <= 3 else 0.5, seed=seed)
                  for seed, rate in enumerate((0.1, 0.5, 0.9))]  # fmt: skip
     assert verdict(claim(**TWO), *agreeing, *elsewhere) == REPRODUCED, "seeds of another region say nothing here"
+
+
+def test_a_seed_without_a_value_says_nothing_of_how_far_others_lie_apart():
+    side = Side("scalar.steps", "teacher_forced", "all")
+    known = [scalars(run(of, 1.0, seed=seed), steps=1.0 + seed) for of in (A, B) for seed in range(3)]
+    nowhere = [scalars(run(C, 1.0, seed=seed), steps=math.nan) for seed in range(3)]
+    assert evidence((A, B, C), [*known, *nowhere]).spread(side) == evidence((A, B), known).spread(side)
+    assert evidence((A, B, C), nowhere).spread(side) is None
 
 
 def test_a_claim_against_several_needs_every_one_and_shows_the_closest():
