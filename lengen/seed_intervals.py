@@ -94,8 +94,9 @@ def pool(groups: Sequence[Sequence[float]]) -> Deviation | None:
     >>> pool([(0.1, 0.3), (0.9, 0.7), (0.5,), ()])
     Deviation(of=0.1414..., degrees=2)
     """
-    degrees = sum(max(0, len(values) - 1) for values in groups)
-    squares = math.fsum(variance(values) * (len(values) - 1) for values in groups)
+    several = [values for values in groups if len(values) > 1]
+    degrees = sum(len(values) - 1 for values in several)
+    squares = math.fsum(variance(values) * (len(values) - 1) for values in several)
     return Deviation(math.sqrt(squares / degrees), degrees) if degrees > 0 else None
 
 

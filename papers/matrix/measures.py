@@ -15,30 +15,30 @@ MODE = "teacher_forced"
 
 def counts_by_length(run: Run) -> dict[int, tuple[float, float]]:
     """Right answers and problems by tested length, over the trained counts."""
-    most = trained(run).second
+    return _counts(run, 0)
+
+
+def counts_by_count(run: Run) -> dict[int, tuple[float, float]]:
+    """Right answers and problems by tested count of operands, over the trained lengths; empty where there is no second
+    axis."""
+    return _counts(run, 1)
+
+
+def _counts(run: Run, axis: int) -> dict[int, tuple[float, float]]:
+    """Right answers and problems along an axis of the tested cells, over what was trained of the other one."""
+    span = trained(run)
+    bounds = span.length, span.second
     found: dict[int, tuple[float, float]] = {}
     for cell, modes in run.grid.scores.items():
-        if len(cell) == 1 or cell[1] <= most:
-            right, n = found.get(cell[0], (0.0, 0.0))
-            found[cell[0]] = right + modes[MODE]["correct"], n + modes[MODE]["n"]
+        if len(cell) > axis and all(value <= bounds[k] for k, value in enumerate(cell) if k != axis):
+            right, n = found.get(cell[axis], (0.0, 0.0))
+            found[cell[axis]] = right + modes[MODE]["correct"], n + modes[MODE]["n"]
     return dict(sorted(found.items()))
 
 
 def by_length(run: Run) -> dict[int, float]:
     """Exact match by tested length, over the trained counts."""
     return {length: right / n for length, (right, n) in counts_by_length(run).items()}
-
-
-def counts_by_count(run: Run) -> dict[int, tuple[float, float]]:
-    """Right answers and problems by tested count of operands, over the trained lengths; empty where there is no second
-    axis."""
-    span = trained(run)
-    found: dict[int, tuple[float, float]] = {}
-    for cell, modes in run.grid.scores.items():
-        if len(cell) > 1 and cell[0] <= span.length:
-            right, n = found.get(cell[1], (0.0, 0.0))
-            found[cell[1]] = right + modes[MODE]["correct"], n + modes[MODE]["n"]
-    return dict(sorted(found.items()))
 
 
 def by_count(run: Run) -> dict[int, float]:
@@ -71,15 +71,15 @@ def reach_between(counts: Mapping[int, tuple[float, float]]) -> Interval:
     return Interval(low, high)
 
 
+def _multiples(counts: Mapping[int, tuple[float, float]], unit: int) -> Interval:
+    """`reach_between` in units of what was trained."""
+    low, high = reach_between(counts)
+    return Interval(low / unit, high / unit)
+
+
 def reach(run: Run) -> tuple[float, int]:
     """How far a run reaches, as a multiple of its trained length."""
     return reach_of(by_length(run)) / trained(run).length, 1
-
-
-def _reach_between(run: Run) -> Interval:
-    low, high = reach_between(counts_by_length(run))
-    length = trained(run).length
-    return Interval(low / length, high / length)
 
 
 def reach_in_count(run: Run) -> tuple[float, int]:
@@ -88,12 +88,6 @@ def reach_in_count(run: Run) -> tuple[float, int]:
     if not values:
         raise Missing(f"{short(run.experiment)} was tested on one count of operands")
     return reach_of(values) / trained(run).second, 1
-
-
-def _count_between(run: Run) -> Interval:
-    low, high = reach_between(counts_by_count(run))
-    most = trained(run).second
-    return Interval(low / most, high / most)
 
 
 def accuracy_beyond(run: Run) -> float:
@@ -135,13 +129,13 @@ MEASURES: Mapping[str, Measure | Family] = {
     "reach": OfRun(
         "largest solved length, as a multiple of the trained one",
         reach,
-        between=_reach_between,
+        between=lambda run: _multiples(counts_by_length(run), trained(run).length),
         possible=Interval(0, FACTORS[-1]),
     ),
     "reach_in_count": OfRun(
         "most operands solved, as a multiple of the most trained",
         reach_in_count,
-        between=_count_between,
+        between=lambda run: _multiples(counts_by_count(run), trained(run).second),
         possible=Interval(0, MOST_COUNTS),
     ),
     "beyond": OfRun("mean exact match over the lengths beyond the trained ones", beyond, proportion=True),

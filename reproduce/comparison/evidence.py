@@ -236,7 +236,7 @@ class Tested:
             measure.proportion,
             None if math.isnan(squares) else squares,
             mean_of([row.between for row in rows]),
-            measure.possible if isinstance(measure, OfRun) and not measure.proportion else ANY,
+            measure.possible if isinstance(measure, OfRun) else ANY,
             {self.spec.data.task.name: n / len(by_seed)},
             certain=self.spec.constructed,
             deviation=lambda: self.spread(side, None),

@@ -13,15 +13,14 @@ from reproduce.comparison.checks import Level
 from reproduce.comparison.evidence import Evidence, Side, pooled
 from reproduce.comparison.measures import paper_measures
 from tests.papers.made_matrix import DECLARED, run
+from tests.reproduce.made import evidence as evidence_of
 from tests.reproduce.made import judge
 
 NAMES = ("matrix/copy/abc", "matrix/copy/rope")
 
 
 def evidence(runs) -> Evidence:
-    experiments = {name: DECLARED[name] for name in NAMES}
-    declared = lambda of, at: [one for one in runs if one.experiment == of.name]  # noqa: E731
-    return Evidence("night", experiments, declared, paper_measures("matrix"))
+    return evidence_of([DECLARED[name] for name in NAMES], runs, "night", paper_measures("matrix"))
 
 
 def reaches(name, *multiples):

@@ -90,12 +90,12 @@ def judge(claim, at: Evidence) -> Finding:
     return checks.judge(claim, claim.sides(at))
 
 
-def evidence(experiments, runs, profile="cpu") -> Evidence:
+def evidence(experiments, runs, profile="cpu", vocabulary=EVERY) -> Evidence:
     return Evidence(
         profile,
         {item.name: item for item in experiments},
         lambda of, at: [run for run in runs if run.experiment == of.name and run.profile == at],
-        EVERY,
+        vocabulary,
     )
 
 
