@@ -44,11 +44,11 @@ class Term(NamedTuple):
 def combined(terms: Sequence[Term]) -> Interval:
     """The 95 % interval of the sum of weighted values, over examples and seeds.
 
-    The variance between seeds is that of the terms themselves, or the one by the pooled deviation where that is
-    larger: three seeds that happen to agree do not make an interval narrow, nor do other experiments without any
-    spread. Student's quantile has the degrees of freedom of the one that is used: those of the pooled deviation, or
-    by Welch and Satterthwaite those of the terms' own seeds. A term of a single seed without a pooled deviation adds
-    nothing for seeds: its interval covers its examples only.
+    What the seeds add is the wider of two: Student's interval of the terms' own seeds, with the degrees of freedom of
+    Welch and Satterthwaite, and that of the pooled deviation, with its own. Three seeds that happen to agree do not
+    make an interval narrow, nor do other experiments without any spread; and no width jumps where the one passes the
+    other, so a run of another experiment never moves an interval by more than it moves the pool. A term of a single
+    seed without a pooled deviation adds nothing for seeds: its interval covers its examples only.
 
     >>> low, high = combined([Term(1, 0.5, Interval(0.5, 0.5), (0.4, 0.5, 0.6))])
     >>> round(low, 3), round(high, 3)
@@ -68,16 +68,15 @@ def _half_of_seeds(terms: Sequence[Term]) -> float:
     """Half of the interval that the spread between seeds alone would have."""
     parts = [(term.weight**2 * variance(term.seeds) / len(term.seeds), len(term.seeds) - 1) for term in terms]
     own = math.fsum(part for part, _ in parts)
-    known = [term.pooled for term in terms if term.pooled is not None]
-    by_pool = math.fsum(
-        term.weight**2 * term.pooled.of**2 / (term.runs or len(term.seeds)) for term in terms if term.pooled
-    )
-    if known and by_pool >= own:
-        degrees = max(sum(degrees for _, degrees in parts), min(pool.degrees for pool in known))
-        return t95(degrees) * math.sqrt(by_pool)
-    if own == 0:
-        return 0.0
-    return t95(own**2 / math.fsum(part**2 / degrees for part, degrees in parts if part)) * math.sqrt(own)
+    halves = [0.0]
+    if own:
+        halves.append(t95(own**2 / math.fsum(part**2 / degrees for part, degrees in parts if part)) * math.sqrt(own))
+    known = [(term, term.pooled) for term in terms if term.pooled is not None]
+    if known:
+        pooled = math.fsum(term.weight**2 * pool.of**2 / (term.runs or len(term.seeds)) for term, pool in known)
+        degrees = max(sum(degrees for _, degrees in parts), min(pool.degrees for _, pool in known))
+        halves.append(t95(degrees) * math.sqrt(pooled))
+    return max(halves)
 
 
 def variance(values: Sequence[float]) -> float:

@@ -68,9 +68,7 @@ MEASURES: Mapping[str, Measure] = {
     "keys_growth": OfRun("growth exponent of keys per step", _keys(False)),
     "focused_keys_growth": OfRun("growth exponent of keys per step, focused half of the heads", _keys(True)),
     "construction_overlap": OfRun("overlap of attention with Theorem 4.1", _mapped(digit_heads), possible=SHARE),
-    "operands_read": OfRun(
-        "share of the operands that one head reads at once", _mapped(operands_read), possible=SHARE
-    ),
+    "operands_read": OfRun("share of the operands that one head reads at once", _mapped(operands_read), possible=SHARE),
 }
 REGIONS: Mapping[str, Region] = {
     "slightly_beyond": Region(

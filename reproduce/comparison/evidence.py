@@ -114,14 +114,9 @@ class Sample:
 
     @property
     def interval(self) -> Interval | None:
-        """Over examples and its own seeds; without examples the wider one of its own seeds and of the pooled spread.
+        """Over examples and seeds; what other experiments tell of seeds is asked only where there are no examples.
         None where nothing tells one."""
-        own = sum_of([(1, self)], alone=True)
-        if own is None or self.alone:  # what other experiments tell is asked only where it counts
-            return own
-        pooled = sum_of([(1, self)])
-        assert pooled is not None, "what is known alone is known together"
-        return max(own, pooled, key=lambda interval: interval.high - interval.low)
+        return sum_of([(1, self)], alone=self.alone)
 
     def words(self) -> str:
         """``name 93.1 % (seeds 90.0 to 95.0)``; what is no share of examples with three decimals."""

@@ -18,11 +18,12 @@ RULES = """\
 A **claim** is reproduced if its inequality holds on the whole 95 % interval, differs if it holds nowhere on it, and
 is undecided otherwise. The interval adds in squares Wilson's over the test problems (the same for every seed, so they
 count once) and Student's over the seeds. For a difference (left minus right, of the least favourable pair), and for a
-value without examples, the spread between seeds is that of its own sides, or that of this kind of measure pooled over
-experiments, whichever is larger. Where a cell reads "a against b", interval and threshold are for a minus b. With
-fewer than three seeds on a side, or with runs older than the claim, it is undecided whatever they say; weights set by
-hand are the same in every seed. If some of the settings that a claim names were not run, the rest can refute what
-each of them must satisfy, but confirm nothing; about their pool, or the largest of them, they decide nothing.
+value without examples, what the seeds add is the wider of two: by the spread of its own sides (Welch's), and by that
+of this kind of measure pooled over experiments. Where a cell reads "a against b", interval and threshold are for a
+minus b. With fewer than three seeds on a side, or with runs older than the claim, it is undecided whatever they say;
+weights set by hand are the same in every seed. If some of the settings that a claim names were not run, the rest can
+refute what each of them must satisfy, but confirm nothing; about their pool, or the largest of them, they decide
+nothing.
 
 It is **untested** if a model that it rests on has not learned: below 0.95 (median over seeds) in exact match, or in
 the claim's own share of right answers, at its longest trained length (or at its most trained operands, where the

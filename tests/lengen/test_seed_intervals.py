@@ -72,14 +72,30 @@ def test_without_examples_a_level_has_the_interval_of_student(seeds):
     assert (low, high) == pytest.approx((mean - half, mean + half), abs=1e-9)
 
 
-def test_a_pool_narrows_by_its_degrees_of_freedom_and_never_below_the_spread_of_the_sides():
+def test_what_others_tell_of_the_spread_widens_an_interval_and_never_narrows_it():
     exact = Interval(0.5, 0.5)
     alone = combined([Term(1, 0.5, exact, (0.4, 0.5, 0.6))])
-    helped = combined([Term(1, 0.5, exact, (0.4, 0.5, 0.6), pooled=Deviation(0.1, 40))])
-    calm = combined([Term(1, 0.5, exact, (0.4, 0.5, 0.6), pooled=Deviation(0.09, 40))])
-    wild = combined([Term(1, 0.5, exact, (0.5, 0.5, 0.5), pooled=Deviation(0.1, 40))])
-    assert alone.low < helped.low < 0.5 and wild == pytest.approx(helped)
-    assert calm == alone, "a spread that is larger than that of others is known from these seeds alone"
+    calm = combined([Term(1, 0.5, exact, (0.4, 0.5, 0.6), pooled=Deviation(0.1, 40))])
+    wild = combined([Term(1, 0.5, exact, (0.4, 0.5, 0.6), pooled=Deviation(0.3, 40))])
+    equal = combined([Term(1, 0.5, exact, (0.5, 0.5, 0.5), pooled=Deviation(0.3, 40))])
+    assert calm == alone, "the seeds of a side spread as much, and are few"
+    assert wild.low < alone.low and wild == pytest.approx(equal), "three seeds that agree say little"
+
+
+def width(seeds, *, others):
+    """Of a difference of two sides with these seeds, where others spread so much."""
+    terms = [
+        Term(weight, float(np.mean(side)), Interval(np.mean(side), np.mean(side)), side, pooled=Deviation(others, 60))
+        for weight, side in zip((1, -1), seeds, strict=True)
+    ]
+    low, high = combined(terms)
+    return high - low
+
+
+@given(st.tuples(*[st.tuples(*[st.floats(0, 1)] * 3)] * 2), st.floats(0.01, 0.5))
+def test_other_experiments_move_a_width_by_no_more_than_their_own_spread_moves(seeds, spread):
+    before, after = (width(seeds, others=others) for others in (spread, 1.01 * spread))
+    assert before <= after <= 1.01 * before + 1e-12
 
 
 def test_of_two_terms_the_degrees_of_freedom_are_those_of_welch():

@@ -105,9 +105,7 @@ def test_a_gain_needs_two_sizes_and_both_sides_at_each():
 
 def varied(*seeds):
     """What is found where x-16, x-64, y-16, y-64 have these accuracies outside the trained range, seed by seed."""
-    made = [
-        run(of, outside(1.0, p), seed=k) for of, some in zip(SWEEP, seeds, strict=True) for k, p in enumerate(some)
-    ]
+    made = [run(of, outside(1.0, p), seed=k) for of, some in zip(SWEEP, seeds, strict=True) for k, p in enumerate(some)]
     return judge(VARIED, evidence(SWEEP, made))
 
 
