@@ -135,7 +135,7 @@ def test_a_scratchpad_may_start_with_the_first_operand() -> None:
 def test_a_scratchpad_from_the_first_operand_is_that_from_zeros_without_its_first_number(operands: list[int]) -> None:
     written = [str(operand) for operand in operands]
     spec = NAMES["coupling/fig6/first-operand"].specs["night"]
-    assert overlay(spec, {"data.task.from_zero": True}) == NAMES["coupling/fig5/trained-10"].specs["night"]
+    assert overlay(spec, {"data.task.from_zero": True}) == NAMES["coupling/fig6/padding"].specs["night"]
     first, zeros = (
         "".join(encode(one, written)["tokens"]) for one in (spec, overlay(spec, {"data.task.from_zero": True}))
     )

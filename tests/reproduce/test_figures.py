@@ -32,7 +32,7 @@ PLAIN = Linear(pad_query=True, pad_response=True, reverse_response=True)
 VARIANTS = {
     "fig1": METHODS,
     "fig5": ["trained-7", "trained-10", "trained-13"],
-    "fig6": ["trained-10", "no-padding", "first-operand"],
+    "fig6": ["padding", "no-padding", "first-operand"],
     "fig9": METHODS,
     "fig10": [f"{layers}L{heads}H" for layers in (1, 2, 4, 6) for heads in (2, 4, 8)],
     "fig11": ["1L4H-128", "1L4H-256", "1L8H-128", "1L8H-256"],

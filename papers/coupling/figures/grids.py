@@ -55,7 +55,7 @@ def fig5(runs: Runs, published: Published = NONE) -> Figure:
 
 def fig6(runs: Runs, published: Published = NONE) -> Figure:
     """Addition without zero-padding and with a scratchpad that starts with the first operand, beside the baseline."""
-    layout = _panels(["trained-10", "no-padding", "first-operand"])
+    layout = _panels(["padding", "no-padding", "first-operand"])
     return _heat_maps(runs, published, layout, words.by_scratchpad, name=_first_lines(words.by_scratchpad, 2))
 
 
