@@ -131,4 +131,4 @@ def by_scratchpad(run: Run) -> str:
     """Title where padding and the beginning of the scratchpad are compared."""
     padding = "Zero-padded" if setting(run, "pad") else "No zero-padding"
     start = "from the first operand" if setting(run, "data.task.from_zero") is False else "from zeros"
-    return f"{padding}\nscratchpad {start}\n{trained(run)}, {size(run)}"
+    return f"{padding}\nscratchpad {start}\n{size(run)}\n{trained(run)}"
