@@ -132,14 +132,8 @@ MULTIPLICATION = {
 PARITY = {"paper": PAPER_PARITY, "night": NIGHT_PARITY, "cpu": overlay(NIGHT_PARITY, {"train.steps": 2500})}
 """Each task's setting by profile; of `SMALL` the published size is the same as of addition."""
 
-
-def _at_both(section: Mapping[str, object]) -> ByProfile:
-    """Changes of the training on two cores, where the published setting has none."""
-    return ByProfile(cpu={"train": dict(section)})
-
-
-PLAIN = _at_both({"steps": 6000, "batch": 128, "bucket": 1})
-"""Addition without a scratchpad: batches of all sizes at once, twice as large."""
+PLAIN = ByProfile(cpu={"train": {"steps": 6000, "batch": 128, "bucket": 1}})
+"""Addition without a scratchpad on two cores, night or not: batches of all sizes at once, twice as large."""
 PLAIN_PARITY = ByProfile(night={"train": {"steps": 8000, "lr": 2e-4}}, cpu={"train": {"steps": 4000, "lr": 5e-4}})
 """Parity without a scratchpad."""
 SLOW_PARITY = ByProfile(night={"train": {"steps": 8000}})
