@@ -13,6 +13,7 @@ from lengen.inspection.problem import encode
 from reproduce.cli import main, parser
 from reproduce.comparison.rows import SHARE, Row
 from reproduce.comparison.score_card import judged
+from reproduce.comparison.verdicts import MOST
 from reproduce.output import terminal
 from reproduce.publication import blocks, front_page
 from reproduce.publication.facts import Facts, gather
@@ -130,6 +131,7 @@ def test_committed_runs_name_their_commit_and_their_specification_is_the_declare
     for run in runs:
         info = json.loads((store.folder(run) / "run.json").read_text())
         assert info["status"] == "finished" and info["dirty"] is False
+        assert run.seed < MOST, "a seed on which settings are tried"
         assert info["overrides"] == [] and re.fullmatch(r"[0-9a-f]{40}", info["commit"])
         specs = CATALOGUE.select_one(run.experiment).specs
         assert run.profile in specs, f"{run.experiment} has no {run.profile} size any more"

@@ -30,14 +30,20 @@ def ranked(shares: Mapping[str, float], named: int = 2) -> str:
 
     >>> ranked({"a": 0.1, "b": 0.95, "c": 0.05, "d": 0.0})
     'b 95 %, a 10 %, the other two at most 5 %'
+    >>> ranked({"a": 0.95, "b": 0.0, "c": 0.0, "d": 0.0}), ranked({"a": 0.0, "b": 0.0, "c": 0.0})
+    ('a 95 %, the other three 0 %', 'all three 0 %')
     """
     known = sorted(((value, name) for name, value in shares.items() if value == value), key=lambda pair: -pair[0])
     if len(known) == named + 1:
         named += 1  # one other is named as well
-    told = [f"{name} {share(value)}" for value, name in known[:named]]
+    told = [f"{name} {share(value)}" for value, name in known]
+    lowest = share(known[-1][0]) if known else ""
+    alike = sum(share(value) == lowest for value, _ in known)
+    if alike > 2:  # what ends alike is told together
+        named = min(named, len(known) - alike)
     if rest := known[named:]:
-        most = "at most " * (rest[0][0] > rest[-1][0])
-        told.append(f"the other {count(len(rest))} {most}{share(rest[0][0])}")
+        most = "at most " * (share(rest[0][0]) != lowest)
+        told[named:] = [f"{'the other' if named else 'all'} {count(len(rest))} {most}{share(rest[0][0])}"]
     return ("; " if any("," in name for name in shares) else ", ").join(told)
 
 

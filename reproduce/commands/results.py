@@ -294,7 +294,10 @@ def _drawn(selector: str | None) -> list[tuple[str, list[str] | None]]:
 
 def promote_command(options: argparse.Namespace) -> int:
     """Copy finished local runs into the reference store as new versions: those of settings as they are declared now,
-    and of others, made with ``--set``, where asked for."""
+    and of others, made with ``--set``, where asked for. Seeds beyond those of any verdict, on which settings are tried,
+    stay where they are unless named: they would be evidence chosen by its outcome."""
+    from reproduce.comparison.verdicts import MOST
+
     reference, local = stores()
     profiles = (options.profile,) if options.profile else CHECKED
     runs: list[Run] = []
@@ -319,6 +322,11 @@ def promote_command(options: argparse.Namespace) -> int:
                 told = ", ".join(map(str, lacking))
                 print(f"{name} {profile}: no finished run of seed {told}, not promoted", file=sys.stderr)
         runs = [run for run in runs if run.seed in options.seeds]
+    else:
+        for run in (run for run in runs if run.seed >= MOST):
+            said = f"seed {run.seed} is for trying settings (a verdict has seeds 0 to {MOST - 1}), not promoted"
+            print(f"{readable(local.folder(run))}: {said}; --seeds {run.seed} would", file=sys.stderr)
+        runs = [run for run in runs if run.seed < MOST]
     if not runs:
         raise StoreError(
             f"{readable(local.path)} has no finished run of {options.selector} at profile {' or '.join(profiles)}: "

@@ -278,6 +278,15 @@ def test_promotion_and_solving(results, capsys, monkeypatch):
     assert "toy/fig1/alpha cpu seed 0" in capsys.readouterr().out
 
 
+def test_seeds_on_which_settings_are_tried_are_promoted_only_by_name(results, capsys):
+    assert main(["run", "toy/fig1/alpha", "--seeds", "7,9"]) == 0
+    assert main(["promote", "toy"]) == 0
+    assert "cpu/seed-9/v1: seed 9 is for trying settings (a verdict has seeds 0 to 7)" in capsys.readouterr().err
+    assert [run.seed for run in Store(results, "reference").runs()] == [7]
+    assert main(["promote", "toy", "--seeds", "9"]) == 0
+    assert sorted(run.seed for run in Store(results, "reference").runs()) == [7, 9]
+
+
 def test_a_run_made_with_set_answers_only_where_it_is_asked_for(capsys):
     assert main(["run", "toy/fig1/alpha"]) == 0
     assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
