@@ -2,7 +2,8 @@
 
 Reading order is the paper's. Each entry holds the published setting (Tables 1-3) and its two smaller sizes; where a
 setting is too large for two cores the entry says why. Equal specifications are one run, stored under the first of
-their names, so Figure 10's 1-layer 4-head model and Figure 1's are trained once where they coincide.
+their names, so Figure 5's middle range and Figure 11's four heads of the largest width are trained once where they
+coincide.
 """
 
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from papers.coupling.profiles import (
     ADDITION,
     ATTENTION,
     FORMATS,
+    HEADS,
     METHODS,
     MOST_PRODUCT_UPDATES,
     MULTIPLICATION,
@@ -150,7 +152,6 @@ def _fig5(digits: int, small: int) -> Experiment:
         "Figure 5, Section 4.3",
         at_profiles(SMALL, changes),
         seeds=4,
-        night=HEADLINE if digits == 10 else 3,
         extra="" if digits == 10 else EXTRA,
     )
 
@@ -249,9 +250,8 @@ def _fig10(layers: int, count: int) -> Experiment:
         f"fig10/{layers}L{count}H",
         "1 layer with 2 heads is worst; four heads in total suffice",
         "Figure 10, Section 4.3, Appendix C",
-        at_profiles(SMALL, ByProfile(paper=large, cpu=small)),
+        at_profiles(SMALL, ByProfile(paper=large, cpu=small), HEADS),
         seeds=6,
-        night=HEADLINE if (layers, count) == (1, 4) else 3,
         extra="" if (layers, count) == (1, 4) else EXTRA,
         beyond="" if first else DEEP,
     )
@@ -265,14 +265,12 @@ def _fig11(count: int, head_dim: int) -> Experiment:
         paper={"model": {"layers": 1, "heads": count, "head_dim": head_dim}},
         cpu={"model": {"heads": count, "head_dim": head_dim // 8}},  # width 128 for 1024
     )
-    same = (count, head_dim) == (4, 256)
     return entry(
         f"fig11/1L{count}H-{head_dim}",
         "a larger dimension per head helps shallow models",
         "Figure 11, Appendix C",
         at_profiles(SMALL, changes),
         seeds=8,
-        night=HEADLINE if same else 3,
         extra=EXTRA,
     )
 

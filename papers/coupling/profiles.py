@@ -144,6 +144,8 @@ MOST_PRODUCT_UPDATES = max(PRODUCT_UPDATES.values())
 """Without a scratchpad: what is said to learn nothing has to have as long for it as what learns most slowly."""
 FORMATS = ByProfile(cpu={"model": {"layers": 2}, "train": {"steps": 4000}})
 """The formats of Figures 6, 14 and 15, of which one layer learns some too slowly."""
+HEADS = ByProfile(night={"train": {"steps": 3000}})
+"""Figure 10: one layer with two heads learns its range later than the other sizes."""
 
 # ------------------------------------------------------------------ any published setting, in about a second
 
