@@ -105,8 +105,9 @@ DEVIATIONS: dict[str, str] = {
     ),
     "D20": (
         "Experiments that the text speaks of and does not show (Section 3.4: no positions, rotary, randomised; "
-        "4.2.1: reversed operands) have the setting of Figure 4.5. Randomised ids are drawn up to 127, the context "
-        "length of the author's code (63 at night and cpu), for every example and in testing too; that code builds "
-        "the encoding and never applies it."
+        "4.2.1: reversed operands) have the setting of Figure 4.5, at night and cpu with four layers and more "
+        "updates, absolute positions beside them as well. Randomised ids are drawn up to 127, the context length of "
+        "the author's code (63 at night and cpu), for every example and in testing too; that code builds the encoding "
+        "and never applies it."
     ),
 }
