@@ -28,10 +28,10 @@ nothing.
 It is **untested** if a model that it rests on has not learned: below 0.95 (median over seeds) in exact match, or in
 the claim's own share of right answers, at its longest trained length (or at its most trained operands, where the
 claim reads more of them), unless the claim sets another condition; or if it presupposes a claim that is not
-reproduced. It is at the **floor** if both sides of a comparison are below 0.01. Claims that say the same thing count
-once, with the worst verdict among them in the order differs, untested, floor, undecided, not run, reproduced; of the
-profiles the largest that has a verdict counts. The column *frozen* says, from run.json, whether a claim is older than
-its runs.
+reproduced (a part of that claim: undecided, or at the floor, as the whole is). It is at the **floor** if both sides
+of a comparison are below 0.01. Claims that say the same thing count once, with the worst verdict among them in the
+order differs, untested, floor, undecided, not run, reproduced; of the profiles the largest that has a verdict counts.
+The column *frozen* says, from run.json, whether a claim is older than its runs.
 
 A threshold is *published* if the paper prints it, *required* if the paper uses words ("completely fail") and the
 number is ours. A published **number** is compared only with runs of exactly the published setting (paper profile),

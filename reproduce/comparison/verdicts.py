@@ -49,7 +49,9 @@ def verdict(claim: Claim, sides: Sides, finding: Finding, given: str = REPRODUCE
         why = f"asked only where {claim.given} is reproduced; its verdict is {given}"
         ends = f"nothing at this size: {claim.given} has its verdict"
         decide = ends if given == DIFFERS else f"what decides {claim.given}"
-        return finding._replace(verdict=UNTESTED, why=why, decide=decide)
+        # They count as one, and a part that is not asked makes the whole no worse than it is by itself.
+        of_its_whole = claim.part_of and claim.part_of == claim.given and given in (UNDECIDED, FLOOR)
+        return finding._replace(verdict=given if of_its_whole else UNTESTED, why=why, decide=decide)
     if finding.verdict == FLOOR:
         reach = _above_the_floor(claim, sides)
         return finding._replace(

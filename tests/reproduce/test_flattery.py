@@ -323,6 +323,13 @@ def test_what_a_failed_partner_makes_true_is_not_asked():
     )
     judged = rows([no_further, reaches], [run(A, falls(0.0), seed=seed) for seed in range(3)])
     assert {row.verdict for row in judged.values()} == {REPRODUCED}
+    few = [run(A, falls(0.0), seed=seed) for seed in range(2)]
+    judged = rows([no_further, reaches], few)
+    assert (judged["reaches"].verdict, judged["no-further"].verdict) == (UNDECIDED, UNTESTED)
+    judged = rows([no_further | {"part_of": "reaches"}, reaches], few)
+    assert {row.verdict for row in judged.values()} == {UNDECIDED}, "a part that is not asked makes the whole no worse"
+    judged = rows([no_further | {"part_of": "reaches"}, reaches], three(A, 0.0))
+    assert (judged["reaches"].verdict, judged["no-further"].verdict) == (DIFFERS, UNTESTED)
     assert "'given' is 'x', which is no claim of this file" in refused({"given": "x"})
     assert "asked after itself" in refused({"given": "c1"}, {"given": "c0"})
     assert "expected a claim that is itself no part" in refused({"part_of": "c0"})
