@@ -11,13 +11,16 @@ def share(value: float) -> str:
 
     >>> share(0.524), share(0.0), share(0.0004), share(1.0), share(0.9896), share(0.99), share(0.99996)
     ('52 %', '0 %', '0.04 %', '100 %', '98.96 %', '99 %', '99.996 %')
+    >>> share(0.9487), share(0.95), share(0.952)
+    ('94.87 %', '95 %', '95 %')
     """
     if math.isnan(value):
         return "not tested"
     percent = 100 * value
     if percent in (0, 100):
         return f"{percent:.0f} %"
-    if percent > 98:  # never rounded to a whole number that it is not
+    missed = round(percent) in (90, 95) and percent < round(percent)
+    if percent > 98 or missed:  # never rounded to a whole number that it is not
         digits = next((digits for digits in (2, 3, 4) if float(f"{percent:.{digits}f}") != round(percent)), 6)
         return (f"{percent:.0f}" if percent == round(percent) else f"{percent:.{digits}f}".rstrip("0")) + " %"
     if percent >= 1:
