@@ -136,8 +136,8 @@ def _times(folder: Path, began: dict[str, Any], info: dict[str, Any]) -> dict[st
     """What both trainings took: in all, until they converged, and the ratios of the latter (Section 6)."""
     scalars = {
         "interpolation_val_exact_match": began["scalars"][VALIDATION],
-        "interpolation_seconds": round(began["scalars"]["steps"] * began["seconds_per_step"], 1),
-        "retraining_seconds": round(info["scalars"]["steps"] * info["seconds_per_step"], 1),
+        "interpolation_seconds": round(began["scalars"]["steps"] * began["seconds_per_step"], 3),
+        "retraining_seconds": round(info["scalars"]["steps"] * info["seconds_per_step"], 3),
     }
     steps = converged(read_metrics(folder / FIRST / METRICS)), converged(read_metrics(folder / METRICS))
     for name, value in zip(("interpolation_steps", "retraining_steps"), steps, strict=True):
