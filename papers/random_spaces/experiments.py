@@ -158,6 +158,7 @@ FIG42 = tuple(
 )
 
 # ------------------------------------------------------------------ Sections 4.3.2 to 4.4: positions and formats
+
 SOONER = ByProfile(cpu=steps(6000), night=steps(20_000))
 """Abacus learns by 3,000 updates on most seeds; at night it has those of the others (RECIPES.md)."""
 KINDS: dict[str, tuple[str, tuple[Changes | ByProfile, ...]]] = {
