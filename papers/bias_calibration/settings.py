@@ -30,7 +30,7 @@ def plain(profile: Profile, encoding: str = "vanilla") -> Spec:
     if encoding == "alibi":  # without a block of its own the query would be a bag of digits (D12)
         spec = overlay(spec, {"model.architecture": EncoderDecoder(encoder_layers=1)})
         return overlay(spec, profile.alibi) if task is PairAddition else spec
-    if encoding == "rope" and task is PairAddition:
+    if encoding == "rope":
         return overlay(spec, profile.rope)  # A.2: an embedding of 512, as smaller ones converge very slowly
     if encoding == "vanilla" and profile.name != "smoke":
         fitting = [numbers for numbers in PROBES.get(task, ()) if max(map(len, numbers)) < profile.width]
