@@ -40,8 +40,8 @@ DEVIATIONS = {
         "and a schedule. At night they are trained on the published lengths, 6 digits or 20 bits, and ListOps on 8 "
         "arguments; at cpu on 4 to 16. Numbers to 50 digits, 53 places wide, are tested for the models of Table 1 and "
         "unary tasks; those of other scaffolded models, of RPE and of ALiBi on addition are 23 places wide and tested "
-        "to 20. RoPE on addition, to which Appendix A.2 gives an embedding of 512, and on N x 1 has those heads of 64 "
-        "here and the embedding of the others."
+        "to 20. RoPE on addition, to which Appendix A.2 gives an embedding of 512, has its heads of 64 here and the "
+        "embedding of the others."
     ),
     "D8": (
         "That retraining drops the positions, the directions searched for N x 1 and the fixed lengths of the cpu "

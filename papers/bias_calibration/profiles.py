@@ -42,7 +42,7 @@ class Profile:
     relative: Changes
     """The encoder-only model with relative keys."""
     rope: Changes
-    """The task with RoPE, which converges slowly on addition (Appendix A.2), and on N x 1 in narrow heads."""
+    """The task with RoPE, which converges slowly: on addition (Appendix A.2), and here on N x 1 as well."""
     alibi: Changes
     """Addition with ALiBi, whose encoder layer reads both operands at once and costs more than the decoder (D7)."""
     windowed: Changes
@@ -273,13 +273,16 @@ def _two_cores(
     train, again = _train(small.steps, small.batch), _train(small.again, small.batch)
     test = {"lengths": small.lengths, "examples": examples, "free_running": False}
     vanilla = _small(kind, base, small.digits, small.width, small.layers, train, test)
-    wider: Changes = {"model.head_dim": 64, "train": _train(3 * small.steps // 2, small.batch)}
+    slow: dict[Kind, Changes] = {
+        PairAddition: {"model.head_dim": 64, "train": _train(3 * small.steps // 2, small.batch)},
+        NByOne: {"train": _train(3 * small.steps, small.batch)},
+    }
     task = _task(kind, windowed.digits, base)
     return Profile(
         name=name,
         vanilla=vanilla,
         relative=RELATIVE[name],
-        rope=wider if kind in (PairAddition, NByOne) else {},
+        rope=slow.get(kind, {}),
         alibi=NARROW if name == "night" else {},
         windowed={
             "data": {"task": task, "format": _written(task, windowed.width)},
