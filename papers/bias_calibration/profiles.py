@@ -42,9 +42,9 @@ class Profile:
     relative: Changes
     """The encoder-only model with relative keys."""
     rope: Changes
-    """The task with RoPE, which converges slowly: on addition (Appendix A.2), and here on N x 1 as well."""
+    """RoPE, which converges slowly on addition (A.2: the more so, the smaller the embedding), and here on N x 1 too."""
     alibi: Changes
-    """Addition with ALiBi, whose encoder layer reads both operands at once and costs more than the decoder (D7)."""
+    """ALiBi; on addition its encoder layer reads both operands at once and costs more than the decoder (D7)."""
     windowed: Changes
     """All configurations of Table 3."""
     interpolation: InterpolationSpec
@@ -283,7 +283,7 @@ def _two_cores(
         vanilla=vanilla,
         relative=RELATIVE[name],
         rope=slow.get(kind, {}),
-        alibi=NARROW if name == "night" else {},
+        alibi=NARROW if name == "night" and kind is PairAddition else {},
         windowed={
             "data": {"task": task, "format": _written(task, windowed.width)},
             "model.layers": 2,

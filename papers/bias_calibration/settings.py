@@ -25,15 +25,14 @@ ENCODINGS: dict[str, Encoding] = {"vanilla": Sinusoidal(), "alibi": ALiBi(), "ro
 
 def plain(profile: Profile, encoding: str = "vanilla") -> Spec:
     """A model of `ENCODINGS` on the natural expression."""
-    task = type(profile.vanilla.data.task)
     spec = overlay(profile.vanilla, {"model.encoding": ENCODINGS[encoding]})
     if encoding == "alibi":  # without a block of its own the query would be a bag of digits (D12)
-        spec = overlay(spec, {"model.architecture": EncoderDecoder(encoder_layers=1)})
-        return overlay(spec, profile.alibi) if task is PairAddition else spec
+        return overlay(spec, {"model.architecture": EncoderDecoder(encoder_layers=1)}, profile.alibi)
     if encoding == "rope":
-        return overlay(spec, profile.rope)  # A.2: an embedding of 512, as smaller ones converge very slowly
+        return overlay(spec, profile.rope)
     if encoding == "vanilla" and profile.name != "smoke":
-        fitting = [numbers for numbers in PROBES.get(task, ()) if max(map(len, numbers)) < profile.width]
+        probes = PROBES.get(type(profile.vanilla.data.task), ())
+        fitting = [numbers for numbers in probes if max(map(len, numbers)) < profile.width]
         return overlay(spec, {"test.probes": tuple(fitting)})
     return spec
 
