@@ -352,7 +352,7 @@ def _refresh_reference(paper: str, reference: Store) -> None:
     for path in (*drawn, *paths):
         print(readable(path))
     for path in figures.sweep(paper, reference, drawn):
-        print(f"{readable(path)}: deleted, no run is behind it any more")
+        print(f"{readable(path)}: deleted, no run is behind it any more or a larger profile shows the figure")
 
 
 def _refresh_pages(reference: Store) -> None:

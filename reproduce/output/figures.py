@@ -59,18 +59,36 @@ def sheets(paper: str, source: Store, names: Collection[str] | None = None) -> l
 
     Figures without a run of their own (`_own`) at a profile are skipped, and so is the smoke profile where another one
     has runs: its training is too short to show anything. A figure that reads no experiment is drawn for every profile
-    that is drawn at all, each time the same.
+    that is drawn at all, each time the same. Among committed results a figure has one picture, at the largest profile
+    that fills it.
     """
     chosen = _chosen(paper, names)
     found = {profile: _runs(paper, source, profile) for profile in PROFILES}
     profiles = [profile for profile in PROFILES if profile != "smoke" and any(found[profile].values())]
     wanted = []
-    for profile in profiles or ["smoke"] * any(found["smoke"].values()):
-        for figure in chosen:
+    for figure in chosen:
+        drawn = []
+        for profile in profiles or ["smoke"] * any(found["smoke"].values()):
             runs = {name: found[profile].get(name, []) for name in figure.reads}
             if any(runs[name] for name in _own(figure)) or not runs:
-                wanted.append(Sheet(source.path / paper / "figures" / f"{figure.name}-{profile}", figure, runs))
+                drawn.append(Sheet(source.path / paper / "figures" / f"{figure.name}-{profile}", figure, runs))
+        wanted += [min(drawn, key=fullest)] if drawn and source.name == "reference" else drawn
     return wanted
+
+
+def profile_of(sheet: Sheet) -> str:
+    """The profile of a declared sheet's runs."""
+    return sheet.stem.name.rpartition("-")[2]
+
+
+def missing(sheet: Sheet) -> int:
+    """How many of the experiments that the sheet's profile has are without a run."""
+    return sum(not runs and profile_of(sheet) in CATALOGUE.select_one(name).specs for name, runs in sheet.runs.items())
+
+
+def fullest(sheet: Sheet) -> tuple[int, int]:
+    """Sorts sheets of a figure by what they lack, then by profile, the largest first."""
+    return missing(sheet), -PROFILES.index(profile_of(sheet))
 
 
 def overridden_sheets(paper: str, source: Store, names: Collection[str] | None = None) -> list[Sheet]:

@@ -193,6 +193,23 @@ def test_draw_writes_both_formats_for_each_profile_with_runs_but_smoke(toy):
     assert paths[0].read_bytes().startswith(b"\x89PNG") and paths[1].read_bytes().startswith(b"<?xml")
 
 
+def test_committed_results_have_one_picture_of_a_figure_at_the_largest_profile_that_fills_it(toy, monkeypatch):
+    store, _, held = toy
+    both = [dataclasses.replace(item, specs={"cpu": None, "night": None}) for item in CATALOGUE.experiments("coupling")]
+    monkeypatch.setattr(CATALOGUE, "experiments", lambda paper: tuple(both))
+    lacking = next(figure for figure in CATALOGUE.figures("coupling") if figure.name == "fig5").reads[0]
+
+    def declared_runs(store, item, profile):
+        return held[item.name] if profile == "cpu" or (profile == "night" and item.name != lacking) else []
+
+    monkeypatch.setattr(CATALOGUE, "declared_runs", declared_runs)
+    reference = Store(store.root, "reference")
+    wanted = ["fig3", "fig5"]
+    assert names(sheet.stem for sheet in figures.sheets("coupling", reference, wanted)) == ["fig3-night", "fig5-cpu"]
+    everywhere = names(sheet.stem for sheet in figures.sheets("coupling", store, wanted))
+    assert everywhere == ["fig3-cpu", "fig3-night", "fig5-cpu", "fig5-night"]
+
+
 def test_smoke_is_drawn_where_nothing_else_ran(toy):
     store, profiles, _ = toy
     profiles.symmetric_difference_update({"cpu", "smoke"})

@@ -6,11 +6,10 @@ Sheets (`reproduce.output.figures`) and claim cards enter, figure cards leave.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from lengen.config.experiment import PROFILES, Figure
+from lengen.config.experiment import Figure
 from lengen.records import Run
-from reproduce.output.figures import Sheet, published_name
+from reproduce.output.figures import Sheet, fullest, missing, profile_of, published_name
 from reproduce.output.site.claim_cards import ClaimCard, run_page, slug
-from reproduce.runs.catalogue import CATALOGUE
 
 
 class Picture(NamedTuple):
@@ -82,13 +81,11 @@ def figure_card(
     title = f"{published_name(figure.name)}{figure.title}"
     drawn: list[tuple[Picture, Sheet]] = []
     for store, sheet, file, width, height, says in sheets:
-        profile = sheet.stem.name.rpartition("-")[2]
-        missing = sum(not runs and profile in CATALOGUE.select_one(name).specs for name, runs in sheet.runs.items())
         alt = f"{says.rstrip('.') or title}."
-        drawn.append((Picture(store, profile, file, width, height, missing, alt), sheet))
+        drawn.append((Picture(store, profile_of(sheet), file, width, height, missing(sheet), alt), sheet))
     if not drawn:
         return None
-    drawn.sort(key=lambda item: (item[0].store != "reference", item[0].missing, -PROFILES.index(item[0].profile)))
+    drawn.sort(key=lambda item: (item[0].store != "reference", fullest(item[1])))
     claims = [card for card in cards if home.get(card.id) == figure.name]
     others = [card for card in cards if home.get(card.id) != figure.name and set(card.names) <= set(figure.reads)]
     found = "; ".join(f"{card.statement}: {card.standings[0].verdict}" for card in (claims or others)[:4])

@@ -124,7 +124,7 @@ def page_of(paper: str, stores: Sequence[Store], drawn: Sequence[Drawn]) -> Page
     held: dict[str, object] = {}
     made: dict[str, dict[tuple[str, str], Sequence[Run]]] = {}
     for store, sheet, *_ in drawn:
-        profile = sheet.stem.name.rpartition("-")[2]
+        profile = figures.profile_of(sheet)
         for name, runs in sheet.runs.items():
             made.setdefault(name, {})[store, profile] = runs
             key = key_of(store, name, profile)
