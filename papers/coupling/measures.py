@@ -74,6 +74,9 @@ REGIONS: Mapping[str, Region] = {
     "slightly_beyond": Region(
         "beyond the trained length, up to 1.75 times", lambda t, n, m: (n > t.length) & (4 * n <= 7 * t.length)
     ),
+    "twice": Region(
+        "at twice the trained range on both axes", lambda t, n, m: (n == 2 * t.length) & (m == 2 * t.second)
+    ),
     "one_short": Region(
         "beyond the trained range on one axis, 2 on the other (of one digit, every tenth factor is zero)",
         lambda t, n, m: ((n > t.length) & (m == 2)) | ((m > t.second) & (n == 2)),

@@ -18,7 +18,8 @@ class Mechanisms(Measurement):
     """Looks for the mechanisms of Section 4, and records the projections of single sequences.
 
     Kept are arrays named ``hits.<mechanism>.<length>``, 0 or 1 per example or token
-    (`papers.task_hinting.probing.Hits`), ``probe<k>.<name>`` (`lengen.inspection.projections.probe`), and the scalars
+    (`papers.task_hinting.probing.Hits`), ``hits.start_copy.<length>``, which is ``copy`` of the untrained start,
+    ``probe<k>.<name>`` (`lengen.inspection.projections.probe`), and the scalars
     of `lengen.inspection.projections.orthogonality`, those of the untrained start as ``start_<name>``.
 
     Args:
@@ -34,12 +35,15 @@ class Mechanisms(Measurement):
         self.sequences = sequences
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
-        assert isinstance(model, Decoder)
+        untrained = model_for(data, data.seed).to(model.device).eval()
+        assert isinstance(model, Decoder) and isinstance(untrained, Decoder)
         for done, length in enumerate(self.lengths, start=1):
-            problems = data.test(length, 1, self.examples)
-            found = zip(*(mechanisms(model, data, part) for part in problems.parts()), strict=True)
-            for name, hits in zip(Hits._fields, found, strict=True):
-                self.arrays[f"hits.{name}.{length}"] = torch.cat(hits).numpy().astype(np.uint8)
+            parts = list(data.test(length, 1, self.examples).parts())
+            hits_of = [mechanisms(model, data, part)._asdict() for part in parts]
+            found = {name: [hits[name] for hits in hits_of] for name in Hits._fields}
+            found["start_copy"] = [mechanisms(untrained, data, part).copy for part in parts]
+            for name, some in found.items():
+                self.arrays[f"hits.{name}.{length}"] = torch.cat(some).numpy().astype(np.uint8)
             report(Progress("measure", done, len(self.lengths), None, None))
         for number, sequence in enumerate(self.sequences):
             recorded = probe(model, data, list(sequence))
@@ -47,5 +51,5 @@ class Mechanisms(Measurement):
         task = data.spec.data.task
         assert isinstance(task, Sorting)
         self.scalars = orthogonality(bases(model), task.alphabet)
-        start = orthogonality(bases(model_for(data, data.seed)), task.alphabet)
+        start = orthogonality(bases(untrained), task.alphabet)
         self.scalars |= {f"start_{name}": value for name, value in start.items()}

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
+from lengen.config.experiment import Experiment
 from lengen.config.model import ModelSpec
 from lengen.config.paths import read
 from lengen.intervals import Interval
@@ -77,8 +78,10 @@ class Sides(NamedTuple):
     right: list[Tested]
     without: list[Tested]
     """Extras that were not run, and so are left out."""
-    sizeless: tuple[int, int] = (0, 0)
-    """How many that the claim names have no size at this profile, and how many it names."""
+    sizeless: tuple[Experiment, ...] = ()
+    """Those that the claim names and that have no size at this profile."""
+    named: int = 0
+    """How many the claim names."""
 
     def all(self) -> list[Tested]:
         """Each once."""
@@ -161,12 +164,12 @@ class _Claim(Entry, frozen=True, kw_only=True, tag_field="check"):
         """The experiments at the profile of the evidence; raises `Missing` where there are none."""
         return Sides(evidence.tested(self.left), [], *self._absent(evidence))
 
-    def _absent(self, evidence: Evidence) -> tuple[list[Tested], tuple[int, int]]:
-        """Extras that were not run; how many of the named have no size at this profile, of how many."""
+    def _absent(self, evidence: Evidence) -> tuple[list[Tested], tuple[Experiment, ...], int]:
+        """Extras that were not run; those of the named that have no size at this profile; how many are named."""
         left_out = [name for name in evidence.experiments if name in self.names and evidence.left_out(name)]
         without = [tested for name in left_out for tested in evidence.tested([name])]
-        named = dict.fromkeys(self.names)
-        return without, (sum(evidence.profile not in evidence.experiments[name].specs for name in named), len(named))
+        named = [evidence.experiments[name] for name in dict.fromkeys(self.names)]
+        return without, tuple(item for item in named if evidence.profile not in item.specs), len(named)
 
     def _pair(self, a: Tested, b: Tested) -> _Pair:
         cells = None
@@ -417,7 +420,7 @@ def judge(claim: Claim, sides: Sides) -> Finding:
     """What the runs of a claim say, as if they were allowed to; raises `Missing` where runs are missing."""
     finding = claim.find(sides)
     without = ", ".join(short(tested.name) for tested in sides.without)
-    sizeless, named = sides.sizeless
+    sizeless = len(sides.sizeless)
     notes = [
         *finding.notes,
         # what the runs say of themselves
@@ -428,7 +431,7 @@ def judge(claim: Claim, sides: Sides) -> Finding:
             for note in run.info.get("notes", [])  # type: ignore[attr-defined]
         ),
         *([f"without {without} (extra, not run)"] if without else []),
-        *([f"without {sizeless} of the {named} settings it names, which have no size here"] if sizeless else []),
+        *([f"without {sizeless} of the {sides.named} settings it names, which have no size here"] if sizeless else []),
     ]
     right = _length(claim.other, sides.right or sides.left) if finding.compared else ""
     at = _length(claim.one, sides.left), right

@@ -11,9 +11,9 @@ runs say) and `comparison.verdicts` (whether it may count). Besides:
 - Teacher-forced is compared with teacher-forced, free-running with free-running: the mode belongs to the entry.
 """
 
-import contextlib
 import fnmatch
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ from reproduce.comparison.rows import (
 )
 from reproduce.comparison.score_card import LARGEST
 from reproduce.comparison.tables import of_papers, to_csv, to_markdown
-from reproduce.comparison.verdicts import verdict
+from reproduce.comparison.verdicts import of_enough_seeds, runs_lacking, verdict
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store, write_text
 
@@ -190,6 +190,7 @@ def _number(number: Number, evidence: Mapping[str, Evidence], published: Publish
             without = without or row  # a smaller profile may have been tested at the same multiple
             continue
         if published_setting:
+            finding = of_enough_seeds(finding, finding.n if number.across else finding.seeds, tested)
             return _row(number, published, profile, finding.verdict, finding, tested=tested)
         remark = f"not the published setting: {profile} size, {len(runs)} run{'s' if len(runs) > 1 else ''}"
         finding = finding._replace(notes=(remark, *finding.notes))
@@ -229,12 +230,12 @@ def _expand(number: Measured | Setting, at: Evidence) -> list[str]:
 def _claim(claim: Claim, judges: Sequence[_Judge], published: Published) -> list[Row]:
     """A row for every profile at which there is a verdict; without one, a row that says what is missing."""
     found: list[Row] = []
-    lacking: list[tuple[Missing, str, list[Tested]]] = []
+    missed: list[tuple[Missing, Evidence, list[Tested]]] = []
     for at in judges:
         tested, finding = at(claim)
         profile = at.at.profile
         if isinstance(finding, Missing):
-            lacking.append((finding, profile, tested))
+            missed.append((finding, at.at, tested))
             continue
         if not all(each.as_declared for each in tested):
             finding = finding._replace(notes=(*finding.notes, "measured with an earlier specification"))
@@ -243,16 +244,20 @@ def _claim(claim: Claim, judges: Sequence[_Judge], published: Published) -> list
     if found:
         return found
     # the smallest profile that it can be run at; where it can be at none, the published one says so
-    possible = [item for item in lacking if not item[0].absent]
-    lack, profile, tested = possible[0] if possible else lacking[-1]
-    return [_row(claim, published, profile, NOT_RUN, notes=[str(lack)], tested=tested)]
+    possible = [item for item in missed if not item[0].absent]
+    lack, evidence, tested = possible[0] if possible else missed[-1]
+    row = _row(claim, published, evidence.profile, NOT_RUN, tested=tested)
+    return [replace(row, why=str(lack), decide=runs_lacking(claim, evidence))]
 
 
 def _beside(claim: Claim, at: Evidence) -> list[str]:
     """The remark of a claim, then what was measured of the experiments that it names beside its own."""
     told = [claim.remark] if claim.remark else []
-    with contextlib.suppress(Missing):
-        told += [f"beside it {tested.sample(claim.one).words()}" for tested in at.tested(claim.beside)]
+    for name in claim.beside:
+        try:
+            told += [f"beside it {tested.sample(claim.one).words()}" for tested in at.tested([name])]
+        except Missing as missing:
+            told.append(f"beside it nothing: {missing}")
     return told
 
 

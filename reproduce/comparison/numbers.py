@@ -15,6 +15,7 @@ from lengen.config.part import SettingError
 from lengen.config.paths import read
 from lengen.intervals import Interval, seed_interval, wilson
 from lengen.measures import Missing, OfRun, short
+from lengen.seed_intervals import Term, combined
 from reproduce.comparison import effects
 from reproduce.comparison.checks import Entry, EntryError, Mode, Relation, Span, needs_band
 from reproduce.comparison.effects import effect, scale_of, span
@@ -39,7 +40,8 @@ class Measured(_Number, frozen=True, kw_only=True, tag="measured"):
     """A number that runs of the published setting are compared with.
 
     It is taken as the paper took it: first the median over seeds in every cell, then the smallest, the largest or the
-    mean over cells. Its interval is Wilson's at the examples of one seed (of that cell, or of all cells for a mean).
+    mean over cells. Its interval covers the examples of one seed (of that cell, or of all cells for a mean) and the
+    seeds.
     """
 
     experiments: tuple[str, ...]
@@ -97,24 +99,25 @@ class Measured(_Number, frozen=True, kw_only=True, tag="measured"):
         measure, side = tested.vocabulary.measure(self.measure), Side(self.measure, self.mode, self.region)
         if isinstance(measure, OfRun):
             sample = tested.sample(side)
-            values = list(sample.seeds)
-            known = len(values) > 1 or sample.certain
-            interval = Interval(min(values), max(values)) if known else None
-            verdict = level(interval, self.relation, *band(self))
-            found, parts = median(values), Sources(seeds=interval)
-            return Finding(verdict, found, interval, len(values), len(values), (), sources=parts)
+            verdict = level(sample.interval, self.relation, *band(self))
+            found, count, parts = median(sample.seeds), len(sample.seeds), Sources(seeds=sample.interval)
+            return Finding(verdict, found, sample.interval, count, count, (), sources=parts)
         lengths, counts, sizes = scaled(tested, self.region, self.lengths, self.counts)
         value, n, place, seeds = self._over_cells(tested, side, lengths, counts)
-        interval = wilson(round(value * n), n) if measure.proportion else None
+        examples = wilson(round(value * n), n) if measure.proportion else None
+        told = examples or (Interval(value, value) if len(set(seeds)) > 1 else None)
+        interval = combined([Term(1, value, told, seeds)]) if told else None
+        if interval and measure.proportion:
+            interval = Interval(max(0.0, interval.low), min(1.0, interval.high))
         verdict = level(interval, self.relation, *band(self))
         notes = tuple(filter(None, (sizes, place)))
-        parts = Sources(interval, seeds)
+        parts = Sources(examples, seed_interval(seeds) if len(seeds) > 1 else None)
         return Finding(verdict, value, interval, n, len(tested.runs), notes, sources=parts)
 
     def _over_cells(
         self, tested: Tested, side: Side, lengths: Span, counts: Span
-    ) -> tuple[float, int, str, Interval | None]:
-        """Value, the examples of one seed behind it, where it was found, and between what its seeds lie there."""
+    ) -> tuple[float, int, str, Sequence[float]]:
+        """Value, the examples of one seed behind it, where it was found, and what each seed has there."""
         cells = tested.cells(self.region, lengths, counts)
         bounds = [(axis, span[1]) for axis, span in enumerate((lengths, counts)) if span]
         if not cells or any(max(cell[axis] for cell in cells) != most for axis, most in bounds):
@@ -130,17 +133,16 @@ class Measured(_Number, frozen=True, kw_only=True, tag="measured"):
         medians = {cell: median(found) for cell, found in rates.items()}
         sizes = {row.cell: int(row.bottom) for row in reversed(rows)}  # of the first seed
         if self.statistic == "mean":
-            return sum(medians.values()) / len(medians), sum(sizes.values()), "", None
+            each = [sum(seed) / len(seed) for seed in zip(*rates.values(), strict=True)]
+            return sum(medians.values()) / len(medians), sum(sizes.values()), "", each
         cell = (min if self.statistic == "minimum" else max)(medians, key=lambda cell: medians[cell])
         words = ""
         if len(cells) > 1:
             words = f"at {' x '.join(map(str, cell[:1] if tested.curve else cell))}"
-        between_seeds = None
         if len(tested.runs) > 1:
-            between_seeds = seed_interval(rates[cell])
             scale = scale_of(tested.vocabulary.measure(side.measure).proportion)
-            words += f"{' ' if words else ''}seeds {span(*between_seeds, scale)}"
-        return medians[cell], sizes[cell], words, between_seeds
+            words += f"{' ' if words else ''}seeds {span(*seed_interval(rates[cell]), scale)}"
+        return medians[cell], sizes[cell], words, rates[cell]
 
 
 class Setting(_Number, frozen=True, kw_only=True, tag="setting"):

@@ -19,7 +19,7 @@ import msgspec
 from lengen.config.experiment import PROFILES, Experiment
 from lengen.config.spec import Spec, nearest
 from lengen.measures import Scored
-from reproduce.comparison.checks import CLAIMS, Claim, Compare, Paired, Pooled
+from reproduce.comparison.checks import CLAIMS, Claim, Compare, Level, Paired, Pooled
 from reproduce.comparison.measures import Vocabulary, paper_measures
 from reproduce.comparison.numbers import NUMBERS, Number
 
@@ -119,8 +119,17 @@ def _linked(claims: Sequence[Claim], where: str) -> None:
 
 
 def _can_fail(claim: Claim, where: str, vocabulary: Vocabulary) -> None:
-    """Refuse a comparison that holds by definition: a response that is right as a whole is right in every part, so on
-    the same runs and cells no share of right parts lies below exact match."""
+    """Refuse what holds by definition: no share lies below 0 or above 1, and a response that is right as a whole is
+    right in every part, so on the same runs and cells no share of right parts lies below exact match."""
+    if isinstance(claim, Level) and vocabulary.measure(claim.measure).proportion:
+        low = claim.threshold if claim.low is None else claim.low
+        high = claim.threshold if claim.high is None else claim.high
+        asks = {">=": low > 0, ">": low >= 0, "<=": high < 1, "<": high <= 1}.get(claim.relation, low > 0 or high < 1)
+        if not asks:
+            raise PublishedError(
+                f"{where}: {claim.measure} is a share, which lies between 0 and 1, so '{claim.relation}' holds by "
+                f"definition; give 'threshold' a share that can be missed"
+            )
     if not isinstance(claim, Compare | Paired | Pooled) or claim.one.region != claim.other.region:
         return
     same = {*claim.left} == {*claim.right} and (len(claim.left) == 1 or not isinstance(claim, Compare))

@@ -35,9 +35,10 @@ The column *frozen* says, from run.json, whether a claim is older than its runs.
 
 A threshold is *published* if the paper prints it, *required* if the paper uses words ("completely fail") and the
 number is ours. A published **number** is compared only with runs of exactly the published setting (paper profile),
-aggregated as in the paper: median over seeds cell by cell, with Wilson's interval at the examples of one seed. Beside
-it, marked "not comparable", stands what a smaller setting has at the same multiples of its trained range, if it was
-tested there. A **setting** is compared with the specification of the paper profile, which needs no run."""
+aggregated as in the paper: median over seeds cell by cell, with an interval over the examples of one seed and over
+seeds, of which three are required. Beside it, marked "not comparable", stands what a smaller setting has at the same
+multiples of its trained range, if it was tested there. A **setting** is compared with the specification of the paper
+profile, which needs no run."""
 
 
 def to_csv(rows: Sequence[Row]) -> str:

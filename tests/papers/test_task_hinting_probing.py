@@ -172,6 +172,8 @@ def test_a_run_keeps_what_it_probed(tmp_path):
         kept = {name: outcome.arrays[f"hits.{name}.{length}"] for name in Hits._fields}
         assert all(set(hits.tolist()) <= {0, 1} for hits in kept.values())
         sizes = {name: len(hits) for name, hits in kept.items()}
+        start = outcome.arrays[f"hits.start_copy.{length}"]
+        assert len(start) == sizes["copy"] and start.mean() > 0.9, "the untrained start copies as well"
         assert sizes["minimum"] == sizes["guessed"] == 8
         assert sizes["copy"] == sizes["copy_throughout"] == 8 * length
         assert 0 < sizes["denoiser"] <= sizes["identity_successor"] < 8 * length

@@ -105,8 +105,8 @@ minimum. val, cosine, spread: scalars; those of the untrained start are cosine 0
 
 STANDARD = {
     "trained": 1.0, "middle": 0.89, "longest": 0.0, "edits": 0.3, "minimum_in": 0.9, "minimum": 0.4,
-    "successor_in": 0.9, "successor": 0.5, "copy": 0.98, "denoiser": 0.9, "guess": 0.3, "val": 1.0, "cosine": 0.1,
-    "spread": 0.02,
+    "successor_in": 0.9, "successor": 0.5, "copy": 0.98, "start": 0.3, "denoiser": 0.9, "guess": 0.3, "val": 1.0,
+    "cosine": 0.1, "spread": 0.02,
 }  # fmt: skip
 PAPER: World = {
     "*": STANDARD,
@@ -152,6 +152,7 @@ OPPOSITE: World = {
         minimum=0.6,
         successor=0.6,
         copy=0.3,
+        start=0.6,
         denoiser=0.1,
     ),
     "fig3.2/1m": flat(0.6),
@@ -213,6 +214,7 @@ def made(world: World, name: str, profile: str, seed: int) -> Run:
             "identity_successor": value[f"successor{within}"],
             "guessed": value["guess"],
             "copy": value["copy"],
+            "start_copy": value["start"],
             "copy_throughout": value["copy"],
             "denoiser": value["denoiser"],
         }
@@ -300,11 +302,19 @@ FAR_AWAY = {"fig3.2-longest", "fig3.3-longest", "fig3.6-none"}
 """Claims that little is right far away."""
 BASES = {claim.id for claim in PUBLISHED.claims if claim.id.startswith("bases")}
 """Equal models are as near to orthogonal as they began."""
-DEAD = {"minimum_in": 0.0, "minimum": 0.0, "successor_in": 0.0, "successor": 0.0, "copy": 0.0, "denoiser": 0.0}
+DEAD = {
+    "minimum_in": 0.0,
+    "minimum": 0.0,
+    "successor_in": 0.0,
+    "successor": 0.0,
+    "copy": 0.0,
+    "start": 0.0,
+    "denoiser": 0.0,
+}
 NOTHING: World = {"*": flat(0.0, val=0.0, **DEAD)}
 EVERYTHING: World = {"*": flat(1.0, val=1.0, **dict.fromkeys(DEAD, 1.0))}
 LEARNED = {"learned", "learned-lengths"}
-MECHANISMS = {"fig4.12-copy", "fig4.15-guess"} | {name for name in CLAIMS if name.startswith("mechanism-")}
+MECHANISMS = {"fig4.15-guess"} | {name for name in CLAIMS if name.startswith("mechanism-")}
 CONSTRUCTED = {claim.id for claim in PUBLISHED.claims if claim.id.startswith("thm5.1")}
 STABLE = {"fig3.6-stable", "fig3.8-stable", "fig3.7-small", "fig3.9-small"}
 

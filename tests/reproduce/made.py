@@ -105,6 +105,8 @@ def both(experiments, runs) -> dict[str, Evidence]:
 
 def claim(**values):
     entry = {"id": "c", "place": "Fig. 1", "statement": "s", "check": "level", "relation": ">=", "left": ["p/f/a"]}
+    if "check" not in values:
+        entry["threshold"] = 0.5
     return parse({"claim": [entry | values]}, "made", EVERY).claims[0]
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from reproduce.comparison.rows import DIFFERS, FLOOR, NOT_RUN, REPRODUCED, UNDEC
 from reproduce.comparison.verdicts import BY_HAND, verdict
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
-from tests.reproduce.made import EVERY, both, claim, evidence, experiment, outside, run, scalars, spec, three
+from tests.reproduce.made import EVERY, both, claim, evidence, experiment, number, outside, run, scalars, spec, three
 
 A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
 EXCEEDS = {"check": "compare", "relation": ">", "right": ["p/f/b"]}
@@ -136,6 +137,22 @@ def test_where_training_has_no_second_axis_counts_are_kinds_of_problems():
     assert found(claim(**said, counts=[2, 2]), *made, of=(sorting,)).verdict == UNTESTED
 
 
+# -- what holds by definition --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"relation": ">=", "threshold": 0.0},
+        {"relation": "<=", "threshold": 1.0},
+        {"relation": ">", "threshold": -0.1},
+        {"relation": "~", "low": 0.0, "high": 1.0},
+    ],
+)
+def test_a_share_between_0_and_1_is_no_claim(asked):
+    assert "holds by definition" in refused(asked)
+
+
 # -- seeds and intervals -------------------------------------------------------------------------------------
 
 
@@ -157,11 +174,55 @@ def test_what_is_undecided_says_how_many_seeds_would_tell():
 
     far = asked(0.55, 0.75, 0.95)
     assert far.verdict == UNDECIDED and far.decide.startswith("6 seeds (")
-    assert asked(0.3, 0.5, 0.75).decide.startswith("more than 8 seeds, for a distance of ")
-    every = asked(*(0.3, 0.5, 0.75) * 2, 0.4, 0.7)
-    assert every.verdict == UNDECIDED and every.decide.startswith(
-        "more than the 8 seeds that it has, for a distance of "
+    assert re.fullmatch(
+        r"about 32 seeds \(.*\), for a distance of 0.1 .*; 8 take .* core-hours", asked(0.4, 0.6, 0.8).decide
     )
+    assert asked(0.3, 0.5, 0.75).decide.startswith(
+        "more than 1000 seeds, for a distance of 0.017 from what is required; 8"
+    )
+    every = asked(*(0.3, 0.5, 0.75) * 2, 0.4, 0.7)
+    assert every.verdict == UNDECIDED and every.decide.endswith("from what is required"), "it has eight"
+
+
+def test_the_seeds_that_would_tell_follow_what_each_side_measures():
+    """A right side may have a measure, or a region, of its own."""
+    entry = claim(**EXCEEDS | {"region": "in_range", "right_region": "longer", "right": ["p/f/a"], "threshold": 0.3})
+    made = [run(A, lambda n, m, p=p: 1.0 if n <= 3 else p, seed=k) for k, p in enumerate((0.35, 0.6, 0.85))]
+    assert re.match(r"about \d+ seeds \(", found(entry, *made, of=(A,)).decide)
+
+
+def test_settings_that_were_not_run_stand_beside_the_seeds_that_are_asked_for():
+    extra = dataclasses.replace(B, extra={"cpu": "hours"})
+    open_ = found(claim(left=["p/f/a", "p/f/b"], threshold=0.9), *three(A, 0.9), of=(A, extra))
+    assert open_.verdict == UNDECIDED and "; unless they refute it, the extras, 3 seeds each (" in open_.decide
+    pool = found(
+        claim(**EXCEEDS | {"check": "pooled", "left": ["p/f/a", "p/f/big"]}),
+        *three(A, 0.4),
+        *three(B, 0.4),
+        of=(A, B, LACKING),
+    )
+    assert pool.verdict == UNDECIDED and ", and 1 setting without a size here: the paper profile (" in pool.decide
+
+
+def test_a_published_number_needs_seeds_as_a_claim_does():
+    large = experiment("p/f/a", profiles=("paper",))
+
+    def row(*shares):
+        made = [run(large, share, "paper", seed=k) for k, share in enumerate(shares)]
+        return compare.rows(Published((number(value=0.9),), (), {}, EVERY), both((large,), made))[0]
+
+    assert (row(1.0).verdict, row(1.0).why) == (UNDECIDED, "1 seed, 3 are required (by what is there: reproduced)")
+    apart = row(0.5, 0.95, 1.0)
+    assert apart.verdict == UNDECIDED and apart.ci_high - apart.ci_low > 0.5, "seeds count, not examples alone"
+    assert row(1.0, 1.0, 1.0).verdict == REPRODUCED
+
+
+def test_seeds_of_a_published_number_that_agree_have_no_interval_of_width_zero():
+    large = experiment("p/f/a", profiles=("paper",))
+    made = [scalars(run(large, 1.0, "paper", seed=k), loss=3.0) for k in range(3)]
+    entry = number(measure="scalar.loss", relation="=", value=3.0, tolerance=0.1)
+    row = compare.rows(Published((entry,), (), {}, EVERY), both((large,), made))[0]
+    assert (row.verdict, row.ci_low, row.ci_high) == (UNDECIDED, None, None)
 
 
 def test_one_value_has_no_interval_of_width_zero():
@@ -219,7 +280,9 @@ LACKING = experiment("p/f/big", profiles=("paper",))
 def test_what_every_setting_has_to_hold_is_not_confirmed_by_some_of_them():
     won = found(claim(**PART), *three(A, 0.9), of=(A, LACKING))
     assert (won.verdict, won.why) == (UNDECIDED, "1 of the 2 settings it names were run (they say: reproduced)")
-    assert won.decide == "1 setting without a size here: the paper profile"
+    assert re.fullmatch(
+        r"1 setting without a size here: the paper profile \(.* GPU-hours for 3 seeds each\)", won.decide
+    )
     lost = found(claim(**PART), *three(A, 0.1), of=(A, LACKING))
     assert lost.verdict == DIFFERS, "one that fails is enough to refute it"
     assert found(claim(left=["p/f/a"], threshold=0.5), *three(A, 0.9), of=(A, LACKING)).verdict == REPRODUCED
@@ -306,7 +369,14 @@ def test_a_whole_response_cannot_be_right_more_often_than_its_answer():
 
 
 def rows(entries, runs, of=(A, B)):
-    shared = {"place": "Fig. 1", "statement": "s", "check": "level", "relation": ">=", "left": ["p/f/a"]}
+    shared = {
+        "place": "Fig. 1",
+        "statement": "s",
+        "check": "level",
+        "relation": ">=",
+        "left": ["p/f/a"],
+        "threshold": 0.5,
+    }
     claims = parse({"claim": [shared | entry for entry in entries]}, "made", EVERY).claims
     return {row.id: row for row in compare.rows(Published((), claims, {}, EVERY), both(of, runs))}
 
@@ -330,10 +400,13 @@ def test_what_a_failed_partner_makes_true_is_not_asked():
     assert {row.verdict for row in judged.values()} == {UNDECIDED}, "a part that is not asked makes the whole no worse"
     judged = rows([no_further | {"part_of": "reaches"}, reaches], three(A, 0.0))
     assert (judged["reaches"].verdict, judged["no-further"].verdict) == (DIFFERS, UNTESTED)
-    assert "'given' is 'x', which is no claim of this file" in refused({"given": "x"})
-    assert "asked after itself" in refused({"given": "c1"}, {"given": "c0"})
-    assert "expected a claim that is itself no part" in refused({"part_of": "c0"})
-    assert "expected a claim that is itself no part" in refused({"part_of": "c1"}, {"part_of": "c2"}, {})
+    half = {"threshold": 0.5}
+    assert "'given' is 'x', which is no claim of this file" in refused(half | {"given": "x"})
+    assert "asked after itself" in refused(half | {"given": "c1"}, half | {"given": "c0"})
+    assert "expected a claim that is itself no part" in refused(half | {"part_of": "c0"})
+    assert "expected a claim that is itself no part" in refused(
+        half | {"part_of": "c1"}, half | {"part_of": "c2"}, half
+    )
 
 
 def test_saying_one_thing_three_times_counts_once_and_as_its_worst():

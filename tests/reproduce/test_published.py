@@ -17,7 +17,15 @@ from reproduce.runs.catalogue import CATALOGUE
 from tests.reproduce.made import EVERY
 
 SHIPPED = sorted(Path(next(iter(papers.__path__))).glob("*/published.toml"))
-CLAIM = {"id": "c", "place": "p", "statement": "s", "check": "level", "relation": ">=", "left": ["a/b/c"]}
+CLAIM = {
+    "id": "c",
+    "place": "p",
+    "statement": "s",
+    "check": "level",
+    "relation": ">=",
+    "left": ["a/b/c"],
+    "threshold": 0.5,
+}
 NUMBER = {"id": "n", "place": "p", "statement": "s", "relation": "=", "value": 1.0, "experiments": ["a/b/c"]}
 
 

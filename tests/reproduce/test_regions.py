@@ -51,6 +51,7 @@ def found(runs, region, lengths=None, counts=None):
         ("far", [(6, 2), (1, 8)], [(5, 7), (3, 4)]),
         ("three_times", [(9, 4), (12, 1)], [(8, 4), (9, 5)]),
         ("two_and_a_half", [], [(7, 4), (8, 4)]),
+        ("twice", [(6, 8)], [(6, 4), (3, 8), (6, 7), (7, 8)]),
         ("one_short", [(4, 2), (2, 5)], [(4, 3), (3, 5), (2, 2), (4, 1)]),
         ("slightly_beyond", [(4, 4), (5, 1)], [(3, 4), (6, 4)]),
         ("trained_length", [(3, 4), (3, 1)], [(2, 4), (4, 4), (3, 5)]),
@@ -192,6 +193,7 @@ def in_words(name, t, n, m):
         "far": n >= 2 * t.length or m >= 2 * max(t.second, 2),
         "three_times": n >= 3 * t.length and m <= t.second,
         "two_and_a_half": 2 * n == 5 * t.length and m <= t.second,
+        "twice": n == 2 * t.length and m == 2 * t.second,
         "one_short": (n > t.length and m == 2) or (m > t.second and n == 2),
         "slightly_beyond": t.length < n <= 1.75 * t.length,
         "trained_length": n == t.length and m <= t.second,
@@ -233,6 +235,7 @@ MEANT = {
     "padded": "0883300b",
     "beyond_padding": "bcd0de4f",
     "two_and_a_half": "25ca63ec",
+    "twice": "35e155f4",
 }
 """Digest of the cells of each region, for the three ranges."""
 
