@@ -316,7 +316,7 @@ def cpu(kind: Kind, base: int) -> Profile:
 
 
 def night(kind: Kind, base: int) -> Profile:
-    """Hours for the whole paper: the published 6 digits, or 20 bits, and lengths at the published multiples of them."""
+    """Hours for the whole paper: the published 6 digits, or 20 bits, tested to 50 or, where dear, to 20 (D7)."""
     return _two_cores("night", kind, base, NIGHT[kind], NIGHT_WINDOWED[kind], examples=1000)
 
 
