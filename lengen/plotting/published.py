@@ -2,7 +2,7 @@
 
 A value is of one experiment at one size of the published setting. Beside a run of another size it stands at the same
 multiple of the trained range: published at 30 of 10 digits is drawn at 9 of 3. What has no place on the axes of a panel
-is counted and told, never moved.
+is counted and told, never moved. A length that training left out is no multiple: it stands at the one left out here.
 """
 
 import textwrap
@@ -16,7 +16,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import offset_copy
 
-from lengen.measures import trained
+from lengen.measures import Trained, trained
 from lengen.plotting.methods import Look
 from lengen.plotting.words import share, unbroken
 from lengen.records import Run
@@ -34,6 +34,8 @@ class Value(NamedTuple):
     """First and last value of the second axis; 1 where there is none."""
     trained: tuple[int, int] = (1, 1)
     """Longest trained length and largest trained second value of the published setting."""
+    left_out: bool = False
+    """Whether its lengths lie between trained ones and were left out of the training."""
     measure: str = "exact"
     mode: str = "teacher_forced"
     region: str = "all"
@@ -66,13 +68,18 @@ def of(published: Published, name: str, measure: str = "exact", mode: str = "tea
     return [value for value in published.get(name, ()) if (value.measure, value.mode, value.across) == wanted]
 
 
-def here(value: Value, length: int) -> tuple[float, float]:
-    """First and last length of a value at the same multiples of another longest trained ``length``.
+def here(value: Value, span: Trained) -> tuple[float, float] | None:
+    """First and last length of a value at the same multiples of another trained range; of a length that was left out,
+    the one that was left out of that range. None where there is no such one, or several.
 
-    >>> here(Value(0.5, lengths=(20, 30), trained=(10, 1)), 3)
+    >>> here(Value(0.5, lengths=(20, 30), trained=(10, 1)), Trained(3, 1))
     (6.0, 9.0)
+    >>> here(Value(0.5, lengths=(8, 8), trained=(9, 1), left_out=True), Trained(6, 1, frozenset({1, 2, 3, 4, 6})))
+    (5.0, 5.0)
     """
-    first, last = (size * length / value.trained[0] for size in value.lengths)
+    if value.left_out:
+        return (float(span.left_out[0]), float(span.left_out[0])) if len(span.left_out) == 1 else None
+    first, last = (size * span.length / value.trained[0] for size in value.lengths)
     return first, last
 
 
@@ -95,7 +102,10 @@ def on_curves(
     taken: dict[tuple[float, float], int] = {}
     for name, some in runs.items():
         for value in of(published, name, measure, mode) if some else ():
-            first, last = here(value, trained(some[0]).length)
+            span = here(value, trained(some[0]))
+            if span is None:
+                continue
+            first, last = span
             if last > ROOM * longest:
                 beyond = max(beyond, value.lengths[1] / value.trained[0])
                 if first > longest or value.statistic != "minimum":

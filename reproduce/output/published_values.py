@@ -53,6 +53,7 @@ def value(number: Measured, spec: Spec, vocabulary: Vocabulary) -> Value:
         lengths=(min(lengths), max(lengths)) if lengths else bounds[0],
         counts=(min(seconds), max(seconds)) if seconds else bounds[1],
         trained=(span.length, span.second),
+        left_out=bool(lengths) and {*lengths} <= {*span.left_out},
         measure=number.measure,
         mode=number.mode,
         region=number.region,

@@ -191,16 +191,68 @@ def test_settings_show_the_trained_lengths_together_and_the_others_alone():
     assert {(box.get_x(), box.get_width()) for box in boxes} == {(-0.5, 1)}
 
 
-def test_what_is_published_stands_beside_ours_at_the_same_distance_from_the_longest_trained_length():
+def published(values, of=9, **fields):
+    """Published values by their length, of a longest trained one."""
+    return [plotting.Value(value, lengths=(n, n), trained=(of, 2), **fields) for n, value in values.items()]
+
+
+def test_what_is_published_stands_in_the_column_of_the_same_multiple_of_the_longest_trained_length():
     name = "random_spaces/fig4.5/ape"
     values = [
         plotting.Value(1.0, lengths=(1, 9), trained=(9, 2), region="in_range"),
-        plotting.Value(0.75, lengths=(10, 10), trained=(9, 2)),
+        *published({8: 0.99}, left_out=True),
+        *published({10: 0.75, 12: 0.25}),
     ]
     with plotting.style():
-        _, theirs, *_ = figures.fig4_5({name: FIGURES["fig4_5"][name]}, {name: values}).axes
-    assert theirs.get_title() == "Published" and [text.get_text() for text in theirs.texts] == ["100", "75"]
-    assert [text.get_position()[0] for text in theirs.texts] == [0, 2]  # trained, and one digit longer
+        drawing = figures.fig4_5({name: FIGURES["fig4_5"][name]}, {name: values})
+    ours, theirs, *_ = drawing.axes
+    assert [label.get_text() for label in ours.get_xticklabels()] == [
+        "1–4, 6 digits\n(trained)\nto 1×", "5 digits\n(left out)\n0.833×", "\n\n1.11×", "7 digits\n(longer)\n1.17×",
+        "8 digits\n(longer)\n1.33×",
+    ]  # fmt: skip
+    assert [label.get_text() for label in theirs.get_xticklabels()] == [
+        "to 9 digits\n(trained)\nto 1×", "8 digits\n(left out)\n0.889×", "10 digits\n(longer)\n1.11×", "\n\n1.17×",
+        "12 digits\n(longer)\n1.33×",
+    ]  # fmt: skip
+    assert theirs.get_title() == "Published"
+    assert {text.get_position()[0]: text.get_text() for text in theirs.texts} == {0: "100", 1: "99", 2: "75", 4: "25"}
+    assert [text.get_position()[0] for text in ours.texts] == [0, 1, 3, 4]
+    note = texts(drawing).replace("\n", " ")
+    assert "Published: trained to 9 digits where ours are trained to 6, at the same multiples of that; 8" in note
+    assert "8 digits, the length left out there, stand at 5, the one left out here." in note
+
+
+def test_published_ends_of_training_are_drawn_at_equal_multiples_and_left_out_lengths_only():
+    name = f"{PAPER}/fig4.1/generalize_to_longer"
+    inside = published({9: 0.5, 12: 0.1, 10: 0.2, 3: 0.9})
+    with plotting.style():
+        drawing = figures.fig4_1(
+            {name: FIGURES["fig4_1"][name]}, {name: [*inside, *published({8: 0.7}, left_out=True)]}
+        )
+    axes = drawing.axes[0]
+    looks = {line.get_label().split()[0]: line.get_color() for line in axes.lines if line.get_label()[0] != "_"}
+    marks = {float(line.get_ydata()[0]): line.get_color() for line in axes.lines if line.get_label()[0] == "_"}
+    # 3, 9 and 12 of 9 are 2, 6 and 8 of 6
+    assert marks == {0.9: looks["2"], 0.5: looks["6"], 0.1: looks["8"], 0.7: looks["5"]}
+    note = texts(drawing).replace("\n", " ")
+    assert "trained to 9 digits where ours are trained to 6, at the same multiples of that; 8 digits, the" in note
+    assert "Not drawn: published at 10 of 9 digits, a multiple that no length tested here has." in note
+
+
+def test_published_parts_stand_at_the_same_multiples_and_their_places_are_told():
+    name = "random_spaces/fig4.6/scratchpad"
+    measure = {"measure": "hits.part.answer"}
+    values = [*published({19: 0.9, 20: 0.8}, 19, **measure), *published({18: 0.4}, 19, left_out=True, **measure)]
+    with plotting.style():
+        drawing = figures.fig4_6({name: FIGURES["fig4_6"][name]}, {name: values})
+    below = drawing.axes[5 + list(made.PARTS).index("answer")]
+    marks = [line for line in below.lines if line.get_marker() == "D"]
+    found = {float(line.get_ydata()[0]): float(line.get_xdata()[0]) for line in marks}
+    assert found == pytest.approx({0.9: 6, 0.8: 20 * 6 / 19, 0.4: 5})
+    assert {line.get_markerfacecolor() for line in marks} == {"white"}
+    note = texts(drawing).replace("\n", " ")
+    assert "18 digits, the length left out there, stand at 5, the one left out here. 19 and 20 of 19" in note
+    assert "19 and 20 of 19 stand at 6 and 6.32 of 6." in note
 
 
 def test_settings_of_several_seeds_show_median_and_range():

@@ -13,6 +13,7 @@ from reproduce.comparison.evidence import Evidence
 from reproduce.comparison.published import load
 from reproduce.comparison.regions import inside
 from reproduce.comparison.rows import DIFFERS, REPRODUCED
+from reproduce.output import published_values
 from reproduce.runs.catalogue import CATALOGUE
 from tests.counted import counted
 from tests.papers import made_random_spaces as made
@@ -172,3 +173,12 @@ def test_small_models_gain_most_where_sub_tasks_save_them_most_loss(saved, verdi
             runs[name] = [_made(name, profile, seed, 0.01, outside + 0.01 * seed) for seed in range(3)]
     evidence = Evidence(profile, EXPERIMENTS, lambda one, at: runs.get(one.name, []), PUBLISHED.vocabulary)
     assert judge(claim, claim.sides(evidence)).verdict == verdict
+
+
+def test_figures_know_which_published_lengths_were_left_out_of_the_training():
+    found = {
+        (value.lengths, value.trained[0]): value.left_out
+        for values in published_values.of("random_spaces").values()
+        for value in values
+    }
+    assert {at for at, left_out in found.items() if left_out} == {((2, 2), 3), ((8, 8), 9), ((18, 18), 19)}

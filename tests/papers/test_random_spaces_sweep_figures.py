@@ -63,24 +63,52 @@ def test_four_widths_have_a_line_for_every_size_and_mixture():
     assert {line.get_color() for line in first.lines} == {plotting.COLOURS[3], plotting.COLOURS[2]}
 
 
+GAP = plotting.Value(0.35, lengths=(8, 8), trained=(9, 2), left_out=True, region="gap", across="mean", mode="sampled")
+
+
+def next_longer(length, of=9):
+    """A published mean at one length beyond the longest trained one."""
+    return plotting.Value(0.35, lengths=(length,) * 2, trained=(of, 2), region="next", across="mean", mode="sampled")
+
+
 def test_published_means_have_a_row_below_each_data_size():
     runs = made.sweep(sizes=(10_000,), widths=(64,), seeds=1)
-    values = {
-        name: [plotting.Value(0.35, lengths=(8, 8), region="gap", across="mean", mode="sampled")] for name in runs
-    }
+    values = dict.fromkeys(runs, (GAP, next_longer(10)))
     with plotting.style():
         drawing = figures.widths(runs, values)
         table = figures.table4_3(runs, values)
     assert [label.get_text() for label in drawing.axes[0].get_yticklabels()] == ["10K, width 64", "10K, published"]
     assert "published 35.0" in texts(table)
+    for figure in (drawing, table):
+        note = texts(figure).replace("\n", " ")
+        assert note.count("published 35.0") == 4 * (figure is table)  # add and mix, greedy and sampled
+        assert "trained to 9 digits where ours are trained to 6; 8 digits, the length left out there" in note
+        assert "the length left out there, stand at 5, the one left out here." in note
+        assert "Not drawn: published at 10 of 9 digits, a multiple that no length tested here has." in note
+
+
+def test_published_means_stand_at_no_other_multiple_of_the_trained_length():
+    runs = made.sweep(sizes=(10_000,), widths=(64,), seeds=1)  # trained to 6 digits, tested to 8
+
+    def cells(value):
+        with plotting.style():
+            table = figures.table4_3(runs, dict.fromkeys(runs, (value,)))
+            drawing = figures.widths(runs, dict.fromkeys(runs, (value,)))
+        rows = [axes for axes in drawing.axes for points in axes.collections if points.get_offsets()[0][0] == 0.35]
+        found = [text.get_position()[0] for text in table.axes[0].texts if "published" in text.get_text()]
+        return found, [axes.get_title().split()[0] for axes in rows]
+
+    assert cells(GAP) == ([0, 1], ["5", "5"])  # the length left out, whatever its multiple
+    assert cells(next_longer(10)) == ([], [])
+    assert cells(next_longer(12)) == ([], ["8", "8"])  # the table shows the first longer length, 7
+    assert cells(next_longer(7, of=6)) == ([2, 3], ["7", "7"])
 
 
 def test_published_means_have_the_size_that_the_thesis_gives_them():
     small = made.sweep(sizes=(30_000,), widths=(64,), seeds=1)
     runs = {name.replace("30k", "10k"): some for name, some in small.items()}
-    value = plotting.Value(0.35, lengths=(8, 8), region="gap", across="mean", mode="sampled")
     with plotting.style():
-        drawing, table = (draw(runs, dict.fromkeys(runs, (value,))) for draw in (figures.widths, figures.table4_3))
+        drawing, table = (draw(runs, dict.fromkeys(runs, (GAP,))) for draw in (figures.widths, figures.table4_3))
     labels = [label.get_text() for label in drawing.axes[0].get_yticklabels()]
     assert labels == ["30K (for 10K), width 64", "10K, published"]
     assert [label.get_text() for label in table.axes[0].get_yticklabels()] == ["30K (for 10K)", "Improvement"]

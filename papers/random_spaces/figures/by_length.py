@@ -1,6 +1,6 @@
 """Figure 4.5, settings side by side, and the looped decoder of Section 2.1.3: exact match by length."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import NamedTuple
 
@@ -11,7 +11,10 @@ from lengen import plotting
 from lengen.plotting import METHODS, NONE, Published, Runs, first, setting
 from lengen.records import Run
 from papers.random_spaces import lengths
-from papers.random_spaces.figures import words
+from papers.random_spaces.figures import beside, words
+
+TRAINED = 0.0
+"""The column of all trained lengths together; the others are lengths here, whole or not."""
 
 
 class Line(NamedTuple):
@@ -25,7 +28,7 @@ class Line(NamedTuple):
 
 def fig4_5(runs: Runs, published: Published = NONE) -> Figure:
     """Figure 4.5: exact match of every setting, all trained lengths together, then every other length by itself; ours
-    and, beside it, what is published.
+    and, beside it, what is published. A column is one multiple of the longest trained length.
 
     A scratchpad has two rows: the whole response, and its final answer as the model writes it.
     """
@@ -34,71 +37,99 @@ def fig4_5(runs: Runs, published: Published = NONE) -> Figure:
     if not lines:
         return plotting.empty(runs, words=words.SLUGS)
     run = first(runs)
-    groups = list(dict.fromkeys(group for line in lines for group in lengths.groups(line.runs[0])))
-    groups.sort(key=lambda group: (lengths.role(run, group[0]) != "trained", group))
-    found = [[_rates(line, group) for group in groups] for line in lines]
-    beside = [
-        [
-            _printed(plotting.published.of(published, name), run, group) if line.metric == "correct" else np.nan
-            for group in groups
-        ]
+    known = {_column(run, group): group for line in lines for group in lengths.groups(line.runs[0])}
+    printed = [
+        _printed(plotting.published.of(published, name), run) if line.metric == "correct" else {}
         for name, some in held.items()
         for line in some
     ]
-    panels = 1 + (not np.isnan(beside).all())
-    figure = Figure(figsize=((0.85 * panels + 0.2) * len(groups) + 3.0, 0.46 * len(lines) + 1.9), layout="constrained")
-    ours, *theirs = figure.subplots(1, panels, sharey=True, squeeze=False)[0]
+    named = {column: value for row in printed for column, value in row.items()}
+    columns = sorted({*known, *named})
+    found = [[_rates(line, known[column]) if column in known else [] for column in columns] for line in lines]
+    wide = [len(columns), *([columns.index(max(named)) + 1] if named else [])]
+    size = 0.78 * sum(wide) + 0.2 * len(columns) + 3.0, 0.46 * len(lines) + 1.9
+    figure = Figure(figsize=size, layout="constrained")
+    ours, *theirs = figure.subplots(1, len(wide), sharey=True, squeeze=False, width_ratios=wide)[0]
     medians = np.array([[median(rates) if rates else np.nan for rates in row] for row in found])
     cells = [[_cell(rates) for rates in row] for row in found]
-    columns = [lengths.group_label(run, group) for group in groups]
+    labels = [_label(run, known.get(column, ()), column, times=bool(named)) for column in columns]
     names = [line.label for line in lines]
     grey = [k for k, line in enumerate(lines) if plotting.unlearned(line.runs)]
-    plotting.heat_table(ours, medians, cells, rows=names, columns=columns, size=7.5, hatched=True, unlearned=grey)
+    plotting.heat_table(ours, medians, cells, rows=names, columns=labels, size=7.5, hatched=True, unlearned=grey)
     ours.set_title("Ours")
     for axes in theirs:
-        values = np.array(beside)
-        printed = [["" if np.isnan(value) else f"{100 * value:g}" for value in row] for row in beside]
-        plotting.heat_table(axes, values, printed, rows=names, columns=columns, size=7.5, hatched=True)
+        shown = columns[: wide[1]]
+        values = np.array([[row[column].value if column in row else np.nan for column in shown] for row in printed])
+        cells = [["" if np.isnan(value) else f"{100 * value:g}" for value in row] for row in values]
+        labels = [_published_label(run, named.get(column), column) for column in shown]
+        plotting.heat_table(axes, values, cells, rows=names, columns=labels, size=7.5, hatched=True)
         axes.set_title("Published")
-    inside = [k for k, group in enumerate(groups) if lengths.role(run, group[0]) == "trained"]
     for axes in (ours, *theirs):
-        if inside:
-            plotting.outline(axes, inside[0], 0, len(inside), len(lines))
+        if TRAINED in columns:
+            plotting.outline(axes, columns.index(TRAINED), 0, 1, len(lines))
         axes.tick_params(axis="x", labelsize=6.5)
     scale = figure.colorbar(plotting.heat_scale(), ax=[ours, *theirs], shrink=0.9, aspect=25)
     scale.set_label("Exact match")
-    plotting.found(figure, plotting.over_seeds(_found(lines, groups, medians), runs.values()))
+    roles = [lengths.role(run, known[column][0]) if column in known else "" for column in columns]
+    plotting.found(figure, plotting.over_seeds(_found(lines, roles, medians), runs.values()))
     sizes = dict.fromkeys(plotting.size(line.runs[0]) for line in lines)
     note = (
         "Per cent of all problems of a cell: the median over seeds and, below where they differ, their range. Red: "
         f"trained lengths, together. {'; '.join(sizes)}. {plotting.seeds_note(runs, lines=False)} "
-        f"{'Published: at the same distance from the longest trained length; hatched: no value. ' if theirs else ''}"
+        f"{_beside(run, named.values())}"
         f"{plotting.RULE if any(plotting.unlearned(line.runs) for line in lines) else ''}"
     )
     plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
 
 
-def _printed(values: Sequence[plotting.Value], run: Run, group: Sequence[int]) -> float:
-    """What is published of lengths that are to the published model what ``group`` is to ours; nan where nothing is."""
-    longest = lengths.trained(run)[-1]
+def _column(run: Run, group: Sequence[int]) -> float:
+    """What columns are ordered by: `TRAINED`, or the one length."""
+    return TRAINED if lengths.role(run, group[0]) == "trained" else float(group[0])
+
+
+def _printed(values: Sequence[plotting.Value], run: Run) -> dict[float, plotting.Value]:
+    """Column -> what is published of it: the trained lengths together, and others alone."""
+    found: dict[float, plotting.Value] = {}
     for value in values:
-        if value.region == "in_range" and lengths.role(run, group[0]) == "trained":
-            return value.value
-        alone = value.lengths[0] == value.lengths[1] and value.region != "in_range"
-        if alone and len(group) == 1 and value.lengths[1] - value.trained[0] == group[0] - longest:
-            return value.value
-    return float("nan")
+        outside = value.left_out or value.lengths[0] > value.trained[0]
+        column = TRAINED if value.region == "in_range" else beside.place(run, value) if outside else None
+        if column is not None:
+            found.setdefault(column, value)
+    return found
 
 
-def _found(lines: Sequence["Line"], groups: Sequence[Sequence[int]], medians: np.ndarray) -> str:
+def _label(run: Run, group: Sequence[int], column: float, *, times: bool) -> str:
+    """A column of ours: its lengths and what they are to the model; with ``times`` also the multiple, which stands
+    alone where no length is that."""
+    multiple = "to 1×" if column == TRAINED else beside.times(column, lengths.trained(run)[-1])
+    said = lengths.group_label(run, group) if group else "\n"
+    return f"{said}\n{multiple}" if times else said
+
+
+def _published_label(run: Run, value: plotting.Value | None, column: float) -> str:
+    """The same of a column of published values, in their lengths."""
+    if value is None:
+        return _label(run, (), column, times=True)
+    longest, role = value.trained[0], "left out" if value.left_out else "longer"
+    if column == TRAINED:
+        return f"to {longest} digits\n(trained)\nto 1×"
+    return f"{value.lengths[1]} digits\n({role})\n{beside.times(value.lengths[1], longest)}"
+
+
+def _beside(run: Run, values: Iterable[plotting.Value]) -> str:
+    """What the footnote says of published values."""
+    pairs = [(run, value) for value in values]
+    return f"Published: {beside.sizes(pairs)}. Hatched: no value. " if pairs else ""
+
+
+def _found(lines: Sequence["Line"], roles: Sequence[str], medians: np.ndarray) -> str:
     """Who is right at the length that was left out, and at the next longer one; of those that have learned."""
     told = []
     for role, place in (("gap", "At the length that was left out"), ("longer", "one digit longer than trained")):
-        k = next((k for k, group in enumerate(groups) if lengths.role(lines[0].runs[0], group[0]) == role), None)
-        if k is not None:
+        if role in roles:
             reached = {
-                words.label(line.runs[0]).removeprefix("Absolute positions, "): float(row[k])
+                words.label(line.runs[0]).removeprefix("Absolute positions, "): float(row[roles.index(role)])
                 for line, row in zip(lines, medians, strict=True)
                 if plotting.has_learned(line.runs) and line.metric == "correct"
             }

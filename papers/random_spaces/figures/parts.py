@@ -17,7 +17,7 @@ from lengen.intervals import wilson
 from lengen.plotting import COLOURS, NONE, Look, Published, Runs
 from lengen.records import Run
 from papers.random_spaces import lengths as by_length
-from papers.random_spaces.figures import words
+from papers.random_spaces.figures import beside, words
 
 PARTS = {
     "reversed": "Reversed operands",
@@ -29,6 +29,8 @@ PARTS = {
 """Parts of the scratchpad, then the two halves of what the thesis reads as one."""
 HALVES = 2
 """How many of the parts, the last ones, are those halves."""
+PUBLISHED = Look("0.2", "D")
+"""How published values look."""
 MOST = 9
 """Lengths that a panel has room for."""
 
@@ -44,13 +46,15 @@ def fig4_6(runs: Runs, published: Published = NONE) -> Figure:
     known = [length for length in lengths if by_length.role(some[0], length) == "trained"]
     figure = Figure(figsize=(2.05 * len(PARTS) + 0.6, 4.4), layout="constrained")
     grid = figure.subplots(2, len(PARTS), sharex=True, sharey="row")
-    marks = 0
+    drawn: list[plotting.Value] = []
     for number, ((above, below), (part, title)) in enumerate(zip(grid.T, PARTS.items(), strict=True)):
         half = number >= len(PARTS) - HALVES
         _violins(above, some, part, lengths, COLOURS[1 if half else 0])
         _accuracy(below, some, part, lengths, COLOURS[1 if half else 0])
-        marks += _beside(above, some, plotting.published.of(published, name, f"values.edits.{part}"), lengths)
-        marks += _beside(below, some, plotting.published.of(published, name, f"hits.part.{part}"), lengths)
+        for axes, measure in ((above, f"values.edits.{part}"), (below, f"hits.part.{part}")):
+            values = _shown(some[0], plotting.published.of(published, name, measure), lengths)
+            plotting.published.on_curves(axes, {name: values}, {name: some}, {name: PUBLISHED}, measure=measure)
+            drawn += values
         above.set_title(title, weight="bold" if half else None)
         for axes in (above, below):
             plotting.trained_lengths(axes, known)
@@ -65,10 +69,10 @@ def fig4_6(runs: Runs, published: Published = NONE) -> Figure:
     plotting.percent(grid[1, 0], -0.04, 1.04)
     prompts = max(run.arrays[f"hits.part.answer.{length}"].size for run in some for length in lengths)
     note = (
-        f"{words.model(some[0])}. {prompts} problems a length, {plotting.seeds(len(some))}. Grey: trained lengths. "
-        "Violins: all problems of all seeds, a bar at their mean, linear up to 1 and logarithmic above. Accuracy bars: "
-        "range of the seeds, or the 95 % Wilson interval of one. "
-        f"{'Hollow: published, at the same distance from the longest trained length. ' if marks else ''}"
+        f"{words.model(some[0])}. {prompts} problems a length, {plotting.seeds(len(some))}. Grey: lengths trained "
+        "here. Violins: all problems of all seeds, a bar at their mean, linear up to 1 and logarithmic above. Accuracy "
+        "bars: range of the seeds, or the 95 % Wilson interval of one. "
+        f"{_beside(some[0], drawn)}"
         "The published panel of the answer with respect to the scratchpad measured the last column and was read as the "
         "one before; both halves are shown."
     )
@@ -80,15 +84,24 @@ def fig4_6(runs: Runs, published: Published = NONE) -> Figure:
     return figure
 
 
-def _beside(axes: Axes, runs: Sequence[Run], values: Sequence[plotting.Value], shown: Sequence[int]) -> int:
-    """Published values at lengths that are drawn here, by their distance from the longest trained one; how many."""
-    longest, drawn = by_length.trained(runs[0])[-1], 0
-    for value in values:
-        length = longest + value.lengths[1] - value.trained[0]
-        if length in shown:
-            plotting.published.mark(axes, length + 0.28, length + 0.28, value, Look("0.2", "D"))
-            drawn += 1
-    return drawn
+def _shown(run: Run, values: Sequence[plotting.Value], lengths: Sequence[int]) -> list[plotting.Value]:
+    """The values that have a place among the ``lengths`` that are drawn."""
+    last = plotting.published.ROOM * lengths[-1]
+    return [value for value in values if (at := beside.place(run, value)) is not None and lengths[0] <= at <= last]
+
+
+def _beside(run: Run, values: Sequence[plotting.Value]) -> str:
+    """What the footnote says of published values: both sizes, and where each of their lengths stands here."""
+    if not values:
+        return ""
+    said = f"Diamonds: published, {beside.sizes([(run, value) for value in values])}. "
+    places = {value.lengths[1]: beside.place(run, value) for value in values if not value.left_out}
+    there, here = values[0].trained[0], by_length.trained(run)[-1]
+    if not places or there == here:
+        return said
+    inside = plotting.listed([str(length) for length in sorted(places)])
+    at = plotting.listed([f"{places[length]:.3g}" for length in sorted(places)])
+    return f"{said}{inside} of {there} stand at {at} of {here}. "
 
 
 def _found(runs: Sequence[Run], shown: Sequence[int]) -> str:
@@ -124,7 +137,7 @@ def _violins(axes: Axes, runs: Sequence[Run], part: str, lengths: Sequence[int],
         )
         for body in drawn["bodies"]:  # type: ignore[attr-defined]
             body.set(facecolor=colour, edgecolor="k", linewidth=0.5, alpha=0.6)
-    axes.plot(shown, [values.mean() for values in data], "_", color="k", markersize=9, markeredgewidth=1.6)
+    axes.plot(shown, [values.mean() for values in data], "_", color="k", markersize=9, markeredgewidth=1.6, zorder=5)
 
 
 def edits(runs: Sequence[Run], part: str, length: int) -> np.ndarray:
@@ -143,5 +156,5 @@ def _accuracy(axes: Axes, runs: Sequence[Run], part: str, lengths: Sequence[int]
         low, high = (min(rates), max(rates)) if len(found) > 1 else wilson(int(found[0].sum()), found[0].size)
         axes.errorbar(
             length, middle, yerr=[[middle - low], [high - middle]], fmt="o", color=colour, ecolor="k", capsize=2.5,
-            elinewidth=0.9, markersize=5, markeredgecolor="k", markeredgewidth=0.5,
+            elinewidth=0.9, markersize=5, markeredgecolor="k", markeredgewidth=0.5, zorder=5,
         )  # fmt: skip

@@ -20,7 +20,7 @@ from lengen import plotting
 from lengen.plotting import METHODS, NONE, Published, Runs
 from lengen.records import Run
 from papers.random_spaces import lengths, sweep
-from papers.random_spaces.figures import words
+from papers.random_spaces.figures import beside, words
 
 WRITTEN = {
     "greedy": "Greedy: the most probable token (exact match of every tested problem)",
@@ -41,44 +41,59 @@ def table4_3_csv(runs: Runs) -> str:
 
 def table4_3(runs: Runs, published: Published = NONE) -> Figure:
     """Table 4.3: mean and deviation of accuracy over widths and seeds, with the number of runs in each cell; once
-    greedily, once sampled at temperature 1. The published ones stand in the same cells."""
+    greedily, once sampled at temperature 1. Published ones stand where the lengths are the same to the models."""
     found = sweep.rows(runs)
     shown = sweep.columns(found)
     if not shown:
         return plotting.empty(runs, words=words.SLUGS)
-    called = published_sizes(runs)
-    figure = Figure(figsize=(3.2 * len(shown) + 1.2, 2 * (0.52 * len(called) + 1.2) + 0.9), layout="constrained")
+    called, theirs = published_sizes(runs), printed(runs, published)
+    figure = Figure(figsize=(3.2 * len(shown) + 1.2, 2 * (0.58 * len(called) + 1.3) + 0.9), layout="constrained")
     grid = figure.subplots(2, 1)
-    beside = printed(runs, published)
     for axes, (mode, title) in zip(grid, WRITTEN.items(), strict=True):
         if any(row.mode == mode for row in found):
-            _block(axes, found, mode, called, shown, beside)
+            _block(axes, found, mode, called, shown, theirs)
         else:
             plotting.missing(axes, "Table 4.3", f"{mode}: not measured at this profile")
         axes.set_title(title)
     note = (
         "Accuracy in per cent, mean ± sample deviation over all runs of a cell; n: their number, with how many widths. "
         "add: additions only; mix: a fifth of each sub-task; improvement: mean over data sizes of mix - add. "
-        "A cell of one run has no deviation; – : no run. Published: sampled, over other widths and numbers of runs."
+        f"A cell of one run has no deviation; – : no run. {_beside(runs, published, shown)}"
     )
     plotting.found(figure, _gains(plotting.distinct(runs), _exact, plotting.share))
     plotting.footnote(figure, note, _unlearned(plotting.distinct(runs)), *plotting.absent(runs, words.SLUGS))
     return figure
 
 
-Printed = Mapping[tuple[int, str, str, str], float]
-"""Size of the training set, add or mix, what the lengths are (gap or longer), mean or deviation -> published value."""
+Printed = Mapping[tuple[int, str, tuple[float, ...], str], float]
+"""Size of the training set, add or mix, the one length here, mean or deviation -> published value."""
 
 
 def printed(runs: Runs, published: Published) -> Printed:
-    """What is published of the cells of Table 4.3 that have runs here."""
-    found: dict[tuple[int, str, str, str], float] = {}
-    for name, some in runs.items():
-        for value in published.get(name, ()) if some else ():
-            role = {"gap": "gap", "next": "longer"}.get(value.region)
-            if role and value.across:
-                found[sweep.examples(some[0]), sweep.kind(some[0]), role, value.across] = value.value
-    return found
+    """What is published of the cells of Table 4.3 that have runs here, at the length here that is the same multiple or
+    was left out as well."""
+    return {
+        (sweep.examples(run), sweep.kind(run), (at,), value.across): value.value
+        for run, value in _pairs(runs, published)
+        if (at := beside.place(run, value)) in lengths.tested(run)
+    }
+
+
+def _pairs(runs: Runs, published: Published) -> list[beside.Pair]:
+    """The published means and deviations, each with a run of its experiment."""
+    return [
+        (some[0], value) for name, some in runs.items() if some for value in published.get(name, ()) if value.across
+    ]
+
+
+def _beside(runs: Runs, published: Published, shown: Sequence[tuple[float, ...]]) -> str:
+    """What a footnote says of published values: both sizes, and what has no place among the lengths ``shown``."""
+    drawn: list[beside.Pair] = []
+    left: list[beside.Pair] = []
+    for run, value in _pairs(runs, published):
+        (drawn if (beside.place(run, value),) in shown else left).append((run, value))
+    how = f"Published: sampled, over other widths and numbers of runs; {beside.sizes(drawn)}. " if drawn else ""
+    return how + beside.without(left)
 
 
 def published_sizes(runs: Runs) -> dict[int, str]:
@@ -100,7 +115,7 @@ def _block(
     mode: str,
     called: Mapping[int, str],
     shown: Sequence[tuple[int, ...]],
-    beside: Printed,
+    theirs: Printed,
 ) -> None:
     sizes = sorted(called)
     columns = [(group, training) for group in shown for training in sweep.KINDS]
@@ -110,7 +125,7 @@ def _block(
     plotting.heat_table(
         axes,
         np.array([*means, [np.nan] * len(columns)]),
-        [*([_cell(row, beside) for row in line] for line in rows), [""] * len(columns)],
+        [*([_cell(row, theirs) for row in line] for line in rows), [""] * len(columns)],
         rows=[*(_size(size, called) for size in sizes), "Improvement"],
         columns=[f"{plotting.spans(group)} digits ({roles[group]})\n{training}" for group, training in columns],
         size=7,
@@ -125,11 +140,11 @@ def _block(
     axes.set_ylabel("Training examples")
 
 
-def _cell(row: sweep.Row | None, beside: Printed) -> str:
+def _cell(row: sweep.Row | None, theirs: Printed) -> str:
     if row is None:
         return "–"
     said = f"{sweep.text(row).partition(' (')[0]}\nn = {row.runs}, {plotting.plural(row.widths, 'width')}"
-    mean, deviation = (beside.get((row.examples, row.training, row.role, what)) for what in ("mean", "deviation"))
+    mean, deviation = (theirs.get((row.examples, row.training, row.lengths, what)) for what in ("mean", "deviation"))
     if mean is None:
         return said
     return f"{said}\npublished {100 * mean:.1f}" + (f" ± {100 * deviation:.1f}" if deviation is not None else "")
@@ -213,19 +228,17 @@ def _over_widths(
     ticks = sorted(frame["width"].unique())
     many = len(ticks) >= FEWEST
     rows = list(frame.groupby(["examples", "width"]).groups)
-    beside = printed(runs, published)
-    height = max(3.0, 0 if many else 0.34 * (len(rows) + len({size for size, *_ in beside})) + 1.7)
+    theirs = printed(runs, published)
+    height = max(3.0, 0 if many else 0.34 * (len(rows) + len({size for size, *_ in theirs})) + 1.7)
     figure = Figure(figsize=(1.85 * len(groups) + 3.2, height), layout="constrained")
     grid = figure.subplots(1, len(groups), squeeze=False, sharex=True, sharey=True)[0]
     largest = 1.0
     for axes, group in zip(grid, groups, strict=True):
         measured = frame.assign(value=measure(every, group)).dropna()
-        role = lengths.role(every[0], group[0])
-        first = next((other for other in groups if lengths.role(every[0], other[0]) == role), group)
         if many:
             _lines(axes, measured, ticks)
         else:
-            _rows(axes, measured, rows, beside, role if group == first else "", published_sizes(runs))
+            _rows(axes, measured, rows, theirs, group, published_sizes(runs))
             axes.set_xlabel(label)
         axes.set_title(lengths.group_label(every[0], group))
         largest = max([largest, *measured["value"]])
@@ -237,14 +250,15 @@ def _over_widths(
     if many:
         grid[0].set_ylabel(label)
     handles = [_handle(kind) for kind in sweep.KINDS]
-    plotting.legend(figure, [*handles, *([plotting.published.key()] if beside and not many else [])])
+    plotting.legend(figure, [*handles, *([plotting.published.key()] if theirs and not many else [])])
     plotting.found(figure, _gains(every, measure, say))
     few = (
         "One width says nothing of a trend over widths, so none is drawn"
         if len(ticks) == 1
         else f"{plotting.count(len(ticks))} widths say nothing of a trend over widths, so none is drawn".capitalize()
     )
-    note = f"{note} {'' if many else f'{few}. '}Small points: runs; large: medians over seeds. {words.sweep(every)}"
+    beside_few = "" if many else f"{few}. {_beside(runs, published, groups)}"
+    note = f"{note} {beside_few}Small points: runs; large: medians over seeds. {words.sweep(every)}"
     plotting.footnote(figure, note, _unlearned(every), *plotting.absent(runs, words.SLUGS))
     return figure
 
@@ -258,8 +272,8 @@ def _rows(
     axes: Axes,
     measured: pd.DataFrame,
     rows: Sequence[tuple[int, int]],
-    beside: Printed,
-    role: str,
+    theirs: Printed,
+    group: tuple[int, ...],
     called: Mapping[int, str],
 ) -> None:
     """A row for every data size and width, and one of the published means over widths below each data size."""
@@ -275,9 +289,9 @@ def _rows(
                     )
                     axes.scatter([values.median()], [len(labels) + aside], color=colour, marker=marker, s=26, zorder=3)
             labels.append(f"{_size(size, called)}, width {width}")
-        if any(key[0] == size for key in beside):
+        if any(key[0] == size for key in theirs):
             for kind in sweep.KINDS:
-                if (value := beside.get((size, kind, role, "mean"))) is not None:
+                if (value := theirs.get((size, kind, group, "mean"))) is not None:
                     colour, marker, _ = METHODS[kind].look
                     axes.scatter([value], [len(labels)], color=colour, facecolors="white", marker=marker, s=30)
             labels.append(f"{called[size]}, published")

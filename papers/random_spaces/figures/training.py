@@ -17,7 +17,7 @@ from lengen.measures import Missing
 from lengen.plotting import BLACK, COLOURS, MARKERS, NONE, Look, Published, Runs, first, setting
 from lengen.records import Run
 from papers.random_spaces import lengths
-from papers.random_spaces.figures import words
+from papers.random_spaces.figures import beside, words
 from papers.random_spaces.measures import digit_order
 
 UNTRAINED = (COLOURS[3], BLACK, COLOURS[4], COLOURS[1], COLOURS[5])
@@ -43,11 +43,12 @@ def _over_training(runs: Runs, published: Published) -> Figure:
         return plotting.empty(runs, words=words.SLUGS)
     figure = Figure(figsize=(max(2.7 * len(shown) + 0.5, 4.5), 5.3), layout="constrained")
     grid = figure.subplots(2, len(shown), squeeze=False, sharex="col", sharey="row")
-    marks = 0
+    drawn: list[beside.Pair] = []
+    left: list[beside.Pair] = []
     for (above, below), (name, some) in zip(grid.T, shown.items(), strict=True):
         for axes, metric in ((above, "exact_match"), (below, "answer_loss")):
             _lines(axes, some, metric, _lengths(some[0]))
-        marks += _beside(above, some, plotting.published.of(published, name))
+        _beside(above, some, plotting.published.of(published, name), drawn, left)
         above.set_title(
             "\n".join([lengths.trained_on(some[0]).capitalize(), plotting.size(some[0]), *_unlearned(some)])
         )
@@ -63,33 +64,36 @@ def _over_training(runs: Runs, published: Published) -> Figure:
     grid[1, 0].set_ylabel("Answer loss\n(nats per token)")
     _logarithmic(grid[1], "answer_loss", shown)
     plotting.found(figure, _found(shown))
-    hollow = (
-        "Hollow, at the right: published values at the end of the training, at the same distance from the longest "
-        "trained length. "
-    )
+    hollow = f"Hollow, at the right: published at the end of the training, {beside.sizes(drawn)}. " if drawn else ""
     note = (
         "Solid: trained lengths. Dashed: lengths never trained, left out between trained ones or longer. "
-        f"Loss on a logarithmic scale. {hollow if marks else ''}{plotting.seeds_note(shown)}"
+        f"Loss on a logarithmic scale. {hollow}{beside.without(left)}{plotting.seeds_note(shown)}"
     )
     plotting.footnote(figure, note, *plotting.absent(runs, words.SLUGS))
     return figure
 
 
-def _beside(axes: Axes, runs: Sequence[Run], values: Sequence[plotting.Value]) -> int:
-    """Published values at the end of the training, in the looks of their lengths; how many have a place."""
+def _beside(
+    axes: Axes,
+    runs: Sequence[Run],
+    values: Sequence[plotting.Value],
+    drawn: list[beside.Pair],
+    left: list[beside.Pair],
+) -> None:
+    """Published values at the end of the training, in the looks of the lengths here that they stand at; those that have
+    a place go to ``drawn``, the others of one length to ``left``."""
     steps = [step for run in runs for step, *_ in run.metrics]
-    looks, drawn = _lengths(runs[0]), 0
+    looks = {float(length): look for length, (_, look) in _lengths(runs[0]).items()}
     taken: dict[float, int] = {}
     for value in values if steps else ():
-        length = lengths.trained(runs[0])[-1] + value.lengths[1] - value.trained[0]
-        if value.lengths[0] == value.lengths[1] and length in looks:
-            place = round(value.value, 2)
-            plotting.published.mark(
-                axes, 1.03 * max(steps), 1.03 * max(steps), value, looks[length][1], taken.get(place, 0)
-            )
+        length = beside.place(runs[0], value)
+        if length is not None and length in looks:
+            place, last = round(value.value, 2), 1.03 * max(steps)
+            plotting.published.mark(axes, last, last, value, looks[length], taken.get(place, 0))
             taken[place] = taken.get(place, 0) + 1
-            drawn += 1
-    return drawn
+            drawn.append((runs[0], value))
+        elif value.lengths[0] == value.lengths[1]:
+            left.append((runs[0], value))
 
 
 def _found(shown: Runs) -> str:
