@@ -240,7 +240,7 @@ FIG9 = tuple(_fig9(name, scratchpad) for name, scratchpad in COMPARED)
 
 # ------------------------------------------------------------------ Figures 10-12: architecture
 
-DEEP = "a night has four small ones and a large one; all twelve take another core-hour and a half: runs when named"
+DEEP = "a night has four small ones and a large one; the other seven take another two core-hours: runs when named"
 
 
 def _fig10(layers: int, count: int) -> Experiment:

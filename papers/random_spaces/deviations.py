@@ -11,7 +11,8 @@ DEVIATIONS: dict[str, str] = {
         "lengths, no length gets more than an equal part. The author's code has 990 or 9,901 two-digit problems."
     ),
     "D3": (
-        "At the night and cpu profiles models have three layers of width 128 or less, 4 heads, pre-norm, no dropout "
+        "At the night and cpu profiles models have three layers (four of what the text asserts without a figure) of "
+        "width 128 or less, 4 heads, pre-norm, no dropout "
         "and a head of their own, and train for minutes at a larger learning rate, in smaller batches, on 30,000 "
         "problems (10,000 of 1 and 3 digits); Table 4.3's set called 10K holds 30,000 as well. Trained lengths are 1 "
         "to 4 and 6 digits where the thesis has 1 to 7 and 9 (1 to 3 and 5 in Table 4.3 and Figures 4.7 to 4.9), 1 "
