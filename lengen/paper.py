@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from lengen.config.experiment import Experiment, Figure, Runs
     from lengen.config.spec import Spec
     from lengen.measures import Family, Measure, Region
+    from lengen.records import Run
     from lengen.timing import Benchmark, Workload
 
 
@@ -40,6 +41,9 @@ class Paper:
     """Its figures in the order of declaration."""
     summary: "Callable[[Runs], str] | None" = None
     """What its runs of one profile say, in a few lines of Markdown, for pages that have a block for it."""
+    tokens: "Callable[[Run], float] | None" = None
+    """Tokens that the model of a run was trained on, where the paper budgets them; else a run's own count is shown,
+    padding included."""
     deviations: Callable[[], Mapping[str, str]] = dict
     """Numbered deviations from its text: number -> sentence with its reason."""
     measures: "Callable[[], Mapping[str, Measure | Family]]" = dict

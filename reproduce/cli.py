@@ -207,7 +207,11 @@ def parser() -> argparse.ArgumentParser:
     command = commands.add_parser("run", help="train, measure and store; resumes and skips what is finished")
     command.set_defaults(answer=_run)
     _takes_a_selector(command)
-    command.add_argument("--profile", choices=PROFILES, default="cpu", help="size of the experiments (default cpu)")
+    command.add_argument(
+        "--profile",
+        choices=PROFILES,
+        help="size of the experiments (default: cpu; night where that alone is there beside smoke)",
+    )
     command.add_argument("--seeds", type=seeds, metavar="0..2", help="5, 0..2 or 0,2")
     command.add_argument(
         "--set", action="append", default=[], metavar="A.B=V", dest="overrides", help="change the spec; repeatable"

@@ -9,6 +9,7 @@ from lengen.paper import Paper
 if TYPE_CHECKING:
     from lengen.config.experiment import Experiment, Figure, Runs
     from lengen.measures import Family, Measure
+    from lengen.records import Run
 
 
 def _experiments() -> "Sequence[Experiment]":
@@ -28,6 +29,12 @@ def _summary(runs: "Runs") -> str:
     from papers.matrix.summary import summary
 
     return summary(runs, REFUSED)
+
+
+def _tokens(run: "Run") -> float:
+    from papers.matrix.budget import tokens
+
+    return tokens(run)
 
 
 def _deviations() -> Mapping[str, str]:
@@ -51,6 +58,7 @@ PAPER = Paper(
     apart="no publication has its settings; make matrix runs it",
     figures=_figures,
     summary=_summary,
+    tokens=_tokens,
     deviations=_deviations,
     measures=_measures,
 )

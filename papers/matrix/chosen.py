@@ -3,6 +3,10 @@ does, one further training with the best of them.
 
 A `ChosenSpec` enters; the scores of the training that is kept leave, with its rate, what each rate came to and the
 trainings' costs among the scalars. Every training has a folder of its own, so a killed run goes on in whichever it was.
+
+What is looked at are the test problems of the longest trained length, up to four times, and the same ones say whether
+the cell has learned: that is judged a little kindly. The further training is kept whatever it comes to, also where the
+shorter one with that rate was better.
 """
 
 import contextlib

@@ -21,8 +21,10 @@ DEVIATIONS: dict[str, str] = {
     ),
     "M5": (
         "Each run tries its own learning rate of three: a whole budget with each, in the same order everywhere, until "
-        "one has taught its longest trained length (none of the trained lengths is held out); where none has, one "
-        "further training with the best of them and four times the budget."
+        "one has taught its longest trained length; where none has, one further training with the best of them and "
+        "four times the budget, which is kept even where it comes out worse. What is looked at is exact match on the "
+        "test problems of the longest trained length: inside the trained range, of which no length is held out, up "
+        "to four times. The same problems say whether a cell has learned its range, which is judged a little kindly."
     ),
     "M6": (
         "A bias is calibrated for a decoder: tokens of the prompt read themselves alone, as beside an encoder without "
@@ -34,7 +36,10 @@ DEVIATIONS: dict[str, str] = {
     ),
     "M7": (
         "Auxiliary tasks (`hint`, `association`) share the token budget with the main one, in turn, so that the main "
-        "task has half the updates of another trick, or fewer where the auxiliary problems are longer."
+        "task has half of the updates that its budget pays for, and these are fewer where auxiliary problems are "
+        "longer. As summaries of Cai et al. 2025 have it, an auxiliary task goes to twice the main length there, over "
+        "RoPE, and all tasks share one output head; `association` goes to five times the main length, without "
+        "positions, and each task has a head of its own. Of `subtasks`, one example in five is an addition."
     ),
     "M8": (
         "Zero padding goes to the longest answer that operands of a problem's own length can have; the thesis pads "

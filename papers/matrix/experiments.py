@@ -83,6 +83,13 @@ def _scores() -> ModuleType:
     return scores
 
 
+def _aggregates() -> ModuleType:
+    """What the tricks come to over tasks, loaded when it is asked for."""
+    from papers.matrix import aggregates
+
+    return aggregates
+
+
 FIGURES: tuple[Figure, ...] = (
     figure_of(
         "reach",
@@ -96,6 +103,7 @@ FIGURES: tuple[Figure, ...] = (
         "Tricks over tasks: interquartile mean, probability of improvement, performance profiles",
         lambda runs: _figures().aggregates(runs, REFUSED),
         EXPERIMENTS,
+        table=lambda runs: _aggregates().table(runs),
     ),
     *(
         figure_of(

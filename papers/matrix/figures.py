@@ -1,7 +1,5 @@
 """The pictures of the matrix: how far every trick carries every task, curves by length, aggregates over tasks."""
 
-import functools
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
@@ -12,25 +10,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from lengen import plotting
-from lengen.across_tasks import (
-    interquartile_mean,
-    performance_profile,
-    probability_of_improvement,
-    stratified_interval,
-)
+from lengen.across_tasks import performance_profile
 from lengen.measures import LEARNED, trained
 from lengen.records import Run
-from papers.matrix.measures import RIGHT, above_guessing, accuracy_beyond, counts_by_length, guessing, reach
-from papers.matrix.scores import Cell, cells, compared, has_learned, learned_by, named, of_trick, seeds_told
+from papers.matrix import aggregates as aggregated
+from papers.matrix.aggregates import BASELINE
+from papers.matrix.measures import RIGHT, accuracy_beyond, counts_by_length, guessing, reach
+from papers.matrix.scores import Cell, cells, has_learned, named, of_trick, seeds_told
 from papers.matrix.tasks import TASKS
 
 FURTHEST = 5.0
 """Largest tested multiple of the trained length: the darkest colour."""
-BASELINE = "plain"
-SEED = 0
-"""Of the bootstrap."""
-SHOWN = 6
-"""Tricks whose performance profiles are drawn: those with the highest interquartile means."""
 
 
 class Column(NamedTuple):
@@ -95,7 +85,7 @@ def matrix(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
         f"Number and colour: largest length with exact match of at least {RIGHT:g}, and of all shorter ones, over the "
         f"trained length (of operands: their number); median of {seeds_told(found)}, in brackets between what "
         f"they lie. Hatched: the longest trained length stays below {LEARNED:g}, at the value written. Crossed: the "
-        "trick makes no sense for the task. White: not run. *: with four times the budget.",
+        "trick makes no sense for the task, or is not built for it. White: not run. *: with four times the budget.",
         *_absent({name: some for name, some in runs.items() if name not in refused}),
     )
     return figure
@@ -185,56 +175,47 @@ def aggregates(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
     """Interquartile mean of the accuracy beyond the range, probability of improvement, performance profiles.
 
     Accuracies are above what guessing gives, so that tasks can be taken together. A trick is shown by the tasks that it
-    has learned, most tasks first, and compared with the plain decoder on those that both have; the title ranks those
+    has learned, most tasks first, and compared with the plain decoder on those that both have; profiles are of those
+    with the highest means among the ones that learned enough tasks, and of the plain decoder. The title ranks those
     alone that learned the same tasks, which are as many as any trick did.
     """
-    tricks = dict.fromkeys(named(name)[1] for name in runs)
-    tables = {trick: of_trick(runs, trick, above_guessing) for trick in tricks}
-    tables = {trick: table for trick, table in tables.items() if table.size}
-    ran = Counter(named(name)[1] for name, some in runs.items() if some)
+    found = aggregated.aggregates(runs)
     wanted = {name: some for name, some in runs.items() if name not in refused}
-    if not tables:
+    if not found:
         return plotting.empty(list(wanted))
-    means = {trick: float(interquartile_mean(table)) for trick, table in tables.items()}
-    order = sorted(tables, key=lambda trick: (len(tables[trick]), means[trick]))
-    figure = Figure(figsize=(9.6, 0.19 * len(order) + 1.8), layout="constrained")
+    figure = Figure(figsize=(9.6, 0.19 * len(found) + 1.8), layout="constrained")
     first, second, third = figure.subplots(1, 3)
-    interval = functools.partial(stratified_interval, generator=np.random.default_rng(SEED))
-    for row, trick in enumerate(order):
-        low, high = interval(interquartile_mean, tables[trick])
-        first.plot([low, high], [row, row], color="0.6", lw=2)
-        first.plot(means[trick], row, "o", color="black", ms=3)
-        left, right = compared(runs, trick, BASELINE, above_guessing)
-        if trick != BASELINE and left.size:
-            low, high = interval(probability_of_improvement, left, right)
-            second.plot([low, high], [row, row], color="0.6", lw=2)
-            second.plot(float(probability_of_improvement(left, right)), row, "o", color="black", ms=3)
-            second.text(1.06, row, str(len(left)), size=6, va="center")
+    for row, one in enumerate(found):
+        first.plot([*one.between], [row, row], color="0.6", lw=2)
+        first.plot(one.mean, row, "o", color="black", ms=3)
+        if one.beside:
+            second.plot([*one.improves_between], [row, row], color="0.6", lw=2)
+            second.plot(one.improves, row, "o", color="black", ms=3)
+            second.text(1.06, row, str(one.beside), size=6, va="center")
     first.set_yticks(
-        range(len(order)), labels=[f"{trick} ({len(tables[trick])} of {ran[trick]})" for trick in order], fontsize=6.5
+        range(len(found)), labels=[f"{one.trick} ({len(one.learned)} of {one.ran})" for one in found], fontsize=6.5
     )
     second.set_yticks([])
-    first.set(xlabel="accuracy beyond, above guessing, IQM", ylim=(-0.7, len(order) - 0.3))
+    first.set(xlabel="accuracy beyond, above guessing, IQM", ylim=(-0.7, len(found) - 0.3))
     second.set(
         xlabel=f"probability to beat {BASELINE} beyond\n(tasks that both have learned)",
         xlim=(-0.03, 1.14),
-        ylim=(-0.7, len(order) - 0.3),
+        ylim=(-0.7, len(found) - 0.3),
     )
     second.axvline(0.5, color="0.8", lw=0.8, zorder=0)
     thresholds = np.linspace(0, FURTHEST, 51)
-    best = order[::-1][:SHOWN]
-    looks = plotting.in_order(tricks)  # as in every other figure
-    for trick in best:
+    looks = plotting.in_order(dict.fromkeys(named(name)[1] for name in runs))  # as in every other figure
+    for trick in (one.trick for one in aggregated.best(found)):
         far = of_trick(runs, trick, lambda run: reach(run)[0])
         look = looks[trick]
         profile = performance_profile(far, thresholds)
         third.plot(thresholds, profile, look.line, color=look.colour, marker=look.marker, markevery=10, label=trick)
     third.set(xlabel="multiple of the trained length", ylabel="share of runs that solve more")
-    third.legend(frameon=False, fontsize=6)
-    learned = {trick: frozenset(learned_by(runs, trick)) for trick in tables}
+    third.legend(frameon=False, fontsize=6, loc="upper right", bbox_to_anchor=(0.97, 0.93))
+    learned = {one.trick: one.learned for one in found}
     most = max(learned.values(), key=lambda tasks: (len(tasks), sum(other == tasks for other in learned.values())))
-    alike = {trick: means[trick] for trick in order if learned[trick] == most}
-    tasks = max(ran.values())
+    alike = {one.trick: one.mean for one in found if one.learned == most}
+    tasks = len({named(name)[0] for name, some in runs.items() if some})
     plotting.found(
         figure,
         f"Right beyond the range, above guessing, where {plotting.count(len(most))} of {plotting.count(tasks)} tasks "
@@ -245,8 +226,10 @@ def aggregates(runs: plotting.Runs, refused: Sequence[str]) -> Figure:
         figure,
         "IQM: interquartile mean over tasks and seeds, 0 for a guess. In brackets: tasks whose trained range the trick "
         "has learned, of those that ran; only these count, so rows compare only where they rest on the same ones. "
-        f"Right of the second panel: how many tasks both have learned; {BASELINE} learned {beside}. Bars: 95 % "
-        "stratified bootstrap over seeds, too narrow with three, absent with one.",
+        f"Right of the second panel: how many tasks both have learned; {BASELINE} learned {beside}. Third panel: the "
+        f"highest means of tricks that learned {plotting.count(aggregated.enough(found))} tasks or more, beside "
+        f"{BASELINE}. "
+        "Bars: 95 % stratified bootstrap over seeds, too narrow with three, absent with one.",
         *_absent(wanted),
     )
     return figure

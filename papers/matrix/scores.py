@@ -10,6 +10,7 @@ from lengen.across_tasks import Scores
 from lengen.config.experiment import Runs
 from lengen.measures import LEARNED
 from lengen.records import Run, to_table
+from papers.matrix.budget import tokens
 from papers.matrix.measures import accuracy_beyond, by_count, learned, reach, reach_in_count
 
 State = Literal["refused", "not run", "untested", "tested"]
@@ -89,26 +90,26 @@ def table(runs: Runs, refused: Sequence[str]) -> str:
     for (task, trick), cell in cells(runs, refused).items():
         some = runs[f"matrix/{task}/{trick}"] if cell.seeds else []
         took = [median([value(run) for run in some]) if some else np.nan for value in TOOK.values()]
-        beyond = median([accuracy_beyond(run) for run in some]) if some else np.nan
-        found = (cell.learned, cell.reach, *cell.span, cell.in_count, beyond)
-        rows.append((task, trick, cell.state, cell.seeds, *map(_shown, (*found, *took))))
+        beyond = [accuracy_beyond(run) for run in some] or [np.nan]
+        found = (cell.learned, cell.reach, *cell.span, cell.in_count, median(beyond), min(beyond), max(beyond))
+        rows.append((task, trick, cell.state, cell.seeds, *map(shown, (*found, *took))))
     head = ("task", "trick", "state", "seeds", "at_longest_trained", "reach", "least_reach", "largest_reach")
-    return to_table((*head, "reach_in_count", "beyond", *TOOK), rows)
+    return to_table((*head, "reach_in_count", "beyond", "least_beyond", "largest_beyond", *TOOK), rows)
 
 
-def _shown(value: float) -> str:
-    """Six digits; nothing for what is not known."""
-    return "" if np.isnan(value) else f"{value:.6g}"
+def shown(value: float) -> str:
+    """Six digits, all of a whole number; nothing for what is not known."""
+    return "" if np.isnan(value) else f"{value:.0f}" if float(value).is_integer() else f"{value:.6g}"
 
 
 TOOK: Mapping[str, Callable[[Run], float]] = {
     "lr": lambda run: _scalar(run, "lr", np.nan),
     "budgets": lambda run: _scalar(run, "budgets", 1.0),
     "parameters": lambda run: _number(run, "parameters"),
-    "tokens_of_last_training": lambda run: round(_number(run, "tokens_per_second") * _number(run, "seconds_training")),
+    "tokens_of_kept_training": tokens,
     "seconds_of_all_trainings": lambda run: _scalar(run, "seconds_of_all_trainings", np.nan),
 }
-"""Columns of `table` that say what a cell took."""
+"""Columns of `table` that say what a cell took; seconds are those of one core by the clock."""
 
 
 def _number(run: Run, name: str) -> float:

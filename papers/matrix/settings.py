@@ -1,8 +1,6 @@
-"""Changes that several tricks share, the model they start from, and the tokens that a setting writes; no torch."""
+"""Changes that several tricks share, and the model they start from; no torch."""
 
 import math
-import statistics
-from functools import cache
 from typing import Any
 
 from lengen.config.encodings import Learned, NoEncoding
@@ -12,7 +10,7 @@ from lengen.config.overlay import overlay
 from lengen.config.part import SettingError
 from lengen.config.position_ids import Consecutive, NoPositionIds
 from lengen.config.sections import DataSpec, TestSpec, TrainSpec
-from lengen.config.spec import replace
+from papers.matrix.budget import step_tokens
 from papers.matrix.spec import ChoiceSpec, ChosenSpec
 from papers.matrix.tasks import Row
 
@@ -68,19 +66,7 @@ def plain(row: Row, profile: str) -> ChosenSpec:
 
 def budgeted(spec: ChosenSpec, tokens: int) -> ChosenSpec:
     """As many steps as the tokens of a budget allow, of all the trainings that share it."""
-    each = [spec.train.batch * mean_tokens(replace(data, position_ids=NoPositionIds())) for data in spec.read()]
-    return overlay(spec, {"train.steps": max(2, round(tokens / sum(each)))})
-
-
-@cache  # most tricks write alike
-def mean_tokens(data: DataSpec) -> float:
-    """Tokens of a training example, over all trained lengths and counts, auxiliary tasks in turn."""
-    pairs = []
-    for task in (data.task, *data.hints):
-        some = replace(data, task=task, hints=())
-        counts = range(min(2, task.most), task.most + 1)
-        pairs.append(statistics.fmean(sum(some.tokens(n, m)) for n in task.trained_lengths for m in counts))
-    return statistics.fmean(pairs)
+    return overlay(spec, {"train.steps": max(2, round(tokens / step_tokens(spec)))})
 
 
 def longest(spec: ChosenSpec) -> int:

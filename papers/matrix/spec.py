@@ -43,7 +43,8 @@ def untested(spec: Spec) -> TestSpec:
 
 
 class ChosenSpec(Spec, frozen=True, kw_only=True):
-    """A specification whose learning rate each run chooses itself, by validation inside the trained range."""
+    """A specification whose learning rate each run chooses itself, by exact match at the longest trained length
+    (`papers.matrix.chosen`): on the test problems of that length, none of which is beyond the trained range."""
 
     choice: ChoiceSpec
 

@@ -13,7 +13,6 @@ from lengen.config.tasks import (
     NextLarger,
     Parity,
     Reverse,
-    RunningXor,
     Sorting,
     Successor,
     Task,
@@ -41,7 +40,9 @@ class Row:
     tokens: int
     """Training tokens of a night, queries included: one budget for every trick."""
     hint: Callable[[int], Task] | None = None
-    """The auxiliary task of the same digits, for its longest length; none: no source names one."""
+    """The auxiliary task of the same digits, for its longest length."""
+    no_hint: str = ""
+    """Why there is none."""
 
     def lengths(self, profile: str) -> tuple[int, ...]:
         """Tested lengths: n / 2 and n are trained, then n + 1 and the `FACTORS`."""
@@ -58,11 +59,18 @@ THREE = {"smoke": 3, "cpu": 3, "night": 3}
 SHORT = {"smoke": 3, "cpu": 4, "night": 4}
 LONG = {"smoke": 4, "cpu": 8, "night": 8}
 TASKS: dict[str, Row] = {
-    "parity": Row(name="parity", task=Parity, trained=LONG, tokens=700_000, hint=lambda n: RunningXor(n, base=2)),
+    "parity": Row(
+        name="parity", task=Parity, trained=LONG, tokens=700_000,
+        no_hint="the exclusive or of the bits so far is answered from the last bit on, and both tasks of a run share "
+        "an order of answers, which one bit has not",
+    ),
     "successor": Row(
         name="successor", task=Successor, trained=SHORT, tokens=700_000, hint=lambda n: Carries(longest=n),
     ),
-    "n-by-one": Row(name="N × 1", task=NByOne, trained=SHORT, tokens=1_400_000),
+    "n-by-one": Row(
+        name="N × 1", task=NByOne, trained=SHORT, tokens=1_400_000,
+        no_hint="products digit by digit, what digit sums are to an addition, are no task of this suite",
+    ),
     "addition": Row(
         name="addition",
         task=lambda n: TwoOperandAddition(tuple(range(1, n + 1))), trained=THREE, tokens=1_800_000, hint=DigitSums,

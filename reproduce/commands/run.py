@@ -28,6 +28,14 @@ def run_command(options: argparse.Namespace) -> int:
     """
     engines.check(options)
     selected = narrowed(CATALOGUE.select(options.selector), options.task, options.tricks)
+    if options.profile is None:
+        options.profile = runner.usual_profile(selected)
+        if options.profile != runner.USUAL:
+            print(
+                f"there is no {runner.USUAL} size of these: taking --profile {options.profile}, the only one beside "
+                "smoke",
+                file=sys.stderr,
+            )
     part = "/" in options.selector.strip("/") or bool(options.task or options.tricks)
     chosen, left_out = (list(selected), []) if part else suite(selected, options.selector, options.profile)
     plan = runner.plan(chosen, options.profile, options.seeds, options.overrides)

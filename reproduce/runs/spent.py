@@ -1,19 +1,25 @@
-"""What a stored run took: seconds of training, of measuring, and of everything."""
+"""What a stored run took: seconds by the clock of training, of measuring and of everything, and tokens."""
 
 from lengen.records import Run
 
 
 def training(run: Run) -> float:
-    """Seconds of the whole training.
+    """Seconds of all its trainings, those included that were tried and left."""
+    return max(_kept(run), _scalar(run, "seconds_of_all_trainings"))
+
+
+def _kept(run: Run) -> float:
+    """Seconds of training its model.
 
     Before checkpoints kept the time, ``seconds_training`` of an interrupted run had those of its last process alone;
     seconds a step, times steps, tell them.
     """
-    scalars = run.info.get("scalars")
-    steps = scalars.get("steps") if isinstance(scalars, dict) else None
-    if not isinstance(steps, int | float):
-        steps = 0
-    return max(number(run, "seconds_training"), steps * number(run, "seconds_per_step"))
+    return max(number(run, "seconds_training"), _scalar(run, "steps") * number(run, "seconds_per_step"))
+
+
+def tokens(run: Run) -> float:
+    """Tokens that its model was trained on, as the run counted them: padding included."""
+    return number(run, "tokens_per_second") * _kept(run)
 
 
 def measuring(run: Run) -> float:
@@ -22,12 +28,19 @@ def measuring(run: Run) -> float:
 
 
 def whole(run: Run) -> float:
-    """Seconds that making the run took, at least: ``seconds`` has trainings that were tried and left, too, but is that
-    of its last process alone."""
+    """Seconds that making the run took, at least: ``seconds`` is that of its last process alone, and with what was done
+    between trainings."""
     return max(number(run, "seconds"), training(run) + measuring(run))
 
 
 def number(run: Run, name: str) -> float:
     """A number of run.json; 0 where it holds none."""
     value = run.info.get(name)
+    return value if isinstance(value, int | float) else 0.0
+
+
+def _scalar(run: Run, name: str) -> float:
+    """One of the scalars of run.json; 0 where it has none of this name."""
+    scalars = run.info.get("scalars")
+    value = scalars.get(name) if isinstance(scalars, dict) else None
     return value if isinstance(value, int | float) else 0.0

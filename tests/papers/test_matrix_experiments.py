@@ -12,6 +12,7 @@ from lengen.vocab import FIRST
 from papers.matrix.experiments import EXPERIMENTS, cell, refused
 from papers.matrix.tasks import TASKS
 from papers.matrix.tricks import TRICKS
+from reproduce.cli import main
 
 CELLS = [item for item in EXPERIMENTS if not refused(item)]
 REFUSED = {f"{item.figure}/{item.variant}" for item in EXPERIMENTS if refused(item)}
@@ -68,6 +69,49 @@ def test_refusals_say_why_at_every_profile_and_no_cell_has_a_published_size():
         assert set(item.specs) | set(item.absent) == set(PROFILES)
         assert all(reason.startswith("refused: ") for reason in item.absent.values()) is refused(item)
         assert "paper" in item.absent
+
+
+def test_a_part_of_the_matrix_runs_without_a_profile_where_it_has_one(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
+    part = ["run", "matrix", "--task", "addition", "--tricks", "abacus,fire", "--seeds", "0", "--dry-run"]
+    assert main(part) == 0
+    told = capsys.readouterr()
+    assert "2 to run, 0 finished" in told.out and told.err == (
+        "there is no cpu size of these: taking --profile night, the only one beside smoke\n"
+    )
+    assert main([*part, "--profile", "smoke"]) == 0 and capsys.readouterr().err == "", "one that is given is taken"
+    assert main([*part, "--profile", "cpu"]) == 2 and "has no cpu profile" in capsys.readouterr().err
+    assert main([*part[:2], "--task", "copy", *part[4:]]) == 0 and capsys.readouterr().err == "", "copies have both"
+
+
+def test_what_has_no_hint_says_what_is_not_built():
+    for task, words in (("parity", "answered from the last bit on"), ("n-by-one", "are no task of this suite")):
+        for trick in ("hint", "association"):
+            (item,) = (item for item in EXPERIMENTS if item.name == f"matrix/{task}/{trick}")
+            assert item.absent["night"].startswith("refused: not built: ") and words in item.absent["night"]
+    assert all((row.hint is None) == bool(row.no_hint) for row in TASKS.values())
+
+
+def test_parity_is_as_small_and_its_cells_as_alike_as_the_pages_say():
+    """README and RECIPES: 510 strings, 82,000 examples, one id for all bits, 106 and 94 of 40 bits."""
+    spec = cell("parity", "coupled", "night")
+    assert sum(2**bits for bits in range(1, spec.data.task.longest + 1)) == 510
+    assert round(spec.train.steps * spec.train.batch, -3) == 82_000
+    data = TaskData(spec, 0)
+    problems = data.test(40, 1, 200)
+    assert int(problems.operands.sum(dim=(1, 2)).remainder(2).sum()) == 94
+    assert data.writer.write(problems).ids[0, 0, 1:41].unique().numel() == 1
+
+
+@pytest.mark.parametrize("task", ["copy", "sorting"])
+def test_abacus_and_coupled_ids_number_digits_of_strings_alike(task):
+    shown = []
+    for trick in ("abacus", "coupled"):
+        data = TaskData(cell(task, trick, "night"), 0)
+        ids = data.writer.write(data.test(5, 1, 1)).ids[0, 0]
+        shown.append([ids[1:6] - ids[1], ids[7:12] - ids[1], ids[6] == 0])
+    (first, second, without), (other, answer, with_one) = shown
+    assert first.equal(other) and second.equal(answer) and bool(without) and not bool(with_one)
 
 
 def test_every_trick_says_what_it_is_and_where_it_is_from():

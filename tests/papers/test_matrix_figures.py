@@ -11,7 +11,8 @@ from matplotlib.text import Text
 
 from lengen import plotting
 from lengen.measures import Missing
-from papers.matrix import figures
+from papers.matrix import aggregates, figures
+from papers.matrix.budget import tokens
 from papers.matrix.experiments import FIGURES, REFUSED
 from papers.matrix.measures import RIGHT, above_guessing, accuracy_beyond, beyond, guessing, reach, reach_in_count
 from papers.matrix.scores import cells, compared, of_trick, table
@@ -113,15 +114,27 @@ def test_the_matrix_says_between_what_seeds_lie_and_has_a_column_of_operands():
 
 def test_a_table_has_a_line_for_every_cell_with_what_it_took():
     made = runs("copy", {"rope": 2})
-    took = {"parameters": 83136, "tokens_per_second": 1000, "seconds_training": 20.5}
-    some = made["matrix/copy/rope"]
-    made["matrix/copy/rope"] = [dataclasses.replace(one, info={**one.info, **took}) for one in some]
+    some = [run("copy/rope", seed, reach) for seed, reach in enumerate((1, 2, 5))]
+    made["matrix/copy/rope"] = [dataclasses.replace(one, info={**one.info, "parameters": 83136}) for one in some]
     rows = {(row["task"], row["trick"]): row for row in csv.DictReader(io.StringIO(table(made, REFUSED)))}
     assert rows.keys() == {(name.split("/")[1], name.split("/")[2]) for name in DECLARED}
     row = rows["copy", "rope"]
-    assert (row["state"], row["reach"], row["least_reach"], row["parameters"]) == ("tested", "2", "2", "83136")
-    assert row["tokens_of_last_training"] == "20500" and row["reach_in_count"] == row["lr"] == ""
+    assert (row["state"], row["reach"], row["least_reach"], row["parameters"]) == ("tested", "2", "1", "83136")
+    assert (row["least_beyond"], row["beyond"], row["largest_beyond"]) == ("0.1", "0.64", "1")
+    assert row["tokens_of_kept_training"] == "900096" and row["reach_in_count"] == row["lr"] == ""
     assert rows["copy", "plain"]["state"] == "not run" and rows["copy", "scratchpad"]["state"] == "refused"
+
+
+@pytest.mark.parametrize(("trick", "trainings"), [("rope", 1), ("abc", 2), ("hint", 1), ("spaces", 1)])
+def test_tokens_are_those_of_the_kept_training_whatever_the_clock_says(trick, trainings):
+    """Of a calibrated bias both models count; the budget is what all of them have, and a longer training has four."""
+    spec = DECLARED[f"matrix/copy/{trick}"].specs["night"]
+    assert len(spec.read()) == trainings
+    made = [run(f"copy/{trick}", seed, budgets=budgets) for seed, budgets in enumerate((1, 1, 4))]
+    seconds = [{"seconds_training": 20.0 * (1 + seed), "tokens_per_second": 1000 * seed} for seed in range(3)]
+    timed = [dataclasses.replace(one, info=one.info | some) for one, some in zip(made, seconds, strict=True)]
+    first, second, longer = map(tokens, timed)
+    assert first == second == pytest.approx(TASKS["copy"].tokens, rel=0.01) and longer == 4 * first
 
 
 def test_accuracy_is_taken_above_what_guessing_gives():
@@ -181,6 +194,44 @@ def test_aggregates_rank_tricks_and_compare_them_with_the_plain_decoder():
         first, second, _ = figures.aggregates(made, REFUSED).axes
     assert [label.get_text() for label in first.get_yticklabels()] == ["rope (1 of 1)", "fire (1 of 1)"]
     assert not any(len(line.get_xdata()) == 1 for line in second.lines), "nothing is compared with what has not learned"
+
+
+def on(tasks, **reaches):
+    """Three seeds of some tricks on some tasks."""
+    return {
+        f"matrix/{task}/{trick.replace('_', '-')}": [
+            run(f"{task}/{trick.replace('_', '-')}", seed, reach) for seed in range(3)
+        ]
+        for task in tasks
+        for trick, reach in reaches.items()
+    }
+
+
+def test_profiles_are_of_the_highest_means_over_enough_tasks_and_of_the_plain_decoder():
+    made = on(("copy", "reverse", "sorting", "successor"), plain=1, learned=1, fire=2, rope=2, alibi=2, shaw=2, ssmax=3)
+    made |= on(("copy", "reverse"), abc=5) | on(("copy",), window=5)
+    found = aggregates.aggregates(made)
+    assert aggregates.enough(found) == 2
+    names = [one.trick for one in aggregates.best(found)]
+    assert names[:2] == ["abc", "ssmax"] and names[-1] == "plain", "a mean over one task is none over tasks"
+    assert len(names) == aggregates.SHOWN + 1 and "window" not in names and "learned" not in names
+    with plotting.style():
+        third = figures.aggregates(made, REFUSED).axes[2]
+    assert [line.get_label() for line in third.lines] == names
+
+
+def test_a_table_has_a_line_for_each_trick_that_learned_with_its_intervals():
+    made = on(("copy", "reverse"), plain=1, rope=3)
+    made["matrix/copy/fire"] = [run("copy/fire", 0, 2)]
+    made["matrix/copy/abc"] = [run("copy/abc", seed, at_range=0.5) for seed in range(3)]
+    rows = {row["trick"]: row for row in csv.DictReader(io.StringIO(aggregates.table(made)))}
+    assert [*rows] == ["rope", "fire", "plain"], "the highest mean first; nothing of what learned nothing"
+    rope, fire, plain = rows.values()
+    assert (rope["tasks_run"], rope["tasks_learned"], rope["seeds"], rope["tasks_compared"]) == ("2", "2", "3", "2")
+    assert rope["low"] == rope["interquartile_mean"] == rope["high"] == "0.82"
+    assert rope["probability_of_improvement"] == rope["improvement_low"] == rope["improvement_high"] == "1"
+    assert fire["low"] == fire["high"] == fire["improvement_low"] == "", "one seed has no interval"
+    assert plain["tasks_compared"] == "0" and plain["probability_of_improvement"] == ""
 
 
 def test_a_summary_says_of_every_task_who_learned_it_and_who_went_furthest():

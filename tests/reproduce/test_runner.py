@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from lengen.config.experiment import Experiment
 from lengen.config.part import SettingError
 from lengen.progress import Progress
 from reproduce.runs import estimate, executors
@@ -20,7 +21,7 @@ from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.display import Display, Forecast
 from reproduce.runs.executors import Local, throttled
-from reproduce.runs.perform import FatalError, Job, JobError, Order, PlanError, plan
+from reproduce.runs.perform import FatalError, Job, JobError, Order, PlanError, plan, usual_profile
 from reproduce.store.store import Store
 from tests.reproduce.fakes import (
     SPEC,
@@ -66,6 +67,29 @@ def test_a_plan_runs_shared_specifications_once_and_names_what_is_absent():
     assert made.absent == {"toy/fig3/huge": "needs a GPU"}
     assert [job.seed for job in plan(CATALOGUE.select("toy/fig2"), "paper").jobs] == [0, 1]  # the published seeds
     assert [job.experiment for job in plan(CATALOGUE.select("toy/fig2"), "cpu").jobs] == ["toy/fig1/alpha"]
+
+
+def sized(*profiles):
+    return Experiment(
+        name=f"p/f/{'-'.join(profiles)}", claim="c", place="p", specs=dict.fromkeys(profiles), absent={}, seeds=1
+    )
+
+
+@pytest.mark.parametrize(
+    ("sizes", "profile"),
+    [
+        ([("smoke", "night")], "night"),
+        ([("smoke", "night"), (), ("smoke",)], "night"),
+        ([("smoke", "night"), ("smoke", "cpu", "night")], "cpu"),
+        ([("smoke", "cpu")], "cpu"),
+        ([("night", "paper")], "cpu"),
+        ([("smoke", "paper")], "cpu"),
+        ([()], "cpu"),
+    ],
+)
+def test_the_only_size_for_a_core_is_taken_where_none_is_named(sizes, profile):
+    """A published size is never taken unasked."""
+    assert usual_profile([sized(*names) for names in sizes]) == profile
 
 
 def test_a_plan_without_jobs_and_a_bad_override_say_why():

@@ -7,6 +7,8 @@ import pytest
 from reproduce.output.site import experiment_lines
 from reproduce.publication import crate
 from reproduce.runs import spent
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.store import Store, results_root
 from tests.reproduce.made import experiment, run
 
 A = experiment("p/f/a")
@@ -15,13 +17,20 @@ RESUMED = {"seconds": 433.1, "seconds_training": 1479.0, "seconds_measuring": 1.
 BEFORE_CLOCKS = {"seconds": 60.0, "seconds_training": 50.0, "seconds_per_step": 0.5, "scalars": {"steps": 1000}}
 TRIED = {"seconds": 610.4, "seconds_training": 299.6, "seconds_measuring": 0.3}
 """Several trainings, of which one was chosen."""
+CHOSEN = {
+    "seconds": 353.4, "seconds_training": 301.9, "seconds_measuring": 5.1, "tokens_per_second": 12_304,
+    "scalars": {"seconds_of_all_trainings": 1202.2, "steps": 4688},
+}  # fmt: skip
+"""The same, resumed in the last of them: a matrix cell as it is stored."""
 
 
 def made(**info):
     return dataclasses.replace(MADE, info={**MADE.info, **info})
 
 
-@pytest.mark.parametrize(("info", "seconds"), [(RESUMED, 1480.0), (BEFORE_CLOCKS, 500.0), (TRIED, 610.4), ({}, 0.0)])
+@pytest.mark.parametrize(
+    ("info", "seconds"), [(RESUMED, 1480.0), (BEFORE_CLOCKS, 500.0), (TRIED, 610.4), (CHOSEN, 1207.3), ({}, 0.0)]
+)
 def test_the_whole_is_no_less_than_its_parts(info, seconds):
     assert spent.whole(made(**info)) == seconds
 
@@ -32,6 +41,21 @@ def test_the_table_of_experiments_has_the_seconds_and_tokens_of_all_processes():
     older = made(**BEFORE_CLOCKS, tokens_per_second=1e5)
     (line,) = experiment_lines.lines([A], {A.name: {("reference", "cpu"): [older]}})
     assert line.took == ("1,000", "50", "500")
+
+
+def test_trainings_that_were_tried_and_left_took_seconds_and_gave_the_model_no_tokens():
+    assert (spent.training(made(**CHOSEN)), spent.tokens(made(**CHOSEN))) == (1202.2, 12_304 * 301.9)
+    (line,) = experiment_lines.lines([A], {A.name: {("reference", "cpu"): [made(**CHOSEN)]}})
+    assert line.took == ("1,000", "3.71", "1,207")
+    (line,) = experiment_lines.lines([A], {A.name: {("reference", "cpu"): [made(**CHOSEN)]}}, lambda run: 2e6)
+    assert line.took[1] == "2", "a paper that budgets tokens says how many they were"
+
+
+def test_no_committed_run_took_less_than_its_trainings():
+    runs = [run for paper in CATALOGUE.papers() for run in Store(results_root(), "reference").headers(paper)]
+    for one in runs:
+        parts = one.info.get("seconds_training", 0), one.info.get("scalars", {}).get("seconds_of_all_trainings", 0)
+        assert spent.whole(one) >= spent.training(one) >= max(parts), one.experiment
 
 
 def test_the_crate_has_the_time_when_the_first_process_began():

@@ -1,5 +1,5 @@
 """The table of tricks. A trick is a function from the plain setting of a task to its own; it refuses what makes no
-sense for a task. To add one: a function with its source in the docstring, and a line here."""
+sense for a task. To add one: a function with its source in the docstring, its file in the import here, and a line."""
 
 from collections.abc import Callable
 

@@ -41,7 +41,11 @@ def spaces(spec: ChosenSpec) -> ChosenSpec:
 
 
 def spaces_sinusoidal(spec: ChosenSpec) -> ChosenSpec:
-    """Random spaces in training queries, over sinusoidal positions: the other absolute ones."""
+    """Random spaces in training queries, over sinusoidal positions: the other absolute ones.
+
+    "Length Generalization on Multi-Digit Integer Addition with Transformers", Section 4.3.3: they help where positions
+    are absolute, which is said of learned ones; no result of a source is claimed for sinusoids.
+    """
     return overlay(encoded(spec, Sinusoidal()), {"data.spaces": RandomSpaces(ratio=SPACES)})
 
 

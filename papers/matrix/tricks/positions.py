@@ -79,7 +79,8 @@ def randomised_rope(spec: ChosenSpec) -> ChosenSpec:
 def randomised_learned(spec: ChosenSpec) -> ChosenSpec:
     """A learned table on ids drawn from a longer range and sorted.
 
-    Ruoss et al. 2023 (2305.16843): random ids go with any encoding.
+    Ruoss et al. 2023 (2305.16843): random ids go with any encoding; 12 points more accuracy at unseen lengths, averaged
+    over 15 algorithmic tasks. What a learned table alone came to was not read.
     """
     return encoded(spec, Learned(), Randomised(longest(spec)))
 

@@ -1,20 +1,17 @@
 """Tricks in how a model is trained and applied. Each docstring: what it is, its source, and what the source reports."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from lengen.config.model import LoopsByLength
 from lengen.config.overlay import overlay
-from lengen.config.tasks import Task
 from papers.matrix.settings import Refused, lowest_first
 from papers.matrix.spec import ChosenSpec
-from papers.matrix.tasks import TASKS
+from papers.matrix.tasks import TASKS, Row
 
 PER_LOOP = 2
 """Tokens of the prompt for which the block is applied once more."""
-HINTS: Mapping[str, Callable[[int], Task]] = {
-    row.task(2).name: row.hint for row in TASKS.values() if row.hint is not None
-}
-"""Auxiliary task by the name of the main one."""
+ROWS: Mapping[str, Row] = {row.task(2).name: row for row in TASKS.values()}
+"""What the matrix says of a task, by the name of that task."""
 
 
 def hint(spec: ChosenSpec) -> ChosenSpec:
@@ -38,11 +35,10 @@ def association(spec: ChosenSpec) -> ChosenSpec:
 
 def _hinted(spec: ChosenSpec, longest: int) -> ChosenSpec:
     task = spec.data.task
-    if task.name not in HINTS:
-        raise Refused("no source names an auxiliary task for it that has the same digits")
-    part = HINTS[task.name](longest)
-    if part.UNITS_FIRST and not task.NUMBERS:
-        raise Refused("not built: its auxiliary task is answered from the units on, which an answer of one bit is not")
+    row = ROWS[task.name]
+    if row.hint is None:
+        raise Refused(f"not built: {row.no_hint}")
+    part = row.hint(longest)
     if part.UNITS_FIRST:
         spec = lowest_first(spec)
     return overlay(spec, {"data.hints": (part,)})

@@ -4,7 +4,7 @@ Declared experiments and the runs that were drawn enter, lines leave; they are f
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
@@ -17,10 +17,11 @@ from reproduce.output.site.claim_cards import run_page
 from reproduce.runs import spent
 from reproduce.runs.accuracy import shares
 
-LEARNED_IT, NOT_LEARNED, NOT_RUN = "learned", "not learned", "not run"
+LEARNED_IT, NOT_LEARNED, NOT_RUN, REFUSED = "learned", "not learned", "not run", "refused"
 """What experiments are filtered by."""
 Made = Mapping[str, Mapping[tuple[str, str], Sequence[Run]]]
 """Experiment -> (store, profile) -> its runs."""
+Tokens = Callable[[Run], float]
 
 
 class Line(NamedTuple):
@@ -40,24 +41,26 @@ class Line(NamedTuple):
     state: str
     """Whether its longest trained length was learned, as a filter names it."""
     took: tuple[str, str, str]
-    """Parameters, millions of tokens of the training, seconds of the run: medians over seeds; empty without runs."""
+    """Parameters, millions of tokens that the model was trained on, seconds of the run with all its trainings: medians
+    over seeds; empty without runs."""
     size: str
     """Size, seeds and store; without runs, why there are none."""
     runs: Sequence[tuple[str, str]]
     """Words and page of every run."""
 
 
-def lines(experiments: Sequence[Experiment], made: Made) -> list[Line]:
-    """A line for every experiment, in the order of declaration."""
-    return [_line(item, made.get(item.name, {})) for item in experiments]
+def lines(experiments: Sequence[Experiment], made: Made, tokens: Tokens = spent.tokens) -> list[Line]:
+    """A line for every experiment, in the order of declaration; ``tokens`` counts those of a run."""
+    return [_line(item, made.get(item.name, {}), tokens) for item in experiments]
 
 
-def _line(experiment: Experiment, made: Mapping[tuple[str, str], Sequence[Run]]) -> Line:
+def _line(experiment: Experiment, made: Mapping[tuple[str, str], Sequence[Run]], tokens: Tokens) -> Line:
     held = {key: some for key, some in made.items() if some}
     if not held:
-        # Without any size there is one reason for all of them: it is refused.
-        why = "not run" if experiment.specs else "; ".join(dict.fromkeys(experiment.absent.values()))
-        return Line(experiment.figure, experiment.variant, experiment.claim, "", "", "", NOT_RUN, ("", "", ""), why, ())
+        # Without any size there is one reason for all of them: it is refused, and nobody will run it.
+        state = NOT_RUN if experiment.specs else REFUSED
+        why = NOT_RUN if experiment.specs else "; ".join(dict.fromkeys(experiment.absent.values()))
+        return Line(experiment.figure, experiment.variant, experiment.claim, "", "", "", state, ("", "", ""), why, ())
     store, profile = max(held, key=lambda key: (key[0] == "reference", PROFILES.index(key[1])))
     some = held[store, profile]
     inside, outside = zip(*map(shares, some), strict=True)
@@ -71,7 +74,7 @@ def _line(experiment: Experiment, made: Mapping[tuple[str, str], Sequence[Run]])
         _percent(longest),
         _percent(outside),
         _state(some),
-        _took(some),
+        _took(some, tokens),
         f"{profile} size, {seeds}, {store} runs",
         tuple((f"seed {run.seed}", run_page(run)) for run in some),
     )
@@ -85,15 +88,14 @@ def _state(some: Sequence[Run]) -> str:
     return LEARNED_IT if rate >= LEARNED else NOT_LEARNED
 
 
-def _took(some: Sequence[Run]) -> tuple[str, str, str]:
+def _took(some: Sequence[Run], tokens: Tokens) -> tuple[str, str, str]:
     def told(values: Sequence[float], form: str) -> str:
         known = [value for value in values if value]
         return format(median(known), form) if known else ""
 
-    tokens = [spent.number(run, "tokens_per_second") * spent.training(run) / 1e6 for run in some]
     return (
         told([spent.number(run, "parameters") for run in some], ",.0f"),
-        told(tokens, ".3g"),
+        told([tokens(run) / 1e6 for run in some], ".3g"),
         told([spent.whole(run) for run in some], ",.0f"),
     )
 

@@ -143,7 +143,7 @@ def page_of(paper: str, stores: Sequence[Store], drawn: Sequence[Drawn]) -> Page
         numbers=[
             row for row in first if row.kind == "number" and row.ours is not None and row.verdict != "settings equal"
         ],
-        experiments=lines(CATALOGUE.experiments(paper), made),
+        experiments=lines(CATALOGUE.experiments(paper), made, CATALOGUE.paper(paper).tokens or spent.tokens),
         runs=[
             (run.experiment, f"{run.profile}, seed {run.seed}, version {run.version}, {run.store}", run_page(run))
             for store in stores
@@ -195,7 +195,7 @@ def render_run(run: Run, page: Page) -> str:
         "platform": info.get("platform"),
         "precision": info.get("dtype"),
         "parameters": info.get("parameters"),
-        "seconds of training": round(spent.training(run), 1),
+        "seconds of all trainings": round(spent.training(run), 1),
         "seconds of measuring": round(spent.measuring(run), 1),
         "specification": info.get("spec_hash"),
         "set by hand": " ".join(map(str, info.get("overrides") or [])),  # type: ignore[call-overload]

@@ -1,0 +1,47 @@
+"""The token budget of a cell: what an example costs, and what the model of a finished run was trained on; no torch."""
+
+import statistics
+from collections.abc import Mapping
+from functools import cache
+
+from lengen.config.position_ids import NoPositionIds
+from lengen.config.sections import DataSpec
+from lengen.config.spec import from_dict, replace
+from lengen.records import Run
+from papers.matrix.spec import CalibratedChoice, ChosenSpec
+
+
+def step_tokens(spec: ChosenSpec) -> float:
+    """Tokens of a step, of all the trainings that share a budget: batch times an example of each.
+
+    As the budget counts: lengths and counts as often as each other, numbers with their leading zeros, no padding of a
+    batch. It is the same for all seeds, and so are the steps.
+    """
+    return sum(spec.train.batch * mean_tokens(replace(data, position_ids=NoPositionIds())) for data in spec.read())
+
+
+@cache  # most tricks write alike
+def mean_tokens(data: DataSpec) -> float:
+    """Tokens of a training example, over all trained lengths and counts, auxiliary tasks in turn."""
+    pairs = []
+    for task in (data.task, *data.hints):
+        some = replace(data, task=task, hints=())
+        counts = range(min(2, task.most), task.most + 1)
+        pairs.append(statistics.fmean(sum(some.tokens(n, m)) for n in task.trained_lengths for m in counts))
+    return statistics.fmean(pairs)
+
+
+def tokens(run: Run) -> float:
+    """Tokens that the model of a run was trained on: those of the training that was kept, of a calibrated bias of both
+    its models, and not those of rates that were tried and left."""
+    values = run.info["spec"]
+    assert isinstance(values, dict)
+    spec = from_dict(values, CalibratedChoice if "calibration" in values else ChosenSpec)
+    return _budgets(run) * spec.train.steps * step_tokens(spec)
+
+
+def _budgets(run: Run) -> float:
+    """Times the budget that the kept training had."""
+    scalars = run.info.get("scalars", {})
+    assert isinstance(scalars, Mapping)
+    return float(scalars.get("budgets", 1.0))
