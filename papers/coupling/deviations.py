@@ -27,10 +27,10 @@ DEVIATIONS = {
         "the second operand's length too, which no id of that level needs."
     ),
     "D7": (
-        "On two cores (night, cpu) models have one to four layers (those of Figure 10 that are named up to six), width "
-        "128 (in Figure 12 64 to 192, or the width its variant names), shorter operands, and train for minutes on endless data "
-        "with larger learning rates: claims are tested, numbers are not compared. Tested are the same multiples of the "
-        "trained lengths and counts as published: three times, of parity five times."
+        "On two cores (night, cpu) models have one to four layers (Figure 10's extras up to six), width 128 (Figure 12 "
+        "64 to 192), shorter operands, and train for minutes on endless data with larger learning rates: claims are "
+        "tested, numbers are not compared. Tested are the same multiples of the trained lengths and counts as "
+        "published: three times, of parity five times."
     ),
     "D8": (
         "The starting point of these settings was found with the accuracy on test lengths in view; since then depth, "
