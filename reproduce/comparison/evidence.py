@@ -244,11 +244,14 @@ def same_spec(run: Run, spec: Spec) -> bool:
 
 
 def pooled(samples: Sequence[Sample]) -> Sample:
-    """Pool experiments: counts add up; the k-th seed's value is the mean over experiments of their k-th seeds."""
+    """Pool experiments: counts of as many seeds of each add up, so that one with more seeds weighs no more; the k-th
+    seed's value is the mean over experiments of their k-th seeds."""
     if len(samples) == 1:
         return samples[0]
     count = min(len(sample.seeds) for sample in samples)
-    squares = [sample.squares for sample in samples if sample.squares is not None]
+    parts = [count / len(sample.seeds) for sample in samples]
+    numbers = [part * sample.n for part, sample in zip(parts, samples, strict=True)]
+    squares = [part * sample.squares for part, sample in zip(parts, samples, strict=True) if sample.squares is not None]
     problems: dict[str, float] = {}
     for sample in samples:
         for task, found in sample.problems.items():
@@ -256,11 +259,11 @@ def pooled(samples: Sequence[Sample]) -> Sample:
     return Sample(
         f"{len(samples)} experiments",
         tuple(sum(sample.seeds[k] for sample in samples) / len(samples) for k in range(count)),
-        sum(sample.top for sample in samples),
-        sum(sample.n for sample in samples),
+        math.fsum(part * sample.top for part, sample in zip(parts, samples, strict=True)),
+        round(sum(numbers)),
         all(sample.proportion for sample in samples),
         math.fsum(squares) if len(squares) == len(samples) else None,
-        mean_of([sample.between for sample in samples], [sample.n for sample in samples]),
+        mean_of([sample.between for sample in samples], numbers),
         samples[0].possible,
         problems,
         runs=sum(len(sample.seeds) for sample in samples),

@@ -137,6 +137,13 @@ def test_where_training_has_no_second_axis_counts_are_kinds_of_problems():
     assert found(claim(**said, counts=[2, 2]), *made, of=(sorting,)).verdict == UNTESTED
 
 
+def test_an_experiment_with_more_seeds_weighs_no_more_in_a_pool():
+    entry = claim(**EXCEEDS | {"check": "pooled", "left": ["p/f/a", "p/f/b"], "right": ["p/f/c"]})
+    c = experiment("p/f/c", declared=spec(layers=3))
+    made = [*three(A, 0.2), *(run(B, outside(1.0, 0.8), seed=seed) for seed in range(9)), *three(c, 0.0)]
+    assert found(entry, *made, of=(A, B, c)).ours == pytest.approx(0.5)
+
+
 # -- what holds by definition --------------------------------------------------------------------------------
 
 
