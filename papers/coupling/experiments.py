@@ -231,7 +231,7 @@ def _fig9(name: str, scratchpad: bool) -> Experiment:
         at_profiles(by_method(MULTIPLICATION, name, scratchpad), ByProfile(night={"train.steps": updates})),
         seeds=4,
         night=_night(scratchpad),
-        extra=EXTRA,
+        extra=SLOW if scratchpad else EXTRA,
         beyond="" if scratchpad else BEYOND_A_NIGHT,
     )
 
