@@ -335,6 +335,9 @@ def promote_command(options: argparse.Namespace) -> int:
     for run in runs:
         copy = reference.adopt(run, local, options.weights, lambda said: print(said, file=sys.stderr))
         print(f"{readable(reference.folder(copy))}" if copy else f"{run.experiment} seed {run.seed}: already there")
+        if copy and run.info.get("dirty"):
+            said = "made from a checkout with changes, which no commit holds: nobody else can make it again"
+            print(f"{run.experiment} seed {run.seed}: {said}", file=sys.stderr)
     for paper in dict.fromkeys(run.experiment.split("/")[0] for run in runs):
         _refresh_reference(paper, reference)
     _refresh_pages(reference)

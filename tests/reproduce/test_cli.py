@@ -248,6 +248,15 @@ def test_failed_runs_are_named_at_the_end(capsys, monkeypatch, tmp_path):
     assert "seed 0: exact match" in shown.out
 
 
+@pytest.mark.parametrize("dirty", [False, True])
+def test_a_run_that_no_commit_can_make_again_is_promoted_with_a_warning(results, capsys, monkeypatch, dirty):
+    monkeypatch.setattr("reproduce.store.provenance.commit", lambda: ("a" * 40, dirty))
+    assert main(["run", "toy/fig1/alpha", "--seeds", "0"]) == 0
+    capsys.readouterr()
+    assert main(["promote", "toy"]) == 0
+    assert ("toy/fig1/alpha seed 0: made from a checkout with changes" in capsys.readouterr().err) is dirty
+
+
 def test_promotion_and_solving(results, capsys, monkeypatch):
     assert main(["run", "toy/fig1/alpha", "--profile", "smoke"]) == 0
     assert main(["run", "toy/fig1/alpha"]) == 0
