@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from reproduce.comparison import score_card
 from reproduce.comparison.effects import effect, required, seeds, span
 from reproduce.comparison.rows import Row
-from reproduce.output.terminal import COLOURS, entry, table, unbroken
+from reproduce.output.terminal import COLOURS, GAP, entry, table, unbroken, width
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,6 +24,8 @@ NOTE = (
 BESIDE = "Runs made with --set beside those of the declared setting; they decide no verdict:"
 WIDEST_REQUIRED = 10
 """Characters of that column; bands take more lines."""
+NARROWEST_INTERVAL = 10
+"""Characters of a column of intervals that is broken into lines, one end in each."""
 
 
 class Line(NamedTuple):
@@ -57,7 +59,7 @@ def comparison(reference: Sequence[Row], yours: Sequence[Row], reasons: bool = F
         said = f"No claim; other published values: {len(others)}, which --format csv shows." if others else ""
         return [Text(said or "Nothing is compared there.")]
     columns = zip(HEADS, *(line for found in entries.values() for _, line in found), strict=True)
-    widths = [max(map(len, column)) for column in columns]
+    widths = _fitted([max(map(len, column)) for column in columns])
     parts: list[RenderableType] = [_lines(HEADS, widths, "bold")]
     for name, found in entries.items():
         row = found[0][0]
@@ -85,16 +87,24 @@ def _line(row: Row, whose: str) -> Line:
     return Line(f"{row.profile}{whose}", row.verdict, required(row), measured, over[0], said)
 
 
+def _fitted(widths: Sequence[int]) -> list[int]:
+    """As wide as the terminal at most: what is required and the intervals take more lines, sizes and verdicts never."""
+    found = dict(zip(Line._fields, widths, strict=True))
+    found["required"] = min(found["required"], WIDEST_REQUIRED)
+    for name in ("seeds", "examples"):
+        excess = sum(found.values()) + GAP * (len(found) - 1) - width()
+        found[name] -= max(0, min(excess, found[name] - NARROWEST_INTERVAL))
+    return list(found.values())
+
+
 def _lines(line: Line, widths: Sequence[int], style: str) -> "Table":
     """A line as a table of its own, whose columns are those of all others."""
     from rich.text import Text
 
     found = table(*line)
     found.show_header = False
-    for number, (column, width) in enumerate(zip(found.columns, widths, strict=True)):
-        wraps = number == Line._fields.index("required")
-        column.width = min(width, WIDEST_REQUIRED) if wraps else width
-        column.no_wrap = not wraps
+    for name, column, fits in zip(Line._fields, found.columns, widths, strict=True):
+        column.width, column.no_wrap = fits, name not in ("required", "examples", "seeds")
     found.add_row(*(Text(cell, style if place < 2 or line is HEADS else "") for place, cell in enumerate(line)))
     return found
 

@@ -19,6 +19,8 @@ COLOURS = {"reproduced": "green", "differs": "red", "undecided": "yellow", "unte
 """By verdict."""
 NO_BREAK = "\ue000"
 """Stands for a space at which no line may end, until it is printed: rich breaks lines at every kind of space."""
+GAP = 2
+"""Spaces between the columns of a table."""
 PIPED_WIDTH = 180
 """Characters of a line where there is no terminal."""
 
@@ -35,7 +37,7 @@ def table(*columns: str | tuple[str, Literal["left", "right"]]) -> "Table":
     """
     from rich.table import Table
 
-    made = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    made = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
     for number, column in enumerate(columns):
         name, justify = (column, "left") if isinstance(column, str) else column
         made.add_column(name, justify=justify, no_wrap=number > 0, overflow="fold")  # type: ignore[arg-type]

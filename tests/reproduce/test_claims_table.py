@@ -37,6 +37,13 @@ def test_every_verdict_is_whole_in_80_columns(verdict, capsys):
     assert any(line.startswith(f"night yours  {verdict} ") for line in lines)
 
 
+def test_wide_intervals_take_more_lines_and_leave_verdicts_whole(capsys):
+    ends = {"examples_low": -0.9999, "examples_high": 0.9999, "seeds_low": -0.9999, "seeds_high": 0.9999}
+    wide = dataclasses.replace(ROW, **ends, ours=-0.6503, published=-0.25, profile="night")
+    lines = shown(capsys, *claims_table.comparison([wide], [wide]))
+    assert any(line.split()[:4] == ["night", "yours", "reproduced", ">"] and "-65.0 %" in line for line in lines)
+
+
 def test_a_share_has_no_sign_and_other_numbers_no_percent(capsys):
     share = dataclasses.replace(ROW, scale=SHARE, seeds_low=None, seeds_high=None, seeds=1)
     number = dataclasses.replace(ROW, id="b", scale="", ours=1.6667, published=1)
