@@ -13,7 +13,7 @@ from reproduce.cli import parser
 from reproduce.commands import engines
 from reproduce.runs import slurm
 from reproduce.runs.display import Display
-from reproduce.runs.perform import Job, Order, PlanError
+from reproduce.runs.perform import USUAL, Job, Order, PlanError
 from reproduce.runs.turns import Turns
 from reproduce.store.store import Store
 from tests.reproduce import slurms
@@ -23,7 +23,8 @@ RUN = "coupling/fig3/nope-plain"
 
 
 def options(*arguments):
-    return parser().parse_args(["run", RUN, *arguments])
+    """As the command hands them on: with the profile that it takes where none is named."""
+    return parser().parse_args(["run", RUN, "--profile", USUAL, *arguments])
 
 
 def submission(tmp_path, *arguments, loggers=()):
