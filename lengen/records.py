@@ -237,3 +237,9 @@ class Run:
     def constructed(self) -> bool:
         """Nothing was trained: the weights were set by hand."""
         return not self.info["spec"]["train"]["steps"]  # type: ignore[index]
+
+    def scalar(self, name: str, other: float) -> float:
+        """A number that it wrote among its scalars; ``other`` where it wrote none of this name."""
+        scalars = self.info.get("scalars")
+        found = scalars.get(name) if isinstance(scalars, Mapping) else None
+        return float(found) if isinstance(found, int | float) else other

@@ -102,10 +102,9 @@ def on_curves(
     taken: dict[tuple[float, float], int] = {}
     for name, some in runs.items():
         for value in of(published, name, measure, mode) if some else ():
-            span = here(value, trained(some[0]))
-            if span is None:
+            if (at := here(value, trained(some[0]))) is None:
                 continue
-            first, last = span
+            first, last = at
             if last > ROOM * longest:
                 beyond = max(beyond, value.lengths[1] / value.trained[0])
                 if first > longest or value.statistic != "minimum":

@@ -1,7 +1,6 @@
 """The token budget of a cell: what an example costs, and what the model of a finished run was trained on; no torch."""
 
 import statistics
-from collections.abc import Mapping
 from functools import cache
 
 from lengen.config.position_ids import NoPositionIds
@@ -37,11 +36,4 @@ def tokens(run: Run) -> float:
     values = run.info["spec"]
     assert isinstance(values, dict)
     spec = from_dict(values, CalibratedChoice if "calibration" in values else ChosenSpec)
-    return _budgets(run) * spec.train.steps * step_tokens(spec)
-
-
-def _budgets(run: Run) -> float:
-    """Times the budget that the kept training had."""
-    scalars = run.info.get("scalars", {})
-    assert isinstance(scalars, Mapping)
-    return float(scalars.get("budgets", 1.0))
+    return run.scalar("budgets", 1.0) * spec.train.steps * step_tokens(spec)

@@ -74,7 +74,7 @@ def cells(runs: Runs, refused: Sequence[str]) -> Mapping[tuple[str, str], Cell]:
 
 def _ran(some: Sequence[Run]) -> Cell:
     """The cell of a trick on a task that it has runs of."""
-    retried = any(_scalar(run, "budgets", 1.0) > 1 for run in some)
+    retried = any(run.scalar("budgets", 1.0) > 1 for run in some)
     at_range = at_longest(some)
     if not has_learned(some):
         return Cell("untested", np.nan, len(some), retried, learned=at_range)
@@ -103,11 +103,11 @@ def shown(value: float) -> str:
 
 
 TOOK: Mapping[str, Callable[[Run], float]] = {
-    "lr": lambda run: _scalar(run, "lr", np.nan),
-    "budgets": lambda run: _scalar(run, "budgets", 1.0),
+    "lr": lambda run: run.scalar("lr", np.nan),
+    "budgets": lambda run: run.scalar("budgets", 1.0),
     "parameters": lambda run: _number(run, "parameters"),
     "tokens_of_kept_training": tokens,
-    "seconds_of_all_trainings": lambda run: _scalar(run, "seconds_of_all_trainings", np.nan),
+    "seconds_of_all_trainings": lambda run: run.scalar("seconds_of_all_trainings", np.nan),
 }
 """Columns of `table` that say what a cell took; seconds are those of one core by the clock."""
 
@@ -144,8 +144,3 @@ def learned_by(runs: Runs, trick: str) -> Mapping[str, Sequence[Run]]:
 def _table(cells: Sequence[Sequence[Run]], measure: Callable[[Run], float]) -> Scores:
     seeds = min(map(len, cells), default=0)
     return np.array([[measure(run) for run in some[:seeds]] for some in cells]).reshape(len(cells), seeds)
-
-
-def _scalar(run: Run, name: str, other: float) -> float:
-    scalars = run.info.get("scalars", {})
-    return float(scalars.get(name, other)) if isinstance(scalars, dict) else other

@@ -128,7 +128,7 @@ def _can_fail(claim: Claim, where: str, vocabulary: Vocabulary) -> None:
         if not asks:
             raise PublishedError(
                 f"{where}: {claim.measure} is a share, which lies between 0 and 1, so '{claim.relation}' holds by "
-                f"definition; give 'threshold' a share that can be missed"
+                "definition; give 'threshold' a share that can be missed"
             )
     if not isinstance(claim, Compare | Paired | Pooled) or claim.one.region != claim.other.region:
         return

@@ -118,8 +118,8 @@ def _rest(sides: Sides) -> str:
         parts.append(f"the extras, {FEWEST} seeds each ({_hours([(tested, FEWEST) for tested in sides.without])})")
     if sides.sizeless:
         many = len(sides.sizeless) > 1
-        cost = _published([item.specs.get("paper") for item in sides.sizeless])
-        parts.append(f"{len(sides.sizeless)} setting{'s' * many} without a size here: the paper profile{cost}")
+        price = _published([item.specs.get("paper") for item in sides.sizeless])
+        parts.append(f"{len(sides.sizeless)} setting{'s' * many} without a size here: the paper profile{price}")
     return ", and ".join(parts)
 
 
@@ -130,8 +130,8 @@ def _larger(trained: Sequence[Tested]) -> str:
 
 def _published(specs: Sequence[Spec | None]) -> str:
     """What three seeds of published settings cost, in brackets after a space; nothing where no paper has them."""
-    seconds = sum(FEWEST * cost(spec, "paper").total for spec in specs if spec is not None)
-    return f" ({_of(seconds, 'paper')} for {FEWEST} seeds each)" if seconds else ""
+    known = [(spec, FEWEST) for spec in specs if spec is not None]
+    return f" ({_estimated(known, 'paper')} for {FEWEST} seeds each)" if known else ""
 
 
 def _above_the_floor(claim: Claim, sides: Sides) -> int:
@@ -189,16 +189,18 @@ def runs_lacking(claim: Claim, at: Evidence) -> str:
     named = [at.experiments[name] for name in dict.fromkeys(claim.names) if name in at.experiments]
     sized = [item for item in named if at.profile in item.specs]
     missing = [(item.specs[at.profile], FEWEST - len(at.declared(item, at.profile))) for item in sized]
-    seconds = sum(max(0, count) * cost(spec, at.profile).total for spec, count in missing)
-    return f"{FEWEST} seeds each, at the {at.profile} profile ({_of(seconds, at.profile)})" if seconds else ""
+    if all(count <= 0 for _, count in missing):
+        return ""
+    return f"{FEWEST} seeds each, at the {at.profile} profile ({_estimated(missing, at.profile)})"
 
 
 def _hours(runs: Sequence[tuple[Tested, float]]) -> str:
-    """What so many more runs of each take, as estimated."""
-    seconds = sum(max(0.0, count) * cost(tested.spec, tested.profile).total for tested, count in runs)
-    return _of(seconds, runs[0][0].profile if runs else "")
+    """What so many more runs of each take, all at one profile."""
+    return _estimated([(tested.spec, count) for tested, count in runs], runs[0][0].profile if runs else "")
 
 
-def _of(seconds: float, profile: str) -> str:
-    hours, unit = seconds / 3600, "GPU" if profile == "paper" else "core"
+def _estimated(runs: Sequence[tuple[Spec, float]], profile: str) -> str:
+    """Hours that so many runs of each take, as estimated, and of what; fewer than none take nothing."""
+    hours = sum(max(0.0, count) * cost(spec, profile).total for spec, count in runs) / 3600
+    unit = "GPU" if profile == "paper" else "core"
     return f"{hours:.0f} {unit}-hours" if hours >= 10 else f"{hours:.2g} {unit}-hours"

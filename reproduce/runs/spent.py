@@ -5,7 +5,7 @@ from lengen.records import Run
 
 def training(run: Run) -> float:
     """Seconds of all its trainings, those included that were tried and left."""
-    return max(_kept(run), _scalar(run, "seconds_of_all_trainings"))
+    return max(_kept(run), run.scalar("seconds_of_all_trainings", 0.0))
 
 
 def _kept(run: Run) -> float:
@@ -14,7 +14,7 @@ def _kept(run: Run) -> float:
     Before checkpoints kept the time, ``seconds_training`` of an interrupted run had those of its last process alone;
     seconds a step, times steps, tell them.
     """
-    return max(number(run, "seconds_training"), _scalar(run, "steps") * number(run, "seconds_per_step"))
+    return max(number(run, "seconds_training"), run.scalar("steps", 0.0) * number(run, "seconds_per_step"))
 
 
 def tokens(run: Run) -> float:
@@ -36,11 +36,4 @@ def whole(run: Run) -> float:
 def number(run: Run, name: str) -> float:
     """A number of run.json; 0 where it holds none."""
     value = run.info.get(name)
-    return value if isinstance(value, int | float) else 0.0
-
-
-def _scalar(run: Run, name: str) -> float:
-    """One of the scalars of run.json; 0 where it has none of this name."""
-    scalars = run.info.get("scalars")
-    value = scalars.get(name) if isinstance(scalars, dict) else None
     return value if isinstance(value, int | float) else 0.0
