@@ -12,7 +12,7 @@ from reproduce.comparison.rows import CHECKED
 from reproduce.output import terminal
 from reproduce.runs import perform as runner
 from reproduce.runs.accuracy import accuracies
-from reproduce.runs.catalogue import CATALOGUE, narrowed
+from reproduce.runs.catalogue import CATALOGUE, USUAL, narrowed, usual_profile
 from reproduce.runs.display import Display, counter
 from reproduce.runs.estimate import cost, cost_on, in_words, makespan, usable_cores
 from reproduce.runs.perform import Job, Order, Plan, PlanError, Report
@@ -29,11 +29,10 @@ def run_command(options: argparse.Namespace) -> int:
     engines.check(options)
     selected = narrowed(CATALOGUE.select(options.selector), options.task, options.tricks)
     if options.profile is None:
-        options.profile = runner.usual_profile(selected)
-        if options.profile != runner.USUAL:
+        options.profile = usual_profile(selected)
+        if options.profile != USUAL:
             print(
-                f"there is no {runner.USUAL} size of these: taking --profile {options.profile}, the only one beside "
-                "smoke",
+                f"there is no {USUAL} size of these: taking --profile {options.profile}, the only one beside smoke",
                 file=sys.stderr,
             )
     part = "/" in options.selector.strip("/") or bool(options.task or options.tricks)

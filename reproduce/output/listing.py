@@ -13,7 +13,7 @@ from lengen.records import Run
 from reproduce.comparison import score_card
 from reproduce.comparison.rows import CHECKED, Row
 from reproduce.output.terminal import COLOURS, entry, table
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.runs.catalogue import CATALOGUE, usual_profile
 from reproduce.runs.estimate import cost, in_words, makespan
 
 if TYPE_CHECKING:
@@ -137,29 +137,39 @@ def figures(
         drawn: the figures of the paper, whose titles say what they show.
         rows: ``paper/figure`` -> of the last comparison what rests on it.
     """
-    found = table("figure", "claims", ("variants", "right"), ("has run", "right"), ("cpu time\none by one", "right"))
+    found = table("figure", "claims", ("variants", "right"), ("has run", "right"), ("time\none by one", "right"))
     titles = {figure.name: figure.title for figure in drawn}
     for name, items in groups.items():
         title = titles.get(name.partition("/")[2], items[0].place)
         claims = verdicts(score_card.score(rows.get(name, [])))
         run = sum(_has_run(item, CHECKED, stores) for item in items)
-        seconds = _seconds([item for item in items if "cpu" in item.specs], "cpu")
-        time = in_words(sum(seconds)) if seconds else "-"
-        found.add_row(entry(name, title), claims, str(len(items)), str(run), time)
+        found.add_row(entry(name, title), claims, str(len(items)), str(run), _time(items))
     return found
 
 
 def variants(chosen: Sequence[Experiment], stores: Mapping[str, Held]) -> "Table":
     """A row per variant: its name, what is claimed of it where, time, and the seeds at each size that a store holds.
 
-    ``stores`` by name.
+    Where every variant has a remark, the one that most have is the table's caption instead. ``stores`` by name.
     """
-    found = table("variant", ("time at\ncpu size", "right"), *stores)
-    for item in chosen:
-        time = in_words(cost(item.specs["cpu"], "cpu").total) if "cpu" in item.specs else "-"
-        cell = entry(item.name, f"{item.place}:{_remark(item)} {item.claim}")
-        found.add_row(cell, time, *(_seeds(item, store) for store in stores.values()))
+    remarks = [_remark(item) for item in chosen]
+    usual, times = Counter(remarks).most_common(1)[0]
+    found = table("variant", ("time", "right"), *stores)
+    if all(remarks) and times > 1 and len(remarks) < 2 * times:
+        found.caption = usual if times == len(remarks) else f"All without a remark in brackets: {usual}"
+        found.caption_justify = "left"
+    for item, remark in zip(chosen, remarks, strict=True):
+        said = f" [{remark}]" if remark and not (found.caption and remark == usual) else ""
+        cell = entry(item.name, f"{item.place}:{said} {item.claim}")
+        found.add_row(cell, _time([item]), *(_seeds(item, store) for store in stores.values()))
     return found
+
+
+def _time(items: Sequence[Experiment]) -> str:
+    """What the runs of these experiments take one by one, at the size that `run` takes where none is named."""
+    profile = usual_profile(items)
+    seconds = _seconds([item for item in items if profile in item.specs], profile)
+    return f"{in_words(sum(seconds))} {profile}" if seconds else "-"
 
 
 def _seeds(item: Experiment, store: Held) -> str:
@@ -175,8 +185,8 @@ def _seeds(item: Experiment, store: Held) -> str:
 def _remark(item: Experiment) -> str:
     """Why an experiment has no cpu size, whose run it shares there, or why a run of the paper leaves it out."""
     if "cpu" not in item.specs:
-        return f" [not at cpu size: {item.absent.get('cpu', 'not declared')}]"
+        return f"not at cpu size: {item.absent.get('cpu', 'not declared')}"
     shared = CATALOGUE.home(item, "cpu")
     if shared.name != item.name:
-        return f" [at cpu size the run of {shared.name}]"
-    return f" [{item.extra['cpu']}]" if "cpu" in item.extra else ""
+        return f"at cpu size the run of {shared.name}"
+    return item.extra.get("cpu", "")

@@ -16,6 +16,8 @@ from lengen.records import Run
 from reproduce.store.store import Store
 
 WILDCARDS = frozenset("*?[")
+USUAL = "cpu"
+"""Profile of a command that names none, where its experiments have that size or a choice of others."""
 
 
 class SelectorError(ValueError):
@@ -45,6 +47,13 @@ def narrowed(
         if patterns:
             chosen = [item for item in chosen if any(fnmatch.fnmatchcase(getattr(item, part), one) for one in patterns)]
     return tuple(chosen)
+
+
+def usual_profile(chosen: Sequence[Experiment]) -> str:
+    """The profile of a command that names none: `USUAL`, or the only size for a core that the experiments have beside
+    smoke. Published sizes, which take days of a GPU, are asked for by name."""
+    sizes = {profile for experiment in chosen for profile in experiment.specs} - {"smoke"}
+    return sizes.pop() if len(sizes) == 1 and sizes != {"paper"} else USUAL
 
 
 class Catalogue:

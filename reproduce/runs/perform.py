@@ -32,10 +32,6 @@ FULL = 4 * 2**20
 """Bytes below which a disk counts as full: writers of checkpoints do not always say so."""
 
 
-USUAL = "cpu"
-"""Profile of a command that names none, where its experiments have that size or a choice of others."""
-
-
 class PlanError(ValueError):
     """Nothing to run; the message says why."""
 
@@ -117,13 +113,6 @@ class Report:
     """Finished runs of the plan, those of earlier commands included, in its order."""
     failures: dict[str, str] = field(default_factory=dict)
     """Name of a failed run -> sentence."""
-
-
-def usual_profile(chosen: Sequence[Experiment]) -> str:
-    """The profile of a command that names none: `USUAL`, or the only size for a core that the experiments have beside
-    smoke. Published sizes, which take days of a GPU, are asked for by name."""
-    sizes = {profile for experiment in chosen for profile in experiment.specs} - {"smoke"}
-    return sizes.pop() if len(sizes) == 1 and sizes != {"paper"} else USUAL
 
 
 def plan(

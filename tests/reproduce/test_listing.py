@@ -1,8 +1,11 @@
 """What list shows: papers with their verdicts, figures of a paper, variants of a figure; and the rows it takes them
 from."""
 
+import re
+
 import pytest
 
+from papers.matrix.experiments import HOURS
 from reproduce.cli import main
 from reproduce.comparison import compare
 from reproduce.comparison.score_card import SHOWN
@@ -34,12 +37,25 @@ def test_papers_then_figures_then_variants(results, capsys):
     assert any(line.split() == ["paper1", "toy", "none", "none", "cpu", "1", "s", "2", "of", "3"] for line in papers)
     assert any(line.split() == ["On", "toys", "paper", "2", "min", "0", "of", "4"] for line in papers)
     figures = lines(capsys, "toy")
-    assert ["toy/fig1", "none", "2", "1", "2", "s"] in [line.split() for line in figures]
+    assert ["toy/fig1", "none", "2", "1", "2", "s", "cpu"] in [line.split() for line in figures]
     assert ["toy/fig3", "none", "1", "0", "-"] in [line.split() for line in figures]
     assert "  adding" in figures and figures == lines(capsys, "paper1")
     variants = lines(capsys, "toy/fig2")
-    assert ["toy/fig2/gamma", "1", "s", "-", "cpu", "1"] in [line.split() for line in variants]
+    assert ["toy/fig2/gamma", "1", "s", "cpu", "-", "cpu", "1"] in [line.split() for line in variants]
     assert "  Figure 1: [at cpu size the run of toy/fig1/alpha] it adds" in variants
+
+
+def test_what_most_variants_lack_is_said_once_and_time_is_that_of_the_size_that_runs(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "180")
+    sorting = lines(capsys, "matrix/sorting")
+    assert sorting[-1] == f"All without a remark in brackets: not at cpu size: {HOURS}"
+    assert sum(HOURS in line for line in sorting) == 1
+    assert any("[not at cpu size: refused: " in line for line in sorting)
+    plain = next(line for line in sorting if "sorting/plain" in line)
+    assert re.fullmatch(r"matrix/sorting/plain +[\d.]+ (min|h) night .*", plain)
+    assert lines(capsys, "matrix/addition")[-1] == f"not at cpu size: {HOURS}"
+    mixed = lines(capsys, "matrix/successor")
+    assert any(f"[{HOURS}]" in line for line in mixed) and mixed[-1].startswith("  "), "some have cpu: no caption"
 
 
 def test_wildcards_name_papers_figures_and_variants(results, capsys):

@@ -18,10 +18,10 @@ from lengen.config.part import SettingError
 from lengen.progress import Progress
 from reproduce.runs import estimate, executors
 from reproduce.runs import perform as runner
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.runs.catalogue import CATALOGUE, usual_profile
 from reproduce.runs.display import Display, Forecast
 from reproduce.runs.executors import Local, throttled
-from reproduce.runs.perform import FatalError, Job, JobError, Order, PlanError, plan, usual_profile
+from reproduce.runs.perform import FatalError, Job, JobError, Order, PlanError, plan
 from reproduce.store.store import Store
 from tests.reproduce.fakes import (
     SPEC,

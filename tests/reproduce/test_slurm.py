@@ -12,8 +12,9 @@ from reproduce import cli
 from reproduce.cli import parser
 from reproduce.commands import engines
 from reproduce.runs import slurm
+from reproduce.runs.catalogue import USUAL
 from reproduce.runs.display import Display
-from reproduce.runs.perform import USUAL, Job, Order, PlanError
+from reproduce.runs.perform import Job, Order, PlanError
 from reproduce.runs.turns import Turns
 from reproduce.store.store import Store
 from tests.reproduce import slurms
