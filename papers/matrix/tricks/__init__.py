@@ -1,43 +1,37 @@
 """The table of tricks. A trick is a function from the plain setting of a task to its own; it refuses what makes no
-sense for a task. To add one: a function with its source in the docstring, its file in the import here, and a line."""
+sense for a task. To add one: a file with the function, its source in the docstring, and a line here."""
 
 from collections.abc import Callable
+from importlib import import_module
 
 from papers.matrix.spec import ChosenSpec
-from papers.matrix.tricks import attention, formats, pairs, positions, procedures
+
+FILES: dict[str, tuple[str, ...]] = {
+    "positions": (
+        "plain",
+        "learned",
+        "sinusoidal",
+        "rope",
+        "alibi",
+        "fire",
+        "shaw",
+        "randomised-rope",
+        "randomised-learned",
+        "abacus",
+        "coupled",
+        "coupled-2",
+    ),
+    "formats": ("reversed", "zero-padded", "spaces", "spaces-sinusoidal", "scratchpad", "index-hints", "subtasks"),
+    "attention": ("tempered", "ssmax", "window", "abc", "hard-alibi"),
+    "procedures": ("hint", "association", "looped"),
+    "pairs": ("coupled-scratchpad", "window-cyclic", "reversed-fire-randomised", "abacus-looped"),
+}
+"""File of this folder -> its columns of the matrix, by their names in experiments: `window-cyclic` is the function
+`window_cyclic` there."""
 
 Trick = Callable[[ChosenSpec], ChosenSpec]
 TRICKS: dict[str, Trick] = {
-    "plain": positions.plain,
-    "learned": positions.learned,
-    "sinusoidal": positions.sinusoidal,
-    "rope": positions.rope,
-    "alibi": positions.alibi,
-    "fire": positions.fire,
-    "shaw": positions.shaw,
-    "randomised-rope": positions.randomised_rope,
-    "randomised-learned": positions.randomised_learned,
-    "abacus": positions.abacus,
-    "coupled": positions.coupled,
-    "coupled-2": positions.coupled_2,
-    "reversed": formats.reversed_answer,
-    "zero-padded": formats.zero_padded,
-    "spaces": formats.spaces,
-    "spaces-sinusoidal": formats.spaces_sinusoidal,
-    "scratchpad": formats.scratchpad,
-    "index-hints": formats.index_hints,
-    "subtasks": formats.subtasks,
-    "tempered": attention.tempered,
-    "ssmax": attention.ssmax,
-    "window": attention.window,
-    "abc": attention.abc,
-    "hard-alibi": attention.hard_alibi,
-    "hint": procedures.hint,
-    "association": procedures.association,
-    "looped": procedures.looped,
-    "coupled-scratchpad": pairs.coupled_scratchpad,
-    "window-cyclic": attention.window_cyclic,
-    "reversed-fire-randomised": pairs.reversed_fire_randomised,
-    "abacus-looped": pairs.abacus_looped,
+    name: getattr(import_module(f"{__name__}.{file}"), name.replace("-", "_"))
+    for file, names in FILES.items()
+    for name in names
 }
-"""Columns of the matrix, by their names in experiments."""

@@ -1,19 +1,15 @@
 """Tricks inside attention, without positions. Each docstring: what it is, its source, and what the source reports."""
 
 from lengen.config.attention_biases import HardALiBi, Lines, LineWindow
-from lengen.config.encodings import Learned
 from lengen.config.formats import Linear
 from lengen.config.model import Decoder, Tempered
 from lengen.config.overlay import overlay
-from lengen.config.position_ids import Cyclic
 from lengen.config.tasks import Copy, NByOne, Parity, Reverse, Successor, Task, TwoOperandAddition
-from papers.matrix.settings import Refused, encoded, lowest_first
+from papers.matrix.settings import Refused, lowest_first
 from papers.matrix.spec import CalibratedChoice, CalibrationSpec, ChosenSpec
 
 START = 0.3
 """Initial factor of tempered logits: near 1 at the trained lengths, whose logarithm is about 3."""
-PERIOD = 3
-"""Period of cyclic ids, as published."""
 
 
 def tempered(spec: ChosenSpec) -> ChosenSpec:
@@ -119,11 +115,3 @@ def hard_alibi(spec: ChosenSpec) -> ChosenSpec:
     """
     heads = tuple(range(1, spec.model.heads // 2 + 1))
     return overlay(spec, {"model.architecture": Decoder(HardALiBi(heads))})
-
-
-def window_cyclic(spec: ChosenSpec) -> ChosenSpec:
-    """The windows with ids 0, 1, 2, 0, 1, 2, ...
-
-    "From Interpolation to Extrapolation", Table 3: right at 50 digits for parity, the successor, addition and N x 1.
-    """
-    return encoded(window(spec), Learned(), Cyclic(PERIOD))

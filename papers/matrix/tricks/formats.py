@@ -11,7 +11,7 @@ SPACES = 0.5
 """Most spaces, as a share of a query's tokens; the thesis's ratio."""
 
 
-def reversed_answer(spec: ChosenSpec) -> ChosenSpec:
+def reversed(spec: ChosenSpec) -> ChosenSpec:
     """The answer begins with the units, as a carry goes.
 
     Lee et al. 2023 (2307.03381): addition is learned from fewer examples. "Length Generalization on Multi-Digit Integer

@@ -1,13 +1,17 @@
 """Tricks that their sources put together. Each docstring: what it is, its source, and what the source reports."""
 
-from lengen.config.encodings import Fire
+from lengen.config.encodings import Fire, Learned
 from lengen.config.overlay import overlay
-from lengen.config.position_ids import Randomised
+from lengen.config.position_ids import Cyclic, Randomised
 from papers.matrix.settings import encoded, longest
 from papers.matrix.spec import ChosenSpec
-from papers.matrix.tricks.formats import reversed_answer, scratchpad
+from papers.matrix.tricks import formats
+from papers.matrix.tricks.attention import window
 from papers.matrix.tricks.positions import abacus, coupled, coupled_2
 from papers.matrix.tricks.procedures import looped
+
+PERIOD = 3
+"""Period of cyclic ids, as published."""
 
 
 def coupled_scratchpad(spec: ChosenSpec) -> ChosenSpec:
@@ -16,10 +20,18 @@ def coupled_scratchpad(spec: ChosenSpec) -> ChosenSpec:
     "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count", Figure 1 and Section 4.3: some of
     30 operands of 30 digits from 10 of 10; Figure 3 and Section 3.2: the answer of parity to 100 bits.
     """
-    spec = scratchpad(spec)
+    spec = formats.scratchpad(spec)
     if spec.data.task.most > 1:
         return coupled_2(overlay(spec, {"data.format": {"pad_query": True, "pad_response": True}}))
     return coupled(spec)
+
+
+def window_cyclic(spec: ChosenSpec) -> ChosenSpec:
+    """The windows with ids 0, 1, 2, 0, 1, 2, ...
+
+    "From Interpolation to Extrapolation", Table 3: right at 50 digits for parity, the successor, addition and N x 1.
+    """
+    return encoded(window(spec), Learned(), Cyclic(PERIOD))
 
 
 def reversed_fire_randomised(spec: ChosenSpec) -> ChosenSpec:
@@ -27,7 +39,7 @@ def reversed_fire_randomised(spec: ChosenSpec) -> ChosenSpec:
 
     Zhou et al. 2024 (2402.09371): with index hints sums of 100 digits from 40, in some seeds.
     """
-    spec = reversed_answer(spec)
+    spec = formats.reversed(spec)
     return encoded(spec, Fire(), Randomised(longest(spec)))
 
 
