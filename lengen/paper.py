@@ -1,13 +1,15 @@
 """A paper as one object: what it declares, loaded when it is asked for; the standard library alone.
 
 Each folder ``papers/<name>`` offers its object as ``PAPER`` in ``__init__.py``. Everything that takes time to load
-stands behind a function that imports it, so that all papers can be named before anything is installed.
+stands behind a function that imports it (`later`), so that all papers can be named before anything is installed.
 """
 
+import functools
+import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lengen.config.experiment import Experiment, Figure, Runs
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
     from lengen.measures import Family, Measure, Region
     from lengen.records import Run
     from lengen.timing import Benchmark, Workload
+
+
+def later(place: str) -> Callable[[], Any]:
+    """What stands at ``module:name``, imported when it is asked for."""
+    return functools.partial(pkgutil.resolve_name, place)
 
 
 @dataclass(frozen=True, kw_only=True)

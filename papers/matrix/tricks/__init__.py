@@ -1,8 +1,8 @@
 """The table of tricks. A trick is a function from the plain setting of a task to its own; it refuses what makes no
 sense for a task. To add one: a file with the function, its source in the docstring, and a line here."""
 
+import pkgutil
 from collections.abc import Callable
-from importlib import import_module
 
 from papers.matrix.spec import ChosenSpec
 
@@ -31,7 +31,7 @@ FILES: dict[str, tuple[str, ...]] = {
 
 Trick = Callable[[ChosenSpec], ChosenSpec]
 TRICKS: dict[str, Trick] = {
-    name: getattr(import_module(f"{__name__}.{file}"), name.replace("-", "_"))
+    name: pkgutil.resolve_name(f"{__name__}.{file}:{name.replace('-', '_')}")
     for file, names in FILES.items()
     for name in names
 }
