@@ -1,9 +1,10 @@
-"""Which tricks carry each task furthest, as lines of Markdown for a page: a task a line."""
+"""Which tricks carry each task furthest, and which help over all tasks, as lines of Markdown for a page."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from lengen.config.experiment import Runs
+from papers.matrix.aggregates import BASELINE, Aggregate, aggregates
 from papers.matrix.measures import RIGHT
 from papers.matrix.scores import Cell, cells
 from papers.matrix.tasks import TASKS
@@ -11,13 +12,15 @@ from papers.matrix.tasks import TASKS
 PROFILE = "night"
 LEVELS = 2
 """So many of the largest multiples are listed, each with its tricks."""
+EVEN = 0.5
+"""Probability of improvement of what is neither better nor worse."""
 NAMED = 3
 """Tricks that are named at one multiple; the others are counted."""
 
 
 def summary(runs: Runs, refused: Sequence[str]) -> str:
     """A table of the tasks: how many tricks learned the trained range, and which went furthest beyond it; below it how
-    much of the matrix has run."""
+    much of the matrix has run, and which tricks help over tasks."""
     found = {place: cell for place, cell in cells(runs, refused).items() if cell.state != "refused"}
     lines = ["| task, trained to | learned by | furthest, in trained lengths |", "|---|---|---|"]
     for task, row in TASKS.items():
@@ -28,7 +31,39 @@ def summary(runs: Runs, refused: Sequence[str]) -> str:
         by = f"{len(learned)} of {len(ran)} tricks{left}"
         lines.append(f"| {row.name}, {row.trained[PROFILE]} | {by} | {furthest(learned) if ran else 'not run'} |")
     solved = f"exact match of at least {RIGHT:g}, median over seeds"
-    return "\n".join([*lines, "", f"Furthest: {solved}; {coverage(found)}."])
+    told = f"Furthest: {solved}; {coverage(found)}. {beside_plain(aggregates(runs))}"
+    return "\n".join([*lines, "", told.rstrip()])
+
+
+def beside_plain(found: Sequence[Aggregate]) -> str:
+    """Which tricks beat the plain decoder beyond the trained lengths, over the tasks that both learned, and which fall
+    behind it: where the whole interval of the probability of improvement lies on one side of a half.
+
+    >>> from math import nan
+    >>> from lengen.intervals import Interval
+    >>> unknown = Interval(nan, nan)
+    >>> plain = Aggregate("plain", 8, frozenset(("copy", "sorting")), 3, 0.2, unknown, 0, nan, unknown)
+    >>> abc = plain._replace(trick="abc", beside=2, improves=1.0, improves_between=Interval(1.0, 1.0))
+    >>> rope = abc._replace(trick="rope", improves=0.2, improves_between=Interval(0.1, 0.3))
+    >>> once = abc._replace(trick="fire", improves_between=unknown)
+    >>> beside_plain([plain, abc, rope, once])
+    'Beyond the trained lengths, on tasks that both learned: better than plain abc; worse rope; undecided 1.'
+    >>> beside_plain([plain, once])
+    'Beyond the trained lengths, on tasks that both learned: undecided 1.'
+    >>> beside_plain([plain])
+    ''
+    """
+    others = sorted((one for one in found if one.beside), key=lambda one: -one.improves)
+    better = [one.trick for one in others if one.improves_between[0] > EVEN]
+    worse = [one.trick for one in reversed(others) if one.improves_between[1] < EVEN]
+    left = len(others) - len(better) - len(worse)
+    parts = [
+        f"better than {BASELINE} {_listed(better)}" * bool(better),
+        f"worse {_listed(worse)}" * bool(worse),
+        f"undecided {left}" * bool(left),
+    ]
+    told = "; ".join(filter(None, parts))
+    return f"Beyond the trained lengths, on tasks that both learned: {told}." if told else ""
 
 
 def coverage(found: Mapping[tuple[str, str], Cell]) -> str:
