@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def later(place: str) -> Callable[[], Any]:
-    """What stands at ``module:name``, imported when it is asked for."""
+    """What stands at ``module:name``, or a whole ``module``, imported when it is asked for."""
     return functools.partial(pkgutil.resolve_name, place)
 
 

@@ -7,7 +7,6 @@ the text and the authors' code do differently. Equal specifications are one run,
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import ModuleType
 
 from lengen.config.experiment import PROFILES, Experiment, Figure, figure_of
 from lengen.config.spec import Spec
@@ -20,6 +19,7 @@ from lengen.config.tasks import (
     RunningXor,
     Successor,
 )
+from lengen.paper import later
 from papers.bias_calibration.profiles import Kind, Profile, profile
 from papers.bias_calibration.settings import (
     CODE,
@@ -351,13 +351,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 ABC = tuple(item for item in TABLE1 if item.variant.endswith("-abc") and not item.variant.startswith("n-by-one"))
 
 
-def _figures() -> ModuleType:
-    """The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
-    from papers.bias_calibration import figures
-
-    return figures
-
-
+_figures = later("papers.bias_calibration.figures")
+"""The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
 FIGURES: tuple[Figure, ...] = (
     figure_of(
         "table1",

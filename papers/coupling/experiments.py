@@ -7,7 +7,6 @@ coincide.
 """
 
 from collections.abc import Mapping
-from types import ModuleType
 from typing import Any
 
 from lengen.config.experiment import Experiment, Figure, constructed, figure_of
@@ -16,6 +15,7 @@ from lengen.config.profiles import ByProfile, at_profiles
 from lengen.config.sections import NUMBER_FORMATS
 from lengen.config.spec import Spec
 from lengen.config.tasks import Addition
+from lengen.paper import later
 from papers.coupling.profiles import (
     ADDITION,
     ATTENTION,
@@ -405,13 +405,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 )
 
 
-def _figures() -> ModuleType:
-    """The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
-    from papers.coupling import figures
-
-    return figures
-
-
+_figures = later("papers.coupling.figures")
+"""The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
 FIGURES: tuple[Figure, ...] = (
     figure_of(
         "fig1",

@@ -1,11 +1,11 @@
 """Every cell of the matrix: each trick on each task, at each size; plain data, no torch."""
 
 import inspect
-from types import ModuleType
 
 from lengen.config.experiment import PROFILES, Experiment, Figure, figure_of
 from lengen.config.part import SettingError
 from lengen.config.spec import check
+from lengen.paper import later
 from papers.matrix.settings import budgeted, plain
 from papers.matrix.spec import ChosenSpec
 from papers.matrix.tasks import TASKS
@@ -69,27 +69,12 @@ def refused(experiment: Experiment) -> bool:
 REFUSED = tuple(item.name for item in EXPERIMENTS if refused(item))
 
 
-def _figures() -> ModuleType:
-    """The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
-    from papers.matrix import figures
-
-    return figures
-
-
-def _scores() -> ModuleType:
-    """What the cells say, loaded when it is asked for."""
-    from papers.matrix import scores
-
-    return scores
-
-
-def _aggregates() -> ModuleType:
-    """What the tricks come to over tasks, loaded when it is asked for."""
-    from papers.matrix import aggregates
-
-    return aggregates
-
-
+_figures = later("papers.matrix.figures")
+"""The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
+_scores = later("papers.matrix.scores")
+"""What the cells say, loaded when it is asked for."""
+_aggregates = later("papers.matrix.aggregates")
+"""What the tricks come to over tasks, loaded when it is asked for."""
 FIGURES: tuple[Figure, ...] = (
     figure_of(
         "reach",

@@ -8,7 +8,6 @@ under the first of their names.
 """
 
 from collections.abc import Mapping
-from types import ModuleType
 
 from lengen.config import (
     SUBTASKS,
@@ -28,6 +27,7 @@ from lengen.config.experiment import PROFILES, Experiment, Figure, figure_of
 from lengen.config.overlay import Changes
 from lengen.config.profiles import ByProfile, at_profiles
 from lengen.config.spec import Spec
+from lengen.paper import later
 from papers.random_spaces.profiles import (
     ATTENTION,
     BASE,
@@ -365,13 +365,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 MIXES = tuple(item for item in TABLE43 if "-mix-" in item.name)
 
 
-def _figures() -> ModuleType:
-    """The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
-    from papers.random_spaces import figures
-
-    return figures
-
-
+_figures = later("papers.random_spaces.figures")
+"""The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
 FIGURES: tuple[Figure, ...] = (
     figure_of(
         "fig4.1",

@@ -6,7 +6,6 @@ and 2), adding one (Table 3). Equal specifications are one run, stored under the
 """
 
 from collections.abc import Mapping
-from types import ModuleType
 
 import msgspec
 
@@ -17,6 +16,7 @@ from lengen.config.part import Part
 from lengen.config.profiles import ByProfile, at_profiles
 from lengen.config.sections import NUMBER_FORMATS
 from lengen.config.spec import Spec
+from lengen.paper import later
 from papers.task_hinting.profiles import ADDING_ONE, BASE, FOUR_TASKS, PROBED, SIZED, SIZES, TWICE
 from papers.task_hinting.spec import ProbedSpec, ProbeSpec
 from papers.task_hinting.theorem import largest_length, theorem
@@ -372,13 +372,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 )
 
 
-def _figures() -> ModuleType:
-    """The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
-    from papers.task_hinting import figures
-
-    return figures
-
-
+_figures = later("papers.task_hinting.figures")
+"""The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
 FIGURES: tuple[Figure, ...] = (
     figure_of(
         "fig3.2",

@@ -154,12 +154,13 @@ def variants(chosen: Sequence[Experiment], stores: Mapping[str, Held]) -> "Table
     """
     remarks = [_remark(item) for item in chosen]
     usual, times = Counter(remarks).most_common(1)[0]
+    shared = usual if all(remarks) and times > 1 and len(remarks) < 2 * times else ""
     found = table("variant", ("time", "right"), *stores)
-    if all(remarks) and times > 1 and len(remarks) < 2 * times:
-        found.caption = usual if times == len(remarks) else f"All without a remark in brackets: {usual}"
+    if shared:
+        found.caption = shared if times == len(remarks) else f"All without a remark in brackets: {shared}"
         found.caption_justify = "left"
     for item, remark in zip(chosen, remarks, strict=True):
-        said = f" [{remark}]" if remark and not (found.caption and remark == usual) else ""
+        said = "" if remark in ("", shared) else f" [{remark}]"
         cell = entry(item.name, f"{item.place}:{said} {item.claim}")
         found.add_row(cell, _time([item]), *(_seeds(item, store) for store in stores.values()))
     return found
