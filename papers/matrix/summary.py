@@ -47,23 +47,28 @@ def beside_plain(found: Sequence[Aggregate]) -> str:
     >>> rope = abc._replace(trick="rope", improves=0.2, improves_between=Interval(0.1, 0.3))
     >>> once = abc._replace(trick="fire", improves_between=unknown)
     >>> beside_plain([plain, abc, rope, once])
-    'Beyond the trained lengths, on tasks that both learned: better than plain abc; worse rope; undecided 1.'
+    'Beyond the trained lengths (brackets: tasks both learned): better than plain abc (2); worse rope (2); undecided 1.'
     >>> beside_plain([plain, once])
-    'Beyond the trained lengths, on tasks that both learned: undecided 1.'
+    'Beyond the trained lengths (brackets: tasks both learned): undecided 1.'
     >>> beside_plain([plain])
     ''
     """
-    others = sorted((one for one in found if one.beside), key=lambda one: -one.improves)
-    better = [one.trick for one in others if one.improves_between[0] > EVEN]
-    worse = [one.trick for one in reversed(others) if one.improves_between[1] < EVEN]
+    others = sorted((one for one in found if one.beside), key=lambda one: (-one.beside, -one.improves))
+    better = [one for one in others if one.improves_between[0] > EVEN]
+    worse = [one for one in others if one.improves_between[1] < EVEN]
     left = len(others) - len(better) - len(worse)
     parts = [
-        f"better than {BASELINE} {_listed(better)}" * bool(better),
-        f"worse {_listed(worse)}" * bool(worse),
+        f"better than {BASELINE} {_with_tasks(better)}" * bool(better),
+        f"worse {_with_tasks(worse)}" * bool(worse),
         f"undecided {left}" * bool(left),
     ]
     told = "; ".join(filter(None, parts))
-    return f"Beyond the trained lengths, on tasks that both learned: {told}." if told else ""
+    return f"Beyond the trained lengths (brackets: tasks both learned): {told}." if told else ""
+
+
+def _with_tasks(some: Sequence[Aggregate]) -> str:
+    """All of them, each with the number of tasks it is compared on: beating one task is not helping everywhere."""
+    return ", ".join(f"{one.trick} ({one.beside})" for one in some)
 
 
 def coverage(found: Mapping[tuple[str, str], Cell]) -> str:

@@ -245,8 +245,8 @@ def test_a_summary_says_of_every_task_who_learned_it_and_who_went_furthest():
     )
     told = "5 of 208 cells have run (1 with 1 seed, 4 with 3 seeds)"
     assert lines[-1] == (
-        f"Furthest: exact match of at least 0.9, median over seeds; {told}. Beyond the trained lengths, on tasks "
-        "that both learned: better than plain fire, rope, abc."
+        f"Furthest: exact match of at least 0.9, median over seeds; {told}. Beyond the trained lengths "
+        "(brackets: tasks both learned): better than plain fire (1), rope (1), abc (1)."
     )
     none = summary(runs("copy", {"plain": 1}, seeds=1), REFUSED).splitlines()
     assert "| copy, 8 | 1 of 1 tricks, 23 to run | none goes beyond it |" in none
