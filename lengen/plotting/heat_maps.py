@@ -121,7 +121,7 @@ def heat_table(
     if unlearned:
         others = np.isin(np.arange(len(values)), list(unlearned), invert=True)
         masked = np.where(others[:, None], np.nan, values)
-        axes.imshow(np.ma.masked_invalid(masked), cmap=GREY, vmin=0, vmax=1, aspect="auto", interpolation="none")
+        axes.imshow(np.ma.masked_invalid(masked), cmap=GREY, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
         for text in axes.texts:
             if round(text.get_position()[1]) in unlearned:
                 text.set_color("black")
@@ -161,8 +161,8 @@ def _cells(
     colours, least = look
     if hatched:
         axes.patch.set(facecolor="0.94", edgecolor="0.6", hatch="/////")
-    # "none" keeps one pixel per cell in an SVG instead of a picture of the screen's size
-    axes.imshow(values, cmap=colours, vmin=least, vmax=1, aspect="auto", interpolation="none")
+    # "none" would keep one pixel per cell in an SVG, which viewers other than browsers enlarge to blurred cells
+    axes.imshow(values, cmap=colours, vmin=least, vmax=1, aspect="auto", interpolation="nearest")
     for (row, column), value in np.ndenumerate(values):
         if words is not None and words[row][column] and not (hatched and np.isnan(value)):
             dark = abs(value) > 0.55 and colours is not GREY

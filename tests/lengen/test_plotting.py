@@ -1,6 +1,9 @@
 """What a drawn record shows: looked up in the axes, not in the pixels."""
 
+import base64
 import itertools
+import re
+import struct
 
 import matplotlib as mpl
 import numpy as np
@@ -80,6 +83,13 @@ def test_unmeasured_cells_stay_empty_over_a_hatched_ground(axes):
     values = axes.images[0].get_array()
     assert np.argwhere(np.ma.getmaskarray(np.ma.masked_invalid(values))).tolist() == [[1, 3]]
     assert axes.patch.get_hatch() and len(axes.texts) == 15
+
+
+def test_cells_have_sharp_edges_in_viewers_that_smooth_what_they_enlarge(axes):
+    plotting.heat_map(axes, [grid(0.1, leave=[(3, 8)])], title="t", trained=TRAINED)
+    svg = plotting.pictures(axes.figure, ["svg"])["svg"]
+    header = base64.b64decode(re.search(rb"base64,\s*([^\"]+)", svg)[1])[16:24]
+    assert min(struct.unpack(">II", header)) > 100  # pixels; one a cell would be 4
 
 
 def test_models_that_have_not_learned_their_range_have_no_colour(axes):
