@@ -1,6 +1,7 @@
 """The front page, those of the papers and the documentation: commands are real, what they say of claims is what the
 committed runs say, links lead somewhere."""
 
+import csv
 import dataclasses
 import json
 import re
@@ -86,6 +87,22 @@ def test_the_front_page_fits_a_minute_and_answers_for_every_paper() -> None:
     assert card == [name for name in CATALOGUE.papers() if "paper" in CATALOGUE.experiments(name)[0].specs]
     assert "| headline claims |" in README.partition("score card of")[2][:400]
     assert README.count("![") == 1
+
+
+def test_what_surprised_is_so_in_the_committed_cells() -> None:
+    """The sentence is written by hand: where runs change one of these, it is to be written anew."""
+    lines = (ROOT / "results/reference/matrix/figures/reach-night.csv").read_text(encoding="utf-8").splitlines()
+    cells = {(cell["task"], cell["trick"]): cell for cell in csv.DictReader(lines)}
+
+    def reach(task: str, trick: str) -> float:
+        return float(cells[task, trick]["reach"])
+
+    tested = [trick for task, trick in cells if task == "sorting" and cells[task, trick]["state"] == "tested"]
+    assert len(tested) > 10 and max(reach("sorting", trick) for trick in tested) == reach("sorting", "plain") > 1
+    assert all(reach(task, "window") == reach(task, "abc") == 5 for task in ("copy", "reverse"))
+    fix = cells["sums", "coupled-scratchpad"]
+    assert fix["state"] == "tested" and float(fix["reach"]) == float(fix["reach_in_count"]) == 1
+    assert "sorting goes furthest without positions; a window alone copies and reverses" in README
 
 
 def printed(block: str) -> tuple[str, list[str]]:

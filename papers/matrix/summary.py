@@ -1,12 +1,11 @@
 """Which tricks carry each task furthest, and which help over all tasks, as lines of Markdown for a page."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from lengen.config.experiment import Runs
 from papers.matrix.aggregates import BASELINE, Aggregate, aggregates
 from papers.matrix.measures import RIGHT
-from papers.matrix.scores import Cell, cells
+from papers.matrix.scores import Cell, cells, seeds_told
 from papers.matrix.tasks import TASKS
 
 PROFILE = "night"
@@ -77,11 +76,9 @@ def coverage(found: Mapping[tuple[str, str], Cell]) -> str:
     >>> cell = Cell("tested", 1.0, 3, False)
     >>> once, never = cell._replace(seeds=1), cell._replace(seeds=0)
     >>> coverage({("copy", "abc"): cell, ("copy", "rope"): once, ("copy", "fire"): never})
-    '2 of 3 cells have run (1 with 1 seed, 1 with 3 seeds)'
+    '2 of 3 cells have run, with 1 to 3 seeds'
     """
-    seeds = sorted(Counter(cell.seeds for cell in found.values() if cell.seeds).items())
-    told = ", ".join(f"{number} with {count} seed{'s' * (count > 1)}" for count, number in seeds)
-    return f"{sum(number for _, number in seeds)} of {len(found)} cells have run" + f" ({told})" * bool(told)
+    return f"{sum(cell.seeds > 0 for cell in found.values())} of {len(found)} cells have run, with {seeds_told(found)}"
 
 
 def furthest(learned: Mapping[str, Cell]) -> str:

@@ -243,14 +243,14 @@ def test_a_summary_says_of_every_task_who_learned_it_and_who_went_furthest():
         "| copy, 8 | 4 of 5 tricks, 19 to run | 5 abc; 2 rope |" in lines
         and "| reverse, 8 | 0 of 0 tricks, 24 to run | not run |" in lines
     )
-    told = "5 of 208 cells have run (1 with 1 seed, 4 with 3 seeds)"
+    told = "5 of 208 cells have run, with 1 to 3 seeds"
     assert lines[-1] == (
         f"Furthest: exact match of at least 0.9, median over seeds; {told}. Beyond the trained lengths "
         "(brackets: tasks both learned): better than plain fire (1), rope (1), abc (1)."
     )
     none = summary(runs("copy", {"plain": 1}, seeds=1), REFUSED).splitlines()
     assert "| copy, 8 | 1 of 1 tricks, 23 to run | none goes beyond it |" in none
-    assert none[-1].endswith("; 1 of 208 cells have run (1 with 1 seed).")
+    assert none[-1].endswith("; 1 of 208 cells have run, with 1 seed.")
     whole = {name: [run(name.removeprefix("matrix/"), 0, 2)] for name in DECLARED if name not in REFUSED}
     assert "| copy, 8 | 24 of 24 tricks | 2 " in summary(whole, REFUSED)
 
