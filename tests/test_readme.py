@@ -102,7 +102,11 @@ def test_what_surprised_is_so_in_the_committed_cells() -> None:
     assert all(reach(task, "window") == reach(task, "abc") == 5 for task in ("copy", "reverse"))
     fix = cells["sums", "coupled-scratchpad"]
     assert fix["state"] == "tested" and float(fix["reach"]) == float(fix["reach_in_count"]) == 1
-    assert "sorting goes furthest without positions; a window alone copies and reverses" in README
+    said = README.partition("**What surprised:** ")[2].partition("\n\n")[0]
+    assert " ".join(said.split()) == (
+        "sorting goes furthest without positions; a window alone copies and reverses as far as a calibrated bias; "
+        "coupled ids with a scratchpad, paper 1's fix, reach neither longer nor more operands."
+    )
 
 
 def printed(block: str) -> tuple[str, list[str]]:
