@@ -264,12 +264,6 @@ def parser() -> argparse.ArgumentParser:
         help="log to this beside metrics.csv, into the run's folder loggers; repeatable",
     )
     command.add_argument(
-        "--stacked",
-        action="store_true",
-        help="train the seeds of a setting as one program: for small models on a GPU; wide models gain nothing, and on "
-        "a CPU it takes longer",
-    )
-    command.add_argument(
         "--without-gpu", action="store_true", help="start the paper profile on a machine that has no GPU, too"
     )
 

@@ -25,10 +25,10 @@ class Clock(Callback):
         """Training begins or goes on, or measuring begins."""
         self._since = time.monotonic()
 
-    def stop(self, parts: int = 1) -> None:
-        """Add the seconds since it began or was last added to; of a program that trains ``parts`` runs, a part."""
+    def stop(self) -> None:
+        """Add the seconds since it began or was last added to."""
         now = time.monotonic()
-        self.training += (now - self._since) / parts
+        self.training += now - self._since
         self._since = now
 
     def step(self, tokens: int) -> None:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -38,16 +37,14 @@ def build_optimizer(
     return optimizer, schedule
 
 
-def adamw(parameters: Iterable[Tensor], train: TrainSpec, axes: int = 0, **options: Any) -> torch.optim.Optimizer:
+def adamw(parameters: Iterable[Tensor], train: TrainSpec) -> torch.optim.Optimizer:
     """AdamW over parameters (fused: one kernel a step).
 
-    Weight decay is for matrices and tables only; scales and biases have none, as in nanoGPT (Karpathy 2022). ``axes``
-    leading axes count members of a stack; ``options`` are AdamW's.
+    Weight decay is for matrices and tables only; scales and biases have none, as in nanoGPT (Karpathy 2022).
     """
     listed = list(parameters)
     groups = [
-        {"params": [p for p in listed if (p.dim() - axes > 1) == decayed], "weight_decay": decay}
+        {"params": [p for p in listed if (p.dim() > 1) == decayed], "weight_decay": decay}
         for decayed, decay in ((True, train.weight_decay), (False, 0.0))
     ]
-    options = {"lr": train.lr, "betas": train.betas, "eps": train.eps, "fused": True, **options}
-    return torch.optim.AdamW(groups, **options)
+    return torch.optim.AdamW(groups, lr=train.lr, betas=train.betas, eps=train.eps, fused=True)

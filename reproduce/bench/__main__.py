@@ -1,7 +1,7 @@
 """Speed on this machine: ``python -m reproduce.bench``.
 
 What leaves is a table, and where ``--out`` asks for it a file: a list of entries with the keys of
-`lengen.timing.Entry`. One thread, and the processor only, but for ``--only gpu``. ``--against`` compares two
+`lengen.timing.Entry`. One thread, and the processor only. ``--against`` compares two
 checkouts, ``--page`` writes docs/performance.md from the files.
 """
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
     Chosen = Mapping[str, Callable[[], list[Entry]]]
 
-OURS = ("data", "decoding", "training", "edit-distance", "scaling", "limits", "gpu")
+OURS = ("data", "decoding", "training", "edit-distance", "scaling", "limits")
 """What is measured of the shared library; papers add what they offer as `Paper.benchmarks`."""
-WHEN_NAMED = ("limits", "gpu")
-"""Takes long, or needs a GPU: measured where ``--only`` names it."""
+WHEN_NAMED = ("limits",)
+"""Benchmarks that take long: measured only if ``--only`` names them."""
 PROGRAM = "python -m reproduce.bench"
 Item = TypeVar("Item")
 
@@ -64,7 +64,7 @@ def parser() -> argparse.ArgumentParser:
 
 def benchmarks(tiny: bool = False) -> "dict[str, Callable[[], list[Entry]]]":
     """Name -> what measures it: the library's own, then those that papers offer."""
-    from reproduce.bench import gpu, limits, scaling, speed
+    from reproduce.bench import limits, scaling, speed
     from reproduce.bench.trainer import training
 
     sizes = speed.TINY if tiny else speed.FULL
@@ -75,7 +75,6 @@ def benchmarks(tiny: bool = False) -> "dict[str, Callable[[], list[Entry]]]":
         speed.edit_distance,
         scaling.scaling,
         limits.limits,
-        gpu.gpu,
     )
     found: dict[str, Callable[[], list[Entry]]] = {
         name: partial(function, sizes) for name, function in zip(OURS, measured, strict=True)
@@ -119,8 +118,7 @@ def main(arguments: Sequence[str] | None = None, tiny: bool = False) -> int:
         options = parser().parse_args(arguments)
     except SystemExit as end:
         return int(end.code or 0)
-    if options.only != "gpu":
-        os.environ["CUDA_VISIBLE_DEVICES"] = ""  # processor time says nothing of a GPU
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # processor time says nothing of a GPU
     try:
         if options.page is not None:
             return _write_page(options.page)

@@ -31,19 +31,7 @@ def check(options: argparse.Namespace) -> None:
             raise PlanError(f"{option} goes with --executor {' or '.join(executors)}, not with {options.executor}")
     if options.fresh and (options.executor == "slurm" or options.share):
         raise PlanError("--fresh would be done again by every worker: leave it out")
-    if options.stacked:
-        _check_stacked(options)
     _sbatch_words(options)
-
-
-def _check_stacked(options: argparse.Namespace) -> None:
-    if options.executor != "local":
-        raise PlanError(f"--stacked trains here: leave out --executor {options.executor}")
-    if options.loggers:
-        raise PlanError("--stacked writes metrics.csv alone: leave out --logger")
-    for name in ("jobs", "share"):
-        if getattr(options, name):
-            raise PlanError(f"--stacked trains in one process: leave out --{name}")
 
 
 def _sbatch_words(options: argparse.Namespace) -> tuple[str, ...]:
@@ -60,17 +48,13 @@ def workers_here(options: argparse.Namespace) -> int:
     """Runs side by side on this machine, or in all workers of Slurm together."""
     if options.executor == "slurm":
         return (options.workers or WORKERS) * (options.jobs or 1)
-    return 1 if options.stacked else options.jobs or (1 if options.profile == "paper" else usable_cores())
+    return options.jobs or (1 if options.profile == "paper" else usable_cores())
 
 
 def engine(options: argparse.Namespace, order: Order, needed: bool) -> AbstractContextManager[Any]:
     """What makes the runs, with its ``workers``; Ray is connected to as the context is entered, where it is needed."""
     if not needed:
         return nullcontext(Local(1))
-    if options.stacked:
-        from reproduce.runs.stacks import Stacked
-
-        return nullcontext(Stacked(order))
     if options.executor == "ray":
         from reproduce.runs.on_ray import OnRay
 

@@ -181,7 +181,7 @@ def test_cells_scored_before_a_kill_are_not_scored_again(finished):
 
 
 def test_scores_of_another_training_are_forgotten(finished, tmp_path):
-    """What was killed while it was measured, and is then trained anew: stacked, or after its checkpoint was lost."""
+    """A run killed while it was measured and then trained anew, for example after its checkpoint was lost."""
     scored = Grid(("length", "count"))
     scored.add((1, 2), "teacher_forced", counted(8, 3, 4, 5, 77))
     (tmp_path / PARTIAL).write_text(sealed(scored.to_csv()))

@@ -35,7 +35,6 @@ from lengen.randomness import generator
 from lengen.training.build import build_model
 from lengen.training.kernels import probe
 from lengen.training.module import SequenceModule
-from lengen.training.stackable import obstacle
 from lengen.vocab import END, PAD
 from tests.lengen.helpers import spec
 from tests.lengen.reading import check_reading
@@ -153,11 +152,10 @@ def test_gradients_reach_the_blocks_through_the_loops_of_each_example():
         assert torch.allclose(parameter.grad, together[name], atol=1e-9), name
 
 
-def test_a_batch_is_neither_compiled_nor_stacked():
+def test_a_batch_is_not_compiled():
     looped = setting()
     kernels = probe(SequenceModule(looped, build_model(looped, 0)), TaskData(looped, 0))
     assert not kernels.compiled and "loops" in kernels.why
-    assert obstacle(looped).startswith("model.loops_by_length") and not obstacle(setting(None, inject="none"))
 
 
 PADDED = Linear(pad_query=True, pad_response=True)

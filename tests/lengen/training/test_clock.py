@@ -34,14 +34,6 @@ def test_a_resumed_clock_adds_to_what_the_checkpoint_has(seconds):
     assert (second.training, second.steps, second.tokens) == (2.0, 2, 42)
 
 
-def test_of_a_program_that_trains_several_each_has_its_part(seconds):
-    members = [Clock() for _ in range(4)]
-    for member in members:
-        member.start()
-        member.stop(parts=4)
-    assert sum(member.training for member in members) == 1.0
-
-
 def test_measuring_is_no_training(seconds):
     one = Clock()
     one.start()

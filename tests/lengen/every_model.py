@@ -1,21 +1,12 @@
-"""What tests of stacks share: settings of all kinds, members beside single runs, and graphs without a GPU."""
-
-from collections.abc import Callable
-
-import torch
-from torch import Tensor
+"""Settings of all kinds."""
 
 from lengen.config import Decoder, HardALiBi, Lines, Window
 from lengen.config.model import Tempered
 from lengen.config.spec import Spec, replace
-from lengen.data.batch import TrainBatch
-from lengen.training.cuda_graph import Step
-from lengen.training.module import SequenceModule
 from tests.lengen.helpers import ENCODINGS, TRAIN, data_spec, fixed_data, spec
 from tests.lengen.sequences import sequences, sized
 
 HINTED = sized(sequences(hints=("successor", "count")), output_bias=True)
-DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 ARCHITECTURES = ("decoder", "encoder_decoder", "encoder")
 
 
@@ -53,29 +44,3 @@ def settings() -> dict[str, Spec]:
         ),
     }
     return found | own
-
-
-def modules(setting: Spec, seeds: int = 3) -> list[SequenceModule]:
-    """Untrained float64 modules of the first seeds."""
-    return [SequenceModule(setting, seed=seed).double().to(DEVICE) for seed in range(seeds)]
-
-
-def on_device(batch: TrainBatch) -> TrainBatch:
-    """The batch where the modules are, its scale in their precision."""
-    source = batch.source and type(batch.source)(*(tensor.to(DEVICE) for tensor in batch.source))
-    tokens, ids, loss = (tensor.to(DEVICE) for tensor in (batch.tokens, batch.ids, batch.loss))
-    return TrainBatch(tokens, ids, loss, batch.scale.double().to(DEVICE), source, batch.output)
-
-
-class Repeats:
-    """Graphs for machines without a GPU: what was recorded is run again, on what the same memory holds."""
-
-    def __init__(self) -> None:
-        self.recorded = 0
-
-    def beside(self, step: Step, batch: TrainBatch) -> Tensor:
-        return step(batch)
-
-    def record(self, step: Step, batch: TrainBatch) -> Callable[[], Tensor]:
-        self.recorded += 1
-        return lambda: step(batch)
