@@ -75,8 +75,8 @@ compare: setup  ## published numbers and claims against the stored runs
 report: setup  ## one site with everything: results/local/report/index.html
 	$(RUN) report
 
-bench: setup  ## measure speed, as ratios on this machine; OUT=results/bench/ AGAINST=BASE ONLY=NAME
-	$(PY) -m reproduce.bench $(if $(OUT),--out $(OUT)) $(if $(AGAINST),--against $(AGAINST)) $(if $(ONLY),--only $(ONLY))
+bench: setup  ## measure speed, as ratios on this machine; OUT=results/bench/ ONLY=NAME
+	$(PY) -m reproduce.bench $(if $(OUT),--out $(OUT)) $(if $(ONLY),--only $(ONLY))
 
 docs: $(DOCS)/.installed  ## the documentation as a site: build/site/index.html
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build

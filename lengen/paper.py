@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lengen.config.spec import Spec
     from lengen.measures import Family, Measure, Region
     from lengen.records import Run
-    from lengen.timing import Benchmark, Workload
+    from lengen.timing import Benchmark
 
 
 def later(place: str) -> Callable[[], Any]:
@@ -59,8 +59,6 @@ class Paper:
     """Regions of its own that published numbers and claims name."""
     benchmarks: "Callable[[], Mapping[str, Benchmark]]" = dict
     """Measurements of speed of its own, by the name under which one is asked for."""
-    workloads: "Callable[[], Sequence[Workload]]" = tuple
-    """Settings of it whose speed two checkouts are compared by."""
     adders: "Callable[[], Mapping[str, Spec | None]]" = dict
     """Experiments whose models ``adderboard`` lets add two numbers of ten digits, each with the specification that
     constructs such a model; None: with the weights of a run."""

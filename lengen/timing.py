@@ -36,20 +36,6 @@ Benchmark = Callable[[bool], list[Entry]]
 """``benchmark(tiny)`` measures, or where ``tiny`` only shows that it can, and returns its entries."""
 
 
-class Workload(NamedTuple):
-    """Settings of a paper whose speed two checkouts are compared by: one training, or what is asked after it.
-
-    Everything in it has to mean the same in both checkouts, so it is what is typed on the command line.
-    """
-
-    name: str
-    selector: str
-    overrides: tuple[str, ...] = ()
-    """Arguments of ``--set``."""
-    measures: bool = False
-    """What is timed is measuring the trained model, with the committed weights; else it is the training."""
-
-
 class Spread(NamedTuple):
     """A median over turns, and what the turns vary by."""
 
@@ -66,17 +52,6 @@ def spread(values: Sequence[float] | np.ndarray) -> Spread:
     """
     low, value, high = np.percentile(np.asarray(values, dtype=float), (SPREAD[0], 50, SPREAD[1]))
     return Spread(float(value), float(low), float(high))
-
-
-def slower(ratio: Spread | Entry) -> bool:
-    """Whether a ratio (times faster than what it is held against) is below 1 by more than its noise.
-
-    Nine of ten turns have to be. Of what was not repeated the noise is unknown, and nothing is said.
-
-    >>> slower(Spread(0.9, 0.8, 1.1)), slower(Spread(0.9, 0.85, 0.95))
-    (False, True)
-    """
-    return ratio.low < ratio.high < 1
 
 
 def exponent(sizes: Sequence[float], costs: Sequence[float] | np.ndarray) -> float:

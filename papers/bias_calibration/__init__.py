@@ -16,5 +16,4 @@ PAPER = Paper(
     measures=later("papers.bias_calibration.measures:MEASURES"),
     regions=later("papers.bias_calibration.measures:REGIONS"),
     benchmarks=later("papers.bias_calibration.benchmark:BENCHMARKS"),
-    workloads=later("papers.bias_calibration.benchmark:WORKLOADS"),
 )

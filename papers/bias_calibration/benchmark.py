@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import torch
 
 from lengen.attention_lines import ROUNDING, calibrate_bias
-from lengen.timing import Entry, Workload, entry, turns
+from lengen.timing import Entry, entry, turns
 
 Matrix = list[list[float]]
 SIZES = {False: (8, 30, 62, 125), True: (2, 3, 5, 6)}
@@ -95,4 +95,3 @@ def calibration(tiny: bool) -> list[Entry]:
 
 
 BENCHMARKS = {"calibration": calibration}
-WORKLOADS = (Workload("encoder-decoder", "bias_calibration/table1/addition-vanilla"),)

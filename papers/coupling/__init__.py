@@ -29,6 +29,5 @@ PAPER = Paper(
     deviations=later("papers.coupling.deviations:DEVIATIONS"),
     measures=later("papers.coupling.measures:MEASURES"),
     regions=later("papers.coupling.measures:REGIONS"),
-    workloads=later("papers.coupling.benchmark:WORKLOADS"),
     adders=_adders,
 )

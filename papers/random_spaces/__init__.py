@@ -15,6 +15,5 @@ PAPER = Paper(
     measures=later("papers.random_spaces.measures:MEASURES"),
     regions=later("papers.random_spaces.measures:REGIONS"),
     benchmarks=later("papers.random_spaces.benchmark:BENCHMARKS"),
-    workloads=later("papers.random_spaces.benchmark:WORKLOADS"),
     adders=lambda: {"random_spaces/fig4.5/abacus": None},
 )

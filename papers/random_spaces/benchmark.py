@@ -5,7 +5,7 @@ import itertools
 from lengen.config.overlay import overlay
 from lengen.config.spec import Spec, change
 from lengen.data.datamodule import ArithmeticData
-from lengen.timing import Entry, Workload, entry, turns
+from lengen.timing import Entry, entry, turns
 from papers.random_spaces import experiments as thesis
 
 WRITTEN: dict[str, Spec] = {
@@ -31,4 +31,3 @@ def writing(tiny: bool) -> list[Entry]:
 
 
 BENCHMARKS = {"writing": writing}
-WORKLOADS = (Workload("random-spaces-3-layers", "random_spaces/fig4.5/spaces"),)

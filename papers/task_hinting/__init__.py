@@ -14,5 +14,4 @@ PAPER = Paper(
     figures=later("papers.task_hinting.experiments:FIGURES"),
     deviations=later("papers.task_hinting.deviations:DEVIATIONS"),
     regions=later("papers.task_hinting.measures:REGIONS"),
-    workloads=later("papers.task_hinting.benchmark:WORKLOADS"),
 )

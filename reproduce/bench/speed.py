@@ -1,7 +1,7 @@
 """Speed as ratios: drawing data, deciding exact match, edit distance.
 
-`reproduce.bench.trainer` adds training, papers add what they offer as `Paper.benchmarks`. What enters is how much to
-measure; what leaves are entries. Models are untrained: weights do not change the time.
+Training is in `reproduce.bench.trainer`, calibration and the thesis's formats are in `Paper.benchmarks`. Models are
+untrained: weights do not change the time.
 """
 
 from collections.abc import Callable

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reproduce.bench import __main__ as bench
-from reproduce.bench import scaling, speed
+from reproduce.bench import speed
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = {
@@ -27,8 +27,6 @@ NAMES = {
     "calibration_vs_loop",
     "calibration_milliseconds",
     "machine",
-    *(f"step_{kind}/{axis}" for kind in ("time", "memory") for axis in scaling.SMALL),
-    *(f"step_{kind}/{axis}/{size}" for kind in ("time", "memory") for axis in scaling.SMALL for size in (1, 2)),
 }
 
 
@@ -38,8 +36,6 @@ def small_model(monkeypatch):
         small = getattr(speed, name).override("train.batch=2", "train.bucket=2", "model.width=16")
         monkeypatch.setattr(speed, name, small)
     monkeypatch.setattr(speed, "PUBLISHED_LENGTH", 5)
-    # points of the scaling in this process: what they hold is not looked at here
-    monkeypatch.setattr(scaling, "apart", scaling.measure)
 
 
 def test_every_entry_has_one_schema_and_stands_in_the_file_that_was_asked_for(tmp_path, monkeypatch, capsys):
@@ -54,7 +50,7 @@ def test_every_entry_has_one_schema_and_stands_in_the_file_that_was_asked_for(tm
     for entry in entries:
         assert list(entry) == ["name", "what", "value", "unit", "against", "low", "high", "command"]
         assert isinstance(entry["value"], int | float)
-        assert entry["value"] > 0 or entry["name"].startswith(("scaling_", "step_"))
+        assert entry["value"] > 0 or entry["name"].startswith("scaling_")
         assert entry["low"] <= entry["value"] <= entry["high"]
     commands = {entry["name"]: entry["command"] for entry in entries}
     assert commands["calibration_vs_loop"] == "python -m reproduce.bench --only calibration"
@@ -66,7 +62,7 @@ def test_help_measures_nothing_and_nothing_is_written_unasked(tmp_path, monkeypa
     monkeypatch.setattr(bench, "measure", lambda *_: pytest.fail("it measured"))
     assert bench.main(["--help"]) == 0
     shown = capsys.readouterr().out
-    assert all(option in shown for option in ("--only NAME", "--out FILE", "--against BASE", "--page [FILE]"))
+    assert all(option in shown for option in ("--only NAME", "--out FILE"))
     monkeypatch.setattr(bench, "measure", lambda *_: [])
     assert bench.main([], tiny=True) == 0
     assert list(tmp_path.rglob("*")) == []
@@ -79,10 +75,8 @@ def test_one_benchmark_alone_is_measured_and_an_unknown_one_is_refused(monkeypat
     assert "measuring calibration" in shown and "measuring data" not in shown
     assert bench.main(["--only", "knitting"], tiny=True) == 2
     said = capsys.readouterr().err
-    assert (
-        said.count("\n") == 1
-        and "one of: data, decoding, training, edit-distance, scaling, limits, gpu, calibration, writing" in said
-    )
+    assert said.count("\n") == 1
+    assert "one of: data, decoding, training, edit-distance, calibration, writing" in said
 
 
 def test_every_way_of_decoding_does_equal_work():
@@ -116,13 +110,6 @@ def test_what_is_measured_alone_gets_a_file_of_its_own(tmp_path, monkeypatch, ca
     assert path.name == f"{bench.file_name()}-data.json"
     (entry,) = json.loads(path.read_text())
     assert entry["name"] == "machine" and entry["against"].startswith("torch ")
-
-
-def test_what_takes_long_is_measured_when_it_is_named(monkeypatch):
-    chosen = []
-    monkeypatch.setattr(bench, "measure", lambda measured, *_: chosen.append(set(measured)) or [])
-    assert bench.main([], tiny=True) == bench.main(["--only", "limits"], tiny=True) == 0
-    assert "scaling" in chosen[0] and "limits" not in chosen[0] and chosen[1] == {"limits"}
 
 
 def test_make_bench_writes_only_where_it_is_told():
