@@ -9,6 +9,7 @@ never older than anything it shows; a figure of which that cannot be said has no
 import functools
 import hashlib
 import json
+import os
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -75,7 +76,8 @@ class Drawn:
             write_bytes(self._path, content)
 
     def _name(self, path: Path) -> str:
-        return path.relative_to(self._root).as_posix()
+        # committed pictures may lie in another folder than the local results
+        return Path(os.path.relpath(path, self._root)).as_posix()
 
 
 def _digest(content: bytes) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from reproduce.store.atomic_files import StoreError, readable, write_text
 from reproduce.store.store import BEGINNING
 
-OF_THE_FIRST = ("commit", "dirty", "command")
+OF_THE_FIRST = ("commit", "dirty", "code", "command")
 """Fields of the provenance that are those of the process that began; the others are of the machine that ended."""
 
 
@@ -37,7 +37,7 @@ def begin(work: Path, provenance: Mapping[str, object], claims: Mapping[str, str
             f"{readable(path)}: expected JSON ({error}); delete {readable(work)}, and its run begins anew"
         ) from None
     codes = [began, *began.get("resumed", [])]  # type: ignore[misc]
-    code = {name: known.get(name) for name in ("commit", "dirty")}
+    code = {name: known.get(name) for name in ("commit", "dirty", "code") if name in known or name != "code"}
     if not any(all(other.get(name) == code[name] for name in code) for other in codes):
         began["resumed"] = [*codes[1:], code]
         write_text(path, json.dumps(began))

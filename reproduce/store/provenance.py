@@ -6,9 +6,11 @@ names the machine or a place on its disk, so results of different machines can s
 
 import functools
 import hashlib
+import json
 import platform
 import shlex
 import subprocess
+import tomllib
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
@@ -18,22 +20,33 @@ from reproduce import PROGRAM
 
 PACKAGES = ("torch", "lightning", "torchmetrics", "numpy", "safetensors")
 """Packages whose version can change a result."""
+SUITE = "lengen-suite"
+"""The distribution that holds this program."""
 
 
 def checkout() -> Path | None:
-    """The repository that this program runs from; None where it is installed without one."""
+    """The repository that this program runs from, with or without git; None if it is installed without one."""
     root = Path(__file__).resolve().parents[2]
     return root if (root / "pyproject.toml").is_file() else None
 
 
-def provenance(arguments: Sequence[str]) -> dict[str, object]:
-    """Commit, dirty flag, versions, platform and command line of what is about to run.
+def suite_version() -> str:
+    """The version of this program."""
+    root = checkout()
+    if root is None:
+        return _version(SUITE)
+    return str(tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
 
-    ``arguments`` are those after ``python -m reproduce``; ``commit`` is ``unknown`` outside a git checkout.
+
+def provenance(arguments: Sequence[str]) -> dict[str, object]:
+    """Commit, dirty flag, digest and version of the code, versions, platform and command line of what is about to run.
+
+    ``arguments`` are those after ``python -m reproduce``; ``commit`` is ``unknown`` if no git tracks this code.
     """
     at, dirty = commit()
     command = shlex.join(["python", "-m", "reproduce", *arguments])
-    return {"commit": at, "dirty": dirty, **this_machine(), "command": command}
+    code = {"version": suite_version(), "sha256": code_digest()}
+    return {"commit": at, "dirty": dirty, "code": code, **this_machine(), "command": command}
 
 
 def this_machine() -> dict[str, object]:
@@ -49,28 +62,43 @@ def this_machine() -> dict[str, object]:
 
 @functools.cache
 def code_digest() -> str:
-    """A sha256 over the program's own files: two machines that have it in common run the same code."""
+    """A sha256 over the program's own files, the same with any line ends: machines that share it run the same code."""
     root, digest = Path(__file__).resolve().parents[2], hashlib.sha256()
     for path in sorted(
         path for name in PROGRAM for path in (root / name).rglob("*.*") if path.suffix in (".py", ".toml")
     ):
-        digest.update(f"{path.relative_to(root).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+        content = path.read_bytes().replace(b"\r\n", b"\n")
+        digest.update(f"{path.relative_to(root).as_posix()} {hashlib.sha256(content).hexdigest()}\n".encode())
     return digest.hexdigest()
 
 
 def commit() -> tuple[str, bool]:
-    """The commit of this checkout, ``unknown`` where it is none, and whether the program differs from it."""
+    """The commit of this code and whether the program differs from it; ``unknown`` and True if there is none.
+
+    A repository around this folder counts only if it tracks this file. Code that pip fetched from a repository is of
+    the commit that pip noted.
+    """
+    if checkout() is None:
+        fetched = _fetched()
+        return fetched or "unknown", not fetched
     try:
+        _git("ls-files", "--error-unmatch", "--", str(Path(__file__).resolve()))
         return _git("rev-parse", "HEAD"), bool(_git("status", "--porcelain", "--", *PROGRAM))
     except (OSError, subprocess.SubprocessError):
         return "unknown", True
 
 
+def _fetched() -> str:
+    """The commit that pip noted when it installed this program from a repository; "" if it did not."""
+    try:
+        noted = json.loads(metadata.distribution(SUITE).read_text("direct_url.json") or "{}")
+        return str(noted["vcs_info"]["commit_id"])
+    except (metadata.PackageNotFoundError, ValueError, LookupError, TypeError):
+        return ""
+
+
 def _git(*arguments: str) -> str:
-    root = checkout()
-    if root is None:
-        raise FileNotFoundError("no repository")
-    command = ["git", "-C", str(root), *arguments]
+    command = ["git", "-C", str(checkout()), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout.strip()
 
 

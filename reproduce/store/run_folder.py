@@ -91,7 +91,13 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     kernels_of: dict[str, dict[str, Any]] = {}
 
 
-def damaged(path: Path) -> str:
+def damaged(path: Path, content: bytes = b"", wanted: str = "") -> str:
+    """The sentence for a file without the sha256 that is ``wanted``, with the remedy when git rewrote its line ends."""
+    if b"\r\n" in content and hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest() == wanted:
+        return (
+            f"git changed the line ends of {readable(path)}, so it is not the file its run wrote: type git config "
+            "core.autocrlf false, then git read-tree HEAD, then git checkout -- results"
+        )
     return (
         f"{readable(path)} is not the file its run wrote: expected the sha256 that stands in run.json; "
         "restore it, or delete its version folder"
@@ -153,7 +159,7 @@ def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
                 f"{readable(path)} cannot be read ({error.strerror}): restore it, or delete its folder"
             ) from None
         if hashlib.sha256(texts[name]).hexdigest() != info["files"][name]:
-            raise StoreError(damaged(path))
+            raise StoreError(damaged(path, texts[name], info["files"][name]))
     if SCORES not in texts:
         raise StoreError(f"{readable(folder)}: expected {SCORES}; restore it, or delete this folder")
     try:

@@ -52,10 +52,22 @@ BEGINNING = ".beginning"
 
 
 def results_root() -> Path:
-    """``$LENGEN_RESULTS`` where it is set; else ``results`` of this checkout, or of the current folder where the
-    program was installed without its repository."""
+    """The folder of the local runs: ``$LENGEN_RESULTS`` if it is set; else ``results`` of this checkout, or of the
+    current folder if the program was installed without its repository."""
     chosen = os.environ.get("LENGEN_RESULTS")
-    return Path(chosen).absolute() if chosen else (checkout() or Path.cwd()) / "results"
+    if not chosen:
+        return (checkout() or Path.cwd()) / "results"
+    expanded = os.path.expanduser(chosen)
+    if expanded.startswith("~"):
+        raise StoreError(f"LENGEN_RESULTS names {chosen}: there is no home folder of {expanded.partition(os.sep)[0]}")
+    return Path(expanded).absolute()
+
+
+def reference_root() -> Path:
+    """The folder of the committed results: that of this checkout, wherever local runs go, unless ``$LENGEN_RESULTS``
+    holds a ``reference`` of its own or there is no checkout."""
+    root, repository = results_root(), checkout()
+    return root if repository is None or (root / "reference").is_dir() else repository / "results"
 
 
 class Workspace:
@@ -217,7 +229,7 @@ class Store:
             for name in names:
                 content = (origin / name).read_bytes()
                 if hashlib.sha256(content).hexdigest() != sums[name]:
-                    raise StoreError(damaged(origin / name))
+                    raise StoreError(damaged(origin / name, content, sums[name]))
                 write_bytes(space.folder / name, content)
             kept = {WEIGHTS_SUM: sums[WEIGHTS]} if WEIGHTS in sums and WEIGHTS not in files else {}
             return self._name(space, {**run.info, **kept, "files": files})
@@ -305,10 +317,9 @@ def _sha256(path: Path) -> str:
 
 def stores() -> tuple[Store, Store]:
     """The reference and the local store; says on stderr where there are no results, or none of the committed."""
-    root = results_root()
     if absent := no_results() or no_reference():
         _say(absent)
-    return Store(root, "reference"), Store(root, "local")
+    return Store(reference_root(), "reference"), Store(results_root(), "local")
 
 
 @functools.cache
@@ -325,7 +336,8 @@ def no_results() -> str:
     found = "is no folder" if root.exists() else "is not there"
     if root.is_dir():
         found = "holds neither reference nor local"
-    return f"LENGEN_RESULTS names {readable(root)}, which {found}: no run is found; set it to a folder with results"
+    lost = "no run of yours" if reference_root() != root else "no run"
+    return f"LENGEN_RESULTS names {readable(root)}, which {found}: {lost} is found; set it to a folder with results"
 
 
 def no_reference() -> str:

@@ -1,4 +1,12 @@
-"""Where results go and what is said when the program runs without its repository."""
+"""Where results go, and what code is recorded, in a checkout, in a folder without git and in an installed package."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from importlib import metadata
+from pathlib import Path
 
 import pytest
 
@@ -55,8 +63,99 @@ def test_a_mistyped_folder_is_named_in_one_line(monkeypatch, tmp_path, capsys, m
         store._say.cache_clear()
         assert main(words) == 0
         said = capsys.readouterr().err
-        assert said.count("\n") == 1 and f"result, which {found}: no run is found" in said
+        assert said.count("\n") == 1 and f"result, which {found}: no run of yours is found" in said
     assert main(["list"]) == 0 and capsys.readouterr().err == "", "once a process"
     (tmp_path / "results" / "local").mkdir(parents=True)
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "results"))
     assert main(["list", "coupling"]) == 0 and capsys.readouterr().err == ""
+
+
+def test_a_variable_moves_local_runs_and_leaves_the_committed_ones_with_their_checkout(monkeypatch, tmp_path):
+    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "disk"))
+    (tmp_path / "disk" / "local").mkdir(parents=True)
+    reference, local = store.stores()
+    assert reference.path == provenance.checkout() / "results" / "reference"
+    assert local.path == tmp_path / "disk" / "local" and next(iter(reference.headers("coupling"))).info["spec_hash"]
+    (tmp_path / "disk" / "reference").mkdir()
+    assert store.stores()[0].path == tmp_path / "disk" / "reference"
+
+
+def test_a_home_folder_in_the_variable_is_expanded_or_refused(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("LENGEN_RESULTS", os.path.join("~", "res"))
+    assert store.results_root() == tmp_path / "res"
+    monkeypatch.setenv("LENGEN_RESULTS", os.path.join("~nobody-of-that-name", "res"))
+    assert main(["list"]) == 2 and "there is no home folder of ~nobody-of-that-name" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------ code
+
+
+def git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), "-c", "user.name=n", "-c", "user.email=e", *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def vendored(monkeypatch, tmp_path):
+    """The program unzipped below a repository of somebody else."""
+    suite = tmp_path / "thesis" / "vendored" / "suite"
+    file = suite / "reproduce" / "store" / "provenance.py"
+    file.parent.mkdir(parents=True)
+    shutil.copy(provenance.__file__, file)
+    shutil.copy(provenance.checkout() / "pyproject.toml", suite)
+    (tmp_path / "thesis" / "notes.txt").write_text("a thesis")
+    git(tmp_path / "thesis", "init", "-q")
+    git(tmp_path / "thesis", "add", "notes.txt")
+    git(tmp_path / "thesis", "commit", "-qm", "first")
+    monkeypatch.setattr(provenance, "__file__", str(file))
+    return suite
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_repository_that_does_not_track_the_program_is_not_its_commit(vendored, ignored):
+    if ignored:
+        (vendored.parents[1] / ".gitignore").write_text("vendored/")
+    assert provenance.commit() == ("unknown", True)
+    made = provenance.provenance(["run", "toy"])
+    assert made["code"] == {"version": provenance.suite_version(), "sha256": provenance.code_digest()}
+    git(vendored, "add", "--force", ".")
+    git(vendored, "commit", "-qm", "vendored")
+    assert provenance.commit() == (git(vendored, "rev-parse", "HEAD"), False)
+    (vendored / "reproduce" / "store" / "provenance.py").write_text("changed")
+    assert provenance.commit()[1] is True
+
+
+def test_without_git_no_commit_is_claimed(vendored, monkeypatch, tmp_path):
+    shutil.rmtree(tmp_path / "thesis" / ".git")
+    assert provenance.commit() == ("unknown", True)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert provenance.commit() == ("unknown", True)
+
+
+@pytest.mark.parametrize(
+    ("noted", "expected"),
+    [
+        ({"url": "https://host/suite.git", "vcs_info": {"vcs": "git", "commit_id": "a" * 40}}, ("a" * 40, False)),
+        ({"url": "file:///home/me/suite", "dir_info": {}}, ("unknown", True)),
+        (None, ("unknown", True)),
+    ],
+)
+def test_what_pip_fetched_from_a_repository_is_of_its_commit(monkeypatch, tmp_path, noted, expected):
+    installed(monkeypatch, tmp_path)
+    folder = tmp_path / "lengen_suite-0.1.0.dist-info"
+    folder.mkdir()
+    if noted:
+        (folder / "direct_url.json").write_text(json.dumps(noted))
+    monkeypatch.setattr(metadata, "distribution", lambda name: metadata.PathDistribution(folder))
+    assert provenance.commit() == expected
+
+
+def test_the_digest_of_the_code_is_the_same_with_other_line_ends(vendored):
+    provenance.code_digest.cache_clear()
+    before, file = provenance.code_digest(), Path(provenance.__file__)
+    content = file.read_bytes()
+    file.write_bytes(content.replace(b"\n", b"\r\n"))
+    provenance.code_digest.cache_clear()
+    assert hashlib.sha256(file.read_bytes()) != hashlib.sha256(content) and provenance.code_digest() == before
+    provenance.code_digest.cache_clear()

@@ -370,6 +370,24 @@ def test_promotion_refuses_big_weights_and_damaged_files(store, monkeypatch):
     assert reference.runs() == []
 
 
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda store, run: Store(store.root, "local").runs(),
+        lambda store, run: Store(store.root, "reference").adopt(run, store),
+    ],
+)
+def test_line_ends_that_git_changed_are_told_from_damage(store, read):
+    run = publish(store)
+    for name in ("scores.csv", "metrics.csv"):
+        path = store.folder(run) / name
+        content = path.read_bytes()
+        path.write_bytes(content.replace(b"\n", b"\r\n"))
+        with pytest.raises(StoreError, match=rf"git changed the line ends of .*{name}.*core\.autocrlf false"):
+            read(store, run)
+        path.write_bytes(content)
+
+
 def test_results_root_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     assert results_root() == tmp_path
