@@ -1,0 +1,136 @@
+"""Table 4.3 by accuracy in the trained range: does a gain from sub-tasks remain among runs that learned addition?
+
+The author's public data (``notebooks/data/exp27/summary_final.csv`` of iibrahimli/msc_thesis) contain one row a run.
+`derive` reads them into a table of means, which is committed; `draw` draws that table.
+
+    python -m papers.random_spaces.undertraining summary_final.csv      # derive, then draw
+    python -m papers.random_spaces.undertraining                        # draw the committed table
+"""
+
+import csv
+import random
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parents[2] / "results" / "findings"
+TABLE, PICTURE = FOLDER / "table4.3-undertraining.csv", FOLDER / "table4.3-undertraining.svg"
+SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
+LEAST = (0.0, 0.95, 0.99)
+"""Accuracy in the trained range that a run needs to be counted; 0: every run."""
+COLUMNS = ("least", "train_size", "cells", "add_runs", "mix_runs", "add", "mix", "gain", "low", "high")
+"""``train_size`` is a size ("all runs": means over runs, as printed) or "matched": means over cells of equal size and
+width, with a 95 % bootstrap interval of their gain. Accuracies in percent at 8 digits; ``gain`` is mix less add."""
+PRINTED_GAIN = 22.7
+"""Section 4.5.1: mean gain at 8 digits."""
+
+
+def derive(runs: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+    """Return the rows of the derived table: one per least accuracy and size, and one of matched cells."""
+    rows = []
+    for least in LEAST:
+        eight: dict[tuple[int, int, str], list[float]] = defaultdict(list)
+        for run in runs:
+            if float(run["val_acc/add_in_dist"]) >= least:
+                cell = int(run["train_size"]), int(run["n_embd"]), run["task"]
+                eight[cell].append(100 * float(run["val_acc/add_ood_8digit"]))
+        for size in SIZES:
+            add, mix = ([x for cell, xs in eight.items() if cell[::2] == (size, task) for x in xs] for task in _TASKS)
+            rows.append(_row(least, size, "", len(add), len(mix), add, mix, ()))
+        pairs = [
+            (fmean(xs), fmean(eight[size, width, "mix"]))
+            for (size, width, task), xs in eight.items()
+            if task == "add" and (size, width, "mix") in eight
+        ]
+        gains = [mix - add for add, mix in pairs]
+        matched = [add for add, _ in pairs], [mix for _, mix in pairs]
+        rows.append(_row(least, "matched", len(pairs), "", "", *matched, bootstrap(gains)))
+    return rows
+
+
+_TASKS = ("add", "mix")
+
+
+def _row(
+    least: float,
+    size: int | str,
+    cells: int | str,
+    add_runs: int | str,
+    mix_runs: int | str,
+    add: Sequence[float],
+    mix: Sequence[float],
+    ends: Sequence[float],
+) -> dict[str, Any]:
+    means = [round(fmean(xs), 1) if xs else "" for xs in (add, mix)]
+    gain = round(fmean(mix) - fmean(add), 1) if add and mix else ""
+    low, high = [round(end, 1) for end in ends] or ["", ""]
+    return dict(zip(COLUMNS, (least, size, cells, add_runs, mix_runs, *means, gain, low, high), strict=True))
+
+
+def bootstrap(values: Sequence[float], draws: int = 10_000) -> tuple[float, float]:
+    """Return the 2.5 and 97.5 % points of the mean of resampled values; the same for the same values."""
+    drawn = random.Random(0)
+    means = sorted(fmean(drawn.choices(values, k=len(values))) for _ in range(draws))
+    return means[draws // 40], means[-draws // 40]
+
+
+def draw(rows: Sequence[Mapping[str, str]]) -> Any:
+    """Draw the gain among cells of equal size and width, by the accuracy in range that a run needs to be counted."""
+    from matplotlib.figure import Figure
+
+    from lengen.plotting.style import BLACK, COLOURS
+
+    matched = [row for row in rows if row["train_size"] == "matched"]
+    figure = Figure(figsize=(3.3, 2.2), layout="constrained")
+    axes = figure.subplots()
+    gains = [float(row["gain"]) for row in matched]
+    errors = [
+        [abs(float(row[end]) - gain) for row, gain in zip(matched, gains, strict=True)] for end in ("low", "high")
+    ]
+    places = range(len(matched))
+    axes.errorbar(places, gains, errors, fmt="o", color=COLOURS[0], capsize=3, label="equal size and width")
+    axes.axhline(PRINTED_GAIN, color=BLACK, linestyle="--", linewidth=1, label="printed")
+    axes.axhline(0, color=BLACK, linewidth=0.5)
+    names = [
+        f"all\n{row['cells']} cells"
+        if not float(row["least"])
+        else f"{100 * float(row['least']):.0f} % or more\n{row['cells']} cells"
+        for row in matched
+    ]
+    axes.set_xticks(list(places), names)
+    axes.set_xlim(-0.5, len(matched) - 0.5)
+    axes.set_xlabel("Accuracy in the trained range of the counted runs")
+    axes.set_ylabel("Gain at 8 digits (points)")
+    axes.legend(frameon=False, loc="lower left")
+    return figure
+
+
+def main(source: str | None = None) -> None:
+    """Derive the table if the author's file is given, then draw the picture."""
+    from lengen.plotting.style import pictures, style
+
+    FOLDER.mkdir(exist_ok=True)
+    if source:
+        with open(source, newline="", encoding="utf-8") as file:
+            rows = derive(list(csv.DictReader(file)))
+        with TABLE.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    with style():
+        figure = draw(stored())
+        says = "Gain of sub-tasks at 8 digits: it vanishes among runs that learned their trained range"
+        PICTURE.write_bytes(pictures(figure, ["svg"], says)["svg"])
+
+
+def stored() -> list[dict[str, str]]:
+    """Return the rows of the committed table."""
+    with TABLE.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])
