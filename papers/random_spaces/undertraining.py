@@ -64,9 +64,9 @@ def _row(
     mix: Sequence[float],
     ends: Sequence[float],
 ) -> dict[str, Any]:
-    means = [round(fmean(xs), 1) if xs else "" for xs in (add, mix)]
+    means: list[Any] = [round(fmean(xs), 1) if xs else "" for xs in (add, mix)]
     gain = round(fmean(mix) - fmean(add), 1) if add and mix else ""
-    low, high = [round(end, 1) for end in ends] or ["", ""]
+    low, high = (round(end, 1) for end in ends) if ends else ("", "")
     return dict(zip(COLUMNS, (least, size, cells, add_runs, mix_runs, *means, gain, low, high), strict=True))
 
 
