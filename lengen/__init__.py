@@ -13,7 +13,7 @@ What a script needs can be had from here; each name is loaded when it is first u
     spec = lengen.Spec(data=data, model=model, train=train, test=test)
     module = lengen.SequenceModule(spec, seed=0)
     grid = lengen.AccuracyGrid(lengths=(1, 2, 3), counts=(2, 3), examples=100)
-    trainer = Trainer(max_steps=50, max_epochs=-1, callbacks=[grid], reload_dataloaders_every_n_epochs=1)
+    trainer = Trainer(max_steps=50, max_epochs=-1, callbacks=[grid])
     trainer.fit(module, lengen.ArithmeticData(spec))
 
 Afterwards ``grid.grid`` holds the counts of every tested cell.

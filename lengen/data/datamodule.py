@@ -1,12 +1,16 @@
-"""The LightningDataModule of every training: batches from the trainer's step on, what validates, tests and is asked."""
+"""The LightningDataModule of every training: batches from the trainer's step on, validation, tests and prompts."""
 
+import warnings
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lightning import LightningDataModule, Trainer
+from lightning.pytorch.callbacks import GradientAccumulationScheduler
+from torch.distributed import is_initialized
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
-from lengen.config.spec import Spec
+from lengen.config.part import SettingError
+from lengen.config.spec import Spec, from_dict
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.task_data import TaskData
 from lengen.tasks import Problems
@@ -18,26 +22,33 @@ class ArithmeticData(LightningDataModule):
     """The data of a specification and seed, as a trainer takes it; ``data`` is the same without Lightning.
 
     Validation has one loader; tests have one for each cell, lengths outermost; predictions are of the tests' prompts.
-    A Trainer reloads the training batches of a stretch after each evaluation: ``reload_dataloaders_every_n_epochs=1``.
+    An epoch ends with the next evaluation of the specification. No Trainer option is needed: the batches of an epoch
+    follow from the trainer's step, its accumulated batches and its processes, so none is repeated.
+
+    Args:
+        spec: The specification, or what its `to_dict` gives.
+        seed: Decides the training and validation problems.
     """
 
-    def __init__(self, spec: Spec, seed: int = 0) -> None:
+    def __init__(self, spec: Spec | dict[str, Any], seed: int = 0) -> None:
         super().__init__()
-        self.data = TaskData(spec, seed)
-        self.spec = spec
+        self.spec = spec if isinstance(spec, Spec) else from_dict(spec)
+        self.data = TaskData(self.spec, seed)
         self.seed = seed
         self.task = self.data.task
         self.writer = self.data.writer
         self.format = self.data.format
         self.vocab = self.data.vocab
-        self.cells = [(length, count) for length in spec.test.lengths for count in spec.test.counts]
+        self.cells = [(length, count) for length in self.spec.test.lengths for count in self.spec.test.counts]
+
+    def setup(self, stage: str) -> None:
+        """Refuse or warn of a Trainer whose steps are not those of the specification."""
+        if stage == "fit" and self.trainer is not None:
+            check_trainer(self.trainer, self.spec.train.steps)
 
     def train_dataloader(self) -> DataLoader[TrainBatch]:
-        """Batches from the trainer's step up to the next evaluation; asked for anew after each one."""
-        first = self.trainer.global_step if self.trainer else 0
-        # The last stretch may be shorter: it has to end with the training, or it would not be validated.
-        size = max(1, min(self.segment(), self.spec.train.steps - first))
-        return DataLoader(_Steps(self.data, first, size), batch_size=None)
+        """Batches from the trainer's step up to the next evaluation; without a trainer, those of all steps."""
+        return DataLoader(TrainingBatches(self.data, self.segment(), self.trainer), batch_size=None)
 
     def val_dataloader(self) -> DataLoader[Batch]:
         return DataLoader(_Listed([self.data.validation()]), batch_size=None)
@@ -78,19 +89,70 @@ def data_of(trainer: Trainer) -> TaskData:
     return given.data
 
 
-class _Steps(Dataset[TrainBatch]):
-    """The training batches of consecutive steps."""
+def check_trainer(trainer: Trainer, steps: int) -> None:
+    """Raise `SettingError` for a trainer whose batches cannot be counted; warn of one that goes on after ``steps``."""
+    if any(isinstance(callback, GradientAccumulationScheduler) for callback in trainer.callbacks):  # type: ignore[attr-defined]
+        raise SettingError(
+            "Trainer: the batches of a step cannot be told from a GradientAccumulationScheduler; expected "
+            "accumulate_grad_batches=N and no schedule"
+        )
+    if steps and trainer.max_steps > steps:
+        warnings.warn(
+            f"Trainer(max_steps={trainer.max_steps}) trains on after the {steps} steps of the specification, with the "
+            f"last learning rate of its schedule; expected max_steps={steps}, or TrainSpec(steps={trainer.max_steps})",
+            stacklevel=2,
+        )
 
-    def __init__(self, data: TaskData, first: int, size: int) -> None:
-        self._data, self._first, self._size = data, first, size
 
-    def __len__(self) -> int:
-        return self._size
+class TrainingBatches(IterableDataset[TrainBatch]):
+    """The training batches from the trainer's step up to the next evaluation, looked up whenever they are iterated.
 
-    def __getitem__(self, index: int) -> TrainBatch:
-        if index >= self._size:
-            raise IndexError
-        return self._data.batch(self._first + index)
+    A step takes ``accumulate_grad_batches`` batches of each process, and no two processes take the same. Batches of
+    auxiliary tasks take turns: all processes train the same task at the same time.
+
+    Without a trainer an iteration goes on where the one before ended, and the first has the batches of all steps.
+    """
+
+    def __init__(self, data: TaskData, segment: int, trainer: Trainer | None = None) -> None:
+        self._data, self._segment, self._trainer = data, segment, trainer
+        self._next = 0
+
+    @property
+    def follows(self) -> bool:
+        """Batches are those of a trainer's step."""
+        return self._trainer is not None
+
+    def __iter__(self) -> Iterator[TrainBatch]:
+        if self._trainer is None:
+            if is_initialized():
+                raise SettingError(
+                    "Trainer: every process would get the same batches; fit(module, ArithmeticData(spec))"
+                )
+            first, self._next = self._next, self._next + max(1, self._data.spec.train.steps)
+            yield from map(self._data.batch, range(first, self._next))
+            return
+        trainer, streams = self._trainer, len(self._data.streams)
+        first, end = self._range(trainer)
+        shared = trainer.distributed_sampler_kwargs or {"num_replicas": 1, "rank": 0}
+        for number in range(first, end):
+            turn, task = divmod(number, streams)
+            yield self._data.batch((turn * shared["num_replicas"] + shared["rank"]) * streams + task)
+
+    def _range(self, trainer: Trainer) -> tuple[int, int]:
+        """Numbers of the batches of the next epoch, among those of one process."""
+        taken = trainer.fit_loop.epoch_loop.batch_progress.total.completed
+        if trainer.overfit_batches:
+            return 0, self._segment
+        if not trainer.lightning_module.automatic_optimization:  # it may step more often than it takes batches, or less
+            return taken, taken + self._segment
+        step, each = trainer.global_step, trainer.accumulate_grad_batches
+        # A checkpoint from between two steps has lost the gradients of the batches since the first of them.
+        return step * each, (step + self._length(step, trainer.max_steps)) * each
+
+    def _length(self, step: int, most: int) -> int:
+        """Steps until the next evaluation, or until the training ends: it would not be validated otherwise."""
+        ends = [end for end in (self._data.spec.train.steps, most) if end > step]
+        return min([self._segment - step % self._segment, *(end - step for end in ends)])
 
 
 class _Listed(Dataset[Item]):

@@ -5,15 +5,17 @@ from typing import Any
 
 import torch
 from lightning import LightningModule
+from lightning.pytorch.utilities import CombinedLoader
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from lengen.callbacks.metrics_logger import LEARNING_RATE, VALIDATION
 from lengen.callbacks.training_loss import loss_names
-from lengen.config.part import plain
+from lengen.config.part import SettingError, plain
 from lengen.config.spec import Spec, from_dict
 from lengen.data.batch import Batch, TrainBatch
+from lengen.data.datamodule import TrainingBatches
 from lengen.data.task_data import TaskData
 from lengen.decoding import verify, write
 from lengen.metrics import ExactMatch
@@ -73,9 +75,27 @@ class SequenceModule(LightningModule):
     def training_step(self, batch: TrainBatch, index: int) -> Tensor:
         """Loss per target token, weighted as `lengen.data.training_batches` says."""
         if self.spec.model.dropout:  # what is dropped is a function of (seed, step), as the batch is: resuming is exact
-            torch.manual_seed(generator("dropout", self.seed, self.global_step).initial_seed())
+            torch.manual_seed(generator("dropout", self.seed, self.global_step, *self._share(index)).initial_seed())
         logits = self(Batch(batch.tokens, batch.ids, batch.loss, batch.source, batch.output))
         return response_loss(logits, batch.tokens, batch.loss) / batch.scale
+
+    def _share(self, index: int) -> list[int]:
+        """Numbers that tell the batches of one step apart: none if a step takes one batch of one process."""
+        trainer = self._trainer
+        if trainer is None or trainer.accumulate_grad_batches * trainer.world_size == 1:
+            return []
+        return [index % trainer.accumulate_grad_batches, trainer.global_rank]
+
+    def on_train_start(self) -> None:
+        """Refuse to resume on a bare loader of ours: it cannot see the step, and would start with the first batch."""
+        loaders = CombinedLoader(self.trainer.train_dataloader).flattened
+        batches = [
+            loader.dataset for loader in loaders if isinstance(getattr(loader, "dataset", None), TrainingBatches)
+        ]
+        if self.global_step and not all(given.follows for given in batches):
+            raise SettingError(
+                "Trainer: a loader alone starts anew; resume with fit(module, ArithmeticData(spec, seed))"
+            )
 
     def on_train_batch_end(self, outputs: Any, batch: TrainBatch, batch_idx: int) -> None:
         """Log the loss and the learning rate of the step that is over, where loggers or an evaluation will look.

@@ -179,7 +179,6 @@ def build_trainer(spec: Spec, callbacks: Sequence[Callback], loggers: Sequence[L
         max_steps=spec.train.steps,
         max_epochs=-1,
         gradient_clip_val=spec.train.clip,
-        reload_dataloaders_every_n_epochs=1,
         callbacks=list(callbacks),
         logger=list(loggers),
         log_every_n_steps=0,  # TrainingLoss decides

@@ -58,7 +58,6 @@ def stock(folder, *callbacks: Callback, logger=False, **options) -> Trainer:
         max_steps=SPEC.train.steps,
         max_epochs=-1,
         gradient_clip_val=SPEC.train.clip,
-        reload_dataloaders_every_n_epochs=1,
         default_root_dir=folder,
         num_sanity_val_steps=0,
         callbacks=list(callbacks),
