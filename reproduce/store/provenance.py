@@ -20,6 +20,8 @@ from reproduce import PROGRAM
 
 PACKAGES = ("torch", "lightning", "torchmetrics", "numpy", "safetensors")
 """Packages whose version can change a result."""
+WITHIN = ("papers", "reproduce")
+"""Packages that lie within `lengen` in a wheel."""
 SUITE = "lengen-suite"
 """The distribution that holds this program."""
 
@@ -62,14 +64,29 @@ def this_machine() -> dict[str, object]:
 
 @functools.cache
 def code_digest() -> str:
-    """A sha256 over the program's own files, the same with any line ends: machines that share it run the same code."""
-    root, digest = Path(__file__).resolve().parents[2], hashlib.sha256()
-    for path in sorted(
-        path for name in PROGRAM for path in (root / name).rglob("*.*") if path.suffix in (".py", ".toml")
-    ):
+    """A sha256 over the program's own files: machines that share it run the same code.
+
+    It is the same with any line ends, and in a wheel, which holds two of the packages within `lengen` (``setup.py``).
+    """
+    digest = hashlib.sha256()
+    for name, path in sorted(_sources().items()):
         content = path.read_bytes().replace(b"\r\n", b"\n")
-        digest.update(f"{path.relative_to(root).as_posix()} {hashlib.sha256(content).hexdigest()}\n".encode())
+        for package in WITHIN:
+            content = content.replace(f"lengen.{package}".encode(), package.encode())
+        digest.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
     return digest.hexdigest()
+
+
+def _sources() -> dict[str, Path]:
+    """The program's files by their names in the repository."""
+    home = Path(__file__).resolve().parents[2]
+    wheel = home.name == "lengen" and not (home / "lengen").is_dir()
+    folders = [home] if wheel else [home / name for name in PROGRAM]
+    found = {}
+    for path in (path for folder in folders for path in folder.rglob("*.*") if path.suffix in (".py", ".toml")):
+        parts = path.relative_to(home).parts
+        found["/".join(("lengen", *parts) if wheel and parts[0] not in WITHIN else parts)] = path
+    return found
 
 
 def commit() -> tuple[str, bool]:
