@@ -214,9 +214,12 @@ def print_comparison(paper: str, reference: Sequence["Row"], yours: Sequence["Ro
     from reproduce.comparison import compare
 
     if form == "table":
-        from reproduce.output.claims_table import comparison, score_cards
+        from reproduce.comparison.lines import lines
+        from reproduce.output.claims_table import comparison, published, score_cards
 
         cards = score_cards(_by_owner(reference, yours))
+        if found := [line for line in lines(paper, stores()) if line.compared]:
+            terminal.show(*published(found))
         terminal.show(*comparison(reference, yours), "", cards)
     else:
         print(compare.to_markdown(paper, reference, yours, CATALOGUE.deviations(paper)), end="")

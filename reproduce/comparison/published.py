@@ -175,7 +175,7 @@ def _table(group: Mapping[str, typing.Any], where: str, vocabulary: Vocabulary) 
     There is one value per length of ``lengths``, or per region of ``regions``; a text, such as "N/A", stands where the
     table has no number.
     """
-    _known(where, "key", group, ("prefix", "lengths", "regions", "tolerance", "rows", *SHARED))
+    _known(where, "key", group, ("prefix", "lengths", "regions", "tolerance", "rows", "again", *SHARED))
     if "lengths" in group and "regions" in group:
         raise PublishedError(f"{where}: expected 'lengths' or 'regions', not both")
     columns = [(str(n), f"{n} digits", {"lengths": [n, n]}) for n in group.get("lengths", [])]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from reproduce.comparison import score_card
+from reproduce.comparison import lines, score_card
 from reproduce.comparison.effects import effect, required, seeds, span
 from reproduce.comparison.rows import Row
 from reproduce.output.terminal import COLOURS, GAP, entry, table, unbroken, width
@@ -71,6 +71,34 @@ def comparison(reference: Sequence[Row], yours: Sequence[Row], reasons: bool = F
             if reasons and row.why:
                 parts.append(Padding(Text(row.why, "dim"), (0, 0, 0, 2)))
     return [*parts, Text(), Text(NOTE, "dim")]
+
+
+def published(found: Sequence[lines.Line]) -> "list[RenderableType]":
+    """Published values beside ours: how many are met, then a line for every one that is compared."""
+    from rich.text import Text
+
+    shown = table(
+        "experiment",
+        ("length", "right"),
+        ("published", "right"),
+        ("ours", "right"),
+        ("points apart", "right"),
+        "every seed",
+    )
+    for line in found:
+        if line.compared and line.points is not None:
+            value = line.value
+            far = abs(line.points) > 5
+            at = lines.span(value.lengths) if len(value.lengths) < 4 else f"to {max(value.lengths)}"
+            each = " ".join(f"{seed:.0f}" for seed in line.seeds)
+            row = [
+                value.experiments[0].partition("/")[2],
+                at,
+                *map(lines.number, (value.published, line.ours, line.points)),
+                each,
+            ]
+            shown.add_row(*(Text(cell, "yellow" if far else "") for cell in row))
+    return [Text(str(lines.score(found)), "bold"), Text(), shown, Text()]
 
 
 def _order(row: Row) -> int:

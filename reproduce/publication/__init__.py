@@ -4,6 +4,7 @@ The committed runs and verdicts enter; files leave, the same bytes from the same
 between marks alone, so they are never older than the runs.
 
     README.md, papers/*/*.md, docs  prose by hand, facts between marks             blocks, front_page, report
+    results/published.csv           every published measurement beside ours        comparison.lines
     results/claims.csv              every claim under a stable id                  claims
     results/datapackage.json        every CSV file and what its columns mean       datapackage
     results/schemas/*.json          the columns
@@ -14,6 +15,7 @@ between marks alone, so they are never older than the runs.
 
 from pathlib import Path
 
+from reproduce.comparison import lines
 from reproduce.publication import badges, blocks, cards, claims, crate, datapackage
 from reproduce.publication.facts import gather
 from reproduce.store.atomic_files import write_text
@@ -24,6 +26,7 @@ def pages(repository: Path) -> dict[Path, str]:
     facts = gather(repository)
     results = repository / "results"
     found = {results / "claims.csv": claims.to_csv(facts)}
+    found[results / "published.csv"] = lines.to_csv(lines.published([facts.reference]))
     found |= {results / "badges" / name: text for name, text in badges.badges(facts).items()}
     found |= {page: blocks.filled(page.read_text(encoding="utf-8"), facts) for page in blocks.pages(repository)}
     found |= cards.cards(facts)

@@ -1,0 +1,59 @@
+"""Distance of a run from the paper, decided by two specifications."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from lengen.config.part import build
+from lengen.config.sections import DataSpec
+from lengen.config.spec import Spec
+from lengen.records import Run
+
+SETTING = "published setting"
+"""Every hyper-parameter is the published one."""
+LENGTHS = "published lengths"
+"""The same text of the problem and the same trained range; a smaller model, fewer updates or fewer examples."""
+SHORTER = "shorter problems"
+"""Another trained range, or another text of the problem."""
+PROOF = "no training"
+"""Weights set by hand."""
+NEAR = (SETTING, LENGTHS)
+"""Distances at which a published number stands beside ours."""
+
+DRAWN = frozenset({"limit", "short", "skew"})
+"""Fields of a task that decide how often each problem is drawn."""
+PLACES = frozenset({"width"})
+"""Fields of a format that decide to how many places all operands are padded."""
+
+
+def distance(run: Run, paper: Spec | None) -> str:
+    """Return the distance of a run from the published specification of its experiment."""
+    if run.constructed:
+        return PROOF
+    if paper is None:
+        return SHORTER
+    spec: Any = run.info["spec"]
+    if run.info["spec_hash"] == paper.hash():
+        return SETTING
+    ours = msgspec.to_builtins(build(spec["data"], DataSpec, "data"))  # with fields that are younger than the run
+    return LENGTHS if problem(ours) == problem(msgspec.to_builtins(paper.data)) else SHORTER
+
+
+def problem(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a data section without all that leaves trained range and text of the problems as they are.
+
+    >>> task = {"kind": "addition", "digits": 6, "limit": 0}
+    >>> problem({"task": task, "format": {"kind": "sum", "width": 61}, "examples": 0})
+    {'task': {'kind': 'addition', 'digits': 6}, 'format': {'kind': 'sum'}, 'spaces': None, 'hints': []}
+    """
+
+    def without(part: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+        return {name: value for name, value in part.items() if name not in names}
+
+    return {
+        "task": without(data["task"], DRAWN),
+        "format": without(data["format"], PLACES),
+        "spaces": data.get("spaces"),
+        "hints": [without(hint, DRAWN) for hint in data.get("hints") or ()],
+    }

@@ -1,0 +1,172 @@
+"""Published beside ours: a line for every published measurement, and how many lie within 5 points.
+
+Values and stored runs enter; `Line` objects leave, as CSV or as a score for each paper.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+from lengen.config.experiment import Experiment
+from lengen.measures import Missing
+from lengen.records import Run, to_table
+from reproduce.comparison.distance import LENGTHS, NEAR, SETTING, SHORTER, distance
+from reproduce.comparison.measured import over_cells
+from reproduce.comparison.values import Value, values
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.store import Store
+
+PROFILES = ("paper", "night", "cpu")
+"""Profiles in the order in which their runs are preferred at equal distance."""
+COLUMNS = (
+    "paper", "place", "experiment", "length", "count", "published", "ours", "points", "distance", "seeds",
+    "unit", "profile", "each_seed", "id",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Line:
+    """A published measurement and what was measured here."""
+
+    value: Value
+    distance: str = ""
+    """Empty if nothing was run."""
+    profile: str = ""
+    seeds: tuple[float, ...] = ()
+    """One value per seed in the unit of the published one; empty if nothing can be compared."""
+    ours: float | None = None
+    """Median over seeds, or the statistic that the value is across seeds."""
+    trained: int = 0
+    """Seeds that were trained, whether or not they are compared."""
+
+    @property
+    def points(self) -> float | None:
+        """Ours less published."""
+        return None if self.ours is None else self.ours - self.value.published
+
+    @property
+    def compared(self) -> bool:
+        """A share that stands beside a published one."""
+        return self.ours is not None and self.value.unit == "%"
+
+
+@dataclass(frozen=True)
+class Score:
+    """How many published shares are met."""
+
+    printed: int
+    compared: int
+    within_5: int
+    within_2: int
+
+    def __str__(self) -> str:
+        """Return the score in words."""
+        return f"{self.within_5} of {self.compared} published values within 5 points ({self.within_2} within 2)"
+
+
+def score(lines: Iterable[Line]) -> Score:
+    """Count the lines within 5 points and within 2."""
+    shares = [line for line in lines if line.value.unit == "%"]
+    apart = [abs(line.points) for line in shares if line.points is not None]
+    return Score(len(shares), len(apart), *(sum(round(gap, 9) <= most for gap in apart) for most in (5, 2)))
+
+
+def published(stores: Sequence[Store]) -> list[Line]:
+    """Return the lines of all papers."""
+    return [line for paper in CATALOGUE.papers() for line in lines(paper, stores)]
+
+
+def lines(paper: str, stores: Sequence[Store]) -> list[Line]:
+    """Return a line for every published measurement of a paper; of several stores the first with runs is read."""
+    known = {item.name: item for item in CATALOGUE.experiments(paper)}
+    return [_line(value, [known[name] for name in value.experiments], stores) for value in values(paper)]
+
+
+def _line(value: Value, experiments: Sequence[Experiment], stores: Sequence[Store]) -> Line:
+    shorter = Line(value)
+    for profile in PROFILES:
+        runs = [_runs(stores, experiment, profile) for experiment in experiments]
+        if not all(runs):
+            continue
+        where = _farthest(distance(run, item.specs.get("paper")) for item, some in zip(experiments, runs, strict=True)
+                          for run in some)  # fmt: skip
+        trained = min(map(len, runs))
+        if where in NEAR:
+            try:
+                return _compared(value, where, profile, runs)
+            except Missing:  # trained as published, and not tested there
+                continue
+        if not shorter.distance:
+            shorter = Line(value, SHORTER, profile, trained=trained)
+    return shorter
+
+
+def _runs(stores: Sequence[Store], experiment: Experiment, profile: str) -> list[Run]:
+    found = (CATALOGUE.declared_runs(store, experiment, profile) for store in stores)
+    return next((runs for runs in found if runs), [])
+
+
+def _farthest(distances: Iterable[str]) -> str:
+    return max(distances, key=lambda name: (SETTING, LENGTHS, SHORTER).index(name) if name in NEAR else 2)
+
+
+def _compared(value: Value, where: str, profile: str, runs: Sequence[Sequence[Run]]) -> Line:
+    """Return the line of the least favourable experiment, or of all seeds if the value is taken across them."""
+    scale = 100 if value.unit == "%" else 1
+    each = [
+        over_cells(value.paper, some, value.measure, value.mode, value.lengths, value.counts, value.statistic)
+        for some in runs
+    ]
+    trained = min(len(found.seeds) for found in each)
+    if value.across:
+        seeds = tuple(scale * seed for found in each for seed in found.seeds)
+        return Line(value, where, profile, seeds, (fmean if value.across == "mean" else stdev)(seeds), trained)
+    worst = min(each, key=lambda found: _favour(value, scale * found.median))
+    return Line(value, where, profile, tuple(scale * seed for seed in worst.seeds), scale * worst.median, trained)
+
+
+def _favour(value: Value, ours: float) -> float:
+    """Return how favourable a value of ours is to the published one."""
+    if value.relation in (">", ">="):
+        return ours
+    return -ours if value.relation in ("<", "<=") else -abs(ours - value.published)
+
+
+def to_csv(found: Iterable[Line]) -> str:
+    """Return the lines as comma-separated values: shares in percent, points as ours less published."""
+    return to_table(COLUMNS, map(_row, found))
+
+
+def _row(line: Line) -> tuple[object, ...]:
+    value = line.value
+    return (
+        value.paper, value.place, " ".join(value.experiments), span(value.lengths), span(value.counts),
+        number(value.published), number(line.ours), number(line.points), line.distance, line.trained or "",
+        value.unit, line.profile, " ".join(map(number, line.seeds)), value.id,
+    )  # fmt: skip
+
+
+def number(value: float | None) -> str:
+    """Return a number with at most two decimals, nothing for None.
+
+    >>> number(99.95), number(100.0), number(-0.001), number(None)
+    ('99.95', '100', '0', '')
+    """
+    return "" if value is None else f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".") if abs(value) >= 0.005 else (
+        "0" if abs(value) < 0.0005 else f"{value:.3f}"
+    )  # fmt: skip
+
+
+def span(numbers: Sequence[int]) -> str:
+    """Return numbers as ranges of neighbours.
+
+    >>> span((1, 2, 3, 4, 5, 6, 7, 9)), span((50,)), span((5, 10, 20))
+    ('1-7 9', '50', '5 10 20')
+    """
+    parts: list[list[int]] = []
+    for item in numbers:
+        if parts and item == parts[-1][-1] + 1:
+            parts[-1].append(item)
+        else:
+            parts.append([item])
+    return " ".join(f"{part[0]}-{part[-1]}" if len(part) > 2 else " ".join(map(str, part)) for part in parts)

@@ -1,0 +1,81 @@
+"""Published values beside ours: one line each, at the distance that two specifications decide."""
+
+import csv
+import dataclasses
+import io
+from pathlib import Path
+
+import pytest
+
+from lengen.config.overlay import overlay
+from reproduce.comparison import lines
+from reproduce.comparison.distance import LENGTHS, NEAR, PROOF, SETTING, SHORTER, distance
+from reproduce.comparison.values import values
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.store import Store
+
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = Store(ROOT / "results", "reference")
+
+
+@pytest.fixture(scope="module")
+def found() -> list[lines.Line]:
+    return lines.published([REFERENCE])
+
+
+def test_the_committed_table_is_that_of_the_committed_runs(found):
+    assert (ROOT / "results" / "published.csv").read_text(encoding="utf-8") == lines.to_csv(found)
+
+
+def test_a_measurement_stands_once(found):
+    keys = [
+        (*line.value.experiments, line.value.lengths, line.value.counts, line.value.measure, line.value.across)
+        for line in found
+    ]
+    assert len(keys) == len(set(keys))
+    assert len({(line.value.paper, line.value.id) for line in found}) == len(found)
+
+
+def test_ours_stands_only_beside_what_was_trained_on_the_published_problem(found):
+    for line in found:
+        assert (line.ours is None) == (line.distance not in NEAR)
+        assert (line.ours is None) == (not line.seeds)
+    assert sum(line.compared for line in found) >= 116
+
+
+def test_points_are_ours_less_published(found):
+    for row in csv.DictReader(io.StringIO(lines.to_csv(found))):
+        if row["ours"]:
+            assert float(row["points"]) == pytest.approx(float(row["ours"]) - float(row["published"]), abs=0.011)
+            assert int(row["seeds"]) == len(row["each_seed"].split())
+
+
+def test_a_score_counts_both_edges():
+    value = dataclasses.replace(values("bias_calibration")[0], published=50.0)
+    made = [lines.Line(value, LENGTHS, "night", (ours,), ours, 1) for ours in (45.0, 45.0 - 1e-6, 52.0, 55.0)]
+    assert lines.score([*made, lines.Line(value)]) == lines.Score(5, 4, 3, 1)
+
+
+def run_of(spec, **changed):
+    info: dict = {"spec": spec.to_dict(), "spec_hash": spec.hash()} | changed
+    return type("Run", (), {"info": info, "constructed": not spec.train.steps})()
+
+
+def test_the_specification_decides_the_distance():
+    experiment = CATALOGUE.select_one("bias_calibration/table1/successor-abc")
+    paper, night = experiment.specs["paper"], experiment.specs["night"]
+    assert distance(run_of(paper), paper) == SETTING
+    assert distance(run_of(night), paper) == LENGTHS
+    assert distance(run_of(overlay(night, {"model.width": 32, "train.steps": 1})), paper) == LENGTHS
+    assert distance(run_of(overlay(night, {"data.task.digits": 5})), paper) == SHORTER
+    assert distance(run_of(overlay(night, {"data.format.reverse_response": False})), paper) == SHORTER
+    assert distance(run_of(night), None) == SHORTER
+    proof = CATALOGUE.select_one("coupling/thm4.1/construction").specs["cpu"]
+    assert distance(run_of(proof), proof) == PROOF
+
+
+def test_a_field_that_is_younger_than_a_run_does_not_change_its_distance():
+    experiment = CATALOGUE.select_one("bias_calibration/table1/successor-abc")
+    older = run_of(experiment.specs["night"], spec_hash="older")
+    assert older.info["spec"]["data"]["format"].pop("index_hints") == 0
+    assert distance(older, experiment.specs["paper"]) == LENGTHS
