@@ -72,7 +72,7 @@ def score(lines: Iterable[Line]) -> Score:
 
 
 def published(stores: Sequence[Store]) -> list[Line]:
-    """Return the lines of all papers."""
+    """Return the lines of every paper."""
     return [line for paper in CATALOGUE.papers() for line in lines(paper, stores)]
 
 
