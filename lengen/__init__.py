@@ -45,23 +45,40 @@ EXPORTS = {
     "lengen.training.module": ("SequenceModule",),
     "lengen.training.run": ("build_trainer", "execute"),
 }
-"""Module -> the names of it that stand here, beside all of `lengen.config`."""
-_MODULE = {name: module for module, names in EXPORTS.items() for name in names}
+"""Module -> its names that stand here, beside those of `SETTINGS` and the class names of all parts."""
+SETTINGS: dict[str, tuple[str, ...]] = {
+    "lengen.config.part": ("Part", "SettingError"),
+    "lengen.config.tasks": ("Extent", "Task"),
+    "lengen.formats.base": ("Format",),
+    "lengen.formats.subtasks": ("SUBTASKS",),
+    "lengen.position_ids.base": ("PositionIds",),
+    "lengen.config.encodings": ("Encoding",),
+    "lengen.config.attention_biases": ("AttentionBias",),
+    "lengen.config.model": ("Architecture", "LoopsByLength", "ModelSpec", "Tempered"),
+    "lengen.config.sections": (
+        "NUMBER_FORMATS",
+        "VALIDATION",
+        "DataSpec",
+        "NumberFormat",
+        "RandomSpaces",
+        "Section",
+        "TestSpec",
+        "TrainSpec",
+    ),
+    "lengen.config.spec": ("Spec", "change", "check", "from_dict"),
+}
+"""Module -> its names that stand here; all without torch."""
+_MODULE = {name: module for module, names in (EXPORTS | SETTINGS).items() for name in names}
 
 __all__ = sorted(_MODULE)
-
-
-def _settings() -> Any:
-    return importlib.import_module("lengen.config")
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULE:
         return getattr(importlib.import_module(_MODULE[name]), name)
-    if not name.startswith("_") and name in _settings().__all__:
-        return getattr(_settings(), name)
+    if not name.startswith("_"):
+        importlib.import_module("lengen.config.spec")  # loads every part
+        part = importlib.import_module("lengen.config.part").named(name)
+        if part is not None:
+            return part
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-
-
-def __dir__() -> list[str]:
-    return [*globals(), *_MODULE, *_settings().__all__]

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from lengen.config.sections import DataSpec
-
 PAD = 0
 """Token id that fills a row on the right; no target of a task."""
 END = 1
@@ -56,8 +54,3 @@ class Vocab:
 PRINTABLE = Vocab("".join(character for character in string.printable if character not in "$\f"))
 """100 printable characters, digits first: the vocabulary of Section 4.2.1 of "Length Generalization on Multi-Digit
 Integer Addition with Transformers". ``$`` is `END`; the form feed, which its author's code pads with, is `PAD`."""
-
-
-def vocabulary(data: "DataSpec") -> Vocab:
-    """The symbols that a setting writes, or all printable ones."""
-    return PRINTABLE if data.vocabulary == "printable" else Vocab(data.symbols)

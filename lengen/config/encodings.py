@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, ClassVar
 
 from lengen.config.part import Axis, Id, Part, SettingError
-from lengen.config.position_ids import PositionIds
+from lengen.position_ids.base import PositionIds
 
 if TYPE_CHECKING:
     from lengen.config.model import ModelSpec

@@ -7,7 +7,9 @@ field by field. A part that a program defines for itself is found like those of 
 
 import difflib
 import functools
+import importlib
 import json
+import pkgutil
 import re
 import types
 import typing
@@ -100,6 +102,17 @@ def _subclasses(cls: type) -> typing.Iterator[type[Part]]:
         if issubclass(child, Part) and not child.__name__.startswith("_"):
             yield child
         yield from _subclasses(child)
+
+
+def load_files(package: str, folder: Sequence[str]) -> None:
+    """Import every module of a package, so that the parts defined there are found."""
+    for module in pkgutil.iter_modules(folder):
+        importlib.import_module(f"{package}.{module.name}")
+
+
+def named(name: str) -> type[Part] | None:
+    """The part whose class has this name, private bases left out; None without one."""
+    return next((cls for cls in _subclasses(Part) if cls.__name__ == name), None)
 
 
 Value = typing.TypeVar("Value")

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from lengen.config.formats import Format
 from lengen.config.part import Count, Length, NotNegative, Part, SettingError, Share, Size
-from lengen.config.position_ids import Consecutive, PositionIds
 from lengen.config.tasks import Task
+from lengen.formats.base import Format
+from lengen.position_ids.base import PositionIds
+from lengen.position_ids.consecutive import Consecutive
+from lengen.vocab import PRINTABLE, Vocab
 
 if TYPE_CHECKING:
-    from lengen.formats.base import Format as Written
+    from lengen.formats.base import Written
 
 
 class NumberFormat(NamedTuple):
@@ -79,6 +81,11 @@ class DataSpec(Section, frozen=True):
         """Symbols of its format for all of its tasks, digits first, with the space where queries may hold some."""
         found = [symbol for task in (self.task, *self.hints) for symbol in self.format.build(task).symbols]
         return tuple(dict.fromkeys(found if self.spaces is None else [*found, " "]))
+
+    @property
+    def vocab(self) -> Vocab:
+        """The symbols that it writes, or all printable ones."""
+        return PRINTABLE if self.vocabulary == "printable" else Vocab(self.symbols)
 
     @property
     def share_of_spaces(self) -> float:

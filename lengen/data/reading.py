@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from lengen.config.sections import DataSpec
-from lengen.formats.base import Format
+from lengen.formats.base import Written
 from lengen.formats.layout import UNUSED
 from lengen.vocab import END, PAD, Vocab
 
@@ -20,7 +20,7 @@ def can_run_free(data: DataSpec) -> bool:
     return not (format.follows and data.position_ids.FOLLOWS and not format.reversed_answer)
 
 
-def follow(format: Format, vocab: Vocab, planned: Tensor, written: Tensor, slot: Tensor) -> Tensor:
+def follow(format: Written, vocab: Vocab, planned: Tensor, written: Tensor, slot: Tensor) -> Tensor:
     """Coordinates of the newest token of a response that the model writes itself.
 
     Where numbers are padded the prompt alone fixes every slot: they are ``planned``. Without padding a number ends
@@ -47,7 +47,7 @@ def follow(format: Format, vocab: Vocab, planned: Tensor, written: Tensor, slot:
     return torch.where(newest == END, UNUSED, levels)
 
 
-def final_answer(format: Format, vocab: Vocab, response: Tensor) -> Tensor:
+def final_answer(format: Written, vocab: Vocab, response: Tensor) -> Tensor:
     """The final answer of each response, left-aligned and padded: (B, R) token ids to (B, R).
 
     It stands between the last separator and the first end token; a response without an end is read to its

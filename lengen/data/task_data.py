@@ -1,7 +1,7 @@
 """The data of one specification and seed: training batches by step, validation examples, test cells; no Lightning."""
 
-from lengen.config import EncoderDecoder
 from lengen.config import tasks as parts
+from lengen.config.model import EncoderDecoder
 from lengen.config.part import SettingError
 from lengen.config.sections import VALIDATION
 from lengen.config.spec import Spec, check
@@ -11,7 +11,6 @@ from lengen.data.training_batches import Stream
 from lengen.data.writer import Writer
 from lengen.randomness import generator
 from lengen.tasks import Problems, Task
-from lengen.vocab import vocabulary
 
 
 class TaskData:
@@ -28,7 +27,7 @@ class TaskData:
         check(spec)
         self.spec = spec
         self.seed = seed
-        self.vocab = vocabulary(spec.data)
+        self.vocab = spec.data.vocab
         self.streams = [self._stream(output, part) for output, part in enumerate((spec.data.task, *spec.data.hints))]
         self.task, self.writer = self.streams[0].task, self.streams[0].writer
         self.format = self.writer.format
@@ -51,10 +50,12 @@ class TaskData:
         if data.spaces is not None:
             spaces = Spaces(data.spaces.ratio, self.vocab.id(" "), data.spaces.fresh, self.seed)
         # Operations and brackets stand behind the digits among the symbols of a task, and are none.
-        scheme = data.position_ids.build(sum(symbol.isalnum() for symbol in part.symbols))
+        digits = sum(symbol.isalnum() for symbol in part.symbols)
         architecture = self.spec.model.architecture
         hands_over = isinstance(architecture, EncoderDecoder) and architecture.hands_over
-        writer = Writer(task, format, self.vocab, scheme, architecture.SPLIT, spaces, output, hands_over)
+        writer = Writer(
+            task, format, self.vocab, data.position_ids, architecture.SPLIT, spaces, output, hands_over, digits
+        )
         examples = data.examples // (1 + len(data.hints))
         return Stream(self.spec, task, writer, self.seed, examples, part.name if output else "")
 

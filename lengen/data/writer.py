@@ -15,7 +15,7 @@ from lengen import digits
 from lengen.data.batch import Batch, Source
 from lengen.data.random_spaces import Spaces, spread
 from lengen.data.reading import follow
-from lengen.formats.base import Format
+from lengen.formats.base import Written
 from lengen.formats.layout import UNUSED, Digit, Layout
 from lengen.position_ids.base import PositionIds
 from lengen.problems import OperandError, Problems
@@ -62,13 +62,14 @@ class Writer:
     def __init__(
         self,
         task: Task,
-        format: Format,
+        format: Written,
         vocab: Vocab,
         scheme: PositionIds,
         split: bool = False,
         spaces: Spaces | None = None,
         output: int = 0,
         hands_over: bool = False,
+        digits: int = 10,
     ) -> None:
         self.task = task
         self.format = format
@@ -78,6 +79,7 @@ class Writer:
         self.hands_over = hands_over
         self.spaces = spaces
         self.output = output
+        self.digits = digits
         places = [vocab.id(symbol) - FIRST for symbol in task.symbols()]
         self._places = None if places == list(range(len(places))) else torch.tensor(places)
         """Where the task's symbols stand in the vocabulary, unless they begin it."""
@@ -166,7 +168,7 @@ class Writer:
             keep = self._written_slots(numbers, table, rows, length)
             tokens, coordinates, loss = _compact(tokens, coordinates, loss, keep)
             highest = coordinates.amax(dim=2)
-        read = self.scheme.coordinates(tokens)
+        read = self.scheme.coordinates(tokens, self.digits)
         if read is not None:
             coordinates, highest = read, read.amax(dim=2)
         return _Part(tokens, coordinates, loss, highest, table.length[rows], table.opening[rows])
@@ -184,7 +186,7 @@ class Writer:
         place = index.clamp(0, width - 1)
         tokens = torch.where(inside, part.tokens.gather(1, place), PAD).masked_fill(space, self.spaces.token)
         loss = part.loss.gather(1, place) & inside & ~space
-        read = self.scheme.coordinates(tokens)
+        read = self.scheme.coordinates(tokens, self.digits)
         coordinates = read
         if coordinates is None:
             coordinates = part.coordinates.gather(2, place.expand(len(part.coordinates), -1, -1))
@@ -232,7 +234,7 @@ class Writer:
 
     def follow(self, planned: Tensor, written: Tensor, slot: Tensor) -> Tensor:
         """Coordinates (levels, B) of the newest token of a response, as `lengen.data.reading.follow`."""
-        read = self.scheme.coordinates(written)
+        read = self.scheme.coordinates(written, self.digits)
         if read is None:
             return follow(self.format, self.vocab, planned, written, slot)
         return read.gather(2, slot.expand(len(read), -1)[:, :, None])[:, :, 0]
@@ -273,7 +275,7 @@ class Writer:
 class _Table:
     """Layouts as tensors, one row per shape, grown as new shapes appear."""
 
-    def __init__(self, format: Format, vocab: Vocab, layout: Callable[[tuple[int, ...]], Layout]) -> None:
+    def __init__(self, format: Written, vocab: Vocab, layout: Callable[[tuple[int, ...]], Layout]) -> None:
         self._vocab = vocab
         self._layout = layout
         self._row: dict[tuple[int, ...], int] = {}

@@ -1,6 +1,5 @@
-"""How problems are written: one file per way, composed from padding, reversal and scratchpads; no torch."""
+"""Formats: the order of symbols on a line, padding, reversal and scratchpads; one file each. Does not import torch."""
 
-from lengen.formats.base import Format
-from lengen.formats.layout import UNUSED, Layout
+from lengen.config.part import load_files
 
-__all__ = ["UNUSED", "Format", "Layout"]
+load_files(__name__, __path__)

@@ -8,14 +8,43 @@ Appendix A.4 of "From Interpolation to Extrapolation: Complete Length Generaliza
 
 from collections.abc import Callable
 
-from lengen.config.formats import Aligned
-from lengen.config.tasks import Task
-from lengen.formats.base import Format
+from lengen.config.part import Part, SettingError, Width, kind_of
+from lengen.config.tasks import DigitSums, NByOne, PairAddition, Task
+from lengen.formats.base import Format, Written
 from lengen.formats.layout import Layout, at, places
 from lengen.rows import ANSWER, OPERANDS
 
 
-class AlignedFormat(Format):
+class Aligned(Part, Format, tag="aligned", frozen=True):
+    """``$+00172438$1780$``: the digits of two operands pairwise, those of one significance side by side."""
+
+    @property
+    def aligned(self) -> bool:
+        return True
+
+    width: Width
+    """Digits of every number."""
+    reverse_response: bool = True
+    """Write the result least significant digit first."""
+
+    @property
+    def padded(self) -> bool:
+        return True
+
+    def build(self, task: Task) -> Written:
+        return AlignedFormat(task, self)
+
+    def check(self, task: Task) -> None:
+        if not isinstance(task, PairAddition | NByOne | DigitSums):
+            raise SettingError(
+                f"data.format=aligned: the digits of two operands stand side by side, and {kind_of(task)} has no two "
+                f"operands of one width; choose data.format=linear"
+            )
+        if self.width < 1:
+            raise SettingError(f"data.format.width={self.width}: expected at least 1 digit")
+
+
+class AlignedFormat(Written):
     """``operator, pairs of digits, $, result``, all numbers padded to ``width`` digits."""
 
     def __init__(self, task: Task, options: Aligned) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar
 
-from lengen.config.tasks import Task
+from lengen.config.part import Axis, Part, SettingError, kind_of
+from lengen.config.tasks import Task, TwoOperandAddition
 from lengen.formats.layout import Layout
 
 
-class Format(ABC):
-    """How the problems of one task are written: order on the page, padding, reversal, scratchpads."""
+class Written(ABC):
+    """A format of one task: order on the page, padding, reversal, scratchpads."""
 
     task: Task
     symbols: tuple[str, ...]
@@ -64,3 +65,55 @@ class Format(ABC):
         """Tokens of prompt and response of a test problem, special ones and leading zeros included; of sub-tasks the
         mean. The same as counting the slots of a layout, which takes longer, but for operands that drop leading zeros:
         they have ``length`` digits here, as most have, and room for more in a layout."""
+
+
+class Format(Axis):
+    """How problems are written."""
+
+    __slots__ = ()
+    AXIS = "a format"
+
+    COORDINATES: ClassVar[bool] = True
+    """Its digits have coordinates, so that coupled ids can number them."""
+    LEVELS: ClassVar[int] = 2
+    """Levels of coordinates."""
+
+    @property
+    def scratchpad(self) -> bool:
+        """Intermediate results stand before the answer."""
+        return False
+
+    @property
+    def reverse_query(self) -> bool:
+        """Operands stand least significant digit first."""
+        return False
+
+    @property
+    def reverse_response(self) -> bool:
+        """Numbers of the response stand least significant digit first."""
+        return False
+
+    @property
+    def aligned(self) -> bool:
+        """Digits of one significance stand side by side."""
+        return False
+
+    @property
+    def padded(self) -> bool:
+        """Operands are padded with zeros to one length."""
+        return False
+
+    def build(self, task: Task) -> Written:
+        """The format of a task."""
+        raise NotImplementedError
+
+    def check(self, task: Task) -> None:
+        """Raise `SettingError` where the task cannot be written so."""
+
+
+def only_two_operands(format: Part, task: Task) -> None:
+    if not isinstance(task, TwoOperandAddition):
+        raise SettingError(
+            f"data.format={format.kind}: it writes sums of exactly two numbers, and {kind_of(task)} is another task; "
+            f"choose data.task=two_operand_addition or data.format=linear"
+        )

@@ -9,14 +9,35 @@ carry; behind the bar the answer. The printed example for 567+789 adds 567 and 7
 567+7890, and those of 567+789 follow its rule.
 """
 
-from lengen.config.formats import DigitSteps
+from lengen.config.part import Part
 from lengen.config.tasks import Task
-from lengen.formats.base import Format
+from lengen.formats.base import Format, Written, only_two_operands
 from lengen.formats.layout import Layout, places
 from lengen.rows import ANSWER, CARRIES_IN, OPERANDS, SUM_DIGITS
 
 
-class DigitStepsFormat(Format):
+class DigitSteps(Part, Format, tag="digit_steps", frozen=True):
+    """``$12+45=2 1 + 5 4;c=0,2+5+0=7,c=0;1+4+0=5,c=0|57$``: one step for each digit of the longer operand."""
+
+    COORDINATES = False
+
+    @property
+    def scratchpad(self) -> bool:
+        return True
+
+    reverse_response: bool = False
+    """Write the answer least significant digit first."""
+    pad_operands: bool = False
+    """Reversed operands are padded to the length of the longer one, as their steps are: ``12+345=2 1 0 + 5 4 3;...``"""
+
+    def build(self, task: Task) -> Written:
+        return DigitStepsFormat(task, self)
+
+    def check(self, task: Task) -> None:
+        only_two_operands(self, task)
+
+
+class DigitStepsFormat(Written):
     """``a+b=reversed operands;steps|answer`` for two operands; operands stand as they are, the answer unpadded.
 
     Its layouts carry no coordinates.

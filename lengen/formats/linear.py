@@ -12,15 +12,129 @@ Appendix A.4), sequences without beginning and end ("Task Hinting", Figure 3.1):
     $0101=0110$        $0123+0748$1780$        5 3 1 4 2 ⊥ 1 2 3 4 5
 """
 
-from lengen.config.formats import Linear
-from lengen.config.tasks import Task
-from lengen.formats.base import Format
+from typing import Literal
+
+from lengen.config.part import Count, Part, SettingError, Width, kind_of
+from lengen.config.tasks import LARGEST_ALPHABET, Task
+from lengen.formats.base import Format, Written
 from lengen.formats.index_hints import index_hints
 from lengen.formats.layout import Layout, at
 from lengen.rows import ANSWER, OPERANDS
 
+OTHER_SYMBOLS = 8
+"""Room for operators, separators and spaces among the symbols of a line."""
 
-class LinearFormat(Format):
+
+class Linear(Part, Format, tag="linear", frozen=True):
+    """``$operands=answer$``, with the intermediate results of the task before the answer where asked for."""
+
+    scratchpad: bool = False
+    """Write the intermediate results before the answer."""
+    pad_query: bool = False
+    """Zero-pad operands to the longest answer that could occur."""
+    pad_response: bool = False
+    """Zero-pad the numbers of the response to the longest answer that could occur."""
+    pad_to: Width = 0
+    """Zero-pad numbers to at least this many digits; longer ones are written in full."""
+    width: Width = 0
+    """Zero-pad all numbers to exactly this many digits; problems that need more are refused."""
+    more_zeros: Width = 0
+    """Further zeros before numbers of the response that are padded to ``width``."""
+    reverse_query: bool = False
+    """Write operands least significant digit first."""
+    reverse_response: bool = False
+    """Write the numbers of the response least significant digit first."""
+    begin: bool = True
+    """A sequence begins with ``$``."""
+    separator: Literal["=", "$", "⊥"] = "="
+    """What stands between query and response."""
+    end: bool = True
+    """A response ends with ``$``; else exactly as many tokens are written as the answer has."""
+    index_hints: Count = 0
+    """Marks that can stand before digits, the same one before digits of the same place: ``$B5A7+B4A8=C1B0A5$``; in
+    training the marks of an example begin anywhere among them. 0 writes none."""
+
+    @property
+    def padded(self) -> bool:
+        return bool(self.pad_query or self.width)
+
+    def build(self, task: Task) -> Written:
+        return LinearFormat(task, self)
+
+    def check(self, task: Task) -> None:
+        who = kind_of(task)
+        if self.scratchpad and not task.STAGES:
+            raise SettingError(
+                f"data.format.scratchpad=true: {who} cannot be written with a scratchpad, {task.WHY_NONE}; set "
+                f"data.format.scratchpad=false"
+            )
+        if not task.NUMBERS:
+            for name in ("pad_query", "pad_response", "pad_to", "width", "reverse_query", "reverse_response"):
+                if getattr(self, name):
+                    raise SettingError(
+                        f"data.format.{name}={str(getattr(self, name)).lower()}: the digits of {who} are no numbers, "
+                        f"which could be padded or reversed; leave data.format.{name} out"
+                    )
+        if self.more_zeros and (not self.width or task.EXACT_ANSWER):
+            raise SettingError(
+                f"data.format.more_zeros={self.more_zeros}: zeros stand before the number that {who} is answered with "
+                f"where data.format.width pads it; leave data.format.more_zeros out"
+            )
+        for name in ("pad_query", "pad_response", "pad_to"):
+            if self.width and getattr(self, name):
+                raise SettingError(
+                    f"data.format.{name}={str(getattr(self, name)).lower()}: data.format.width={self.width} already "
+                    f"says how many digits every number has; set one of them"
+                )
+        for name in ("pad_query", "pad_response"):
+            if getattr(self, name) and task.EXACT_ANSWER:
+                raise SettingError(
+                    f"data.format.{name}=true: answers of {who} are as long as its operands say, so there is no "
+                    f"longest one to pad to; choose data.format.pad_to or data.format.width"
+                )
+        if self.pad_to and task.LAST:
+            raise SettingError(
+                f"data.format.pad_to={self.pad_to}: the last digit of {who} is its answer, and zeros behind it would "
+                f"be "
+                f"another; choose data.format.width, which pads its operands"
+            )
+        for name in ("pad_to", "width"):
+            if getattr(self, name) and not task.PADS:
+                raise SettingError(
+                    f"data.format.{name}={getattr(self, name)}: {who} is written as long as it is; leave "
+                    f"data.format.{name} out"
+                )
+        if self.index_hints:
+            self._check_hints(task, who)
+        if task.UNITS_FIRST and not self.reverse_response:
+            raise SettingError(
+                f"data.format.reverse_response=false: {who} is answered from the units on, each digit with those "
+                f"before it; set data.format.reverse_response=true"
+            )
+        if not self.begin and not self.end and self.separator == "$":
+            raise SettingError("data.format.separator=$: with neither beginning nor end, expected = or ⊥")
+        if not self.end and self.build(task).follows:
+            raise SettingError(
+                f"data.format.end=false: numbers of {who} end where the model ends them, so an end token is needed; "
+                f"set data.format.end=true"
+            )
+
+    def _check_hints(self, task: Task, who: str) -> None:
+        if not task.PLACEWISE and not self.scratchpad:
+            raise SettingError(
+                f"data.format.index_hints={self.index_hints}: the answer of {who} says something of its operands as a "
+                f"whole, so no digit of it shares a place with theirs; set data.format.index_hints=0"
+                + (" or data.format.scratchpad=true" if task.STAGES else "")
+            )
+        room = LARGEST_ALPHABET - len(task.symbols) - OTHER_SYMBOLS
+        if self.index_hints > room:
+            raise SettingError(
+                f"data.format.index_hints={self.index_hints}: token ids are bytes, and beside the digits of {who} "
+                f"there is room for {room} marks; lower it"
+            )
+
+
+class LinearFormat(Written):
     """``operands separator stages > answer``; level 1 of the coordinates is the place in a number, level 2 its order.
 
     A symbol has place 0 and the order of the number whose least significant digit it stands beside. Where an answer

@@ -10,14 +10,39 @@ Section 5.1 and Figure 8 of "Arithmetic Transformers Can Length-Generalize in Bo
 
 from collections.abc import Callable
 
-from lengen.config.formats import MultiplicationStages
-from lengen.config.tasks import Task
-from lengen.formats.base import Format
+from lengen.config.part import Part, SettingError, kind_of
+from lengen.config.tasks import Multiplication, Task
+from lengen.formats.base import Format, Written
 from lengen.formats.layout import UNUSED, Layout, places
 from lengen.rows import OPERANDS, PRODUCTS, SUMS
 
 
-class MultiplicationStagesFormat(Format):
+class MultiplicationStages(Part, Format, tag="multiplication_stages", frozen=True):
+    """``$37*925=581+470+333=58100>52900>52243$``: both stages of long multiplication as a scratchpad."""
+
+    LEVELS = 3
+
+    @property
+    def scratchpad(self) -> bool:
+        return True
+
+    reverse_query: bool = False
+    """Write operands least significant digit first."""
+    reverse_response: bool = True
+    """Write the numbers of the response least significant digit first."""
+
+    def build(self, task: Task) -> Written:
+        return MultiplicationStagesFormat(task, self)
+
+    def check(self, task: Task) -> None:
+        if not isinstance(task, Multiplication):
+            raise SettingError(
+                f"data.format=multiplication_stages: these are stages of multiplication, and {kind_of(task)} has "
+                f"others; choose data.format=linear"
+            )
+
+
+class MultiplicationStagesFormat(Written):
     """``a*b=products of a and each digit of b=their running sums``; operands are never padded."""
 
     levels = 3

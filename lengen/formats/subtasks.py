@@ -11,18 +11,49 @@ Section 4.2.2 of "Length Generalization on Multi-Digit Integer Addition with Tra
 A shorter operand stands as it is in the query and in rev; in ali, mad and car it counts as padded with zeros.
 """
 
-from lengen.config.formats import Subtasks
+from typing import Literal
+
+from lengen.config.part import Part, SettingError, cut, nearest
 from lengen.config.tasks import Task
-from lengen.formats.base import Format
+from lengen.formats.base import Format, Written, only_two_operands
 from lengen.formats.layout import Layout, places
 from lengen.rows import ANSWER, CARRIES_OUT, DOWNWARD_CARRIES, MODULAR, OPERANDS, PAIR_CARRIES, TRAILING
 
+Subtask = Literal["add", "rev", "ali", "mad", "car"]
+SUBTASKS: tuple[Subtask, ...] = ("add", "rev", "ali", "mad", "car")
+"""Parts of addition that can be asked for (Section 4.2.2 of "Length Generalization on Multi-Digit Integer Addition with
+Transformers")."""
 CARRIES = {"pairs": PAIR_CARRIES, "code": DOWNWARD_CARRIES, "true": CARRIES_OUT}
 """Rows that mark carries, by `Subtasks.carries`. For "code" a "-" follows where the units carry. 1234+4567: ``---c``,
 ``---c-``, ``--cc``; 95+5: ``-c``, ``c-`` (that code aligns operands at their first digits), ``cc``."""
 
 
-class SubtasksFormat(Format):
+class Subtasks(Part, Format, tag="subtasks", frozen=True):
+    """``rev$12+45=21+54$``: addition and its parts in equal shares, each example with its prefix."""
+
+    COORDINATES = False
+
+    names: tuple[str, ...] = SUBTASKS
+    """The sub-tasks; the first is the one that is tested."""
+    carries: Literal["pairs", "code", "true"] = "pairs"
+    """What marks a carry in car: digit pairs of 10 or more, carries handed downward (the author's code), or carries."""
+
+    def build(self, task: Task) -> Written:
+        return SubtasksFormat(task, self)
+
+    def check(self, task: Task) -> None:
+        only_two_operands(self, task)
+        for name in self.names:
+            if name not in SUBTASKS:
+                raise SettingError(
+                    f"data.format.names={cut(str(list(self.names)))}: unknown sub-task {cut(name)}"
+                    f"{nearest(cut(name), SUBTASKS)}"
+                )
+        if not self.names:
+            raise SettingError("data.format.names=[]: expected at least one sub-task, such as add")
+
+
+class SubtasksFormat(Written):
     """``xxx$a+b=c$`` for two operands: kind k of a problem asks for ``names[k]``; the first where it has none.
 
     Its layouts carry no coordinates.

@@ -17,7 +17,7 @@ from lengen.vocab import PAD, Vocab
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from lengen.formats import Format
+    from lengen.formats.base import Written
     from lengen.metrics.counted import AnswerMatch, Counted, EditDistance, ExactMatch
 
 METRICS: dict[str, Metric] = {
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-def count(written: "Tensor", reference: "Tensor", format: "Format", vocab: "Vocab", *, own_text: bool) -> Counts:
+def count(written: "Tensor", reference: "Tensor", format: "Written", vocab: "Vocab", *, own_text: bool) -> Counts:
     """Counts of all metrics over the responses of a test cell; see `Responses` for shapes.
 
     Args:

@@ -8,11 +8,11 @@ from lengen.metrics.metric import Metric, Responses
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from lengen.formats import Format
+    from lengen.formats.base import Written
     from lengen.vocab import Vocab
 
 
-def answer_match(format: "Format", vocab: "Vocab", written: "Tensor", reference: "Tensor") -> "Tensor":
+def answer_match(format: "Written", vocab: "Vocab", written: "Tensor", reference: "Tensor") -> "Tensor":
     """(B,) bool: the final answers are equal, whatever the scratchpads say (Figure 15; Figure 3 for parity)."""
     from lengen.data.reading import final_answer
 

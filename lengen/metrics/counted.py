@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torchmetrics import Metric as TorchMetric
 
-from lengen.formats import Format
+from lengen.formats.base import Written
 from lengen.metrics.answer_match import ANSWER_MATCH
 from lengen.metrics.edit_distance import EDIT_DISTANCE
 from lengen.metrics.exact_match import EXACT_MATCH
@@ -25,7 +25,7 @@ class Counted(TorchMetric):
     counted: Tensor
     per: Tensor
 
-    def __init__(self, metric: Metric, format: Format | None = None, vocab: Vocab | None = None) -> None:
+    def __init__(self, metric: Metric, format: Written | None = None, vocab: Vocab | None = None) -> None:
         super().__init__()
         self.metric, self.format, self.vocab = metric, format, vocab
         for state in ("counted", "per"):
@@ -61,7 +61,7 @@ class AnswerMatch(Counted):
 
     higher_is_better = ANSWER_MATCH.higher_is_better
 
-    def __init__(self, format: Format, vocab: Vocab) -> None:
+    def __init__(self, format: Written, vocab: Vocab) -> None:
         super().__init__(ANSWER_MATCH, format, vocab)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from lengen.formats import Format
+    from lengen.formats.base import Written
     from lengen.vocab import Vocab
 
 
@@ -22,7 +22,7 @@ class Responses(NamedTuple):
     """(B, R) token ids, padded on the right."""
     reference: "Tensor"
     """(B, S) token ids, padded on the right; R and S may differ."""
-    format: "Format | None" = None
+    format: "Written | None" = None
     """How they are written, where a metric asks for parts of them."""
     vocab: "Vocab | None" = None
     """The symbols they are written with."""

@@ -7,10 +7,11 @@ profiles train other sizes under the same names.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lengen.config.formats import DigitSteps, MultiplicationStages
 from lengen.config.part import kind_of
 from lengen.config.spec import Spec, from_dict
 from lengen.config.tasks import Task
+from lengen.formats.digit_steps import DigitSteps
+from lengen.formats.multiplication_stages import MultiplicationStages
 from lengen.records import Run
 
 

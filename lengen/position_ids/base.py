@@ -1,36 +1,72 @@
-"""Coordinates to position ids: integers that belong to tokens and travel with the data.
+"""Position ids: integers that belong to tokens and travel with the data; no torch until some are drawn.
 
 A scheme turns the coordinates of a layout into ids, one row per level. In training each level of each
 example gets a random offset, so that every id is trained; in testing the offset is 1 (Section 4.2 of
 "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count").
 """
 
-from abc import ABC, abstractmethod
-from typing import ClassVar
+from __future__ import annotations
 
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, ClassVar
+
+from lengen.config.part import Axis, SettingError
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
+    from lengen.formats.base import Format
 
 
-class PositionIds(ABC):
+class PositionIds(Axis):
     """How integers are given to tokens."""
 
+    __slots__ = ()
+    AXIS = "a scheme of position ids"
+
+    FOLLOWS: ClassVar[bool] = False
+    """Ids of a number depend on its length, which must be known."""
+    COUNTS_TOKENS: ClassVar[bool] = True
+    """An id follows from how many tokens stand before it, whatever they say; False: code looks at what they mean."""
     READS_TOKENS: ClassVar[bool] = False
     """Coordinates are read off tokens; else the layout has them."""
 
-    def coordinates(self, tokens: Tensor) -> Tensor | None:
-        """Coordinates (levels, B, T) read off tokens (B, T); None without `READS_TOKENS`."""
+    @property
+    def levels(self) -> int:
+        """Rows of ids."""
+        return 1
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Largest id of each level; empty where nothing bounds them."""
+        return ()
+
+    def check(self, format: Format) -> None:
+        """Raise `SettingError` where a format cannot be numbered so."""
+
+    def coordinates(self, tokens: Tensor, digits: int) -> Tensor | None:
+        """Coordinates (levels, B, T) read off tokens (B, T) of a vocabulary that begins with so many digits; None
+        without `READS_TOKENS`."""
         return None
 
-    @abstractmethod
     def offsets(
-        self, highest: Tensor, sizes: Tensor, generator: torch.Generator | None, keys: Tensor | None = None
+        self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
     ) -> Tensor:
         """What ids are counted from, (any, B), for examples of ``sizes`` (B,) tokens with highest coordinates
         ``highest`` (levels of the layout, B); random in training. ``keys`` (B,) tell problems apart, where ids are
         drawn in testing, too."""
+        raise NotImplementedError
 
-    @abstractmethod
     def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:
         """Ids (levels, B or 1, T) of tokens with these coordinates (levels of the layout, B, T), at these places
         (B or 1, T)."""
+        raise NotImplementedError
+
+
+def without_index_hints(kind: str, format: Format, why: str) -> None:
+    """Raise `SettingError` where a format writes index hints."""
+    marks = getattr(format, "index_hints", 0)
+    if marks:
+        raise SettingError(
+            f"data.format.index_hints={marks}: with data.position_ids={kind} {why}; choose other ids, such as "
+            f"consecutive, or set data.format.index_hints=0"
+        )

@@ -1,30 +1,76 @@
-"""Consecutive ids: the place in the sequence."""
+"""Consecutive ids, the place in the sequence, and cyclic ones, which begin again."""
 
-import torch
-from torch import Tensor
+from __future__ import annotations
 
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
+
+from lengen.config.part import LARGEST_ID, Id, Part
+from lengen.lazy import torch
 from lengen.position_ids.base import PositionIds
-from lengen.problems import OperandError
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
 
 
-class Consecutive(PositionIds):
+class Consecutive(Part, PositionIds, tag="consecutive", frozen=True):
     """0, 1, 2, ... from the beginning of the sequence; the same for every example."""
 
-    largest = 0
-    """Largest id; 0: nothing bounds them, which is so of schemes that begin again."""
+    max_position: Annotated[int, Meta(ge=0, le=LARGEST_ID)] = 0
+    """Largest id, for encodings with a table of them; 0: nothing bounds them."""
 
-    def __init__(self, largest: int = 0) -> None:
-        self.largest = largest
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return (self.max_position,) if self.max_position else ()
 
     def offsets(
-        self, highest: Tensor, sizes: Tensor, generator: torch.Generator | None, keys: Tensor | None = None
+        self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
     ) -> Tensor:
-        if self.largest and int(sizes.max()) > self.largest + 1:
+        from lengen.problems import OperandError
+
+        if self.max_position and int(sizes.max()) > self.max_position + 1:
             raise OperandError(
                 f"these operands make a sequence of up to {int(sizes.max())} tokens, and consecutive ids go up to "
-                f"{self.largest} (data.position_ids.max_position): shorten them or raise it"
+                f"{self.max_position} (data.position_ids.max_position): shorten them or raise it"
             )
         return torch.zeros_like(highest[:1])
 
     def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:
         return places[None]
+
+
+class Cyclic(Part, PositionIds, tag="cyclic", frozen=True):
+    """0, 1, ..., period - 1, 0, 1, ...: cyclic position indexing (Section 4.1 of "From Interpolation to
+    Extrapolation")."""
+
+    period: Id
+    """After how many tokens ids begin again."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return (self.period - 1,)
+
+    def offsets(
+        self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
+    ) -> Tensor:
+        return torch.zeros_like(highest[:1])
+
+    def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:
+        return places[None] % self.period
+
+
+class NoPositionIds(Part, PositionIds, tag="none", frozen=True):
+    """No ids at all."""
+
+    @property
+    def levels(self) -> int:
+        return 0
+
+    def offsets(
+        self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
+    ) -> Tensor:
+        return highest[:0]
+
+    def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:
+        return places.new_zeros(0, 1, places.shape[1])

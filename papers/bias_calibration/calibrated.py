@@ -17,9 +17,9 @@ from torch import Tensor
 
 from lengen.attention_lines import calibrate_bias, line_values
 from lengen.callbacks import METRICS, VALIDATION, read_metrics
-from lengen.config.formats import Linear
 from lengen.config.tasks import NByOne, PairAddition
 from lengen.data.task_data import TaskData
+from lengen.formats.linear import Linear
 from lengen.mean_attention import longest_problems, mean_attention
 from lengen.models import Transformer
 from lengen.progress import Progress

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from lengen.config.encodings import Sinusoidal
-from lengen.config.formats import Linear
 from lengen.config.model import EncoderDecoder, ModelSpec
 from lengen.config.overlay import Changes, overlay
 from lengen.config.sections import DataSpec, TestSpec, TrainSpec
@@ -26,6 +25,7 @@ from lengen.config.tasks import (
     Successor,
     Task,
 )
+from lengen.formats.linear import Linear
 from papers.bias_calibration.spec import CalibrationSpec, InterpolationSpec
 
 Kind = type[Successor | PairAddition | NByOne | RunningXor | ListOpsSum | ListOpsMax | ListOpsMin]

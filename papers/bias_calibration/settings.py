@@ -5,12 +5,13 @@ Each function makes of a `Profile`, one task at one size, one setting.
 
 from lengen.config.attention_biases import Given, Window
 from lengen.config.encodings import ALiBi, Encoding, NoEncoding, RelativeKeys, Rotary, Sinusoidal
-from lengen.config.formats import Aligned, Linear
 from lengen.config.model import Encoder, EncoderDecoder
 from lengen.config.overlay import Changes, overlay
-from lengen.config.position_ids import Cyclic, NoPositionIds
 from lengen.config.spec import Spec
 from lengen.config.tasks import ListOps, Multiplication, NByOne, PairAddition, Successor, Task
+from lengen.formats.aligned import Aligned
+from lengen.formats.linear import Linear
+from lengen.position_ids.consecutive import Cyclic, NoPositionIds
 from papers.bias_calibration.profiles import Profile
 from papers.bias_calibration.spec import CalibratedSpec, RelativeSpec
 

@@ -15,9 +15,9 @@ from lengen.config.attention_biases import Given
 from lengen.config.encodings import Encoding, NoEncoding, Sinusoidal
 from lengen.config.model import EncoderDecoder
 from lengen.config.part import NotNegative, Part, SettingError, Share, Size
-from lengen.config.position_ids import Consecutive, NoPositionIds
 from lengen.config.sections import Section, TestSpec
 from lengen.config.spec import Spec, replace
+from lengen.position_ids.consecutive import Consecutive, NoPositionIds
 
 if TYPE_CHECKING:
     from lightning.pytorch.loggers.logger import Logger

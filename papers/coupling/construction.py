@@ -18,7 +18,7 @@ from torch import Tensor
 from lengen.config.spec import Spec
 from lengen.models import Transformer
 from lengen.subspaces import Subspaces
-from lengen.vocab import END, FIRST, vocabulary
+from lengen.vocab import END, FIRST
 from papers.coupling.theorem import DIGIT_HINGES, Sizes, sizes_of
 
 DIGITS = slice(FIRST, FIRST + 10)
@@ -28,7 +28,7 @@ DIGITS = slice(FIRST, FIRST + 10)
 def construct(model: Transformer, spec: Spec) -> None:
     """Set the weights, all zero so far, for the operands and digits of a specification."""
     sizes = sizes_of(spec)
-    set_weights(model, sizes, sizes.sharpness, arrow=vocabulary(spec.data).id(">"))
+    set_weights(model, sizes, sizes.sharpness, arrow=spec.data.vocab.id(">"))
 
 
 def set_weights(model: Transformer, sizes: Sizes, sharpness: float, arrow: int) -> None:

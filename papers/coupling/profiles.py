@@ -7,14 +7,18 @@ what is different about them (`papers.coupling.experiments`); smaller profiles s
 from collections.abc import Mapping
 
 from lengen.config.encodings import Encoding, Fire, Learned, NoEncoding, Rotary
-from lengen.config.formats import Format, Linear, MultiplicationStages
 from lengen.config.model import ModelSpec
 from lengen.config.overlay import Changes, overlay
-from lengen.config.position_ids import Consecutive, Coupled, NoPositionIds, PositionIds
 from lengen.config.profiles import ByProfile
 from lengen.config.sections import DataSpec, TestSpec, TrainSpec
 from lengen.config.spec import Spec
 from lengen.config.tasks import Addition, Multiplication, Parity, Task
+from lengen.formats.base import Format
+from lengen.formats.linear import Linear
+from lengen.formats.multiplication_stages import MultiplicationStages
+from lengen.position_ids.base import PositionIds
+from lengen.position_ids.consecutive import Consecutive, NoPositionIds
+from lengen.position_ids.coupled import Coupled
 
 # ------------------------------------------------------------------ Tables 1-3: the published hyper-parameters
 

@@ -3,9 +3,9 @@
 import statistics
 from functools import cache
 
-from lengen.config.position_ids import NoPositionIds
 from lengen.config.sections import DataSpec
 from lengen.config.spec import from_dict, replace
+from lengen.position_ids.consecutive import NoPositionIds
 from lengen.records import Run
 from papers.matrix.spec import CalibratedChoice, ChosenSpec
 

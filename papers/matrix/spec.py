@@ -10,10 +10,10 @@ from lengen.config.attention_biases import Lines
 from lengen.config.encodings import Encoding, Sinusoidal
 from lengen.config.overlay import overlay
 from lengen.config.part import Count, NotNegative, SettingError, Share, Size
-from lengen.config.position_ids import Consecutive
 from lengen.config.sections import DataSpec, Section, TestSpec
 from lengen.config.spec import Spec, check
 from lengen.measures import LEARNED
+from lengen.position_ids.consecutive import Consecutive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -44,15 +44,15 @@ from lengen.config import (
     TrainSpec,
     TwoOperandAddition,
 )
-from lengen.config.formats import DigitSteps
 from lengen.config.part import kinds
 from lengen.config.spec import replace
 from lengen.data.random_spaces import Spaces
 from lengen.data.writer import Writer
+from lengen.formats.digit_steps import DigitSteps
 from lengen.models import Decoder
 from lengen.tasks import Problems
 from lengen.training.module import SequenceModule
-from lengen.vocab import Vocab, vocabulary
+from lengen.vocab import Vocab
 from tests.cases import Case
 
 MODEL = ModelSpec(layers=2, heads=2, width=16, head_dim=8, ff_width=32)
@@ -194,14 +194,14 @@ def two_operands(
 
 
 def vocab_of(data: DataSpec) -> Vocab:
-    return vocabulary(data)
+    return data.vocab
 
 
 def writer(data: DataSpec, split: bool = False, spaces: Spaces | None = None) -> Writer:
     """What writes the problems of a task."""
     format, task = data.format.build(data.task), data.task.build()
     task.ask(format.kinds)
-    ids = data.position_ids.build(sum(symbol.isalnum() for symbol in data.task.symbols))
+    ids = data.position_ids
     return Writer(task, format, vocab_of(data), ids, split, spaces)
 
 

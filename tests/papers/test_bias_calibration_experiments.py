@@ -10,10 +10,10 @@ from matplotlib.figure import Figure as Drawing
 import papers.bias_calibration as package
 from lengen.config import model as config
 from lengen.config.experiment import PROFILES
-from lengen.config.formats import Aligned
 from lengen.config.spec import Spec, check
 from lengen.config.tasks import NByOne, PairAddition, Successor
 from lengen.data.task_data import TaskData
+from lengen.formats.aligned import Aligned
 from lengen.inspection.problem import encode
 from lengen.models import Encoder, EncoderDecoder
 from lengen.training.build import build_model

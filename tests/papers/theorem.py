@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import torch
 
-from lengen.config.formats import Linear
 from lengen.config.tasks import Addition
 from lengen.data.writer import Batch, Writer
+from lengen.formats.linear import Linear
 from lengen.models import Decoder
 from lengen.position_ids.coupled import Coupled
 from lengen.tasks import Problems

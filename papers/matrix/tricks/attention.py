@@ -1,10 +1,10 @@
 """Tricks inside attention, without positions. Each docstring: what it is, its source, and what the source reports."""
 
 from lengen.config.attention_biases import HardALiBi, Lines, LineWindow
-from lengen.config.formats import Linear
 from lengen.config.model import Decoder, Tempered
 from lengen.config.overlay import overlay
 from lengen.config.tasks import Copy, NByOne, Parity, Reverse, Successor, Task, TwoOperandAddition
+from lengen.formats.linear import Linear
 from papers.matrix.settings import Refused, lowest_first
 from papers.matrix.spec import CalibratedChoice, CalibrationSpec, ChosenSpec
 

@@ -2,7 +2,8 @@
 
 from lengen.config.encodings import Fire, Learned
 from lengen.config.overlay import overlay
-from lengen.config.position_ids import Cyclic, Randomised
+from lengen.position_ids.consecutive import Cyclic
+from lengen.position_ids.randomised import Randomised
 from papers.matrix.settings import encoded, longest
 from papers.matrix.spec import ChosenSpec
 from papers.matrix.tricks import formats

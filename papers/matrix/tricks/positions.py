@@ -2,7 +2,9 @@
 
 from lengen.config.encodings import ALiBi, Fire, Learned, RelativeKeys, Rotary, Sinusoidal
 from lengen.config.overlay import overlay
-from lengen.config.position_ids import Abacus, Coupled, Randomised
+from lengen.position_ids.abacus import Abacus
+from lengen.position_ids.coupled import Coupled
+from lengen.position_ids.randomised import Randomised
 from papers.matrix import settings
 from papers.matrix.settings import Refused, encoded, longest, lowest_first
 from papers.matrix.spec import ChosenSpec

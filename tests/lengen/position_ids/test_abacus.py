@@ -50,7 +50,7 @@ def texts(made: Writer, tokens: torch.Tensor) -> list[str]:
 def test_abacus_numbers_the_digits_of_every_run(found):
     vocab, size = vocab_of(two_operands(1, spaces=RandomSpaces(ratio=0.5))), max(map(len, found))
     tokens = torch.stack([torch.nn.functional.pad(vocab.encode(text), (0, size - len(text))) for text in found])
-    read = Abacus(40, 0).coordinates(tokens)[0] + 1  # the first digit has coordinate 0, what is no digit -1
+    read = Abacus(40, 0).coordinates(tokens, 10)[0] + 1  # the first digit has coordinate 0, what is no digit -1
     assert read.tolist() == [abacus(text) + [0] * (size - len(text)) for text in found]
 
 
