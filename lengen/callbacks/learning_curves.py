@@ -15,12 +15,12 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from lengen.callbacks.measurement import model_of
-from lengen.formats.subtasks import Subtasks
 from lengen.config.tasks import Carries
 from lengen.data.batch import Batch
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
 from lengen.decoding import responses
+from lengen.formats.subtasks import Subtasks
 from lengen.models import Transformer
 
 
