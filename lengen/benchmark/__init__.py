@@ -1,0 +1,40 @@
+"""The benchmark: frozen problems as plain text, predictions of anyone's model, headline numbers.
+
+    from lengen.benchmark import measures, predictions, problems, score
+    asked = problems("addition", size=6)
+    grid = score(asked, predictions(lambda prompts: ["0"] * len(prompts), asked))
+    measures(grid, size=6).reach
+
+Nothing of it loads torch; docs/benchmark.md is the protocol.
+"""
+
+from lengen.benchmark.frozen import problems
+from lengen.benchmark.measures import Measures, levels, measures, over_seeds
+from lengen.benchmark.problem import Problem, read_line, training
+from lengen.benchmark.scoring import PredictionError, by_seed, predictions, read_predictions, score
+from lengen.benchmark.submission import Header, header, read_header, read_submission
+from lengen.benchmark.tasks import TASKS, Task, TaskError, task_of
+
+__all__ = [
+    "TASKS",
+    "Header",
+    "Measures",
+    "PredictionError",
+    "Problem",
+    "Task",
+    "TaskError",
+    "by_seed",
+    "header",
+    "levels",
+    "measures",
+    "over_seeds",
+    "predictions",
+    "problems",
+    "read_header",
+    "read_line",
+    "read_predictions",
+    "read_submission",
+    "score",
+    "task_of",
+    "training",
+]

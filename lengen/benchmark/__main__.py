@@ -1,0 +1,12 @@
+"""Draw the problems anew and compare their checksums; with ``--write`` also write the files."""
+
+import sys
+
+from lengen.benchmark.frozen import checksum, checksums, made, write
+from lengen.benchmark.tasks import TASKS
+
+if "--write" in sys.argv[1:]:
+    write()
+wrong = [name for name, task in TASKS.items() if checksum(made(task)) != checksums()[name]]
+print(f"differ from the frozen problems: {', '.join(wrong)}" if wrong else f"{len(TASKS)} tasks, all checksums equal")
+sys.exit(bool(wrong))

@@ -1,0 +1,129 @@
+"""A problem of the benchmark and its line of JSON; how problems are drawn, for tests and for training; no torch."""
+
+import json
+from collections.abc import Iterable, Iterator, Set
+from random import Random
+from typing import NamedTuple
+
+from lengen.benchmark.tasks import Task, TaskError
+
+
+class Problem(NamedTuple):
+    """One line of a file of problems."""
+
+    id: str
+    task: str
+    length: int
+    count: int  # type: ignore[assignment]
+    operands: tuple[str, ...]
+    prompt: str
+    answer: str
+    split: str = "test"
+
+    @property
+    def cell(self) -> tuple[int, int]:
+        """Where it is counted."""
+        return self.length, self.count
+
+    def line(self) -> str:
+        """Its line of JSON."""
+        return json.dumps(self._asdict(), separators=(",", ":"), ensure_ascii=False)
+
+
+def of_operands(task: Task, id: str, cell: tuple[int, int], operands: tuple[str, ...], split: str = "test") -> Problem:
+    """A problem with the prompt and the answer of its operands."""
+    return Problem(id, task.name, *cell, operands, task.prompt(operands), task.answer(operands), split)
+
+
+def drawn(task: Task, length: int, count: int) -> list[Problem]:
+    """The frozen problems of a cell: different ones, at most a tenth of those that there are."""
+    random = Random(f"lengen-text/1 test {task.name} {length} {count}")
+    wanted = max(1, min(task.examples, task.possible(length, count) // 10))
+    found: dict[tuple[str, ...], None] = {}
+    for _ in range(100 * wanted):
+        if len(found) < wanted:
+            found.setdefault(task.draw(random, length, count))
+    name = f"{task.name}/length={length}/count={count}"
+    return [of_operands(task, f"{name}/{i:04}", (length, count), one) for i, one in enumerate(found)]
+
+
+def training(task: Task, size: int, seed: int, examples: int, held_out: Set[str] = frozenset()) -> Iterator[Problem]:
+    """Training problems of a size: each length uniform on 1 to ``size``; prompts that are ``held_out`` never occur."""
+    random = Random(f"lengen-text/1 train {task.name} {size} {seed}")
+    done = 0
+    while done < examples:
+        length, second = (1 + int(random.random() * size) for _ in range(2))
+        count = max(second, 2) if task.second == "operands" else second if task.second else 1
+        operands = task.draw(random, length, count)
+        if task.prompt(operands) not in held_out:
+            yield of_operands(task, f"{task.name}/train/seed={seed}/{done:07}", (length, count), operands, "train")
+            done += 1
+
+
+def read_line(text: str, task: Task, id: str = "") -> Problem:
+    """A problem of a line of JSON, of ``12+34=46``, of ``12+34`` or of ``12,34,46``; raises `TaskError`.
+
+    >>> from lengen.benchmark import task_of
+    >>> read_line("12+34=46", task_of("addition")).answer, read_line("012,34,46", task_of("addition")).prompt
+    ('46', '12+34=')
+    """
+    text = text.strip()
+    if text.startswith("{"):
+        return _of_json(text)
+    prompt, _, answer = text.partition("=")
+    if "," in text and task.operator not in text.partition(",")[0][1:]:
+        *parts, answer = text.split(",")
+        prompt = task.prompt(parts)
+    operands = task.read_prompt(prompt)
+    second = {"digits": len(operands[-1]), "operands": len(operands)}.get(task.second, 1)
+    length = len(operands) if task.name == "sorting" else max(map(len, operands)) if task.fixed else len(operands[0])
+    cell = (max(map(len, operands)) if task.second == "operands" else length, second)
+    problem = of_operands(task, id or task.prompt(operands), cell, operands)
+    if answer.strip() and cleaned(answer, task) != problem.answer:
+        raise TaskError(f"'{text}': the answer is {problem.answer}, not {answer.strip()}")
+    return problem
+
+
+def _of_json(text: str) -> Problem:
+    try:
+        values = json.loads(text)
+        rest = {name: values[name] for name in ("id", "task", "length", "count", "prompt", "answer")}
+        return Problem(operands=tuple(values["operands"]), split=values.get("split", "test"), **rest)
+    except (ValueError, KeyError, TypeError):
+        raise TaskError(f"'{text[:60]}' is no problem; expected JSON with {', '.join(Problem._fields[:-1])}") from None
+
+
+def read(lines: Iterable[str], task: Task | None = None, name: str = "problems") -> list[Problem]:
+    """Problems of a file, one a line; raises `TaskError` that names up to five wrong lines."""
+    found, wrong = [], []
+    for number, text in enumerate(lines, start=1):
+        if not text.strip() or (number == 1 and task is not None and not any(c.isdigit() for c in text)):
+            continue  # a blank line, or the header of a table
+        try:
+            if task is None and not text.lstrip().startswith("{"):
+                raise TaskError(f"'{text.strip()[:60]}' does not name its task")
+            found.append(_of_json(text) if task is None else read_line(text, task, f"{name}/{number}"))
+        except TaskError as error:
+            wrong.append(f"line {number}: {error}")
+    if wrong:
+        more = f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
+        raise TaskError(f"{name}: {'; '.join(wrong[:5])}{more}")
+    return found
+
+
+def cleaned(text: str, task: Task, units_first: bool = False) -> str:
+    """An answer as it is compared: without blanks; numbers without leading zeros, most significant digit first.
+
+    >>> from lengen.benchmark import task_of
+    >>> cleaned(" 0046 ", task_of("addition")), cleaned("64", task_of("addition"), units_first=True)
+    ('46', '46')
+    >>> cleaned("007", task_of("copy")), cleaned("7, 12  53", task_of("sorting"))
+    ('007', '7 12 53')
+    """
+    if task.name == "sorting":
+        return " ".join(text.replace(",", " ").split())
+    text = "".join(text.split())
+    if not task.numbers:
+        return text
+    text = text[::-1] if units_first else text
+    return text.lstrip("0") or "0" * bool(text)

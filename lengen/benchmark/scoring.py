@@ -1,0 +1,132 @@
+"""Predictions against problems: what of a text is the answer, and the counts of every cell; no torch."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lengen.benchmark.problem import Problem, cleaned
+from lengen.benchmark.tasks import TaskError, task_of
+from lengen.records import Counts, Grid
+
+MODE = "free_running"
+"""All answers are texts that the model wrote itself."""
+Row = Mapping[str, Any]
+"""A prediction: ``id`` and ``prediction`` or ``raw``, perhaps ``seed``."""
+
+
+class PredictionError(ValueError):
+    """A file of predictions that cannot be scored; one sentence."""
+
+
+def read_predictions(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file of predictions, ``.jsonl`` or ``.jsonl.gz``; raises `PredictionError`."""
+    import gzip
+
+    try:
+        text = (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).decode()
+    except (OSError, EOFError, ValueError) as error:
+        raise PredictionError(f"{path} cannot be read: {error}") from None
+    rows = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            row = json.loads(line)
+            if not isinstance(row["id"], str) or not isinstance(row.get("seed", 0), int):
+                raise ValueError
+        except (ValueError, KeyError, TypeError):
+            raise PredictionError(
+                f"{path}, line {number}: expected JSON with the id of a problem, a prediction and perhaps a seed"
+            ) from None
+        rows.append(row)
+    return rows
+
+
+def answer_of(row: Row, task: str, units_first: bool = False) -> str | None:
+    """The answer that a prediction contains, as it is compared; None if there is none.
+
+    ``prediction`` is the answer; without it the answer is the text of ``raw`` behind its last ``=`` or ``>``, up to a
+    ``$`` or the end of the line.
+    """
+    text = row.get("prediction")
+    if text is None and row.get("raw") is not None:
+        text = re.split("[=>]", re.split(r"[$\n]", str(row["raw"]).lstrip("$\n"), maxsplit=1)[0])[-1]
+    return None if text is None else cleaned(str(text), task_of(task), units_first)
+
+
+def by_seed(rows: Iterable[Row]) -> dict[int, list[Row]]:
+    """Predictions by their seed, 0 if they name none."""
+    found: dict[int, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.get("seed", 0), []).append(row)
+    return dict(sorted(found.items()))
+
+
+def score(
+    problems: Sequence[Problem], predictions: Iterable[Row] | Mapping[str, str], *, units_first: bool = False
+) -> Grid:
+    """Counts of one seed's predictions in every cell of the problems.
+
+    A problem without a prediction is wrong and counted as ``absent``. Edits are of characters, in sequences of numbers;
+    those of a problem are also summed up to at most the size of its answer, as ``edit_capped``. Raises
+    `PredictionError` for an id that no problem has, or one that occurs twice.
+    """
+    if isinstance(predictions, Mapping):
+        predictions = [{"id": id, "prediction": text} for id, text in predictions.items()]
+    given: dict[str, Row] = {}
+    for row in predictions:
+        if row["id"] in given:
+            raise PredictionError(f"{row['id']} occurs twice among the predictions of one seed; leave one out")
+        given[row["id"]] = row
+    if unknown := given.keys() - {problem.id for problem in problems}:
+        raise PredictionError(
+            f"{len(unknown)} predictions are of other problems, such as {min(unknown)}; expected ids of the "
+            f"{len(problems)} problems scored, such as {problems[0].id}"
+        )
+    second = any(problem.count > 1 for problem in problems)
+    grid = Grid(("length", "count") if second else ("length",))
+    for problem in problems:
+        answer = answer_of(given[problem.id], problem.task, units_first) if problem.id in given else None
+        grid.add(problem.cell if second else problem.cell[:1], MODE, _counts(problem, answer))
+    return grid
+
+
+def _counts(problem: Problem, answer: str | None) -> Counts:
+    numbers = task_of(problem.task).name == "sorting"
+    true: Sequence[str] = problem.answer.split() if numbers else problem.answer
+    said: Sequence[str] = (answer or "").split() if numbers else answer or ""
+    edits = _edits(said, true)
+    right = int(answer == problem.answer)
+    return Counts(
+        n=1,
+        correct=right,
+        answer_correct=right,
+        absent=int(answer is None),
+        edit_sum=edits,
+        edit_capped=min(edits, len(true)),
+        reference_tokens=len(true),
+    )
+
+
+def _edits(said: Sequence[str], true: Sequence[str]) -> int:
+    from rapidfuzz.distance import Levenshtein
+
+    return 0 if said == true else Levenshtein.distance(said, true)
+
+
+Answerer = Callable[[list[str]], Sequence[str | None]]
+"""Prompts such as ``12+34=`` to texts; None where there is no answer."""
+
+
+def predictions(answer: Answerer, problems: Sequence[Problem], at_once: int = 100) -> list[dict[str, Any]]:
+    """The predictions of a callable for the prompts of problems; raises `TaskError` if it returns anything else."""
+    rows: list[dict[str, Any]] = []
+    for start in range(0, len(problems), at_once):
+        part = problems[start : start + at_once]
+        texts = answer([problem.prompt for problem in part])
+        if isinstance(texts, str) or not hasattr(texts, "__len__") or len(texts) != len(part):
+            raise TaskError(
+                f"the function returned {str(texts)[:40]!r} for {len(part)} prompts; expected a list of as many texts"
+            )
+        rows += [{"id": one.id, "prediction": text} for one, text in zip(part, texts, strict=True) if text is not None]
+    return rows

@@ -1,0 +1,158 @@
+"""Scores of predictions: the rules of what is right, and the headline numbers."""
+
+import json
+import math
+
+import msgspec
+import pytest
+
+from lengen.benchmark import (
+    PredictionError,
+    TaskError,
+    header,
+    levels,
+    measures,
+    over_seeds,
+    predictions,
+    problems,
+    read_submission,
+    score,
+    task_of,
+)
+from lengen.benchmark.scoring import answer_of
+
+
+def right(prompts):
+    return [str(sum(map(int, prompt[:-1].split("+")))) for prompt in prompts]
+
+
+@pytest.mark.parametrize(
+    ("row", "units_first", "answer"),
+    [
+        ({"prediction": "0046"}, False, "46"),
+        ({"prediction": " 4 6\n"}, False, "46"),
+        ({"prediction": "640"}, True, "46"),
+        ({"prediction": "000"}, False, "0"),
+        ({"prediction": ""}, False, ""),
+        ({"prediction": None}, False, None),
+        ({}, False, None),
+        ({"raw": "$12+34=00>12>046$$"}, False, "46"),
+        ({"raw": "12+34=46\n13+1=14"}, False, "46"),
+        ({"prediction": "I cannot"}, False, "Icannot"),
+    ],
+)
+def test_what_of_a_prediction_is_the_answer(row, units_first, answer):
+    assert answer_of(row, "addition", units_first) == answer
+
+
+def test_strings_keep_their_zeros_and_their_order():
+    assert answer_of({"prediction": "007"}, "copy", True) == "007"
+    assert answer_of({"prediction": "7,12 , 53"}, "sorting") == "7 12 53"
+
+
+def test_an_exact_adder_has_everything():
+    asked = problems("addition", 6)
+    found = measures(score(asked, predictions(right, asked)), 6)
+    assert found._replace(area=round(found.area, 9)) == (1, 30, 1, (1, 1, 1), 0, 0)
+
+
+def test_an_adder_up_to_nine_digits():
+    asked = problems("addition", 6)
+    grid = score(asked, predictions(lambda x: [a if len(a) < 11 else "7" for a in right(x)], asked))
+    found = measures(grid, 6)
+    assert found.reach == 9 and found.in_range == 1 and found.at == (1, 0, 0)
+    assert list(levels(grid)) == [2, 3, 5, 6, 7, 9, 12, 18, 30]
+    steps = math.log(9 / 6) + math.log(12 / 9) / 2
+    assert found.area == pytest.approx(steps / math.log(5))
+
+
+def test_equal_lengths_alone_do_not_reach():
+    asked = problems("addition", 6)
+    grid = score(asked, {p.id: p.answer for p in asked if p.length == p.count})
+    assert grid.scores[9, 9]["free_running"].rate("correct") == 1
+    assert measures(grid, 6).reach == 0
+
+
+def test_an_absent_prediction_is_wrong_and_counted():
+    asked = problems("copy", 6)
+    rows = predictions(lambda prompts: [prompt[:-1] for prompt in prompts], asked)
+    counts = score(asked, rows[1:]).total(score(asked, rows).scores, "free_running")
+    assert (counts["n"] - counts["correct"], counts["absent"]) == (1, 1)
+    assert counts["edit_sum"] == len(asked[0].answer)
+
+
+def test_edits_are_capped_in_the_headline():
+    asked = problems("copy", 6)
+    rows = predictions(lambda prompts: ["x" * 1000] * len(prompts), asked)
+    grid = score(asked, rows)
+    counts = grid.total(grid.scores, "free_running")
+    assert counts["edit_capped"] == counts["reference_tokens"] and counts["edit_sum"] == 1000 * len(asked)
+    assert measures(grid, 6).edits == 1
+
+
+def test_edits_of_sequences_are_of_numbers():
+    asked = problems("sorting", 5)
+    one = next(problem for problem in asked if problem.length == 5)
+    answer = " ".join(["999", *one.answer.split()[1:]])
+    assert score([one], {one.id: answer}).scores[(5,)]["free_running"]["edit_sum"] == 1
+
+
+def test_unknown_and_repeated_ids_are_refused():
+    asked = problems("copy", 6)
+    with pytest.raises(PredictionError, match="of other problems, such as copy/9"):
+        score(asked, {"copy/9": "1"})
+    with pytest.raises(PredictionError, match="occurs twice"):
+        score(asked, [{"id": asked[0].id, "prediction": "1"}] * 2)
+
+
+def test_a_function_that_returns_too_few_texts_is_refused():
+    with pytest.raises(TaskError, match="expected a list of as many texts"):
+        predictions(lambda prompts: ["1"], problems("copy", 6))
+
+
+def test_a_length_that_was_not_tested_has_no_number():
+    asked = [problem for problem in problems("copy", 6) if problem.length < 12]
+    found = measures(score(asked, {}), 6)
+    assert math.isnan(found.area) and math.isnan(found.at[1]) and found.in_range == 0
+
+
+def test_seeds_are_a_median_and_a_range():
+    assert over_seeds([0.25, 1, 0.5]).text() == "0.50 (0.25 to 1.00)"
+    assert over_seeds([30, 30, 30]).text(0) == "30"
+
+
+def submission(folder, **fields):
+    asked = problems("copy", 6)
+    made = header("a copier", "copy", 6, kind="program", **fields)
+    (folder / "submission.json").write_bytes(msgspec.json.encode(made))
+    rows = [{"id": p.id, "prediction": p.answer, "seed": seed} for p in asked for seed in made.seeds]
+    (folder / "predictions.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return folder
+
+
+def test_a_submission_is_two_files(tmp_path):
+    found, grids = read_submission(submission(tmp_path, seeds=(0, 1, 2)))
+    assert found.seeds == tuple(grids) == (0, 1, 2)
+    assert {measures(grid, found.size).reach for grid in grids.values()} == {30}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"problems_sha256": "0"}, "not that of the frozen problems"),
+        ({"size": 7}, "no size 7"),
+        ({"seeds": [0, 1]}, "submission.json names"),
+        ({"trained": {"length": [1, 9], "count": [1, 1], "examples": 1}}, "lengths up to 9 and scored at size 6"),
+        ({"protocol": "lengen-text/0"}, "protocol"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_a_wrong_header_is_one_sentence(tmp_path, change, words):
+    path = submission(tmp_path) / "submission.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(PredictionError, match=words):
+        read_submission(tmp_path)
+
+
+def test_the_order_of_digits_is_of_numbers_only():
+    assert task_of("addition").numbers and not task_of("reverse").numbers
