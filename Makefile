@@ -2,10 +2,11 @@
 
 PROFILE ?= cpu
 PYTHON  ?= python3
-TORCH   ?= cpu
 UV      ?= $(shell command -v uv)
 PY      := .venv/bin/python
 STAMP   := .venv/.installed
+# The torch that .venv was made with stays its torch, until another one is named.
+TORCH   ?= $(or $(shell sed -E 's/^[0-9]+-[0-9]+-//' $(STAMP) 2>/dev/null),cpu)
 DOCS    := build/docs-venv
 RUN     := $(PY) -m reproduce
 PYTEST  ?= -n auto
@@ -15,28 +16,32 @@ PYTEST  ?= -n auto
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 20
-	@$(PYTHON) -m papers | awk -F '\t' '{ printf "reproduce-paper%s\t%s\n", $$1, $$3 }' | expand -t 20
+	@"$(PYTHON)" -m papers | awk -F '\t' '{ printf "reproduce-paper%s\t%s\n", $$1, $$3 }' | expand -t 20
 	@printf 'night-paperN\tone of them with three seeds and more\n' | expand -t 20
 	@echo "PROFILE=smoke|cpu|night|paper (now $(PROFILE)), PYTHON=$(PYTHON) (3.11 or newer), TORCH=cpu|cuda (now $(TORCH))"
 
-setup: $(STAMP)  ## create .venv with the locked versions and this project
+setup: $(STAMP)  ## create .venv with the locked versions and this project: 1.5 GB, 3 to 5 minutes with pip
+	@test -z "$(filter setup,$(MAKECMDGOALS))" || echo "ready: now type .venv/bin/reproduce solve coupling/thm4.1/construction 57 48 96, or make reproduce-paper1; make help lists the rest"
 
 # uv where it is found, else pip; both hold every package to its hash. TORCH: cpu and cuda have files of hashes, anything
 # else is handed to the installer as it is. UV= (empty) keeps to pip.
-VENV    := $(if $(UV),$(UV) venv --quiet --python $(PYTHON),$(PYTHON) -m venv)
-INSTALL  = $(if $(UV),$(UV) pip install --quiet --python $(1),$(1) -m pip install --quiet --no-compile --disable-pip-version-check)
+VENV    := $(if $(UV),"$(UV)" venv --quiet --python "$(PYTHON)","$(PYTHON)" -m venv)
+INSTALL  = $(if $(UV),"$(UV)" pip install --quiet --python $(1),$(1) -m pip install --quiet --no-compile --disable-pip-version-check)
 LOCKED  := --no-deps --require-hashes -r
 WITH_TORCH := $(if $(filter cpu cuda,$(TORCH)),$(LOCKED) requirements-torch-$(TORCH).txt,$(TORCH))
 
-# The stamp holds a sum of what was installed: .venv is built only when it is missing or a lock changed, so a
-# .venv that is a link to another checkout's serves as well.
+# The stamp holds a sum of what was installed and the torch that was chosen, first without the sum: .venv is built only
+# when it is missing or a lock changed, so a .venv that is a link to another checkout's serves as well.
 WANTED := $(shell cat requirements.lock requirements-torch-*.txt | cksum | tr ' ' '-')-$(TORCH)
 ifneq ($(shell cat $(STAMP) 2>/dev/null),$(WANTED))
 .PHONY: $(STAMP)
 endif
 $(STAMP):
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is $$($(PYTHON) -V 2>&1): Python 3.11 or newer is needed; name one with make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; exit 2; }
-	@test -x $(PY) || $(VENV) .venv
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is $$("$(PYTHON)" -V 2>&1): Python 3.11 or newer is needed; name one with make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; exit 2; }
+	@echo "installing into .venv: 1.5 GB, half of it torch ($(TORCH)), 3 to 5 minutes with pip; pip install . into an environment of your own leaves out 0.3 GB of tools for make test and make lint"
+	@test -x $(PY) || $(VENV) .venv || { echo ".venv could not be made: on Debian and Ubuntu apt-get install python3-venv; else name another Python with make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; exit 2; }
+	@$(if $(UV),true,$(PY) -m pip --version >/dev/null 2>&1) || { echo ".venv has no pip, as one that uv made: put uv on PATH (or name it, make UV=/path/to/uv $(MAKECMDGOALS)), or rm -r .venv and make setup" >&2; exit 2; }
+	@echo '0-0-$(TORCH)' > $(STAMP)
 	$(call INSTALL,$(PY)) $(WITH_TORCH) || { echo "torch could not be installed: make setup TORCH=cuda takes it from PyPI, TORCH='torch==2.13.0 --index-url URL' from an index that this machine reaches" >&2; exit 2; }
 	$(call INSTALL,$(PY)) $(LOCKED) requirements.lock
 	$(call INSTALL,$(PY)) --no-deps --no-index --no-build-isolation --editable .

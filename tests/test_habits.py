@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -43,9 +44,66 @@ def test_setup_installs_the_torch_that_one_variable_names(chosen, installed):
 def test_uv_installs_the_same_files_where_it_is_found():
     said = planned("setup", "UV=/opt/uv")
     for file in ("requirements-torch-cpu.txt", "requirements.lock"):
-        install = "/opt/uv pip install --quiet --python .venv/bin/python --no-deps --require-hashes -r"
+        install = '"/opt/uv" pip install --quiet --python .venv/bin/python --no-deps --require-hashes -r'
         assert f"{install} {file}" in said
-    assert " -m pip " not in said and "/opt/uv venv" in said
+    assert " -m pip " not in said and '"/opt/uv" venv' in said
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A checkout below a folder with a space in its name, with a ``.venv`` that has no pip and counts as complete."""
+    place = tmp_path / "my code" / "suite"
+    (place / ".venv" / "bin").mkdir(parents=True)
+    for name in ("Makefile", "requirements.lock", "requirements-torch-cpu.txt", "requirements-torch-cuda.txt"):
+        shutil.copy(ROOT / name, place / name)
+    python = place / ".venv" / "bin" / "python"
+    python.write_text('#!/bin/sh\ncase "$*" in *pip*) exit 1;; esac\necho "$@" >> calls.txt\n')
+    python.chmod(0o755)
+    return place
+
+
+def made(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
+    """What make did."""
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed: apt-get install make")
+    command = ["make", "--no-print-directory", f"PYTHON={sys.executable}", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("torch", ["cpu", "cuda", "torch==2.12.0 --index-url URL"])
+@pytest.mark.parametrize("target", ["setup", "compare", "figures", "reproduce-paper1", "test", "lint", "bench"])
+def test_every_target_keeps_the_torch_that_was_chosen(folder, torch, target):
+    """Complete, with another lock, and when an installation was interrupted."""
+    first = made(folder, "-n", "setup", f"TORCH={torch}", "UV=").stdout
+    whole = re.findall(r"echo '(.*)' > \.venv/\.installed", first)[-1]
+    (folder / ".venv" / ".installed").write_text(whole + "\n")
+    complete = made(folder, "-n", target, "UV=").stdout
+    assert "pip install" not in complete
+    for stamp in ("0-0-" + whole.split("-", 2)[2], "1-2-" + whole.split("-", 2)[2]):
+        (folder / ".venv" / ".installed").write_text(stamp + "\n")
+        again = made(folder, "-n", target, "UV=").stdout
+        assert f"echo '{whole}' > .venv/.installed" in again
+    other = made(folder, "-n", target, "UV=", "TORCH=torch==2.11.0").stdout
+    assert "pip install" in other and "-torch==2.11.0' > .venv/.installed" in other, "unless another one is named"
+
+
+def test_a_foreign_environment_is_named_before_anything_is_installed(folder):
+    done = made(folder, "setup", "UV=")
+    assert done.returncode == 2 and "1.5 GB" in done.stdout
+    assert done.stderr.splitlines()[0].startswith(".venv has no pip, as one that uv made: put uv on PATH")
+    assert not (folder / "calls.txt").exists() and not (folder / ".venv" / ".installed").exists()
+
+
+def test_setup_in_a_folder_with_a_space_installs_with_uv_and_ends_with_what_to_type(folder):
+    uv = folder / "an uv"
+    uv.write_text('#!/bin/sh\necho "$@" >> uv.txt\n')
+    uv.chmod(0o755)
+    done = made(folder, "setup", f"UV={uv}")
+    assert done.returncode == 0 and len((folder / "uv.txt").read_text().splitlines()) == 3
+    assert done.stdout.splitlines()[-1].startswith("ready: now type .venv/bin/reproduce ")
+    quiet = made(folder, "figures", f"UV={uv}")
+    assert "1.5 GB" not in quiet.stdout and "ready" not in quiet.stdout, "nothing is left to install"
+    assert "-m reproduce figures" in (folder / "calls.txt").read_text()
 
 
 def pins(name: str) -> dict[str, list[str]]:
