@@ -288,6 +288,9 @@ def parser() -> argparse.ArgumentParser:
         if name != "report":
             command.add_argument("--format", choices=FORMATS, default="table", help="how to print (default table)")
             command.add_argument("--with-overrides", action="store_true", help=beside)
+        if name == "figures":
+            words = "write committed pictures, too, when other versions than the locked ones draw them"
+            command.add_argument("--any-versions", action="store_true", help=words)
         if name == "compare":
             command.add_argument(
                 "--check-history", action="store_true", help="check against git that claims stood as runs recorded them"

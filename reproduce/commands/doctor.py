@@ -6,15 +6,13 @@ Nothing is changed but a folder that is made below the results and removed again
 
 import contextlib
 import platform
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Iterator, Mapping
-from importlib import metadata
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +22,7 @@ from lengen.machine import machine
 from reproduce.output.terminal import width
 from reproduce.store.atomic_files import StoreError, readable, write_text
 from reproduce.store.leases import HEARTBEAT, LEASE, STALE, leased, silent
+from reproduce.store.locked import differing, versions
 from reproduce.store.provenance import checkout
 from reproduce.store.store import results_root
 
@@ -150,26 +149,6 @@ def packages() -> Finding:
         return Finding("packages", f"{len(locked)} as in requirements.lock")
     more = f" and {len(other) - NAMED} more" if len(other) > NAMED else ""
     return Finding("packages", f"{', '.join(other[:NAMED])}{more}", "rm .venv/.installed and make setup installs them")
-
-
-def versions(lock: str) -> dict[str, str]:
-    """Name -> version of a requirements file.
-
-    >>> versions("# a comment\\nnumpy==2.2.1 \\\\\\n    --hash=sha256:00\\nmsgspec==0.19.0\\n")
-    {'numpy': '2.2.1', 'msgspec': '0.19.0'}
-    """
-    return dict(re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", lock, re.MULTILINE))
-
-
-def differing(locked: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """(package, version in the lock file, version here or "") where they differ."""
-    for name, wanted in locked.items():
-        try:
-            here = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            here = ""
-        if here != wanted:
-            yield name, wanted, here
 
 
 def torch() -> Iterator[Finding]:

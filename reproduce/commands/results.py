@@ -113,6 +113,7 @@ def _naming(paper: str) -> "Callable[[Experiment], list[Entry]]":
 def figures_command(options: argparse.Namespace) -> int:
     """Draw the committed runs' figures, and those of local runs where there are any; print the files."""
     from reproduce.output import figures
+    from reproduce.output.drawn import other_versions
     from reproduce.runs.display import counter
 
     groups = []
@@ -122,13 +123,18 @@ def figures_command(options: argparse.Namespace) -> int:
             if options.with_overrides:
                 groups.append(figures.overridden_sheets(paper, store, names))
     tell = counter("figures drawn", sys.stderr)
-    found = iter(figures.write(list(itertools.chain(*groups)), results_root(), tell=tell))
+    left: list[Path] | None = None if options.any_versions else []
+    found = iter(figures.write(list(itertools.chain(*groups)), results_root(), tell=tell, left=left))
     paths = [sorted(itertools.chain(*itertools.islice(found, len(group)))) for group in groups]
     drawn = [readable(path) for group in paths for path in group]
     if options.format == "json":
         print(json.dumps(drawn))
     else:
         print("\n".join({"csv": ["path", *drawn], "md": [f"- {path}" for path in drawn]}.get(options.format, drawn)))
+    if left:
+        said = f"{len(left)} committed files, such as {readable(left[0])}, would change and stay as they are"
+        versions = f"drawn here with {other_versions()}"
+        print(f"{said}: {versions}; make setup installs the locked ones, --any-versions writes", file=sys.stderr)
     return 0
 
 

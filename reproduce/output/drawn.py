@@ -19,6 +19,7 @@ from lengen.config.experiment import Figure
 from lengen.records import Run
 from reproduce import PROGRAM
 from reproduce.store.atomic_files import write_bytes
+from reproduce.store.locked import others
 from reproduce.store.provenance import code_digest
 
 LIBRARIES = ("matplotlib", "seaborn", "numpy", "pandas", "pillow", "kiwisolver", "pyparsing", "contourpy")
@@ -48,6 +49,11 @@ def _program() -> str:
     return json.dumps([code_digest(), *said])
 
 
+def other_versions() -> str:
+    """The libraries that draw whose version is not the locked one; "" if there is none."""
+    return others(LIBRARIES)
+
+
 class Drawn:
     """The notes of one results folder: file -> the sum of what it was made of, and the digest of its bytes."""
 
@@ -63,6 +69,11 @@ class Drawn:
         """Whether a file was drawn from exactly this and is as it was written."""
         note = self._notes.get(self._name(path))
         return made_of is not None and path.is_file() and note == [made_of, _digest(path.read_bytes())]
+
+    def holds(self, path: Path) -> bool:
+        """Whether a file is there as it was drawn here, from whatever."""
+        note = self._notes.get(self._name(path))
+        return isinstance(note, list) and path.is_file() and note[-1:] == [_digest(path.read_bytes())]
 
     def note(self, path: Path, made_of: str | None, content: bytes) -> None:
         """A file was drawn from this."""

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from lengen.config.experiment import PROFILES, Figure
 from lengen.config.spec import nearest
 from lengen.records import Run
-from reproduce.output.drawn import Drawn, sum_of
+from reproduce.output.drawn import Drawn, other_versions, sum_of
 from reproduce.output.side_by_side import each
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store import atomic_files as files
+from reproduce.store.provenance import checkout
 from reproduce.store.store import Store
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ NUMBER = r"(?:[A-Z]\.)?\d[^\W_]*(?:\.\d[^\W_]*)?"
 """How papers number figures: 1, 7a, 4.1 or B.1."""
 KINDS = ("svg", "png")
 """Kinds of pictures."""
+DRAWN = re.compile(rf".+-(?:{'|'.join(PROFILES)})(?:-with-.+)?\.(?:{'|'.join(KINDS)}|csv)")
+"""Names that a drawn file has; a file with another name is not touched."""
 
 
 class FigureError(ValueError):
@@ -127,25 +130,35 @@ def sweep(paper: str, source: Store, drawn: Iterable[Path]) -> list[Path]:
     found = sorted((source.path / paper / "figures").glob("[!.]*.*"))
     now = (*sheets(paper, source), *overridden_sheets(paper, source))
     supported = {path.with_suffix("") for path in drawn} | {sheet.stem for sheet in now}
-    left = [path for path in found if path.with_suffix("") not in supported]
+    left = [path for path in found if path.with_suffix("") not in supported and DRAWN.fullmatch(path.name)]
     for path in left:
         path.unlink(missing_ok=True)
     return left
 
 
 def kept(stem: Path) -> tuple[str, ...]:
-    """The kinds of pictures that are kept of a figure: among committed results PNG only where a page shows it."""
-    paper, store = stem.parent.parent, stem.parent.parent.parent
+    """The kinds of pictures that are kept of a figure: among committed results PNG only if a page of this checkout
+    shows it, whatever folder holds the results, or without a checkout if there is one."""
+    paper, store, repository = stem.parent.parent, stem.parent.parent.parent, checkout()
+    if store.name != "reference":
+        return KINDS
+    if repository is None:
+        return KINDS if stem.with_name(f"{stem.name}.png").is_file() else KINDS[:1]
     place = f"{paper.name}/figures/{stem.name}.png".encode()
-    shown = store.name != "reference" or place in _pages(store.parent.parent)
-    return KINDS if shown else KINDS[:1]
+    return KINDS if place in _pages(repository) else KINDS[:1]
 
 
 @functools.cache
 def _pages(repository: Path) -> bytes:
-    """Every page beside a results folder that can show a picture, in whatever encoding: it may be a stranger's."""
+    """Every page of a repository that can show a picture, in whatever encoding: it may be a stranger's."""
     found = itertools.chain.from_iterable(repository.glob(some) for some in ("*.md", "docs/**/*.md", "papers/*/*.md"))
     return b"\n".join(path.read_bytes() for path in sorted(found) if path.is_file())
+
+
+def committed(path: Path) -> bool:
+    """Whether a file is one of the committed results of this checkout."""
+    repository = checkout()
+    return repository is not None and path.is_relative_to(repository / "results" / "reference") and path.is_file()
 
 
 def write(
@@ -153,14 +166,19 @@ def write(
     root: Path,
     kinds: Sequence[str] | None = None,
     tell: Callable[[int, int], None] | None = None,
+    left: list[Path] | None = None,
 ) -> list[list[Path]]:
     """Draw what is not drawn yet, on all cores, and write it; the files of each sheet, changed or not.
+
+    Other versions of the libraries that draw give other bytes of the same picture.
 
     Args:
         root: the results folder, whose notes say what is drawn already (`reproduce.output.drawn`).
         kinds: of the pictures that are needed, by default those that are `kept`; others that are kept follow where one
-            of these became different, and those that are not are deleted.
+            of these became different, and those that are not are deleted if they are as they were drawn here.
         tell: gets how many of how many are drawn.
+        left: gets the committed files that would become different and are left as they are, because the versions are
+            not the locked ones (`drawn.other_versions`); None: they are written all the same.
     """
     notes = Drawn(root)
     sums = [sum_of(sheet.figure, sheet.runs, sheet.remark) for sheet in wanted]
@@ -172,20 +190,25 @@ def write(
     if todo:
         from lengen import plotting  # noqa: F401  (once, before processes part)
 
+    other = left is not None and other_versions()
     work = functools.partial(_drawn, kinds=kinds)
     for done, (at, found) in enumerate(each(work, [wanted[place] for place in todo]), start=1):
         sheet, made_of = wanted[todo[at]], sums[todo[at]]
         for kind, content in found.items():
             path = _file(sheet, kind)
             if not _is(path, content):
+                if left is not None and other and committed(path):
+                    left.append(path)
+                    continue
                 files.write_bytes(path, content)
             notes.note(path, made_of, content)
         if tell is not None:
             tell(done, len(todo))
-    notes.save()
     for sheet in wanted:
         for kind in set(KINDS) - {*kept(sheet.stem)}:
-            _file(sheet, kind).unlink(missing_ok=True)
+            if notes.holds(_file(sheet, kind)):  # nothing is deleted that this program did not write
+                _file(sheet, kind).unlink()
+    notes.save()
     return [_files(sheet, kinds or kept(sheet.stem)) for sheet in wanted]
 
 

@@ -5,13 +5,14 @@ import dataclasses
 import json
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from lengen.config.experiment import Figure
 from reproduce.output import drawn, figures, side_by_side
-from reproduce.store import provenance
+from reproduce.store import locked, provenance
 from reproduce.store.store import Store
 from tests.reproduce.drawn import figures as constructed
 
@@ -60,7 +61,8 @@ def test_notes_that_were_damaged_are_written_anew(sheet, content):
     assert len(times) == 1 and notes.read_bytes() == before
 
 
-def test_a_page_of_a_stranger_may_have_any_encoding(tmp_path):
+def test_a_page_of_a_stranger_may_have_any_encoding(tmp_path, monkeypatch):
+    monkeypatch.setattr(figures, "checkout", lambda: tmp_path)
     (tmp_path / "notes.md").write_bytes("café, toy/figures/fig1-cpu.png".encode("latin-1"))
     folder = tmp_path / "results" / "reference" / "toy" / "figures"
     assert figures.kept(folder / "fig1-cpu") == ("svg", "png") and figures.kept(folder / "fig2-cpu") == ("svg",)
@@ -190,6 +192,35 @@ def test_several_processes_draw_what_one_draws():
 def test_one_process_does_it_where_forking_is_not_safe(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", object())
     assert dict(side_by_side.each(lambda item: item + 1, [1, 2, 3], 2)) == {0: 2, 1: 3, 2: 4}
+
+
+@pytest.mark.parametrize("other", ["", "matplotlib 3.10.0 (locked: 3.11.2)"])
+def test_committed_pictures_change_with_the_locked_versions_alone_or_when_told(sheet, monkeypatch, other):
+    made, root, _ = sheet
+    monkeypatch.setattr(figures, "checkout", lambda: root)
+    monkeypatch.setattr(figures, "other_versions", lambda: other)
+    local, made = made, made._replace(stem=root / "results" / "reference" / "toy" / "figures" / "fig3-cpu")
+    svg, png = figures._file(made, "svg"), figures._file(made, "png")
+    svg.parent.mkdir(parents=True)
+    (root / "README.md").write_text("toy/figures/fig3-cpu.png")
+    svg.write_bytes(b"as committed")
+    left: list[Path] = []
+    figures.write([made], root, left=left)
+    assert left == ([svg] if other else []) and (svg.read_bytes() == b"as committed") is bool(other)
+    assert png.read_bytes().startswith(b"png of"), "what is not there yet is written"
+    figures.write([local._replace(remark="; other")], root, left=left)
+    assert left == ([svg] if other else []), "pictures of local runs are nobody else's"
+    figures.write([made], root)
+    assert svg.read_bytes().startswith(b"svg of")
+
+
+def test_versions_that_are_not_the_locked_ones_are_named(monkeypatch):
+    assert drawn.other_versions() == locked.others(drawn.LIBRARIES)
+    monkeypatch.setattr(metadata, "version", lambda name: "0.1")
+    named = drawn.other_versions()
+    assert all(f"{name} 0.1 (locked: " in named for name in drawn.LIBRARIES) and "torch" not in named
+    monkeypatch.setattr(locked, "checkout", lambda: None)
+    assert drawn.other_versions() == ""
 
 
 def test_notes_are_json_below_the_local_store(sheet):

@@ -293,17 +293,36 @@ def test_a_figure_with_a_table_writes_it_beside_the_pictures_and_only_when_it_ch
 def test_of_committed_results_a_picture_is_kept_as_png_only_where_a_page_shows_it(toy, monkeypatch):
     store, *_ = toy
     monkeypatch.setattr(figures, "render", lambda figure, runs, remark, kinds: {kind: kind.encode() for kind in kinds})
+    monkeypatch.setattr(figures, "sum_of", lambda figure, runs, remark: figure.name)
+    pages = {name: store.root / name for name in ("one", "two")}
+    for name, shown in {"one": ("fig3", "fig5"), "two": ("fig3",)}.items():
+        pages[name].mkdir()
+        text = " ".join(f"![](results/reference/coupling/figures/{figure}-cpu.png)" for figure in shown)
+        (pages[name] / "README.md").write_text(text)
     reference = Store(store.root / "results", "reference")
-    (store.root / "README.md").write_text("![](results/reference/coupling/figures/fig3-cpu.png)")
-    old = reference.path / "coupling" / "figures" / "fig5-cpu.png"
-    old.parent.mkdir(parents=True)
-    old.write_bytes(b"drawn when every picture had one")
-    assert names(figures.draw("coupling", reference, ["fig3", "fig5"])) == [
-        "fig3-cpu.png",
-        "fig3-cpu.svg",
-        "fig5-cpu.svg",
-    ]
-    assert not old.exists()
+    monkeypatch.setattr(figures, "checkout", lambda: pages["one"])
+    drawn = figures.draw("coupling", reference, ["fig3", "fig5"])
+    assert names(drawn) == ["fig3-cpu.png", "fig3-cpu.svg", "fig5-cpu.png", "fig5-cpu.svg"]
+    monkeypatch.setattr(figures, "checkout", lambda: pages["two"])
+    again = figures.draw("coupling", reference, ["fig3", "fig5"])
+    assert names(again) == ["fig3-cpu.png", "fig3-cpu.svg", "fig5-cpu.svg"] and not drawn[2].exists()
+
+
+@pytest.mark.parametrize("repository", [True, False])
+def test_nothing_is_deleted_that_was_not_drawn_here(toy, monkeypatch, repository):
+    """Results in a copy, which no page stands beside: foreign pictures, tables and notes stay what they are."""
+    store, *_ = toy
+    monkeypatch.setattr(figures, "render", lambda figure, runs, remark, kinds: {kind: kind.encode() for kind in kinds})
+    monkeypatch.setattr(figures, "checkout", lambda: store.root if repository else None)
+    reference = Store(store.root / "copy", "reference")
+    folder = reference.path / "coupling" / "figures"
+    folder.mkdir(parents=True)
+    foreign = [folder / name for name in ("fig5-cpu.png", "mine.png", "notes.txt", "fig5-cpu.pdf", "fig5.csv")]
+    for path in foreign:
+        path.write_bytes(b"of somebody")
+    drawn = figures.draw("coupling", reference, ["fig3", "fig5"])
+    figures.sweep("coupling", reference, drawn)
+    assert [path.name for path in foreign if path not in drawn and path.read_bytes() != b"of somebody"] == []
 
 
 def test_a_title_says_what_was_found_above_the_caption_and_so_does_the_svg():

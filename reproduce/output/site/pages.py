@@ -156,7 +156,8 @@ def _write_paper(paper: str, stores: Sequence[Store], site: Path, tell: Callable
     from lengen.plotting import said
 
     wanted = [(store.name, sheet) for store in stores for sheet in figures.sheets(paper, store)]
-    made = figures.write([sheet for _, sheet in wanted], stores[0].root, ("svg",), tell(f"figures of {paper} drawn"))
+    told = tell(f"figures of {paper} drawn")
+    made = figures.write([sheet for _, sheet in wanted], site.parents[1], ("svg",), told, left=[])
     drawn = []
     for (store, sheet), (svg, *_) in zip(wanted, made, strict=True):
         file = f"figures/{slug(paper)}/{slug(store)}.{slug(svg.stem)}.svg"
