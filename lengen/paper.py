@@ -7,7 +7,7 @@ stands behind a function that imports it (`later`), so that all papers can be na
 import functools
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,13 @@ class Paper:
     """Numbered deviations from its text: number -> sentence with its reason."""
     measures: "Callable[[], Mapping[str, Measure | Family]]" = dict
     """Measures of its own that published numbers and claims name."""
+    procedures: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    """Class name of a setting -> the function that runs it, with the arguments of `lengen.training.run.execute`; other
+    settings are run by `execute` itself."""
+    constructions: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    """Class name of a constructed setting -> the function of model and setting that sets the weights."""
+    measurements: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    """Class name of a setting -> the function of the setting that returns its `Measurement`s."""
     regions: "Callable[[], Mapping[str, Region]]" = dict
     """Regions of its own that published numbers and claims name."""
     benchmarks: "Callable[[], Mapping[str, Benchmark]]" = dict

@@ -7,7 +7,7 @@ has a hash, and is changed field by field: ``--set data.format.scratchpad=true``
 import hashlib
 import json
 import typing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -16,22 +16,12 @@ from lengen.config.override import assign
 from lengen.config.part import LONGEST, Part, SettingError, build, fields_of, kind_of, nearest, plain
 from lengen.config.sections import DataSpec, Section, TestSpec, TrainSpec
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from lightning.pytorch.loggers.logger import Logger
-
-    from lengen.callbacks.measurement import Measurement
-    from lengen.models import Transformer
-    from lengen.progress import Progress
-    from lengen.training.run import Outcome
-
 
 class Spec(Section, frozen=True):
     """Everything that decides the outcome of a run but its seed.
 
-    A paper whose runs have stages or measurements of their own makes a subclass, with sections of its own.
+    A paper whose runs have stages or measurements of their own makes a subclass, with sections of its own, and names
+    the procedure, construction or measurements for it in its `lengen.paper.Paper`.
     """
 
     data: DataSpec
@@ -41,27 +31,8 @@ class Spec(Section, frozen=True):
 
     @property
     def constructed(self) -> bool:
-        """The weights are set by hand, by `construct`; else they are trained."""
+        """The weights are set by hand, by the construction that the paper declares; else they are trained."""
         return False
-
-    def construct(self, model: "Transformer") -> None:
-        """Set all weights that are not zero, where a setting is `constructed`."""
-        raise SettingError("the weights of this setting are trained, not set by hand")
-
-    def run(
-        self, seed: int, folder: "Path", report: "Callable[[Progress], None]", loggers: "Sequence[Logger]" = ()
-    ) -> "Outcome":
-        """Train and measure in a folder; called again after a kill it goes on from the last checkpoint.
-
-        ``loggers`` of Lightning get what metrics.csv gets.
-        """
-        from lengen.training.run import execute
-
-        return execute(self, seed, folder, report, loggers=loggers)
-
-    def callbacks(self) -> "list[Measurement]":
-        """Measurements of its own; they are imported when this is called, so that planning needs no torch."""
-        return []
 
     def trainings(self) -> "tuple[Spec, ...]":
         """What is trained, in order: this, after whatever a subclass trains before it."""

@@ -8,6 +8,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_model
 
 from lengen.config import model as config
+from lengen.config.declared import declared
+from lengen.config.part import SettingError
 from lengen.config.sections import NUMBER_FORMATS
 from lengen.config.spec import Spec
 from lengen.data.task_data import TaskData
@@ -24,7 +26,10 @@ def model_for(data: TaskData, seed: int) -> Transformer:
     """As `build_model`, for data that is there already: it says how many tokens and places there are."""
     model = _untrained(data, seed)
     if data.spec.constructed:
-        set_by_hand(model, data.spec.construct)
+        construct = declared(data.spec, "constructions")
+        if construct is None:
+            raise SettingError(f"{type(data.spec).__name__}: its paper declares no construction of the weights")
+        set_by_hand(model, lambda model: construct(model, data.spec))
     return model
 
 

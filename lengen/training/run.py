@@ -38,6 +38,7 @@ from lengen.callbacks import (
 from lengen.callbacks.chance import Chance
 from lengen.callbacks.checkpoint import checked
 from lengen.callbacks.training_loss import between_readings
+from lengen.config.declared import declared
 from lengen.config.part import SettingError, kind_of
 from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
@@ -138,6 +139,12 @@ def training_callbacks(spec: Spec, folder: Path, report: Callable[[Progress], No
     ]
 
 
+def measurements(spec: Spec) -> list[Measurement]:
+    """Return the measurements that a paper declares for its settings."""
+    found = declared(spec, "measurements")
+    return [] if found is None else list(found(spec))
+
+
 class Measured:
     """What is asked of the trained model: what the specification's test section names, and what is its own."""
 
@@ -154,7 +161,7 @@ class Measured:
         self.attention = AttentionMaps(test.attention, test.attention_examples)
         self.chance = Chance()
         own = [self.scores, self.attention, Probes(test.probes), self.chance]
-        self.callbacks: list[Measurement] = [*own, *spec.callbacks()]
+        self.callbacks: list[Measurement] = [*own, *measurements(spec)]
 
     @property
     def scalars(self) -> dict[str, float]:

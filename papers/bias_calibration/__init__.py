@@ -14,6 +14,8 @@ PAPER = Paper(
     figures=later("papers.bias_calibration.experiments:FIGURES"),
     deviations=later("papers.bias_calibration.deviations:DEVIATIONS"),
     measures=later("papers.bias_calibration.measures:MEASURES"),
+    procedures={"CalibratedSpec": later("papers.bias_calibration.calibrated:execute")},
+    measurements={"RelativeSpec": later("papers.bias_calibration.relative:measurements")},
     regions=later("papers.bias_calibration.measures:REGIONS"),
     benchmarks=later("papers.bias_calibration.benchmark:BENCHMARKS"),
 )

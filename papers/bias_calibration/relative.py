@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from lengen.callbacks.measurement import Measurement, Report
+from lengen.config.spec import Spec
 from lengen.data.task_data import TaskData
 from lengen.encodings.relative_keys import RelativeKeys
 from lengen.models import Record, Transformer
@@ -15,6 +16,11 @@ class RelativeScores(Measurement):
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         distance, score = relative_scores(model, data)
         self.arrays = {"relative.distance": distance.numpy(), "relative.score": score.float().numpy()}
+
+
+def measurements(spec: Spec) -> list[Measurement]:
+    """Return the measurements of a run with relative keys."""
+    return [RelativeScores()]
 
 
 @torch.no_grad()

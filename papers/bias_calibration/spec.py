@@ -5,9 +5,7 @@ and how its attention becomes a bias.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -18,13 +16,6 @@ from lengen.config.part import NotNegative, Part, SettingError, Share, Size
 from lengen.config.sections import Section, TestSpec
 from lengen.config.spec import Spec, replace
 from lengen.position_ids.consecutive import Consecutive, NoPositionIds
-
-if TYPE_CHECKING:
-    from lightning.pytorch.loggers.logger import Logger
-
-    from lengen.callbacks import Measurement
-    from lengen.progress import Progress
-    from lengen.training.run import Outcome
 
 TRAINING = ("steps", "batch", "lr", "evaluations", "stop_at", "patience")
 """Fields of both trainings that differ."""
@@ -83,13 +74,6 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
     interpolation: InterpolationSpec
     calibration: CalibrationSpec
 
-    def run(
-        self, seed: int, folder: Path, report: "Callable[[Progress], None]", loggers: "Sequence[Logger]" = ()
-    ) -> "Outcome":
-        from papers.bias_calibration.calibrated import execute
-
-        return execute(self, seed, folder, report, loggers)
-
     def first(self) -> Spec:
         """The interpolating model's specification; its validation says whether it interpolates, so it is not tested."""
         encoding, architecture = self.interpolation.encoding, self.model.architecture
@@ -141,8 +125,3 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
 
 class RelativeSpec(Spec, frozen=True, kw_only=True):
     """A model with relative keys whose contribution to the scores is recorded by distance (Figure 6)."""
-
-    def callbacks(self) -> "list[Measurement]":
-        from papers.bias_calibration.relative import RelativeScores
-
-        return [RelativeScores()]

@@ -27,6 +27,7 @@ PAPER = Paper(
     experiments=later("papers.coupling.experiments:EXPERIMENTS"),
     figures=later("papers.coupling.experiments:FIGURES"),
     deviations=later("papers.coupling.deviations:DEVIATIONS"),
+    constructions={"TheoremSpec": later("papers.coupling.construction:construct")},
     measures=later("papers.coupling.measures:MEASURES"),
     regions=later("papers.coupling.measures:REGIONS"),
     adders=_adders,

@@ -9,7 +9,7 @@ stands in ERRATA.md beside this file.
 import json
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -21,9 +21,6 @@ from lengen.config.tasks import Addition
 from lengen.position_ids.coupled import Coupled
 from lengen.subspaces import Subspaces
 from papers.coupling.profiles import SCRATCHPAD
-
-if TYPE_CHECKING:
-    from lengen.models import Transformer
 
 DIGIT_HINGES = 21
 """Sums of a column, the carry into it included, are 0 to 19; every one begins at a hinge and ends at the next."""
@@ -107,11 +104,6 @@ class TheoremSpec(Spec, frozen=True, kw_only=True):
     @property
     def constructed(self) -> bool:
         return True
-
-    def construct(self, model: "Transformer") -> None:
-        from papers.coupling.construction import construct
-
-        construct(model, self)
 
     def check(self) -> None:
         """Raise `SettingError` where the model is not as large as its operands ask, or its numbers too coarse."""

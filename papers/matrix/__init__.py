@@ -33,6 +33,10 @@ PAPER = Paper(
     figures=later("papers.matrix.experiments:FIGURES"),
     summary=_summary,
     tokens=_tokens,
+    procedures={
+        "ChosenSpec": later("papers.matrix.chosen:execute"),
+        "CalibratedSpec": later("papers.matrix.calibrated:execute"),
+    },
     deviations=later("papers.matrix.deviations:DEVIATIONS"),
     measures=later("papers.matrix.measures:MEASURES"),
 )

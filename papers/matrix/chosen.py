@@ -26,6 +26,7 @@ from lengen.measures import Trained, exact_at_longest
 from lengen.progress import Progress
 from lengen.training import run as lengen
 from lengen.training.kernels import of_parts
+from lengen.training.procedure import run_setting
 from lengen.whole_files import write_whole
 from papers.matrix.spec import ChosenSpec
 
@@ -76,11 +77,11 @@ def execute(
     if chosen.learned < spec.choice.learned and spec.choice.retry > 1:
         kept, times = folder / "further", spec.choice.retry
         kept.mkdir(exist_ok=True)
-        outcome = spec.trained(chosen.rate, times).run(seed, kept, report, loggers)
+        outcome = run_setting(spec.trained(chosen.rate, times), seed, kept, report, loggers)
         seconds += outcome.info["seconds_training"]
     elif outcome is None or kept != folder / f"rate-{chosen.rate:g}":
         kept = folder / f"rate-{chosen.rate:g}"
-        outcome = spec.trained(chosen.rate).run(seed, kept, report, loggers)
+        outcome = run_setting(spec.trained(chosen.rate), seed, kept, report, loggers)
     for name in (METRICS, lengen.WEIGHTS):
         shutil.copyfile(kept / name, folder / name)
     scalars = {
@@ -117,7 +118,7 @@ def _train(
     folder.mkdir(exist_ok=True)
     outcome, found = None, Tried(rate, -1.0, 0.0, 0.0)
     with contextlib.suppress(DivergedError):
-        outcome = training.run(seed, folder, report, loggers)
+        outcome = run_setting(training, seed, folder, report, loggers)
         learned = exact_at_longest(outcome.grid, Trained(spec.data.task.longest, spec.data.task.most))
         found = Tried(rate, learned, outcome.info["scalars"][VALIDATION], outcome.info["seconds_training"])
     write_whole(done, json.dumps(found._asdict()))

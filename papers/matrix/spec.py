@@ -1,8 +1,7 @@
 """What decides a run of the matrix: a setting, the rates it may be trained with, when it is trained longer, and of a
 calibrated bias how it is made; no torch."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Meta, structs
 
@@ -14,14 +13,6 @@ from lengen.config.sections import DataSpec, Section, TestSpec
 from lengen.config.spec import Spec, check
 from lengen.measures import LEARNED
 from lengen.position_ids.consecutive import Consecutive
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from lightning.pytorch.loggers.logger import Logger
-
-    from lengen.progress import Progress
-    from lengen.training.run import Outcome
 
 
 class ChoiceSpec(Section, frozen=True):
@@ -51,13 +42,6 @@ class ChosenSpec(Spec, frozen=True, kw_only=True):
     def read(self) -> tuple[DataSpec, ...]:
         """The data of the trainings that share one budget and have equal steps."""
         return (self.data,)
-
-    def run(
-        self, seed: int, folder: Path, report: "Callable[[Progress], None]", loggers: "Sequence[Logger]" = ()
-    ) -> "Outcome":
-        from papers.matrix.chosen import execute
-
-        return execute(self, seed, folder, report, loggers)
 
     def trained(self, rate: float, times: int = 1) -> Spec:
         """A training with one rate, for so many times the steps, and its test."""
@@ -99,13 +83,6 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
     """A model that is trained with the calibrated lines of another: two trainings of as many steps."""
 
     calibration: CalibrationSpec
-
-    def run(
-        self, seed: int, folder: Path, report: "Callable[[Progress], None]", loggers: "Sequence[Logger]" = ()
-    ) -> "Outcome":
-        from papers.matrix.calibrated import execute
-
-        return execute(self, seed, folder, report, loggers)
 
     @property
     def lines(self) -> Lines:

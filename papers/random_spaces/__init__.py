@@ -13,6 +13,7 @@ PAPER = Paper(
     figures=later("papers.random_spaces.experiments:FIGURES"),
     deviations=later("papers.random_spaces.deviations:DEVIATIONS"),
     measures=later("papers.random_spaces.measures:MEASURES"),
+    measurements={"MeasuredSpec": later("papers.random_spaces.measured:measurements")},
     regions=later("papers.random_spaces.measures:REGIONS"),
     benchmarks=later("papers.random_spaces.benchmark:BENCHMARKS"),
     adders=lambda: {"random_spaces/fig4.5/abacus": None},

@@ -22,6 +22,7 @@ from lengen.tasks import Problems
 from papers.random_spaces.alignment import aligned
 from papers.random_spaces.omitted import shortened
 from papers.random_spaces.parts import score_parts
+from papers.random_spaces.spec import MeasuredSpec
 from papers.random_spaces.uncertainty import summary, uncertainty
 
 Arrays = dict[str, np.ndarray]
@@ -109,3 +110,13 @@ def alignments(model: Transformer, data: TaskData, length: int, problems: Proble
         f"attention.{length}": found.largest,
         f"attention_tokens.{length}": found.tokens,
     }
+
+
+def measurements(spec: MeasuredSpec) -> list[Measurement]:
+    """Return the measurements that a specification asks for."""
+    count, measure = max(spec.test.counts), spec.measure
+    return [
+        ByLength(answers, spec.test.lengths, count, measure.examples),
+        ByLength(by_place, measure.uncertainty, count, measure.prompts),
+        ByLength(alignments, measure.alignment, count, measure.prompts),
+    ]

@@ -1,13 +1,8 @@
 """What decides a run of this paper: a specification, and what is measured beyond exact match; no torch."""
 
-from typing import TYPE_CHECKING
-
 from lengen.config.part import Size
 from lengen.config.sections import Section
 from lengen.config.spec import Spec
-
-if TYPE_CHECKING:
-    from lengen.callbacks import Measurement
 
 
 class MeasureSpec(Section, frozen=True):
@@ -27,13 +22,3 @@ class MeasuredSpec(Spec, frozen=True):
     """A specification whose run ends with measurements of its own."""
 
     measure: MeasureSpec
-
-    def callbacks(self) -> "list[Measurement]":
-        from papers.random_spaces.measured import ByLength, alignments, answers, by_place
-
-        count, measure = max(self.test.counts), self.measure
-        return [
-            ByLength(answers, self.test.lengths, count, measure.examples),
-            ByLength(by_place, measure.uncertainty, count, measure.prompts),
-            ByLength(alignments, measure.alignment, count, measure.prompts),
-        ]

@@ -13,5 +13,7 @@ PAPER = Paper(
     experiments=later("papers.task_hinting.experiments:EXPERIMENTS"),
     figures=later("papers.task_hinting.experiments:FIGURES"),
     deviations=later("papers.task_hinting.deviations:DEVIATIONS"),
+    constructions={"TheoremSpec": later("papers.task_hinting.construction:construct")},
+    measurements={"ProbedSpec": later("papers.task_hinting.probed:measurements")},
     regions=later("papers.task_hinting.measures:REGIONS"),
 )

@@ -12,6 +12,7 @@ from lengen.models import Decoder, Transformer
 from lengen.progress import Progress
 from lengen.training.build import model_for
 from papers.task_hinting.probing import Hits, bases, mechanisms, orthogonality, probe
+from papers.task_hinting.spec import ProbedSpec
 
 
 class Mechanisms(Measurement):
@@ -53,3 +54,10 @@ class Mechanisms(Measurement):
         self.scalars = orthogonality(bases(model), task.alphabet)
         start = orthogonality(bases(untrained), task.alphabet)
         self.scalars |= {f"start_{name}": value for name, value in start.items()}
+
+
+def measurements(spec: ProbedSpec) -> list[Measurement]:
+    """Return the probes that a specification asks for."""
+    probe = spec.probe
+    asked = probe.examples or probe.sequences
+    return [Mechanisms(spec.test.lengths, probe.examples, probe.sequences)] if asked else []

@@ -1,14 +1,9 @@
 """What decides a run of this paper: a specification, and what is asked of the trained model; no torch."""
 
-from typing import TYPE_CHECKING
-
 from lengen.config.part import Count, SettingError
 from lengen.config.sections import Section
 from lengen.config.spec import Spec
 from lengen.config.tasks import Sorting
-
-if TYPE_CHECKING:
-    from lengen.callbacks import Measurement
 
 
 class ProbeSpec(Section, frozen=True):
@@ -24,12 +19,6 @@ class ProbedSpec(Spec, frozen=True):
     """A specification whose run ends with probes of its residual stream."""
 
     probe: ProbeSpec
-
-    def callbacks(self) -> "list[Measurement]":
-        from papers.task_hinting.probed import Mechanisms
-
-        asked = self.probe.examples or self.probe.sequences
-        return [Mechanisms(self.test.lengths, self.probe.examples, self.probe.sequences)] if asked else []
 
     def check(self) -> None:
         """Raise `SettingError` for values that would end a run after its training."""

@@ -6,7 +6,7 @@ numbers in the alphabet, n of them in an input, N the longest input that the wei
 
 import json
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -27,9 +27,6 @@ from lengen.config.part import Part, plain
 from lengen.config.sections import NUMBER_FORMATS, Section
 from papers.task_hinting.profiles import FORMAT
 from papers.task_hinting.spec import ProbedSpec, ProbeSpec
-
-if TYPE_CHECKING:
-    from lengen.models import Transformer
 
 Variant = Literal["repaired", "printed"]
 ACCUMULATED = 24
@@ -53,13 +50,6 @@ class TheoremSpec(ProbedSpec, frozen=True):
     @property
     def constructed(self) -> bool:
         return True
-
-    def construct(self, model: "Transformer") -> None:
-        from lengen.models import Decoder
-        from papers.task_hinting.construction import construct
-
-        assert isinstance(model, Decoder)
-        construct(model, self)
 
     @property
     def sorts(self) -> Sorting:

@@ -19,6 +19,7 @@ from lengen.config.part import SettingError
 from lengen.config.spec import Spec
 from lengen.progress import Progress
 from lengen.records import Run
+from lengen.training.procedure import run_setting
 from reproduce import is_sentence
 from reproduce.runs.beginning import begin
 from reproduce.runs.catalogue import CATALOGUE
@@ -226,11 +227,11 @@ def train(job: Job, folder: Path, report: Callable[[Progress], None], names: Seq
     if job.profile != "paper":
         use_one_thread()
     if not names:
-        return job.spec.run(job.seed, folder, report)
+        return run_setting(job.spec, job.seed, folder, report)
     from lengen.callbacks.extra_loggers import close, extra_loggers
 
     try:
-        return job.spec.run(job.seed, folder, report, extra_loggers(names, folder / LOGGERS))
+        return run_setting(job.spec, job.seed, folder, report, extra_loggers(names, folder / LOGGERS))
     finally:
         close()
 

@@ -22,6 +22,7 @@ from lengen.randomness import generator
 from lengen.training import earlier
 from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule
+from lengen.training.procedure import run_setting
 from lengen.training.run import WEIGHTS
 from papers.bias_calibration import calibrated, settings
 from papers.bias_calibration.calibrated import average_attention, calibrate, converged
@@ -247,7 +248,7 @@ def test_ratios_need_two_trainings_that_converged(first, second, tmp_path):
 
 def test_relative_keys_are_recorded_as_computed_pair_by_pair(tmp_path):
     spec = settings.relative(profile("smoke", PairAddition))
-    outcome = spec.run(0, tmp_path, [].append)
+    outcome = run_setting(spec, 0, tmp_path, [].append)
     model, batch = load(spec, tmp_path / WEIGHTS), ArithmeticData(spec, 0).validation()
     encoding = model.encoding
     assert isinstance(encoding, RelativeKeys)

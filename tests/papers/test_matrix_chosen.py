@@ -12,6 +12,7 @@ from lengen.measures import Trained, exact_at_longest
 from lengen.progress import Progress
 from lengen.training import run as lengen
 from lengen.training.build import load
+from lengen.training.procedure import run_setting
 from papers.matrix import chosen
 from papers.matrix.chosen import Tried, best
 from papers.matrix.experiments import cell
@@ -61,7 +62,7 @@ def test_the_longest_trained_length_chooses_then_validation():
 
 def test_a_model_that_no_rate_teaches_is_trained_once_more(trained, tmp_path):
     spec = overlay(SPEC, {"choice.retry": 3})
-    outcome = spec.run(0, tmp_path, silent)
+    outcome = run_setting(spec, 0, tmp_path, silent)
     scalars, steps, rates = outcome.info["scalars"], spec.train.steps, spec.choice.rates
     rate = scalars["lr"]
     assert trained == [*((one, steps) for one in rates), (rate, 3 * steps)]
@@ -70,39 +71,39 @@ def test_a_model_that_no_rate_teaches_is_trained_once_more(trained, tmp_path):
     assert load(spec, tmp_path / lengen.WEIGHTS) is not None and (tmp_path / "metrics.csv").exists()
     assert exact_at_longest(outcome.grid, Trained(spec.data.task.longest, 1)) < 0.95
     trained.clear()
-    again = spec.run(0, tmp_path, silent)
+    again = run_setting(spec, 0, tmp_path, silent)
     assert trained == [(rate, 3 * steps)], "what is over is not made again"
     assert again.grid.scores == outcome.grid.scores
     assert again.info["kernels_of"].keys() == {"further", *(f"rate-{one:g}" for one in rates)}
     trained.clear()
     (tmp_path / f"rate-{rates[0]:g}" / chosen.DONE).write_text("")  # as a power failure may leave it
-    assert spec.run(0, tmp_path, silent).grid.scores == outcome.grid.scores
+    assert run_setting(spec, 0, tmp_path, silent).grid.scores == outcome.grid.scores
     assert trained == [(rates[0], steps), (rate, 3 * steps)]
 
 
 def test_the_first_rate_that_teaches_the_range_is_kept(trained, tmp_path):
     spec = overlay(SPEC, {"choice": {"rates": RATES, "retry": 3, "learned": 0.0}})
-    outcome = spec.run(0, tmp_path, silent)
+    outcome = run_setting(spec, 0, tmp_path, silent)
     assert trained == [(RATES[0], spec.train.steps)]
     scalars = outcome.info["scalars"]
     rate, *others = outcome.info["notes"]
     assert scalars["budgets"] == 1 and rate == "learning rate 0.0015, after 1 of 3"
     assert all("chance" in note for note in others), "what the training says of itself is kept"
     assert scalars["lr"] == RATES[0] and not any(f"_with_{one:g}" in name for name in scalars for one in RATES[1:])
-    assert spec.run(0, tmp_path, silent).grid.scores == outcome.grid.scores
+    assert run_setting(spec, 0, tmp_path, silent).grid.scores == outcome.grid.scores
 
 
 def test_others_are_tried_after_one_that_does_not(trained, reached, tmp_path):
     spec = overlay(SPEC, {"choice": {"rates": RATES, "retry": 3}})
     reached.update(zip(RATES, (0.5, 0.97, 1.0), strict=True))
-    scalars = spec.run(0, tmp_path, silent).info["scalars"]
+    scalars = run_setting(spec, 0, tmp_path, silent).info["scalars"]
     assert (scalars["lr"], scalars["budgets"]) == (RATES[1], 1) and len(trained) == 2
 
 
 def test_where_none_did_the_best_goes_on_and_not_the_last(trained, reached, tmp_path):
     spec = overlay(SPEC, {"choice": {"rates": RATES, "retry": 3}})
     reached.update(zip(RATES, (0.5, 0.9, 0.2), strict=True))
-    scalars = spec.run(0, tmp_path, silent).info["scalars"]
+    scalars = run_setting(spec, 0, tmp_path, silent).info["scalars"]
     assert (scalars["lr"], scalars["budgets"]) == (RATES[1], 3)
     assert trained[-1] == (RATES[1], 3 * spec.train.steps)
     once = overlay(spec, {"choice.retry": 1})

@@ -325,6 +325,6 @@ def test_specifications_of_this_paper_survive_json_and_bring_their_measurements(
                 spec = experiment.specs[profile]
                 assert from_dict(spec.to_dict(), MeasuredSpec) == spec
                 assert type(from_dict(spec.to_dict())) is Spec
-                asked = [callback.asked for callback in spec.callbacks()]
+                asked = [callback.asked for callback in measured.measurements(spec)]
                 assert asked == [measured.answers, measured.by_place, measured.alignments]
                 assert max(spec.measure.uncertainty, default=1) <= max(spec.test.lengths)

@@ -8,6 +8,7 @@ import pytest
 from lengen.config.part import SettingError
 from lengen.config.spec import check, from_dict
 from lengen.inspection.problem import solve
+from lengen.training.procedure import run_setting
 from papers.task_hinting.spec import ProbeSpec
 from papers.task_hinting.theorem import (
     TheoremSpec,
@@ -102,7 +103,7 @@ def test_probes_are_checked_as_in_any_other_run():
 
 def test_a_run_trains_nothing_and_measures_all(tmp_path):
     spec = theorem(5, 10, (1, 2, 5, 10), examples=20, probe=ProbeSpec(examples=20, sequences=(("3", "1", "2"),)))
-    outcome = spec.run(0, tmp_path, lambda progress: None)
+    outcome = run_setting(spec, 0, tmp_path, lambda progress: None)
     for length in (1, 2, 5, 10):
         assert {score["correct"] for score in outcome.grid.scores[(length,)].values()} == {20}
         assert outcome.arrays[f"hits.minimum.{length}"].all()

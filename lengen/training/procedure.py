@@ -1,0 +1,25 @@
+"""Run a setting by the procedure of its paper, or as one training. Does not import torch before it runs."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lengen.config.declared import declared
+from lengen.config.spec import Spec
+from lengen.progress import Progress
+
+if TYPE_CHECKING:
+    from lightning.pytorch.loggers.logger import Logger
+
+
+def run_setting(
+    spec: Spec, seed: int, folder: Path, report: Callable[[Progress], None], loggers: "Sequence[Logger]" = ()
+) -> Any:
+    """Train and measure in a folder and return the `Outcome`; called again after a kill it goes on from the last
+    checkpoint. ``loggers`` of Lightning get what metrics.csv gets."""
+    procedure = declared(spec, "procedures")
+    if procedure is not None:
+        return procedure(spec, seed, folder, report, loggers)
+    from lengen.training.run import execute
+
+    return execute(spec, seed, folder, report, loggers=loggers)
