@@ -1,7 +1,8 @@
 """The conductor: lists, plans, runs, stores, draws and compares experiments; no model in it.
 
 The way of a run: `cli` -> `runs.catalogue` (which experiments) -> `runs.perform` (which jobs) -> `runs.executors`
-(where they run) -> `lengen.training.procedure` -> `store` (what they leave) -> `output.figures`, `comparison` (what is read from it).
+(where they run) -> `lengen.training` -> `store` (what they leave) -> `output.figures`, `comparison` (what is read from
+it).
 """
 
 PROGRAM = ("lengen", "papers", "reproduce")

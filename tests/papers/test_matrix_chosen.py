@@ -108,7 +108,7 @@ def test_where_none_did_the_best_goes_on_and_not_the_last(trained, reached, tmp_
     assert trained[-1] == (RATES[1], 3 * spec.train.steps)
     once = overlay(spec, {"choice.retry": 1})
     (tmp_path / "once").mkdir()
-    outcome = once.run(0, tmp_path / "once", silent)
+    outcome = run_setting(once, 0, tmp_path / "once", silent)
     assert (outcome.info["scalars"]["lr"], outcome.info["scalars"]["budgets"]) == (RATES[1], 1)
     kept = tmp_path / "once" / f"rate-{RATES[1]:g}" / lengen.WEIGHTS
     assert (tmp_path / "once" / lengen.WEIGHTS).read_bytes() == kept.read_bytes(), "the scores are of the kept rate"
