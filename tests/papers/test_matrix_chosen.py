@@ -127,10 +127,10 @@ def test_a_run_killed_between_its_rates_goes_on_there(trained, monkeypatch, tmp_
 
     with monkeypatch.context() as patch, pytest.raises(Killed):
         patch.setattr(chosen, "_train", killed)
-        SPEC.run(0, tmp_path, silent)
+        run_setting(SPEC, 0, tmp_path, silent)
     assert json.loads((tmp_path / f"rate-{SPEC.choice.rates[0]:g}" / chosen.DONE).read_text())["rate"] == trained[0][0]
     trained.clear()
-    SPEC.run(0, tmp_path, silent)
+    run_setting(SPEC, 0, tmp_path, silent)
     assert trained[0][0] == SPEC.choice.rates[1], "the first is over"
 
 
@@ -143,7 +143,7 @@ def test_a_rate_that_diverges_is_not_chosen(monkeypatch, tmp_path):
         return execute(spec, *arguments, **named)
 
     monkeypatch.setattr(lengen, "execute", diverging)
-    scalars = SPEC.run(0, tmp_path, silent).info["scalars"]
+    scalars = run_setting(SPEC, 0, tmp_path, silent).info["scalars"]
     assert scalars["lr"] != bad and scalars[f"exact_at_longest_with_{bad:g}"] == -1
 
 

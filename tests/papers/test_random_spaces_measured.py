@@ -18,6 +18,7 @@ from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.training.build import load
+from lengen.training.procedure import run_setting
 from lengen.training.run import WEIGHTS
 from lengen.vocab import END, PAD
 from papers.random_spaces import measured
@@ -59,7 +60,7 @@ def runs(tmp_path_factory):
     def run(name: str):
         if name not in done:
             folder, reports = tmp_path_factory.mktemp(name), []
-            done[name] = folder, SPECS[name].run(0, folder, reports.append), reports
+            done[name] = folder, run_setting(SPECS[name], 0, folder, reports.append), reports
         return done[name]
 
     return run
@@ -110,7 +111,7 @@ def test_a_run_leaves_every_array_of_its_kind(name, runs):
 
 def test_a_run_measured_again_gives_the_same_arrays(runs):
     folder, outcome, _ = runs("mix")
-    again = SPECS["mix"].run(0, folder, lambda progress: None)
+    again = run_setting(SPECS["mix"], 0, folder, lambda progress: None)
     assert again.grid == outcome.grid and again.arrays.keys() == outcome.arrays.keys()
     assert all(np.array_equal(again.arrays[name], array, equal_nan=True) for name, array in outcome.arrays.items())
 
@@ -311,7 +312,7 @@ def test_summary_is_mean_and_deviation_over_the_prompts_that_still_write():
 )
 def test_measurements_that_cannot_be_made_are_refused_before_training(fields, message, tmp_path):
     wrong = overlay(SPECS["spaces"], {"measure": fields})
-    for call in (lambda: check(wrong), lambda: wrong.run(0, tmp_path, lambda progress: None)):
+    for call in (lambda: check(wrong), lambda: run_setting(wrong, 0, tmp_path, lambda progress: None)):
         with pytest.raises(SettingError) as caught:
             call()
         assert str(caught.value) == message
