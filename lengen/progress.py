@@ -7,7 +7,7 @@ class Progress(NamedTuple):
     """One report of a run in progress."""
 
     stage: str
-    """``train``, ``measure`` or ``attention``."""
+    """``compiling``, ``train``, ``measure`` or ``attention``."""
     step: int
     """Steps done in this stage: optimizer steps, or test cells."""
     steps: int

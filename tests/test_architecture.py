@@ -20,6 +20,7 @@ LIGHT = [
     "lengen/config/experiment.py",
     "lengen/records.py",
     "lengen/progress.py",
+    "lengen/training/operations.py",
     "reproduce/runs/estimate.py",
     *(str(path.relative_to(ROOT)) for path in ROOT.glob("papers/*/experiments.py")),
 ]

@@ -39,9 +39,10 @@ class OneRun:
         """Steps of the trainings that are over."""
 
     def __call__(self, progress: Progress) -> None:
-        if progress.stage == "train":
+        training = progress.stage in ("train", "compiling")
+        if training:
             progress = progress._replace(step=progress.step + self.before, steps=self.steps)
-        if progress.stage == "train" or self.before:
+        if training or self.before:
             self.report(progress)
 
 

@@ -1,14 +1,16 @@
-"""Which kernels train a model: chosen once per run by a probe of two seconds, kept with the run, recorded in run.json.
+"""Which kernels train: chosen by a rule, tried, and recorded in run.json as what trained.
 
-What is computed is the setting's; how, is decided here, and moves results by rounding alone. A run that goes on after
-a kill takes the choice that lies in its folder, so it stays bit-equal to one that was not interrupted.
+The setting decides what is computed; kernels move results by rounding alone. The rule reads the specification and the
+instructions of the processor, never a clock: all seeds of a setting train alike, however busy the machine is. A choice
+that fails here is left with one line on stderr, and training goes on without it. A run that is resumed takes the choice
+in its folder, so it stays bit-equal to one that was not interrupted.
 """
 
 import shutil
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from time import process_time as clock
 from typing import Any
 
 import msgspec
@@ -16,24 +18,27 @@ import torch
 from lightning import Callback, LightningModule, Trainer
 from torch import nn
 
+from lengen.config.spec import Spec
 from lengen.data.batch import Batch
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
+from lengen.machine import machine
 from lengen.models.products import Rounding, round_products, rounded_products
+from lengen.progress import Progress
 from lengen.randomness import generator
 from lengen.training.module import SequenceModule
+from lengen.training.operations import training_seconds
 from lengen.whole_files import write_whole
 
 FILE = "kernels.json"
-WORTH_COMPILING = 40.0
-"""Seconds of training, as the probe foresees them, from which on a compiled model is worth its compilation.
+WORTH_COMPILING = 150.0
+"""Seconds of training, as `training_seconds` foresees them, from which on compiling is paid back within the run.
 
-Compiling takes 5 to 10 s where the same model was compiled before, 15 to 40 s where not, and saves 30 to 45 % of a
-step.
+A first compilation takes 42 to 52 s and saves 30 to 45 % of a step; one that is found in the compiler's cache takes 5
+to 10 s, but the state of a cache must not decide.
 """
-TRIED = 8
-"""Batches that a probe trains on, for at most `SECONDS`."""
-SECONDS = 2.0
+ROUNDS_NATIVELY = {"avx512_bf16", "amx_bf16"}
+"""Instruction sets with products of bfloat16 numbers; without them every operand is converted, slower than float32."""
 
 
 class Kernels(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,26 +49,29 @@ class Kernels(msgspec.Struct, frozen=True, kw_only=True):
     compiled: bool
     """The model is compiled by torch.compile."""
     why: str
-    """What the probe saw, in words."""
+    """The reasons, in words."""
 
 
 class ChosenKernels(Callback):
-    """Chooses when training starts; ``kernels`` is the choice, which ``folder`` keeps for a run that goes on."""
+    """Chooses when training starts; ``kernels`` is what trains, and ``folder`` keeps it for a run that is resumed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, report: Callable[[Progress], None] = lambda progress: None) -> None:
         self.path = Path(folder) / FILE
+        self.report = report
         self.kernels: Kernels | None = None
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         data = data_of(trainer)
         assert isinstance(pl_module, SequenceModule)
-        self.kernels = self._kept() or probe(pl_module, data)
+        wanted = self._kept() or choose(pl_module.spec, pl_module.device.type)
+        if wanted.compiled:
+            self.report(Progress("compiling", trainer.global_step, trainer.max_steps, None, None))
+        self.kernels = use(wanted, pl_module, data)
         write_whole(self.path, msgspec.json.encode(self.kernels).decode())
-        use(self.kernels, pl_module, data)
 
     @property
     def choice(self) -> Kernels | None:
-        """What trained, also where nothing was left to train; None where nothing was ever chosen."""
+        """What trained, also if nothing was left to train; None if nothing was ever chosen."""
         return self.kernels or self._kept()
 
     def _kept(self) -> Kernels | None:
@@ -74,61 +82,47 @@ class ChosenKernels(Callback):
 
 
 def of_parts(folder: Path) -> dict[str, dict[str, Any]]:
-    """What the trainings of a run chose that have folders of their own below the run's, by folder, as run.json holds
-    it: each trains as long as it does, so each has its own choice."""
+    """Choices of the trainings of a run that have folders of their own below the run's, by folder, as in run.json."""
     found = {path.parent: ChosenKernels(path.parent).choice for path in sorted(folder.glob(f"*/**/{FILE}"))}
     return {where.relative_to(folder).as_posix(): msgspec.to_builtins(kept) for where, kept in found.items() if kept}
 
 
-def use(kernels: Kernels, module: SequenceModule, data: TaskData) -> None:
-    """Let a model train with these kernels."""
-    round_products(module.model, kernels.products)
-    if kernels.compiled:
-        import torch._inductor.config
-
-        # Runs share the cores already, and a pool of compilers would outlive a worker that is killed.
-        torch._inductor.config.compile_threads = 1
-        module.model.compile(dynamic=True)
-        _warm_up(module, data)
+def choose(spec: Spec, device: str) -> Kernels:
+    """The kernels for a specification on a kind of device: a function of these two and of the processor."""
+    products, reasons = _products(spec, device)
+    compiled, reason = _compiled(spec, device)
+    return Kernels(products=products, compiled=compiled, why="; ".join([*reasons, reason]))
 
 
-def probe(module: SequenceModule, data: TaskData) -> Kernels:
-    """Train on the first batches, for two seconds at most, and decide; the model is left as it was."""
-    with torch.random.fork_rng():
-        return _probed(module, data)
+def _products(spec: Spec, device: str) -> tuple[Rounding, list[str]]:
+    if spec.train.precision != "bf16-products":
+        return "none", []
+    if device != "cpu":
+        return "native", [f"{device} rounds products to bfloat16"]
+    has = sorted(ROUNDS_NATIVELY & set(machine().instruction_sets))
+    if has:
+        return "native", [f"the processor has {' and '.join(has)}"]
+    return "emulated", ["the processor has no products of bfloat16 numbers"]
 
 
-def _probed(module: SequenceModule, data: TaskData) -> Kernels:
-    train = module.spec.train
-    products: Rounding = "none"
-    said = []
-    if train.precision == "bf16-products" and module.device.type != "cpu":
-        products = "native"  # what it is made for; and nothing is timed there without waiting for it
-    elif train.precision == "bf16-products":
-        native, emulated = (_product_seconds(module, data, rounding) for rounding in ("native", "emulated"))
-        products = "native" if native <= emulated else "emulated"
-        said.append(f"a bfloat16 product takes {native / emulated:.2f} of the time of its emulation in float32")
-    if train.compile:
-        return Kernels(products=products, compiled=True, why="; ".join([*said, "train.compile=true"]))
-    if module.spec.model.loops_by_length is not None:
-        return Kernels(products=products, compiled=False, why="; ".join([*said, "batches differ in their loops"]))
-    if module.device.type != "cpu":
-        return Kernels(products=products, compiled=False, why="; ".join([*said, "not on a CPU"]))
-    round_products(module.model, products)
-    # Processor time: what else runs on the machine has no say in what a run computes.
-    step = _step_seconds(module, data) / torch.get_num_threads()
-    foreseen = step * train.steps
-    said.append(f"{1000 * step:.1f} ms a step, {foreseen:.0f} s of training foreseen")
-    if foreseen < WORTH_COMPILING:
-        said.append(f"below {WORTH_COMPILING:.0f} s compiling is not paid back")
-        return Kernels(products=products, compiled=False, why="; ".join(said))
+def _compiled(spec: Spec, device: str) -> tuple[bool, str]:
     if (missing := missing_compiler()) is not None:
-        return Kernels(products=products, compiled=False, why="; ".join([*said, missing]))
-    return Kernels(products=products, compiled=True, why="; ".join(said))
+        return False, missing
+    if spec.train.compile:
+        return True, "train.compile=true"
+    if spec.model.loops_by_length is not None:
+        return False, "batches differ in their loops"
+    if device != "cpu":
+        return False, f"nothing is compiled on {device} unless train.compile=true"
+    seconds = training_seconds(spec)
+    foreseen = f"{seconds:.0f} s of training foreseen by its operations"
+    if seconds < WORTH_COMPILING:
+        return False, f"{foreseen}: below {WORTH_COMPILING:.0f} s compiling is not paid back"
+    return True, foreseen
 
 
 def missing_compiler() -> str | None:
-    """Why nothing can be compiled here; None where it can."""
+    """The reason why nothing can be compiled here; None if something may be."""
     import torch._dynamo.config
     import torch._inductor.config
 
@@ -141,44 +135,67 @@ def missing_compiler() -> str | None:
     return "there is no C++ compiler"
 
 
-def _step_seconds(module: SequenceModule, data: TaskData) -> float:
-    """Seconds of forward and backward of a batch of mean size, of some batches; the first is a warm-up."""
-    batches = [data.batch(step) for step in range(module.spec.train.bucket * len(data.streams))]
-    seconds, tokens = 0.0, 0
-    for number, batch in enumerate(batches[: 1 + TRIED]):
-        start = clock()
-        _backward(module, partial(module.training_step, batch, 0))
-        if number or len(batches) == 1:
-            seconds, tokens = seconds + clock() - start, tokens + batch.tokens.numel()
-        if seconds > SECONDS:
-            break
-    mean = sum(batch.tokens.numel() for batch in batches) / len(batches)
-    return seconds / tokens * mean
+def use(kernels: Kernels, module: SequenceModule, data: TaskData) -> Kernels:
+    """Let a model train with these kernels; return those that work here."""
+    if kernels.products == "native":
+        kernels = _tried(kernels, "native products", partial(_round_once, module), products="emulated")
+    round_products(module.model, kernels.products)
+    if kernels.compiled:
+        kernels = _tried(kernels, "torch.compile", partial(_compile, module, data), compiled=False)
+        if not kernels.compiled:
+            module.model._compiled_call_impl = None  # as `nn.Module` leaves it in a copy: the call is not compiled
+            module.zero_grad(set_to_none=True)
+            torch._dynamo.reset()
+    return kernels
 
 
-def _product_seconds(module: SequenceModule, data: TaskData, rounding: Rounding) -> float:
-    """Shortest of some tries of the feed-forward product of one batch, forward and backward."""
-    model = module.spec.model
-    x = torch.ones(data.batch(0).tokens.numel(), model.width, requires_grad=True)
-    layer = nn.Linear(model.width, model.ff_width, bias=False)
-    taken = []
-    for _ in range(5):
-        start = clock()
-        torch.autograd.backward(rounded_products(x, [layer], rounding)[0].sum())
-        taken.append(clock() - start)
-    return min(taken[1:])
+def _tried(kernels: Kernels, what: str, work: Callable[[], None], **instead: Any) -> Kernels:
+    """The same kernels if ``work`` can be done; else those with ``instead``, and one line on stderr."""
+    try:
+        work()
+    except Exception as error:  # of a compiler, a linker, a file system or a processor: all have the same remedy
+        message = " ".join(str(error).split())[:160]
+        reason = f"{what} failed: {type(error).__name__}{message and ': '}{message}"
+        print(f"{reason}; training goes on without", file=sys.stderr, flush=True)
+        return msgspec.structs.replace(kernels, why=f"{kernels.why}; {reason}", **instead)
+    return kernels
 
 
-def _warm_up(module: SequenceModule, data: TaskData) -> None:
-    """Compile on problems that are the same for every seed and every step, so that the same code is made for all.
+def compile_line() -> None:
+    """Compile and run one line, as a training would; raises if nothing can be compiled here."""
+    import torch._dynamo.config
+    import torch._inductor.config
+
+    # Runs share the cores already, and a pool of compilers would outlive a worker that is killed.
+    torch._inductor.config.compile_threads = 1
+    torch._dynamo.config.suppress_errors = False
+    if (missing := missing_compiler()) is not None:
+        raise RuntimeError(missing)
+    torch.compile(lambda x: x.sin() + 1, dynamic=True, fullgraph=True)(torch.zeros(8))
+
+
+def _compile(module: SequenceModule, data: TaskData) -> None:
+    """Compile forward and backward pass on problems that are the same for every seed and every step.
 
     A compiler looks at the sizes it sees first; those of a run's next batch would differ between seeds, and between a
-    run that goes on after a kill and one that does not.
+    run that is resumed and one that is not.
     """
+    import torch._dynamo.config
+
+    compile_line()  # a broken compiler is found in seconds, before the model is traced
+    module.model.compile(dynamic=True)
     for stream in data.streams:
         drawn = generator("compile")
         batch = stream.writer.write(stream.task.train(module.spec.train.batch, drawn), drawn)
         _backward(module, partial(_sum, module, batch.to(module.device)))
+    torch._dynamo.config.suppress_errors = True  # a graph that is compiled again later and fails then runs uncompiled
+
+
+def _round_once(module: SequenceModule) -> None:
+    """One native product, forward and backward."""
+    layer = nn.Linear(module.spec.model.width, 1, bias=False, device=module.device)
+    x = torch.ones(1, module.spec.model.width, device=module.device, requires_grad=True)
+    torch.autograd.backward(rounded_products(x, [layer], "native")[0].sum())
 
 
 def _sum(module: SequenceModule, batch: Batch) -> torch.Tensor:
@@ -196,4 +213,4 @@ def _backward(module: SequenceModule, loss: Callable[[], torch.Tensor]) -> None:
     module.train(training)
 
 
-__all__ = ["ChosenKernels", "Kernels", "missing_compiler", "of_parts", "probe", "use"]
+__all__ = ["ChosenKernels", "Kernels", "choose", "compile_line", "missing_compiler", "of_parts", "use"]

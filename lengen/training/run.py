@@ -97,7 +97,7 @@ def execute(
     if prepare is not None:
         prepare(module.model)
     keep_freed_memory()
-    kernels, clock, measured = ChosenKernels(folder), Clock(), Measured(spec, folder)
+    kernels, clock, measured = ChosenKernels(folder, report), Clock(), Measured(spec, folder)
     callbacks = [clock, *training_callbacks(spec, folder, report), kernels, *measured.callbacks]
     trainer = build_trainer(spec, callbacks, [MetricsLogger(folder), *loggers])
     train(trainer, module, data, folder / CHECKPOINT)

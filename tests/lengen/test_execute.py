@@ -17,7 +17,6 @@ from lengen.divergence import DivergedError
 from lengen.progress import Progress
 from lengen.records import Grid
 from lengen.tasks import OperandError
-from lengen.training import kernels
 from lengen.training.build import load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute
@@ -79,7 +78,6 @@ def test_a_run_leaves_its_records(finished):
 
 def test_every_step_trains_on_its_own_batch(tmp_path, monkeypatch):
     asked, batch = [], TaskData.batch
-    monkeypatch.setattr(kernels, "_step_seconds", lambda module, data: 0.0)  # a probe looks at batches, too
     monkeypatch.setattr(TaskData, "batch", lambda self, step: asked.append(step) or batch(self, step))
     run(tmp_path)
     assert asked == list(range(10))
@@ -108,7 +106,6 @@ def test_a_run_killed_while_training_ends_as_if_it_had_not_been(step, finished, 
     with (tmp_path / METRICS).open("a") as file:
         file.write(f"{step + 1},train_lo")  # and in the middle of a line
     asked, batch = [], TaskData.batch
-    monkeypatch.setattr(kernels, "_step_seconds", lambda module, data: 0.0)  # a probe looks at batches, too
     monkeypatch.setattr(TaskData, "batch", lambda self, step: asked.append(step) or batch(self, step))
     assert same(run(tmp_path), outcome)
     assert list(dict.fromkeys(asked)) == list(range(step - step % 3, 10)), "resumed at the last checkpoint"

@@ -6,6 +6,7 @@ from lengen.config.overlay import overlay
 from lengen.config.spec import Spec, change
 from lengen.config.tasks import ListOpsMax, ListOpsMin, NByOne, PairAddition, RunningXor, Successor, TwoOperandAddition
 from lengen.data.task_data import TaskData
+from lengen.training import operations
 from lengen.vocab import PAD
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.settings import calibrated, plain, relative, scaffolded, with_code_masks
@@ -74,7 +75,7 @@ def test_a_response_that_sees_itself_whole_is_written_token_by_token():
     """Measured for the successor of 22 digits: 14 times the time of one pass."""
     spec = with_code_masks(calibrated(profile("cpu", Successor), positions=True))
     pair = spec.data.tokens(1, 1)
-    ratio = estimate.verify(spec.model, *pair) / estimate.forward(spec.model, *pair)
+    ratio = operations.verify(spec.model, *pair) / operations.forward(spec.model, *pair)
     assert ratio == pytest.approx(14, rel=0.3)
 
 

@@ -1,0 +1,135 @@
+"""The work of a training in operations, from its specification alone, and the seconds it takes a core.
+
+The count is the usual one (6 per parameter and token in training, 2 in a forward pass, and the attention products),
+over a few cells of a long axis; the rates are measured averages.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from statistics import fmean
+
+from lengen.config.model import EncoderDecoder, ModelSpec
+from lengen.config.sections import DataSpec
+from lengen.config.spec import Spec, replace
+
+CORE_RATE = {"geglu": 6.0e10, "gelu": 5.2e10, "relu": 4.5e10}
+"""Operations per second of one core on models of this size (single precision), by activation; fitted to the runs of the
+four papers at the cpu profile, two at a time on two cores with AMX: 12, 17, 11 and 14 minutes where this says 12, 13,
+13 and 16."""
+NARROW = 0.65
+"""Share of that rate which a core reaches with models narrower than 128: small products, many other operations."""
+STEP = 0.004
+"""Seconds of a step on a core that do not depend on its size."""
+PADDING = 1.15
+"""Tokens computed per token of the data: examples of a batch share the longest length."""
+
+
+def training_seconds(spec: Spec) -> float:
+    """Seconds that the training of ``spec`` is foreseen to take one core, with products in single precision.
+
+    A function of the specification alone, so that the choices made by it are the same for every seed and machine.
+    """
+    return training_operations(spec) / core_rate(spec.model) + spec.train.steps * STEP
+
+
+def core_rate(model: ModelSpec) -> float:
+    """Operations per second of one core on this model."""
+    return CORE_RATE[model.activation] * (NARROW if model.width < 128 else 1.0)
+
+
+@cache
+def training_operations(spec: Spec) -> float:
+    """Operations of the training of ``spec``."""
+    train, (model, data) = spec.train, sizes(spec)
+    if not train.steps:
+        return 0.0
+    examples = [_forward(model, data, *trained_cells(spec))]
+    for hint in spec.data.hints:  # which train in turn, over lengths of their own
+        examples.append(_forward(model, replace(data, task=hint), hint.trained_lengths, (hint.most,)))
+    return 3 * fmean(examples) * train.steps * train.batch * padding(spec)
+
+
+def trained_cells(spec: Spec) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Lengths and counts of the main task that are trained."""
+    task = spec.data.task
+    return task.trained_lengths, tuple(range(min(2, task.most), task.most + 1))
+
+
+def padding(spec: Spec) -> float:
+    """Tokens computed per token of the data."""
+    return 1.0 if getattr(spec.data.format, "width", 0) or spec.train.one_length else PADDING
+
+
+def sizes(spec: Spec) -> tuple[ModelSpec, DataSpec]:
+    """Model and data of a specification with what decides their cost alone."""
+    data = spec.data
+    return _size(spec.model), DataSpec(task=data.task, format=data.format, spaces=data.spaces)
+
+
+def _size(model: ModelSpec) -> ModelSpec:
+    """A model of this size whose other fields are at their default: models that differ in those take equally long."""
+    return ModelSpec(
+        layers=model.layers,
+        heads=model.heads,
+        width=model.width,
+        head_dim=model.head_dim,
+        ff_width=model.ff_width,
+        architecture=model.architecture,
+        activation=model.activation,
+        loops=model.loops,
+        loops_by_length=model.loops_by_length,
+    )
+
+
+@cache  # models of a paper are few sizes, tested on the same cells
+def _forward(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> float:
+    """`forward` of an average cell."""
+    return fmean(forward(model, *pair) for pair in _tokens(data, lengths, counts))
+
+
+@cache
+def verifying(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> float:
+    """`verify` of an average cell."""
+    if model.causal:
+        return _forward(model, data, lengths, counts)
+    return fmean(verify(model, *pair) for pair in _tokens(data, lengths, counts))
+
+
+@cache
+def _tokens(data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> list[tuple[float, float]]:
+    """Tokens of prompt and response in the cells of `some` lengths and counts: both grow smoothly along either."""
+    return [data.tokens(length, count) for length in some(lengths) for count in some(counts)]
+
+
+def some(axis: Sequence[int], most: int = 8) -> Sequence[int]:
+    """Of a long axis of consecutive values the middles of so many equal stretches; any other axis whole.
+
+    >>> some(range(1, 31), 5), some((2, 3), 5), some((1, 2, 5, 10, 20, 50, 100), 5)
+    ([4, 10, 16, 22, 28], (2, 3), (1, 2, 5, 10, 20, 50, 100))
+    """
+    if len(axis) <= most or axis[-1] - axis[0] >= len(axis):
+        return axis
+    return [axis[(2 * stretch + 1) * len(axis) // (2 * most)] for stretch in range(most)]
+
+
+def verify(model: ModelSpec, prompt: float, response: float) -> float:
+    """Operations to decide exact match: one forward pass; one per token where earlier tokens see later ones."""
+    return forward(model, prompt, response) if model.causal else response * forward(model, prompt, response / 2)
+
+
+def forward(model: ModelSpec, prompt: float, response: float) -> float:
+    """Operations of one forward pass over a prompt and a response of so many tokens, the small vocabulary left out.
+
+    A decoder beside an encoder projects queries and outputs of the response, keys and values of the prompt.
+    """
+    if not isinstance(model.architecture, EncoderDecoder):
+        loops = 1 if model.loops_by_length is None else model.loops_of(prompt, response)
+        return loops * stack(model, model.layers, prompt + response)
+    inner = model.heads * model.head_dim
+    crossing = 4 * model.width * inner * (prompt + response) + 4 * inner * prompt * response
+    return stack(model, model.encoder_layers, prompt) + stack(model, model.layers, response) + model.layers * crossing
+
+
+def stack(model: ModelSpec, layers: int, length: float) -> float:
+    """Operations of ``layers`` blocks on a sequence that attends to itself."""
+    return layers * model.loops * length * (2 * model.block_weights + 4 * model.heads * model.head_dim * length)
