@@ -67,6 +67,7 @@ def findings(root: Path) -> Iterator[Finding]:
     yield silent_leases(root, time.time())
     yield packages()
     yield from torch()
+    yield compiler()
 
 
 def python(version: tuple[int, ...]) -> Finding:
@@ -161,6 +162,21 @@ def torch() -> Iterator[Finding]:
     yield Finding("torch", f"{torch.__version__}, {torch.get_num_threads()} threads")
     usable = torch.cuda.get_device_name(0) if torch.cuda.is_available() else ""
     yield cuda(torch.version.cuda or "", usable, driver())
+
+
+def compiler() -> Finding:
+    """A line compiled as trainings are, with this compiler, this path of torch and this folder for temporary files."""
+    try:
+        from lengen.training.kernels import compile_line
+    except (ImportError, OSError):
+        return Finding("compiler", "not tried without torch")
+    try:
+        compile_line()
+    except Exception as error:  # of a compiler, a linker or a file system
+        message = " ".join(str(error).split())[:160]
+        remedy = "trainings go on uncompiled and take half as long again; install g++, or move to a path without spaces"
+        return Finding("compiler", f"torch.compile fails ({type(error).__name__}: {message})", remedy)
+    return Finding("compiler", "torch.compile works")
 
 
 def driver() -> str:

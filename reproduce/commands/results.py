@@ -71,6 +71,7 @@ def _resting_on(paper: str, rows: "Sequence[Row]", experiments: Sequence[Experim
 def show_command(options: argparse.Namespace) -> int:
     """What its settings change of the defaults, or all of them; published entries, commands."""
     from reproduce.output.description import description
+    from reproduce.output.kernels import different_kernels
 
     chosen = CATALOGUE.select(options.selector)
     naming = {paper: _naming(paper) for paper in dict.fromkeys(experiment.paper for experiment in chosen)}
@@ -78,6 +79,11 @@ def show_command(options: argparse.Namespace) -> int:
         terminal.show(
             *[""] * bool(number), *description(experiment, naming[experiment.paper](experiment), options.full)
         )
+        for profile, spec in experiment.specs.items():
+            made = [run for store in stores() for run in store.headers(experiment.paper, profile)]
+            alike = [run for run in made if run.experiment == experiment.name and run.info["spec_hash"] == spec.hash()]
+            if sentence := different_kernels(alike):
+                terminal.show(f"stored runs at {profile}: {sentence}")
     return 0
 
 

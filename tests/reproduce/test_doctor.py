@@ -16,6 +16,7 @@ from reproduce.store.leases import LEASE, leased
 def root(tmp_path, monkeypatch):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "results"))
     monkeypatch.setenv("COLUMNS", "180")
+    monkeypatch.setattr("lengen.training.kernels.compile_line", lambda: None)
     return tmp_path / "results"
 
 
@@ -23,7 +24,7 @@ def test_a_healthy_machine_has_a_line_for_everything_and_leaves_no_trace(root, c
     code = main(["doctor"])
     lines = capsys.readouterr().out.splitlines()
     assert [line[5:18].strip() for line in lines] == [
-        "Python", "processor", "disk", "permission", "leases", "stale leases", "packages", "torch", "CUDA",
+        "Python", "processor", "disk", "permission", "leases", "stale leases", "packages", "torch", "CUDA", "compiler",
     ]  # fmt: skip
     assert code == any(line.startswith("look") for line in lines)
     assert all(line.startswith("ok") for line in lines[3:6])
@@ -92,3 +93,14 @@ def test_cuda_is_told_from_torch_and_driver():
     assert not doctor.cuda("12.8", "H100", "570.1").remedy and not doctor.cuda("12.8", "", "").remedy
     assert "pytorch.org" in doctor.cuda("", "", "570.1").remedy
     assert "update the driver" in doctor.cuda("13.0", "", "470.1").remedy
+
+
+def test_a_line_is_compiled(monkeypatch):
+    def broken() -> None:
+        raise OSError("failed to map segment")
+
+    monkeypatch.setattr("lengen.training.kernels.compile_line", broken)
+    found = doctor.compiler()
+    assert "failed to map segment" in found.found and "trainings go on uncompiled" in found.remedy
+    monkeypatch.setattr("lengen.training.kernels.compile_line", lambda: None)
+    assert not doctor.compiler().remedy
