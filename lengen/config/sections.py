@@ -168,7 +168,7 @@ class TrainSpec(Section, frozen=True):
     """Lightning's precision; bf16-products rounds the operands of a block's products to bfloat16 in training, and
     holds and evaluates everything in float32."""
     compile: bool = False
-    """Compile the model with torch.compile, also if its rule finds that it would not pay (`lengen.training.kernels`)."""
+    """Compile the model with torch.compile, also if that would not pay by the rule of `lengen.training.kernels`."""
     stop_at: Share = 0.0
     """Stop once validation exact match was at least this at ``patience`` evaluations in a row; 0 never stops."""
     patience: Size = 3
