@@ -89,7 +89,7 @@ class Grid:
                 counts = grid.scores.setdefault(cell, {}).setdefault(mode, Counts())
                 if name in counts:
                     raise ValueError
-                counts[name] = _number(value)
+                counts[name] = read_count(value)
             except ValueError:
                 axes = "a length" if curve else "a length, a count"
                 raise RecordError(f"line {number}: expected {axes}, a mode, a new name and a number") from None
@@ -138,8 +138,8 @@ def _rows(text: str) -> list[list[str]]:
         raise RecordError(f"expected comma-separated values: {error}") from None
 
 
-def _number(text: str) -> float:
-    """A count as it was written: whole where it is, and never nan or infinite."""
+def read_count(text: str) -> float:
+    """A count from text: whole if it is written so; raises `ValueError` for nan and infinity."""
     if text.lstrip("-").isdecimal():
         return int(text)
     if not math.isfinite(value := float(text)):

@@ -302,7 +302,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--profile", choices=PROFILES, help="default: cpu, night and paper")
     command.add_argument("--seeds", type=seeds, metavar="0..2", help="of these alone: 5, 0..2 or 0,2")
     command.add_argument("--weights", action="store_true", help="with model.safetensors, where it is below 4 MB")
-    command.add_argument("--overridden", action="store_true", help="also runs made with --set")
+    command.add_argument("--from", dest="source", metavar="DIR", help="runs of another results folder")
 
     for name, text, answer in (
         ("encode", "how a problem looks to the model", lambda options: _problem().encode_command(options)),

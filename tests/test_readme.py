@@ -3,7 +3,6 @@ committed runs say, links lead somewhere."""
 
 import csv
 import dataclasses
-import json
 import re
 import shlex
 from pathlib import Path
@@ -19,7 +18,7 @@ from reproduce.output import terminal
 from reproduce.publication import blocks, front_page
 from reproduce.publication.facts import Facts, gather
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.store import Store
+from reproduce.store.reference import Reference
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -145,13 +144,13 @@ def test_what_it_costs_is_what_a_dry_run_says(profile, given, workers, capsys, m
 
 @pytest.mark.parametrize("paper", CATALOGUE.papers())
 def test_committed_runs_name_their_commit_and_their_specification_is_the_declared_one(paper: str) -> None:
-    store = Store(ROOT / "results", "reference")
+    store = Reference(ROOT / "results")
     runs = store.headers(paper)
     published = any("paper" in item.specs for item in CATALOGUE.experiments(paper))
     assert runs or not published, "without a published setting there may be none yet"
     for run in runs:
-        info = json.loads((store.folder(run) / "run.json").read_text())
-        assert info["status"] == "finished" and info["dirty"] is False
+        info = run.info
+        assert info["dirty"] is False
         assert run.seed < MOST, "a seed on which settings are tried"
         assert info["overrides"] == [] and re.fullmatch(r"[0-9a-f]{40}", info["commit"])
         specs = CATALOGUE.select_one(run.experiment).specs
@@ -178,7 +177,7 @@ def block(kind: str, names: str, inside: str = "") -> str:
 
 def test_filling_replaces_blocks_and_nothing_else() -> None:
     done = row("a", "reproduced", ours=0.75, ci_low=0.7, ci_high=0.8, n=100, seeds=1)
-    toy = Facts(ROOT, "1.0", Store(ROOT / "results", "reference"), {"toy": [done]}, {"toy": []})
+    toy = Facts(ROOT, "1.0", Reference(ROOT / "results"), {"toy": [done]}, {"toy": []})
     page = "before\n" + block("claims", "toy", "old\n") + "after\n" + block("answer", "toy") + block("held", "toy")
     text = blocks.filled(page, toy)
     assert text.startswith(page.partition("old")[0]) and "after\n<!-- answer of toy" in text and "old" not in text

@@ -22,9 +22,9 @@ from lengen.machine import machine
 from reproduce.output.terminal import width
 from reproduce.store.atomic_files import StoreError, readable, write_text
 from reproduce.store.leases import HEARTBEAT, LEASE, STALE, leased, silent
+from reproduce.store.locations import results_root
 from reproduce.store.locked import differing, versions
 from reproduce.store.provenance import checkout
-from reproduce.store.store import results_root
 
 OLDEST = (3, 11)
 """The first Python that runs this."""

@@ -19,7 +19,8 @@ from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import counter
 from reproduce.runs.newest import check_profile, newest
 from reproduce.store.atomic_files import one_line, readable
-from reproduce.store.store import WEIGHTS, stores
+from reproduce.store.locations import stores
+from reproduce.store.store import WEIGHTS
 
 if TYPE_CHECKING:
     from lengen.library import Found

@@ -25,8 +25,9 @@ from reproduce.runs.newest import newest
 from reproduce.runs.perform import Job, Order
 from reproduce.runs.repeated import Line, compared, otherwise, same
 from reproduce.store.atomic_files import StoreError, readable, write_text
+from reproduce.store.locations import stores
 from reproduce.store.provenance import provenance
-from reproduce.store.store import Store, stores
+from reproduce.store.store import Store
 
 INSIDE = re.compile(r"\w[\w.+-]*(/\w[\w.+-]*)*")
 """Folder of one training of a run, below the run's."""
@@ -38,7 +39,7 @@ def rerun_command(options: argparse.Namespace) -> int:
     stored, source = chosen(options.run, options.profile, options.seed)
     spec = setting(stored)
     job = Job(stored.experiment, stored.profile, stored.seed, spec, tuple(stored.info["overrides"]))  # type: ignore[arg-type]
-    print(f"{readable(source.folder(stored))} once more, in a temporary folder", file=sys.stderr)
+    print(f"{stored.experiment} {stored.profile} seed {stored.seed} once more, in a temporary folder", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="rerun-") as place:
         local = Store(Path(place), "local")
         _as_then(stored, local, spec)
@@ -101,8 +102,8 @@ def setting(run: Run) -> Spec:
     spec = from_dict(run.info["spec"], sort)  # type: ignore[arg-type]
     if spec.hash() != run.info["spec_hash"]:
         raise StoreError(
-            f"{run.experiment} seed {run.seed} v{run.version}: its specification has another hash here than in its "
-            f"run.json, {run.info['spec_hash']}; repeat it with the commit it names, {str(run.info.get('commit'))[:12]}"
+            f"{run.experiment} seed {run.seed} v{run.version}: its specification has another hash here than "
+            f"then, {run.info['spec_hash']}; repeat it with the commit it names, {str(run.info.get('commit'))[:12]}"
         )
     return spec
 
@@ -117,7 +118,7 @@ def _as_then(stored: Run, local: Store, spec: Spec) -> None:
         of_parts: Mapping[str, object] = stored.info.get("kernels_of", {})  # type: ignore[assignment]
         for part, told in {"": stored.info.get("kernels"), **of_parts}.items():
             if part and not INSIDE.fullmatch(part):
-                raise StoreError(f"{stored.experiment}: run.json has kernels of '{part}': expected a folder of its run")
+                raise StoreError(f"{stored.experiment}: it has kernels of '{part}': expected a folder of its run")
             try:
                 kernels = msgspec.convert(told, Kernels)
             except msgspec.ValidationError:  # none were chosen, or before runs recorded them

@@ -22,8 +22,9 @@ from reproduce.output.markdown import table
 from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
 from reproduce.runs.estimate import usable_cores
 from reproduce.store.atomic_files import readable
+from reproduce.store.locations import results_root, stores
 from reproduce.store.provenance import checkout
-from reproduce.store.store import Store, StoreError, results_root, stores
+from reproduce.store.store import Store, StoreError
 
 if TYPE_CHECKING:
     from reproduce.comparison.compare import Row
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def list_command(options: argparse.Namespace) -> int:
-    """Papers; of a paper its figures; of a figure its variants. Reads run.json and comparison.csv, no records."""
+    """Papers; of a paper its figures; of a figure its variants. Reads no records."""
     selector = options.selector or "*"
     chosen = CATALOGUE.select(selector)
     names = list(dict.fromkeys(item.paper for item in chosen))
@@ -308,12 +309,13 @@ def _drawn(selector: str | None) -> list[tuple[str, list[str] | None]]:
 
 
 def promote_command(options: argparse.Namespace) -> int:
-    """Copy finished local runs into the reference store as new versions: those of settings as they are declared now,
-    and of others, made with ``--set``, where asked for. Seeds beyond those of any verdict, on which settings are tried,
-    stay where they are unless named: they would be evidence chosen by its outcome."""
+    """Add finished local runs of settings as they are declared now to the committed tables. Seeds beyond those of any
+    verdict, on which settings are tried, stay behind unless named: they would be evidence chosen by its outcome."""
     from reproduce.comparison.verdicts import MOST
 
     reference, local = stores()
+    if options.source:
+        local = _local(Path(options.source))
     profiles = (options.profile,) if options.profile else CHECKED
     runs: list[Run] = []
     chosen = CATALOGUE.select(options.selector)
@@ -324,7 +326,7 @@ def promote_command(options: argparse.Namespace) -> int:
         for name, home in homes.items():
             declared = hash_of(home.specs[profile])
             for run in local.of(name, profile):
-                if run.info["spec_hash"] == declared or (options.overridden and run.info["overrides"]):
+                if run.info["spec_hash"] == declared and not run.info["overrides"]:
                     runs.append(run)
                 elif not run.info["overrides"]:
                     print(f"{readable(local.folder(run))}: of an earlier setting, not promoted", file=sys.stderr)
@@ -347,16 +349,26 @@ def promote_command(options: argparse.Namespace) -> int:
             f"{readable(local.path)} has no finished run of {options.selector} at profile {' or '.join(profiles)}: "
             f"make one with python -m reproduce run {options.selector}"
         )
-    for run in runs:
-        copy = reference.adopt(run, local, options.weights, lambda said: print(said, file=sys.stderr))
-        print(f"{readable(reference.folder(copy))}" if copy else f"{run.experiment} seed {run.seed}: already there")
-        if copy and run.info.get("dirty"):
+    adopted = reference.adopt(runs, local, options.weights, lambda said: print(said, file=sys.stderr))
+    for run in adopted:
+        print(f"{run.experiment} {run.profile} seed {run.seed}")
+        if run.info.get("dirty"):
             said = "made from a checkout with changes, which no commit holds: nobody else can make it again"
             print(f"{run.experiment} seed {run.seed}: {said}", file=sys.stderr)
+    if already := len(runs) - len(adopted):
+        print(f"{already} run{'s' * (already != 1)} already there")
     for paper in dict.fromkeys(run.experiment.split("/")[0] for run in runs):
         _refresh_reference(paper, reference)
     _refresh_pages(reference)
     return 0
+
+
+def _local(folder: Path) -> Store:
+    """The local store in another results folder, or the folder of local runs itself."""
+    folder = folder.absolute()
+    if not folder.is_dir():
+        raise StoreError(f"--from {readable(folder)}: there is no such folder; expected results/local of a checkout")
+    return Store(folder, "local") if (folder / "local").is_dir() else Store(folder.parent, folder.name)
 
 
 def _refresh_reference(paper: str, reference: Store) -> None:

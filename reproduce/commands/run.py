@@ -17,8 +17,9 @@ from reproduce.runs.display import Display, counter
 from reproduce.runs.estimate import cost, cost_on, in_words, makespan, usable_cores
 from reproduce.runs.perform import Job, Order, Plan, PlanError, Report
 from reproduce.store.atomic_files import one_line, readable
+from reproduce.store.locations import results_root, stores
 from reproduce.store.provenance import provenance
-from reproduce.store.store import Store, results_root, stores
+from reproduce.store.store import Store
 
 
 def run_command(options: argparse.Namespace) -> int:

@@ -41,7 +41,7 @@ Held = Mapping[tuple[str, str], Finished]
 
 
 def held(headers: Iterable[Run], chosen: Sequence[Experiment]) -> Held:
-    """The finished runs of these experiments, by the run.json files of one store."""
+    """The finished runs of these experiments, by the headers of one store."""
     at: dict[tuple[str, str], list[Run]] = defaultdict(list)
     for run in headers:
         at[run.experiment, run.profile].append(run)

@@ -98,7 +98,7 @@ def _card(name: str, runs: Sequence[Run]) -> str:
 
 def _line(run: Run) -> list[str]:
     inside, outside = accuracies(run)
-    where = f"{run.profile}/seed-{run.seed}/v{run.version}/{WEIGHTS}"
+    where = f"{run.profile}/seed-{run.seed}/{WEIGHTS}"
     steps = run.metrics[-1][0] if run.metrics else 0
     minutes = f"{spent.training(run) / 60:.1f} min, {run.info['device']}"
     return [f"[{where}]({where})", inside, outside, f"{steps:,}", minutes, str(run.info["commit"])[:7]]

@@ -1,7 +1,7 @@
 """ro-crate-metadata.json: which program made which results, from which setting and when, for repositories of research.
 
 RO-Crate 1.1 in the profile Process Run Crate 0.5. One action stands for the runs that one commit made of one figure at
-one profile; run.json in the folders that are its result says the rest, with a sha256 of every file.
+one profile; runs.jsonl in the folder that is its result has the rest, with a sha256 of the rows of every run.
 """
 
 import datetime
@@ -116,9 +116,8 @@ def _program(commit: str) -> Entity:
 
 
 def _folder(run: Run) -> Entity:
-    where = f"{run.experiment}/{run.profile}"  # one of hundreds: the crate must stay small
-    name = f"{run.experiment.rpartition('/')[2]}, {run.profile}"
-    return {"@id": f"results/reference/{where}/", "@type": "Dataset", "name": name}
+    figure = run.experiment.rpartition("/")[0]
+    return {"@id": f"results/reference/{figure}/", "@type": "Dataset", "name": f"Runs of {figure}"}
 
 
 def _table(path: str) -> Entity:

@@ -7,6 +7,7 @@ and no schema.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from reproduce.comparison.rows import COLUMNS as ROW_COLUMNS
 from reproduce.publication.claims import COLUMNS as CLAIM_COLUMNS
@@ -69,14 +70,21 @@ COMPARISON: tuple[Field, ...] = (
     ("right_at", "string", "length of all test problems behind right; empty where they have several"),
     *VERDICT,
 )
+RUN: tuple[Field, ...] = (
+    ("variant", "string", "third part of the name of an experiment: paper/figure/variant"),
+    ("profile", "string", "size of the run: cpu and night on two cores, paper as published"),
+    ("seed", "integer", "random numbers of the training"),
+)
 TABLES: Mapping[str, tuple[Field, ...]] = {
-    "scores": (LENGTH, COUNT, MODE, ("name", "string", "what is counted"), ("value", "number", "how many")),
+    "scores": (*RUN, LENGTH, COUNT, MODE),
     "metrics": (
+        *RUN,
         ("step", "integer", "updates made"),
         ("name", "string", "what is measured while training"),
         ("value", "number", "its value"),
     ),
     "keys": (
+        *RUN,
         LENGTH,
         COUNT,
         ("layer", "integer", "layer, from 0"),
@@ -87,12 +95,14 @@ TABLES: Mapping[str, tuple[Field, ...]] = {
     "comparison": COMPARISON,
     "claims": CLAIM,
 }
-"""Kind of a file, which is its name without the ending -> its columns, in any order."""
+"""Kind of a file, which is its name without the ending -> its columns; scores.csv has one more for each count."""
+COUNTED = {"n": "problems tested", "correct": "problems whose whole response is right"}
+"""Counts of every cell; the name of another says what it counts."""
 ORDERED = {"claims": CLAIM_COLUMNS, "comparison": ROW_COLUMNS}
 """Columns in the order of the file, where it is not that of `TABLES`."""
 WORDS = {
     "scores": "Counts by tested cell",
-    "metrics": "Training curve",
+    "metrics": "Training curves",
     "keys": "Keys that attention holds on to",
     "comparison": "Published and measured",
     "claims": "Every claim with its verdict",
@@ -101,10 +111,10 @@ WORDS = {
 
 def schemas() -> dict[str, str]:
     """File name -> schema of a kind of table; the fields stand in the order of the columns."""
-    return {f"{kind}.json": json.dumps(_schema(kind), indent=1) + "\n" for kind in TABLES}
+    return {f"{kind}.json": json.dumps(_schema(kind), indent=1) + "\n" for kind in TABLES if kind != "scores"}
 
 
-def _schema(kind: str) -> dict[str, object]:
+def _schema(kind: str) -> dict[str, list[Any]]:
     known = {name: {"name": name, "type": sort, "description": words} for name, sort, words in TABLES[kind]}
     fields = [known[name] for name in ORDERED.get(kind, known)]
     return {"fields": fields, "missingValues": [""]}
@@ -155,5 +165,15 @@ def _resource(path: Path, results: Path) -> dict[str, object]:
     name = where.removeprefix("reference/").removesuffix(".csv").replace("/", ".").lower()
     found: dict[str, object] = {"name": name, "path": where}
     if path.stem in TABLES:
-        found |= {"title": WORDS[path.stem], "schema": f"schemas/{path.stem}.json"}
+        schema = _scores(path) if path.stem == "scores" else f"schemas/{path.stem}.json"
+        found |= {"title": WORDS[path.stem], "schema": schema}
     return found
+
+
+def _scores(path: Path) -> dict[str, object]:
+    """The schema of a table of scores, whose counts are those of its figure."""
+    with path.open(encoding="utf-8") as file:
+        counts = file.readline().strip().split(",")[len(TABLES["scores"]) :]
+    schema = _schema("scores")
+    fields = [{"name": name, "type": "number", "description": COUNTED.get(name, "")} for name in counts]
+    return {**schema, "fields": [*schema["fields"], *({k: v for k, v in f.items() if v} for f in fields)]}

@@ -12,7 +12,7 @@ from lengen.records import Run
 from reproduce.comparison.compare import compare
 from reproduce.comparison.rows import Row
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.store import Store
+from reproduce.store.reference import Reference
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Facts:
     repository: Path
     version: str
     """Of the suite."""
-    reference: Store
+    reference: Reference
     rows: Mapping[str, Sequence[Row]]
     """Paper -> lines of its comparison."""
     runs: Mapping[str, Sequence[Run]]
@@ -31,7 +31,7 @@ class Facts:
 
 def gather(repository: Path) -> Facts:
     """The facts of a checkout; raises `StoreError` for a damaged run."""
-    reference = Store(repository / "results", "reference")
+    reference = Reference(repository / "results")
     project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     papers = CATALOGUE.papers()
     return Facts(

@@ -21,7 +21,8 @@ SCHEMA = 2
 """Version of run.json; no other is read."""
 SCORES = "scores.csv"
 """The counts of a run, which every run has."""
-RECORDS = ("metrics.csv", SCORES, "keys.csv", "attention.npz", "arrays.npz")
+ATTENTION, ARRAYS = "attention.npz", "arrays.npz"
+RECORDS = ("metrics.csv", SCORES, "keys.csv", ATTENTION, ARRAYS)
 """What a run measured; each is checked against its sha256 when read."""
 
 
@@ -99,8 +100,8 @@ def damaged(path: Path, content: bytes = b"", wanted: str = "") -> str:
             "core.autocrlf false, then git read-tree HEAD, then git checkout -- results"
         )
     return (
-        f"{readable(path)} is not the file its run wrote: expected the sha256 that stands in run.json; "
-        "restore it, or delete its version folder"
+        f"{readable(path)} is not the file its run wrote: expected the sha256 that the run recorded; "
+        "restore it, or delete its folder"
     )
 
 

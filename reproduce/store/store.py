@@ -9,21 +9,18 @@ one rename, after everything in it is on the disk: whoever is killed at any mome
 
 import contextlib
 import datetime
-import functools
 import glob
 import hashlib
 import json
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from lengen.records import METRIC_COLUMNS, Grid, Run, key_counts_to_csv, to_table
-from reproduce.store.atomic_files import StoreError, one_line, readable, sync, write_bytes, write_text, writing
+from reproduce.store.atomic_files import StoreError, readable, sync, write_bytes, write_text, writing
 from reproduce.store.leases import Held, leased
-from reproduce.store.provenance import checkout
 from reproduce.store.run_folder import (
     RECORDS,
     SCHEMA,
@@ -34,13 +31,11 @@ from reproduce.store.run_folder import (
     sealed,
 )
 
-__all__ = ["Store", "StoreError", "Workspace", "readable", "results_root", "stores", "write_bytes", "write_text"]
+__all__ = ["Store", "StoreError", "Workspace", "readable", "write_bytes", "write_text"]
 
 WEIGHTS, CHECKPOINT = "model.safetensors", "last.ckpt"
 WEIGHTS_SUM = "weights_sha256"
 """Field of run.json with the sha256 of weights that stayed behind when a run was promoted: what repeats it can tell."""
-LARGEST_WEIGHTS = 4 * 2**20
-"""Bytes of a model that may be promoted: bigger ones do not belong in a repository."""
 LOGGERS = "loggers"
 """Folder for what other loggers write beside metrics.csv: it stays with its run, has no checksum, is not adopted."""
 WHO = ("experiment", "profile", "seed")
@@ -49,25 +44,6 @@ _MARK = ".spec"
 """File in ``.work`` which holds the hash of the specification that is running there."""
 BEGINNING = ".beginning"
 """File in ``.work`` which says who began the run there (`reproduce.runs.beginning`)."""
-
-
-def results_root() -> Path:
-    """The folder of the local runs: ``$LENGEN_RESULTS`` if it is set; else ``results`` of this checkout, or of the
-    current folder if the program was installed without its repository."""
-    chosen = os.environ.get("LENGEN_RESULTS")
-    if not chosen:
-        return (checkout() or Path.cwd()) / "results"
-    expanded = os.path.expanduser(chosen)
-    if expanded.startswith("~"):
-        raise StoreError(f"LENGEN_RESULTS names {chosen}: there is no home folder of {expanded.partition(os.sep)[0]}")
-    return Path(expanded).absolute()
-
-
-def reference_root() -> Path:
-    """The folder of the committed results: that of this checkout, wherever local runs go, unless ``$LENGEN_RESULTS``
-    holds a ``reference`` of its own or there is no checkout."""
-    root, repository = results_root(), checkout()
-    return root if repository is None or (root / "reference").is_dir() else repository / "results"
 
 
 class Workspace:
@@ -121,7 +97,7 @@ class Workspace:
 
 
 class Store:
-    """Runs below ``root/name``; ``name`` is ``reference`` (committed) or ``local`` (this checkout)."""
+    """Run folders below ``root/name``: the local runs of a checkout, or of another."""
 
     def __init__(self, root: Path, name: str) -> None:
         self.root, self.name = Path(root), name
@@ -203,42 +179,6 @@ class Store:
             raise StoreError(damaged(path))
         return path
 
-    def adopt(
-        self, run: Run, source: "Store", weights: bool = False, tell: Callable[[str], None] | None = None
-    ) -> Run | None:
-        """Copy a finished run of another store here as a new version; None where its files are here already.
-
-        The checkpoint stays behind, and the weights too unless ``weights``, but for their sha256; weights above 4 MB
-        raise `StoreError`. ``tell`` as in `workspace`: two commands may promote at once.
-        """
-        origin = source.folder(run)
-        sums = dict(run.info["files"])  # type: ignore[call-overload]
-        names = [name for name in sums if name in RECORDS or (weights and name == WEIGHTS)]
-        if weights and WEIGHTS in sums and (size := source.whole(run, WEIGHTS).stat().st_size) > LARGEST_WEIGHTS:
-            raise StoreError(
-                f"{readable(origin / WEIGHTS)} has {size / 2**20:.1f} MB, more than the 4 MB a committed model "
-                "may have: promote without --weights"
-            )
-        key = (run.experiment, run.profile, run.seed, str(run.info["spec_hash"]))
-        files = {name: sums[name] for name in names}
-        if self._holds(key, files):
-            return None
-        with self.workspace(*key, fresh=True, tell=tell) as space:
-            if self._holds(key, files):  # by a process that held the lease before
-                return None
-            for name in names:
-                content = (origin / name).read_bytes()
-                if hashlib.sha256(content).hexdigest() != sums[name]:
-                    raise StoreError(damaged(origin / name, content, sums[name]))
-                write_bytes(space.folder / name, content)
-            kept = {WEIGHTS_SUM: sums[WEIGHTS]} if WEIGHTS in sums and WEIGHTS not in files else {}
-            return self._name(space, {**run.info, **kept, "files": files})
-
-    def _holds(self, key: tuple[str, str, int, str], files: Mapping[str, str]) -> bool:
-        """Whether a version of a run, be it an older one, has these files by their sha256: two machines that promote in
-        turn would else replace each other's for ever."""
-        return any(files.items() <= self._info(folder)["files"].items() for folder in self._made(*key))
-
     def _name(self, space: Workspace, content: Mapping[str, object]) -> Run:
         """Write run.json, put everything on the disk and give the work folder its version name."""
         folder, home = space.folder, space.folder.parent
@@ -313,39 +253,3 @@ def _number(folder: Path) -> int:
 
 def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def stores() -> tuple[Store, Store]:
-    """The reference and the local store; says on stderr where there are no results, or none of the committed."""
-    if absent := no_results() or no_reference():
-        _say(absent)
-    return Store(reference_root(), "reference"), Store(results_root(), "local")
-
-
-@functools.cache
-def _say(sentence: str) -> None:
-    """A line on stderr, once a process: a command asks for its stores several times."""
-    print(one_line(sentence), file=sys.stderr)
-
-
-def no_results() -> str:
-    """One sentence where ``$LENGEN_RESULTS`` names no results folder, maybe by a slip; else nothing."""
-    root = results_root()
-    if "LENGEN_RESULTS" not in os.environ or any((root / name).is_dir() for name in ("reference", "local")):
-        return ""
-    found = "is no folder" if root.exists() else "is not there"
-    if root.is_dir():
-        found = "holds neither reference nor local"
-    lost = "no run of yours" if reference_root() != root else "no run"
-    return f"LENGEN_RESULTS names {readable(root)}, which {found}: {lost} is found; set it to a folder with results"
-
-
-def no_reference() -> str:
-    """One sentence where the committed results cannot be here, because only the program was installed; else nothing."""
-    place = results_root() / "reference"
-    if checkout() is not None or "LENGEN_RESULTS" in os.environ or any(place.glob("**/run.json")):
-        return ""
-    return (
-        f"{readable(place)} is not there: the committed results are part of the repository, not of the installed "
-        "package; run in a clone of it, or set LENGEN_RESULTS to its folder results"
-    )

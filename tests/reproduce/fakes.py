@@ -18,7 +18,7 @@ from lengen.paper import Paper
 from lengen.progress import Progress
 from lengen.records import Grid
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store import store
+from reproduce.store import locations
 from tests.counted import counted
 
 
@@ -208,7 +208,7 @@ def install_toy(monkeypatch, tmp_path: Path, kind: type[Instant] = Instant) -> P
     Whoever calls it puts the papers back with ``CATALOGUE.fill()``.
     """
     CATALOGUE.fill(toy(tmp_path / "papers" / "toy", kind))
-    monkeypatch.setattr(store, "checkout", lambda: None)  # its committed results lie in the same folder
+    monkeypatch.setattr(locations, "checkout", lambda: None)  # its committed results lie in the same folder
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "results"))
     return tmp_path / "results"
 

@@ -103,6 +103,7 @@ def toys(root: Path, papers: Path) -> Iterator[None]:
     before = os.environ.get("LENGEN_RESULTS")
     CATALOGUE.fill(toy(papers / "toy", Rich))
     os.environ["LENGEN_RESULTS"] = str(root)
+    (root / "reference").mkdir(parents=True, exist_ok=True)  # else the checkout's is used
     try:
         yield
     finally:

@@ -7,7 +7,8 @@ import pytest
 from reproduce.output import figures
 from reproduce.output.site import pages
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.store import Store, results_root
+from reproduce.store.locations import results_root
+from reproduce.store.store import Store
 
 
 def quiet(what):

@@ -27,6 +27,7 @@ from reproduce.output import figures
 from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import readable
+from reproduce.store.reference import Reference
 from reproduce.store.store import Store
 from tests.reproduce.fakes import SPEC, FailsForSeedOne, install_toy, outcome
 
@@ -266,7 +267,7 @@ def test_promotion_and_solving(results, capsys, monkeypatch):
     assert "has no finished run of toy" in capsys.readouterr().err
     assert main(["promote", "toy", "--weights", "--seeds", "0..2"]) == 0
     shown = capsys.readouterr()
-    assert shown.out.split()[0] == "results/reference/toy/fig1/alpha/cpu/seed-0/v1"
+    assert shown.out.split()[0] == "toy/fig1/alpha"
     assert "toy/fig1/alpha cpu: no finished run of seed 1, 2, not promoted\n" in shown.err
     of_runs_that_left = results / "reference/toy/figures/fig1-night.svg"
     of_runs_that_left.touch()
@@ -274,12 +275,11 @@ def test_promotion_and_solving(results, capsys, monkeypatch):
     shown = capsys.readouterr().out
     assert "already there" in shown and "fig1-night.svg: deleted, no run is behind it any more" in shown
     assert not of_runs_that_left.exists() and (results / "reference/toy/figures/fig1-cpu.svg").exists()
-    assert main(["promote", "toy", "--overridden"]) == 0
     with monkeypatch.context() as patch:
         patch.setattr("reproduce.commands.results.hash_of", lambda spec: "another")
         assert main(["promote", "toy/fig1", "--profile", "cpu"]) == 2
     assert "v1: of an earlier setting, not promoted" in capsys.readouterr().err
-    assert len(Store(results, "reference").runs()) == 2
+    assert len(Reference(results).runs()) == 1, "a run made with --set stays behind"
     capsys.readouterr()
     assert main(["solve", "toy/fig2/gamma", "1", "2", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"prompt": "1+2=", "output": "3$", "answer": "3$", "correct": True}
@@ -291,9 +291,9 @@ def test_seeds_on_which_settings_are_tried_are_promoted_only_by_name(results, ca
     assert main(["run", "toy/fig1/alpha", "--seeds", "7,9"]) == 0
     assert main(["promote", "toy"]) == 0
     assert "cpu/seed-9/v1: seed 9 is for trying settings (a verdict has seeds 0 to 7)" in capsys.readouterr().err
-    assert [run.seed for run in Store(results, "reference").runs()] == [7]
+    assert [run.seed for run in Reference(results).runs()] == [7]
     assert main(["promote", "toy", "--seeds", "9"]) == 0
-    assert sorted(run.seed for run in Store(results, "reference").runs()) == [7, 9]
+    assert sorted(run.seed for run in Reference(results).runs()) == [7, 9]
 
 
 def test_a_run_made_with_set_answers_only_where_it_is_asked_for(capsys):
@@ -390,8 +390,8 @@ def test_figures_of_other_overrides_are_other_files(results, two):
 def test_pictures_of_runs_that_came_while_others_were_drawn_stay(results):
     """Another promote may have drawn its own meanwhile, and be writing another one."""
     assert main(["run", "toy/fig1", "--profile", "cpu", "--seeds", "0"]) == 0
-    reference, local = Store(results, "reference"), Store(results, "local")
-    reference.adopt(local.runs("toy")[0], local)
+    reference, local = Reference(results), Store(results, "local")
+    reference.adopt(local.runs("toy"), local)
     drawn = figures.draw("toy", reference)
     assert main(["run", "toy/fig1", "--profile", "paper", "--seeds", "0", "--without-gpu"]) == 0
     assert main(["promote", "toy", "--profile", "paper"]) == 0

@@ -19,7 +19,9 @@ from reproduce.comparison.checks import Claim
 from reproduce.comparison.published import Published, PublishedError
 from reproduce.publication.front_page import answer
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.store import Store, results_root
+from reproduce.store.locations import results_root
+from reproduce.store.reference import Reference
+from reproduce.store.store import Store
 from tests.reproduce.made import EVERY, N, both, claim, experiment, number, outside, run, spec, three
 
 A, B = experiment("p/f/a"), experiment("p/f/b", declared=spec(layers=2))
@@ -387,7 +389,7 @@ def test_comparing_loads_no_torch_and_reading_what_papers_say_no_pandas():
 @pytest.mark.parametrize("paper", CATALOGUE.papers())
 def test_an_experiment_of_ones_own_changes_no_claim(paper, monkeypatch):
     """Beside the first experiment of every figure, with its specification and its runs, but nothing right anywhere."""
-    store, published = Store(results_root(), "reference"), compare._published(paper)
+    store, published = Reference(results_root()), compare._published(paper)
     monkeypatch.setattr(compare, "_published", lambda name: dataclasses.replace(published, numbers=()))
     before = compare.compare(paper, [store])
     declared, of_registry = CATALOGUE.declared_runs, CATALOGUE.experiments(paper)

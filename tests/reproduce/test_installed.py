@@ -11,28 +11,28 @@ from pathlib import Path
 import pytest
 
 from reproduce.cli import main
-from reproduce.store import provenance, store
+from reproduce.store import locations, provenance
 
 
 def test_from_a_checkout_results_lie_in_it_and_a_variable_says_otherwise(monkeypatch, tmp_path):
     monkeypatch.delenv("LENGEN_RESULTS", raising=False)
     monkeypatch.chdir(tmp_path)
-    assert store.results_root() == provenance.checkout() / "results" and store.no_reference() == ""
+    assert locations.results_root() == provenance.checkout() / "results" and locations.no_reference() == ""
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "here"))
-    assert store.results_root() == tmp_path / "here"
+    assert locations.results_root() == tmp_path / "here"
 
 
 def installed(monkeypatch, folder):
     """As if the packages lay in an environment, not in the repository."""
     monkeypatch.delenv("LENGEN_RESULTS", raising=False)
     monkeypatch.chdir(folder)
-    store._say.cache_clear()
+    locations._say.cache_clear()
     monkeypatch.setattr(provenance, "__file__", str(folder / "site-packages" / "reproduce" / "store" / "provenance.py"))
 
 
 def test_without_a_repository_results_go_to_the_current_folder_and_no_commit_is_claimed(monkeypatch, tmp_path):
     installed(monkeypatch, tmp_path)
-    assert provenance.checkout() is None and store.results_root() == tmp_path / "results"
+    assert provenance.checkout() is None and locations.results_root() == tmp_path / "results"
     made = provenance.provenance(["run", "toy"])
     assert (made["commit"], made["dirty"]) == ("unknown", True), "not that of a repository around the environment"
 
@@ -43,7 +43,7 @@ def test_committed_results_that_are_not_here_are_named_in_one_sentence(monkeypat
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and "results/reference is not there" in said and "LENGEN_RESULTS" in said
     assert list(tmp_path.iterdir()) == [], "listing writes nothing"
-    store._say.cache_clear()
+    locations._say.cache_clear()
     assert main(["compare", "coupling"]) == 0
     assert capsys.readouterr().err == said, "once, however often the stores are asked for"
 
@@ -60,7 +60,7 @@ def test_a_mistyped_folder_is_named_in_one_line(monkeypatch, tmp_path, capsys, m
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "result"))
     make(tmp_path / "result")
     for words in (["compare", "coupling"], ["list", "coupling"]):
-        store._say.cache_clear()
+        locations._say.cache_clear()
         assert main(words) == 0
         said = capsys.readouterr().err
         assert said.count("\n") == 1 and f"result, which {found}: no run of yours is found" in said
@@ -73,17 +73,17 @@ def test_a_mistyped_folder_is_named_in_one_line(monkeypatch, tmp_path, capsys, m
 def test_a_variable_moves_local_runs_and_leaves_the_committed_ones_with_their_checkout(monkeypatch, tmp_path):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "disk"))
     (tmp_path / "disk" / "local").mkdir(parents=True)
-    reference, local = store.stores()
+    reference, local = locations.stores()
     assert reference.path == provenance.checkout() / "results" / "reference"
     assert local.path == tmp_path / "disk" / "local" and next(iter(reference.headers("coupling"))).info["spec_hash"]
     (tmp_path / "disk" / "reference").mkdir()
-    assert store.stores()[0].path == tmp_path / "disk" / "reference"
+    assert locations.stores()[0].path == tmp_path / "disk" / "reference"
 
 
 def test_a_home_folder_in_the_variable_is_expanded_or_refused(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("LENGEN_RESULTS", os.path.join("~", "res"))
-    assert store.results_root() == tmp_path / "res"
+    assert locations.results_root() == tmp_path / "res"
     monkeypatch.setenv("LENGEN_RESULTS", os.path.join("~nobody-of-that-name", "res"))
     assert main(["list"]) == 2 and "there is no home folder of ~nobody-of-that-name" in capsys.readouterr().err
 

@@ -13,7 +13,8 @@ from reproduce.comparison.stored import read, stored
 from reproduce.output import listing
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.store.atomic_files import StoreError
-from reproduce.store.store import Store, results_root
+from reproduce.store.locations import results_root
+from reproduce.store.reference import Reference
 from tests.reproduce.fakes import install_toy
 
 
@@ -130,7 +131,7 @@ def test_every_list_fits_80_columns_with_whole_verdicts(arguments, capsys, monke
 
 @pytest.mark.parametrize("paper", CATALOGUE.papers())
 def test_what_is_stored_of_a_comparison_is_what_comparing_gives(paper):
-    store = Store(results_root(), "reference")
+    store = Reference(results_root())
     rows = stored(paper, [store])
     found = {(row.id, row.profile, row.verdict, row.headline, row.counts_as, row.examples_low) for row in rows}
     assert len(found) == len(rows)

@@ -9,6 +9,7 @@ from lightning.pytorch.loggers.logger import Logger
 from lengen.callbacks.extra_loggers import EXTRAS
 from reproduce import cli
 from reproduce.cli import main
+from reproduce.store.reference import Reference
 from reproduce.store.store import LOGGERS, Store
 
 RUN = "bias_calibration/table1/successor-abc"
@@ -58,9 +59,9 @@ def test_a_logger_gets_what_metrics_csv_gets_and_changes_nothing(monkeypatch, tm
     assert not (plain / LOGGERS).exists()
 
     (run,) = Store(tmp_path / "beside", "local").runs()
-    reference = Store(tmp_path / "beside", "reference")
-    adopted = reference.adopt(run, Store(tmp_path / "beside", "local"))
-    assert adopted is not None and not (reference.folder(adopted) / LOGGERS).exists()
+    reference = Reference(tmp_path / "beside")
+    assert len(reference.adopt([run], Store(tmp_path / "beside", "local"))) == 1
+    assert not list(reference.path.rglob(LOGGERS))
 
 
 def test_a_missing_package_is_one_sentence_before_anything_trains(monkeypatch, tmp_path, capsys):

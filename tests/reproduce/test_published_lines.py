@@ -12,10 +12,10 @@ from reproduce.comparison import lines
 from reproduce.comparison.distance import LENGTHS, NEAR, PROOF, SETTING, SHORTER, distance
 from reproduce.comparison.values import values
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.store import Store
+from reproduce.store.reference import Reference
 
 ROOT = Path(__file__).resolve().parents[2]
-REFERENCE = Store(ROOT / "results", "reference")
+REFERENCE = Reference(ROOT / "results")
 
 
 @pytest.fixture(scope="module")

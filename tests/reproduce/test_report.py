@@ -24,7 +24,9 @@ from reproduce.output.site.figure_cards import Drawn, figure_card
 from reproduce.output.site.run_records import attention, counts, curves
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.store import Store, results_root
+from reproduce.store.locations import results_root
+from reproduce.store.reference import Reference
+from reproduce.store.store import Store
 from tests.reproduce.drawn import attention as looking
 from tests.reproduce.drawn import run, spec
 from tests.reproduce.sites import committed_pictures, quiet, written
@@ -282,7 +284,7 @@ def test_the_site_lies_below_the_local_store():
 
 def test_runs_of_ones_own_stand_beside_those_of_the_project(tmp_path, monkeypatch):
     committed_pictures(monkeypatch)
-    reference, local = Store(results_root(), "reference"), Store(tmp_path, "local")
+    reference, local = Reference(results_root()), Store(tmp_path, "local")
     for header in reference.headers("coupling", "cpu"):
         if header.experiment == "coupling/thm4.1/construction":
             local.adopt(header, reference)

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.store import Store
+from reproduce.store.reference import Reference
 from tests.reproduce.browser import MISSING, Browser
 from tests.reproduce.sites import committed_pictures, written
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 AXE = os.environ.get("AXE", "")
 """The file axe.min.js of the package axe-core: npm pack axe-core."""
-REFERENCE = Store(Path(__file__).parents[2] / "results", "reference")
+REFERENCE = Reference(Path(__file__).parents[2] / "results")
 DESK, PHONE = (1280, 900), (390, 844)
 
 

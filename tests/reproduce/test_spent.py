@@ -8,7 +8,8 @@ from reproduce.output.site import experiment_lines
 from reproduce.publication import crate
 from reproduce.runs import spent
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.store import Store, results_root
+from reproduce.store.locations import results_root
+from reproduce.store.reference import Reference
 from tests.reproduce.made import experiment, run
 
 A = experiment("p/f/a")
@@ -52,7 +53,7 @@ def test_trainings_that_were_tried_and_left_took_seconds_and_gave_the_model_no_t
 
 
 def test_no_committed_run_took_less_than_its_trainings():
-    runs = [run for paper in CATALOGUE.papers() for run in Store(results_root(), "reference").headers(paper)]
+    runs = [run for paper in CATALOGUE.papers() for run in Reference(results_root()).headers(paper)]
     for one in runs:
         parts = one.info.get("seconds_training", 0), one.info.get("scalars", {}).get("seconds_of_all_trainings", 0)
         assert spent.whole(one) >= spent.training(one) >= max(parts), one.experiment

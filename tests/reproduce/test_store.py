@@ -8,15 +8,14 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from reproduce.store import run_folder as run_files
 from reproduce.store.atomic_files import StoreError, write_text
-from reproduce.store.store import WEIGHTS_SUM, Store, results_root
+from reproduce.store.locations import results_root
+from reproduce.store.store import Store
 from tests.reproduce.fakes import SPEC, outcome
 
 KEY = ("toy/fig1/alpha", "cpu", 0)
@@ -301,90 +300,14 @@ def test_write_text_leaves_the_old_file_when_it_fails(tmp_path, monkeypatch):
     assert path.read_text() == "old" and list(path.parent.iterdir()) == [path]
 
 
-def test_promotion_copies_records_once_and_weights_on_request(store):
-    run = publish(store)
-    reference = Store(store.root, "reference")
-    first = reference.adopt(run, store)
-    assert first.store == "reference" and first.version == 1 and first.grid.scores == run.grid.scores
-    assert sorted(p.name for p in reference.folder(first).iterdir()) == ["metrics.csv", "run.json", "scores.csv"]
-    assert first.info[WEIGHTS_SUM] == run.info["files"]["model.safetensors"], "what stays behind can be told"
-    assert reference.adopt(run, store) is None
-    with_weights = reference.adopt(run, store, weights=True)
-    assert with_weights.version == 2 and (reference.folder(with_weights) / "model.safetensors").read_text() == "weights"
-    assert reference.adopt(run, store, weights=True) is None
-
-
-def test_what_was_replaced_is_not_promoted_again(tmp_path, store):
-    """Two machines made the run; each promotes its own whenever the other did."""
-    one, other = publish(store), Store(tmp_path / "other", "local")
-    two, reference = publish(other, what=outcome(3)), Store(store.root, "reference")
-    made = [reference.adopt(run, source) for run, source in ((one, store), (two, other)) * 2]
-    assert [run and run.version for run in made] == [1, 2, None, None]
-    assert reference.find(*KEY, HASH).grid.scores == two.grid.scores
-
-
-def test_two_promotions_at_once_make_one_copy(store):
-    run, reference = publish(store), Store(store.root, "reference")
-    with reference.workspace(*KEY, HASH) as space:  # the one that came first, about to publish
-        second: list[object] = []
-        told: list[str] = []
-        other = Store(store.root, "reference")
-        thread = threading.Thread(target=lambda: second.append(other.adopt(run, store, tell=told.append)))
-        thread.start()
-        time.sleep(0.2)  # it has looked by now, and waits
-        (space.folder / "metrics.csv").write_bytes((store.folder(run) / "metrics.csv").read_bytes())
-        space.publish(INFO, outcome())
-    thread.join(20)
-    assert second == [None] and [found.version for found in reference.headers()] == [1]
-    assert len(told) == 1 and "waiting for it to finish" in told[0]
-
-
-def test_runs_that_hold_a_file_are_found_behind_newer_ones_without_it(store):
-    run = publish(store)
-    reference = Store(store.root, "reference")
-    reference.adopt(run, store, weights=True)
-    reference.adopt(publish(store, what=outcome(3)), store)
-    assert [found.version for found in reference.headers()] == [2]
-    assert [found.version for found in reference.headers(holding="model.safetensors")] == [1]
-    assert reference.headers(holding="attention.npz") == []
-
-
-def test_promotion_copies_arrays(store):
-    what = outcome()
-    what.arrays = {"bias.self": np.array([[0.0, -np.inf]], np.float32), "probe0.source": np.array(list("$5$"))}
-    run = Store(store.root, "reference").adopt(publish(store, what=what), store)
-    assert set(run.info["files"]) == {"arrays.npz", "scores.csv", "metrics.csv"}
-    np.testing.assert_array_equal(run.arrays["bias.self"], [[0.0, -np.inf]])
-    assert "".join(run.arrays["probe0.source"]) == "$5$"
-
-
-def test_promotion_refuses_big_weights_and_damaged_files(store, monkeypatch):
-    run = publish(store)
-    monkeypatch.setattr("reproduce.store.store.LARGEST_WEIGHTS", 3)
-    reference = Store(store.root, "reference")
-    with pytest.raises(StoreError, match="promote without --weights"):
-        reference.adopt(run, store, weights=True)
-    (store.folder(run) / "scores.csv").write_text("x")
-    with pytest.raises(StoreError, match=r"scores\.csv is not the file its run wrote"):
-        reference.adopt(run, store)
-    assert reference.runs() == []
-
-
-@pytest.mark.parametrize(
-    "read",
-    [
-        lambda store, run: Store(store.root, "local").runs(),
-        lambda store, run: Store(store.root, "reference").adopt(run, store),
-    ],
-)
-def test_line_ends_that_git_changed_are_told_from_damage(store, read):
+def test_line_ends_that_git_changed_are_told_from_damage(store):
     run = publish(store)
     for name in ("scores.csv", "metrics.csv"):
         path = store.folder(run) / name
         content = path.read_bytes()
         path.write_bytes(content.replace(b"\n", b"\r\n"))
         with pytest.raises(StoreError, match=rf"git changed the line ends of .*{name}.*core\.autocrlf false"):
-            read(store, run)
+            Store(store.root, "local").runs()
         path.write_bytes(content)
 
 

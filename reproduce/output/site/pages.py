@@ -145,7 +145,7 @@ def page_of(paper: str, stores: Sequence[Store], drawn: Sequence[Drawn]) -> Page
         ],
         experiments=lines(CATALOGUE.experiments(paper), made, CATALOGUE.paper(paper).tokens or spent.tokens),
         runs=[
-            (run.experiment, f"{run.profile}, seed {run.seed}, version {run.version}, {run.store}", run_page(run))
+            (run.experiment, f"{run.profile}, seed {run.seed}, {run.store}", run_page(run))
             for store in stores
             for run in store.headers(paper)
         ],
@@ -183,6 +183,13 @@ def _size(svg: bytes) -> tuple[int, int]:
     return width, height
 
 
+def _place(run: Run) -> str:
+    """The folder that holds a run: its own, or the tables of its figure."""
+    if run.store == "reference":
+        return f"results/reference/{run.experiment.rpartition('/')[0]}"
+    return f"results/{run.store}/{run.experiment}/{run.profile}/seed-{run.seed}/v{run.version}"
+
+
 def render_run(run: Run, page: Page) -> str:
     """The page of one run."""
     info = run.info
@@ -202,7 +209,7 @@ def render_run(run: Run, page: Page) -> str:
         "set by hand": " ".join(map(str, info.get("overrides") or [])),  # type: ignore[call-overload]
         "versions": ", ".join(f"{name} {number}" for name, number in dict(info.get("versions") or {}).items()),  # type: ignore[call-overload]
         "notes": "; ".join(map(str, info.get("notes") or [])),  # type: ignore[call-overload]
-        "folder": f"results/{run.store}/{run.experiment}/{run.profile}/seed-{run.seed}/v{run.version}",
+        "folder": _place(run),
     }
     resting = [
         (standing.verdict, card.statement, f"../{page.file}#{card.anchor}")

@@ -1,0 +1,67 @@
+"""The folders of the committed and of the local results, and their stores."""
+
+import functools
+import os
+import sys
+from pathlib import Path
+
+from reproduce.store.atomic_files import StoreError, one_line, readable
+from reproduce.store.provenance import checkout
+from reproduce.store.reference import Reference
+from reproduce.store.store import Store
+from reproduce.store.tables import RUNS
+
+
+def results_root() -> Path:
+    """The folder of the local runs: ``$LENGEN_RESULTS`` if it is set; else ``results`` of this checkout, or of the
+    current folder if the program was installed without its repository."""
+    chosen = os.environ.get("LENGEN_RESULTS")
+    if not chosen:
+        return (checkout() or Path.cwd()) / "results"
+    expanded = os.path.expanduser(chosen)
+    if expanded.startswith("~"):
+        raise StoreError(f"LENGEN_RESULTS names {chosen}: there is no home folder of {expanded.partition(os.sep)[0]}")
+    return Path(expanded).absolute()
+
+
+def reference_root() -> Path:
+    """The folder of the committed results: that of this checkout, wherever local runs go, unless ``$LENGEN_RESULTS``
+    holds a ``reference`` of its own or there is no checkout."""
+    root, repository = results_root(), checkout()
+    return root if repository is None or (root / "reference").is_dir() else repository / "results"
+
+
+def stores() -> tuple[Reference, Store]:
+    """The reference and the local store; says on stderr where there are no results, or none of the committed."""
+    if absent := no_results() or no_reference():
+        _say(absent)
+    return Reference(reference_root()), Store(results_root(), "local")
+
+
+@functools.cache
+def _say(sentence: str) -> None:
+    """A line on stderr, once a process: a command asks for its stores several times."""
+    print(one_line(sentence), file=sys.stderr)
+
+
+def no_results() -> str:
+    """One sentence where ``$LENGEN_RESULTS`` names no results folder, maybe by a slip; else nothing."""
+    root = results_root()
+    if "LENGEN_RESULTS" not in os.environ or any((root / name).is_dir() for name in ("reference", "local")):
+        return ""
+    found = "is no folder" if root.exists() else "is not there"
+    if root.is_dir():
+        found = "holds neither reference nor local"
+    lost = "no run of yours" if reference_root() != root else "no run"
+    return f"LENGEN_RESULTS names {readable(root)}, which {found}: {lost} is found; set it to a folder with results"
+
+
+def no_reference() -> str:
+    """One sentence where the committed results cannot be here, because only the program was installed; else nothing."""
+    place = results_root() / "reference"
+    if checkout() is not None or "LENGEN_RESULTS" in os.environ or any(place.glob(f"*/*/{RUNS}")):
+        return ""
+    return (
+        f"{readable(place)} is not there: the committed results are part of the repository, not of the installed "
+        "package; run in a clone of it, or set LENGEN_RESULTS to its folder results"
+    )

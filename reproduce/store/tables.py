@@ -1,0 +1,235 @@
+"""The tables of one figure: its committed runs as text, a row for each tested cell.
+
+    runs.jsonl      a run a line: commit, command, machine, times, hash of its specification, sums of its rows
+    settings.json   hash -> specification
+    scores.csv      a row for each tested cell and mode, a column for each count
+    metrics.csv     a row for each value of a training curve
+    keys.csv        the keys that attention needs, if attention was recorded
+
+A run is named by variant, profile and seed. runs.jsonl is written last: rows without a line are left from a writer that
+was killed, and are ignored.
+"""
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lengen.records import METRIC_COLUMNS, Counts, Grid, KeyCount, Run, read_count, to_table
+from reproduce.store.atomic_files import StoreError, one_line, read_bytes, readable, write_text
+from reproduce.store.lazy import LazySequence
+
+RUNS, SETTINGS, SCORES, METRICS, KEYS = "runs.jsonl", "settings.json", "scores.csv", "metrics.csv", "keys.csv"
+NAMES = ("variant", "profile", "seed")
+CELL = ("length", "count", "mode")
+FIRST = ("n", "correct")
+"""Counts of every cell: the first columns of scores.csv, before those that some runs have."""
+BESIDE = ("spec", "overrides")
+"""Fields of a run that its line leaves out: the specification is in settings.json, overrides there are none."""
+LARGEST = 2**28
+"""Bytes of the longest table that is read."""
+
+Key = tuple[str, str, int]
+"""Variant, profile, seed."""
+Rows = list[list[str]]
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields of a line of runs.jsonl, as far as a program reads them."""
+
+    experiment: str
+    profile: str
+    seed: int
+    spec_hash: str
+    rows: dict[str, str]
+    files: dict[str, str]
+    finished: str
+    command: str = ""
+    commit: str = ""
+    seconds: float = 0.0
+    dirty: bool = False
+    scalars: dict[str, float] = {}
+    notes: list[str] = []
+    claims: dict[str, str] = {}
+    versions: dict[str, str] = {}
+
+
+class Records(NamedTuple):
+    """The rows of one run in each table, as text."""
+
+    scores: dict[tuple[str, ...], dict[str, str]]
+    """(length, count, mode) -> name of a count -> the count."""
+    metrics: Rows
+    keys: Rows
+
+    def digests(self) -> dict[str, str]:
+        """Table -> sha256 of the run's rows, whatever the order of the columns and whatever other runs count."""
+        scores = [[*cell, *sorted(map("=".join, counts.items()))] for cell, counts in self.scores.items()]
+        return {
+            name: digest(rows) for name, rows in ((SCORES, scores), (METRICS, self.metrics), (KEYS, self.keys)) if rows
+        }
+
+    def grid(self) -> Grid:
+        """The counts of the tested cells; raises `ValueError` for a bad row."""
+        curve = any(not count for _, count, _ in self.scores)
+        found = Grid(("length",) if curve else ("length", "count"))
+        for (length, count, mode), counts in self.scores.items():
+            cell = (int(length),) if curve else (int(length), int(count))
+            found.scores.setdefault(cell, {})[mode] = Counts({name: read_count(text) for name, text in counts.items()})
+        return found
+
+
+def digest(rows: Iterable[Iterable[str]]) -> str:
+    """The sha256 of rows of text."""
+    return hashlib.sha256("\n".join(map(",".join, rows)).encode()).hexdigest()
+
+
+def records(run: Run) -> Records:
+    """The rows of a run."""
+    scores = {
+        (*map(str, (*cell, "")[:2]), mode): {name: str(counts[name]) for name in sorted(counts)}
+        for cell, modes in sorted(run.grid.scores.items())
+        for mode, counts in sorted(modes.items())
+    }
+    metrics, keys = ([list(map(str, row)) for row in rows] for rows in (run.metrics, sorted(run.key_counts)))
+    return Records(scores, metrics, keys)
+
+
+class Tables:
+    """The tables in a folder, each read when it is first needed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.loaded: dict[Key, Run] = {}
+        """Runs that the store has read with everything."""
+
+    @cached_property
+    def runs(self) -> dict[Key, dict[str, Any]]:
+        """Fields of each run with its specification, sorted."""
+        if not (self.folder / RUNS).is_file():
+            return {}
+        try:
+            settings = msgspec.json.decode(self._text(SETTINGS), type=dict[str, dict[str, Any]])
+        except msgspec.MsgspecError as error:
+            raise self._bad(SETTINGS, str(error)) from None
+        found = {}
+        for place, text in enumerate(self._text(RUNS).splitlines(), start=1):
+            try:
+                line = msgspec.json.decode(text)
+                who = msgspec.convert(line, Line)
+                *figure, variant = who.experiment.split("/")
+                if figure != [*self.folder.parts[-2:]]:
+                    raise ValueError(f"{who.experiment} belongs to another figure")
+                if who.spec_hash not in settings:
+                    raise ValueError(f"{SETTINGS} has no specification {who.spec_hash}")
+            except ValueError as error:
+                raise self._bad(RUNS, f"line {place}: {error}") from None
+            found[variant, who.profile, who.seed] = {**line, "spec": settings[who.spec_hash], "overrides": []}
+        return dict(sorted(found.items()))
+
+    def load(self, key: Key) -> dict[str, Any]:
+        """The records of a run, as keyword arguments of `Run`.
+
+        Raises `StoreError` if rows are not those that its line in runs.jsonl names, for training curves when they are
+        first read.
+        """
+        found = Records(self._scores.get(key, {}), [], self._keys.get(key, []))
+        self._check(key, found, (SCORES, KEYS))
+        try:
+            grid, keys = found.grid(), [KeyCount(*map(int, row)) for row in found.keys]
+        except (ValueError, TypeError) as error:
+            raise self._bad(SCORES, f"{' '.join(map(str, key))}: {error}") from None
+        return {"grid": grid, "key_counts": keys, "metrics": LazySequence(partial(self._curves, key))}
+
+    def records(self, key: Key) -> Records:
+        """The rows of a run."""
+        return Records(self._scores.get(key, {}), self._metrics.get(key, []), self._keys.get(key, []))
+
+    def _curves(self, key: Key) -> Sequence[tuple[int, str, float]]:
+        found = Records({}, self._metrics.get(key, []), [])
+        self._check(key, found, (METRICS,))
+        try:
+            return tuple((int(step), name, float(value)) for step, name, value in found.metrics)
+        except ValueError as error:
+            raise self._bad(METRICS, f"{' '.join(map(str, key))}: {error}") from None
+
+    def _check(self, key: Key, found: Records, names: Sequence[str]) -> None:
+        digests, expected = found.digests(), self.runs[key]["rows"]
+        for name in names:
+            if digests.get(name) != expected.get(name):
+                raise self._bad(name, f"the rows of {' '.join(map(str, key))} are not those that its run wrote")
+
+    def write(self, runs: Mapping[Key, tuple[Mapping[str, Any], Records]]) -> None:
+        """Write all tables anew: fields and rows of every run."""
+        runs = dict(sorted(runs.items()))
+        counted = {name for _, found in runs.values() for counts in found.scores.values() for name in counts}
+        columns = (*FIRST, *sorted(counted - {*FIRST}))
+        scores, metrics, keys = {}, {}, {}
+        for key, (_, found) in runs.items():
+            scores[key] = [[*cell, *(some.get(name, "") for name in columns)] for cell, some in found.scores.items()]
+            metrics[key], keys[key] = found.metrics, found.keys
+        self._write(SCORES, (*CELL, *columns), scores)
+        self._write(METRICS, METRIC_COLUMNS, metrics)
+        self._write(KEYS, KeyCount._fields, keys)
+        settings = {fields["spec_hash"]: fields["spec"] for fields, _ in runs.values()}
+        write_text(self.folder / SETTINGS, json.dumps(settings, indent=1, sort_keys=True) + "\n")
+        kept = ({name: fields[name] for name in fields if name not in BESIDE} for fields, _ in runs.values())
+        write_text(self.folder / RUNS, "".join(json.dumps(line, sort_keys=True) + "\n" for line in kept))
+
+    def _write(self, name: str, columns: Iterable[str], rows: Mapping[Key, Rows]) -> None:
+        if name == KEYS and not any(rows.values()):
+            (self.folder / name).unlink(missing_ok=True)
+            return
+        lines = ((*key, *row) for key, some in rows.items() for row in some)
+        write_text(self.folder / name, to_table((*NAMES, *columns), lines))
+
+    @cached_property
+    def _scores(self) -> dict[Key, dict[tuple[str, ...], dict[str, str]]]:
+        columns, rows = self._read(SCORES, CELL)
+        names, found = columns[3:], {}
+        for key, some in rows.items():
+            found[key] = {
+                tuple(row[:3]): {name: text for name, text in zip(names, row[3:], strict=True) if text} for row in some
+            }
+        return found
+
+    @cached_property
+    def _metrics(self) -> dict[Key, Rows]:
+        return self._read(METRICS, METRIC_COLUMNS)[1]
+
+    @cached_property
+    def _keys(self) -> dict[Key, Rows]:
+        return self._read(KEYS, KeyCount._fields)[1] if (self.folder / KEYS).is_file() else {}
+
+    def _read(self, name: str, expected: tuple[str, ...]) -> tuple[list[str], dict[Key, Rows]]:
+        """Columns after the name of the run, which begin as expected, and the rows of each run."""
+        reader, rows = csv.reader(io.StringIO(self._text(name))), dict[Key, Rows]()
+        try:
+            columns = next(reader, [])
+            if columns[: len(expected) + 3] != [*NAMES, *expected]:
+                raise ValueError(f"expected columns {','.join((*NAMES, *expected))}")
+            for row in reader:
+                if len(row) != len(columns):
+                    raise ValueError(f"expected {len(columns)} columns")
+                rows.setdefault((row[0], row[1], int(row[2])), []).append(row[3:])
+        except (ValueError, csv.Error) as error:
+            raise self._bad(name, f"line {reader.line_num}: {error}") from None
+        return columns[3:], rows
+
+    def _text(self, name: str) -> str:
+        try:
+            return read_bytes(self.folder / name, LARGEST).decode()
+        except OSError as error:
+            raise self._bad(name, str(error.strerror)) from None
+        except UnicodeDecodeError:
+            raise self._bad(name, "expected UTF-8 text") from None
+
+    def _bad(self, name: str, said: str) -> StoreError:
+        path = readable(self.folder / name)
+        return StoreError(f"{path}: {one_line(said)}; restore it with git checkout -- {path}")
