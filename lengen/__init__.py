@@ -39,7 +39,9 @@ EXPORTS = {
     "lengen.data.datamodule": ("ArithmeticData",),
     "lengen.data.task_data": ("TaskData",),
     "lengen.decoding": ("verify", "write"),
-    "lengen.library": ("load",),
+    "lengen.library": ("LoadError", "load"),
+    "lengen.metrics": ("answer_match", "edit_distances", "exact_match"),
+    "lengen.metrics.counted": ("AnswerMatch", "Counted", "EditDistance", "ExactMatch"),
     "lengen.models": ("Transformer",),
     "lengen.training.build": ("build_model",),
     "lengen.training.module": ("SequenceModule",),
@@ -82,3 +84,7 @@ def __getattr__(name: str) -> Any:
         if part is not None:
             return part
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULE})

@@ -66,21 +66,22 @@ def calibrate_bias(
             f"size {rows}x{columns} is smaller than the attention, {m}x{n}: a bias is extended, never cropped; "
             f"ask for at least {m}x{n} or crop the attention first"
         )
-    bias = torch.full((heads, rows, columns), CLOSED, dtype=torch.float64, device=attention.device)
+    given, attention = attention, attention.cpu()  # float64 below, which some devices do not have
+    bias = torch.full((heads, rows, columns), CLOSED, dtype=torch.float64)
     for slope in _slopes(directions):
         ids, values = line_values(attention, slope, line)
         levels = drop_off(values, sigma)
-        wanted = _line_ids(rows, columns, slope, attention.device)
+        wanted = _line_ids(rows, columns, slope)
         if slope < 0:
             wanted = wanted - (columns - n)
         nearest = torch.searchsorted(ids, wanted).clamp(max=len(ids) - 1)
         bias = bias.maximum(levels[:, nearest].where(ids[nearest] == wanted, CLOSED))
     picked = (bias > CLOSED).flatten(1).any(dim=1)
-    return bias.where(picked[:, None, None], 0.0).to(attention.dtype)
+    return bias.where(picked[:, None, None], 0.0).to(given)
 
 
 def line_values(attention: Tensor, slope: int, line: Line = "mean") -> tuple[Tensor, Tensor]:
-    """Ids (L,) of the lines of one slope, ascending, and their values (heads, L) in float64 (step 2.1; Figure 3).
+    """On the CPU: ids (L,) of the lines of one slope, rising, and their float64 values (heads, L) (step 2.1; Figure 3).
 
     The id is the column at which the line crosses row 0, negative or beyond the matrix for lines that begin further
     down. The value is -inf where a line has no finite element. ``attention`` and errors as in `calibrate_bias`.
@@ -88,10 +89,11 @@ def line_values(attention: Tensor, slope: int, line: Line = "mean") -> tuple[Ten
     _check_attention(attention)
     if line not in ("mean", "sum"):
         raise CalibrationError(f"line value {line!r}: expected 'mean' or 'sum'")
+    attention = attention.cpu()
     heads, m, n = attention.shape
-    ids, number = torch.unique(_line_ids(m, n, slope, attention.device), return_inverse=True)
+    ids, number = torch.unique(_line_ids(m, n, slope), return_inverse=True)
     present = attention > CLOSED
-    zeros = torch.zeros(heads, len(ids), dtype=torch.float64, device=attention.device)
+    zeros = torch.zeros(heads, len(ids), dtype=torch.float64)
     values = zeros.index_add(1, number.flatten(), attention.double().where(present, 0.0).flatten(1))
     counts = zeros.index_add(1, number.flatten(), present.double().flatten(1))
     if line == "mean":
@@ -116,9 +118,9 @@ def drop_off(values: Tensor, sigma: float = 2.0) -> Tensor:
     return (values - values.amax(dim=-1, keepdim=True)).where(passes, CLOSED)
 
 
-def _line_ids(rows: int, columns: int, slope: int, device: torch.device) -> Tensor:
+def _line_ids(rows: int, columns: int, slope: int) -> Tensor:
     """(rows, columns) id of the line through each element."""
-    return torch.arange(columns, device=device) - slope * torch.arange(rows, device=device)[:, None]
+    return torch.arange(columns) - slope * torch.arange(rows)[:, None]
 
 
 def _slopes(directions: Iterable[tuple[int, int]]) -> set[int]:

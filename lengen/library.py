@@ -18,6 +18,8 @@ from lengen.config.spec import Spec, from_dict
 from lengen.data.task_data import TaskData
 from lengen.decoding import at_once, verify
 from lengen.inspection import problem
+from lengen.problems import operand_texts
+from lengen.training.build import WeightsError
 from lengen.training.build import load as build
 
 GROUP = "lengen.runs"
@@ -49,26 +51,29 @@ class Model:
     def __init__(self, found: Found) -> None:
         self.spec, self.weights, self.name = found
         self.data = TaskData(self.spec, seed=0)
-        self.module = build(self.spec, self.weights)
+        try:
+            self.module = build(self.spec, self.weights)
+        except WeightsError as error:
+            raise LoadError(str(error)) from None
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
 
-    def solve(self, operands: Sequence[int | str], task: str = "") -> dict[str, object]:
+    def solve(self, operands: Sequence[object], task: str = "") -> dict[str, object]:
         """What `lengen.inspection.problem.solve` returns: prompt, output, answer, read, correct.
 
         ``task`` names an auxiliary task. Raises `OperandError` or `SettingError` for operands it cannot take.
         """
-        return problem.answer(self.data, self.module, [str(operand) for operand in operands], task)
+        return problem.answer(self.data, self.module, operand_texts(operands), task)
 
     @torch.no_grad()
-    def attention(self, operands: Sequence[int | str]) -> dict[str, np.ndarray]:
+    def attention(self, operands: Sequence[object]) -> dict[str, np.ndarray]:
         """Softmax weights while it reads one problem and its true response.
 
         "self" (layers, heads, T, T) and, beside an encoder, "cross" (layers, heads, T, S); "target" (T,) and "source"
         (S,): the tokens. Row t predicts the token after token t, or in an encoder-only model token t itself.
         """
-        batch = self.data.writer.write(self.data.task.parse([str(operand) for operand in operands]))
+        batch = self.data.writer.write(self.data.task.parse(operand_texts(operands)))
         layers = self.module.attention(batch)
         found = {name: np.stack([layer[name][0].float().numpy() for layer in layers]) for name in layers[0]}
         tokens = {"target": batch.tokens[0, :-1] if self.module.writes_in_order else batch.tokens[0]}
@@ -93,16 +98,18 @@ def load(source: str | Path | Spec, weights: str | Path | None = None) -> Model:
     """The model of a run: of its name, of its folder, or of a specification with a file of weights.
 
     A name such as ``coupling/fig1/coupling-scratchpad`` stands for the newest finished run of the declared setting. A
-    specification that constructs its weights needs none. Raises `LoadError` where there is nothing to load.
+    specification that constructs its weights needs none. Raises `LoadError` if there is nothing to load.
     """
+    if not isinstance(source, Spec | str | Path):
+        raise LoadError(f"load({source!r:.80}): expected the name of an experiment, the folder of a run, or a Spec")
     if isinstance(source, Spec):
         if weights is None and not source.constructed:
             raise LoadError("load(spec) of a model that is trained needs its weights: load(spec, 'model.safetensors')")
         return Model(Found(source, None if weights is None else Path(weights), str(weights or "constructed")))
     if (Path(source) / RUN).is_file():
         return Model(_in_folder(Path(source)))
-    if isinstance(source, Path):
-        raise LoadError(f"{source}: expected the folder of a finished run, which holds {RUN}")
+    if isinstance(source, Path) or not source or Path(source).is_absolute() or Path(source).exists():
+        raise LoadError(f"'{source}': expected the folder of a finished run, which holds {RUN}")
     return Model(_named(source))
 
 
@@ -110,7 +117,12 @@ def _in_folder(folder: Path) -> Found:
     weights = folder / WEIGHTS
     if not weights.is_file():
         raise LoadError(f"{folder} has no {WEIGHTS}: its run was kept without weights; load another, or run it again")
-    return Found(from_dict(json.loads((folder / RUN).read_text())["spec"]), weights, str(folder))
+    try:
+        spec: Spec = from_dict(json.loads((folder / RUN).read_text(encoding="utf-8"))["spec"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
+        raise LoadError(f"{folder / RUN}: expected the record of a run with its specification ({reason})") from None
+    return Found(spec, weights, str(folder))
 
 
 def _named(name: str) -> Found:
@@ -127,4 +139,4 @@ def _named(name: str) -> Found:
             return find(name)
         except ValueError as error:  # the run may be another package's
             errors.append(error)
-    raise errors[0]
+    raise LoadError(f"'{name}' is no folder of a run, and names none: {errors[0]}") from errors[0]

@@ -68,7 +68,7 @@ def mean_attention(
     for part in problems.parts():
         batch = data.writer.write(part).to(model.device)
         for name, weights in sides(batch, model.attention(batch, softmax)[-1]).items():
-            summed = weights.double().sum(dim=0).cpu()
+            summed = weights.cpu().double().sum(dim=0)  # some devices have no float64
             total[name] = total[name] + summed if name in total else summed
     mean = {name: value / len(problems.lengths) for name, value in total.items()}
     above = torch.ones(mean["self"].shape[1:], dtype=torch.bool).triu(1)

@@ -12,6 +12,7 @@ from lengen.callbacks.scoring import score_cell, score_sampled
 from lengen.data.reading import can_run_free
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
+from lengen.problems import cells, whole
 from lengen.progress import Progress
 from lengen.randomness import generator
 from lengen.records import Grid, RecordError
@@ -45,9 +46,9 @@ class AccuracyGrid(Measurement):
         folder: Path | None = None,
     ) -> None:
         super().__init__()
-        self.cells = [(length, count) for length in lengths for count in counts]
+        self.cells = cells(lengths, counts)
         self.grid = Grid(("length", "count") if len(counts) > 1 else ("length",))
-        self.examples = examples
+        self.examples = whole("examples", examples)
         self.free_running = free_running
         self.sampled = sampled
         self.partial = None if folder is None else Path(folder) / PARTIAL

@@ -15,6 +15,8 @@ from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
+from lengen.problems import cells as checked
+from lengen.problems import whole
 from lengen.progress import Progress
 from lengen.records import AttentionMap, ExampleMap, KeyCount, in_steps
 
@@ -45,8 +47,8 @@ class AttentionMaps(Measurement):
 
     def __init__(self, cells: Sequence[tuple[int, int]], examples: int = 1000) -> None:
         super().__init__()
-        self.cells = cells
-        self.examples = examples
+        self.cells = [cell for pair in cells for cell in checked([pair[0]], [pair[1]])]
+        self.examples = whole("examples", examples)
         self.map: AttentionMap | None = None
         self.key_counts: list[KeyCount] = []
 

@@ -7,6 +7,7 @@ import numpy as np
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
+from lengen.problems import operand_texts
 
 
 class Probes(Measurement):
@@ -17,13 +18,13 @@ class Probes(Measurement):
     in an encoder-only model token t itself.
     """
 
-    def __init__(self, problems: Sequence[Sequence[str]]) -> None:
+    def __init__(self, problems: Sequence[Sequence[object]]) -> None:
         super().__init__()
-        self.problems = problems
+        self.problems = [operand_texts(operands) for operands in problems]
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         for number, operands in enumerate(self.problems):
-            batch = data.writer.write(data.task.parse(list(operands)))
+            batch = data.writer.write(data.task.parse(operands))
             for name, weights in model.attention(batch.to(model.device))[-1].items():
                 self.arrays[f"probe{number}.{name}"] = weights[0].float().cpu().numpy().astype(np.float16)
             sides = {"target": batch.tokens[0, :-1] if model.writes_in_order else batch.tokens[0]}

@@ -13,6 +13,7 @@ from lengen.config.part import SettingError
 from lengen.config.spec import Spec, from_dict
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.task_data import TaskData
+from lengen.problems import OperandError, operand_texts
 from lengen.tasks import Problems
 
 Item = TypeVar("Item")
@@ -60,9 +61,9 @@ class ArithmeticData(LightningDataModule):
         drawn = [self.test(*cell, self.spec.test.examples) for cell in self.cells]
         return [DataLoader(_Listed([problems]), batch_size=None) for problems in drawn]
 
-    def prompts(self, rows: Sequence[Sequence[str]]) -> DataLoader[Problems]:
+    def prompts(self, rows: Sequence[Sequence[object]]) -> DataLoader[Problems]:
         """Problems by their operands, such as ``[["57", "48"]]``, for `Trainer.predict`; raises `OperandError`."""
-        return DataLoader(_Listed([self.task.parse(list(row)) for row in rows]), batch_size=None)
+        return DataLoader(_Listed([self.task.parse(operand_texts(row)) for row in _rows(rows)]), batch_size=None)
 
     def segment(self) -> int:
         """Steps between two evaluations."""
@@ -79,6 +80,12 @@ class ArithmeticData(LightningDataModule):
     def test(self, length: int, count: int, examples: int) -> Problems:
         """Test problems of one cell; the same for every model and every seed of a task."""
         return self.data.test(length, count, examples)
+
+
+def _rows(rows: Sequence[Sequence[object]]) -> Sequence[Sequence[object]]:
+    if isinstance(rows, str | bytes):
+        raise OperandError(f"problems are the one text {rows!r}: expected a list of lists, [['12', '34'], ['5', '6']]")
+    return rows
 
 
 def data_of(trainer: Trainer) -> TaskData:
@@ -141,7 +148,7 @@ class TrainingBatches(IterableDataset[TrainBatch]):
     def _range(self, trainer: Trainer) -> tuple[int, int]:
         """Numbers of the batches of the next epoch, among those of one process."""
         taken = trainer.fit_loop.epoch_loop.batch_progress.total.completed
-        if trainer.overfit_batches:
+        if trainer.overfit_batches:  # type: ignore[attr-defined]
             return 0, self._segment
         if not trainer.lightning_module.automatic_optimization:  # it may step more often than it takes batches, or less
             return taken, taken + self._segment

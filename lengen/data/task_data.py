@@ -2,13 +2,14 @@
 
 from lengen.config import tasks as parts
 from lengen.config.model import EncoderDecoder
-from lengen.config.part import SettingError
+from lengen.config.part import LONGEST, SettingError
 from lengen.config.sections import VALIDATION
 from lengen.config.spec import Spec, check
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.random_spaces import Spaces
 from lengen.data.training_batches import Stream
 from lengen.data.writer import Writer
+from lengen.problems import whole
 from lengen.randomness import generator
 from lengen.tasks import Problems, Task
 
@@ -77,6 +78,11 @@ class TaskData:
         return self.task.validation(VALIDATION, generator("validation", self.seed))
 
     def test(self, length: int, count: int, examples: int) -> Problems:
-        """Test problems of one cell; the same for every model and every seed of a task."""
+        """Test problems of one cell; the same for every model and every seed of a task.
+
+        Raises `OperandError` for a length, a count or a number of examples that no cell has.
+        """
+        length, count = whole("length", length, LONGEST), whole("count", count, LONGEST)
+        examples = whole("examples", examples)
         stream = generator(f"test {self.spec.data.task.name}", length, count)
         return self.task.test(examples, length, count, stream)

@@ -7,7 +7,7 @@ the first end that the model writes, so an early or a missing end makes a right 
 from typing import TYPE_CHECKING
 
 from lengen.metrics.exact_match import widen
-from lengen.metrics.metric import Metric, Responses
+from lengen.metrics.metric import Metric, Responses, check_responses
 from lengen.vocab import END
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def answer_token(written: "Tensor", reference: "Tensor") -> "Tensor":
         written: (B, R) token ids, padded on the right.
         reference: (B, S) token ids with one end each; R and S may differ.
     """
+    check_responses(written, reference)
     place = (reference == END).int().argmax(dim=1, keepdim=True) - 1
     found = widen(written, max(written.shape[1], reference.shape[1]))
     return (found.gather(1, place) == reference.gather(1, place))[:, 0]

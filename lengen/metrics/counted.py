@@ -1,5 +1,7 @@
 """Any metric of ours as a torchmetrics class: its counts are the state, summed over batches and devices."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 from torchmetrics import Metric as TorchMetric
@@ -8,7 +10,7 @@ from lengen.formats.base import Written
 from lengen.metrics.answer_match import ANSWER_MATCH
 from lengen.metrics.edit_distance import EDIT_DISTANCE
 from lengen.metrics.exact_match import EXACT_MATCH
-from lengen.metrics.metric import Metric, Responses
+from lengen.metrics.metric import Metric, Responses, check_responses
 from lengen.vocab import PAD, Vocab
 
 
@@ -19,20 +21,27 @@ class Counted(TorchMetric):
         metric: one of `lengen.metrics.METRICS`, or one of your own.
         format: how responses are written, for metrics that ask for their parts.
         vocab: the symbols they are written with.
+        **kwargs: options of every `torchmetrics.Metric`, such as ``dist_sync_on_step``.
     """
 
     full_state_update = False
+    is_differentiable = False
+    plot_lower_bound = 0.0
     counted: Tensor
     per: Tensor
 
-    def __init__(self, metric: Metric, format: Written | None = None, vocab: Vocab | None = None) -> None:
-        super().__init__()
+    def __init__(
+        self, metric: Metric, format: Written | None = None, vocab: Vocab | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
         self.metric, self.format, self.vocab = metric, format, vocab
         for state in ("counted", "per"):
-            self.add_state(state, torch.tensor(0.0, dtype=torch.float64), dist_reduce_fx="sum")
+            # Whole numbers are exact at any size, and some devices have no float64.
+            self.add_state(state, torch.tensor(0, dtype=torch.int64), dist_reduce_fx="sum")
 
     def update(self, written: Tensor, reference: Tensor) -> None:
         """Count a batch; see `Responses` for shapes. Raises `ValueError` for responses that the metric is not for."""
+        check_responses(written, reference)
         always = {"n": len(reference), "reference_tokens": int((reference != PAD).sum())}
         counts = always | dict(self.metric.counts(Responses(written, reference, self.format, self.vocab)))
         if self.metric.numerator not in counts or self.metric.denominator not in counts:
@@ -40,29 +49,42 @@ class Counted(TorchMetric):
                 f"{self.metric.name}: nothing of it is counted of these responses; expected the format and vocabulary "
                 "of responses that it is for, as in Counted(metric, format, vocab)"
             )
-        self.counted += counts[self.metric.numerator]
-        self.per += counts[self.metric.denominator]
+        self.counted += whole(self.metric, counts[self.metric.numerator])
+        self.per += whole(self.metric, counts[self.metric.denominator])
 
     def compute(self) -> Tensor:
         return (self.counted / self.per).float()
+
+    def plot(self, val: Any = None, ax: Any = None) -> Any:
+        """Figure and axis with the value, or with several values, as torchmetrics draws them."""
+        return self._plot(val, ax)
+
+
+def whole(metric: Metric, count: float) -> int:
+    """A count as a whole number; raises `ValueError` for a part of one."""
+    if int(count) != count:
+        raise ValueError(f"{metric.name}: counted {count}: expected whole numbers, so that sums are exact")
+    return int(count)
 
 
 class ExactMatch(Counted):
     """Share of responses that are right as a whole."""
 
     higher_is_better = EXACT_MATCH.higher_is_better
+    plot_upper_bound = 1.0
 
-    def __init__(self) -> None:
-        super().__init__(EXACT_MATCH)
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(EXACT_MATCH, **kwargs)
 
 
 class AnswerMatch(Counted):
     """Share of responses whose final answer is right."""
 
     higher_is_better = ANSWER_MATCH.higher_is_better
+    plot_upper_bound = 1.0
 
-    def __init__(self, format: Written, vocab: Vocab) -> None:
-        super().__init__(ANSWER_MATCH, format, vocab)
+    def __init__(self, format: Written, vocab: Vocab, **kwargs: Any) -> None:
+        super().__init__(ANSWER_MATCH, format, vocab, **kwargs)
 
 
 class EditDistance(Counted):
@@ -70,5 +92,5 @@ class EditDistance(Counted):
 
     higher_is_better = EDIT_DISTANCE.higher_is_better
 
-    def __init__(self) -> None:
-        super().__init__(EDIT_DISTANCE)
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(EDIT_DISTANCE, **kwargs)

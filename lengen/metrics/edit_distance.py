@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from lengen.metrics.exact_match import exact_match
-from lengen.metrics.metric import Metric, Responses
+from lengen.metrics.metric import Metric, Responses, check_responses
 from lengen.vocab import PAD
 
 if TYPE_CHECKING:
@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 def edit_distances(written: "Tensor", reference: "Tensor") -> "Tensor":
     """(B,) insertions, deletions and substitutions that turn each written response into its reference.
 
-    Padding does not count. Exact, where torchmetrics 1.9's own edit distance is a beam search of width 25 that is
-    wrong for longer sequences.
+    Padding on the right does not count; inside a response it is a token that the model wrote. Exact, where torchmetrics
+    1.9's own edit distance is a beam search of width 25 that is wrong for longer sequences.
 
     >>> import torch
     >>> edit_distances(torch.tensor([[5, 6, 7, 1]]), torch.tensor([[5, 7, 1, 0]])).tolist()
     [1]
     """
+    check_responses(written, reference)
     from rapidfuzz.distance import Levenshtein  # what only reads metrics by name needs none
 
     pairs = zip(_rows(written), _rows(reference), strict=True)
@@ -27,7 +28,12 @@ def edit_distances(written: "Tensor", reference: "Tensor") -> "Tensor":
 
 
 def _rows(tokens: "Tensor") -> list[list[int]]:
-    return [[token for token in row if token != PAD] for row in tokens.tolist()]
+    """Token ids of each row without the padding on its right."""
+    rows = tokens.tolist()
+    for row in rows:
+        while row and row[-1] == PAD:
+            row.pop()
+    return rows
 
 
 def _counts(responses: Responses) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from lengen.metrics.metric import Metric, Responses
+from lengen.metrics.metric import Metric, Responses, check_responses
 from lengen.vocab import PAD
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ def exact_match(written: "Tensor", reference: "Tensor") -> "Tensor":
         written: (B, R) token ids, padded on the right.
         reference: (B, S) token ids, padded on the right; R and S may differ.
     """
+    check_responses(written, reference)
     size = max(written.shape[1], reference.shape[1])
     return (widen(written, size) == widen(reference, size)).all(dim=1)
 

@@ -28,6 +28,23 @@ class Responses(NamedTuple):
     """The symbols they are written with."""
 
 
+def check_responses(written: object, reference: object) -> None:
+    """Raise `ValueError` unless both are token ids of equally many responses."""
+    for name, given in (("written", written), ("reference", reference)):
+        if getattr(given, "ndim", None) != 2 or not hasattr(given, "is_floating_point"):
+            shape = tuple(given.shape) if hasattr(given, "shape") else repr(given)[:60]
+            raise ValueError(
+                f"{name} responses are {type(given).__name__} {shape}: expected a tensor (B, R) of token ids, padded "
+                "on the right; TaskData.vocab.encode makes them of text"
+            )
+        if given.is_floating_point():
+            raise ValueError(f"{name} responses are {given.dtype}: expected token ids, not logits or probabilities")  # type: ignore[attr-defined]
+    if len(written) != len(reference):  # type: ignore[arg-type]
+        raise ValueError(
+            f"{len(written)} written responses beside {len(reference)} of reference: expected as many"  # type: ignore[arg-type]
+        )
+
+
 @dataclass(frozen=True)
 class Metric:
     """A rate over examples or tokens: ``numerator`` per ``denominator``, both names of counts."""

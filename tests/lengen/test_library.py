@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from safetensors.torch import save_model
 
 import lengen
@@ -19,6 +20,7 @@ from lengen.config import Addition, Coupled, DataSpec, Linear, ModelSpec, Spec, 
 from lengen.config.spec import change
 from lengen.data.task_data import TaskData
 from lengen.decoding import verify
+from lengen.problems import OperandError, operand_texts
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = Spec(
@@ -157,3 +159,72 @@ def test_lines_give_what_stands_beside_them(installed, page, title):
     assert repr(eval(solved, known)) == solved.partition("#")[2].strip()
     assert repr(eval(shape, known)) == shape.partition("#")[2].partition(":")[0].strip()
     assert repr(eval(accuracy, known)) == accuracy.partition("#")[2].partition(",")[0].strip()
+
+
+# ------------------------------------------------------------------ senseless numbers and texts
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"length": 0},
+        {"length": -1},
+        {"length": 3.0},
+        {"length": "3"},
+        {"length": 10**9},
+        {"length": 2, "examples": 0},
+        {"length": 2, "examples": -1},
+        {"length": 2, "examples": 2.0},
+        {"length": 2, "count": 0},
+    ],
+)
+def test_senseless_numbers_are_refused_wherever_they_are_given(arguments):
+    data = TaskData(SPEC, 0)
+    given = {"length": 2, "count": 2, "examples": 5} | arguments
+    with pytest.raises(OperandError, match="expected"):
+        data.test(**given)
+    with pytest.raises(OperandError, match="expected"):
+        lengen.AccuracyGrid((given["length"],), (given["count"],), given["examples"])
+    with pytest.raises(OperandError, match="expected"):
+        lengen.AttentionMaps([(given["length"], given["count"])], given["examples"])
+    with pytest.raises(OperandError, match="expected"):
+        lengen.EditDistanceCurve((given["length"],), given["count"], given["examples"])
+
+
+@pytest.mark.parametrize("given", ["57", b"57", [5.0, 4], [None], 57, [[5]], [10**5000]])
+def test_operands_that_are_no_list_of_numbers(tmp_path, given):
+    model = lengen.load(stored(tmp_path / "run"))
+    for use in (model.solve, model.attention, lambda operands: model.data.task.parse(operand_texts(operands))):
+        with pytest.raises(OperandError, match="expected"):
+            use(given)
+    with pytest.raises(OperandError, match="expected"):
+        lengen.Probes([given])
+    with pytest.raises(OperandError, match="expected"):
+        lengen.ArithmeticData(SPEC).prompts(["12+34="])
+
+
+def test_whatever_stands_for_a_whole_number_is_an_operand(tmp_path):
+    model = lengen.load(stored(tmp_path / "run"))
+    same = [model.solve([57, 48]), model.solve(["57", np.int64(48)]), model.solve([torch.tensor(57), np.uint8(48)])]
+    assert same[0] == same[1] == same[2] == model.solve(torch.tensor([57, 48]))
+
+
+@pytest.mark.parametrize("source", ["/tmp", "x.ckpt", "gpt2", "", "no/such/run", "..", 7, None, Path("x.ckpt")])
+def test_nothing_to_load_is_a_load_error(source):
+    with pytest.raises(library.LoadError):
+        lengen.load(source)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"spec": 1}', '{"spec": {}}'])
+def test_damaged_folders_are_load_errors(tmp_path, content):
+    folder = stored(tmp_path / "run")
+    (folder / "run.json").write_text(content)
+    with pytest.raises(library.LoadError, match=r"expected the record of a run"):
+        lengen.load(folder)
+
+
+def test_damaged_weights_are_a_load_error(tmp_path):
+    folder = stored(tmp_path / "run")
+    (folder / "model.safetensors").write_bytes(b"none")
+    with pytest.raises(library.LoadError, match="does not hold the weights"):
+        lengen.load(folder)

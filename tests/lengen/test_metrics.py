@@ -112,11 +112,11 @@ SCRATCHPAD = Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_
 VOCAB = Vocab(SCRATCHPAD.symbols)
 
 
-def test_padding_that_a_model_writes_counts_for_nothing_but_keeps_an_answer_wrong():
+def test_padding_that_a_model_writes_is_an_edit_and_keeps_an_answer_wrong():
     """Only a model that has learned nothing writes it, in the middle of a text."""
     true = VOCAB.encode("00>21$")[None]
     wrong = torch.cat([true[:, :4], torch.tensor([[PAD]]), true[:, 4:]], dim=1)
-    assert edit_distances(wrong, true).tolist() == [0]
+    assert edit_distances(wrong, true).tolist() == [1]
     assert exact_match(wrong, true).tolist() == answer_match(SCRATCHPAD, VOCAB, wrong, true).tolist() == [False]
     assert answer_match(SCRATCHPAD, VOCAB, wrong, VOCAB.encode("00>2$")[None]).tolist() == [False]
 
@@ -190,3 +190,49 @@ def test_a_metric_that_is_not_for_these_responses_says_so():
         with pytest.raises(ValueError, match="answer_token: nothing of it is counted of these responses") as caught:
             metric.update(padded([[1]]), padded([[1]]))
         assert "\n" not in str(caught.value)
+
+
+# ------------------------------------------------------------------ in a stranger's script
+
+
+def test_every_function_refuses_what_are_no_responses_in_a_sentence():
+    ids = torch.ones(2, 3, dtype=torch.long)
+    wrong = [torch.ones(1, 3, dtype=torch.long), torch.ones(2, 3), ids[0], ["46", "46"], "46", None]
+    for function in (exact_match, edit_distances, answer_token, ExactMatch().update, EditDistance().update):
+        for other in wrong:
+            for pair in ((other, ids), (ids, other)):
+                with pytest.raises(ValueError, match=r"expected"):
+                    function(*pair)
+
+
+def test_padding_inside_a_response_is_an_edit():
+    inside, right = torch.tensor([[5, 0, 6], [0, 5, 6]]), torch.tensor([[5, 6, 0], [5, 6, 0]])
+    assert edit_distances(inside, right).tolist() == [1, 1] and not exact_match(inside, right).any()
+    nothing = torch.zeros(2, 0, dtype=torch.long)
+    assert edit_distances(nothing, right).tolist() == [2, 2]
+
+
+@given(batches)
+def test_no_edits_are_exact_matches(pairs):
+    written, reference = padded([[*a, 0, 1] for a, _ in pairs]), padded([b for _, b in pairs])
+    for one, two in ((written, reference), (written, written), (reference, reference)):
+        assert ((edit_distances(one, two) == 0) == exact_match(one, two)).all()
+
+
+@pytest.mark.parametrize("kind", [ExactMatch, EditDistance, lambda **o: Counted(METRICS["exact"], **o)])
+def test_classes_have_what_users_of_torchmetrics_look_for(kind):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    metric = kind(dist_sync_on_step=True, sync_on_compute=False)
+    metric.update(padded([[1], [2]]), padded([[1], [3]]))
+    assert metric.is_differentiable is False and metric.plot_lower_bound == 0.0
+    figure, _ = metric.plot()
+    assert figure is not None
+    assert all(not value.is_floating_point() for value in metric.metric_state.values())
+
+
+def test_parts_of_a_count_are_refused():
+    half = Metric("half", "half", lambda responses: {"halves": 0.5}, "halves")
+    with pytest.raises(ValueError, match="expected whole numbers"):
+        Counted(half).update(padded([[1]]), padded([[1]]))
