@@ -5,7 +5,9 @@ commands that put a problem to a model stand in `reproduce.commands.problem`.
 """
 
 import argparse
+import csv
 import fnmatch
+import io
 import itertools
 import json
 import sys
@@ -15,8 +17,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from lengen.config.experiment import Experiment
 from lengen.records import Run
-from reproduce.comparison.rows import CHECKED
-from reproduce.comparison.stored import stored
+from reproduce.comparison.distance import CHECKED
+from reproduce.comparison.recorded import recorded
 from reproduce.output import listing, terminal
 from reproduce.output.markdown import table
 from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
@@ -26,13 +28,16 @@ from reproduce.store.locations import results_root, stores
 from reproduce.store.provenance import checkout
 from reproduce.store.store import Store, StoreError
 
+MOST = 8
+"""Seeds that are promoted unless others are named; settings are tried on those beyond."""
+
 if TYPE_CHECKING:
-    from reproduce.comparison.compare import Row
+    from reproduce.comparison.compare import Comparison
     from reproduce.output.description import Entry
 
 
 def list_command(options: argparse.Namespace) -> int:
-    """Papers; of a paper its figures; of a figure its variants. Reads no records."""
+    """Papers; of a paper its figures; of a figure its variants. Reads the committed tables, no records."""
     selector = options.selector or "*"
     chosen = CATALOGUE.select(selector)
     names = list(dict.fromkeys(item.paper for item in chosen))
@@ -41,32 +46,25 @@ def list_command(options: argparse.Namespace) -> int:
     if "/" in selector.strip("/"):
         terminal.show(listing.variants(chosen, held))
         return 0
-    rows = {name: stored(name, where) for name in names}
+    known = {name: recorded(name, where[0].path.parent) for name in names}
     if options.selector is None:
         papers = [CATALOGUE.paper(name) for name in names]
-        terminal.show(listing.papers(papers, list(held.values()), rows, usable_cores()), "", listing.LEGEND)
+        terminal.show(listing.papers(papers, list(held.values()), known, usable_cores()), "", listing.LEGEND)
         return 0
-    from reproduce.output.claims_table import score_cards
+    from reproduce.comparison.statements import naming, statements
 
     for number, name in enumerate(names):
+        said = statements(name)
         groups = listing.groups(name)
-        resting = {figure: _resting_on(name, rows[name], CATALOGUE.behind(figure)) for figure in groups}
+        resting = {
+            figure: known[name].counts([one.id for one in naming(said, CATALOGUE.behind(figure))]) for figure in groups
+        }
         found = listing.figures(groups, CATALOGUE.figures(name), list(held.values()), resting)
         terminal.show(*[""] * bool(number), CATALOGUE.paper(name).title, "")
-        if rows[name]:
-            terminal.show(score_cards({"": rows[name]}), "")
+        if known[name].answers:
+            terminal.show(listing.answered(known[name].counts()), "")
         terminal.show(found)
     return 0
-
-
-def _resting_on(paper: str, rows: "Sequence[Row]", experiments: Sequence[Experiment]) -> "list[Row]":
-    """Of the rows of a paper those of claims and numbers that name one of these experiments."""
-    from reproduce.comparison.published import load
-
-    if not rows:  # a paper that publishes nothing has none
-        return []
-    ids = load(CATALOGUE.paper(paper).published).naming(experiments)
-    return [row for row in rows if row.id in ids]
 
 
 def show_command(options: argparse.Namespace) -> int:
@@ -89,30 +87,25 @@ def show_command(options: argparse.Namespace) -> int:
 
 
 def _naming(paper: str) -> "Callable[[Experiment], list[Entry]]":
-    """A function of an experiment: the published numbers and claims that name it, with their last verdicts."""
-    from reproduce.comparison.numbers import Setting
-    from reproduce.comparison.published import load
-    from reproduce.comparison.rows import NOT_RUN
-    from reproduce.comparison.score_card import decisive
+    """A function of an experiment: the published values and statements that name it, with their last answers."""
+    from reproduce.comparison.lines import span
+    from reproduce.comparison.statements import naming, statements
+    from reproduce.comparison.values import values
     from reproduce.output.description import Entry
 
-    path = CATALOGUE.paper(paper).published
-    if not path.exists():
-        return lambda experiment: []
-    published, rows = load(path), stored(paper, stores())
-    numbers = sorted((row for row in rows if row.kind == "number"), key=lambda row: row.verdict != NOT_RUN)
-    verdicts = {row.id: row.verdict for row in numbers} | {name: row.verdict for name, row in decisive(rows).items()}
+    answers = recorded(paper, stores()[0].path.parent).answers
+    said, printed = statements(paper), values(paper)
 
     def entries(experiment: Experiment) -> "list[Entry]":
-        found: list[tuple[str, str]] = []
-        for number in published.numbers:
-            if not isinstance(number, Setting) and any(fnmatch.fnmatchcase(experiment.name, p) for p in number.names):
-                said = "" if number.value is None else f" ({number.relation} {number.value})"
-                found.append((number.id, f"{number.statement}{said}, {number.place}"))
-        for claim in published.claims:
-            if experiment.name in claim.names:
-                found.append((claim.id, f"claim: {claim.statement}, {claim.place}"))
-        return [Entry(name, verdicts.get(name, ""), sentence) for name, sentence in found]
+        found = [
+            Entry(
+                value.id, "", f"{value.words}, {span(value.lengths)}: {value.relation} {value.published:g} {value.unit}"
+            )
+            for value in printed
+            if experiment.name in value.experiments
+        ]
+        named = naming(said, [experiment])
+        return found + [Entry(one.id, answers.get(one.id, ""), f"{one.words}, {one.place}") for one in named]
 
     return entries
 
@@ -146,54 +139,65 @@ def figures_command(options: argparse.Namespace) -> int:
 
 
 def compare_command(options: argparse.Namespace) -> int:
-    """Write comparison.csv and comparison.md and print the comparison.
+    """Write comparison.md and print the comparison: published values beside ours, then the main statements.
 
-    JSON and CSV hold the rows of all papers at once: of each paper yours, or the reference's without any.
-    Runs made with ``--set`` are listed below it where asked for; they are in no file and decide no verdict.
+    CSV holds the published values of all papers, JSON those and the statements. Runs made with ``--set`` are listed
+    below it where asked for; they are in no file and decide nothing.
     """
     if options.with_overrides and options.format in ("csv", "json"):
         raise SelectorError(
-            f"--with-overrides --format {options.format}: what was made with --set is listed apart from the judged "
-            "rows; choose --format table or md"
+            f"--with-overrides --format {options.format}: what was made with --set is listed apart from what is "
+            "compared; choose --format table or md"
         )
     selector = options.selector or "*"
     chosen = CATALOGUE.behind(selector)
     papers = list(dict.fromkeys(item.paper for item in chosen))
     for_programs = options.format in ("csv", "json")
-    found: dict[str, list[Row]] = {}
-    for paper in papers:
+    found: list[Comparison] = []
+    for number, paper in enumerate(papers):
         items = [item for item in chosen if item.paper == paper]
         reference, yours, written = write_comparison(paper, _with_runs(paper))
         if "/" in selector.strip("/"):
-            reference, yours = (_resting_on(paper, rows, items) for rows in (reference, yours))
+            reference, yours = reference.of(items), yours.of(items) if yours else None
         if for_programs:  # all papers are one table
-            found[paper] = yours or reference
+            found.append(yours or reference)
         else:
-            print_comparison(paper, reference, yours, options.format)
+            print("\n" * bool(number), end="")
+            print_comparison(reference, yours, options.format)
         if options.format == "table" and written:
-            print(f"what is open, why, and what would decide it:\n{readable(written[-1])}")
+            print(f"every comparison, with quotes and reasons:\n{readable(written[-1])}")
         if options.with_overrides:
             print_beside(_beside(paper, items), options.format)
     if for_programs:
-        from reproduce.comparison import compare
-
-        print(compare.of_papers(found, options.format), end="")
+        print(for_program(found, options.format), end="")
     return _check_history(papers, sys.stderr if for_programs else sys.stdout) if options.check_history else 0
 
 
-def _check_history(papers: Sequence[str], output: TextIO) -> int:
-    """Hold what the committed runs recorded of their claims against git; 1 where one of them says otherwise."""
-    from reproduce.comparison.frozen import contradicted
+def for_program(found: "Sequence[Comparison]", form: str) -> str:
+    """The published values of several papers as CSV; as JSON with the statements."""
+    from reproduce.comparison import lines, pages
 
-    repository = checkout()
-    if repository is None:
-        raise StoreError("--check-history needs a git checkout of this repository: clone it, and run the command there")
+    values = lines.to_csv(line for one in found for line in one.lines)
+    if form == "csv":
+        return values
+    tables = {"published": values, "statements": pages.statements_csv(found)}
+    read = {name: list(csv.DictReader(io.StringIO(text))) for name, text in tables.items()}
+    return json.dumps(read, indent=1, ensure_ascii=False) + "\n"
+
+
+def _check_history(papers: Sequence[str], output: TextIO) -> int:
+    """Hold what the committed runs recorded of statements against git: 1 if one stands otherwise, 3 if some cannot be
+    looked up, as in a shallow clone or an unpacked archive."""
+    from reproduce.comparison.history import AS_NOW, CODES, OTHERWISE, UNKNOWN, history
+
     runs = [run for paper in papers for run in stores()[0].headers(paper)]
-    told = [sentence for run in runs for sentence in contradicted(run, repository)]
-    recorded = sum("claims" in run.info for run in runs)
-    told.append(f"{recorded} of {len(runs)} runs recorded their claims; {len(told)} stood otherwise")
+    counts, told = history(runs, checkout())
+    told.append(f"{counts.total()} of {len(runs)} runs recorded what they are for: "
+                + ", ".join(f"{counts[word]} {word}" for word in (AS_NOW, OTHERWISE, UNKNOWN)))  # fmt: skip
+    if counts[UNKNOWN]:
+        told.append("fetch the whole history (git fetch --unshallow) to look the others up")
     print("\n".join(told), file=output)
-    return 1 if len(told) > 1 else 0
+    return CODES[next((word for word in (OTHERWISE, UNKNOWN) if counts[word]), AS_NOW)]
 
 
 def _beside(paper: str, chosen: Sequence[Experiment]) -> list[tuple[str, ...]]:
@@ -214,51 +218,37 @@ def _beside(paper: str, chosen: Sequence[Experiment]) -> list[tuple[str, ...]]:
     return rows
 
 
-def write_comparison(paper: str, where: Sequence[Store]) -> tuple[list["Row"], list["Row"], list[Path]]:
-    """Rows of the reference store, rows of the local one (none where it is not in ``where``), files written."""
+def write_comparison(paper: str, where: Sequence[Store]) -> "tuple[Comparison, Comparison | None, list[Path]]":
+    """The comparison of the reference store, of the local one (None where it is not in ``where``), files written."""
     from reproduce.comparison import compare
 
     (reference, *others), paths = compare.save(paper, where)
-    return reference, others[0] if others else [], paths
+    return reference, others[0] if others else None, paths
 
 
-def print_comparison(paper: str, reference: Sequence["Row"], yours: Sequence["Row"], form: str) -> None:
-    """Published, reference and yours side by side, as a table or as a page of Markdown."""
-    from reproduce.comparison import compare
-
+def print_comparison(reference: "Comparison", yours: "Comparison | None", form: str) -> None:
+    """Published beside ours and the statements, as a table or as a page of Markdown."""
     if form == "table":
-        from reproduce.comparison.lines import lines
-        from reproduce.output.claims_table import comparison, published, score_cards
+        from reproduce.output.comparison_table import whole
 
-        cards = score_cards(_by_owner(reference, yours))
-        if found := [line for line in lines(paper, stores()) if line.compared]:
-            terminal.show(*published(found))
-        terminal.show(*comparison(reference, yours), "", cards)
+        terminal.show(CATALOGUE.paper(reference.paper).title, "", *whole(reference, yours))
     else:
-        print(compare.to_markdown(paper, reference, yours, CATALOGUE.deviations(paper)), end="")
+        from reproduce.comparison.pages import page
+
+        print(page(yours or reference), end="")
 
 
-def _by_owner(reference: Sequence["Row"], yours: Sequence["Row"]) -> dict[str, Sequence["Row"]]:
-    """Rows under the name of whose they are, where there are two."""
-    return {"reference": reference, "yours": yours} if yours else {"": reference}
+def print_score(reference: "Comparison", yours: "Comparison | None") -> None:
+    """What a paper is known by: its title, the score, values beside yours, and its main statements."""
+    from reproduce.output.comparison_table import whole
 
-
-def print_score_card(paper: str, reference: Sequence["Row"], yours: Sequence["Row"]) -> None:
-    """What a paper is known by: its title, the score card, and its headline claims with what keeps them open.
-
-    All claims of a paper without any headline claim.
-    """
-    from reproduce.output.claims_table import comparison, score_cards
-
-    headlines = {row.id for row in reference if row.headline}
-    first, mine = ([row for row in rows if row.id in headlines or not headlines] for rows in (reference, yours))
-    cards = score_cards(_by_owner(reference, yours))
-    terminal.show(CATALOGUE.paper(paper).title, "", cards, "", *comparison(first, mine, reasons=True))
+    title = CATALOGUE.paper(reference.paper).title
+    terminal.show(title, "", *whole(reference, yours, values=bool(yours and yours.score.compared)))
 
 
 def print_beside(rows: Sequence[tuple[str, ...]], form: str) -> None:
     """Runs made with ``--set`` and the declared ones, as a table or, where ``form`` is md, as one of Markdown."""
-    from reproduce.output.claims_table import BESIDE, beside
+    from reproduce.output.comparison_table import BESIDE, beside
 
     if not rows:
         print("no run was made with --set")
@@ -309,10 +299,8 @@ def _drawn(selector: str | None) -> list[tuple[str, list[str] | None]]:
 
 
 def promote_command(options: argparse.Namespace) -> int:
-    """Add finished local runs of settings as they are declared now to the committed tables. Seeds beyond those of any
-    verdict, on which settings are tried, stay behind unless named: they would be evidence chosen by its outcome."""
-    from reproduce.comparison.verdicts import MOST
-
+    """Add finished local runs of settings as they are declared now to the committed tables. Seeds from `MOST` on, on
+    which settings are tried, stay behind unless named: they would be evidence chosen by its outcome."""
     reference, local = stores()
     if options.source:
         local = _local(Path(options.source))
@@ -341,7 +329,7 @@ def promote_command(options: argparse.Namespace) -> int:
         runs = [run for run in runs if run.seed in options.seeds]
     else:
         for run in (run for run in runs if run.seed >= MOST):
-            said = f"seed {run.seed} is for trying settings (a verdict has seeds 0 to {MOST - 1}), not promoted"
+            said = f"seed {run.seed} is for trying settings (statements have seeds 0 to {MOST - 1}), not promoted"
             print(f"{readable(local.folder(run))}: {said}; --seeds {run.seed} would", file=sys.stderr)
         runs = [run for run in runs if run.seed < MOST]
     if not runs:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from lengen.config.experiment import Experiment
 from lengen.records import Run
 from reproduce.commands import engines
-from reproduce.comparison.rows import CHECKED
+from reproduce.comparison.distance import CHECKED
 from reproduce.output import terminal
 from reproduce.runs import perform as runner
 from reproduce.runs.accuracy import accuracies
@@ -89,7 +89,7 @@ def run_command(options: argparse.Namespace) -> int:
     else:
         conclude(list(dict.fromkeys(experiment.paper for experiment in chosen)))
         if options.profile not in CHECKED:
-            print(f"runs of the {options.profile} profile show that everything works, and decide no claim")
+            print(f"runs of the {options.profile} profile show that everything works, and are compared with nothing")
     return _failures(report)
 
 
@@ -100,8 +100,8 @@ def _missing(plan: Plan, reference: Store) -> Plan:
 
 
 def _claims(plan: Plan) -> dict[str, Mapping[str, str]]:
-    """Home of a run -> the claims that rest on it with what they ask: a claim that changes later is younger than it."""
-    from reproduce.comparison.frozen import standing
+    """Home of a run -> the statements that rest on it with what they ask: one that changes later is younger than it."""
+    from reproduce.comparison.history import standing
 
     where = dict.fromkeys((job.experiment.split("/")[0], job.profile) for job in plan.jobs)
     return {home: claims for paper, profile in where for home, claims in standing(paper, profile).items()}
@@ -115,20 +115,20 @@ def suite(chosen: Sequence[Experiment], selector: str, profile: str) -> tuple[li
 
 
 def conclude(papers: Sequence[str]) -> None:
-    """Draw the figures of the local runs, write comparison and report; print score cards and headline claims, and where
-    everything lies."""
+    """Draw the figures of the local runs, write comparison and report; print published values beside them, the main
+    statements, and where everything lies."""
     from reproduce.commands import results
     from reproduce.output import figures
 
     reference, local = stores()
     for paper in papers:
         drawn = figures.draw(paper, local, tell=counter(f"figures of {paper} drawn", sys.stderr))
-        rows, yours, written = results.write_comparison(paper, [reference, local])
-        results.print_score_card(paper, rows, yours)
+        published, yours, written = results.write_comparison(paper, [reference, local])
+        results.print_score(published, yours)
         print()
         for folder in dict.fromkeys(path.parent for path in drawn):
             print(f"figures  {readable(folder)}")
-        print(f"claims   {readable(written[-1])}")
+        print(f"compared {readable(written[-1])}")
     print(f"report   {readable(results.write_report(papers))}")
 
 

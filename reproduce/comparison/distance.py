@@ -1,6 +1,6 @@
 """Distance of a run from the paper, decided by two specifications."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -18,8 +18,17 @@ SHORTER = "shorter problems"
 """Another trained range, or another text of the problem."""
 PROOF = "no training"
 """Weights set by hand."""
+OWN = "problems of this suite"
+"""No paper has them."""
 NEAR = (SETTING, LENGTHS)
 """Distances at which a published number stands beside ours."""
+
+ORDER = (SETTING, LENGTHS, PROOF, OWN, SHORTER, "")
+"""From near to far; nothing was run at the last."""
+PROFILES = ("paper", "night", "cpu")
+"""Profiles in the order in which their runs are preferred at equal distance."""
+CHECKED = ("cpu", "night", "paper")
+"""Profiles whose runs are compared, the smallest first."""
 
 DRAWN = frozenset({"limit", "short", "skew"})
 """Fields of a task that decide how often each problem is drawn."""
@@ -32,12 +41,17 @@ def distance(run: Run, paper: Spec | None) -> str:
     if run.constructed:
         return PROOF
     if paper is None:
-        return SHORTER
+        return OWN
     spec: Any = run.info["spec"]
     if run.info["spec_hash"] == paper.hash():
         return SETTING
     ours = msgspec.to_builtins(build(spec["data"], DataSpec, "data"))  # with fields that are younger than the run
     return LENGTHS if problem(ours) == problem(msgspec.to_builtins(paper.data)) else SHORTER
+
+
+def farthest(distances: Iterable[str]) -> str:
+    """Return the farthest of several distances."""
+    return max(distances, key=ORDER.index, default="")
 
 
 def problem(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,14 +10,11 @@ from statistics import fmean, stdev
 from lengen.config.experiment import Experiment
 from lengen.measures import Missing
 from lengen.records import Run, to_table
-from reproduce.comparison.distance import LENGTHS, NEAR, SETTING, SHORTER, distance
-from reproduce.comparison.measured import over_cells
+from reproduce.comparison.distance import NEAR, PROFILES, SHORTER, distance, farthest
+from reproduce.comparison.measured import Stored, number, over_cells
 from reproduce.comparison.values import Value, values
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.store import Store
 
-PROFILES = ("paper", "night", "cpu")
-"""Profiles in the order in which their runs are preferred at equal distance."""
 COLUMNS = (
     "paper", "place", "experiment", "length", "count", "published", "ours", "points", "distance", "seeds",
     "unit", "profile", "each_seed", "id",
@@ -71,24 +68,19 @@ def score(lines: Iterable[Line]) -> Score:
     return Score(len(shares), len(apart), *(sum(round(gap, 9) <= most for gap in apart) for most in (5, 2)))
 
 
-def published(stores: Sequence[Store]) -> list[Line]:
-    """Return the lines of every paper."""
-    return [line for paper in CATALOGUE.papers() for line in lines(paper, stores)]
-
-
-def lines(paper: str, stores: Sequence[Store]) -> list[Line]:
-    """Return a line for every published measurement of a paper; of several stores the first with runs is read."""
+def lines(paper: str, stored: Stored) -> list[Line]:
+    """Return a line for every published measurement of a paper."""
     known = {item.name: item for item in CATALOGUE.experiments(paper)}
-    return [_line(value, [known[name] for name in value.experiments], stores) for value in values(paper)]
+    return [_line(value, [known[name] for name in value.experiments], stored) for value in values(paper)]
 
 
-def _line(value: Value, experiments: Sequence[Experiment], stores: Sequence[Store]) -> Line:
+def _line(value: Value, experiments: Sequence[Experiment], stored: Stored) -> Line:
     shorter = Line(value)
     for profile in PROFILES:
-        runs = [_runs(stores, experiment, profile) for experiment in experiments]
+        runs = [stored(experiment.name, profile) for experiment in experiments]
         if not all(runs):
             continue
-        where = _farthest(distance(run, item.specs.get("paper")) for item, some in zip(experiments, runs, strict=True)
+        where = farthest(distance(run, item.specs.get("paper")) for item, some in zip(experiments, runs, strict=True)
                           for run in some)  # fmt: skip
         trained = min(map(len, runs))
         if where in NEAR:
@@ -99,15 +91,6 @@ def _line(value: Value, experiments: Sequence[Experiment], stores: Sequence[Stor
         if not shorter.distance:
             shorter = Line(value, SHORTER, profile, trained=trained)
     return shorter
-
-
-def _runs(stores: Sequence[Store], experiment: Experiment, profile: str) -> list[Run]:
-    found = (CATALOGUE.declared_runs(store, experiment, profile) for store in stores)
-    return next((runs for runs in found if runs), [])
-
-
-def _farthest(distances: Iterable[str]) -> str:
-    return max(distances, key=lambda name: (SETTING, LENGTHS, SHORTER).index(name) if name in NEAR else 2)
 
 
 def _compared(value: Value, where: str, profile: str, runs: Sequence[Sequence[Run]]) -> Line:
@@ -143,17 +126,6 @@ def _row(line: Line) -> tuple[object, ...]:
         value.paper, value.place, " ".join(value.experiments), span(value.lengths), span(value.counts),
         number(value.published), number(line.ours), number(line.points), line.distance, line.trained or "",
         value.unit, line.profile, " ".join(map(number, line.seeds)), value.id,
-    )  # fmt: skip
-
-
-def number(value: float | None) -> str:
-    """Return a number with at most two decimals, nothing for None.
-
-    >>> number(99.95), number(100.0), number(-0.001), number(None)
-    ('99.95', '100', '0', '')
-    """
-    return "" if value is None else f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".") if abs(value) >= 0.005 else (
-        "0" if abs(value) < 0.0005 else f"{value:.3f}"
     )  # fmt: skip
 
 

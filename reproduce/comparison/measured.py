@@ -5,11 +5,14 @@ Runs of one experiment, a measure and test cells enter; `Measured` leaves.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import fmean, median
 
-from lengen.measures import Missing, OfRun, Scored
+from lengen.measures import Measure, Missing, OfRun, Scored
 from lengen.records import Run
 from reproduce.comparison.measures import Vocabulary, paper_measures, table
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.store import Store
 
 STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {"minimum": min, "maximum": max, "mean": fmean}
 
@@ -75,3 +78,44 @@ def _rates(
         seeds, _ = found.get(part.cell, ([], 0))
         found[part.cell] = ([*seeds, part.top / part.bottom], int(part.bottom) if isinstance(kind, Scored) else 0)
     return found
+
+
+def pooled(kind: Measure, runs: Sequence[Run], mode: str, cells: Sequence[tuple[int, int]]) -> tuple[list[float], int]:
+    """Return the value of each run over all problems of these cells, and the number of problems of one run."""
+    parts = table(kind, runs, cells, mode)
+    values = []
+    for run in runs:
+        own = [part for part in parts if part.seed == run.seed]
+        bottom = sum(part.bottom for part in own)
+        if not bottom:
+            raise Missing(f"no problem of {run.experiment}, seed {run.seed}, can be measured")
+        values.append(sum(part.top for part in own) / bottom)
+    first = [int(part.bottom) for part in parts if part.seed == runs[0].seed]
+    return values, 0 if isinstance(kind, OfRun) else sum(first)
+
+
+Stored = Callable[[str, str], Sequence[Run]]
+"""Experiment and profile -> its runs that count, one per seed."""
+
+
+def reader(paper: str, stores: Sequence[Store]) -> Stored:
+    """Return a function that reads each run of a paper once; of several stores the first with runs is read."""
+    known = {item.name: item for item in CATALOGUE.experiments(paper)}
+
+    @cache
+    def stored(name: str, profile: str) -> Sequence[Run]:
+        found = (CATALOGUE.declared_runs(store, known[name], profile) for store in stores)
+        return next((runs for runs in found if runs), [])
+
+    return stored
+
+
+def number(value: float | None) -> str:
+    """Return a number with at most two decimals, nothing for None.
+
+    >>> number(99.95), number(100.0), number(-0.001), number(None)
+    ('99.95', '100', '0', '')
+    """
+    return "" if value is None else f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".") if abs(value) >= 0.005 else (
+        "0" if abs(value) < 0.0005 else f"{value:.3f}"
+    )  # fmt: skip

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lengen.intervals import Interval
-from lengen.measures import ByLength, Family, Measure, Missing, OfRun, Region, Scored, short, stored
+from lengen.learned import along, area, reach
+from lengen.measures import ByLength, Family, Measure, Missing, OfRun, Region, Scored, short, stored, trained
 from lengen.metrics import METRICS
 from lengen.records import Run
 from reproduce.comparison.regions import REGIONS, Cells
@@ -69,12 +70,39 @@ def _info(name: str, unit: float, words: str) -> Measure:
     return OfRun(words, value)
 
 
+def reached(axis: str) -> Measure:
+    """The largest length (or count) still right in 90 %, as a multiple of the trained one."""
+    place = {"length": 0, "count": 1}[axis]
+
+    def value(run: Run) -> tuple[float, int]:
+        accuracies, span = along(run, place), trained(run)
+        if not accuracies:
+            raise Missing(f"{short(run.experiment)} was tested on one {axis}")
+        return reach(accuracies) / (span.length, span.second)[place], 1
+
+    return OfRun(f"largest {axis} right in 90 %, as a multiple of the trained one", value)
+
+
+def covered(axis: str) -> Measure:
+    """The area under accuracy over the logarithm of length (or count) over the trained one."""
+    place = {"length": 0, "count": 1}[axis]
+
+    def value(run: Run) -> tuple[float, int]:
+        span = trained(run)
+        found = area(along(run, place), (span.length, span.second)[place])
+        if math.isnan(found):
+            raise Missing(f"{short(run.experiment)} was tested on one {axis} beyond the trained ones")
+        return found, 1
+
+    return OfRun(f"area under accuracy over log {axis}", value, proportion=True)
+
+
 MEASURES: Mapping[str, Measure] = {
     "response_tokens": Scored("tokens of a true response", "reference_tokens", proportion=False),
     "parameters": _info("parameters", 1, "trainable parameters"),
 }
 """Beside them every metric of `lengen.metrics` is a measure, under its name."""
-FAMILIES: Mapping[str, Family] = {"scalar": scalar, "hits": hits, "values": values}
+FAMILIES: Mapping[str, Family] = {"scalar": scalar, "hits": hits, "values": values, "reach": reached, "area": covered}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""What exists: papers with their score cards, the figures of a paper, the variants of a figure; tables leave.
+"""What exists: papers with what is met of them, the figures of a paper, the variants of a figure; tables leave.
 
-Experiments, the runs that are there and the rows of the last comparison enter. No torch, no matplotlib, no records.
+Experiments, the runs that are there and the last committed comparison enter. No torch, no matplotlib, no records.
 """
 
 from collections import Counter, defaultdict
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from lengen.config.experiment import Experiment, Figure
 from lengen.paper import Paper
 from lengen.records import Run
-from reproduce.comparison import score_card
-from reproduce.comparison.rows import CHECKED, Row
+from reproduce.comparison.answers import WORDS
+from reproduce.comparison.distance import CHECKED
+from reproduce.comparison.recorded import Recorded
 from reproduce.output.terminal import COLOURS, entry, table
 from reproduce.runs.catalogue import CATALOGUE, usual_profile
 from reproduce.runs.estimate import cost, in_words, makespan
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 LEGEND = (
     "time: what run PAPER --profile SIZE takes on all cores here (at paper size on one GPU); has run: of its "
-    "experiments those with a finished run. Verdicts: at the largest size that has one, as compare last found them. "
-    "compare PAPER shows every claim, list PAPER its figures, list PAPER/FIGURE their variants."
+    "experiments those with a finished run. Values and statements: as the committed tables have them. "
+    "compare PAPER shows all of them, list PAPER its figures, list PAPER/FIGURE their variants."
 )
 
 
@@ -55,24 +56,32 @@ def held(headers: Iterable[Run], chosen: Sequence[Experiment]) -> Held:
     return found
 
 
-def papers(chosen: Sequence[Paper], stores: Sequence[Held], rows: Mapping[str, Sequence[Row]], cores: int) -> "Table":
-    """A row per paper: title, verdicts on headline claims and on all, and per size its time and what has run.
+def papers(chosen: Sequence[Paper], stores: Sequence[Held], known: Mapping[str, Recorded], cores: int) -> "Table":
+    """A row per paper: title, published values that are met, main statements, and per size its time and what has run.
 
     Args:
         stores: what each store holds.
-        rows: the last comparison of each paper; empty where there is none.
+        known: the last committed comparison of each paper.
         cores: processor cores that runs share; the paper profile has one GPU.
     """
     from rich.text import Text
 
-    found = table("paper", "headline\nclaims", "all\nclaims", "size", ("time", "right"), ("has run", "right"))
+    found = table(
+        "paper",
+        "published values\nwithin 5 points",
+        "main\nstatements",
+        "size",
+        ("time", "right"),
+        ("has run", "right"),
+    )
     for paper in chosen:
         found.add_row()
         name = entry(f"paper{paper.number} {paper.name}", paper.title)
         sizes = [_size(paper.experiments(), profile, stores, cores) for profile in CHECKED]
         columns = ["\n".join(column) for column in zip(*filter(None, sizes), strict=True)] or ["", "", ""]
-        cards = [verdicts(score_card.score(rows[paper.name], headline)) for headline in (True, False)]
-        found.add_row(name, *cards, *map(Text, columns))
+        last = known[paper.name]
+        met = Text(f"{last.met} of {last.compared}") if last.compared else Text("none", "dim")
+        found.add_row(name, met, answered(last.counts()), *map(Text, columns))
     return found
 
 
@@ -101,14 +110,12 @@ def _has_run(item: Experiment, profiles: Sequence[str], stores: Sequence[Held]) 
     return any(store[item.name, profile].declared for profile in profiles if profile in item.specs for store in stores)
 
 
-def verdicts(counts: Counter[str]) -> "Text":
-    """How many claims have which verdict, a line for each that any has."""
+def answered(counts: Counter[str]) -> "Text":
+    """How many statements have which answer, a line for each that any has."""
     from rich.text import Text
 
     width = max(map(len, map(str, counts.values())), default=0)
-    lines = [
-        Text(f"{counts[word]:>{width}} {word}", COLOURS.get(word, "dim")) for word in score_card.SHOWN if counts[word]
-    ]
+    lines = [Text(f"{counts[word]:>{width}} {word}", COLOURS.get(word, "dim")) for word in WORDS if counts[word]]
     return Text("\n").join(lines) if lines else Text("none", "dim")
 
 
@@ -128,20 +135,20 @@ def figures(
     groups: Mapping[str, Sequence[Experiment]],
     drawn: Sequence[Figure],
     stores: Sequence[Held],
-    rows: Mapping[str, Sequence[Row]],
+    resting: Mapping[str, Counter[str]],
 ) -> "Table":
-    """A row per figure: title, verdicts on the claims that rest on it, variants, those that have run, time of all.
+    """A row per figure: title, answers to the statements that rest on it, variants, those that have run, time of all.
 
     Args:
         groups: ``paper/figure`` -> its variants.
         drawn: the figures of the paper, whose titles say what they show.
-        rows: ``paper/figure`` -> of the last comparison what rests on it.
+        resting: ``paper/figure`` -> answers to what rests on it.
     """
-    found = table("figure", "claims", ("variants", "right"), ("has run", "right"), ("time\none by one", "right"))
+    found = table("figure", "statements", ("variants", "right"), ("has run", "right"), ("time\none by one", "right"))
     titles = {figure.name: figure.title for figure in drawn}
     for name, items in groups.items():
         title = titles.get(name.partition("/")[2], items[0].place)
-        claims = verdicts(score_card.score(rows.get(name, [])))
+        claims = answered(resting.get(name, Counter()))
         run = sum(_has_run(item, CHECKED, stores) for item in items)
         found.add_row(entry(name, title), claims, str(len(items)), str(run), _time(items))
     return found

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-COLOURS = {"reproduced": "green", "differs": "red", "undecided": "yellow", "untested": "magenta", "floor": "magenta"}
-"""By verdict."""
+COLOURS = {"holds": "green", "holds once repaired": "green", "does not hold": "red", "cannot tell": "yellow"}
+"""By answer."""
 NO_BREAK = "\ue000"
 """Stands for a space at which no line may end, until it is printed: rich breaks lines at every kind of space."""
 GAP = 2

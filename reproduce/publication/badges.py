@@ -1,36 +1,35 @@
-"""Badges: a verdict in one line, as pictures of text that need nothing else; the same runs give the same bytes."""
+"""Badges: an answer in one line, as pictures of text that need nothing else; the same runs give the same bytes."""
 
-from collections import Counter
 from html import escape
 
-from reproduce.comparison import score_card
-from reproduce.comparison.rows import DIFFERS, REPRODUCED
+from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE
+from reproduce.comparison.compare import Comparison
 from reproduce.publication.facts import Facts
 
 HEIGHT, EDGE, LETTER = 20, 6, 6.6
 """Pixels: of a badge, left and right of its text, of a letter on average."""
 LEFT, OPEN, GOOD, MIXED = "#555555", "#6b6b6b", "#22763b", "#9a5b00"
-"""Colours of the left side, and of the right one where claims are open, all are reproduced, or some differ: dark enough
+"""Colours of the left side, and of the right one where statements are open, all hold, or some do not: dark enough
 for white text."""
 
 
 def badges(facts: Facts) -> dict[str, str]:
-    """File name -> SVG: headline claims of each paper, and those of all."""
-    found = {name: score_card.score(rows, headline=True) for name, rows in facts.rows.items()}
-    found = {name: counts for name, counts in found.items() if counts}
-    all_papers: Counter[str] = sum(found.values(), Counter())
-    return {f"{name}.svg": _of_claims("headline claims", counts) for name, counts in found.items()} | {
-        "claims.svg": _of_claims("headline claims of all papers", all_papers)
+    """File name -> SVG: published values that are met and main statements of each paper, and those of all."""
+    found = {name: one for name, one in facts.compared.items() if one.answers}
+    values = [one.score for one in found.values()]
+    met, compared = sum(one.within_5 for one in values), sum(one.compared for one in values)
+    return {f"{name}.svg": _of_statements(one) for name, one in found.items()} | {
+        "claims.svg": badge("published values", f"{met} of {compared} within 5 points", GOOD if compared else OPEN)
     }
 
 
-def _of_claims(what: str, counts: Counter[str]) -> str:
-    reproduced, differ, total = counts[REPRODUCED], counts[DIFFERS], counts.total()
-    parts = [f"{reproduced} of {total} reproduced", f"{differ} differ" if differ else ""]
-    undecided = total - reproduced - differ
-    parts.append(f"{undecided} open" if undecided else "")
-    colour = MIXED if differ else GOOD if reproduced == total else OPEN
-    return badge(what, ", ".join(filter(None, parts)), colour)
+def _of_statements(found: Comparison) -> str:
+    counts, total = found.counts, len(found.answers)
+    held = counts[HOLDS] + counts[REPAIRED]
+    parts = [f"{held} of {total} hold", f"{counts[FAILS]} do not" * bool(counts[FAILS])]
+    parts.append(f"{counts[UNSURE]} open" * bool(counts[UNSURE]))
+    colour = MIXED if counts[FAILS] else GOOD if held == total else OPEN
+    return badge("main statements", ", ".join(filter(None, parts)), colour)
 
 
 def badge(left: str, right: str, colour: str) -> str:

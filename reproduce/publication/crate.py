@@ -35,11 +35,11 @@ def crate(facts: Facts) -> str:
         )
     groups = _groups(runs)
     actions = [_action(group, some) for group, some in groups.items()]
-    tables = [_table(path) for path in ("results/claims.csv", "results/datapackage.json")]
+    tables = [_table(path) for path in ("results/published.csv", "results/statements.csv", "results/datapackage.json")]
     folders = {str(folder["@id"]): folder for folder in map(_folder, runs)}
-    reports = [_report(name) for name in facts.rows if _has_report(facts, name)]
+    reports = [_report(name) for name in facts.compared if _has_report(facts, name)]
     parts = [*tables, *reports, *folders.values()]
-    papers = [_paper(name) for name in facts.rows]
+    papers = [_paper(name) for name in facts.compared]
     root = {
         "@id": "./",
         "@type": "Dataset",

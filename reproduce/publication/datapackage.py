@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from reproduce.comparison.rows import COLUMNS as ROW_COLUMNS
-from reproduce.publication.claims import COLUMNS as CLAIM_COLUMNS
 from reproduce.publication.facts import Facts
 
 Field = tuple[str, str, str]
@@ -24,51 +22,38 @@ MODE: Field = (
     "teacher_forced: the true response stands in the context; free_running: the model's own; sampled: the model's own, "
     "drawn at temperature 1",
 )
-VERDICT: tuple[Field, ...] = (
-    ("place", "string", "where it stands in the publication"),
-    ("statement", "string", "what is claimed, in one sentence"),
-    ("headline", "boolean", "whether it is among the claims of abstract and contributions, with which the paper opens"),
-    ("relation", "string", "how the measured value must stand to the threshold"),
-    ("by", "string", "published: the threshold is printed; required: it is ours, the paper says it in words"),
-    ("profile", "string", "size of the runs: cpu and night on two cores, paper as published"),
-    ("verdict", "string", "reproduced, differs, undecided, untested, floor or not run (docs: how verdicts are given)"),
-    ("ci_low", "number", "lower end of the 95 % interval over examples and seeds"),
-    ("ci_high", "number", "upper end of it"),
-    ("n", "integer", "problems asked, over all seeds"),
-    ("seeds", "integer", "trainings from different random numbers"),
-    ("frozen", "string", "whether the claim is older than its runs: yes, no or unknown"),
-    ("why", "string", "why it is not decided"),
-    ("decide", "string", "what would decide it"),
-    ("command", "string", "what makes the runs it rests on"),
-)
-CLAIM: tuple[Field, ...] = (
-    ("claim", "string", "paper/claim, an id that stays"),
+STATEMENT: tuple[Field, ...] = (
+    ("statement", "string", "paper/statement, an id that stays"),
     ("paper", "string", "folder of the paper"),
     ("arxiv", "string", "arXiv identifier of the paper"),
     ("openreview", "string", "OpenReview forum of the paper"),
-    ("counts_as", "string", "the claim as which it counts: itself, or the one that it is a part of"),
-    ("threshold", "string", "what the measured value is held against"),
-    ("measured", "number", "value of the runs"),
-    *VERDICT,
+    ("place", "string", "where it stands in the publication"),
+    ("words", "string", "what the paper says"),
+    ("answer", "string", "holds, holds once repaired, does not hold, cannot tell"),
+    ("reason", "string", "why it cannot be told, or what was repaired"),
+    ("distance", "string", "published setting, published lengths, shorter problems, no training"),
+    ("numbers", "string", "what was measured: medians with all seeds"),
+    ("p", "number", "largest probability of its permutation tests"),
+    ("seeds", "integer", "fewest trainings on a side"),
+    ("problems", "integer", "fewest distinct test problems of a seed"),
+    ("after_runs", "boolean", "written or reworded after some of its runs"),
+    ("command", "string", "what makes the runs it rests on"),
 )
-COMPARISON: tuple[Field, ...] = (
-    ("kind", "string", "claim, or a published number"),
+PUBLISHED: tuple[Field, ...] = (
+    ("paper", "string", "folder of the paper"),
+    ("place", "string", "where it is printed"),
+    ("experiment", "string", "experiments it is about"),
+    ("length", "string", "tested lengths, neighbours as ranges"),
+    ("count", "string", "tested counts of operands, or digits of the second factor"),
+    ("published", "number", "printed value, shares in percent"),
+    ("ours", "number", "median over seeds; empty if nothing can be compared"),
+    ("points", "number", "ours less published"),
+    ("distance", "string", "published setting, published lengths, shorter problems; empty if nothing was run"),
+    ("seeds", "integer", "trainings from different random numbers"),
+    ("unit", "string", "% for shares"),
+    ("profile", "string", "size of the runs"),
+    ("each_seed", "string", "value of every seed"),
     ("id", "string", "id within the paper"),
-    ("published", "string", "published value, or what a claim asks"),
-    ("aggregation", "string", "what was measured, and how it is made one value"),
-    ("ours", "string", "value of the runs"),
-    ("deviations", "string", "numbers of the deviations from the publication, then remarks"),
-    ("counts_as", "string", "the claim as which it counts"),
-    ("scale", "string", "what the value is: a share, a difference of shares, or empty for anything else"),
-    ("examples_low", "number", "lower end of the 95 % interval over examples alone"),
-    ("examples_high", "number", "upper end of it"),
-    ("seeds_low", "number", "lower end of the 95 % interval over seeds alone"),
-    ("seeds_high", "number", "upper end of it"),
-    ("left", "number", "of a difference: the value that the other is taken from"),
-    ("right", "number", "of a difference: the value that is taken from it"),
-    ("left_at", "string", "length of all test problems behind ours, or behind left; empty where they have several"),
-    ("right_at", "string", "length of all test problems behind right; empty where they have several"),
-    *VERDICT,
 )
 RUN: tuple[Field, ...] = (
     ("variant", "string", "third part of the name of an experiment: paper/figure/variant"),
@@ -92,20 +77,18 @@ TABLES: Mapping[str, tuple[Field, ...]] = {
         ("steps", "integer", "predictions looked at"),
         ("keys_sum", "integer", "over these, the fewest keys that hold 90 % of the softmax"),
     ),
-    "comparison": COMPARISON,
-    "claims": CLAIM,
+    "statements": STATEMENT,
+    "published": PUBLISHED,
 }
 """Kind of a file, which is its name without the ending -> its columns; scores.csv has one more for each count."""
 COUNTED = {"n": "problems tested", "correct": "problems whose whole response is right"}
 """Counts of every cell; the name of another says what it counts."""
-ORDERED = {"claims": CLAIM_COLUMNS, "comparison": ROW_COLUMNS}
-"""Columns in the order of the file, where it is not that of `TABLES`."""
 WORDS = {
     "scores": "Counts by tested cell",
     "metrics": "Training curves",
     "keys": "Keys that attention holds on to",
-    "comparison": "Published and measured",
-    "claims": "Every claim with its verdict",
+    "statements": "Main statements with their answers",
+    "published": "Published measurements beside ours",
 }
 
 
@@ -116,8 +99,7 @@ def schemas() -> dict[str, str]:
 
 def _schema(kind: str) -> dict[str, list[Any]]:
     known = {name: {"name": name, "type": sort, "description": words} for name, sort, words in TABLES[kind]}
-    fields = [known[name] for name in ORDERED.get(kind, known)]
-    return {"fields": fields, "missingValues": [""]}
+    return {"fields": list(known.values()), "missingValues": [""]}
 
 
 def package(facts: Facts) -> str:
@@ -151,9 +133,10 @@ def with_lines(head: Mapping[str, object], name: str, items: Iterable[Mapping[st
 
 
 def _tables(facts: Facts) -> Iterator[Path]:
-    """All CSV files: the claims, then those of each paper, without what a running command leaves in hidden folders."""
-    yield facts.repository / "results" / "claims.csv"
-    for name in facts.rows:
+    """All CSV files: the two tables, then those of each paper; none of the hidden folders of a running command."""
+    yield facts.repository / "results" / "published.csv"
+    yield facts.repository / "results" / "statements.csv"
+    for name in facts.compared:
         folder = facts.reference.path / name
         for path in sorted(folder.rglob("*.csv")):
             if not any(part.startswith(".") for part in path.relative_to(folder).parts):

@@ -1,7 +1,4 @@
-"""What the generated files are made of: the committed runs and verdicts, read once.
-
-The runs are compared anew: comparison.csv has rounded numbers, and what is rounded twice is not what was measured.
-"""
+"""What the generated files are made of: the committed runs and their comparison, read once."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -9,22 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lengen.records import Run
-from reproduce.comparison.compare import compare
-from reproduce.comparison.rows import Row
+from reproduce.comparison.compare import Comparison, compare
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.reference import Reference
 
 
 @dataclass(frozen=True)
 class Facts:
-    """The committed runs and verdicts of a checkout."""
+    """The committed runs of a checkout, compared."""
 
     repository: Path
     version: str
     """Of the suite."""
     reference: Reference
-    rows: Mapping[str, Sequence[Row]]
-    """Paper -> lines of its comparison."""
+    compared: Mapping[str, Comparison]
+    """Paper -> its comparison."""
     runs: Mapping[str, Sequence[Run]]
     """Paper -> its runs, without their records."""
 
@@ -38,6 +34,6 @@ def gather(repository: Path) -> Facts:
         repository=repository,
         version=project["version"],
         reference=reference,
-        rows={name: compare(name, [reference]) for name in papers},
+        compared={name: compare(name, [reference]) for name in papers},
         runs={name: reference.headers(name) for name in papers},
     )

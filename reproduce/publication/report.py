@@ -1,16 +1,15 @@
 """The blocks of REPORT.md of each paper, which has the form of the ML Reproducibility Challenge.
 
-What is written by hand there names no verdict and no measured number, so it stays true when runs are added.
+What is written by hand there names no answer and no measured number, so it stays true when runs are added.
 """
 
 import json
-from collections import Counter
 from collections.abc import Callable
 
 from lengen.records import Run
-from reproduce.comparison import score_card
-from reproduce.comparison.effects import asked_of, compared, interval, seeds
-from reproduce.comparison.rows import DIFFERS, EQUAL, FLOOR, NOT_RUN, REPRODUCED, SETTING, UNDECIDED, UNTESTED
+from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE
+from reproduce.comparison.exact_tests import BAND
+from reproduce.comparison.pages import values_table
 from reproduce.output.markdown import table
 from reproduce.publication.facts import Facts
 from reproduce.runs import spent
@@ -22,11 +21,8 @@ HOUR = 3600
 def identity(paper: str, facts: Facts) -> str:
     """What is reproduced, and by what."""
     known = CATALOGUE.paper(paper)
-    rows = facts.rows[paper]
-    settings = [row for row in rows if row.aggregation == SETTING]
-    equal = sum(row.verdict == EQUAL for row in settings)
-    numbers = sum(row.kind == "number" for row in rows) - len(settings)
-    claims, whole = len(score_card.decisive(rows)), score_card.score(rows).total()
+    found = facts.compared[paper]
+    equal = sum(not setting.unequal for setting in found.settings)
     errata = (facts.repository / "papers" / paper / "ERRATA.md").read_text(encoding="utf-8")
     known_as = [f"*{known.title}*"]
     if known.arxiv:
@@ -37,8 +33,9 @@ def identity(paper: str, facts: Facts) -> str:
         [
             f"{', '.join(known_as)}; lengen-suite {facts.version}.",
             "",
-            f"- [published.toml](published.toml): {claims} claims ({whole} where parts of one count once), {numbers} "
-            f"numbers, {len(settings)} hyper-parameters, of which {equal} are equal in the paper-profile settings.",
+            f"- [published.toml](published.toml): {len(found.answers)} main statements, {len(found.lines)} published "
+            f"measurements, {len(found.settings)} hyper-parameters, of which {equal} are equal in the paper profile.",
+            f"- {found.score}." if found.score.compared else "- No published value stands beside ours yet.",
             f"- [deviations.py](deviations.py): {len(CATALOGUE.deviations(paper))} numbered deviations.",
             f"- [ERRATA.md](ERRATA.md): {sum(line.startswith('## E') for line in errata.splitlines())} errata.",
         ]
@@ -46,44 +43,33 @@ def identity(paper: str, facts: Facts) -> str:
 
 
 def held(paper: str, facts: Facts) -> str:
-    """Claims that are reproduced."""
-    return _claims(paper, facts, REPRODUCED)
+    """Statements that hold, as printed or once repaired."""
+    return _statements(paper, facts, HOLDS, REPAIRED)
 
 
 def failed(paper: str, facts: Facts) -> str:
-    """Claims that differ."""
-    return _claims(paper, facts, DIFFERS)
-
-
-def _claims(paper: str, facts: Facts, verdict: str) -> str:
-    claims, whole = score_card.decisive(facts.rows[paper]).values(), score_card.counted_as(facts.rows[paper])
-    lines = []
-    for row in (row for row in claims if row.verdict == verdict):
-        trained = f", {seeds(row.seeds)}" if row.seeds else ""
-        headline = " (headline)" if row.headline else ""
-        lines.append(
-            f"- `{paper}/{row.id}`{headline}: {row.statement} ({row.place}). Asked: {asked_of(row)}; measured: "
-            f"{compared(row)}{interval(row)}, profile {row.profile}{trained}."
-        )
-        if whole[row.id] != verdict:
-            lines[-1] += f" With the other parts of `{paper}/{row.counts_as}` it counts as {whole[row.id]}."
-    return "\n".join(lines) or "None so far."
+    """Statements that do not hold, and published values that are missed."""
+    missed = [line for line in facts.compared[paper].lines if line.compared and abs(line.points or 0) > BAND]
+    parts = [_statements(paper, facts, FAILS)]
+    if missed:
+        parts += [f"Published values more than {BAND:g} points apart:", values_table(missed)]
+    return "\n\n".join(parts)
 
 
 def undecided(paper: str, facts: Facts) -> str:
-    """How many claims are open, and why; each part of a claim is one, as in the table that it points to."""
-    counts = Counter(row.verdict for row in score_card.decisive(facts.rows[paper]).values())
-    words = {
-        UNTESTED: "untested: a model they rest on did not learn what it was trained on",
-        UNDECIDED: "undecided: too few seeds, an interval that crosses what is asked, or a claim younger than its runs",
-        FLOOR: "at the floor: both sides of a comparison are near zero",
-        NOT_RUN: "not run at any size yet",
-    }
-    lines = [f"- {counts[verdict]} {said}" for verdict, said in words.items() if counts[verdict]]
-    where = f"../../results/reference/{paper}/comparison.md"
-    head = "Open claims (parts counted one by one):"
-    last = f"What would decide each stands in [comparison.md]({where})."
-    return "\n".join([head, "", *lines, "", last]) if lines else "Nothing."
+    """Statements that cannot be told, each with its reason."""
+    return _statements(paper, facts, UNSURE)
+
+
+def _statements(paper: str, facts: Facts, *words: str) -> str:
+    lines = []
+    for answer in facts.compared[paper].answers:
+        if answer.word in words:
+            told = "; ".join(filter(None, (answer.reason, answer.numbers, answer.distance)))
+            lines.append(
+                f"- `{paper}/{answer.statement.id}`: {answer.statement.words} ({answer.statement.place}). {told}."
+            )
+    return "\n".join(lines) or "None so far."
 
 
 def cost(paper: str, facts: Facts) -> str:

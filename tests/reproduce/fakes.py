@@ -191,14 +191,18 @@ def toy(folder: Path, kind: type[Instant] = Instant) -> Paper:
 
 
 PUBLISHED = """
-[[claim]]
+[[statement]]
 id = "adds"
+words = "alpha adds beyond its range"
 place = "Figure 1"
-statement = "alpha adds beyond its range"
-check = "level"
-relation = ">"
-threshold = 0.5
-left = ["toy/fig1/alpha"]
+quote = "It adds."
+parts = [{ words = "beyond its range", left = ["toy/fig1/alpha"], least = 50, region = "outside" }]
+
+[[table]]
+prefix = "table1"
+place = "Table 1"
+over = { lengths = [3, 3], counts = [3, 3] }
+rows = [["alpha", "three numbers of three digits", "toy/fig1/alpha", [68.0]]]
 """
 
 

@@ -1,4 +1,4 @@
-"""Runs made by hand for the comparison tests: accuracies enter, runs with exactly these counts leave."""
+"""Runs made by hand: accuracies enter, runs with exactly these counts leave."""
 
 import dataclasses
 
@@ -6,10 +6,7 @@ from lengen.config import Addition, Coupled, Linear
 from lengen.config.experiment import Experiment
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
 from lengen.records import Grid, KeyCount, Run
-from reproduce.comparison import checks
-from reproduce.comparison.evidence import Evidence, Finding, Tested
 from reproduce.comparison.measures import Vocabulary, paper_measures
-from reproduce.comparison.published import parse
 from tests.counted import counted
 
 MODES = ("teacher_forced", "free_running")
@@ -81,37 +78,6 @@ def keys(exponent, heads=4, length=3):
     ]
 
 
-def of_runs(*runs: Run, vocabulary: Vocabulary = EVERY) -> Tested:
-    """Runs of the experiment p/f/a as claims see them."""
-    return Tested("p/f/a", "cpu", spec(), runs, vocabulary)
-
-
-def judge(claim, at: Evidence) -> Finding:
-    return checks.judge(claim, claim.sides(at))
-
-
-def evidence(experiments, runs, profile="cpu", vocabulary=EVERY) -> Evidence:
-    return Evidence(
-        profile,
-        {item.name: item for item in experiments},
-        lambda of, at: [run for run in runs if run.experiment == of.name and run.profile == at],
-        vocabulary,
-    )
-
-
-def both(experiments, runs) -> dict[str, Evidence]:
-    return {profile: evidence(experiments, runs, profile) for profile in ("cpu", "night", "paper")}
-
-
-def claim(**values):
-    entry = {"id": "c", "place": "Fig. 1", "statement": "s", "check": "level", "relation": ">=", "left": ["p/f/a"]}
-    if "check" not in values:
-        entry["threshold"] = 0.5
-    return parse({"claim": [entry | values]}, "made", EVERY).claims[0]
-
-
-def number(**values):
-    entry = {"id": "n", "place": "Fig. 1", "statement": "s", "relation": ">=", "value": 0.9}
-    if values.get("kind") != "remark":
-        entry["experiments"] = ["p/f/a"]
-    return parse({"number": [entry | values]}, "made", EVERY).numbers[0]
+def stored(*runs: Run):
+    """Runs as comparisons read them."""
+    return lambda name, profile: [run for run in runs if (run.experiment, run.profile) == (name, profile)]

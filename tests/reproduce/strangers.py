@@ -35,7 +35,7 @@ from lengen.config.spec import check, from_dict
 from lengen.records import AttentionMap, Grid, RecordError, Run, key_counts_from_csv, metrics_from_csv
 from lengen.training.build import WeightsError, build_model, load
 from lengen.training.kernels import ChosenKernels
-from reproduce.comparison import published
+from reproduce.comparison import published, statements
 from reproduce.comparison.published import PublishedError
 from reproduce.output.drawn import Drawn
 from reproduce.output.site import pages
@@ -201,8 +201,8 @@ MAP = attention_to_bytes(AttentionMap(("1", "+"), np.full((1, 1, 2, 2), 0.5, np.
 kinds_of_arrays = st.sampled_from(["<f4", "<f8", "|O", "<U9", "|S999999999", "<U99999999999", [("a", "|O")], "nosuch"])
 shapes = st.sampled_from([(2,), (10**12,), (-1,), (2**62, 2**62), (10**6,) * 3, "x", (), (0,) * 70])
 made_up_arrays = st.builds(_header_of_an_array, shapes, kinds_of_arrays, st.booleans() | st.none())
-TOML = b'[[claim]]\nid = "adds"\nplace = "Figure 1"\nstatement = "s"\ncheck = "level"\nrelation = ">"\n'
-TOML += b'threshold = 0.5\nleft = ["a/b/c"]\n[[number]]\nid = "n"\nplace = "p"\nstatement = "s"\nvalue = 1\n'
+TOML = b'[[statement]]\nid = "adds"\nplace = "Figure 1"\nwords = "s"\nquote = ""\nparts = []\n'
+TOML += b'[[table]]\nprefix = "n"\nplace = "p"\nlengths = [1]\nrows = [["a", "b", "c", [1.0]]]\n'
 
 
 def _bomb() -> bytes:
@@ -314,8 +314,8 @@ def readers() -> list[Reader]:
         Reader("lease", damaged(lease), _file(".lease", lambda path: silent(path, 10**12)), (), 0.3),
         Reader("published.toml", damaged(TOML) | st.just(b"a = " + b"[" * 50_000),
                _file("published.toml", published.load), (PublishedError,)),
-        Reader("published entries", plain.map(lambda value: json.dumps({"claim": value, "number": [value]}).encode()),
-               lambda folder, content: published.parse(json.loads(content), "made"), (PublishedError,)),
+        Reader("published entries", plain.map(lambda value: json.dumps({"statement": [value]}).encode()),
+               lambda folder, content: statements.parse(json.loads(content), "made", {}), (PublishedError,)),
         Reader("arrays.npz", damaged(ARRAYS) | made_up_arrays, lambda _, content: arrays_from_bytes(content),
                (RecordError,)),
         Reader("attention.npz", damaged(MAP) | made_up_arrays, lambda _, content: attention_from_bytes(content),

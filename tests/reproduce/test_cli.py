@@ -21,8 +21,6 @@ from lengen.config import Addition
 from reproduce import cli
 from reproduce.cli import main
 from reproduce.commands import results as commands
-from reproduce.comparison import compare
-from reproduce.comparison.rows import Row
 from reproduce.output import figures
 from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE
@@ -211,34 +209,20 @@ def test_a_whole_paper_ends_with_its_score_card_and_the_report(results, capsys, 
     monkeypatch.setattr(figures, "draw", lambda paper, store, **_: [store.path / paper / "figures/fig1-cpu.svg"])
     assert main(["run", "paper1", "--jobs", "1", "--seeds", "0..2"]) == 0
     shown = capsys.readouterr().out
-    assert [line.split() for line in shown.splitlines()[:4]] == [
-        ["On", "toys"],
-        [],
-        ["reference,", "all", "claims", "1", "of", "1", "not", "run"],
-        ["yours,", "all", "claims", "1", "of", "1", "reproduced"],
-    ]
-    assert "cpu yours  reproduced  > 50.0 %  70.0 %" in shown and "adds: alpha adds beyond its range" in shown
+    assert shown.splitlines()[0] == "On toys"
+    assert "yours: 1 of 1 published values within 5 points (1 within 2)" in shown
+    assert "yours: holds" in shown and "70 % (three trainings: 70 %)" in shown
     places = [results / "local" / name for name in ("toy/figures", "toy/comparison.md", "report/index.html")]
     said = [line.split() for line in shown.splitlines()[-3:]]
-    assert said == [[kind, readable(path)] for kind, path in zip(("figures", "claims", "report"), places, strict=True)]
-    assert "reproduced" in places[-1].read_text()
+    assert said == [
+        [kind, readable(path)] for kind, path in zip(("figures", "compared", "report"), places, strict=True)
+    ]
+    assert "holds" in places[-1].read_text()
     assert main(["figures", "toy", "--format", "json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == 2
-    for form, start in (("csv", "paper,kind,id,place"), ("json", "["), ("md", "# toy"), ("table", "")):
+    for form, start in (("csv", "paper,place,experiment"), ("json", "{"), ("md", "# On toys"), ("table", "")):
         assert main(["compare", "toy/fig1", "--format", form]) == 0
         assert capsys.readouterr().out.startswith(start)
-
-
-def test_the_headline_claims_close_a_run_and_what_keeps_them_open(capsys):
-    rows = [
-        Row(kind="claim", id=name, place="", statement=name, relation=">", published=0.5, aggregation="", profile="cpu",
-            verdict="untested", headline=name == "first", counts_as=name, why=f"{name} learned nothing")
-        for name in ("first", "second")
-    ]  # fmt: skip
-    commands.print_score_card("toy", rows, [])
-    shown = capsys.readouterr().out
-    assert "headline claims  1 of 1 untested" in shown and "all claims       2 of 2 untested" in shown
-    assert "first learned nothing" in shown and "second" not in shown
 
 
 def test_failed_runs_are_named_at_the_end(capsys, monkeypatch, tmp_path):
@@ -290,7 +274,7 @@ def test_promotion_and_solving(results, capsys, monkeypatch):
 def test_seeds_on_which_settings_are_tried_are_promoted_only_by_name(results, capsys):
     assert main(["run", "toy/fig1/alpha", "--seeds", "7,9"]) == 0
     assert main(["promote", "toy"]) == 0
-    assert "cpu/seed-9/v1: seed 9 is for trying settings (a verdict has seeds 0 to 7)" in capsys.readouterr().err
+    assert "cpu/seed-9/v1: seed 9 is for trying settings (statements have seeds 0 to 7)" in capsys.readouterr().err
     assert [run.seed for run in Reference(results).runs()] == [7]
     assert main(["promote", "toy", "--seeds", "9"]) == 0
     assert sorted(run.seed for run in Reference(results).runs()) == [7, 9]
@@ -335,12 +319,12 @@ def test_compare_puts_runs_made_with_set_beside_the_others_and_judges_none_of_th
     assert main(["run", "toy/fig1/alpha"]) == 0
     capsys.readouterr()
     assert main(["compare", "toy"]) == 0
-    before, rows = capsys.readouterr().out, (results / "local/toy/comparison.csv").read_text()
+    before, rows = capsys.readouterr().out, (results / "local/toy/comparison.md").read_text()
     assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
     capsys.readouterr()
     assert main(["compare", "toy", "--with-overrides"]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith(before) and (results / "local/toy/comparison.csv").read_text() == rows
+    assert shown.startswith(before) and (results / "local/toy/comparison.md").read_text() == rows
     beside = shown.removeprefix(before).splitlines()
     at = [number for number, line in enumerate(beside) if line.startswith("toy/fig1/alpha")]
     assert [beside[number].split()[1:] for number in at] == [["cpu", "0", "100.0", "%", "70.0", "%"]] * 2
@@ -354,13 +338,15 @@ def test_compare_puts_runs_made_with_set_beside_the_others_and_judges_none_of_th
 def test_programs_get_the_rows_of_all_papers_as_one_table(form, capsys, monkeypatch, tmp_path):
     toy = CATALOGUE.paper("toy")
     others = [dataclasses.replace(item, name=item.name.replace("toy", "other")) for item in toy.experiments()]
-    CATALOGUE.fill(toy, dataclasses.replace(toy, name="other", number=2, experiments=lambda: others))
+    told = tmp_path / "other.toml"
+    told.write_text(toy.published.read_text().replace("toy/", "other/"))
+    CATALOGUE.fill(toy, dataclasses.replace(toy, name="other", number=2, published=told, experiments=lambda: others))
     monkeypatch.setattr(commands, "checkout", lambda: tmp_path)
     assert main(["compare", "--format", form, "--check-history"]) == 0
     shown = capsys.readouterr()
-    rows = json.loads(shown.out) if form == "json" else list(csv.DictReader(io.StringIO(shown.out)))
-    assert sorted((row["paper"], row["id"]) for row in rows) == [("other", "adds"), ("toy", "adds")]
-    assert shown.err == "0 of 0 runs recorded their claims; 0 stood otherwise\n"
+    rows = json.loads(shown.out)["published"] if form == "json" else list(csv.DictReader(io.StringIO(shown.out)))
+    assert [(row["paper"], row["id"]) for row in rows] == [("other", "table1-alpha"), ("toy", "table1-alpha")]
+    assert "0 of 0 runs recorded" in shown.err
 
 
 def test_figures_are_drawn_once_more_with_runs_made_with_set(results, capsys):
@@ -484,13 +470,9 @@ def test_an_interrupted_fresh_run_says_what_would_resume_it(results, monkeypatch
 
 def test_a_paper_without_published_numbers_is_trained_and_drawn(results, capsys):
     CATALOGUE.paper("toy").published.unlink()
-    compare._published.cache_clear()
-    try:
-        assert main(["run", "toy", "--profile", "cpu", "--seeds", "0", "--jobs", "1"]) == 0
-        assert "Nothing is compared there." in capsys.readouterr().out
-        assert [main([word, "toy"]) for word in ("compare", "report", "figures", "promote", "list", "show")] == [0] * 6
-    finally:
-        compare._published.cache_clear()
+    assert main(["run", "toy", "--profile", "cpu", "--seeds", "0", "--jobs", "1"]) == 0
+    assert "Nothing is compared there." in capsys.readouterr().out
+    assert [main([word, "toy"]) for word in ("compare", "report", "figures", "promote", "list", "show")] == [0] * 6
 
 
 def test_a_terminal_that_has_only_ascii_is_written_to():

@@ -7,14 +7,10 @@ import pytest
 
 from papers.matrix.experiments import HOURS
 from reproduce.cli import main
-from reproduce.comparison import compare
-from reproduce.comparison.score_card import SHOWN
-from reproduce.comparison.stored import read, stored
+from reproduce.comparison.answers import WORDS
+from reproduce.comparison.recorded import recorded
 from reproduce.output import listing
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
-from reproduce.store.atomic_files import StoreError
-from reproduce.store.locations import results_root
-from reproduce.store.reference import Reference
 from tests.reproduce.fakes import install_toy
 
 
@@ -66,13 +62,6 @@ def test_wildcards_name_papers_figures_and_variants(results, capsys):
     assert not any("beta" in line for line in lines(capsys, "toy/*/[ag]*"))
 
 
-def test_verdicts_are_those_that_compare_found(results, capsys):
-    assert main(["run", "toy/fig1", "--seeds", "0..2", "--jobs", "1"]) == 0 and main(["compare", "toy"]) == 0
-    found = [line.split() for line in lines(capsys)]
-    assert any(line[:6] == ["paper1", "toy", "none", "1", "reproduced", "cpu"] for line in found)
-    assert any(line[:3] == ["toy/fig1", "1", "reproduced"] for line in map(str.split, lines(capsys, "toy")))
-
-
 def test_runs_made_with_set_are_listed_as_such(results, capsys):
     assert main(["run", "toy/fig1/alpha"]) == 0
     assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
@@ -89,28 +78,11 @@ def test_a_figure_that_draws_others_lists_them(monkeypatch, results):
     assert [item.name for item in listing.groups("toy")["toy/fig7"]] == ["toy/fig2/gamma"]
 
 
-OF_CLAIMS = {
-    "random_spaces/fig4.7": "fig4.7-small-models",
-    "random_spaces/fig4.9": "fig4.9-mad-rev",
-    "task_hinting/fig3.9": "fig3.8-stable",
-    "coupling/fig21": "fig7-keys-less",
-    "coupling/fig21/coupling-plain": "fig7-keys-less",
-    "coupling/fig16": "fig16-21-layers",
-}
-"""Figures that draw what others train, or that nothing draws -> a claim or number that names what they are made of."""
-
-
-@pytest.mark.parametrize(("figure", "entry"), OF_CLAIMS.items())
-def test_a_figure_is_compared_with_what_names_its_experiments(figure, entry, capsys, monkeypatch, tmp_path):
+def test_a_figure_is_compared_with_what_names_its_experiments(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
-    assert main(["compare", figure, "--format", "csv"]) == 0
-    assert f",{entry}," in capsys.readouterr().out
-    assert main(["compare", figure]) == 0 and "Nothing is compared there" not in capsys.readouterr().out
-
-
-def test_a_figure_lists_the_claims_on_what_it_draws(capsys):
-    (line,) = [line.split() for line in lines(capsys, "random_spaces") if line.startswith("random_spaces/fig4.7")]
-    assert line[1] != "none"
+    assert main(["compare", "random_spaces/table4.3", "--format", "csv"]) == 0
+    assert "table4.3-10k-mix-mean-gap" in capsys.readouterr().out
+    assert main(["compare", "coupling/fig1"]) == 0 and "main statements" in capsys.readouterr().out
 
 
 def test_a_figure_that_rests_on_no_experiment_is_said_to():
@@ -125,37 +97,16 @@ def test_every_list_fits_80_columns_with_whole_verdicts(arguments, capsys, monke
         monkeypatch.setenv("COLUMNS", str(columns))
         found.append(lines(capsys, *arguments))
         assert max(map(len, found[-1])) <= columns
-    narrow, wide = ([line.count(f" {word}") for word in SHOWN for line in some if word in line] for some in found)
+    narrow, wide = ([line.count(f" {word}") for word in WORDS for line in some if word in line] for some in found)
     assert sum(narrow) == sum(wide)
 
 
-@pytest.mark.parametrize("paper", CATALOGUE.papers())
-def test_what_is_stored_of_a_comparison_is_what_comparing_gives(paper):
-    store = Reference(results_root())
-    rows = stored(paper, [store])
-    found = {(row.id, row.profile, row.verdict, row.headline, row.counts_as, row.examples_low) for row in rows}
-    assert len(found) == len(rows)
-    if rows:
-        assert {row.id for row in rows} == {row.id for row in compare.compare(paper, [store])}
-
-
-HEAD = "kind,id,place,statement,relation,published,aggregation,profile,verdict"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "a,b\n1,2\n",
-        "\x00",
-        f"{HEAD},n\nclaim,a,b,c,>,0,d,cpu,reproduced,many\n",
-        f"{HEAD}\nclaim,a,b,c,>,0,d,cpu,marvellous\n",
-        f"{HEAD}\nclaim,a,b,c,>,0,d,moon,reproduced\n",
-        f"{HEAD}\nclaim,a\n",
-    ],
-)
-def test_what_is_no_comparison_is_named(text, tmp_path):
-    path = tmp_path / "comparison.csv"
-    path.write_text(text)
-    with pytest.raises(StoreError, match=r"comparison.csv: expected a comparison .* python -m reproduce compare toy"):
-        read(path, "toy")
+def test_list_has_the_committed_answers(tmp_path):
+    (tmp_path / "statements.csv").write_text(
+        "statement,paper,answer\ntoy/a,toy,holds\ntoy/b,toy,cannot tell\no/a,o,holds\n"
+    )
+    (tmp_path / "published.csv").write_text("paper,points,unit\ntoy,5,%\ntoy,-5.1,%\ntoy,,%\ntoy,0.1,characters\n")
+    found = recorded("toy", tmp_path)
+    assert (found.met, found.compared, found.answers) == (1, 2, {"a": "holds", "b": "cannot tell"})
+    assert found.counts(["b"]) == {"cannot tell": 1, "holds": 0, "does not hold": 0, "holds once repaired": 0}
+    assert recorded("toy", tmp_path / "nothing").answers == {}

@@ -7,7 +7,6 @@ import re
 import shutil
 import textwrap
 import tomllib
-from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -15,9 +14,9 @@ import pytest
 import yaml
 
 from reproduce import publication
-from reproduce.comparison import effects, score_card
-from reproduce.comparison.published import load
-from reproduce.comparison.tables import claims_block, to_csv
+from reproduce.comparison import pages as comparison_pages
+from reproduce.comparison.answers import WORDS
+from reproduce.comparison.statements import statements
 from reproduce.publication import badges, blocks, facts
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import WEIGHTS, StoreError
@@ -33,7 +32,7 @@ LARGEST_RESULTS = 40_000_000
 
 @pytest.fixture(scope="module")
 def pages() -> dict[Path, str]:
-    return publication.pages(ROOT)
+    return publication.files(ROOT)
 
 
 @pytest.fixture(scope="module")
@@ -54,45 +53,31 @@ def test_committed_files_are_what_promote_would_write(pages):
 
 
 def test_a_comparison_is_what_was_written(known):
-    for paper, rows in known.rows.items():
-        path = known.reference.path / paper / "comparison.csv"
-        assert to_csv(rows) == path.read_text(encoding="utf-8")
+    for paper, found in known.compared.items():
+        path = known.reference.path / paper / "comparison.md"
+        assert comparison_pages.page(found) == path.read_text(encoding="utf-8")
 
 
-# ------------------------------------------------------------------ claims.csv
+# ------------------------------------------------------------------ statements.csv
 
 
-def test_every_claim_of_a_paper_with_runs_has_one_line_with_the_ids_of_the_paper(known):
-    lines = list(csv.DictReader((RESULTS / "claims.csv").open(encoding="utf-8")))
-    ids = [line["claim"] for line in lines]
-    declared = [f"{name}/{claim.id}" for name in known.rows for claim in load(CATALOGUE.paper(name).published).claims]
-    assert sorted(ids) == sorted(declared) and len(ids) == len(set(ids))
+def test_every_statement_has_one_line_with_the_ids_of_its_paper(known):
+    lines = list(csv.DictReader((RESULTS / "statements.csv").open(encoding="utf-8")))
+    declared = [f"{name}/{one.id}" for name in known.compared for one in statements(name)]
+    assert [line["statement"] for line in lines] == declared
     for line in lines:
         paper = CATALOGUE.paper(line["paper"])
         assert (line["arxiv"], line["openreview"]) == (paper.arxiv, paper.openreview)
-        assert line["counts_as"] in ids
+        assert line["answer"] in WORDS and (line["reason"] or line["answer"] == "holds")
 
 
-def test_its_verdicts_are_those_of_the_score_card(known):
-    verdicts = Counter(
-        (line["paper"], line["verdict"]) for line in csv.DictReader((RESULTS / "claims.csv").open(encoding="utf-8"))
-    )
-    for name, rows in known.rows.items():
-        for verdict, number in Counter(row.verdict for row in score_card.decisive(rows).values()).items():
-            assert verdicts[name, verdict] == number
-
-
-def test_the_recipe_for_claims_counts_what_the_score_card_does(known, monkeypatch):
+def test_the_recipe_counts_the_answers(known, monkeypatch):
     (recipe,) = re.findall(r"(?:^    .+\n)+", (RESULTS / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     monkeypatch.chdir(ROOT)
     printed: list = []
     exec(textwrap.dedent(recipe), {"print": printed.append})
-    card = {
-        (paper, verdict): number
-        for paper, rows in known.rows.items()
-        for verdict, number in score_card.score(rows, headline=True).items()
-    }
-    assert printed[0].to_dict() == card
+    counted = {(n, w): c for n, found in known.compared.items() for w, c in found.counts.items() if c}
+    assert printed[0].to_dict() == counted
 
 
 # ------------------------------------------------------------------ datapackage.json
@@ -103,7 +88,7 @@ def test_the_package_lists_every_table_with_the_columns_it_has():
     names = [resource["name"] for resource in resources]
     assert len(names) == len(set(names)) and all(re.fullmatch(r"[a-z0-9._-]+", name) for name in names)
     listed = {RESULTS / resource["path"] for resource in resources}
-    assert listed == {RESULTS / "claims.csv", *RESULTS.glob("reference/**/*.csv")}
+    assert listed == {RESULTS / "published.csv", RESULTS / "statements.csv", *RESULTS.glob("reference/**/*.csv")}
     for resource in resources:
         path = RESULTS / resource["path"]
         with path.open(encoding="utf-8") as file:
@@ -231,7 +216,7 @@ def test_badges_say_in_words_what_they_show(known):
         said = picture.get("aria-label")
         shown = [node.text for node in picture.iter("{http://www.w3.org/2000/svg}text")]
         assert ": ".join(shown) == said == picture.findtext("{http://www.w3.org/2000/svg}title"), name
-        assert re.search(r"\d+ of \d+ reproduced", said)
+        assert re.search(r"\d+ of \d+ (hold|within)", said)
 
 
 def test_a_badge_escapes_what_it_says():
@@ -258,25 +243,7 @@ def test_what_is_written_by_hand_names_no_measured_number_and_no_verdict():
     """It would be wrong after the next runs."""
     for path in REPORTS:
         text = blocks.BLOCK.sub("", path.read_text(encoding="utf-8"))
-        assert not re.search(r"\b[01]\.\d|\d ?%|\breproduced\b|\bundecided\b|\buntested\b", text), path
-
-
-def test_a_row_that_counts_by_its_parts_says_so(known):
-    """The score card above it counts it so."""
-    for paper, rows in known.rows.items():
-        card = score_card.score(rows, headline=True)
-        lines = [line for line in claims_block(rows).splitlines() if line.startswith("| ")][4:]
-        verdicts = [line.split(" | ")[-1].removesuffix(" |") for line in lines]
-        counted = [re.findall(r"counts as ([a-z ]+) with its parts", text) for text in verdicts]
-        said = {(found or [text.partition(":")[0]])[0] for found, text in zip(counted, verdicts, strict=True)}
-        assert said == set(card), paper
-
-
-def test_a_report_rounds_what_was_measured_once(known):
-    for paper, rows in known.rows.items():
-        text = (known.reference.path / paper / "comparison.md").read_text(encoding="utf-8")
-        for row in (row for row in score_card.decisive(rows).values() if row.ci_low is not None):
-            assert effects.interval(row).strip() in text, row.id
+        assert not re.search(r"\b[01]\.\d|\d ?%|\breproduced\b|\bundecided\b|\bcannot tell\b", text), path
 
 
 # ------------------------------------------------------------------ CITATION.cff
@@ -308,21 +275,20 @@ def test_the_citation_follows_its_schema(citation):
 
 
 def test_only_what_changed_is_written(known, tmp_path):
-    paper = next(iter(known.rows))
+    paper = next(iter(known.compared))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     folder = tmp_path / "results" / "reference" / paper
     folder.mkdir(parents=True)
-    shutil.copy(known.reference.path / paper / "comparison.csv", folder)
     with pytest.raises(StoreError, match="results/reference holds no finished run of a paper"):
         publication.write(tmp_path)
-    assert not (tmp_path / "results" / "claims.csv").exists()
+    assert not (tmp_path / "results" / "statements.csv").exists()
     figure = known.runs[paper][0].experiment.rpartition("/")[0]
     shutil.copytree(known.reference.path / figure, tmp_path / "results" / "reference" / figure)
     first = publication.write(tmp_path)
-    assert tmp_path / "ro-crate-metadata.json" in first and tmp_path / "results" / "claims.csv" in first
+    assert tmp_path / "ro-crate-metadata.json" in first and tmp_path / "results" / "statements.csv" in first
     assert publication.write(tmp_path) == []
-    (tmp_path / "results" / "claims.csv").write_text("")
+    (tmp_path / "results" / "statements.csv").write_text("")
     card = folder / "fig1" / "gone" / "README.md"
     card.parent.mkdir(parents=True)
     card.touch()
-    assert publication.write(tmp_path) == [tmp_path / "results" / "claims.csv", card] and not card.exists()
+    assert publication.write(tmp_path) == [tmp_path / "results" / "statements.csv", card] and not card.exists()

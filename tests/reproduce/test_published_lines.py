@@ -9,7 +9,8 @@ import pytest
 
 from lengen.config.overlay import overlay
 from reproduce.comparison import lines
-from reproduce.comparison.distance import LENGTHS, NEAR, PROOF, SETTING, SHORTER, distance
+from reproduce.comparison.distance import LENGTHS, NEAR, OWN, PROOF, SETTING, SHORTER, distance
+from reproduce.comparison.measured import reader
 from reproduce.comparison.values import values
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.reference import Reference
@@ -20,7 +21,7 @@ REFERENCE = Reference(ROOT / "results")
 
 @pytest.fixture(scope="module")
 def found() -> list[lines.Line]:
-    return lines.published([REFERENCE])
+    return [line for paper in CATALOGUE.papers() for line in lines.lines(paper, reader(paper, [REFERENCE]))]
 
 
 def test_the_committed_table_is_that_of_the_committed_runs(found):
@@ -69,7 +70,7 @@ def test_the_specification_decides_the_distance():
     assert distance(run_of(overlay(night, {"model.width": 32, "train.steps": 1})), paper) == LENGTHS
     assert distance(run_of(overlay(night, {"data.task.digits": 5})), paper) == SHORTER
     assert distance(run_of(overlay(night, {"data.format.reverse_response": False})), paper) == SHORTER
-    assert distance(run_of(night), None) == SHORTER
+    assert distance(run_of(night), None) == OWN
     proof = CATALOGUE.select_one("coupling/thm4.1/construction").specs["cpu"]
     assert distance(run_of(proof), proof) == PROOF
 

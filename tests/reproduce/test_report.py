@@ -11,17 +11,18 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
+import msgspec
 import pytest
 
 from lengen.records import Grid
-from reproduce.comparison import compare, score_card
-from reproduce.comparison.checks import Compare, Level
-from reproduce.comparison.effects import compared
-from reproduce.comparison.rows import DIFFERENCE, SHARE, Row
+from reproduce.comparison.answers import WORDS
+from reproduce.comparison.compare import compare
+from reproduce.comparison.statements import statements
 from reproduce.output import figures
 from reproduce.output.site import experiment_lines, pages
 from reproduce.output.site.figure_cards import Drawn, figure_card
 from reproduce.output.site.run_records import attention, counts, curves
+from reproduce.output.site.statement_cards import slug, statement_cards
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.locations import results_root
@@ -121,18 +122,16 @@ def test_the_script_is_short_and_makes_no_markup_of_text():
 
 
 @pytest.mark.parametrize("paper", CATALOGUE.papers())
-def test_every_claim_and_every_drawn_figure_stands_on_its_page_once(paper, site, read):
+def test_every_statement_and_every_drawn_figure_stands_on_its_page_once(paper, site, read):
     folder, reference = site
     page = read[folder / f"{paper}.html"]
-    claims = [claim.id for claim in compare.claims(paper)]
-    assert [name for name in page.ids if name.startswith("claim-")] and len(claims) == sum(
-        times for name, times in page.ids.items() if name.startswith("claim-")
-    )
+    said = [f"statement-{slug(one.id)}" for one in statements(paper)]
+    assert said and [page.ids[name] for name in said] == [1] * len(said)
     drawn = {sheet.figure.name for sheet in figures.sheets(paper, reference)}
     assert {name.removeprefix("figure-") for name in page.ids if name.startswith("figure-")} == drawn
     alts = [alt for _, alt in page.pictures]
     assert all(len(alt) > 30 for alt in alts) and len(set(alts)) == len(alts), "each says what it shows itself"
-    assert sum("Found: " in alt or "No claim" in alt for alt in alts) == len(drawn), "the first of a card says more"
+    assert sum("Found: " in alt or "No statement" in alt for alt in alts) == len(drawn), "the first of a card says more"
     headers = {f"runs/{path.name}" for path in (folder / "runs").glob(f"{paper}.*")}
     assert len(headers) == len(reference.headers(paper)) and headers <= set(page.links)
 
@@ -143,10 +142,10 @@ def test_the_index_has_a_score_card_for_every_paper(site, read):
     assert {f"{paper}.html" for paper in CATALOGUE.papers()} <= set(read[folder / "index.html"].links)
     for paper in CATALOGUE.papers():
         part = text[text.index(f'id="paper-{paper}"') :].partition("</section>")[0]
-        rows = compare.compare(paper, [reference])
-        for name, counted in score_card.card(rows):
-            cells = re.search(rf"{name}</th>(.*?)</tr>", part, re.S)[1]
-            assert [int(n) for n in re.findall(r">(\d+)</td>", cells)] == [counted[word] for word in score_card.SHOWN]
+        found = compare(paper, [reference])
+        cells = re.search(r"reference</th>(.*?)</tr>", part, re.S)[1]
+        numbers = [int(n) for n in re.findall(r">(\d+)</td>", cells)]
+        assert numbers == [found.score.within_2, *(found.counts[word] for word in WORDS)]
 
 
 def test_what_did_not_change_is_not_written_again(site, monkeypatch):
@@ -176,32 +175,12 @@ def test_nothing_that_a_run_says_becomes_markup():
     nasty = run("coupling/fig1/a", spec(), attention=dataclasses.replace(looking(), tokens=(NASTY,) * 13))
     info = {**nasty.info, "command": NASTY, "notes": [NASTY], "versions": {NASTY: NASTY}, "scalars": {NASTY: 1}}
     nasty = dataclasses.replace(nasty, experiment=f"coupling/fig1/{NASTY}", info=info, metrics=((1, NASTY, 0.5),))
-    page = pages.Page("coupling", NASTY, [], [], [], [], {}, {}, [], [], [])
+    page = pages.Page("coupling", NASTY, {}, [], [], [], {}, {}, [], [], [])
     text = pages.render_run(nasty, page)
     assert NASTY not in text and "onerror=alert" in text
     found = Read(text)
     assert found.heads["img"] == 0 and len([1 for kind, _ in found.scripts if kind != "application/json"]) == 1
     assert json.loads(next(text for kind, text in found.scripts if NASTY in json.loads(text)))[NASTY] == [[1, 0.5]]
-
-
-def test_nothing_that_a_comparison_says_becomes_markup():
-    row = Row(kind="claim", id="c", place="p", statement=NASTY, relation=">", published=0, aggregation="",
-              profile="cpu", verdict="reproduced", headline=True, counts_as="c")  # fmt: skip
-    card = pages.index_card("toy", NASTY, {"reference": [row]}, "toy.html")
-    text = pages.render("index.html", cards=[card], title="t")
-    assert NASTY not in text and Read(text).heads["img"] == 0
-
-
-def test_effects_are_two_percentages_where_a_difference_is_claimed():
-    def row(ours, scale, left=None, right=None):
-        return Row(kind="claim", id="c", place="", statement="", relation=">", published=0, aggregation="",
-                   profile="cpu", verdict="reproduced", ours=ours, scale=scale, left=left, right=right)  # fmt: skip
-
-    assert compared(row(0.644, DIFFERENCE, 0.65, 0.006)) == "65.0 % against 0.6 %"
-    assert compared(row(-0.65, DIFFERENCE, 0.0, 0.65)) == "0.0 % against 65.0 %"
-    assert compared(row(1.5, "", 2.0, 0.5)) == "2 against 0.5"
-    assert compared(row(0.65, SHARE)) == "65.0 %"
-    assert compared(row(None, DIFFERENCE)) == ""
 
 
 def test_every_experiment_has_a_line_with_its_values_or_why_not():
@@ -256,25 +235,32 @@ def test_maps_and_curves_of_a_page_are_those_of_the_run():
 
 
 @pytest.mark.parametrize("paper", CATALOGUE.papers())
-def test_dots_are_of_the_values_that_the_verdict_rests_on(paper, site):
+def test_dots_are_all_seeds_of_the_comparisons_behind_an_answer(paper, site):
     _, reference = site
-    kinds = {claim.id: claim for claim in compare.claims(paper)}
-    checked = 0
-    for card in pages.page_of(paper, [reference], []).claims:
-        for item in card.standings:
-            assert all(0 <= place <= 1 for line in item.dots for place in line.places)
-            if isinstance(kinds[card.id], Level) and item.dots:
-                assert item.effect.partition(" at ")[0] in {line.value for line in item.dots}, card.id
-                checked += 1
-            elif isinstance(kinds[card.id], Compare) and item.dots and not item.fewer:
-                assert " against " in item.effect, card.id
-                checked += 1
-    assert checked or not reference.headers(paper), "only where nothing has run is there nothing to check"
+    found = compare(paper, [reference])
+    cards = statement_cards({"reference": found})
+    assert [card.id for card in cards] == [answer.statement.id for answer in found.answers]
+    for card, answer in zip(cards, found.answers, strict=True):
+        for part, finding in zip(card.standings[0].parts, answer.findings, strict=True):
+            sides = (*finding.left, *finding.right)
+            assert [(len(d.places), len(d.hollow)) for d in part.dots] == [(len(s.seeds), len(s.hollow)) for s in sides]
+            assert all(0 <= place <= 1 for dots in part.dots for place in (*dots.places, *dots.hollow))
+
+
+def test_nothing_that_a_statement_says_becomes_markup(site):
+    _, reference = site
+    found = compare("coupling", [reference])
+    answer = found.answers[0]
+    said = msgspec.structs.replace(answer.statement, words=NASTY, quote=NASTY)
+    found = dataclasses.replace(found, answers=(dataclasses.replace(answer, statement=said),))
+    card = pages.index_card("toy", NASTY, {"reference": found}, "toy.html")
+    text = pages.render("index.html", cards=[card], title="t")
+    assert NASTY not in text and Read(text).heads["img"] == 0
 
 
 def test_a_run_that_tested_nothing_has_a_page():
     empty = dataclasses.replace(run("coupling/fig1/a", spec()), grid=Grid(("length",)))
-    page = pages.Page("coupling", "t", [], [], [], [], {}, {}, [], [], [])
+    page = pages.Page("coupling", "t", {}, [], [], [], {}, {}, [], [], [])
     assert "not tested" in pages.render_run(empty, page)
 
 

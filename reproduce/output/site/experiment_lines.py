@@ -12,8 +12,7 @@ from lengen.config.experiment import PROFILES, Experiment
 from lengen.measures import LEARNED, exact_at_longest, trained
 from lengen.plotting.learned import edge
 from lengen.records import Run
-from reproduce.comparison import effects
-from reproduce.output.site.claim_cards import run_page
+from reproduce.output.site.statement_cards import run_page
 from reproduce.runs import spent
 from reproduce.runs.accuracy import shares
 
@@ -65,7 +64,7 @@ def _line(experiment: Experiment, made: Mapping[tuple[str, str], Sequence[Run]],
     some = held[store, profile]
     inside, outside = zip(*map(shares, some), strict=True)
     longest = [exact_at_longest(run.grid, trained(run)) for run in some]
-    seeds = effects.seeds(len(some))
+    seeds = f"{len(some)} seed{'s' * (len(some) > 1)}"
     return Line(
         experiment.figure,
         experiment.variant,

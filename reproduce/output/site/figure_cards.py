@@ -1,6 +1,6 @@
-"""What a page says of one figure: its picture at the largest profile that fills it, its claims, its runs.
+"""What a page says of one figure: its picture at the largest profile that fills it, its statements, its runs.
 
-Sheets (`reproduce.output.figures`) and claim cards enter, figure cards leave.
+Sheets (`reproduce.output.figures`) and statement cards enter, figure cards leave.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from lengen.config.experiment import Figure
 from lengen.records import Run
 from reproduce.output.figures import Sheet, fullest, missing, profile_of, published_name
-from reproduce.output.site.claim_cards import ClaimCard, run_page, slug
+from reproduce.output.site.statement_cards import StatementCard, run_page, slug
 
 
 class Picture(NamedTuple):
@@ -44,9 +44,9 @@ class FigureCard(NamedTuple):
     name: str
     title: str
     pictures: Sequence[Picture]
-    claims: Sequence[ClaimCard]
+    statements: Sequence[StatementCard]
     """Those that have their place here."""
-    others: Sequence[ClaimCard]
+    others: Sequence[StatementCard]
     """Those that it draws all runs of too, and that have their place at another figure."""
     keys: Sequence[str]
     """Experiments whose counts can be looked at, as keys of the page's data."""
@@ -59,9 +59,9 @@ class FigureCard(NamedTuple):
         return f"figure-{slug(self.name)}"
 
 
-def homes(figures: Sequence[Figure], cards: Sequence[ClaimCard]) -> dict[str, str]:
-    """Claim -> the figure it has its place at: one that draws all its experiments, best the one its text names; else
-    the one that draws most of them. A claim on experiments that no figure draws is left out."""
+def homes(figures: Sequence[Figure], cards: Sequence[StatementCard]) -> dict[str, str]:
+    """Statement -> the figure it has its place at: one that draws all its experiments, best the one its text names;
+    else the one that draws most of them. A statement on experiments that no figure draws is left out."""
     found = {}
     for card in cards:
         names = set(card.names)
@@ -75,7 +75,7 @@ def homes(figures: Sequence[Figure], cards: Sequence[ClaimCard]) -> dict[str, st
 
 
 def figure_card(
-    figure: Figure, sheets: Sequence[Drawn], cards: Sequence[ClaimCard], home: Mapping[str, str]
+    figure: Figure, sheets: Sequence[Drawn], cards: Sequence[StatementCard], home: Mapping[str, str]
 ) -> FigureCard | None:
     """The card of a figure; None where it was not drawn."""
     title = f"{published_name(figure.name)}{figure.title}"
@@ -86,17 +86,17 @@ def figure_card(
     if not drawn:
         return None
     drawn.sort(key=lambda item: (item[0].store != "reference", fullest(item[1])))
-    claims = [card for card in cards if home.get(card.id) == figure.name]
+    statements = [card for card in cards if home.get(card.id) == figure.name]
     others = [card for card in cards if home.get(card.id) != figure.name and set(card.names) <= set(figure.reads)]
-    found = "; ".join(f"{card.statement}: {card.standings[0].verdict}" for card in (claims or others)[:4])
+    found = "; ".join(f"{card.words}: {card.standings[0].word}" for card in (statements or others)[:4])
     (shown, sheet), *further = drawn
-    shown = shown._replace(alt=f"{shown.alt} {'Found: ' + found if found else 'No claim rests on it'}.")
+    shown = shown._replace(alt=f"{shown.alt} {'Found: ' + found if found else 'No statement rests on it'}.")
     runs: list[Run] = [run for some in sheet.runs.values() for run in some]
     return FigureCard(
         name=figure.name,
         title=title,
         pictures=[shown, *(picture for picture, _ in further)],
-        claims=claims,
+        statements=statements,
         others=others,
         keys=[key_of(shown.store, name, shown.profile) for name, some in sheet.runs.items() if some],
         runs=_links(runs),

@@ -16,14 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lengen.records import Run
-from reproduce.comparison import compare, score_card
-from reproduce.comparison.effects import asked_of, compared, seeds, show
-from reproduce.comparison.rows import Row
+from reproduce.comparison.answers import WORDS
+from reproduce.comparison.compare import Comparison, compare
+from reproduce.comparison.lines import Line as Published
+from reproduce.comparison.measured import number
+from reproduce.comparison.pages import at, printed
 from reproduce.output import figures
-from reproduce.output.site.claim_cards import ClaimCard, claim_cards, run_page, slug
 from reproduce.output.site.experiment_lines import Line, lines
 from reproduce.output.site.figure_cards import Drawn, FigureCard, figure_card, homes, key_of
 from reproduce.output.site.run_records import attention, counts, curves
+from reproduce.output.site.statement_cards import StatementCard, run_page, slug, statement_cards
 from reproduce.runs import spent
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
@@ -42,23 +44,19 @@ class Page(NamedTuple):
 
     paper: str
     title: str
-    scores: Sequence[tuple[str, Sequence[tuple[str, Mapping[str, int]]]]]
-    """Name of a store, then its score card."""
-    claims: Sequence[ClaimCard]
+    compared: Mapping[str, Comparison]
+    """By the name of a store, the reference first."""
+    statements: Sequence[StatementCard]
     figures: Sequence[FigureCard]
-    homeless: Sequence[ClaimCard]
-    """Claims on experiments that no figure draws, or whose figure has no picture yet."""
+    homeless: Sequence[StatementCard]
+    """Statements on experiments that no figure draws, or whose figure has no picture yet."""
     counts: Mapping[str, object]
     deviations: Mapping[str, str]
-    numbers: Sequence[Row]
+    values: Sequence[Published]
+    """Published values that stand beside ours."""
     experiments: Sequence[Line]
     runs: Sequence[tuple[str, str, str]]
     """Experiment, words and page of every run."""
-
-    @property
-    def headlines(self) -> Sequence[ClaimCard]:
-        """The claims that the paper opens with."""
-        return [card for card in self.claims if card.headline]
 
     @property
     def file(self) -> str:
@@ -81,37 +79,37 @@ def write(
         tell: gets what is counted, and gives what is told how many of how many are done.
     """
     site = folder(root)
+    found = {
+        paper: {store.name: compare(paper, [store]) for store in stores(paper)}
+        for paper in CATALOGUE.papers()
+        if paper in papers or CATALOGUE.paper(paper).published.exists()
+    }
     for paper in papers:
-        _write_paper(paper, stores(paper), site, tell)
+        _write_paper(paper, stores(paper), found[paper], site, tell)
     cards = []
-    for paper in CATALOGUE.papers():
-        if CATALOGUE.paper(paper).published.exists():
-            name = f"{slug(paper)}.html"
-            rows = {store.name: compare.compare(paper, [store]) for store in stores(paper)}
-            cards.append(index_card(paper, CATALOGUE.paper(paper).title, rows, name if (site / name).exists() else ""))
+    for paper, compared in found.items():
+        name = f"{slug(paper)}.html"
+        cards.append(index_card(paper, CATALOGUE.paper(paper).title, compared, name if (site / name).exists() else ""))
     path = site / "index.html"
     _write_text(path, render("index.html", cards=cards, title="Do arithmetic transformers really length-generalize?"))
     return path
 
 
-def index_card(paper: str, title: str, rows: Mapping[str, Sequence[Row]], file: str) -> dict[str, Any]:
-    """What the index shows of a paper: its score card and its headline claims; ``file`` is empty without a page."""
-    first = next(iter(rows.values()))
-    headlines = [row for row in score_card.decisive(first).values() if row.headline]
+def index_card(paper: str, title: str, compared: Mapping[str, Comparison], file: str) -> dict[str, Any]:
+    """What the index shows of a paper: published values that are met and its statements; ``file`` is empty without a
+    page."""
     return {
         "paper": paper,
         "title": title,
         "file": file,
-        "scores": [(name, score_card.card(some)) for name, some in rows.items()],
-        "headlines": [(row, f"{file}#claim-{slug(row.id)}" if file else "") for row in headlines],
+        "scores": compared.items(),
+        "statements": [(card, f"{file}#{card.anchor}" if file else "") for card in statement_cards(compared)],
     }
 
 
-def page_of(paper: str, stores: Sequence[Store], drawn: Sequence[Drawn]) -> Page:
+def page_of(paper: str, stores: Sequence[Store], compared: Mapping[str, Comparison], drawn: Sequence[Drawn]) -> Page:
     """Everything on the page of a paper."""
-    rows = {store.name: compare.compare(paper, [store]) for store in stores}
-    evidence = {store.name: compare.evidence(paper, [store]) for store in stores}
-    cards = claim_cards(compare.claims(paper), rows, evidence)
+    cards = statement_cards(compared)
     declared = list(CATALOGUE.figures(paper))
     home = homes(declared, cards)
     found = []
@@ -119,7 +117,7 @@ def page_of(paper: str, stores: Sequence[Store], drawn: Sequence[Drawn]) -> Page
         mine = [item for item in drawn if item.sheet.figure.name == figure.name]
         if (card := figure_card(figure, mine, cards, home)) is not None:
             found.append(card)
-    placed = {card.id for figure in found for card in figure.claims}
+    placed = {card.id for figure in found for card in figure.statements}
     keys = {key for figure in found for key in figure.keys}
     held: dict[str, object] = {}
     made: dict[str, dict[tuple[str, str], Sequence[Run]]] = {}
@@ -130,19 +128,17 @@ def page_of(paper: str, stores: Sequence[Store], drawn: Sequence[Drawn]) -> Page
             key = key_of(store, name, profile)
             if runs and key in keys and key not in held:
                 held[key] = counts(name.split("/", 1)[1], runs)
-    first = next(iter(rows.values()))
+    first = next(iter(compared.values()))
     return Page(
         paper=paper,
         title=CATALOGUE.paper(paper).title,
-        scores=[(name, score_card.card(some)) for name, some in rows.items()],
-        claims=cards,
+        compared=compared,
+        statements=cards,
         figures=found,
         homeless=[card for card in cards if card.id not in placed],
         counts=held,
         deviations=CATALOGUE.deviations(paper),
-        numbers=[
-            row for row in first if row.kind == "number" and row.ours is not None and row.verdict != "settings equal"
-        ],
+        values=[line for line in first.lines if line.ours is not None],
         experiments=lines(CATALOGUE.experiments(paper), made, CATALOGUE.paper(paper).tokens or spent.tokens),
         runs=[
             (run.experiment, f"{run.profile}, seed {run.seed}, {run.store}", run_page(run))
@@ -152,7 +148,9 @@ def page_of(paper: str, stores: Sequence[Store], drawn: Sequence[Drawn]) -> Page
     )
 
 
-def _write_paper(paper: str, stores: Sequence[Store], site: Path, tell: Callable[[str], Tell]) -> None:
+def _write_paper(
+    paper: str, stores: Sequence[Store], compared: Mapping[str, Comparison], site: Path, tell: Callable[[str], Tell]
+) -> None:
     from lengen.plotting import said
 
     wanted = [(store.name, sheet) for store in stores for sheet in figures.sheets(paper, store)]
@@ -164,7 +162,7 @@ def _write_paper(paper: str, stores: Sequence[Store], site: Path, tell: Callable
         content = svg.read_bytes()
         _write_bytes(site / file, content)
         drawn.append(Drawn(store, sheet, file, *_size(content), said(content)))
-    page = page_of(paper, stores, drawn)
+    page = page_of(paper, stores, compared, drawn)
     _write_text(site / page.file, render("paper.html", page=page, title=page.title, up="index.html"))
     headers = [(store, run) for store in stores for run in store.headers(paper)]
     told = tell(f"run pages of {paper} written")
@@ -212,8 +210,8 @@ def render_run(run: Run, page: Page) -> str:
         "folder": _place(run),
     }
     resting = [
-        (standing.verdict, card.statement, f"../{page.file}#{card.anchor}")
-        for card in page.claims
+        (standing.word, card.words, f"../{page.file}#{card.anchor}")
+        for card in page.statements
         for standing in card.standings
         if any(link == file for _, link in standing.runs)
     ]
@@ -265,12 +263,11 @@ def _environment() -> "jinja2.Environment":
         style=(HERE / "style.css").read_text(encoding="utf-8"),
         script=script,
         script_sum=f"sha256-{digest}",
-        verdicts=score_card.SHOWN,
+        answers=WORDS,
         slug=slug,
-        show=show,
-        compared=compared,
-        asked_of=asked_of,
-        seeds=seeds,
+        number=number,
+        at=at,
+        printed=printed,
         up="",
     )
     return environment

@@ -264,7 +264,7 @@ if (verdict) {
     const any = verdict.value || asked;
     for (const card of document.querySelectorAll("section.card")) card.hidden = Boolean(any)
       && !card.querySelector(".claim:not([hidden])") && !(asked && card.querySelector("h3").textContent.toLowerCase().includes(asked));
-    document.getElementById("shown").textContent = `${claims.filter(claim => !claim.hidden).length} of ${claims.length} claims`;
+    document.getElementById("shown").textContent = `${claims.filter(claim => !claim.hidden).length} of ${claims.length} statements`;
   };
   for (const control of [verdict, text]) control.addEventListener("input", filter);
   filter();

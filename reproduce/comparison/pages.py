@@ -1,0 +1,195 @@
+"""A comparison as Markdown and as tables for programs: one screen for each paper, details folded below.
+
+Comparisons enter, text leaves.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from lengen.records import to_table
+from reproduce.comparison.answers import UNSURE, Answer, Finding
+from reproduce.comparison.compare import Comparison
+from reproduce.comparison.lines import Line, span
+from reproduce.comparison.measured import number
+from reproduce.output.markdown import table
+from reproduce.runs.catalogue import CATALOGUE
+
+COLUMNS = (
+    "statement", "paper", "arxiv", "openreview", "place", "words", "answer", "reason", "distance", "numbers", "p",
+    "seeds", "problems", "after_runs", "command",
+)  # fmt: skip
+"""Columns of statements.csv."""
+DAGGER = "†"
+RULES = """\
+**Published beside ours.** A published value stands beside ours only if the specification of our runs has the published
+problems: the same trained range, the same text, tested at the same lengths and counts. *Published setting*: every
+hyper-parameter is the published one. *Published lengths*: a smaller model, or fewer updates. *Shorter problems*: no
+number of the paper is repeated. *No training*: a proof. Ours is the median over seeds, and every seed is shown. One
+printed value has no interval; the points apart are shown instead.
+
+**Statements.** Each is answered *holds*, *does not hold*, *cannot tell* with the reason, or, for a proof, *holds once
+repaired*. All its comparisons have to hold. Two trainings are compared by an exact permutation test over seeds, 2.5 %
+each way, with four seeds or more a side; an ordered statement by Jonckheere's trend test over all arrangements. Two
+that should be equal lie within 5 points by two such tests. A level holds if the 90 % interval of the median over seeds
+does. A length counts as solved from 90 % on; next to nothing is at most 5 %. A seed has learned its trained range if
+the interval of its exact match there reaches 95 %; one that has not is left out of both sides, and said. Two sides
+that are both below 1 %, or both above 99 %, cannot be told apart.
+
+A small model that does not show an effect is no evidence against a paper: it reads *not seen at this size*. Only what
+is true whatever the size may read *does not hold*: a proof, an identity, a small model that does what the paper says
+cannot be done. † marks statements that were written, or reworded, after some of their runs.
+"""
+
+
+def page(found: Comparison) -> str:
+    """Return comparison.md."""
+    title = CATALOGUE.paper(found.paper).title
+    parts = [f"# {title}: published and measured", f"**{found.score}.**" if found.score.compared else ""]
+    if found.answers:
+        parts += ["## Main statements", statements_table(found.answers), _reasons(found.answers)]
+    shown = [line for line in found.lines if line.ours is not None]
+    if shown:
+        parts += [_folded(f"Published beside ours: {len(shown)} values", values_table(shown))]
+    if found.answers:
+        parts += [_folded("Comparisons that each statement rests on, with every seed", _details(found.answers))]
+    parts += [_not_compared(found.lines), _settings(found), _folded("How answers are given", RULES)]
+    if deviations := CATALOGUE.deviations(found.paper):
+        parts.append(_folded("Deviations", "\n".join(f"- **{name}** {text}" for name, text in deviations.items())))
+    return "\n\n".join(part.strip() for part in parts if part) + "\n"
+
+
+def statements_table(answers: Sequence[Answer]) -> str:
+    """Return the statements with their answers."""
+    return table(
+        ["statement", "answer", "how near", "measured"],
+        ([f"{answer.statement.words}{mark(answer)}", f"**{answer.word}**", answer.distance, answer.numbers]
+         for answer in answers),
+    )  # fmt: skip
+
+
+def mark(answer: Answer) -> str:
+    """Return a dagger for a statement that is younger than its runs."""
+    return f" {DAGGER}" if answer.younger and answer.word != UNSURE else ""
+
+
+def _reasons(answers: Sequence[Answer]) -> str:
+    return "\n".join(
+        f"- *{answer.statement.id}*, {answer.word}: {answer.reason}." for answer in answers if answer.reason
+    )
+
+
+def values_table(found: Iterable[Line]) -> str:
+    """Return published, ours with every seed, points apart; one row for each value."""
+    return table(
+        ["place", "experiment", "length", "published", "ours", "points apart", "every seed", "how near"],
+        (
+            [line.value.place, line.value.experiments[0].split("/", 1)[1], at(line), printed(line), number(line.ours),
+             number(line.points), " ".join(f"{seed:.4g}" for seed in line.seeds), line.distance]
+            for line in found
+        ),
+    )  # fmt: skip
+
+
+def printed(line: Line) -> str:
+    """Return the published number with its relation."""
+    sign = "" if line.value.relation == "=" else f"{line.value.relation} "
+    return f"{sign}{number(line.value.published)}"
+
+
+def at(line: Line) -> str:
+    """Return the lengths and counts of a value, short.
+
+    Of many lengths the largest alone.
+    """
+    value = line.value
+    lengths = span(value.lengths) if len(value.lengths) < 4 else f"to {max(value.lengths)}"
+    return lengths if len(value.counts) < 2 else f"{lengths} x {max(value.counts)}"
+
+
+def _details(answers: Sequence[Answer]) -> str:
+    parts = []
+    for answer in answers:
+        statement = answer.statement
+        quote = f"> {statement.quote}\n" if statement.quote else "(paraphrased)\n"
+        rows = [_detail(finding, "") for finding in answer.findings]
+        rows += [_detail(finding, "detail: ") for finding in answer.details]
+        head = ["comparison", "outcome", "measured", "p", "seeds left out"]
+        remark = f"\n\n{statement.remark}" if statement.remark else ""
+        parts.append(f"**{statement.id}** ({statement.place})\n\n{quote}\n{table(head, rows)}{remark}")
+    return "\n\n".join(parts)
+
+
+def _detail(finding: Finding, kind: str) -> list[str]:
+    hollow = [
+        f"{side.experiment.split('/', 1)[1]} {len(side.hollow)}"
+        for side in (*finding.left, *finding.right)
+        if side.hollow
+    ]
+    outcome = f"{finding.word}: {finding.reason}" if finding.reason else finding.word
+    return [f"{kind}{finding.part.words}", outcome, finding.numbers, probability(finding.p), ", ".join(hollow)]
+
+
+def probability(p: float | None) -> str:
+    """Return a probability with two digits, or one over a whole number if it is so."""
+    return "" if p is None else f"{p:.2g}"
+
+
+def _not_compared(found: Sequence[Line]) -> str:
+    rest = [line for line in found if line.ours is None]
+    if not rest:
+        return ""
+    shorter = sum(bool(line.distance) for line in rest)
+    return (
+        f"{len(rest)} published measurements have no value of ours beside them: {shorter} were run on shorter "
+        f"problems, {len(rest) - shorter} not at all. results/published.csv lists them."
+    )
+
+
+def _settings(found: Comparison) -> str:
+    wrong = [setting for setting in found.settings if setting.unequal]
+    if not found.settings:
+        return ""
+    equal = f"{len(found.settings) - len(wrong)} of {len(found.settings)}"
+    text = f"{equal} published hyper-parameters are equal in the paper profile."
+    if not wrong:
+        return text
+    head = ["id", "place", "published", "ours", "deviations"]
+    rows = [
+        [s.id, s.place, s.published, "; ".join(f"{k} {v}" for k, v in s.unequal.items()), " ".join(s.deviations)]
+        for s in wrong
+    ]
+    return f"{text}\n\n{table(head, rows)}"
+
+
+def _folded(title: str, text: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{text.strip()}\n\n</details>"
+
+
+def statements_csv(found: Iterable[Comparison]) -> str:
+    """Return the statements of several papers as comma-separated values, under ids that stay: ``paper/statement``."""
+    return to_table(COLUMNS, (row for one in found for row in _rows(one)))
+
+
+def _rows(found: Comparison) -> Iterable[list[object]]:
+    paper = CATALOGUE.paper(found.paper)
+    for answer in found.answers:
+        statement = answer.statement
+        p = max((finding.p for finding in answer.findings if finding.p is not None), default=None)
+        problems = min((finding.problems for finding in answer.findings if finding.problems), default=0)
+        yield [
+            f"{found.paper}/{statement.id}", found.paper, paper.arxiv, paper.openreview, statement.place,
+            statement.words, answer.word, answer.reason, answer.distance, answer.numbers, probability(p),
+            answer.seeds or "", problems or "", str(answer.younger).lower(), command(answer),
+        ]  # fmt: skip
+
+
+def command(answer: Answer) -> str:
+    """Return what makes the runs of a statement again: whole figures if several variants of one are needed."""
+    figures: dict[tuple[str, str], list[str]] = {}
+    for finding in answer.findings:
+        for name in finding.part.names:
+            figures.setdefault((name.rsplit("/", 1)[0], finding.profile or "night"), []).append(name)
+    made = (
+        f"python -m reproduce run {some[0] if len(set(some)) == 1 else figure} --profile {profile}"
+        for (figure, profile), some in figures.items()
+    )
+    return " && ".join(made)

@@ -1,0 +1,47 @@
+"""The last committed comparison of a paper, from the tables in results; no run is read."""
+
+import csv
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from reproduce.comparison.answers import WORDS
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Answers and score of one paper as they were last written."""
+
+    answers: dict[str, str] = field(default_factory=dict)
+    """Statement -> answer."""
+    compared: int = 0
+    """Published shares that stand beside one of ours."""
+    met: int = 0
+    """Those within 5 points."""
+
+    def counts(self, ids: list[str] | None = None) -> Counter[str]:
+        """Return how many statements, or of these, have which answer."""
+        kept = [word for name, word in self.answers.items() if ids is None or name in ids]
+        return Counter({word: kept.count(word) for word in WORDS})
+
+
+def recorded(paper: str, results: Path) -> Recorded:
+    """Read results/statements.csv and results/published.csv; empty if they are not there."""
+    answers = {
+        row["statement"].partition("/")[2]: row["answer"]
+        for row in _rows(results / "statements.csv")
+        if row["paper"] == paper
+    }
+    points = [
+        abs(float(row["points"]))
+        for row in _rows(results / "published.csv")
+        if row["paper"] == paper and row["points"] and row["unit"] == "%"
+    ]
+    return Recorded(answers, len(points), sum(gap <= 5 for gap in points))
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

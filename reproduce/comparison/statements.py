@@ -1,0 +1,149 @@
+"""Main statements of a paper, each with its source's own sentence and the comparisons of trainings that it rests on.
+
+The list ``statement`` of ``papers/<paper>/published.toml`` enters, `Statement` objects leave. Every mistake in the file
+is one sentence that names the file, the entry and the field.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from lengen.config.experiment import Experiment
+from lengen.config.spec import nearest
+from reproduce.comparison.measures import paper_measures
+from reproduce.comparison.published import PublishedError, load
+from reproduce.runs.catalogue import CATALOGUE
+
+Check = Literal["level", "above", "trend", "equal"]
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One comparison of trainings.
+
+    ``level``: every seed of each left experiment is at least ``least`` and at most ``most``. ``above``: each left
+    experiment exceeds each right one. ``trend``: values rise from left experiment to left experiment. ``equal``: left
+    and right lie within the band of practical equality.
+    """
+
+    words: str
+    left: tuple[str, ...]
+    right: tuple[str, ...] = ()
+    check: Check = "level"
+    least: float | None = None
+    """In percent for a share."""
+    most: float | None = None
+    measure: str = "exact"
+    mode: Literal["teacher_forced", "free_running", "sampled"] = "teacher_forced"
+    region: str = "outside"
+    lengths: tuple[int, int] | None = None
+    counts: tuple[int, int] | None = None
+    any_size: bool = False
+    """True whatever the size of the model, so that a small one can refute it."""
+    learned: bool = True
+    """Only seeds that have learned their trained range count."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All experiments, each once."""
+        return tuple(dict.fromkeys((*self.left, *self.right)))
+
+    def __post_init__(self) -> None:
+        if self.check == "level" and (self.right or (self.least is None and self.most is None)):
+            raise ValueError("a level needs 'least' or 'most', and no 'right'")
+        if self.check in ("above", "equal") and not self.right:
+            raise ValueError(f"'right' is missing; '{self.check}' compares two sides")
+        if self.check == "trend" and (self.right or len(self.left) < 3):
+            raise ValueError("a trend needs three or more experiments in 'left', and no 'right'")
+        if self.check != "level" and (self.least is not None or self.most is not None):
+            raise ValueError(f"'least' and 'most' belong to a level, not to '{self.check}'")
+
+
+class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a paper says, in words that a reader of its abstract recognises."""
+
+    id: str
+    words: str
+    place: str
+    quote: str
+    """The source's own sentence; empty if it is not at hand and ``words`` are a paraphrase."""
+    parts: tuple[Part, ...]
+    """All of them have to hold."""
+    details: tuple[Part, ...] = ()
+    """Shown below the statement; they count for nothing."""
+    repaired: str = ""
+    """Of a proof that does not hold as printed: what was mended, and where that is written."""
+    remark: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All experiments of its parts and details, each once."""
+        return tuple(dict.fromkeys(name for part in (*self.parts, *self.details) for name in part.names))
+
+
+def statements(paper: str) -> tuple[Statement, ...]:
+    """Return the statements of a paper in the order of the file; none if there is no file."""
+    path = CATALOGUE.paper(paper).published
+    return parse(load(path), str(path), {item.name: item for item in CATALOGUE.experiments(paper)}, paper)
+
+
+def parse(
+    table: Mapping[str, Any], where: str, known: Mapping[str, Experiment], paper: str = ""
+) -> tuple[Statement, ...]:
+    """Check the list ``statement`` of a table; ``where`` names the file in messages."""
+    found: list[Statement] = []
+    for index, row in enumerate(table.get("statement", []), 1):
+        place = (
+            f"{where}: statement {row.get('id', index)!r}" if isinstance(row, dict) else f"{where}: statement {index}"
+        )
+        try:
+            statement = msgspec.convert(row, Statement)
+        except msgspec.ValidationError as error:
+            raise PublishedError(f"{place}: {_sentence(str(error))}") from None
+        for mistake in _mistakes(statement, known, paper):
+            raise PublishedError(f"{place}: {mistake}")
+        if statement.id in {other.id for other in found}:
+            raise PublishedError(f"{place}: the id stands twice; every statement needs its own")
+        found.append(statement)
+    return tuple(found)
+
+
+def _sentence(message: str) -> str:
+    """Return what msgspec says of a value, the field first."""
+    what, _, path = message.partition(" - at `$")
+    what = what.replace("`", "'")
+    name = re.sub(r"^\.|`$", "", path)
+    return f"'{name}': {what[0].lower()}{what[1:]}" if name else f"{what[0].lower()}{what[1:]}"
+
+
+def _mistakes(statement: Statement, known: Mapping[str, Experiment], paper: str) -> Iterator[str]:
+    vocabulary = paper_measures(paper)
+    if not statement.parts:
+        yield "'parts' is empty; a statement rests on one comparison or more"
+    for name in statement.names:
+        if name not in known:
+            yield f"there is no experiment '{name}'{nearest(name, list(known))}"
+        elif known[name].ours:
+            yield f"{name} is an experiment of this suite ({known[name].ours}); name experiments of the paper"
+    for part in (*statement.parts, *statement.details):
+        if part.region not in vocabulary.regions:
+            yield f"region '{part.region}' is unknown{nearest(part.region, list(vocabulary.regions))}"
+        try:
+            share = vocabulary.measure(part.measure).proportion
+        except KeyError:
+            yield f"measure '{part.measure}' is unknown{nearest(part.measure, vocabulary.names())}"
+            continue
+        if (
+            share
+            and part.check == "level"
+            and (part.least or 0) <= 0
+            and (100 if part.most is None else part.most) >= 100
+        ):
+            yield f"'{part.words}' cannot fail: a share lies between 0 and 100 %"
+
+
+def naming(some: Iterable[Statement], experiments: Iterable[Experiment]) -> list[Statement]:
+    """Return those of some statements that rest on one of these experiments."""
+    names = {item.name for item in experiments}
+    return [statement for statement in some if names & set(statement.names)]

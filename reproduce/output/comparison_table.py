@@ -1,0 +1,112 @@
+"""A comparison on a terminal: published values beside ours, then the main statements with their answers.
+
+Comparisons enter, what rich prints leaves.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from reproduce.comparison.answers import WORDS, Answer
+from reproduce.comparison.compare import Comparison
+from reproduce.comparison.exact_tests import BAND
+from reproduce.comparison.lines import Line
+from reproduce.comparison.measured import number
+from reproduce.comparison.pages import DAGGER, at, mark, printed
+from reproduce.output.terminal import COLOURS, entry, table, unbroken
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+BESIDE = "Runs made with --set beside those of the declared setting; they are compared with nothing:"
+NOTE = (
+    f"{DAGGER} written or reworded after some of its runs. Every comparison behind a statement stands in comparison.md."
+)
+
+
+def whole(reference: Comparison, yours: Comparison | None, values: bool = True) -> "list[RenderableType]":
+    """Return the score, the values beside ours if asked for, and the statements of one paper."""
+    from rich.text import Text
+
+    parts: list[RenderableType] = [score(reference, yours)]
+    if values and (shown := [line for line in reference.lines if line.ours is not None] or _of(yours)):
+        parts += [Text(), _values(shown, yours)]
+    for answer in reference.answers:
+        parts += [Text(), *_answer(answer, "")]
+        other = next((one for one in yours.answers if one.statement.id == answer.statement.id), None) if yours else None
+        if other is not None and other.distance:
+            parts += _answer(other, "yours: ")
+    if not reference.answers and not reference.lines:
+        parts.append(Text("Nothing is compared there."))
+    return [*parts, Text(), Text(NOTE, "dim")] if reference.answers else parts
+
+
+def score(reference: Comparison, yours: Comparison | None = None) -> "Text":
+    """Return how many published values are met and how many statements have which answer."""
+    from rich.text import Text
+
+    found = (
+        Text(f"{reference.score}", "bold") if reference.score.compared else Text("no published value beside ours yet")
+    )
+    if yours is not None and yours.score.compared:
+        found.append(f"; yours: {yours.score}")
+    if reference.answers:
+        found.append("\n").append(in_words(reference.counts))
+        found.append(f" of {len(reference.answers)} main statements")
+    return found
+
+
+def _of(yours: Comparison | None) -> list[Line]:
+    return [line for line in yours.lines if line.ours is not None] if yours else []
+
+
+def _values(shown: Sequence[Line], yours: Comparison | None) -> "Table":
+    """Return a line for each value: published, ours, points apart and every seed; with yours if there are any."""
+    from rich.text import Text
+
+    mine = {line.value.id: line for line in _of(yours)}
+    heads = ["length", "published", "ours", *(["yours"] if mine else []), "points"]
+    found = table("experiment", *((head, "right") for head in heads), "every seed")
+    for line in shown:
+        cells = [line.value.experiments[0].partition("/")[2], at(line), printed(line), number(line.ours)]
+        if mine:
+            cells.append(number(mine[line.value.id].ours) if line.value.id in mine else "")
+        cells += [number(line.points), " ".join(f"{seed:.3g}" for seed in line.seeds)]
+        style = "yellow" if abs(line.points or 0) > BAND else ""
+        found.add_row(*(Text(cell, style) for cell in cells))
+    return found
+
+
+def _answer(answer: Answer, whose: str) -> "list[RenderableType]":
+    from rich.padding import Padding
+    from rich.text import Text
+
+    words = Text(whose).append(answer.word, COLOURS[answer.word])
+    if not whose:
+        words.append(f"  {answer.statement.words}{mark(answer)}")
+    told = [answer.reason, answer.numbers, answer.distance]
+    below = Padding(Text("; ".join(filter(None, told)), "dim"), (0, 0, 0, 2))
+    return [words, below] if any(told) else [words]
+
+
+def in_words(counts: Counter[str]) -> "Text":
+    """Return how many statements have which answer; what none has is left out.
+
+    >>> from reproduce.output.terminal import NO_BREAK
+    >>> in_words(Counter({"holds": 1, "cannot tell": 3})).plain.replace(NO_BREAK, " ")
+    '1 holds, 3 cannot tell'
+    """
+    from rich.text import Text
+
+    return Text(", ").join(Text(unbroken(f"{counts[word]} {word}"), COLOURS[word]) for word in WORDS if counts[word])
+
+
+def beside(rows: Sequence[tuple[str, ...]]) -> "Table":
+    """Runs made with ``--set`` and the declared ones: experiment, profile, seed, what was set, exact match in and
+    outside the trained range."""
+    found = table("experiment", "size", ("seed", "right"), ("in the\ntrained range", "right"), ("outside", "right"))
+    for name, profile, seed, made, inside, outside in rows:
+        found.add_row(entry(name, made), profile, seed, inside, outside)
+    return found

@@ -1,0 +1,163 @@
+"""What the papers print stands in published.toml, and their statements can be answered by declared experiments."""
+
+import fnmatch
+
+import pytest
+
+from lengen.measures import OfRun, trained_range
+from reproduce.comparison.measures import paper_measures
+from reproduce.comparison.regions import inside
+from reproduce.comparison.settings import settings
+from reproduce.comparison.statements import statements
+from reproduce.comparison.values import values
+from reproduce.output import published_values
+from reproduce.runs.catalogue import CATALOGUE
+
+PAPERS = [name for name in CATALOGUE.papers() if CATALOGUE.paper(name).arxiv or name == "random_spaces"]
+LENGTHS = (6, 10, 15, 20, 50)
+
+TABLE1 = """
+successor vanilla 100.0 0.0   0.0   0.0   0.0
+successor alibi   1.3   0.0   0.0   0.0   0.0
+successor rope    100.0 0.0   0.0   0.0   0.0
+successor abc     100.0 100.0 100.0 100.0 100.0
+addition  vanilla 100.0 0.0   0.0   0.0   0.0
+addition  alibi   0.0   0.0   0.0   0.0   0.0
+addition  rope    100.0 0.0   0.0   0.0   0.0
+addition  rpe     100.0 99.9  97.2  21.3  N/A
+addition  abc     100.0 100.0 99.9  99.9  99.8
+n-by-one  vanilla 100.0 0.0   0.0   0.0   0.0
+n-by-one  rope    100.0 0.0   0.0   0.0   0.0
+n-by-one  abc     100.0 100.0 100.0 100.0 100.0
+"""
+TABLE3 = """
+successor window  100.0 100.0 100.0 100.0 100.0
+successor cyclic  100.0 100.0 100.0 100.0 100.0
+successor nope    100.0 100.0 100.0 100.0 100.0
+addition  window  100.0 0.0   0.0   0.0   0.0
+addition  cyclic  100.0 100.0 100.0 100.0 100.0
+addition  nope    99.95 99.81 99.84 99.76 99.35
+parity    window  100.0 100.0 100.0 100.0 100.0
+parity    cyclic  100.0 100.0 100.0 100.0 100.0
+parity    nope    100.0 100.0 100.0 100.0 100.0
+n-by-one  window  100.0 6.0   0.19  0.0   0.0
+n-by-one  cyclic  100.0 100.0 100.0 100.0 100.0
+n-by-one  nope    99.89 99.63 99.49 99.39 98.31
+"""
+"""Percent; the rows that Table 3 repeats of Table 1 are left out."""
+TABLE43 = """
+10k  7.0  22.7 35.4 39.6 0 0 2.4 8.4
+100k 21.5 29.7 41.8 36.5 0 0 1.0 5.2
+1m   16.1 24.8 39.5 36.3 0 0 1.5 7.6
+10m  18.6 33.1 37.3 37.2 0 0 3.1 10.1
+"""
+"""Mean and deviation in percent: 8 digits add, mix; 10 digits add, mix."""
+FIG45 = """
+ape        100 0   0   0  0
+reversed   100 0   0   0  0
+scratchpad 99  0   0   0  0
+zero-pad   100 99  2   0  0
+spaces     100 99  75  0  0
+abacus     100 100 100 100 99
+"""
+"""Percent in range and at 8, 10, 11 and 12 digits."""
+HINTING = {
+    "table3/standard": (98.2, 93.8, 81.5, 60.1, 41.0, 23.2, 10.0, 4.1, 1.4, 0.3),
+    "table3/hinting": (99.4, 96.4, 88.4, 69.2, 47.7, 27.1, 13.7, 6.0, 2.2, 0.5),
+    "table3/tempered": (99.8, 97.5, 91.4, 78.3, 62.1, 46.4, 29.0, 16.0, 8.0, 4.0),
+}
+
+
+def rows(text):
+    return [line.split() for line in text.strip().splitlines()]
+
+
+def test_the_tables_of_bias_calibration_are_there_once():
+    found = {(value.experiments, value.lengths): value.published for value in values("bias_calibration")}
+    expected = {
+        ((f"bias_calibration/{table}/{task}-{model}",), (length,)): float(number)
+        for table, text in (("table1", TABLE1), ("table3", TABLE3))
+        for task, model, *numbers in rows(text)
+        for length, number in zip(LENGTHS, numbers, strict=True)
+        if number != "N/A"
+    }
+    assert found == expected
+
+
+def test_every_mean_and_deviation_of_table_4_3_is_there():
+    found = {value.id: value for value in values("random_spaces")}
+    for size, *numbers in rows(TABLE43):
+        cells = [(r, k, a) for r in ("gap", "next") for k in ("add", "mix") for a in ("mean", "deviation")]
+        for (region, kind, across), number in zip(cells, numbers, strict=True):
+            value = found[f"table4.3-{size}-{kind}-{across}-{region}"]
+            assert (value.published, value.across, value.mode) == (float(number), across, "sampled"), value.id
+            assert value.lengths == ((8,) if region == "gap" else (10,))
+            assert len(value.experiments) > 1 and all(f"/{size}-{kind}-w" in name for name in value.experiments)
+
+
+def test_every_point_of_figure_4_5_is_there():
+    found = {(value.experiments, value.lengths): value.published for value in values("random_spaces")}
+    for kind, *numbers in rows(FIG45):
+        for lengths, number in zip(((1, 2, 3, 4, 5, 6, 7, 9), (8,), (10,), (11,), (12,)), numbers, strict=True):
+            assert found[(f"random_spaces/fig4.5/{kind}",), lengths] == float(number), (kind, lengths)
+
+
+def test_table_3_of_task_hinting_is_there():
+    found = {(value.experiments, value.lengths): value.published for value in values("task_hinting")}
+    for name, numbers in HINTING.items():
+        for length, number in zip(range(11, 21), numbers, strict=True):
+            assert found[(f"task_hinting/{name}",), (length,)] == number
+
+
+def test_what_coupling_prints_in_its_text_is_there():
+    found = {value.id: (value.relation, value.published, max(value.lengths)) for value in values("coupling")}
+    assert found["parity-perfect"] == ("=", 100, 100) and found["addition-90"] == (">=", 90, 30)
+    assert found["addition-67.8"] == (">=", 67.8, 30) and found["multiplication-78.55"] == (">=", 78.55, 20)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_paper_has_five_statements_each_with_its_source(paper):
+    said = statements(paper)
+    assert len(said) == 5
+    for one in said:
+        assert one.place and (one.quote or paper == "random_spaces"), one.id
+
+
+@pytest.mark.parametrize("paper", CATALOGUE.papers())
+def test_every_statement_can_be_answered_at_one_profile_and_tests_its_region(paper):
+    known = {item.name: item for item in CATALOGUE.experiments(paper)}
+    vocabulary = paper_measures(paper)
+    for one in statements(paper):
+        for part in (*one.parts, *one.details):
+            profiles = set.intersection(*({*known[name].specs} for name in part.names)) - {"smoke"}
+            assert profiles, f"{one.id}: {part.words}"
+            if isinstance(vocabulary.measure(part.measure), OfRun):
+                continue
+            for name in part.names:
+                for profile in profiles - {"cpu"}:
+                    test, span = known[name].specs[profile].test, trained_range(known[name].specs[profile].data)
+                    cells = [(n, m) for n in test.lengths for m in (test.counts or (1,))]
+                    region = vocabulary.regions[part.region]
+                    assert inside(cells, span, region, part.lengths, part.counts), f"{one.id}: {part.words}: {name}"
+
+
+@pytest.mark.parametrize("paper", CATALOGUE.papers())
+def test_paper_specifications_are_the_published_settings(paper):
+    found = settings(paper)
+    assert len(found) > 30 or paper == "matrix"
+    assert {setting.id: setting.unequal for setting in found if setting.unequal} == {}
+
+
+def test_figures_know_which_published_lengths_were_left_out_of_the_training():
+    found = {
+        (value.lengths, value.trained[0]): value.left_out
+        for some in published_values.of("random_spaces").values()
+        for value in some
+    }
+    assert {at for at, left_out in found.items() if left_out} == {((2, 2), 3), ((8, 8), 9), ((18, 18), 19)}
+
+
+def test_experiments_of_a_pattern_are_those_of_the_paper():
+    names = [item.name for item in CATALOGUE.experiments("random_spaces")]
+    (value, *_) = [value for value in values("random_spaces") if value.across]
+    assert set(value.experiments) <= set(fnmatch.filter(names, "random_spaces/table4.3/*"))

@@ -1,0 +1,264 @@
+"""Four answers to a statement: what made runs say, and every way to flatter that the rules refuse."""
+
+import dataclasses
+import json
+import subprocess
+
+import pytest
+
+from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE, answers, find, of_median
+from reproduce.comparison.distance import LENGTHS, SHORTER
+from reproduce.comparison.history import AS_NOW, OTHERWISE, UNKNOWN, digest, digest_of_claim, history, knew
+from reproduce.comparison.published import PublishedError
+from reproduce.comparison.statements import Part, parse
+from tests.reproduce.made import experiment, outside, run, spec, stored
+
+LEFT, RIGHT, THIRD = (experiment(f"coupling/fig1/{name}") for name in ("left", "right", "third"))
+KNOWN = {item.name: item for item in (LEFT, RIGHT, THIRD)}
+
+
+def seeds(of, *beyond, inside=1.0, profile="cpu", **more):
+    return [run(of, outside(inside, value), profile, seed=seed, **more) for seed, value in enumerate(beyond)]
+
+
+def compared(*runs, known=KNOWN, **part):
+    made = Part(**({"words": "w", "left": (LEFT.name,)} | part))
+    return find("coupling", made, known, stored(*runs))
+
+
+def above(left, right, **part):
+    runs = [*seeds(LEFT, *left), *seeds(RIGHT, *right)]
+    return compared(*runs, check="above", right=(RIGHT.name,), **part)
+
+
+FAR, NONE = (0.2, 0.3, 0.25, 0.5), (0.0, 0.02, 0.01, 0.0)
+
+
+def test_four_seeds_that_all_exceed_four_others_hold():
+    found = above(FAR, NONE)
+    assert (found.word, found.p, found.profile) == (HOLDS, 1 / 70, "cpu")
+    assert [side.seeds for side in found.left] == [(20.0, 30.0, 25.0, 50.0)]
+    assert found.numbers == "28 % (four trainings: 20 to 50 %) against 0 to 2 %"
+
+
+@pytest.mark.parametrize(("left", "right"), [(FAR[:3], NONE), (FAR, NONE[:3])])
+def test_three_seeds_on_a_side_cannot_tell_and_say_how_many_are_missing(left, right):
+    found = above(left, right)
+    assert found.word == UNSURE and "3 trainings" in found.reason and "1 more is needed" in found.reason
+
+
+def test_seeds_that_overlap_cannot_tell():
+    found = above((0.2, 0.0, 0.01, 0.3), NONE)
+    assert (found.word, found.reason) == (UNSURE, "seeds disagree") and found.p > 0.025
+
+
+def test_a_seed_that_did_not_learn_is_left_out_of_its_side_and_said():
+    runs = [*seeds(LEFT, *FAR), *seeds(RIGHT, *NONE), run(RIGHT, outside(0.5, 0.9), seed=9)]
+    found = compared(*runs, check="above", right=(RIGHT.name,))
+    assert found.word == HOLDS, "a high value of a model that learned nothing does not count"
+    assert found.right[0].hollow == (90.0,) and len(found.right[0].seeds) == 4
+    missing = compared(*runs[:-2], runs[-1], check="above", right=(RIGHT.name,))
+    assert missing.word == UNSURE and "learned its own range in 3 of 4 trainings" in missing.reason
+
+
+def test_no_weak_baseline_helps():
+    """A baseline that learned nothing is no baseline."""
+    runs = [*seeds(LEFT, *FAR), *seeds(RIGHT, *NONE, inside=0.1)]
+    found = compared(*runs, check="above", right=(RIGHT.name,))
+    assert found.word == UNSURE and "0 of 4" in found.reason
+
+
+@pytest.mark.parametrize(("level", "why"), [(0.0, "both at zero"), (1.0, "both above 99 %")])
+def test_two_sides_at_an_end_cannot_be_told_apart(level, why):
+    found = above([level] * 4, [level] * 4)
+    assert (found.word, found.reason) == (UNSURE, why)
+
+
+def test_what_a_small_model_does_not_show_is_no_evidence_against_a_paper():
+    assert above(NONE, FAR).reason == "not seen at this size: the other way round"
+    assert above(NONE, FAR, any_size=True).word == FAILS
+    few = seeds(LEFT, 0.1, 0.2, 0.1)
+    assert compared(*few, least=90).reason == "not seen at this size"
+    assert compared(*few, least=90, any_size=True).word == FAILS
+
+
+def test_every_pair_has_to_hold():
+    runs = [*seeds(LEFT, *FAR), *seeds(RIGHT, *NONE), *seeds(THIRD, *FAR)]
+    both = compared(*runs, check="above", right=(RIGHT.name, THIRD.name))
+    assert both.word == UNSURE
+    assert compared(*runs, check="above", right=(RIGHT.name,)).word == HOLDS
+
+
+def test_a_level_is_asked_of_every_experiment_and_of_the_interval_of_the_median():
+    assert compared(*seeds(LEFT, 0.95, 0.96, 0.97), least=90).word == HOLDS
+    assert compared(*seeds(LEFT, 0.95, 0.96), least=90).reason.endswith("1 more is needed")
+    assert compared(*seeds(LEFT, 0.95, 0.8, 0.97), least=90).reason == "seeds disagree: 2 of 3"
+    one_low = compared(*seeds(LEFT, 0.1, *[0.95] * 7), least=90)
+    assert one_low.word == HOLDS, "one of eight lies outside the interval of the median"
+    both = [*seeds(LEFT, 0.95, 0.96, 0.97), *seeds(RIGHT, 0.1, 0.2, 0.1)]
+    assert compared(*both, left=(LEFT.name, RIGHT.name), least=90).word == UNSURE
+
+
+def test_the_interval_of_a_median_is_that_of_the_binomial():
+    assert of_median([3, 1, 2]) == [1, 2, 3] and of_median(range(8)) == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_trend_needs_every_group_and_its_order():
+    runs = [*seeds(LEFT, 0.0, 0.1, 0.1, 0.0), *seeds(RIGHT, 0.2, 0.3, 0.1, 0.3), *seeds(THIRD, 0.5, 0.4, 0.6, 0.5)]
+    names = (LEFT.name, RIGHT.name, THIRD.name)
+    assert compared(*runs, check="trend", left=names).word == HOLDS
+    assert compared(*runs, check="trend", left=names[::-1]).reason == "not seen at this size: the other way round"
+
+
+def test_equal_is_within_five_points():
+    assert above((0.5, 0.51, 0.5, 0.49), (0.5, 0.5, 0.51, 0.52)).word == UNSURE
+    runs = [*seeds(LEFT, 0.5, 0.51, 0.5, 0.49), *seeds(RIGHT, 0.5, 0.5, 0.51, 0.52)]
+    assert compared(*runs, check="equal", right=(RIGHT.name,)).word == HOLDS
+    far = [*seeds(LEFT, *FAR), *seeds(RIGHT, *NONE)]
+    assert compared(*far, check="equal", right=(RIGHT.name,)).word == UNSURE
+
+
+def test_what_was_not_run_says_so():
+    found = compared(*seeds(LEFT, *FAR), check="above", right=(RIGHT.name,))
+    assert (found.word, found.reason, found.left) == (UNSURE, "not run (fig1/right)", ())
+
+
+def test_only_cells_that_both_sides_tested_are_compared():
+    narrow = dataclasses.replace(LEFT, specs={"cpu": spec()})
+    short = [dataclasses.replace(one) for one in seeds(narrow, *FAR)]
+    for one in short:
+        for cell in [cell for cell in one.grid.scores if cell[0] == 6]:
+            del one.grid.scores[cell]
+    found = compared(*short, *seeds(RIGHT, *NONE), check="above", right=(RIGHT.name,))
+    assert found.word == HOLDS and found.problems > 0
+    apart = compared(*short, *seeds(RIGHT, *NONE), check="above", right=(RIGHT.name,), lengths=(6, 6))
+    assert "not tested" in apart.reason
+
+
+def test_the_nearest_profile_is_read_and_its_distance_said():
+    small = spec(length=2, count=2)
+    near = dataclasses.replace(LEFT, specs={"cpu": small, "night": spec(width=32), "paper": spec()})
+    runs = [*seeds(near, *[0.1] * 3, made=small), *seeds(near, *[0.95] * 3, profile="night", made=spec(width=32))]
+    found = compared(*runs, known={LEFT.name: near}, least=90)
+    assert (found.word, found.distance, found.profile) == (HOLDS, LENGTHS, "night")
+    far = compared(*runs[:3], known={LEFT.name: near}, most=50)
+    assert (far.word, far.distance) == (HOLDS, SHORTER)
+
+
+# ------------------------------------------------------------------ statements
+
+
+ENTRY = {
+    "id": "s", "words": "It adds", "place": "Abstract", "quote": "It adds.",
+    "parts": [{"words": "w", "left": [LEFT.name], "least": 90}],
+}  # fmt: skip
+
+
+def statement(**changed):
+    return parse({"statement": [ENTRY | changed]}, "made", KNOWN, "coupling")[0]
+
+
+def answer(monkeypatch, runs, **changed):
+    from reproduce.comparison import answers as module
+
+    made = statement(**changed)
+    monkeypatch.setattr(module, "statements", lambda paper: (made,))
+    monkeypatch.setattr(module.CATALOGUE, "experiments", lambda paper: list(KNOWN.values()))
+    (found,) = answers("coupling", stored(*runs))
+    return found
+
+
+def test_all_parts_have_to_hold_and_details_count_for_nothing(monkeypatch):
+    low, high = {"words": "low", "left": [LEFT.name], "most": 5}, ENTRY["parts"][0]
+    runs = seeds(LEFT, 0.95, 0.96, 0.97)
+    assert answer(monkeypatch, runs).word == HOLDS
+    assert answer(monkeypatch, runs, details=[low]).word == HOLDS
+    both = answer(monkeypatch, runs, parts=[high, low])
+    assert (both.word, both.reason) == (UNSURE, "low: not seen at this size")
+    assert answer(monkeypatch, runs, repaired="a line").word == REPAIRED
+    assert answer(monkeypatch, runs, parts=[low], repaired="a line").word == UNSURE
+
+
+def test_a_statement_that_is_younger_than_its_runs_is_marked_and_answered_all_the_same(monkeypatch):
+    runs = seeds(LEFT, 0.95, 0.96, 0.97)
+    found = answer(monkeypatch, runs)
+    assert found.word == HOLDS and found.younger
+    for one in runs:
+        one.info["claims"] = {"s": digest(statement())}
+    assert not answer(monkeypatch, runs).younger
+    assert answer(monkeypatch, runs, parts=[ENTRY["parts"][0] | {"least": 80}]).younger, "it asks for less than before"
+    assert not answer(monkeypatch, runs, words="Sums", place="Title", quote="").younger
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"parts": []}, "'parts' is empty"),
+        ({"parts": [{"words": "w", "left": ["coupling/fig1/lefd"], "least": 1}]}, "no experiment 'coupling/fig1/lefd'"),
+        ({"parts": [{"words": "w", "left": [LEFT.name]}]}, "needs 'least' or 'most'"),
+        ({"parts": [{"words": "w", "left": [LEFT.name], "least": 0}]}, "cannot fail"),
+        ({"parts": [{"words": "w", "left": [LEFT.name], "most": 100}]}, "cannot fail"),
+        ({"parts": [{"words": "w", "left": [LEFT.name], "check": "above"}]}, "'right' is missing"),
+        ({"parts": [{"words": "w", "left": [LEFT.name], "check": "trend"}]}, "three or more"),
+        (
+            {"parts": [{"words": "w", "left": [LEFT.name], "least": 1, "region": "outsde"}]},
+            "region 'outsde' is unknown",
+        ),
+        (
+            {"parts": [{"words": "w", "left": [LEFT.name], "least": 1, "measure": "exakt"}]},
+            "measure 'exakt' is unknown",
+        ),
+        ({"parts": [{"words": "w", "left": [LEFT.name], "lest": 1}]}, "lest"),
+        ({"place": 3}, "place"),
+    ],
+)
+def test_a_mistake_is_one_sentence_that_names_it(changed, said):
+    with pytest.raises(PublishedError) as caught:
+        statement(**changed)
+    assert said in str(caught.value) and "\n" not in str(caught.value) and "'s'" in str(caught.value)
+
+
+def test_an_experiment_of_this_suite_proves_nothing_of_a_paper():
+    ours = dataclasses.replace(LEFT, ours="to see")
+    with pytest.raises(PublishedError, match="an experiment of this suite"):
+        parse({"statement": [ENTRY]}, "made", {LEFT.name: ours}, "coupling")
+
+
+# ------------------------------------------------------------------ history
+
+
+CLAIM = {"id": "adds", "place": "p", "statement": "s", "check": "level", "relation": ">", "threshold": 1, "left": ["a"]}
+
+
+def test_the_digest_of_an_earlier_claim_is_the_one_that_runs_recorded():
+    asked = {"check": "level", "relation": ">", "threshold": 1.0, "left": ["a"], "statement": "s", "measure": "exact",
+             "mode": "teacher_forced", "region": "outside"}  # fmt: skip
+    import hashlib
+
+    text = json.dumps(asked, sort_keys=True, ensure_ascii=False)
+    assert digest_of_claim(CLAIM) == hashlib.sha256(text.encode()).hexdigest()[:16]
+    assert digest_of_claim(CLAIM | {"remark": "r", "headline": True, "id": "b"}) == digest_of_claim(CLAIM)
+    assert digest_of_claim(CLAIM | {"threshold": 2}) != digest_of_claim(CLAIM)
+
+
+def test_history_has_three_outcomes(tmp_path):
+    def git(*words):
+        command = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    git("init", "-q")
+    place = tmp_path / "papers" / "coupling" / "published.toml"
+    place.parent.mkdir(parents=True)
+    place.write_text("[[claim]]\n" + "\n".join(f"{name} = {json.dumps(value)}" for name, value in CLAIM.items()))
+    git("add", ".")
+    git("commit", "-q", "-m", "first")
+    commit = git("rev-parse", "HEAD")
+    runs = []
+    for value, at in ((digest_of_claim(CLAIM), commit), ("other", commit), ("other", "f" * 40)):
+        (one,) = seeds(LEFT, 0.5)
+        one.info.update(claims={"adds": value}, commit=at)
+        runs.append(one)
+    counts, told = history(runs, tmp_path)
+    assert counts == {AS_NOW: 1, OTHERWISE: 1, UNKNOWN: 1} and len(told) == 1 and "adds" in told[0]
+    assert history(runs, None)[0] == {UNKNOWN: 3}, "an archive has no history"
+    assert not knew(runs[0].info, statement())
