@@ -50,7 +50,7 @@ EXPORTS = {
 """Module -> its names that stand here, beside those of `SETTINGS` and the class names of all parts."""
 SETTINGS: dict[str, tuple[str, ...]] = {
     "lengen.config.part": ("Part", "SettingError"),
-    "lengen.config.tasks": ("Extent", "Task"),
+    "lengen.tasks.base": ("Extent", "Task"),
     "lengen.formats.base": ("Format",),
     "lengen.formats.subtasks": ("SUBTASKS",),
     "lengen.position_ids.base": ("PositionIds",),

@@ -18,7 +18,7 @@ from lengen.data.batch import Batch, response_start
 from lengen.data.writer import Writer
 from lengen.models import Transformer
 from lengen.models.cache import Cache
-from lengen.tasks import Problems
+from lengen.problems import Problems
 from lengen.vocab import END, PAD
 
 

@@ -7,8 +7,14 @@ over digit places, never over examples.
 [[1, 0, 3]]
 """
 
-import torch
-from torch import Tensor
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lengen.lazy import torch
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
 
 
 def carry(columns: Tensor, base: int = 10) -> Tensor:
@@ -70,7 +76,7 @@ def from_numbers(numbers: Tensor, width: int, base: int = 10) -> Tensor:
     return numbers[..., None].div(base ** torch.arange(width), rounding_mode="floor") % base
 
 
-def sample(lengths: Tensor, width: int, generator: torch.Generator, base: int = 10) -> Tensor:
+def sample(lengths: Tensor, width: int, generator: Generator, base: int = 10) -> Tensor:
     """Random numbers with exactly the given lengths: (...) to (..., width) digits, 0 beyond the length.
 
     In base 10 the first digit is 1-9, the others 0-9; a one-digit number is 0-9 (Section 4.2 of "Arithmetic

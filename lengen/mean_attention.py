@@ -8,8 +8,8 @@ from torch import Tensor
 from lengen.data.batch import Batch, response_start
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
+from lengen.problems import Problems
 from lengen.randomness import generator
-from lengen.tasks import Problems
 
 Sides = dict[str, Tensor]
 """Attention (B, H, Q, K) by name: "self" what a response reads of itself, "cross" what it reads of the query."""

@@ -4,13 +4,18 @@ Streams of different purposes are different by construction, so test examples ar
 stream, whatever the seed, and a batch is a function of (seed, step) alone: nothing has to be remembered to resume.
 """
 
+from __future__ import annotations
+
 import hashlib
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
+from lengen.lazy import torch
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
 
 
-def generator(purpose: str, *numbers: int) -> torch.Generator:
+def generator(purpose: str, *numbers: int) -> Generator:
     """A CPU generator for one purpose and its numbers (seed, step, cell ...); equal arguments, equal stream."""
     text = ":".join([purpose, *map(str, numbers)])
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1

@@ -18,11 +18,11 @@ import torch
 
 from lengen.callbacks import Measurement, response_losses
 from lengen.callbacks.measurement import Report
-from lengen.config.tasks import LARGEST_ALPHABET
 from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
 from lengen.decoding import true_responses
 from lengen.models import Transformer
+from lengen.tasks.base import LARGEST_ALPHABET
 from lengen.vocab import END, FIRST
 
 EXAMPLES = 1000

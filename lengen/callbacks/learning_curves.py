@@ -15,13 +15,13 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from lengen.callbacks.measurement import model_of
-from lengen.config.tasks import Carries
 from lengen.data.batch import Batch
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
 from lengen.decoding import responses
 from lengen.formats.subtasks import Subtasks
 from lengen.models import Transformer
+from lengen.tasks.increment import Carries
 
 
 class Losses(NamedTuple):
@@ -65,7 +65,7 @@ def digit_losses(losses: Losses, reverse: bool) -> list[float]:
 
 def _answers_in_digits(data: TaskData) -> bool:
     """A response is the digits of one number and an end: no intermediate results, marks, carries or padding."""
-    format, task = data.format, data.task.part
+    format, task = data.format, data.task
     alone = format.ends and not format.separators and not format.index_hints
     return alone and task.NUMBERS and not task.trailing and not isinstance(task, Carries)
 
@@ -99,7 +99,7 @@ class LearningCurves(Callback):
 
     def _subtasks(self, model: Transformer, data: TaskData) -> Iterator[tuple[str, float]]:
         """Exact match of every sub-task at the longest trained length."""
-        format, longest = data.spec.data.format, data.task.part.longest
+        format, longest = data.spec.data.format, data.task.longest
         if not isinstance(format, Subtasks) or longest not in self.lengths:
             return
         problems = data.test(longest, self.count, self.examples)
@@ -110,6 +110,6 @@ class LearningCurves(Callback):
     def _found(self, losses: Losses, length: int, data: TaskData) -> Iterator[tuple[str, float]]:
         yield f"exact_match.{length}", float(losses.correct.float().mean())
         yield f"answer_loss.{length}", float(losses.loss.sum() / losses.sizes.sum())
-        if length == data.task.part.longest and _answers_in_digits(data):
+        if length == data.task.longest and _answers_in_digits(data):
             for place, value in enumerate(digit_losses(losses, data.format.reversed_answer), start=1):
                 yield f"digit_loss.{place}", value

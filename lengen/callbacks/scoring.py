@@ -6,8 +6,8 @@ from lengen.data.writer import Writer
 from lengen.decoding import at_once, go_on, read, sampled, true_responses, write
 from lengen.metrics import count
 from lengen.models import Transformer
+from lengen.problems import Problems
 from lengen.records import Counts
-from lengen.tasks import Problems
 
 
 def score_cell(model: Transformer, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Counts]:

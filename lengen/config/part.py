@@ -91,15 +91,14 @@ class Axis:
 def kinds(axis: type[Axis]) -> Mapping[str, type[Part]]:
     """All parts of an axis by their kind, those included that a program defined for itself."""
     if axis not in _known:
-        tagged = ((cls.__struct_config__.tag, cls) for cls in _subclasses(axis))
-        _known[axis] = {str(tag): cls for tag, cls in tagged if tag is not None}
+        _known[axis] = {str(cls.__struct_config__.tag): cls for cls in _subclasses(axis)}
     return _known[axis]
 
 
 def _subclasses(cls: type) -> typing.Iterator[type[Part]]:
-    child: type[Part]
+    child: type
     for child in cls.__subclasses__():
-        if issubclass(child, Part) and not child.__name__.startswith("_"):
+        if issubclass(child, Part) and _is_complete(child):
             yield child
         yield from _subclasses(child)
 
@@ -113,6 +112,11 @@ def load_files(package: str, folder: Sequence[str]) -> None:
 def named(name: str) -> type[Part] | None:
     """The part whose class has this name, private bases left out; None without one."""
     return next((cls for cls in _subclasses(Part) if cls.__name__ == name), None)
+
+
+def _is_complete(part: type[Part]) -> bool:
+    """A part, not a base of several: msgspec tags a class without a tag of its own with its name."""
+    return part.__struct_config__.tag != part.__name__ and not part.__name__.startswith("_")
 
 
 Value = typing.TypeVar("Value")

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from lengen.config.part import Part, SettingError, nearest
-from lengen.config.tasks import Task
+from lengen.tasks.base import Task
 
 
 def read(setting: object, path: str) -> Any:

@@ -8,10 +8,10 @@ import msgspec
 from msgspec import Meta
 
 from lengen.config.part import Count, Length, NotNegative, Part, SettingError, Share, Size
-from lengen.config.tasks import Task
 from lengen.formats.base import Format
 from lengen.position_ids.base import PositionIds
 from lengen.position_ids.consecutive import Consecutive
+from lengen.tasks.base import Task
 from lengen.vocab import PRINTABLE, Vocab
 
 if TYPE_CHECKING:

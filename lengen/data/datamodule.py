@@ -13,8 +13,7 @@ from lengen.config.part import SettingError
 from lengen.config.spec import Spec, from_dict
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.task_data import TaskData
-from lengen.problems import OperandError, operand_texts
-from lengen.tasks import Problems
+from lengen.problems import OperandError, Problems, operand_texts
 
 Item = TypeVar("Item")
 

@@ -1,6 +1,5 @@
 """The data of one specification and seed: training batches by step, validation examples, test cells; no Lightning."""
 
-from lengen.config import tasks as parts
 from lengen.config.model import EncoderDecoder
 from lengen.config.part import LONGEST, SettingError
 from lengen.config.sections import VALIDATION
@@ -9,9 +8,9 @@ from lengen.data.batch import Batch, TrainBatch
 from lengen.data.random_spaces import Spaces
 from lengen.data.training_batches import Stream
 from lengen.data.writer import Writer
-from lengen.problems import whole
+from lengen.problems import Problems, whole
 from lengen.randomness import generator
-from lengen.tasks import Problems, Task
+from lengen.tasks.base import Task
 
 
 class TaskData:
@@ -29,36 +28,36 @@ class TaskData:
         self.spec = spec
         self.seed = seed
         self.vocab = spec.data.vocab
-        self.streams = [self._stream(output, part) for output, part in enumerate((spec.data.task, *spec.data.hints))]
+        self.streams = [self._stream(output, task) for output, task in enumerate((spec.data.task, *spec.data.hints))]
         self.task, self.writer = self.streams[0].task, self.streams[0].writer
         self.format = self.writer.format
 
     def trained(self, name: str) -> tuple[Task, Writer]:
         """The main task or an auxiliary one by its name, and what writes its problems; raises `SettingError`."""
         trained = (self.spec.data.task, *self.spec.data.hints)
-        for part, stream in zip(trained, self.streams, strict=True):
-            if name == part.name:
+        for task, stream in zip(trained, self.streams, strict=True):
+            if name == task.name:
                 return stream.task, stream.writer
-        known = ", ".join(part.name for part in trained)
+        known = ", ".join(task.name for task in trained)
         raise SettingError(f"'{name}' is not a task of this setting; it trains {known}")
 
-    def _stream(self, output: int, part: parts.Task) -> Stream:
+    def _stream(self, output: int, given: Task) -> Stream:
         """The training batches of the main task (``output`` 0) or of an auxiliary one."""
         data = self.spec.data
-        format, task = data.format.build(part), part.build()
-        task.ask(format.kinds)
+        format = data.format.build(given)
+        task = given.with_subtasks(format.kinds)
         spaces = None
         if data.spaces is not None:
             spaces = Spaces(data.spaces.ratio, self.vocab.id(" "), data.spaces.fresh, self.seed)
         # Operations and brackets stand behind the digits among the symbols of a task, and are none.
-        digits = sum(symbol.isalnum() for symbol in part.symbols)
+        digits = sum(symbol.isalnum() for symbol in task.symbols)
         architecture = self.spec.model.architecture
         hands_over = isinstance(architecture, EncoderDecoder) and architecture.hands_over
         writer = Writer(
             task, format, self.vocab, data.position_ids, architecture.SPLIT, spaces, output, hands_over, digits
         )
         examples = data.examples // (1 + len(data.hints))
-        return Stream(self.spec, task, writer, self.seed, examples, part.name if output else "")
+        return Stream(self.spec, task, writer, self.seed, examples, task.name if output else "")
 
     def batch(self, step: int) -> TrainBatch:
         """The training batch of a step, the same whenever it is asked for."""

@@ -11,9 +11,10 @@ from torch import Tensor
 from lengen.config.spec import Spec
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.writer import Writer
+from lengen.problems import Problems
 from lengen.randomness import generator
-from lengen.tasks import Problems, Task
-from lengen.tasks.sequences import SkewedTask
+from lengen.tasks.base import Task
+from lengen.tasks.sequences import Skewed
 from lengen.vocab import PAD
 
 
@@ -81,8 +82,8 @@ class Stream:
 
     def _of_one_length(self, stream: torch.Generator) -> Problems:
         """The problems of a window, ``batch`` of each of ``bucket`` lengths."""
-        assert isinstance(self.task, SkewedTask)
-        lengths = self.task.skew.lengths(self.spec.train.bucket, self.task.part.longest, stream)
+        assert isinstance(self.task, Skewed)
+        lengths = self.task.distribution.lengths(self.spec.train.bucket, self.task.longest, stream)
         return self.task.of_lengths(lengths.repeat_interleave(self.spec.train.batch), stream)
 
     def _streamed(self, window: int) -> torch.Generator:

@@ -80,7 +80,7 @@ class Writer:
         self.spaces = spaces
         self.output = output
         self.digits = digits
-        places = [vocab.id(symbol) - FIRST for symbol in task.symbols()]
+        places = [vocab.id(symbol) - FIRST for symbol in task.all_symbols]
         self._places = None if places == list(range(len(places))) else torch.tensor(places)
         """Where the task's symbols stand in the vocabulary, unless they begin it."""
         self._hints = torch.tensor([vocab.id(mark) for mark in format.index_hints], dtype=torch.long)

@@ -7,8 +7,9 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from lengen.config.part import Axis, Part, SettingError, kind_of
-from lengen.config.tasks import Task, TwoOperandAddition
 from lengen.formats.layout import Layout
+from lengen.tasks.base import Task
+from lengen.tasks.two_operand_addition import TwoOperandAddition
 
 
 class Written(ABC):
@@ -112,6 +113,7 @@ class Format(Axis):
 
 
 def only_two_operands(format: Part, task: Task) -> None:
+    """Raise `SettingError` for a task other than sums of two numbers."""
     if not isinstance(task, TwoOperandAddition):
         raise SettingError(
             f"data.format={format.kind}: it writes sums of exactly two numbers, and {kind_of(task)} is another task; "

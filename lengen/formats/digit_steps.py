@@ -10,10 +10,10 @@ carry; behind the bar the answer. The printed example for 567+789 adds 567 and 7
 """
 
 from lengen.config.part import Part
-from lengen.config.tasks import Task
 from lengen.formats.base import Format, Written, only_two_operands
 from lengen.formats.layout import Layout, places
 from lengen.rows import ANSWER, CARRIES_IN, OPERANDS, SUM_DIGITS
+from lengen.tasks.base import Task
 
 
 class DigitSteps(Part, Format, tag="digit_steps", frozen=True):

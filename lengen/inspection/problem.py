@@ -16,7 +16,8 @@ from lengen.data.training_batches import targets
 from lengen.data.writer import Writer
 from lengen.decoding import most_likely, true_responses, write
 from lengen.models import Transformer
-from lengen.tasks import OperandError, Problems, Task
+from lengen.problems import OperandError, Problems
+from lengen.tasks.base import Task
 from lengen.training.build import load
 
 
@@ -112,7 +113,7 @@ def answer(
 def read(writer: Writer, task: Task, responses: Tensor) -> list[str]:
     """The final answers of responses (B, R) as text: numbers plain, in sub-tasks and auxiliary tasks as written."""
     format = writer.format
-    backwards = format.reversed_answer and not format.last_token_only and not task.part.UNITS_FIRST
+    backwards = format.reversed_answer and not format.last_token_only and not task.UNITS_FIRST
     found = []
     for answer in final_answer(format, writer.vocab, responses):
         text = writer.vocab.decode(answer)

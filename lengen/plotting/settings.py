@@ -9,10 +9,10 @@ from typing import Any
 
 from lengen.config.part import kind_of
 from lengen.config.spec import Spec, from_dict
-from lengen.config.tasks import Task
 from lengen.formats.digit_steps import DigitSteps
 from lengen.formats.multiplication_stages import MultiplicationStages
 from lengen.records import Run
+from lengen.tasks.base import Task
 
 
 def _hint(task: Task) -> str:

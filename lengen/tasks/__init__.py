@@ -1,6 +1,5 @@
-"""The mathematics of the tasks: one file per task, or per family of tasks; `lengen.config.tasks` names them."""
+"""Tasks: one class in one file each, its setting and its mathematics. Does not import torch before it is used."""
 
-from lengen.problems import OperandError, Problems
-from lengen.tasks.base import Task
+from lengen.config.part import load_files
 
-__all__ = ["OperandError", "Problems", "Task"]
+load_files(__name__, __path__)

@@ -1,66 +1,99 @@
-"""Arithmetic on one or two numbers of any base: successor, addition, N x 1, running reductions.
+"""Arithmetic on one or two numbers of any base: successor, addition, N x 1.
 
 Section 3.1 and Appendix C of "From Interpolation to Extrapolation: Complete Length Generalization for Arithmetic
 Transformers".
 
     successor 0129 -> 0130    addition 0123+0748 -> 0871    N x 1 0123*6 -> 0738    digit sums 0123+0748 -> 0861
-    running xor of 0110, from the right: 0, 1, 0, 0; its last digit is the parity
 """
 
-from collections.abc import Callable
+from __future__ import annotations
 
-import torch
-from torch import Tensor
-from torch.nn.functional import pad
+import functools
+from typing import TYPE_CHECKING, ClassVar
 
 from lengen import digits
-from lengen.config import tasks as parts
+from lengen.config.part import Count, Length, Part, SettingError, Size
+from lengen.lazy import torch
 from lengen.problems import OperandError, Problems
-from lengen.tasks.base import Task
+from lengen.tasks.base import Extent, Task
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
 
 
-def _successor(operands: Tensor, base: int) -> Tensor:
-    columns = operands[:, 0].clone()
-    columns[:, 0] += 1
-    return columns
+HELD_OUT = 8
+"""One number in eight up to the limit validates and is never trained on (Section 3.3 of "From Interpolation to
+Extrapolation": 7:1)."""
+LARGEST_POOL = 2**27
+"""Numbers that are listed to draw from, at most: 1 GiB of them."""
 
 
-COLUMNS: dict[type[parts.Task], Callable[[Tensor, int], Tensor]] = {
-    parts.Successor: _successor,
-    parts.PairAddition: lambda x, base: x.sum(dim=1),
-    parts.NByOne: lambda x, base: x[:, 0] * x[:, 1, :1],
-    parts.DigitSums: lambda x, base: x.sum(dim=1) % base,
-}
-"""Operands (B, K, W) and the base to column sums (B, W), which a carry turns into the result."""
-RUNNING: dict[type[parts.Task], Callable[[Tensor, int], Tensor]] = {
-    parts.RunningXor: lambda x, base: x[:, 0].cumsum(dim=1) % 2,
-    parts.ListOpsSum: lambda x, base: x[:, 0].cumsum(dim=1) % base,
-    parts.ListOpsMax: lambda x, base: x[:, 0].cummax(dim=1).values,
-    parts.ListOpsMin: lambda x, base: x[:, 0].cummin(dim=1).values,
-}
-"""Operands and the base to the result so far at every digit (B, W)."""
-
-
-class Arithmetic(Task):
+class Arithmetic(Part, Task, frozen=True):
     """Problems of one operation; the trained numbers have up to ``digits`` digits or lie in [0, limit]."""
 
-    part: parts._Arithmetic
+    digits: Length
+    """Digits of the longest trained number."""
+    base: Size = 10
+    """Base of the numbers, 2 to 16."""
+    limit: Count = 0
+    """Largest number drawn in training, uniformly, of at most one digit more than ``digits``; 0 draws a length first,
+    then digits."""
 
-    def __init__(self, part: "parts._Arithmetic") -> None:
-        super().__init__(part)
-        self.base = part.base
-        self.limit = part.limit
-        self._pool: Tensor | None = None
+    EXACT_ANSWER: ClassVar[bool] = False
+    OPERANDS: ClassVar[int] = 1
+    """How many operands there are."""
+    IDENTITY: ClassVar[int] = 0
+    """Digit that pads operands, which does not change the result; -1 is the largest digit."""
+    GROWS: ClassVar[bool] = True
+    """A result may have one digit more than its operands."""
 
-    def train(self, n: int, generator: torch.Generator) -> Problems:
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return tuple("0123456789abcdef"[: self.base])
+
+    @property
+    def longest(self) -> int:
+        return self.digits
+
+    @property
+    def most(self) -> int:
+        return 2 if self.OPERANDS == 2 and not self.SINGLE else 1
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        return (self.most,)
+
+    def shape(self, length: int, count: int) -> tuple[int, ...]:
+        return (length, 1) if self.SINGLE else (length,) * self.OPERANDS
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        width = max(shape) + self.GROWS
+        return Extent(shape, width, (width,) if self.STAGES else ())
+
+    def check(self) -> None:
+        if not 2 <= self.base <= 16:
+            raise SettingError(f"data.task.base={self.base}: expected a base from 2 to 16")
+        highest = min(self.base ** (self.digits + 1), LARGEST_POOL) - 1
+        if self.limit and not HELD_OUT - 1 <= self.limit <= highest:
+            raise SettingError(
+                f"data.task.limit={self.limit}: expected a number from {HELD_OUT - 1} to {highest}, since an eighth of "
+                f"the numbers up to it is held out, all are listed, and data.task.digits={self.digits}"
+            )
+        if self.limit and self.limit <= (least := self.base ** (self.digits - 1)):
+            raise SettingError(
+                f"data.task.limit={self.limit}: expected more than {least}, so that numbers of the trained length, "
+                f"data.task.digits={self.digits}, are drawn"
+            )
+
+    def train(self, n: int, generator: Generator) -> Problems:
         """Operands drawn independently; with a limit from the seven eighths of [0, limit] that are not held out."""
         return self._draw(n, generator, held_out=False)
 
-    def validation(self, n: int, generator: torch.Generator) -> Problems:
+    def validation(self, n: int, generator: Generator) -> Problems:
         """As `train`; with a limit from the held-out eighth."""
         return self._draw(n, generator, held_out=True)
 
-    def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+    def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
         """min(base ** length - base ** (length - 1), n) different numbers of exactly ``length`` digits (Section 3.3).
 
         Of two operands each is such a sample. Beyond a million numbers two are equal too rarely to matter.
@@ -75,44 +108,39 @@ class Arithmetic(Task):
                 operands.append(digits.from_numbers(numbers, length, self.base))
             else:
                 operands.append(digits.sample(torch.full((n,), length), length, generator, self.base))
-        return self._problems(operands, generator, least=getattr(self.part, "tested_from", 0))
+        return self._problems(operands, generator, least=getattr(self, "tested_from", 0))
 
     def parse(self, operands: list[str]) -> Problems:
-        part = self.part
-        if len(operands) != part.OPERANDS:
-            wanted = "one operand" if part.OPERANDS == 1 else f"{part.OPERANDS} operands"
+        if len(operands) != self.OPERANDS:
+            wanted = "one operand" if self.OPERANDS == 1 else f"{self.OPERANDS} operands"
             raise OperandError(f"this task takes {wanted}, got {len(operands)}")
-        allowed = "".join(part.symbols)
+        allowed = "".join(self.symbols)
         for text in operands:
             if not text or set(text.lower()) - set(allowed):
                 raise OperandError(
                     f"operand '{text}' is not a number in base {self.base}: expected digits {allowed} only"
                 )
-        numbers = [text.lower() if part.LAST else text.lower().lstrip("0") or "0" for text in operands]
-        if part.SINGLE and len(numbers[1]) > 1:
+        numbers = [text.lower() if self.LAST else text.lower().lstrip("0") or "0" for text in operands]
+        if self.SINGLE and len(numbers[1]) > 1:
             raise OperandError(f"operand '{operands[1]}' has more than one digit: the second operand of N x 1 has one")
         width = max(map(len, numbers))
         return Problems(digits.from_strings(numbers, width)[None], torch.tensor([[len(text) for text in numbers]]))
 
-    def operands(self, problems: Problems, width: int = 0) -> Tensor:
+    def padded(self, problems: Problems, width: int = 0) -> Tensor:
         """Padded with the digit that changes no result."""
-        operands = super().operands(problems, width)
+        operands = super().padded(problems, width)
         beyond = torch.arange(operands.shape[2]) >= problems.lengths[:, :, None]
-        identity = self.part.IDENTITY % self.base
+        identity = self.IDENTITY % self.base
         return operands.masked_fill(beyond, identity)
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
-        operation = RUNNING.get(type(self.part))
-        operands = self.operands(problems, width)
-        if operation is not None:
-            return operation(operands, self.base)
-        return self._carried(self._columns(operands, width), width)
+        return self._carried(self._columns(self.padded(problems, width), width), width)
 
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
         """The carry into every place of the result."""
-        if name != self.part.STAGES or not name:
+        if name != self.STAGES or not name:
             raise KeyError(name)
-        columns = self._columns(self.operands(problems, width), width)
+        columns = self._columns(self.padded(problems, width), width)
         result = self._carried(columns, width)
         # Into place i goes what the places below it have beyond their digits: (columns - result) / base, place by
         # place.
@@ -121,9 +149,13 @@ class Arithmetic(Task):
             into[:, place + 1] = (columns[:, place] + into[:, place] - result[:, place]) // self.base
         return into[:, None]
 
+    def columns(self, operands: Tensor) -> Tensor:
+        """Column sums (B, W) of operands (B, K, W), which a carry turns into the result."""
+        raise NotImplementedError
+
     def _columns(self, operands: Tensor, width: int) -> Tensor:
-        columns = COLUMNS[type(self.part)](operands, self.base)
-        return columns if width else pad(columns, (0, 1))
+        columns = self.columns(operands)
+        return columns if width else torch.nn.functional.pad(columns, (0, 1))
 
     def _carried(self, columns: Tensor, width: int) -> Tensor:
         try:
@@ -135,10 +167,10 @@ class Arithmetic(Task):
             ) from None
 
     def _drawn(self) -> int:
-        return 1 if self.part.SINGLE else self.part.OPERANDS
+        return 1 if self.SINGLE else self.OPERANDS
 
-    def _draw(self, n: int, generator: torch.Generator, held_out: bool) -> Problems:
-        length = self.part.digits
+    def _draw(self, n: int, generator: Generator, held_out: bool) -> Problems:
+        length = self.digits
         if not self.limit:
             sizes = torch.randint(1, length + 1, (self._drawn(), n), generator=generator)
             return self._problems([digits.sample(size, length, generator, self.base) for size in sizes], generator)
@@ -151,15 +183,77 @@ class Arithmetic(Task):
 
     def _numbers(self, held_out: bool) -> Tensor:
         """Numbers that are trained on, or that are not: one fixed permutation of [0, limit], cut 7:1."""
-        if self._pool is None:
-            self._pool = torch.randperm(self.limit + 1, generator=torch.Generator().manual_seed(0))
-        cut = len(self._pool) // parts.HELD_OUT
-        return self._pool[:cut] if held_out else self._pool[cut:]
+        pool = _shuffled(self.limit)
+        cut = len(pool) // HELD_OUT
+        return pool[:cut] if held_out else pool[cut:]
 
-    def _problems(self, operands: list[Tensor], generator: torch.Generator, least: int = 0) -> Problems:
-        if self.part.SINGLE:
+    def _problems(self, operands: list[Tensor], generator: Generator, least: int = 0) -> Problems:
+        if self.SINGLE:
             second = torch.zeros_like(operands[0])
             second[:, 0] = torch.randint(least, self.base, second[:, 0].shape, generator=generator)
             operands = [operands[0], second]
         stacked = torch.stack(operands, dim=1)
         return Problems(stacked, digits.significant(stacked))
+
+
+@functools.lru_cache(maxsize=1)
+def _shuffled(limit: int) -> Tensor:
+    """One fixed permutation of the numbers 0 to ``limit``."""
+    return torch.randperm(limit + 1, generator=torch.Generator().manual_seed(0))
+
+
+class Successor(Arithmetic, tag="successor", frozen=True):
+    """Adding one: 0129=0130; stages: the carry into every place."""
+
+    STAGES = "carries"
+
+    def columns(self, operands: Tensor) -> Tensor:
+        columns = operands[:, 0].clone()
+        columns[:, 0] += 1
+        return columns
+
+
+class PairAddition(Arithmetic, tag="pair_addition", frozen=True):
+    """Sums of two numbers that are drawn independently: 123+748=871; stages: the carry into every place."""
+
+    OPERATOR = "+"
+    OPERANDS = 2
+    STAGES = "carries"
+
+    @property
+    def name(self) -> str:
+        return "addition"
+
+    def columns(self, operands: Tensor) -> Tensor:
+        return operands.sum(dim=1)
+
+
+class DigitSums(Arithmetic, tag="digit_sums", frozen=True):
+    """Sums of two numbers digit by digit, modulo the base, nothing carried: 123+748=861; an auxiliary task of sums."""
+
+    OPERATOR = "+"
+    OPERANDS = 2
+    WHY_NONE = "each of its digits needs no other"
+
+    def columns(self, operands: Tensor) -> Tensor:
+        return operands.sum(dim=1) % self.base
+
+
+class NByOne(Arithmetic, tag="n_by_one", frozen=True):
+    """Products of a number and one digit: 123*6=738; stages: the carry into every place."""
+
+    OPERATOR = "*"
+    OPERANDS = 2
+    SINGLE = True
+    STAGES = "carries"
+
+    tested_from: Count = 0
+    """Smallest digit that test problems multiply by; times zero asks for zeros alone, whatever the length."""
+
+    def check(self) -> None:
+        super().check()
+        if self.tested_from >= self.base:
+            raise SettingError(f"data.task.tested_from={self.tested_from}: expected a digit below {self.base}")
+
+    def columns(self, operands: Tensor) -> Tensor:
+        return operands[:, 0] * operands[:, 1, :1]

@@ -1,79 +1,212 @@
-"""What every task provides: problems as digit arrays, drawn from the published distributions, and their true
-answers."""
+"""Tasks: the trained range, the look of problems on a page by their shape, problems drawn from the published
+distributions as digit arrays, and their true answers.
 
-from abc import ABC, abstractmethod
+A *shape* is a tuple of small integers that decides the place of every symbol in a written problem, for example
+(operands, digits of the longest).
+"""
 
-import torch
-from torch import Tensor
-from torch.nn.functional import pad
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from lengen import digits
-from lengen.config import tasks as parts
-from lengen.config.part import SettingError
+from lengen.config.part import Axis, Part, SettingError, kind_of
+from lengen.lazy import torch
 from lengen.problems import OperandError, Problems
 from lengen.randomness import generator as stream
 from lengen.randomness import mix
 from lengen.rows import ANSWER, OPERANDS
 
-PART = 100_000
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
+
+DELIMITER = "⊥"
+"""Separates a sequence from the question about it."""
+DECIMAL = tuple("0123456789")
+LARGEST_ALPHABET = 250
+"""Token ids of batches are written as bytes."""
+CHUNK = 100_000
 """Problems of a fixed set that are drawn at once."""
 
 
-class Task(ABC):
-    """The mathematics of a task: which problems exist, how they are drawn, what their true answers are."""
+class Extent(NamedTuple):
+    """How long the numbers of problems of one shape are."""
 
-    def __init__(self, part: parts.Task) -> None:
-        self.part = part
+    operands: tuple[int, ...]
+    """Digits of each operand; of the longest where the shape does not tell them apart."""
+    answer: int
+    """Digits of the longest answer that could occur."""
+    stages: tuple[int, ...] = ()
+    """Digits of each intermediate result."""
+
+
+class Task(Axis):
+    """A task and its trained range.
+
+    Operands and answers are rows of digits. Those of *numbers* stand least significant digit first; those of sequences
+    and bit strings, which have no least significant digit, in reading order.
+    """
+
+    __slots__ = ()
+    AXIS = "a task"
+
+    NUMBERS: ClassVar[bool] = True
+    """Digits have significance: zeros may be padded, and order reversed."""
+    PADS: ClassVar[bool] = True
+    """Zeros may be padded."""
+    OPERATOR: ClassVar[str] = ""
+    """Symbol between operands."""
+    PREFIX: ClassVar[bool] = False
+    """The operator stands before the operands."""
+    SEPARATED: ClassVar[bool] = True
+    """A separator stands between the operands and the answer."""
+    EXACT_OPERANDS: ClassVar[bool] = True
+    """The shape tells the digits of each operand."""
+    EXACT_ANSWER: ClassVar[bool] = True
+    """The shape tells the digits of the answer."""
+    PLACEWISE: ClassVar[bool] = True
+    """Each digit of the answer belongs to a place of the operands; else it says something of them as a whole."""
+    LAST: ClassVar[bool] = False
+    """The final answer is the last digit of the answer: those before it are answers to the first digits."""
+    UNITS_FIRST: ClassVar[bool] = False
+    """Its answers are written from the units on: a digit needs those before it."""
+    MARKS: ClassVar[tuple[str, ...]] = ()
+    """Symbols besides digits that answers hold."""
+    STAGES: ClassVar[str] = ""
+    """Name of the intermediate results that a scratchpad writes; empty: there are none."""
+    STAGES_ARE_NUMBERS: ClassVar[bool] = False
+    """Intermediate results are numbers, whose leading zeros need not be written."""
+    INLINE: ClassVar[bool] = False
+    """The last digit of the intermediate results is the answer."""
+    WHY_NONE: ClassVar[str] = "it has no intermediate results"
+    """Why there are no stages, where there are none."""
+    SINGLE: ClassVar[bool] = False
+    """The second operand has one digit, which is never padded."""
+    SKEWED: ClassVar[bool] = False
+    """It draws problems of given lengths, from a distribution of lengths of its own."""
+    LEAST_COUNT: ClassVar[int] = 0
+    """Smallest value of the second axis that can be tested; 0: problems have no second axis."""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Symbols of its digits, in the order of their values."""
+        return DECIMAL
+
+    @property
+    def name(self) -> str:
+        """Names its random numbers: test problems of tasks of one name are drawn alike."""
+        return kind_of(self)
+
+    @property
+    def longest(self) -> int:
+        """Digits of the longest trained operand."""
+        raise NotImplementedError
+
+    @property
+    def most(self) -> int:
+        """Largest trained value of the second axis: operands, or digits of a second factor; 1 where there is none."""
+        return 1
+
+    @property
+    def trained_lengths(self) -> tuple[int, ...]:
+        """Trained operand lengths, each as often as its share says."""
+        return tuple(range(1, self.longest + 1))
+
+    @property
+    def trailing(self) -> int:
+        """PAD tokens behind the answer that are training targets."""
+        return 0
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Tested values of the second axis where a setting names none."""
+        return (1,)
+
+    def shape(self, length: int, count: int) -> tuple[int, ...]:
+        """The shape of test problems of operands of ``length`` digits."""
+        return (length,)
+
+    def longest_shapes(self, length: int, count: int) -> list[tuple[int, ...]]:
+        """Shapes among which are the longest query and the longest answer of problems of such operands."""
+        return [self.shape(length, count)]
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        """How long the numbers of problems of a shape are."""
+        return Extent((shape[0],), shape[0])
+
+    def place(self, place: int, size: int) -> int:
+        """The 1-based place among the operands that digit ``place`` (1-based) of an answer of ``size`` digits is
+        about."""
+        return place
+
+    def check(self) -> None:
+        """Raise `SettingError` for fields that do not go together."""
+
+    def check_counts(self, counts: tuple[int, ...]) -> None:
+        """Raise `SettingError` for tested values of the second axis, ``test.counts``, that no problem has."""
+        assert isinstance(self, Part)
+        if not self.LEAST_COUNT and counts not in ((1,), self.counts):
+            raise SettingError(
+                f"test.counts={list(counts)}: problems of data.task={self.kind} have no second axis; expected "
+                f"{list(self.counts)}"
+            )
+        if min(counts) < self.LEAST_COUNT:
+            raise SettingError(
+                f"test.counts={list(counts)}: problems of data.task={self.kind} have at least {self.LEAST_COUNT} "
+                f"operands; expected numbers of them, such as [{self.LEAST_COUNT}]"
+            )
 
     # ------------------------------------------------------------------ problems
 
-    @abstractmethod
-    def train(self, n: int, generator: torch.Generator) -> Problems:
+    def train(self, n: int, generator: Generator) -> Problems:
         """``n`` problems of the training distribution."""
+        raise NotImplementedError
 
     def fixed_set(self, examples: int, seed: int) -> Problems:
         """A training set of that many problems as bytes, drawn in parts, so that its size is what limits memory."""
         drawn = []
-        for start in range(0, examples, PART):
-            drawn.append(self.train(min(PART, examples - start), stream("set", seed, start)).packed())
+        for start in range(0, examples, CHUNK):
+            drawn.append(self.train(min(CHUNK, examples - start), stream("set", seed, start)).packed())
         return Problems(torch.cat([p.operands for p in drawn]), torch.cat([p.lengths for p in drawn]))
 
-    def validation(self, n: int, generator: torch.Generator) -> Problems:
+    def validation(self, n: int, generator: Generator) -> Problems:
         """``n`` problems of the training distribution that validate; held-out ones where a task has such."""
         return self.train(n, generator)
 
-    @abstractmethod
-    def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+    def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
         """At most ``n`` problems of the test distribution: lengths and count exactly as given."""
+        raise NotImplementedError
 
-    @abstractmethod
     def parse(self, operands: list[str]) -> Problems:
         """One problem from what a user typed; raises `OperandError`."""
+        raise NotImplementedError
 
-    def ask(self, kinds: int) -> None:
-        """Draw problems that ask for one of so many sub-tasks each; raises `SettingError` for a task without."""
-        if kinds:
-            raise SettingError(f"data.format: {self.part.name} has no sub-tasks to ask for")
+    def with_subtasks(self, number: int) -> Task:
+        """The task whose problems ask for one of so many sub-tasks each; raises `SettingError` for a task without."""
+        if number:
+            raise SettingError(f"data.format: {self.name} has no sub-tasks to ask for")
+        return self
 
     # ------------------------------------------------------------------ numbers
 
     def shapes(self, problems: Problems) -> Tensor:
-        """(B, S) the shape of each problem, as `lengen.config.tasks.Task.extent` takes it."""
+        """(B, S) the shape of each problem, as `extent` takes it."""
         return problems.lengths
 
-    @abstractmethod
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
         """(B, W) digits of the true answers, 0 beyond them: what is trained and scored.
 
         With a ``width`` numbers are held in exactly so many digits; raises `OperandError` where that is too few.
         """
+        raise NotImplementedError
 
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
         """(B, S, W) digits of named intermediate results; KeyError for a name that the task does not have."""
         raise KeyError(name)
 
-    def operands(self, problems: Problems, width: int = 0) -> Tensor:
-        """(B, K, W) operands as they are written, padded to ``width`` where it is given."""
+    def padded(self, problems: Problems, width: int = 0) -> Tensor:
+        """(B, K, W) operands as they are written, padded to ``width`` if it is given."""
         longest = int(problems.lengths.max())
         if width and longest > width:
             raise OperandError(
@@ -83,12 +216,12 @@ class Task(ABC):
         if not width:
             return problems.operands
         held = problems.operands.shape[2]
-        return pad(problems.operands[:, :, :width], (0, max(0, width - held)))
+        return torch.nn.functional.pad(problems.operands[:, :, :width], (0, max(0, width - held)))
 
     def rows(self, name: str, problems: Problems, width: int = 0) -> Tensor:
         """(B, R, W) places among `symbols` of all rows of one name: operands, answer, or intermediate results."""
         if name == OPERANDS:
-            values = self.operands(problems, width)
+            values = self.padded(problems, width)
         elif name == ANSWER:
             values = self.answer(problems, width)[:, None]
         else:
@@ -97,28 +230,29 @@ class Task(ABC):
 
     def answer_sizes(self, problems: Problems) -> Tensor:
         """(B,) digits that the answers have without leading zeros."""
-        if self.part.NUMBERS and not self.part.LAST:
+        if self.NUMBERS and not self.LAST:
             return digits.significant(self.answer(problems))
         shapes, inverse = torch.unique(self.shapes(problems), dim=0, return_inverse=True)
-        return torch.tensor([self.part.extent(tuple(shape)).answer for shape in shapes.tolist()])[inverse]
+        return torch.tensor([self.extent(tuple(shape)).answer for shape in shapes.tolist()])[inverse]
 
     def text(self, problems: Problems) -> list[str]:
         """True answers as a person writes them: numbers most significant digit first, without leading zeros."""
-        symbols = self.symbols()
+        symbols = self.all_symbols
         between = " " if any(len(symbol) > 1 for symbol in symbols) or self.first() else ""
         found = []
         for row, size in zip(self.answer(problems).tolist(), self.answer_sizes(problems).tolist(), strict=True):
             written = [symbols[value - self.first()] for value in row[:size]]
-            if self.part.LAST:
+            if self.LAST:
                 written = written[-1:]
-            elif self.part.NUMBERS and not self.part.UNITS_FIRST:
+            elif self.NUMBERS and not self.UNITS_FIRST:
                 written.reverse()
             found.append(between.join(written))
         return found
 
-    def symbols(self) -> tuple[str, ...]:
+    @property
+    def all_symbols(self) -> tuple[str, ...]:
         """Symbols by value, marks behind the digits."""
-        return (*self.part.symbols, *self.part.MARKS)
+        return (*self.symbols, *self.MARKS)
 
     def first(self) -> int:
         """Value of the first symbol: sequences of an alphabet begin with the number 1."""
@@ -135,7 +269,7 @@ def fitted(numbers: Tensor, width: int, what: str) -> Tensor:
             f"a {what} needs more than the {width} digits that this model writes (data.format.width): shorten the "
             "operands or raise that"
         )
-    return pad(numbers[..., :width], (0, max(0, width - numbers.shape[-1])))
+    return torch.nn.functional.pad(numbers[..., :width], (0, max(0, width - numbers.shape[-1])))
 
 
 def decimal(text: str) -> str:

@@ -5,17 +5,19 @@
 Jelassi et al. 2024 ("Repeat After Me") and Zhou et al. 2024 ("What Algorithms can Transformers Learn?") test it.
 """
 
-from torch import Tensor
+from __future__ import annotations
 
-from lengen.config import tasks as parts
+from typing import TYPE_CHECKING
+
 from lengen.problems import Problems
-from lengen.tasks.strings import StringTask
+from lengen.tasks.strings import Strings
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
-class Copy(StringTask):
-    """Strings of 1 to ``digits`` digits of the base."""
-
-    part: parts.Copy
+class Copy(Strings, tag="copy", frozen=True):
+    """A string of digits again: 0412=0412."""
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
         return problems.operands[:, 0]

@@ -4,28 +4,37 @@ Length-Generalization in Transformers via Task Hinting".
     sequence  5 5 5 4 5      the rarer number  4
 """
 
-import torch
-from torch import Tensor
+from __future__ import annotations
 
-from lengen.config import tasks as parts
+from typing import TYPE_CHECKING
+
+from lengen.lazy import torch
 from lengen.problems import OperandError, Problems
-from lengen.tasks.sequences import NumberTask, distinct, number, of_two, shuffled
+from lengen.tasks.base import Extent
+from lengen.tasks.sequences import OfAlphabet, distinct, number, of_two, shuffled
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
 
 LARGEST_DIFFERENCE = 5
 """Most that the rarer number of a sequence may be short of the other."""
 
 
-class Counting(NumberTask):
-    """Sequences of two numbers in random order: which occurs less often? The smaller one where neither does.
+class Counting(OfAlphabet, tag="count", frozen=True):
+    """The rarer of the two numbers of a sequence, the smaller one at a tie: 5 5 5 4 5 ⊥ 4.
 
     Half of the sequences of even length have both equally often; a tie needs an even length, and a length of 2 has
     nothing else. Otherwise the difference is uniform on what the length allows, at most 5.
     """
 
-    part: parts.Counting
+    PLACEWISE = False
 
-    def of_lengths(self, lengths: Tensor, generator: torch.Generator) -> Problems:
-        pair = distinct(len(lengths), self.part.alphabet, 2, generator)
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent(shape, 1)
+
+    def of_lengths(self, lengths: Tensor, generator: Generator) -> Problems:
+        pair = distinct(len(lengths), self.alphabet, 2, generator)
         odd = lengths % 2
         most = (lengths - 2).clamp(max=LARGEST_DIFFERENCE)  # both occur
         choices = (most + odd) // 2  # 1, 3, 5 at odd lengths, 2, 4 at even ones
@@ -37,12 +46,12 @@ class Counting(NumberTask):
         sequences = torch.where(places < rarer[:, None], pair[:, :1], pair[:, 1:]) * (places < lengths[:, None])
         return Problems(shuffled(sequences, lengths, generator)[:, None], lengths[:, None])
 
-    def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+    def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
         """As in training, at one length; raises `OperandError` for one with room for a single number."""
         return super().test(n, of_two(length), count, generator)
 
     def parse(self, operands: list[str]) -> Problems:
-        numbers = [number(text, self.part.alphabet) for text in operands]
+        numbers = [number(text, self.alphabet) for text in operands]
         if len(set(numbers)) != 2:
             raise OperandError(f"count takes a sequence of two different numbers, got {len(set(numbers))}")
         return Problems(torch.tensor([[numbers]]), torch.tensor([[len(numbers)]]))

@@ -4,37 +4,58 @@ Length-Generalization in Transformers via Task Hinting".
     a number 3 times  5 5 5      begun with  5      the rest  5 5
 """
 
-import torch
-from torch import Tensor
+from __future__ import annotations
 
-from lengen.config import tasks as parts
-from lengen.config.part import LONGEST
+from typing import TYPE_CHECKING
+
+from lengen.config.part import LONGEST, Count
+from lengen.lazy import torch
 from lengen.problems import OperandError, Problems
-from lengen.tasks.sequences import NumberTask, number, of_two
+from lengen.tasks.base import DELIMITER, Extent
+from lengen.tasks.sequences import OfAlphabet, number, of_two
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
 
 
-class Filling(NumberTask):
-    """A number repeated n times, and the first k of them again: n - k are missing.
+class Filling(OfAlphabet, tag="fill", frozen=True):
+    """A number n times, then k of them again, then the n - k that are missing: 5 5 5 ⊥ 5 ⊥ 5 5.
 
     n follows the distribution of lengths, k is uniform on 1 to n // 2, as in Figure 3.10, where n = 3 and k = 1.
     ``operands`` (B, 2, W): both sequences.
     """
 
-    part: parts.Filling
+    OPERATOR = DELIMITER
 
-    def of_lengths(self, lengths: Tensor, generator: torch.Generator) -> Problems:
-        one = torch.randint(1, self.part.alphabet + 1, (len(lengths),), generator=generator)
+    padding: Count = 0
+    """PAD tokens behind the answer that are trained too; the printed mask has two."""
+
+    @property
+    def trailing(self) -> int:
+        return self.padding
+
+    def shape(self, length: int, count: int) -> tuple[int, ...]:
+        return length, max(1, length // 2)
+
+    def longest_shapes(self, length: int, count: int) -> list[tuple[int, ...]]:
+        return [(length, 1), (length, max(1, length // 2))]
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent(shape, shape[0] - shape[1])
+
+    def of_lengths(self, lengths: Tensor, generator: Generator) -> Problems:
+        one = torch.randint(1, self.alphabet + 1, (len(lengths),), generator=generator)
         begun = torch.rand(len(lengths), generator=generator, dtype=torch.float64) * (lengths // 2).clamp(min=1)
         return repeated(one, lengths, 1 + begun.long())
 
-    def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+    def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
         """As in training, at one length; raises `OperandError` for one at which nothing is missing."""
         return super().test(n, of_two(length), count, generator)
 
     def parse(self, operands: list[str]) -> Problems:
         if len(operands) != 3 or not all(text.isascii() and text.isdigit() for text in operands[1:]):
             raise OperandError("fill takes a number, how often it stands, and how often it is begun with: 5 3 1")
-        one, (copies, begun) = number(operands[0], self.part.alphabet), map(typed, operands[1:])
+        one, (copies, begun) = number(operands[0], self.alphabet), map(typed, operands[1:])
         if copies > LONGEST:
             raise OperandError(f"fill repeats a number up to {LONGEST} times, and was asked for more: lower the second")
         if not 1 <= begun < copies:

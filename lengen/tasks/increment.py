@@ -3,33 +3,51 @@
 operand  129      answer  130      with the carry that each digit hands on, units first  0↑1 3↑0 1↑0
 """
 
-import torch
-from torch import Tensor
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from lengen import digits
-from lengen.config import tasks as parts
+from lengen.config.part import Share
+from lengen.lazy import torch
 from lengen.problems import OperandError, Problems
-from lengen.tasks.base import fitted, of_decimals
-from lengen.tasks.sequences import SkewedTask
+from lengen.tasks.base import Extent, fitted, of_decimals
+from lengen.tasks.sequences import Skewed
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
 
 
-class Increment(SkewedTask):
-    """Numbers without leading zeros; a share ``repeats`` of the training ones ends in 1 to all digits that are 9."""
+class Increment(Skewed, tag="increment", frozen=True):
+    """Adding one to a number of 2 to ``longest`` digits: 123⊥124; stages: the carry out of every place."""
 
-    part: parts.Increment
+    STAGES = "carries out"
+    MARKS = ("↑",)
 
-    def of_lengths(self, lengths: Tensor, generator: torch.Generator) -> Problems:
+    repeats: Share = 0.0
+    """Share of the training numbers that end in nines."""
+
+    def shape(self, length: int, count: int) -> tuple[int, ...]:
+        return length, length
+
+    def longest_shapes(self, length: int, count: int) -> list[tuple[int, ...]]:
+        return [(length, length + 1)]  # all nines
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent(shape[:1], shape[1], shape[1:])
+
+    def of_lengths(self, lengths: Tensor, generator: Generator) -> Problems:
         problems = self._uniform(lengths, generator)
         tail = 1 + (torch.rand(len(lengths), generator=generator, dtype=torch.float64) * lengths).long()
-        chosen = torch.rand(len(lengths), generator=generator) < self.part.repeats
+        chosen = torch.rand(len(lengths), generator=generator) < self.repeats
         nine = chosen[:, None] & (torch.arange(problems.operands.shape[2]) < tail[:, None])
         return problems._replace(operands=problems.operands.masked_fill(nine[:, None], 9))
 
-    def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+    def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
         """Uniform over the numbers of exactly this length."""
         return self._uniform(torch.full((n,), length), generator)
 
-    def _uniform(self, lengths: Tensor, generator: torch.Generator) -> Problems:
+    def _uniform(self, lengths: Tensor, generator: Generator) -> Problems:
         lengths = lengths[:, None]
         return Problems(digits.sample(lengths, int(lengths.max()), generator), lengths)
 
@@ -47,20 +65,29 @@ class Increment(SkewedTask):
 
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
         """The carry out of every place."""
-        if name != self.part.STAGES:
+        if name != self.STAGES:
             raise KeyError(name)
         marks = carries(problems)
         return torch.nn.functional.pad(marks, (0, max(0, width - marks.shape[1])))[:, None]
 
 
-class Carries(Increment):
-    """The digits of operand + 1 from the units on, each followed by an arrow and the carry that it hands on."""
+class Carries(Increment, tag="carries", frozen=True):
+    """Adding one, with the carry that each digit hands on, units first: 123⊥4↑02↑01↑0."""
 
-    part: parts.Carries
+    STAGES = ""
+    PADS = False
+    UNITS_FIRST = True
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent(shape[:1], 3 * shape[1])
+
+    def place(self, place: int, size: int) -> int:
+        """A digit, its arrow and its carry belong to one place."""
+        return (place + 2) // 3
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
         result = incremented(problems)[0]
-        arrow = torch.full_like(result, len(self.part.symbols))
+        arrow = torch.full_like(result, len(self.symbols))
         return torch.stack([result, arrow, carries(problems)], dim=2).flatten(1)
 
     def answer_sizes(self, problems: Problems) -> Tensor:

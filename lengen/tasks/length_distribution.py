@@ -4,12 +4,18 @@ Appendix B of "Improving Length-Generalization in Transformers via Task Hinting"
 lengths 2 to 5 (increment: 2 to 4), equally, the others one of the longer lengths, equally.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
 
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, NamedTuple
 
-from lengen.config.tasks import SHORTEST
+from lengen.lazy import torch
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
+
+SHORTEST = 2
+"""Shortest training sequence of the tasks with a skewed distribution of lengths."""
 
 
 class Skew(NamedTuple):
@@ -32,7 +38,7 @@ class Skew(NamedTuple):
         sizes = torch.stack([(~inside).sum(), inside.sum()])
         return (mass / sizes)[inside.long()]
 
-    def lengths(self, n: int, longest: int, generator: torch.Generator) -> Tensor:
+    def lengths(self, n: int, longest: int, generator: Generator) -> Tensor:
         """(n,) lengths, shuffled; systematic sampling: each length is drawn as often as its probability says, to one.
 
         One random number moves a comb of ``n`` equal steps over the distribution, so each draw has that distribution,

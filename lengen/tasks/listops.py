@@ -8,45 +8,96 @@ and 8 of "From Interpolation to Extrapolation: Complete Length Generalization fo
 Operands hold places among the symbols of the task: a digit is its value, then come the operations, then "]".
 """
 
+from __future__ import annotations
+
 import itertools
+from typing import TYPE_CHECKING, ClassVar
 
-import torch
-from torch import Tensor
-from torch.nn.functional import pad
-
-from lengen.config import tasks as parts
+from lengen.config.part import Length, Part, SettingError, Size
+from lengen.lazy import torch
 from lengen.problems import OperandError, Problems
-from lengen.tasks.base import Task
+from lengen.tasks.base import DECIMAL, Extent, Task
 
-OPENING, CLOSING = parts.ListOps.OPENING, parts.ListOps.CLOSING
-FIRST_OPERATION = len(parts.DECIMAL)
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
+
+OPENING = ("[MAX", "[MIN", "[MED", "[SM")
+CLOSING = "]"
+FEWEST = 2
+"""Arguments that an operation has at least, and so digits of an expression."""
+FIRST_OPERATION = len(DECIMAL)
 LAST_OPERATION = FIRST_OPERATION + len(OPENING) - 1
 CLOSE = LAST_OPERATION + 1
 
 
-class ListOps(Task):
-    """Expressions of random digits, nested at random, with random operations.
+class ListOps(Part, Task, tag="listops", frozen=True):
+    """Expressions of operations on digits, one inside the other: [MAX 2 9 [MIN 4 7 ] 0 ] = 9.
+
+    The operations are the largest, the smallest, the median (rounded down) and the sum modulo 10 of two arguments or
+    more, as in Nangia and Bowman (2018). Lengths count the digits of an expression.
 
     Between two neighbouring digits stands a *level*, drawn from 1 to ``depth``: the operations of level 1 join the
     digits between which it is 1, those of level 2 join what stands between levels of 2, and so on. So each operation
     has two arguments or more, and lies inside as many others as levels allow, ``depth`` - 1 at most.
     """
 
-    part: parts.ListOps
+    NUMBERS: ClassVar[bool] = False
+    PLACEWISE: ClassVar[bool] = False
+    WHY_NONE: ClassVar[str] = "its intermediate results stand in a tree"
 
-    def train(self, n: int, generator: torch.Generator) -> Problems:
+    digits: Length
+    """Digits of the longest trained expression."""
+    depth: Size = 2
+    """Most operations inside each other, the outermost one included."""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return (*DECIMAL, *OPENING, CLOSING)
+
+    @property
+    def longest(self) -> int:
+        return self.digits
+
+    @property
+    def trained_lengths(self) -> tuple[int, ...]:
+        return tuple(range(FEWEST, self.digits + 1))
+
+    def shape(self, length: int, count: int) -> tuple[int, ...]:
+        """Tokens of the longest expression: each level but the last joins what is left in pairs."""
+        left = -(-length // 2 ** (self.depth - 1))
+        return (length + 2 * (length - left + (left > 1)),)
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent(shape, 1)
+
+    def check(self) -> None:
+        if self.digits < FEWEST:
+            raise SettingError(
+                f"data.task.digits={self.digits}: expected at least {FEWEST}, the arguments of an operation"
+            )
+        deepest = self.digits - 1  # each operation has a digit of its own, the innermost two
+        if self.depth > deepest:
+            raise SettingError(
+                f"data.task.depth={self.depth}: expected at most {deepest}, the operations that lie inside each other "
+                f"in {self.digits} digits (data.task.digits)"
+            )
+
+    def train(self, n: int, generator: Generator) -> Problems:
         """Digits of an expression uniform on [2:digits]; rows are as wide as the longest may be."""
-        sizes = torch.randint(self.part.FEWEST, self.part.digits + 1, (n,), generator=generator)
+        sizes = torch.randint(FEWEST, self.digits + 1, (n,), generator=generator)
         problems = self._drawn(sizes, generator)
-        (widest,) = self.part.shape(self.part.digits, 1)
-        return problems._replace(operands=pad(problems.operands, (0, widest - problems.operands.shape[2])))
+        (widest,) = self.shape(self.digits, 1)
+        return problems._replace(
+            operands=torch.nn.functional.pad(problems.operands, (0, widest - problems.operands.shape[2]))
+        )
 
-    def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+    def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
         """Expressions of exactly ``length`` digits; of one there is the digit itself."""
         return self._drawn(torch.full((n,), length), generator)
 
     def parse(self, operands: list[str]) -> Problems:
-        symbols = self.symbols()
+        symbols = self.all_symbols
         words = " ".join(operands).upper().replace("]", " ] ").split()
         for word in words:
             if word not in symbols:
@@ -55,9 +106,9 @@ class ListOps(Task):
         opened = (_opens(tokens).long() - (tokens == CLOSE).long()).cumsum(dim=1)[0].tolist()
         if not words or min(opened) < 0 or opened[-1] or 0 in opened[:-1]:
             raise OperandError(f"'{' '.join(words)}' is not one expression: each operation is closed once by ]")
-        if max(opened) > self.part.depth:
+        if max(opened) > self.depth:
             raise OperandError(
-                f"'{' '.join(words)}' has {max(opened)} operations inside each other: this task has {self.part.depth} "
+                f"'{' '.join(words)}' has {max(opened)} operations inside each other: this task has {self.depth} "
                 "at most (data.task.depth)"
             )
         if any(word in OPENING and following == CLOSING for word, following in itertools.pairwise(words)):
@@ -67,11 +118,11 @@ class ListOps(Task):
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
         return evaluated(problems.operands[:, 0], problems.lengths[:, 0])[:, None]
 
-    def _drawn(self, sizes: Tensor, generator: torch.Generator) -> Problems:
+    def _drawn(self, sizes: Tensor, generator: Generator) -> Problems:
         n, longest = len(sizes), int(sizes.max())
         digits = torch.randint(0, FIRST_OPERATION, (n, longest), generator=generator)
-        levels = torch.randint(1, self.part.depth + 1, (n, longest), generator=generator)
-        operations = torch.randint(FIRST_OPERATION, CLOSE, (n, longest, self.part.depth), generator=generator)
+        levels = torch.randint(1, self.depth + 1, (n, longest), generator=generator)
+        operations = torch.randint(FIRST_OPERATION, CLOSE, (n, longest, self.depth), generator=generator)
         return written(digits, levels, operations, sizes)
 
 

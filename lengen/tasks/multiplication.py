@@ -4,30 +4,61 @@ Length-Generalize in Both Operand Length and Count".
     operands  37 925      answer  34225      partial products  185 74 333      their running sums  185 925 34225
 """
 
-import torch
-from torch import Tensor
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from lengen import digits
-from lengen.config import tasks as parts
+from lengen.config.part import Length, Part
+from lengen.lazy import torch
 from lengen.problems import OperandError, Problems
 from lengen.rows import PRODUCTS, SUMS
-from lengen.tasks.base import Task, fitted, of_decimals
+from lengen.tasks.base import Extent, Task, fitted, of_decimals
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
 
 
-class Multiplication(Task):
-    """Products of a number of 1 to n digits and a number of 1 to m digits."""
+class Multiplication(Part, Task, tag="multiplication", frozen=True):
+    """Products of a number of 1 to ``digits`` and one of 1 to ``second_digits`` digits, S_M(digits, second_digits).
 
-    part: parts.Multiplication
+    37*925=34225; stages: the products of the first number with the last 1, 2, ... digits of the second.
+    """
 
-    def train(self, n: int, generator: torch.Generator) -> Problems:
+    OPERATOR = "*"
+    EXACT_ANSWER = False
+    LEAST_COUNT = 1
+    STAGES = "running sums"
+    STAGES_ARE_NUMBERS = True
+
+    digits: Length
+    """Digits of the longest trained first operand."""
+    second_digits: Length
+    """Digits of the longest trained second operand."""
+
+    @property
+    def longest(self) -> int:
+        return self.digits
+
+    @property
+    def most(self) -> int:
+        return self.second_digits
+
+    def shape(self, length: int, count: int) -> tuple[int, ...]:
+        return length, count
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent(shape, sum(shape), (sum(shape),) * (shape[1] - 1))
+
+    def train(self, n: int, generator: Generator) -> Problems:
         """S_M(n, m): first length uniform on [1:n], second uniform on [1:m]."""
-        length, count = self.part.digits, self.part.second_digits
+        length, count = self.digits, self.second_digits
         first = torch.randint(1, length + 1, (n,), generator=generator)
         second = torch.randint(1, count + 1, (n,), generator=generator)
         lengths = torch.stack([first, second], dim=1)
         return Problems(digits.sample(lengths, max(length, count), generator), lengths)
 
-    def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+    def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
         """T_M(length, count): both lengths exactly as given."""
         lengths = torch.tensor([[length, count]]).expand(n, 2)
         return Problems(digits.sample(lengths, max(length, count), generator), lengths)
@@ -48,7 +79,7 @@ class Multiplication(Task):
             return digits.partial_products(a, b, a.shape[1] + 1)
         if name == SUMS:
             return self._sums(problems)
-        if name == self.part.STAGES:
+        if name == self.STAGES:
             return fitted(self._sums(problems), width, "product")
         raise KeyError(name)
 

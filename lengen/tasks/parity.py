@@ -4,20 +4,48 @@ and Count".
     operand  0101      answer  0      (two ones: even)      prefix parities  0110
 """
 
-from torch import Tensor
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from lengen.config.part import Length
 from lengen.problems import Problems
-from lengen.tasks.strings import StringTask
+from lengen.tasks.base import Extent
+from lengen.tasks.strings import OneString
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
-class Parity(StringTask):
-    """1 where a bit string holds an odd number of ones, else 0."""
+class Parity(OneString, tag="parity", frozen=True):
+    """1 where a string of 1 to ``bits`` bits holds an odd number of ones, else 0.
+
+    0101=0; stages: the parity of every prefix, 0110, whose last bit is the answer.
+    """
+
+    PLACEWISE = False
+    STAGES = "prefix parities"
+    INLINE = True
+
+    bits: Length
+    """Bits of the longest trained string."""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return ("0", "1")
+
+    @property
+    def longest(self) -> int:
+        return self.bits
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent((shape[0],), 1, shape)
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
         return problems.operands[:, 0].sum(dim=1, keepdim=True) % 2
 
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
         """The parity of every prefix."""
-        if name != self.part.STAGES:
+        if name != self.STAGES:
             raise KeyError(name)
         return problems.operands.cumsum(dim=2) % 2

@@ -5,18 +5,23 @@
 One of the string tasks of Deletang et al. 2023 ("Neural Networks and the Chomsky Hierarchy").
 """
 
-import torch
-from torch import Tensor
+from __future__ import annotations
 
-from lengen.config import tasks as parts
+from typing import TYPE_CHECKING
+
+from lengen.lazy import torch
 from lengen.problems import Problems
-from lengen.tasks.strings import StringTask
+from lengen.tasks.strings import Strings
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
-class Reverse(StringTask):
-    """Strings of 1 to ``digits`` digits of the base."""
+class Reverse(Strings, tag="reverse", frozen=True):
+    """A string of digits from its end to its beginning: 0412=2140."""
 
-    part: parts.Reverse
+    def place(self, place: int, size: int) -> int:
+        return size + 1 - place
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
         place = problems.lengths - 1 - torch.arange(problems.operands.shape[2])

@@ -1,44 +1,95 @@
 """What tasks on sequences share: problems drawn for given lengths, so that a batch can share one; numbers of an
 alphabet."""
 
-from abc import abstractmethod
+from __future__ import annotations
 
-import torch
-from torch import Tensor
+import math
+from typing import TYPE_CHECKING, ClassVar
 
-from lengen.config import tasks as parts
+from lengen.config.part import Count, Part, SettingError, Share, Size
+from lengen.lazy import torch
 from lengen.problems import OperandError, Problems
-from lengen.tasks.base import Task
-from lengen.tasks.length_distribution import Skew
+from lengen.tasks.base import LARGEST_ALPHABET, Task
+from lengen.tasks.length_distribution import SHORTEST, Skew
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
 
 
-class SkewedTask(Task):
-    """A task whose problems are drawn for given lengths, from a skewed distribution of them."""
+class Skewed(Part, Task, frozen=True):
+    """Tasks whose training lengths are 2 to ``longest``, some of them more often than others."""
 
-    part: parts._Skewed
+    SKEWED: ClassVar[bool] = True
 
-    def __init__(self, part: "parts._Skewed") -> None:
-        super().__init__(part)
-        self.skew = Skew(part.short, part.skew)
+    longest: Size
+    """Longest trained operand."""
+    short: Count = 0
+    """Training lengths of 2 to this share a part of the examples of their own (``skew``), those beyond it the rest."""
+    skew: Share = 0.0
+    """Share of the training examples whose length is at most ``short``; 0: all lengths are equally likely."""
 
-    @abstractmethod
-    def of_lengths(self, lengths: Tensor, generator: torch.Generator) -> Problems:
+    @property
+    def trained_lengths(self) -> tuple[int, ...]:
+        if not self.skew:
+            return tuple(range(SHORTEST, self.longest + 1))
+        short, long = range(SHORTEST, self.short + 1), range(self.short + 1, self.longest + 1)
+        # In thousandths, so that the tuple stays short; no length that is trained at all drops out.
+        share = min(max(round(1000 * self.skew), 1), 1000 if self.skew == 1 else 999)
+        often, seldom = share * len(long), (1000 - share) * len(short)
+        unit = math.gcd(often, seldom)
+        times = [often // unit] * len(short) + [seldom // unit] * len(long)
+        return tuple(length for length, n in zip((*short, *long), times, strict=True) for _ in range(n))
+
+    def check(self) -> None:
+        if self.longest < SHORTEST:
+            raise SettingError(
+                f"data.task.longest={self.longest}: the shortest training sequence has {SHORTEST} tokens"
+            )
+        if self.skew and not SHORTEST <= self.short < self.longest:
+            raise SettingError(
+                f"data.task.short={self.short}: with data.task.skew={self.skew} expected a length from {SHORTEST} to "
+                f"{self.longest - 1}, below the longest trained"
+            )
+
+    @property
+    def distribution(self) -> Skew:
+        """Distribution of the training lengths."""
+        return Skew(self.short, self.skew)
+
+    def of_lengths(self, lengths: Tensor, generator: Generator) -> Problems:
         """Training problems of these lengths (B,)."""
+        raise NotImplementedError
 
-    def train(self, n: int, generator: torch.Generator) -> Problems:
+    def train(self, n: int, generator: Generator) -> Problems:
         """Lengths by `Skew`, held as wide as the longest may be."""
-        longest = self.part.longest
-        problems = self.of_lengths(self.skew.lengths(n, longest, generator), generator)
+        longest = self.longest
+        problems = self.of_lengths(self.distribution.lengths(n, longest, generator), generator)
         room = longest - problems.operands.shape[2]
         return problems._replace(operands=torch.nn.functional.pad(problems.operands, (0, room)))
 
-    def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+    def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
         """As in training, at one length."""
         return self.of_lengths(torch.full((n,), length), generator)
 
 
-class NumberTask(SkewedTask):
-    """A task on sequences of the numbers 1 to ``alphabet``."""
+class OfAlphabet(Skewed, frozen=True):
+    """Sequences of the numbers 1 to ``alphabet``, one token each."""
+
+    NUMBERS: ClassVar[bool] = False
+
+    alphabet: Size = 10
+    """Sequences are drawn from the numbers 1 to this."""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return tuple(str(number) for number in range(1, self.alphabet + 1))
+
+    def check(self) -> None:
+        super().check()
+        if not 2 <= self.alphabet <= LARGEST_ALPHABET:
+            raise SettingError(
+                f"data.task.alphabet={self.alphabet}: expected an alphabet of 2 to {LARGEST_ALPHABET} numbers"
+            )
 
     def first(self) -> int:
         return 1
@@ -46,27 +97,26 @@ class NumberTask(SkewedTask):
 
 def of_two(length: int) -> int:
     """A tested length of a task whose problems have two numbers at least; raises `OperandError` for a shorter one."""
-    if length < parts.SHORTEST:
+    if length < SHORTEST:
         raise OperandError(
-            f"test.lengths={length}: problems of this task have {parts.SHORTEST} numbers or more; test from "
-            f"{parts.SHORTEST} on"
+            f"test.lengths={length}: problems of this task have {SHORTEST} numbers or more; test from {SHORTEST} on"
         )
     return length
 
 
-def uniform_sequences(lengths: Tensor, alphabet: int, generator: torch.Generator) -> Tensor:
+def uniform_sequences(lengths: Tensor, alphabet: int, generator: Generator) -> Tensor:
     """(B, W) numbers 1 to ``alphabet``, drawn independently with replacement; 0 beyond each length."""
     width = int(lengths.max())
     numbers = torch.randint(1, alphabet + 1, (len(lengths), width), generator=generator)
     return numbers * (torch.arange(width) < lengths[:, None])
 
 
-def distinct(n: int, alphabet: int, width: int, generator: torch.Generator) -> Tensor:
+def distinct(n: int, alphabet: int, width: int, generator: Generator) -> Tensor:
     """(n, width) numbers 1 to ``alphabet``, drawn without replacement."""
     return torch.rand(n, alphabet, generator=generator).argsort(dim=1)[:, :width] + 1
 
 
-def shuffled(sequences: Tensor, lengths: Tensor, generator: torch.Generator) -> Tensor:
+def shuffled(sequences: Tensor, lengths: Tensor, generator: Generator) -> Tensor:
     """(B, W) sequences whose first ``lengths`` numbers stand in random order."""
     order = torch.rand(sequences.shape, generator=generator)
     outside = torch.arange(sequences.shape[1]) >= lengths[:, None]

@@ -3,42 +3,55 @@
 sequence  5 3 1 4 2      sorted  1 2 3 4 5      successor of 4  5
 """
 
-import torch
-from torch import Tensor
+from __future__ import annotations
 
-from lengen.config import tasks as parts
+from typing import TYPE_CHECKING
+
+from lengen.config.part import Share
+from lengen.lazy import torch
 from lengen.problems import OperandError, Problems
-from lengen.tasks.sequences import NumberTask, distinct, number, shuffled, uniform_sequences
+from lengen.tasks.base import DELIMITER, Extent
+from lengen.tasks.sequences import OfAlphabet, distinct, number, shuffled, uniform_sequences
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
 
 ABOVE = 10_000
 """Larger than any number of an alphabet."""
 
 
-class Sorting(NumberTask):
-    """Sequences of numbers 1 to ``alphabet``, to be put in order."""
+class Sorting(OfAlphabet, tag="sorting", frozen=True):
+    """Sequences of numbers, put in order: 5 3 1 4 2 ⊥ 1 2 3 4 5.
 
-    part: parts.Sorting
+    A tested count is how often each number stands there; 1 draws them independently.
+    """
 
-    def of_lengths(self, lengths: Tensor, generator: torch.Generator) -> Problems:
-        sequences = repeating_sequences(lengths, self.part.alphabet, self.part.repeats, generator)
+    LEAST_COUNT = 1
+
+    repeats: Share = 0.0
+    """Share of the training sequences, of length l, that draw from only l // 2 numbers."""
+
+    def of_lengths(self, lengths: Tensor, generator: Generator) -> Problems:
+        sequences = repeating_sequences(lengths, self.alphabet, self.repeats, generator)
         return Problems(sequences[:, None], lengths[:, None])
 
-    def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+    def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
         """Uniform sequences for ``count`` 1; beyond it rep(length, count) of Section 3.1: length // count different
         numbers, each ``count`` times, the rest drawn uniformly with replacement; in random order.
 
         Raises `OperandError` where the alphabet has fewer numbers.
         """
         lengths = torch.full((n,), length)
-        numbers = uniform_sequences(lengths, self.part.alphabet, generator)
+        numbers = uniform_sequences(lengths, self.alphabet, generator)
         if count > 1:
             different = length // count
-            if different > self.part.alphabet:
+            if different > self.alphabet:
                 raise OperandError(
                     f"rep({length}, {count}) needs {different} different numbers and the alphabet has "
-                    f"{self.part.alphabet}: raise data.task.alphabet or lower test.lengths"
+                    f"{self.alphabet}: raise data.task.alphabet or lower test.lengths"
                 )
-            pool = distinct(n, self.part.alphabet, different, generator).repeat_interleave(count, dim=1)
+            pool = distinct(n, self.alphabet, different, generator).repeat_interleave(count, dim=1)
             numbers[:, : pool.shape[1]] = pool
             numbers = shuffled(numbers, lengths, generator)
         return Problems(numbers[:, None], lengths[:, None])
@@ -46,24 +59,39 @@ class Sorting(NumberTask):
     def parse(self, operands: list[str]) -> Problems:
         if not operands:
             raise OperandError("sorting takes one number or more, got none")
-        numbers = torch.tensor([number(text, self.part.alphabet) for text in operands])
+        numbers = torch.tensor([number(text, self.alphabet) for text in operands])
         return Problems(numbers[None, None], torch.tensor([[len(operands)]]))
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
         return ascending(problems.operands[:, 0], problems.lengths[:, 0])
 
 
-class NextLarger(NumberTask):
-    """A sequence, and one of its numbers: which comes next in order, its successor?
+class NextLarger(OfAlphabet, tag="next_larger", frozen=True):
+    """The number that follows one of a sequence in order, its successor there: 5 3 1 4 2 ⊥ 4 5.
 
-    The number is that at a random position (Appendix B), among those with a larger one in the sequence; where all are
-    equal it is its own successor. ``operands`` (B, 2, W): the sequence, and the number at place 0.
+    The number asked about is that at a random position (Appendix B), among those with a larger one in the sequence; if
+    all are equal it is its own successor. ``operands`` (B, 2, W): the sequence, and the number at place 0.
     """
 
-    part: parts.NextLarger
+    OPERATOR = DELIMITER
+    SEPARATED = False
+    PLACEWISE = False
 
-    def of_lengths(self, lengths: Tensor, generator: torch.Generator) -> Problems:
-        sequences = repeating_sequences(lengths, self.part.alphabet, self.part.repeats, generator)
+    repeats: Share = 0.0
+    """Share of the training sequences, of length l, that draw from only l // 2 numbers."""
+
+    @property
+    def name(self) -> str:
+        return "successor"
+
+    def shape(self, length: int, count: int) -> tuple[int, ...]:
+        return length, 1
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent(shape, 1)
+
+    def of_lengths(self, lengths: Tensor, generator: Generator) -> Problems:
+        sequences = repeating_sequences(lengths, self.alphabet, self.repeats, generator)
         inside = sequences > 0
         smaller = inside & (sequences < sequences.amax(dim=1, keepdim=True))
         possible = torch.where(smaller.any(dim=1, keepdim=True), smaller, inside)
@@ -73,14 +101,14 @@ class NextLarger(NumberTask):
     def parse(self, operands: list[str]) -> Problems:
         if len(operands) < 2 or operands[-1] not in operands[:-1]:
             raise OperandError("successor takes a sequence and then one of its numbers again, as in 5 3 1 4 2 4")
-        *sequence, one = (number(text, self.part.alphabet) for text in operands)
+        *sequence, one = (number(text, self.alphabet) for text in operands)
         return asked(torch.tensor([sequence]), torch.tensor([len(sequence)]), torch.tensor([one]))
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
         return successors(problems.operands[:, 0], problems.operands[:, 1, :1])
 
 
-def repeating_sequences(lengths: Tensor, alphabet: int, repeats: float, generator: torch.Generator) -> Tensor:
+def repeating_sequences(lengths: Tensor, alphabet: int, repeats: float, generator: Generator) -> Tensor:
     """(B, W) training sequences of these lengths; a share ``repeats`` of them, of length l, draws from only l // 2
     numbers (Appendix B)."""
     numbers = uniform_sequences(lengths, alphabet, generator)

@@ -1,34 +1,64 @@
 """What tasks on strings of digits share: how strings are drawn and read."""
 
-import torch
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
 
 from lengen import digits
+from lengen.config.part import Length, Part, SettingError, Size
+from lengen.lazy import torch
 from lengen.problems import OperandError, Problems
 from lengen.tasks.base import Task
 
+if TYPE_CHECKING:
+    from torch import Generator
 
-class StringTask(Task):
+
+class OneString(Part, Task, frozen=True):
     """A task on one string of digits, zeros at its beginning included."""
 
-    def train(self, n: int, generator: torch.Generator) -> Problems:
+    NUMBERS: ClassVar[bool] = False
+
+    def train(self, n: int, generator: Generator) -> Problems:
         """Length uniform on 1 to the longest trained, then uniform digits."""
-        longest = self.part.longest
+        longest = self.longest
         return self._drawn(torch.randint(1, longest + 1, (n, 1), generator=generator), longest, generator)
 
-    def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+    def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
         """Uniform digits of exactly the given length."""
         return self._drawn(torch.full((n, 1), length), length, generator)
 
     def parse(self, operands: list[str]) -> Problems:
         if len(operands) != 1:
-            raise OperandError(f"{self.part.name} takes one string of digits, got {len(operands)}")
-        text, allowed = operands[0].lower(), self.part.symbols
+            raise OperandError(f"{self.name} takes one string of digits, got {len(operands)}")
+        text, allowed = operands[0].lower(), self.symbols
         if not text or set(text) - set(allowed):
             raise OperandError(
                 f"operand '{operands[0]}' is not a string of digits: expected characters 0 to {allowed[-1]} only"
             )
         return Problems(digits.from_strings([text], len(text)).flip(1)[None], torch.tensor([[len(text)]]))
 
-    def _drawn(self, lengths: torch.Tensor, width: int, generator: torch.Generator) -> Problems:
-        values = torch.randint(0, len(self.part.symbols), (*lengths.shape, width), generator=generator)
+    def _drawn(self, lengths: torch.Tensor, width: int, generator: Generator) -> Problems:
+        values = torch.randint(0, len(self.symbols), (*lengths.shape, width), generator=generator)
         return Problems(values * (torch.arange(width) < lengths[..., None]), lengths)
+
+
+class Strings(OneString, frozen=True):
+    """Strings of 1 to ``digits`` random digits, decimal ones or those of another base."""
+
+    digits: Length
+    """Digits of the longest trained string."""
+    base: Size = 10
+    """How many different digits there are, 2 to 16."""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return tuple("0123456789abcdef"[: self.base])
+
+    def check(self) -> None:
+        if not 2 <= self.base <= 16:
+            raise SettingError(f"data.task.base={self.base}: expected a base from 2 to 16")
+
+    @property
+    def longest(self) -> int:
+        return self.digits

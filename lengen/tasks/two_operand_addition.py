@@ -8,20 +8,24 @@ one of them. The one exception is length 1: all of its 100 problems are trained 
 what tests it. A sub-task (digit alignment, reversing, ...) is another question about the same two operands.
 """
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from lengen import digits
-from lengen.config import tasks as parts
-from lengen.config.part import SettingError
+from lengen.config.part import Length, Part, SettingError
+from lengen.lazy import torch
 from lengen.problems import OperandError, Problems
 from lengen.randomness import generator as stream
 from lengen.rows import CARRIES_IN, CARRIES_OUT, DOWNWARD_CARRIES, MODULAR, PAIR_CARRIES, SUM_DIGITS, TRAILING
 from lengen.tasks.addition import sums
-from lengen.tasks.base import Task, keys, of_decimals
+from lengen.tasks.base import Extent, Task, keys, of_decimals
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
 
 TESTED, VALIDATED = 10_000, 1_000
 """Problems of each length that are reserved, where they are at most `SHARE` of all."""
@@ -30,23 +34,60 @@ QUOTAS = {1: 100, 2: 900, 3: 9000}
 """Training problems of the shortest lengths (Section 4.2.2); longer ones share the rest equally."""
 
 
-class TwoOperandAddition(Task):
-    """Sums of two operands of equal length, of the trained ``lengths``; asked with one of ``kinds`` sub-tasks.
+class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
+    """Sums of two numbers of equal length; the problems that test are reserved and never trained on.
 
-    The answer of a problem is its sum, whatever the sub-task.
+    123+456=579; stages: the first operand alone, then the sum.
     """
 
-    part: parts.TwoOperandAddition
+    OPERATOR = "+"
+    EXACT_OPERANDS = False
+    EXACT_ANSWER = False
+    STAGES = "running sums"
+    STAGES_ARE_NUMBERS = True
 
-    def __init__(self, part: "parts.TwoOperandAddition") -> None:
-        super().__init__(part)
-        self.lengths = part.lengths
-        self.kinds = 0
+    lengths: tuple[Length, ...]
+    """Trained digits of the operands; some may be left out."""
 
-    def ask(self, kinds: int) -> None:
-        self.kinds = kinds
+    @property
+    def name(self) -> str:
+        return "n_by_n"
 
-    def train(self, n: int, generator: torch.Generator) -> Problems:
+    @property
+    def longest(self) -> int:
+        return max(self.lengths)
+
+    @property
+    def most(self) -> int:
+        return 2
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        return (2,)
+
+    @property
+    def trained_lengths(self) -> tuple[int, ...]:
+        return self.lengths
+
+    def shape(self, length: int, count: int) -> tuple[int, ...]:
+        return 2, length
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent((shape[1],) * 2, shape[1] + 1, (shape[1] + 1,) * 2)
+
+    def check(self) -> None:
+        if not self.lengths or list(self.lengths) != sorted(set(self.lengths)):
+            raise SettingError(f"data.task.lengths={list(self.lengths)}: expected trained lengths, each once, rising")
+
+    @property
+    def subtasks(self) -> int:
+        """Sub-tasks that its problems ask for; 0: none."""
+        return 0
+
+    def with_subtasks(self, number: int) -> TwoOperandAddition:
+        return _WithSubtasks(self.lengths, number) if number else self
+
+    def train(self, n: int, generator: Generator) -> Problems:
         """``n`` problems, each length and each sub-task as likely as any other; none that is reserved."""
         chosen = torch.tensor(self.lengths)[torch.randint(len(self.lengths), (n,), generator=generator)]
         operands = self._draw(chosen, generator)
@@ -56,17 +97,17 @@ class TwoOperandAddition(Task):
 
     def fixed_set(self, examples: int, seed: int) -> Problems:
         """``examples`` distinct problems, in numbers by length as `quotas` says; sub-tasks in equal parts."""
-        generator, parts, lengths = stream("n_by_n set", seed), [], []
+        generator, drawn, lengths = stream("n_by_n set", seed), [], []
         for size, quota in quotas(self.lengths, examples).items():
-            parts.append(self._distinct(size, quota, generator))
+            drawn.append(self._distinct(size, quota, generator))
             lengths.append(torch.full((quota,), size))
         order = torch.randperm(examples, generator=generator)
-        problems = self._asked(torch.cat(parts), torch.cat(lengths), generator).select(order)
-        if self.kinds:
-            problems = problems._replace(kinds=torch.randperm(examples, generator=generator) % self.kinds)
+        problems = self._asked(torch.cat(drawn), torch.cat(lengths), generator).select(order)
+        if self.subtasks:
+            problems = problems._replace(kinds=torch.randperm(examples, generator=generator) % self.subtasks)
         return problems.packed()
 
-    def validation(self, n: int, generator: torch.Generator) -> Problems:
+    def validation(self, n: int, generator: Generator) -> Problems:
         """Reserved problems of the trained lengths in turn, and of all sub-tasks."""
         lengths = torch.tensor(self.lengths).repeat(-(-n // len(self.lengths)))[:n].sort().values
         operands = torch.zeros(n, 2, max(self.lengths), dtype=torch.long)
@@ -76,17 +117,17 @@ class TwoOperandAddition(Task):
             operands[rows, :, :size] = reserve[torch.arange(len(rows)) % len(reserve)].long()
         return self._asked(operands, lengths, generator)
 
-    def test(self, n: int, length: int, count: int, generator: torch.Generator) -> Problems:
+    def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
         """The first ``n`` reserved problems of a length, of the first sub-task; fewer where fewer are reserved."""
         operands = _reserve(length)[0][:n].long()
-        kinds = torch.zeros(len(operands), dtype=torch.long) if self.kinds else None
+        kinds = torch.zeros(len(operands), dtype=torch.long) if self.subtasks else None
         return Problems(operands, torch.full((len(operands), 2), length), kinds)
 
     def parse(self, operands: list[str]) -> Problems:
         """Two numbers, of any lengths."""
         if len(operands) != 2:
             raise OperandError(f"this addition takes exactly two operands, got {len(operands)}")
-        return of_decimals(operands)._replace(kinds=torch.zeros(1, dtype=torch.long) if self.kinds else None)
+        return of_decimals(operands)._replace(kinds=torch.zeros(1, dtype=torch.long) if self.subtasks else None)
 
     def shapes(self, problems: Problems) -> Tensor:
         """Two operands, and digits of the longer one."""
@@ -97,20 +138,20 @@ class TwoOperandAddition(Task):
 
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
         """Running sums, and what digit steps and sub-tasks show of the columns of a sum."""
-        if name == self.part.STAGES:
+        if name == self.STAGES:
             return sums(problems, width)[:, :-1]
         operands = from_the_left(problems.operands, problems.lengths) if name in LEFT else problems.operands
         columns = torch.nn.functional.pad(operands, (0, 1)).sum(dim=1)
         return COLUMNS[name](columns)[:, None].long()
 
-    def _draw(self, lengths: Tensor, generator: torch.Generator) -> Tensor:
+    def _draw(self, lengths: Tensor, generator: Generator) -> Tensor:
         return digits.sample(lengths[:, None].expand(-1, 2), max(self.lengths), generator)
 
-    def _asked(self, operands: Tensor, lengths: Tensor, generator: torch.Generator) -> Problems:
-        kinds = torch.randint(self.kinds, (len(operands),), generator=generator) if self.kinds else None
+    def _asked(self, operands: Tensor, lengths: Tensor, generator: Generator) -> Problems:
+        kinds = torch.randint(self.subtasks, (len(operands),), generator=generator) if self.subtasks else None
         return Problems(operands, lengths[:, None].expand(-1, 2), kinds)
 
-    def _distinct(self, length: int, quota: int, generator: torch.Generator) -> Tensor:
+    def _distinct(self, length: int, quota: int, generator: Generator) -> Tensor:
         """``quota`` distinct problems of one length that are not reserved; for length 1 all there are."""
         if length == 1 and quota == 100:
             return torch.nn.functional.pad(_reserve(1)[0].long(), (0, max(self.lengths) - 1))
@@ -125,6 +166,16 @@ class TwoOperandAddition(Task):
             drawn = self._draw(torch.full((int(1.1 * quota) + 8,), length), generator)
             found = first_of_each(torch.cat([found, drawn[~_reserved(drawn, (length,))]]))
         return found[:quota]
+
+
+class _WithSubtasks(TwoOperandAddition, tag="two_operand_addition", frozen=True):
+    """The same problems, each asked with one of so many sub-tasks."""
+
+    number: int = 0
+
+    @property
+    def subtasks(self) -> int:
+        return self.number
 
 
 def pair_carries(columns: Tensor) -> Tensor:

@@ -21,8 +21,8 @@ from lengen.decoding import verify, write
 from lengen.metrics import ExactMatch
 from lengen.models import Transformer
 from lengen.models.products import round_products
+from lengen.problems import Problems
 from lengen.randomness import generator
-from lengen.tasks import Problems
 from lengen.training.build import build_model
 from lengen.training.optimizer import build_optimizer, learning_rate_factor
 

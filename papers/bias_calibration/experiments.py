@@ -10,16 +10,9 @@ from functools import partial
 
 from lengen.config.experiment import PROFILES, Experiment, Figure, figure_of
 from lengen.config.spec import Spec
-from lengen.config.tasks import (
-    ListOpsMax,
-    ListOpsMin,
-    ListOpsSum,
-    NByOne,
-    PairAddition,
-    RunningXor,
-    Successor,
-)
 from lengen.paper import later
+from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
+from lengen.tasks.running import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor
 from papers.bias_calibration.profiles import Kind, Profile, profile
 from papers.bias_calibration.settings import (
     CODE,

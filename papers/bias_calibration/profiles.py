@@ -15,17 +15,10 @@ from lengen.config.model import EncoderDecoder, ModelSpec
 from lengen.config.overlay import Changes, overlay
 from lengen.config.sections import DataSpec, TestSpec, TrainSpec
 from lengen.config.spec import Spec
-from lengen.config.tasks import (
-    ListOpsMax,
-    ListOpsMin,
-    ListOpsSum,
-    NByOne,
-    PairAddition,
-    RunningXor,
-    Successor,
-    Task,
-)
 from lengen.formats.linear import Linear
+from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
+from lengen.tasks.base import Task
+from lengen.tasks.running import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor
 from papers.bias_calibration.spec import CalibrationSpec, InterpolationSpec
 
 Kind = type[Successor | PairAddition | NByOne | RunningXor | ListOpsSum | ListOpsMax | ListOpsMin]

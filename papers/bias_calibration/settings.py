@@ -8,10 +8,13 @@ from lengen.config.encodings import ALiBi, Encoding, NoEncoding, RelativeKeys, R
 from lengen.config.model import Encoder, EncoderDecoder
 from lengen.config.overlay import Changes, overlay
 from lengen.config.spec import Spec
-from lengen.config.tasks import ListOps, Multiplication, NByOne, PairAddition, Successor, Task
 from lengen.formats.aligned import Aligned
 from lengen.formats.linear import Linear
 from lengen.position_ids.consecutive import Cyclic, NoPositionIds
+from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
+from lengen.tasks.base import Task
+from lengen.tasks.listops import ListOps
+from lengen.tasks.multiplication import Multiplication
 from papers.bias_calibration.profiles import Profile
 from papers.bias_calibration.spec import CalibratedSpec, RelativeSpec
 

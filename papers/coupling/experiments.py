@@ -14,8 +14,8 @@ from lengen.config.overlay import Changes
 from lengen.config.profiles import ByProfile, at_profiles
 from lengen.config.sections import NUMBER_FORMATS
 from lengen.config.spec import Spec
-from lengen.config.tasks import Addition
 from lengen.paper import later
+from lengen.tasks.addition import Addition
 from papers.coupling.profiles import (
     ADDITION,
     ATTENTION,

@@ -12,13 +12,16 @@ from lengen.config.overlay import Changes, overlay
 from lengen.config.profiles import ByProfile
 from lengen.config.sections import DataSpec, TestSpec, TrainSpec
 from lengen.config.spec import Spec
-from lengen.config.tasks import Addition, Multiplication, Parity, Task
 from lengen.formats.base import Format
 from lengen.formats.linear import Linear
 from lengen.formats.multiplication_stages import MultiplicationStages
 from lengen.position_ids.base import PositionIds
 from lengen.position_ids.consecutive import Consecutive, NoPositionIds
 from lengen.position_ids.coupled import Coupled
+from lengen.tasks.addition import Addition
+from lengen.tasks.base import Task
+from lengen.tasks.multiplication import Multiplication
+from lengen.tasks.parity import Parity
 
 # ------------------------------------------------------------------ Tables 1-3: the published hyper-parameters
 

@@ -17,9 +17,9 @@ from lengen.config.model import ModelSpec
 from lengen.config.part import Part, SettingError
 from lengen.config.sections import NUMBER_FORMATS, DataSpec, TestSpec, TrainSpec
 from lengen.config.spec import Spec
-from lengen.config.tasks import Addition
 from lengen.position_ids.coupled import Coupled
 from lengen.subspaces import Subspaces
+from lengen.tasks.addition import Addition
 from papers.coupling.profiles import SCRATCHPAD
 
 DIGIT_HINGES = 21

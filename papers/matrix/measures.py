@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from lengen.config.tasks import Parity
 from lengen.intervals import Interval, wilson
 from lengen.measures import Family, Measure, Missing, OfRun, exact_at_longest, short, trained
 from lengen.records import Run
+from lengen.tasks.parity import Parity
 from papers.matrix.tasks import FACTORS, MOST_COUNTS
 
 RIGHT = 0.9

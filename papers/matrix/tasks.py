@@ -4,20 +4,15 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from lengen.config.tasks import (
-    Addition,
-    Carries,
-    Copy,
-    DigitSums,
-    NByOne,
-    NextLarger,
-    Parity,
-    Reverse,
-    Sorting,
-    Successor,
-    Task,
-    TwoOperandAddition,
-)
+from lengen.tasks.addition import Addition
+from lengen.tasks.arithmetic import DigitSums, NByOne, Successor
+from lengen.tasks.base import Task
+from lengen.tasks.copy import Copy
+from lengen.tasks.increment import Carries
+from lengen.tasks.parity import Parity
+from lengen.tasks.reverse import Reverse
+from lengen.tasks.sorting import NextLarger, Sorting
+from lengen.tasks.two_operand_addition import TwoOperandAddition
 
 FACTORS = (1.5, 2, 3, 5)
 """Multiples of the trained length n that are tested, beside n / 2, n and n + 1."""

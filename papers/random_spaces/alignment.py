@@ -15,7 +15,7 @@ from torch import Tensor
 from lengen.config import Linear
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
-from lengen.tasks import Problems
+from lengen.problems import Problems
 
 
 class Aligned(NamedTuple):

@@ -17,8 +17,8 @@ from lengen.config import DigitSteps, Linear, Subtasks
 from lengen.data.task_data import TaskData
 from lengen.decoding import go_on, read
 from lengen.models import Transformer
+from lengen.problems import Problems
 from lengen.progress import Progress
-from lengen.tasks import Problems
 from papers.random_spaces.alignment import aligned
 from papers.random_spaces.omitted import shortened
 from papers.random_spaces.parts import score_parts

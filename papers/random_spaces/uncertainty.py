@@ -14,7 +14,7 @@ from torch import Tensor
 from lengen.data.writer import Writer
 from lengen.decoding import verify, write
 from lengen.models import Transformer
-from lengen.tasks import Problems
+from lengen.problems import Problems
 from lengen.vocab import END, PAD
 
 

@@ -12,7 +12,7 @@ from lengen.data.batch import response_start
 from lengen.data.task_data import TaskData
 from lengen.inspection.projections import Bases, bases, orthogonality, probe, projections
 from lengen.models import Decoder
-from lengen.tasks import Problems
+from lengen.problems import Problems
 from lengen.tasks.sorting import successors
 from lengen.vocab import FIRST
 

@@ -3,7 +3,7 @@
 from lengen.config.part import Count, SettingError
 from lengen.config.sections import Section
 from lengen.config.spec import Spec
-from lengen.config.tasks import Sorting
+from lengen.tasks.sorting import Sorting
 
 
 class ProbeSpec(Section, frozen=True):

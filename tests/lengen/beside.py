@@ -8,7 +8,7 @@ from lengen.config import DataSpec, EncoderDecoder, Given, NoEncoding, Spec, Tes
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.models import Transformer
-from lengen.tasks import Problems
+from lengen.problems import Problems
 from lengen.training.build import build_model
 from lengen.training.module import response_loss
 from lengen.vocab import END, PAD

@@ -50,7 +50,7 @@ from lengen.data.random_spaces import Spaces
 from lengen.data.writer import Writer
 from lengen.formats.digit_steps import DigitSteps
 from lengen.models import Decoder
-from lengen.tasks import Problems
+from lengen.problems import Problems
 from lengen.training.module import SequenceModule
 from lengen.vocab import Vocab
 from tests.cases import Case
@@ -199,8 +199,8 @@ def vocab_of(data: DataSpec) -> Vocab:
 
 def writer(data: DataSpec, split: bool = False, spaces: Spaces | None = None) -> Writer:
     """What writes the problems of a task."""
-    format, task = data.format.build(data.task), data.task.build()
-    task.ask(format.kinds)
+    format = data.format.build(data.task)
+    task = data.task.with_subtasks(format.kinds)
     ids = data.position_ids
     return Writer(task, format, vocab_of(data), ids, split, spaces)
 

@@ -8,7 +8,7 @@ from lengen.data.datamodule import ArithmeticData
 from lengen.data.writer import Writer
 from lengen.decoding import Verified, go_on, read, verify, write
 from lengen.models import Transformer
-from lengen.tasks import Problems
+from lengen.problems import Problems
 from tests.lengen.sequences import plain_greedy
 
 

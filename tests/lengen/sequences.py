@@ -24,7 +24,7 @@ from lengen.config.spec import replace
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.models import Decoder
-from lengen.tasks import Problems
+from lengen.problems import Problems
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from lengen.vocab import PAD

@@ -22,7 +22,7 @@ from lengen.config import (
 )
 from lengen.config.spec import Spec, change, check
 from lengen.data.task_data import TaskData
-from lengen.tasks import OperandError
+from lengen.problems import OperandError
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from reproduce.runs.estimate import cost
@@ -72,18 +72,18 @@ def test_the_main_task_trains_on_what_it_trains_on_alone(sized, short, long):
 @pytest.mark.parametrize("base", [2, 10, 16])
 @pytest.mark.parametrize("kind", [Copy, Reverse])
 def test_strings_have_all_digits_of_their_base(kind, base):
-    task = kind(5, base=base).build()
+    task = kind(5, base=base)
     found = task.train(2000, torch.Generator().manual_seed(0)).operands
     assert found.unique().tolist() == list(range(base))
-    typed = task.part.symbols[-1] + "010"
+    typed = task.symbols[-1] + "010"
     assert task.text(task.parse([typed])) == [typed if kind is Copy else typed[::-1]]
-    with pytest.raises(OperandError, match=rf"expected characters 0 to {task.part.symbols[-1]} only"):
+    with pytest.raises(OperandError, match=rf"expected characters 0 to {task.symbols[-1]} only"):
         task.parse(["0g"])
 
 
 @pytest.mark.parametrize("base", [2, 10, 16])
 def test_digit_sums_carry_nothing(base):
-    task = DigitSums(digits=6, base=base).build()
+    task = DigitSums(digits=6, base=base)
     problems = task.train(200, torch.Generator().manual_seed(1))
     answers = task.answer(problems)
     for row, numbers in zip(answers.tolist(), problems.operands.tolist(), strict=True):

@@ -91,7 +91,7 @@ def test_all_ways_agree_where_models_are_right_and_where_they_are_wrong(name):
     """How often they are depends on the processor: as many problems of either kind are chosen as are needed."""
     model, data = trained(name)
     longer = {"parity": 7, "addition": 2, "addition-unpadded": 2}[name]
-    task = replace(data.task.part, **({"bits": longer} if name == "parity" else {"digits": longer})).build()
+    task = replace(data.task, **({"bits": longer} if name == "parity" else {"digits": longer}))
     drawn = task.train(1200, torch.Generator().manual_seed(1))
     correct = verify(model, data.writer.write(drawn)).correct
     right, wrong = (found.nonzero()[:20, 0] for found in (correct, ~correct))
@@ -103,7 +103,7 @@ def test_all_ways_agree_where_models_are_right_and_where_they_are_wrong(name):
 @pytest.mark.parametrize("name", ["parity", "addition", "addition-unpadded"])
 def test_cell_scores_count_what_plain_decoding_writes(name):
     model, data = trained(name)
-    task = replace(data.task.part, **({"bits": 2} if name == "parity" else {"digits": 2})).build()
+    task = replace(data.task, **({"bits": 2} if name == "parity" else {"digits": 2}))
     problems = task.train(40, torch.Generator().manual_seed(2))
     texts = [greedy(model, data, row) for row in strings(data.spec.data.task, problems)]
     verified = verify(model, data.writer.write(problems))

@@ -81,7 +81,7 @@ def test_numbers_without_padding_beside_an_encoder(name):
     ids = {"learned": "coupled"}.get(name, "consecutive")
     data = data_spec("addition", position_ids=ids, room=12, pad=False)
     model, data = made(beside(data, encoding=name, encoder_layers=1))
-    problem = replace(data.task.part, digits=2).build().train(6, torch.Generator().manual_seed(1))
+    problem = replace(data.task, digits=2).train(6, torch.Generator().manual_seed(1))
     written = write(model, data.writer, problem)
     assert stripped(written.tolist()) == [by_the_text(model, data, problem.select(torch.tensor([i]))) for i in range(6)]
     verified = verify(model, data.writer.write(problem))

@@ -12,7 +12,7 @@ from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import verify, write
 from lengen.inspection.problem import solve
 from lengen.models import Decoder
-from lengen.tasks import Problems
+from lengen.problems import Problems
 from lengen.vocab import END, PAD
 from tests.counted import counted
 from tests.lengen.sequences import ONE_LENGTH, TASKS, made, plain_greedy, sequences, sized, trained, truths
@@ -32,7 +32,7 @@ def ending(task: str, share: float = 0.5, steps: int = 0) -> tuple[Decoder, Arit
 
 
 def drawn(data: ArithmeticData, n: int = 30) -> Problems:
-    return replace(data.task.part, longest=7).build().train(n, torch.Generator().manual_seed(3))
+    return replace(data.task, longest=7).train(n, torch.Generator().manual_seed(3))
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -14,9 +14,9 @@ from lengen.config.spec import change, replace
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.divergence import DivergedError
+from lengen.problems import OperandError
 from lengen.progress import Progress
 from lengen.records import Grid
-from lengen.tasks import OperandError
 from lengen.training.build import load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute

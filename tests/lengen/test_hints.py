@@ -11,8 +11,8 @@ from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.decoding import verify, write
+from lengen.problems import OperandError
 from lengen.randomness import generator
-from lengen.tasks import OperandError
 from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute

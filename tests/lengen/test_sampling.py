@@ -15,9 +15,9 @@ from lengen.config.spec import check, replace
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding import most_likely, sampled, verify, write
 from lengen.models import Transformer
+from lengen.problems import Problems
 from lengen.randomness import generator
 from lengen.records import Grid
-from lengen.tasks import Problems
 from lengen.training.run import execute
 from lengen.vocab import END, PAD
 from tests.counted import counted

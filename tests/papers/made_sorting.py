@@ -11,7 +11,7 @@ from torch import Tensor
 from lengen.data.task_data import TaskData
 from lengen.decoding import write
 from lengen.models import Decoder
-from lengen.tasks import Problems
+from lengen.problems import Problems
 from lengen.training.build import build_model, load, set_by_hand
 from lengen.vocab import FIRST
 from papers.task_hinting.construction import set_weights

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from lengen.config.overlay import overlay
 from lengen.config.part import SettingError
-from lengen.config.tasks import NByOne, PairAddition
 from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
+from lengen.tasks.arithmetic import NByOne, PairAddition
 from lengen.training.build import build_model
 from lengen.training.optimizer import build_optimizer
 from papers.bias_calibration import settings

@@ -12,10 +12,11 @@ import torch
 from torch import Tensor
 
 from lengen.attention_lines import calibrate_bias, line_values
-from lengen.config.tasks import ListOpsMax, ListOpsMin, ListOpsSum, PairAddition, RunningXor, Successor
 from lengen.data.task_data import TaskData
 from lengen.measures import Trained
 from lengen.models.fixed_bias import closed
+from lengen.tasks.arithmetic import PairAddition, Successor
+from lengen.tasks.running import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor
 from lengen.training.build import build_model
 from papers.bias_calibration import calibrated, settings
 from papers.bias_calibration.measures import REGIONS
@@ -282,7 +283,7 @@ def test_running_results_need_an_order_that_does_not_matter_and_not_only_associa
     arguments = [7, 3, 8, 4]
     operators = {ListOpsSum: lambda a, b: (a + b) % 10, ListOpsMax: max, ListOpsMin: min}
     for part, operator in operators.items():
-        task = part(digits=4).build()
+        task = part(digits=4)
         assert task.text(task.parse(["7384"])) == [str(functools.reduce(operator, arguments))]
 
     def first(a: int, b: int) -> int:

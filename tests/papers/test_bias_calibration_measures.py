@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lengen.config.tasks import PairAddition, Successor
 from lengen.measures import Missing, Trained
+from lengen.tasks.arithmetic import PairAddition, Successor
 from papers.bias_calibration.measures import REGIONS, follows, shares_near
 from tests.papers.made import run
 

@@ -13,12 +13,13 @@ from lengen.callbacks import CHECKPOINT, METRICS, score_cell
 from lengen.config.attention_biases import Given, Window
 from lengen.config.overlay import overlay
 from lengen.config.spec import change, from_dict, replace
-from lengen.config.tasks import NByOne, PairAddition, RunningXor, Successor
 from lengen.data.datamodule import ArithmeticData
 from lengen.encodings.relative_keys import RelativeKeys
 from lengen.mean_attention import longest_problems
 from lengen.models.blocks import Context
 from lengen.randomness import generator
+from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
+from lengen.tasks.running import RunningXor
 from lengen.training import earlier
 from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule

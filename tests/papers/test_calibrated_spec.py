@@ -6,7 +6,7 @@ import pytest
 
 from lengen.config.part import SettingError
 from lengen.config.spec import check, from_dict
-from lengen.config.tasks import PairAddition
+from lengen.tasks.arithmetic import PairAddition
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.settings import calibrated
 from papers.bias_calibration.spec import CalibratedSpec

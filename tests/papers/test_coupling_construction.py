@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from lengen.config.part import SettingError
 from lengen.config.spec import replace
-from lengen.config.tasks import padded_length
 from lengen.data.reading import final_answer
 from lengen.data.task_data import TaskData
 from lengen.decoding import verify, write
 from lengen.inspection import problem as show
 from lengen.models import Decoder
-from lengen.tasks import Problems
+from lengen.problems import Problems
+from lengen.tasks.addition import padded_length
 from lengen.training.build import build_model, load
 from papers.coupling.construction import set_feed_forward, vertices
 from papers.coupling.profiles import SCRATCHPAD

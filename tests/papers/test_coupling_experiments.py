@@ -9,9 +9,9 @@ from lengen.config.encodings import NoEncoding
 from lengen.config.experiment import PROFILES, Experiment
 from lengen.config.overlay import overlay
 from lengen.config.spec import Spec, check
-from lengen.config.tasks import Addition
 from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
+from lengen.tasks.addition import Addition
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule, response_loss
 from lengen.training.optimizer import build_optimizer

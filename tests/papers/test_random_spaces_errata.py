@@ -14,8 +14,8 @@ from lengen.encodings.alibi import ALiBi
 from lengen.measures import LEARNED, trained_range
 from lengen.models import Record
 from lengen.models.blocks import Attention, Context
+from lengen.problems import Problems
 from lengen.randomness import generator
-from lengen.tasks import Problems
 from lengen.vocab import PAD
 from papers.random_spaces.experiments import EXPERIMENTS, WIDTHS
 from papers.random_spaces.measures import REGIONS

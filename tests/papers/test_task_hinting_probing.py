@@ -8,7 +8,7 @@ import torch
 
 from lengen.config.part import SettingError
 from lengen.data.datamodule import ArithmeticData
-from lengen.tasks import Problems
+from lengen.problems import Problems
 from lengen.training.build import build_model
 from lengen.vocab import FIRST
 from papers.task_hinting.experiments import EXPERIMENTS

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import torch
 
-from lengen.config.tasks import Addition
 from lengen.data.writer import Batch, Writer
 from lengen.formats.linear import Linear
 from lengen.models import Decoder
 from lengen.position_ids.coupled import Coupled
-from lengen.tasks import Problems
+from lengen.problems import Problems
+from lengen.tasks.addition import Addition
 from lengen.training.build import set_by_hand
 from lengen.vocab import Vocab
 from papers.coupling.construction import set_weights
@@ -17,7 +17,7 @@ from papers.coupling.profiles import SCRATCHPAD
 from papers.coupling.theorem import Sizes, position_ids, shape
 
 PART = Addition(digits=2, operands=3)
-ADDITION = PART.build()
+ADDITION = PART
 """Draws and reads problems; nothing is trained, so its range does not matter."""
 FORMAT = SCRATCHPAD.build(PART)
 VOCAB = Vocab(FORMAT.symbols)

@@ -4,8 +4,10 @@ import pytest
 
 from lengen.config.overlay import overlay
 from lengen.config.spec import Spec, change
-from lengen.config.tasks import ListOpsMax, ListOpsMin, NByOne, PairAddition, RunningXor, Successor, TwoOperandAddition
 from lengen.data.task_data import TaskData
+from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
+from lengen.tasks.running import ListOpsMax, ListOpsMin, RunningXor
+from lengen.tasks.two_operand_addition import TwoOperandAddition
 from lengen.training import operations
 from lengen.vocab import PAD
 from papers.bias_calibration.profiles import profile

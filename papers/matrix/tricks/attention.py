@@ -3,8 +3,13 @@
 from lengen.config.attention_biases import HardALiBi, Lines, LineWindow
 from lengen.config.model import Decoder, Tempered
 from lengen.config.overlay import overlay
-from lengen.config.tasks import Copy, NByOne, Parity, Reverse, Successor, Task, TwoOperandAddition
 from lengen.formats.linear import Linear
+from lengen.tasks.arithmetic import NByOne, Successor
+from lengen.tasks.base import Task
+from lengen.tasks.copy import Copy
+from lengen.tasks.parity import Parity
+from lengen.tasks.reverse import Reverse
+from lengen.tasks.two_operand_addition import TwoOperandAddition
 from papers.matrix.settings import Refused, lowest_first
 from papers.matrix.spec import CalibratedChoice, CalibrationSpec, ChosenSpec
 

@@ -14,8 +14,8 @@ from lengen.config import SUBTASKS, Abacus, Coupled, DataSpec, RandomSpaces, Tra
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.random_spaces import Spaces, spread
 from lengen.data.writer import Writer
+from lengen.problems import Problems
 from lengen.randomness import generator
-from lengen.tasks import Problems
 from lengen.vocab import PAD
 from tests.lengen import helpers
 from tests.lengen.helpers import data_spec, problems, spec, two_operands, vocab_of
@@ -115,9 +115,7 @@ def writer(data: DataSpec, split: bool = False, fresh: bool = True, seed: int = 
 
 def drawn(data: DataSpec, n: int = 300) -> Problems:
     part = TwoOperandAddition((1, 2, 5, 9)) if isinstance(data.task, TwoOperandAddition) else data.task
-    task = part.build()
-    task.ask(data.format.build(part).kinds)
-    return task.train(n, generator("p"))
+    return part.with_subtasks(data.format.build(part).kinds).train(n, generator("p"))
 
 
 def texts(made: Writer, tokens: torch.Tensor) -> list[str]:

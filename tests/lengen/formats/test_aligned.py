@@ -21,7 +21,7 @@ from lengen.config.spec import check
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.reading import final_answer
 from lengen.inspection.problem import encode
-from lengen.tasks import OperandError
+from lengen.problems import OperandError
 from lengen.vocab import PAD
 from tests.lengen.helpers import data_spec, fixed_data, problems, spec, vocab_of, writer, written
 
@@ -56,7 +56,7 @@ def shown(batch, vocab) -> tuple[str, str]:
 def test_the_worked_examples(task, options, operands, query, response, answer):
     data = fixed_data(task, **options)
     made = writer(data)
-    problem = data.task.build().parse(operands)
+    problem = data.task.parse(operands)
     batch = made.write(problem)
     vocab = made.vocab
     assert vocab.decode(batch.tokens[0]) == query + response
@@ -64,7 +64,7 @@ def test_the_worked_examples(task, options, operands, query, response, answer):
     apart = writer(data, split=True).write(problem)
     assert shown(apart, vocab) == (query, "$" + response)
     assert apart.loss[0].int().tolist() == [0] + [1] * len(response)
-    assert data.task.build().text(problem) == [answer]
+    assert data.task.text(problem) == [answer]
     final = vocab.decode(final_answer(made.format, vocab, vocab.encode(response)[None])[0])
     if made.format.last_token_only:
         assert final == answer, "the last of the running results"
@@ -116,7 +116,7 @@ def test_writing_agrees_with_plain_strings(drawn):
 def test_ids_by_scheme():
     """Consecutive and cyclic ids count from the beginning of each side; the source begins and ends with ``$``."""
     base = {"task": "addition", "width": 3}
-    problem = fixed_data(**base).task.build().parse(["12", "99"])
+    problem = fixed_data(**base).task.parse(["12", "99"])
     whole, source, target = "$012+099$111$", "$012+099$", "$111$"
 
     def ids(**options):
@@ -146,14 +146,14 @@ def test_coupled_ids_are_significance_also_where_operands_are_aligned(task, alig
     """N x 1 aligned repeats its one digit beside digits of every significance."""
     data = fixed_data(task, aligned=aligned, position_ids=Coupled((9,)))
     operands = {"addition": ["0123", "0748"], "n_by_one": ["0123", "6"], "listops_max": ["2935"]}[task]
-    batch = writer(data, split=True).write(data.task.build().parse(operands))
+    batch = writer(data, split=True).write(data.task.parse(operands))
     assert vocab_of(data).decode(batch.source.tokens[0]) == rows[0]
     assert batch.source.ids[0, 0].tolist() == [int(c) for c in rows[1]]
 
 
 def test_both_sides_share_one_training_offset():
     data = fixed_data("addition", position_ids=Coupled((30,)))
-    drawn = data.task.build().train(200, torch.Generator().manual_seed(0))
+    drawn = data.task.train(200, torch.Generator().manual_seed(0))
     batch = writer(data, split=True).write(drawn, torch.Generator().manual_seed(1))
     offsets = batch.source.ids[0, :, 5]  # the operator has coordinate 0
     assert torch.equal(batch.ids[0, :, 1], offsets + 1) and torch.equal(batch.source.ids[0, :, 4], offsets + 1)
@@ -165,7 +165,7 @@ def test_both_sides_share_one_training_offset():
 def test_offsets_leave_room_for_the_higher_side():
     """Here the query: "=" has coordinate 1, the answer 0."""
     data = data_spec("parity", room=3, scratchpad=False)
-    drawn = Parity(5).build().train(200, torch.Generator().manual_seed(0))
+    drawn = Parity(5).train(200, torch.Generator().manual_seed(0))
     batch = writer(data, split=True).write(drawn, torch.Generator().manual_seed(1))
     assert set(batch.ids[0, :, 1].tolist()) == {1, 2} and int(batch.source.ids.max()) == 3
 

@@ -19,7 +19,7 @@ from lengen.config import (
 )
 from lengen.config.spec import check, replace
 from lengen.data.reading import final_answer
-from lengen.tasks import Problems
+from lengen.problems import Problems
 from lengen.vocab import END, FIRST, PAD, PRINTABLE
 from tests.lengen import thesis
 from tests.lengen.helpers import data_spec, fixed_data, problems, spec, two_operands, vocab_of, writer

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from lengen.config import Coupled, DataSpec, Linear, Multiplication, Parity, SettingError, Subtasks
 from lengen.config.part import build
 from lengen.config.spec import check, replace
-from lengen.config.tasks import padded_length
 from lengen.data.reading import can_run_free, final_answer
+from lengen.tasks.addition import padded_length
 from lengen.vocab import END, PAD, Vocab
 from tests.cases import CASES
 from tests.lengen import reference

@@ -9,7 +9,7 @@ from lengen.config.part import SettingError
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.reading import can_run_free
 from lengen.inspection.problem import encode, solve
-from lengen.tasks import OperandError
+from lengen.problems import OperandError
 from lengen.training.build import build_model
 from tests.cases import CASES
 from tests.lengen.greedy import greedy

@@ -130,10 +130,10 @@ def test_padding_of_the_source_changes_nothing(name):
     longest = TestSpec(lengths=(3,), counts=(3,))
     model, data = made(beside(data, test=longest, encoding=name, encoder_layers=1))
     rows = [["57", "48"], ["5", "1"], ["9", "99", "8"]]
-    batch = data.writer.write(problems(data.task.part, rows))
+    batch = data.writer.write(problems(data.task, rows))
     together = model.predict(batch)
     for i, row in enumerate(rows):
-        alone = data.writer.write(problems(data.task.part, [row]))
+        alone = data.writer.write(problems(data.task, [row]))
         own = model.predict(alone)
         assert torch.allclose(together[i, : own.shape[1]], own[0], atol=1e-5)
     more = torch.nn.functional.pad(batch.source.tokens, (0, 3))

@@ -15,7 +15,7 @@ from lengen.models import Record
 from lengen.models.attention import attend, causal_mask, closed_rows
 from lengen.models.blocks import Attention, Context, biased
 from lengen.models.fixed_bias import FixedBias, closed
-from lengen.tasks import OperandError
+from lengen.problems import OperandError
 from lengen.training.build import build_model
 from lengen.windows import window_cross, window_self
 from tests.lengen.helpers import MODEL, data_spec, fixed_data, model_spec, spec

@@ -13,8 +13,8 @@ from lengen.decoding import verify, write
 from lengen.encodings.alibi import alibi_slopes
 from lengen.models import Decoder
 from lengen.models.temperature import Temperature
+from lengen.problems import Problems
 from lengen.randomness import generator
-from lengen.tasks import Problems
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from lengen.training.optimizer import build_optimizer
@@ -36,7 +36,7 @@ def tempered(
 
 def problems(data: ArithmeticData, n: int = 12, longest: int = 9) -> Problems:
     """Of mixed lengths, also beyond those trained."""
-    return replace(data.task.part, longest=longest).build().train(n, generator("p"))
+    return replace(data.task, longest=longest).train(n, generator("p"))
 
 
 @pytest.mark.parametrize("form", FORMS)

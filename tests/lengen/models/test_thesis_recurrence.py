@@ -170,7 +170,7 @@ def test_a_query_that_ends_in_a_digit_hands_over_that_digit_and_its_hint():
     for hands_over, expected in ((True, ("$ 5 3 1 ⊥", "3 5 $")), (False, ("$ 5 3 1 ⊥ 3", "$ 5 $"))):
         given = DataSpec(task=task, format=Linear())
         spec = beside(given, architecture=EncoderDecoder(hands_over=hands_over), encoding=Sinusoidal())
-        data, asked = TaskData(spec, 0), task.build().parse(["5", "3", "1", "3"])
+        data, asked = TaskData(spec, 0), task.parse(["5", "3", "1", "3"])
         batch = data.writer.write(asked)
         assert tuple(data.vocab.decode(tokens[0]) for tokens in (batch.source.tokens, batch.tokens)) == expected
         assert batch.loss[0].tolist() == [False, True, True]

@@ -16,8 +16,8 @@ from lengen.data.writer import Writer
 from lengen.decoding import verify, write
 from lengen.position_ids.abacus import Abacus
 from lengen.position_ids.randomised import Randomised
+from lengen.problems import OperandError
 from lengen.randomness import generator
-from lengen.tasks import OperandError
 from lengen.vocab import END, FIRST, PAD
 from tests.lengen import thesis
 from tests.lengen.beside import made
@@ -238,7 +238,7 @@ def test_operations_and_brackets_are_no_digits():
     task = ListOps(digits=6)
     ids = DataSpec(task=task, format=Linear(), position_ids=AbacusIds(40))
     data = TaskData(spec(ids, encoding="learned"), 0)
-    batch = data.writer.write(task.build().parse(["[MAX", "2", "9", "[MIN", "4", "7", "]", "0", "]"]))
+    batch = data.writer.write(task.parse(["[MAX", "2", "9", "[MIN", "4", "7", "]", "0", "]"]))
     text = data.vocab.decode(batch.tokens[0]).split()
     assert dict(zip(range(len(text)), batch.ids[0, 0].tolist(), strict=True)) == {
         place: int(symbol.isdigit()) * (2 if text[place - 1].isdigit() else 1) for place, symbol in enumerate(text)

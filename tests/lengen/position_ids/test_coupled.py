@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lengen.position_ids.consecutive import Consecutive, NoPositionIds
 from lengen.position_ids.coupled import Coupled
-from lengen.tasks import OperandError
+from lengen.problems import OperandError
 from tests.lengen.helpers import data_spec, problems, writer
 from tests.lengen.tasks.test_base import chi_square
 

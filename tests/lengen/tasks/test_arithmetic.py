@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from lengen.config import NByOne, SettingError
 from lengen.config.part import build
-from lengen.config.tasks import Task
+from lengen.problems import OperandError, Problems
 from lengen.randomness import generator
-from lengen.tasks import OperandError, Problems
 from lengen.tasks.arithmetic import Arithmetic
+from lengen.tasks.base import Task
 from tests.lengen.helpers import FIXED
 from tests.lengen.tasks.test_base import chi_square
 
@@ -33,7 +33,7 @@ def text(number: int, base: int) -> str:
 
 
 def task(name: str, base: int = 10, limit: int = 0, digits: int = 3) -> Arithmetic:
-    return FIXED[name](digits=digits, base=base, limit=limit).build()
+    return FIXED[name](digits=digits, base=base, limit=limit)
 
 
 @st.composite
@@ -94,13 +94,13 @@ def test_the_examples_of_the_text():
 def test_padding_changes_no_result(name):
     """It is the neutral digit: 0, and base - 1 for the minimum."""
     own = task(name, 6 if name != "running_xor" else 2)
-    problem = own.parse(["101", "1"][: own.part.OPERANDS])
-    padded = own.operands(problem, 6)[0]
+    problem = own.parse(["101", "1"][: own.OPERANDS])
+    padded = own.padded(problem, 6)[0]
     neutral = 5 if name == "listops_min" else 0
     assert padded[0].tolist() == [1, 0, 1, *[neutral] * 3]
     assert own.answer(problem, 6)[0, -1] == own.answer(problem, 4)[0, -1]
     wider = Problems(torch.nn.functional.pad(problem.operands, (0, 5)), problem.lengths)
-    assert torch.equal(own.operands(wider, 6)[0], padded), "however wide the problem is held"
+    assert torch.equal(own.padded(wider, 6)[0], padded), "however wide the problem is held"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_tested_numbers_are_different_and_have_exactly_the_length(name, base, le
     problems = own.test(n, length, 1, generator("t"))
     wanted = min(base**length - base ** (length - 1), n)
     columns = numbers(own, problems)
-    assert len(columns) == own.part.OPERANDS and all(len(column) == wanted for column in columns)
+    assert len(columns) == own.OPERANDS and all(len(column) == wanted for column in columns)
     for column in columns[:1] if name == "n_by_one" else columns:
         assert len(set(column)) == wanted
         assert base ** (length - 1) <= min(column) and max(column) < base**length
@@ -235,7 +235,7 @@ def test_carries_are_those_of_a_loop(drawn, spare):
 
 
 def test_tasks_are_built_by_name():
-    assert task("listops_min", 7).part == FIXED["listops_min"](digits=3, base=7)
+    assert task("listops_min", 7) == FIXED["listops_min"](digits=3, base=7)
     assert task("addition", 7, 5).limit == 5
     for value, message in [
         ({"kind": "sucessor", "digits": 3}, "data.task: unknown task 'sucessor'; nearest: successor"),

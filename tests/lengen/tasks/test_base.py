@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from lengen.config import Addition, ListOps, Multiplication, Parity, Task
 from lengen.config.part import kinds
+from lengen.problems import OperandError
 from lengen.randomness import generator
-from lengen.tasks import OperandError
 from tests.cases import CASES
 from tests.lengen import reference
 from tests.lengen.helpers import number, problems, strings, written
@@ -38,20 +38,20 @@ def test_every_task_has_a_worked_example():
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_answers_of_the_worked_examples(case):
-    task = case.data.task.build()
+    task = case.data.task
     assert task.text(task.parse(list(case.operands))) == [case.answer]
 
 
 @given(written(longest=70))
 def test_answers_are_those_of_python_integers(drawn):
     data, operands = drawn
-    found = data.task.build().text(problems(data.task, operands))
+    found = data.task.text(problems(data.task, operands))
     assert found == [reference.answer(data, row) for row in operands]
 
 
 @given(st.lists(number(65), min_size=2, max_size=4))
 def test_what_is_typed_is_what_is_held(operands):
-    held = PAIR.build().parse(["00" + operands[0], *operands[1:]])
+    held = PAIR.parse(["00" + operands[0], *operands[1:]])
     assert strings(PAIR, held) == [operands]
 
 
@@ -73,7 +73,7 @@ def test_what_is_typed_is_what_is_held(operands):
 )
 def test_bad_operands_get_one_sentence(task, operands, message):
     with pytest.raises(OperandError) as caught:
-        sized(task).build().parse(operands)
+        sized(task).parse(operands)
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -83,7 +83,7 @@ def test_bad_operands_get_one_sentence(task, operands, message):
 @pytest.mark.parametrize(("length", "support"), [(1, range(10)), (2, range(10, 100))])
 @pytest.mark.parametrize("task", ["addition", "multiplication"])
 def test_test_operands_cover_their_range_evenly(task, length, support):
-    drawn = sized(task).build().test(20_000, length, {"addition": 2, "multiplication": length}[task], generator("t"))
+    drawn = sized(task).test(20_000, length, {"addition": 2, "multiplication": length}[task], generator("t"))
     numbers = [int(text) for row in strings(PAIR, drawn) for text in row]
     assert set(numbers) == set(support)
     assert chi_square([numbers.count(value) for value in support]) < 2
@@ -91,13 +91,13 @@ def test_test_operands_cover_their_range_evenly(task, length, support):
 
 @pytest.mark.parametrize("task", ["addition", "multiplication"])
 def test_training_operands_cover_their_range(task):
-    drawn = sized(task, 2, 2).build().train(20_000, generator("t"))
+    drawn = sized(task, 2, 2).train(20_000, generator("t"))
     assert {int(text) for row in strings(PAIR, drawn) for text in row} == set(range(100))
 
 
 def test_parity_covers_every_bit_string():
     task = Parity(bits=3)
-    held = [row[0] for row in strings(task, task.build().train(6000, generator("t")))]
+    held = [row[0] for row in strings(task, task.train(6000, generator("t")))]
     support = ["".join(bits) for size in (1, 2, 3) for bits in itertools.product("01", repeat=size)]
     expected = [6000 / 3 / 2 ** len(text) for text in support]
     assert set(held) == set(support)
@@ -107,14 +107,14 @@ def test_parity_covers_every_bit_string():
 @given(st.integers(1, 12), st.integers(2, 9))
 def test_test_problems_have_exactly_the_given_sizes(length, count):
     for task, lengths in (("addition", [length] * count), ("multiplication", [length, count]), ("parity", [length])):
-        drawn = sized(task).build().test(7, length, count, generator("t", length))
+        drawn = sized(task).test(7, length, count, generator("t", length))
         assert drawn.lengths.tolist() == [lengths] * 7
 
 
 def test_addition_trains_on_two_equally_sized_chunks():
     """S_A(n, m): half own lengths, half one shared length; both with 2 to m operands, evenly."""
     n, length, count = 40_000, 5, 6
-    drawn = Addition(digits=length, operands=count).build().train(n, generator("t"))
+    drawn = Addition(digits=length, operands=count).train(n, generator("t"))
     sizes = [[size for size in row if size] for row in drawn.lengths.tolist()]
     operands = [len(row) for row in sizes]
     assert chi_square([operands.count(k) for k in range(2, count + 1)]) < 3
@@ -132,7 +132,7 @@ def test_addition_trains_on_two_equally_sized_chunks():
 
 def test_the_shared_chunk_is_exactly_half():
     """With lengths up to 40 and 12 operands, equal lengths by chance are unheard of."""
-    drawn = Addition(digits=40, operands=12).build().train(1000, generator("t"))
+    drawn = Addition(digits=40, operands=12).train(1000, generator("t"))
     longest = drawn.lengths.amax(dim=1, keepdim=True)
     shared = ((drawn.lengths == longest) | (drawn.lengths == 0)).all(dim=1)
     many = (drawn.lengths > 0).sum(dim=1) > 4
@@ -143,14 +143,14 @@ def test_the_shared_chunk_is_exactly_half():
 
 
 def test_multiplication_trains_on_independent_lengths():
-    drawn = sized("multiplication", 3, 4).build().train(20_000, generator("t")).lengths
+    drawn = sized("multiplication", 3, 4).train(20_000, generator("t")).lengths
     pairs = [tuple(row) for row in drawn.tolist()]
     assert chi_square([pairs.count(pair) for pair in itertools.product(range(1, 4), range(1, 5))]) < 2.5
 
 
 def test_equal_generators_draw_equal_problems():
     for task in {type(case.data.task): case.data.task for case in CASES}.values():
-        one, two, other = (task.build().train(50, generator("t", seed)) for seed in (0, 0, 1))
+        one, two, other = (task.train(50, generator("t", seed)) for seed in (0, 0, 1))
         assert torch.equal(one.operands, two.operands) and torch.equal(one.lengths, two.lengths)
         assert not (one.operands.shape == other.operands.shape and torch.equal(one.operands, other.operands))
 
@@ -159,8 +159,8 @@ def test_equal_generators_draw_equal_problems():
     "task", [Addition(digits=300, operands=2), ListOps(digits=160, depth=3)], ids=["digits", "tokens"]
 )
 def test_a_fixed_set_holds_what_is_drawn_however_long(task, monkeypatch):
-    monkeypatch.setattr("lengen.tasks.base.PART", 40)
-    made = task.build()
+    monkeypatch.setattr("lengen.tasks.base.CHUNK", 40)
+    made = task
     stored, drawn = made.fixed_set(50, 3), made.train(40, generator("set", 3, 0))
     assert len(stored.lengths) == 50 and int(drawn.lengths.max()) > 255
     assert stored.operands[:40].tolist() == drawn.operands.tolist()

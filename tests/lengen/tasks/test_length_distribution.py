@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from lengen.config import Task
 from lengen.data.task_data import TaskData
+from lengen.problems import OperandError
 from lengen.randomness import generator
-from lengen.tasks import OperandError
-from lengen.tasks import Task as Mathematics
+from lengen.tasks.base import Task as Mathematics
 from lengen.tasks.length_distribution import Skew
 from tests.lengen.helpers import TRAIN
 from tests.lengen.sequences import next_in_order, part, rows, sequences, sized
@@ -27,13 +27,13 @@ def paper(task: str, **options: float) -> Task:
 
 
 def of(task: str = "sorting", length: int = 6, alphabet: int = 9, **options: float) -> Mathematics:
-    return part(task, length, alphabet, **options).build()
+    return part(task, length, alphabet, **options)
 
 
 @pytest.mark.parametrize("task", ["sorting", "successor", "count", "fill", "increment"])
 def test_four_fifths_of_the_examples_are_short(task):
     n, part = 50_000, paper(task)
-    found = collections.Counter(part.build().train(n, generator("t")).lengths[:, 0].tolist())
+    found = collections.Counter(part.train(n, generator("t")).lengths[:, 0].tolist())
     assert set(found) == set(range(2, part.longest + 1))
     short = range(2, part.short + 1)
     for length, count in found.items():
@@ -95,7 +95,7 @@ def repeated(length: int, alphabet: int, share: float, source: random.Random) ->
 
 
 def test_a_tenth_of_the_sequences_draws_from_half_as_many_numbers():
-    task, source, n = paper("sorting", repeats=0.1).build(), random.Random(0), 20_000
+    task, source, n = paper("sorting", repeats=0.1), random.Random(0), 20_000
     for length in (2, 3, 7, 20):
         drawn = rows(task.of_lengths(torch.full((n,), length), generator("t", length)))
         literal = [repeated(length, 100, 0.1, source) for _ in range(n)]
@@ -144,7 +144,7 @@ def test_repeats_reach_the_hint_too():
 
 def test_counted_sequences_hold_two_numbers_that_differ_by_at_most_five():
     n = 12_000
-    problems = paper("count").build().train(n, generator("t"))
+    problems = paper("count").train(n, generator("t"))
     by_length = collections.defaultdict(list)
     for row in rows(problems):
         counts = collections.Counter(row)
@@ -172,7 +172,7 @@ def test_either_number_of_a_counted_sequence_may_be_the_rarer_one():
 
 
 def test_what_is_filled_in_was_begun_with_at_most_half():
-    problems = paper("fill").build().train(12_000, generator("t"))
+    problems = paper("fill").train(12_000, generator("t"))
     by_length = collections.defaultdict(list)
     for whole, begun in zip(rows(problems), rows(problems, 1), strict=True):
         assert len(set(whole)) == 1 and set(begun) == set(whole)
@@ -263,9 +263,9 @@ def test_test_sets_are_those_of_the_task_whatever_the_seed_and_the_model():
 @pytest.mark.parametrize("task", ["sorting", "successor", "count", "fill", "increment"])
 def test_a_stored_set_of_any_size_can_be_drawn(task, monkeypatch):
     """In parts: the last may be so small that no example of it has the longest length."""
-    monkeypatch.setattr("lengen.tasks.base.PART", 40)
+    monkeypatch.setattr("lengen.tasks.base.CHUNK", 40)
     data = sequences(task, 6, examples=41, short=2, skew=0.95)
-    stored = data.task.build().fixed_set(41, 0)
+    stored = data.task.fixed_set(41, 0)
     assert len(stored.operands) == 41 and sorted(set(stored.lengths[:, 0].tolist()))[-1] == 6
     batch = TaskData(sized(data, TRAIN), 0).batch(3)
     assert len(batch.tokens) == 8

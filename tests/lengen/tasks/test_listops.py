@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen.config import ListOps, SettingError
+from lengen.problems import OperandError
 from lengen.randomness import generator
-from lengen.tasks import OperandError
 from lengen.tasks.listops import evaluated, written
 from tests.lengen import plain
 
@@ -44,7 +44,7 @@ def arguments(expression: list[str]) -> list[int]:
 @given(digits=st.integers(2, 12), depth=st.integers(1, 4), seed=st.integers(0, 99), length=st.integers(1, 20))
 def test_what_is_drawn_is_an_expression_and_its_answer_that_of_an_interpreter(digits, depth, seed, length):
     part = ListOps(digits, min(depth, digits - 1))
-    task = part.build()
+    task = part
     for problems, sizes in (
         (task.train(20, generator("test", seed)), set(range(2, digits + 1))),
         (task.test(20, length, 1, generator("test", seed)), {length}),
@@ -76,7 +76,7 @@ def test_the_longest_expression_of_so_many_digits(digits, depth):
 
 def test_all_operations_depths_and_lengths_are_drawn():
     part = ListOps(6, depth=3)
-    drawn = words(part, part.build().train(4000, generator("test", 1)))
+    drawn = words(part, part.train(4000, generator("test", 1)))
     counts = [sum(one.count(operation) for one in drawn) for operation in OPERATIONS]
     assert max(counts) < 1.15 * min(counts)
     lengths = torch.bincount(torch.tensor([sum(word.isdigit() for word in one) for one in drawn]))
@@ -93,7 +93,7 @@ def test_levels_say_what_is_joined():
 
 
 def test_batches_of_mixed_depth_are_evaluated_each_for_itself():
-    task = ListOps(9, depth=4).build()
+    task = ListOps(9, depth=4)
     texts = ["7", "[MED 1 9 4 ]", "[SM [MAX 2 [MIN 3 [MED 9 8 ] ] ] [MAX 9 9 ] ]", "[MED 0 1 ]"]
     each = [task.parse([text]) for text in texts]
     width = max(one.operands.shape[2] for one in each)
@@ -118,12 +118,12 @@ def test_batches_of_mixed_depth_are_evaluated_each_for_itself():
 )
 def test_what_is_no_expression_is_refused_in_one_sentence(typed, says):
     with pytest.raises(OperandError, match=says) as caught:
-        ListOps(5).build().parse([typed])
+        ListOps(5).parse([typed])
     assert "\n" not in str(caught.value)
 
 
 def test_small_letters_and_brackets_without_a_space_are_read():
-    task = ListOps(5).build()
+    task = ListOps(5)
     assert task.text(task.parse(["[max 2 9 [min 4 7] 0]"])) == ["9"]
 
 

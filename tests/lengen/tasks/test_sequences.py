@@ -11,8 +11,8 @@ from lengen.config import Coupled, Linear, SettingError, Successor, TrainSpec
 from lengen.config.spec import check, replace
 from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
+from lengen.problems import OperandError
 from lengen.randomness import generator
-from lengen.tasks import OperandError
 from lengen.tasks.counting import rarer
 from lengen.tasks.increment import carries, incremented
 from lengen.tasks.sorting import ascending
@@ -84,7 +84,7 @@ LARGEST = sequences("sorting", 20, 250)
 
 @given(NUMBERS, st.integers(0, 4))
 def test_sorted_is_what_python_sorts(sequence, room):
-    task = LARGEST.task.build()
+    task = LARGEST.task
     problems = held(sequence, room=room)
     assert task.text(problems) == [" ".join(map(str, sorted(sequence)))]
     assert ascending(problems.operands[:, 0], problems.lengths[:, 0]).tolist() == [[*sorted(sequence), *[0] * room]]
@@ -96,7 +96,7 @@ def test_sorted_is_what_python_sorts(sequence, room):
 @given(NUMBERS, st.integers(0, 11), st.integers(0, 4))
 def test_successors_are_those_of_a_loop(sequence, place, room):
     one = sequence[place % len(sequence)]
-    expected, task = str(next_in_order(sequence, one)), part("successor", 20, 250).build()
+    expected, task = str(next_in_order(sequence, one)), part("successor", 20, 250)
     assert task.text(held(sequence, one, room)) == [expected]
     typed = [*map(str, sequence), str(one)]
     assert task.text(task.parse(typed)) == [expected]
@@ -109,7 +109,7 @@ def test_the_rarer_number_is_that_of_a_counter(rest, swapped, room):
     counts = collections.Counter(sequence)
     expected = min(counts, key=lambda one: (counts[one], one))
     assert rarer(held(sequence, room=room).operands[:, 0]).tolist() == [expected]
-    task = part("count", 20, 250).build()
+    task = part("count", 20, 250)
     typed = task.parse(list(map(str, sequence)))
     assert task.text(held(sequence, room=room)) == task.text(typed) == [str(expected)]
 
@@ -118,7 +118,7 @@ def test_the_rarer_number_is_that_of_a_counter(rest, swapped, room):
 def test_filling_in_writes_the_rest(one, copies, begun):
     begun = min(begun, copies - 1)
     typed = [str(one), str(copies), str(begun)]
-    task = part("fill", 20, 250).build()
+    task = part("fill", 20, 250)
     assert task.text(task.parse(typed)) == [" ".join([str(one)] * (copies - begun))]
     parts = [[str(one)] * n for n in (copies, begun, copies - begun)]
     expected = [*parts[0], "⊥", *parts[1], "⊥", *parts[2]]
@@ -133,7 +133,7 @@ DIGITS = st.text("0123456789", min_size=1, max_size=25) | st.builds(
 
 @given(DIGITS, st.integers(0, 3))
 def test_one_more_is_that_of_python_integers(text, room):
-    task, value = part("increment", 20).build(), int(text)
+    task, value = part("increment", 20), int(text)
     problems = task.parse([text])
     assert rows(problems) == [[int(digit) for digit in reversed(str(value))]]
     wide = problems._replace(operands=torch.nn.functional.pad(problems.operands, (0, room)))
@@ -145,7 +145,7 @@ def test_one_more_is_that_of_python_integers(text, room):
 def test_carries_are_those_of_a_loop(text):
     text = str(int(text))
     places = carried(text)
-    problems = part("carries", 20).build().parse([text])
+    problems = part("carries", 20).parse([text])
     digits, sizes = incremented(problems)
     assert sizes.tolist() == [len(places)]
     assert list(zip(digits[0].tolist(), carries(problems)[0].tolist(), strict=True))[: len(places)] == places
@@ -225,13 +225,13 @@ def test_words_are_no_printable_characters_and_carries_are_written_from_the_unit
 
 def test_the_arithmetic_task_of_the_same_name_is_told_apart():
     """A successor adds one; the successor in a sequence is the next number in order."""
-    assert part("successor").build().text(held([5, 3], 3)) == ["5"]
-    assert Successor(digits=8).build().text(held([9, 3])) == ["40"]
+    assert part("successor").text(held([5, 3], 3)) == ["5"]
+    assert Successor(digits=8).text(held([9, 3])) == ["40"]
 
 
 @pytest.mark.parametrize("often", ["9" * 30, "9" * 5000, "999999999", "4001", "0" * 9 + "4001"])
 def test_a_number_is_repeated_no_more_often_than_sequences_are_long(often):
-    mathematics = part("fill").build()
+    mathematics = part("fill")
     with pytest.raises(OperandError, match="fill repeats a number up to 4000 times") as caught:
         mathematics.parse(["5", often, "1"])
     assert "\n" not in str(caught.value)

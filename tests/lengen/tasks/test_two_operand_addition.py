@@ -12,8 +12,8 @@ from lengen.config import SettingError, TrainSpec
 from lengen.config import TwoOperandAddition as Part
 from lengen.config.sections import VALIDATION
 from lengen.data.task_data import TaskData
+from lengen.problems import OperandError, Problems
 from lengen.randomness import generator, mix
-from lengen.tasks import OperandError, Problems
 from lengen.tasks.base import keys
 from lengen.tasks.two_operand_addition import TESTED, VALIDATED, TwoOperandAddition, first_of_each, quotas
 from tests.lengen.helpers import TEST, spec, strings, two_operands
@@ -25,9 +25,7 @@ EVERY = 10**6
 
 
 def of(*lengths: int, kinds: int = 0) -> TwoOperandAddition:
-    task = Part(lengths=lengths).build()
-    task.ask(kinds)
-    return task
+    return Part(lengths=lengths).with_subtasks(kinds)
 
 
 def pairs(problems: Problems) -> list[tuple[str, str]]:

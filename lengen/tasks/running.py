@@ -1,0 +1,77 @@
+"""Running reductions of digits: every digit of the result is the result so far, so the last one is the answer.
+
+Sections 3.1 and 8 of "From Interpolation to Extrapolation: Complete Length Generalization for Arithmetic Transformers".
+
+    running xor of 0110, from the right: 0, 1, 0, 0; its last digit is the parity
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from lengen.config.part import SettingError
+from lengen.problems import Problems
+from lengen.tasks.arithmetic import Arithmetic
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class Running(Arithmetic, frozen=True):
+    """Every digit of the result is the result so far, so the last one is the answer."""
+
+    EXACT_ANSWER: ClassVar[bool] = True
+    GROWS: ClassVar[bool] = False
+    LAST: ClassVar[bool] = True
+    UNITS_FIRST: ClassVar[bool] = True
+    WHY_NONE: ClassVar[str] = "its answer already is every intermediate result"
+
+    def answer(self, problems: Problems, width: int = 0) -> Tensor:
+        return self.results(self.padded(problems, width)[:, 0])
+
+    def results(self, digits: Tensor) -> Tensor:
+        """The result so far at every digit (B, W)."""
+        raise NotImplementedError
+
+
+class RunningXor(Running, tag="running_xor", frozen=True):
+    """Exclusive or of the bits so far, from the right: 0110 gives 0, 1, 0, 0; the last one is the parity."""
+
+    def check(self) -> None:
+        super().check()
+        if self.base != 2:
+            raise SettingError(f"data.task.base={self.base}: an exclusive or is of bits; set data.task.base=2")
+
+    def results(self, digits: Tensor) -> Tensor:
+        return digits.cumsum(dim=1) % 2
+
+
+class ListOpsSum(Running, tag="listops_sm", frozen=True):
+    """Sum of the digits so far, modulo the base."""
+
+    OPERATOR = "%"
+    PREFIX = True
+
+    def results(self, digits: Tensor) -> Tensor:
+        return digits.cumsum(dim=1) % self.base
+
+
+class ListOpsMax(Running, tag="listops_max", frozen=True):
+    """Largest of the digits so far."""
+
+    OPERATOR = ">"
+    PREFIX = True
+
+    def results(self, digits: Tensor) -> Tensor:
+        return digits.cummax(dim=1).values
+
+
+class ListOpsMin(Running, tag="listops_min", frozen=True):
+    """Smallest of the digits so far."""
+
+    OPERATOR = "<"
+    PREFIX = True
+    IDENTITY = -1
+
+    def results(self, digits: Tensor) -> Tensor:
+        return digits.cummin(dim=1).values
