@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from lengen.config.attention_biases import AttentionBias
 from lengen.config.encodings import Encoding, Learned
-from lengen.config.part import LARGEST, Axis, Number, Part, SettingError, Share, Size
+from lengen.config.part import LARGEST, Axis, Number, Part, Share, Size
 
 LARGEST_MODEL = 2**32
 """Weights of the largest model that is built: 16 GiB of them. The largest published one has a twentieth."""
@@ -183,69 +183,6 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     def encoder_layers(self) -> int:
         """Blocks of an encoder beside the decoder."""
         return self.architecture.encoder_layers if isinstance(self.architecture, EncoderDecoder) else 0
-
-    def check(self) -> None:
-        """Raise `SettingError` for fields that do not go together."""
-        assert isinstance(self.architecture, Part)
-        if self.weights > LARGEST_MODEL:
-            raise SettingError(
-                f"model.layers={self.layers}, model.width={self.width}: this model has about {self.weights:.1e} "
-                f"weights, more than the {LARGEST_MODEL:.1e} that are let through; lower its sizes"
-            )
-        if self.tempered is not None and not isinstance(self.architecture, Decoder):
-            raise SettingError(
-                f"model.tempered: tempered attention needs model.architecture=decoder, and it is "
-                f"{self.architecture.kind}"
-            )
-        bias = self.attention_bias
-        if bias is not None:
-            self._check_bias(bias)
-        elif not self.causal:
-            raise SettingError(
-                "model.architecture.causal=false: without a bias every response token would see the later ones, which "
-                "it is trained to predict; set model.architecture.attention_bias, or model.architecture.causal=true"
-            )
-        if self.output_bias and self.tied:
-            raise SettingError(
-                "model.output_bias=true: a tied output head shares the token embedding and has no bias; set "
-                "model.tied=false"
-            )
-        if self.loops_by_length is not None:
-            self._check_loops()
-        if self.inject != "none" and self.loops == 1 and not self.shared and self.loops_by_length is None:
-            raise SettingError(
-                f"model.inject={self.inject}: it is added at recurrent steps, of which there are none; set model.loops "
-                f"to 2 or more, or model.shared=true"
-            )
-
-    def _check_loops(self) -> None:
-        assert isinstance(self.architecture, Part)
-        if self.loops != 1:
-            raise SettingError(
-                f"model.loops={self.loops}: model.loops_by_length already says how often the stack is applied; set one "
-                f"of them"
-            )
-        if self.architecture.SPLIT:
-            raise SettingError(
-                f"model.loops_by_length: model.architecture={self.architecture.kind} has two stacks, one of which "
-                f"reads the query once; set model.architecture=decoder or encoder"
-            )
-
-    def _check_bias(self, bias: AttentionBias) -> None:
-        assert isinstance(bias, Part) and isinstance(self.architecture, Part)
-        if not isinstance(self.architecture, Decoder):
-            if not bias.BESIDE:
-                raise SettingError(
-                    f"model.architecture.attention_bias={bias.kind}: it is for a decoder without encoder, and "
-                    f"model.architecture is {self.architecture.kind}; set model.architecture=decoder"
-                )
-            return
-        bias.check_alone(self)
-        if self.tempered is not None:
-            raise SettingError(
-                f"model.tempered: its logits grow with all tokens so far, and "
-                f"model.architecture.attention_bias={bias.kind} lets heads see few of them; set one of the two to none"
-            )
 
 
 __all__ = [

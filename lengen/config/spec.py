@@ -11,9 +11,10 @@ from typing import Any
 
 import msgspec
 
-from lengen.config.model import Decoder, LoopsByLength, ModelSpec
+from lengen.config.compatible import check_parts, check_sections
+from lengen.config.model import ModelSpec
 from lengen.config.override import assign
-from lengen.config.part import LONGEST, Part, SettingError, build, fields_of, kind_of, nearest, plain
+from lengen.config.part import Part, SettingError, build, fields_of, nearest, plain
 from lengen.config.sections import DataSpec, Section, TestSpec, TrainSpec
 
 
@@ -115,133 +116,9 @@ def _bare(value: Any) -> Any:
 def check(spec: Spec) -> None:
     """Raise `SettingError` for a value out of range, or for parts that do not go together."""
     build(plain(spec), type(spec))  # bounds and types of every field
-    data, model, train, test = spec.data, spec.model, spec.train, spec.test
-    architecture = model.architecture
-    assert isinstance(data.task, Part) and isinstance(data.format, Part) and isinstance(architecture, Part)
-    data.check()
-    data.task.check_counts(test.counts)
-    if data.task.NUMBERS and max(test.lengths) > LONGEST:
-        raise SettingError(f"test.lengths={max(test.lengths)}: expected numbers of at most {LONGEST} digits")
-    model.check()
-    model.encoding.check(model, data.position_ids)
+    check_parts(spec.data, spec.model, spec.test)
     spec.check()
-    if data.spaces is not None and not (data.format.begin if hasattr(data.format, "begin") else True):
-        raise SettingError(
-            "data.spaces: random spaces stand behind the $ that begins a query, and data.format.begin=false writes "
-            "none; set data.format.begin=true"
-        )
-    for place, part in [("data.task", data.task), *(("data.hints", hint) for hint in data.hints)]:
-        if train.one_length and not part.SKEWED:
-            raise SettingError(
-                f"train.one_length=true: only tasks with a distribution of lengths draw examples of one length, and "
-                f"{place}={kind_of(part)} has none; set train.one_length=false"
-            )
-    window = train.batch * train.bucket * (1 + len(data.hints))
-    if train.one_length and 0 < data.examples < window:
-        raise SettingError(
-            f"data.examples={data.examples}: a streamed training set holds at least {window} examples, train.bucket "
-            f"batches of each task"
-        )
-    width = getattr(data.format, "width", 0)
-    if width and width < (longest := _longest_number(spec)):
-        raise SettingError(
-            f"data.format.width={width}: expected at least {longest}, the digits of the longest number of a trained or "
-            f"tested problem, its result included"
-        )
-    bias = model.attention_bias
-    if architecture.SPLIT and bias is not None and (data.spaces is not None or not width):
-        assert isinstance(bias, Part)
-        raise SettingError(
-            f"model.architecture.attention_bias={bias.kind}: beside an encoder it is laid on queries of one length; "
-            + ("set data.spaces=null" if width else "set data.format.width, to which all numbers are padded")
-        )
-    if data.hints and not isinstance(architecture, Decoder):
-        raise SettingError(
-            f"data.hints: auxiliary tasks need model.architecture=decoder, and it is {architecture.kind}"
-        )
-    if data.hints and model.tied:
-        raise SettingError("data.hints: every task has an output head of its own; set model.tied=false")
-    if data.hints and data.examples and not train.one_length:
-        raise SettingError(
-            f"data.examples={data.examples}: with data.hints a training set is streamed, for which all batches share "
-            f"one length; set data.examples=0 or train.one_length=true"
-        )
-    if train.loss == "all" and not architecture.IN_ORDER:
-        raise SettingError(
-            f"train.loss=all: model.architecture={architecture.kind} does not see the tokens it is trained on; set "
-            f"train.loss=response"
-        )
-    padding = max(task.trailing for task in (data.task, *data.hints))
-    if train.loss == "all" and padding:
-        raise SettingError(
-            f"train.loss=all: the {padding} PAD tokens behind an answer (padding of the task) are targets of "
-            f"train.loss=response alone; set that, or padding of the task to 0"
-        )
-    if model.reads_prompts and train.loss != "response":
-        raise SettingError(
-            f"{model.reads_prompts}: with train.loss={train.loss} nothing tells where a prompt ends; set "
-            f"train.loss=response"
-        )
-    if model.loops_by_length is not None:
-        _check_loops(spec, model.loops_by_length)
-    if not architecture.IN_ORDER and data.format.build(data.task).follows:
-        raise SettingError(
-            f"model.architecture={architecture.kind}: the blanks that it fills would tell how long an answer is, which "
-            f"here depends on its digits; write answers of one length, as data.format.pad_response=true or "
-            f"data.format.width does"
-        )
-    if test.sampled and not (architecture.IN_ORDER and model.causal):
-        raise SettingError(
-            f"test.sampled={test.sampled}: only models that write token by token are sampled; set test.sampled=0"
-        )
-    if test.track and not model.causal:
-        raise SettingError(
-            f"test.track={test.track}: losses are of tokens given those before them, and with "
-            f"model.architecture.causal=false tokens see later ones; set test.track=0"
-        )
-    if test.attention and not isinstance(architecture, Decoder):
-        raise SettingError(
-            "test.attention: averaged maps need model.architecture=decoder; name problems in test.probes"
-        )
-
-
-def _longest_number(spec: Spec) -> int:
-    """Digits of the longest operand or answer that a trained or tested problem could have."""
-    data, test = spec.data, spec.test
-    cells = [(data.task, length, count) for length in test.lengths for count in test.counts]
-    cells += [(task, length, task.most) for task in (data.task, *data.hints) for length in {*task.trained_lengths}]
-    extents = [task.extent(shape) for task, *cell in cells for shape in task.longest_shapes(*cell)]
-    return max(max(*extent.operands, extent.answer) for extent in extents)
-
-
-def _check_loops(spec: Spec, rule: LoopsByLength) -> None:
-    """Raise `SettingError` where nobody knows how often to loop before the response is written."""
-    if spec.train.loss != "response":
-        raise SettingError(
-            f"model.loops_by_length: with train.loss={spec.train.loss} nothing tells where a prompt ends; set "
-            f"train.loss=response"
-        )
-    if spec.train.compile:
-        raise SettingError(
-            "train.compile=true: with model.loops_by_length every batch has loops of its own, each of which would be "
-            "compiled; set train.compile=false"
-        )
-    written = rule.of == "response" and spec.model.architecture.IN_ORDER
-    if written and spec.data.format.build(spec.data.task).follows:
-        raise SettingError(
-            f"model.loops_by_length.of=response: answers of data.task={kind_of(spec.data.task)} end where the model "
-            f"ends them, so their length is not known before they are written; pad them, or set "
-            f"model.loops_by_length.of=prompt"
-        )
-    data, test = spec.data, spec.test
-    lengths, counts = {*data.task.trained_lengths, *test.lengths}, {data.task.most, *test.counts}
-    loops = {spec.model.loops_of(*data.tokens(length, count)) for length in lengths for count in counts}
-    if len(loops) == 1:
-        (same,) = loops
-        raise SettingError(
-            f"model.loops_by_length: every problem of data.task={kind_of(data.task)} in data.format="
-            f"{kind_of(data.format)} would loop {same} time{'s' * (same > 1)}; set model.loops={same} instead"
-        )
+    check_sections(spec.data, spec.model, spec.train, spec.test)
 
 
 def change(spec: Kind, **sections: dict[str, Any]) -> Kind:

@@ -1,1 +1,5 @@
-"""Position encodings: how integers enter the network, one file each; `lengen.config.encodings` names them."""
+"""Modules of the position encodings, one file each, that `lengen.encodings.base.module` finds by their settings."""
+
+from lengen.config.part import load_files
+
+load_files(__name__, __path__)

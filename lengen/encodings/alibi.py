@@ -6,7 +6,9 @@ from typing import final
 import torch
 from torch import Tensor
 
-from lengen.encodings.base import Encoding
+from lengen.config import encodings as settings
+from lengen.config.model import ModelSpec
+from lengen.encodings.base import Encoding, module
 
 
 @final
@@ -26,6 +28,11 @@ class ALiBi(Encoding):
     def bias(self, query_ids: Tensor, key_ids: Tensor) -> Tensor:
         distance = query_ids[0, :, None, :, None] - key_ids[0, :, None, None, :]
         return -self.slopes[:, None, None] * distance.abs()
+
+
+@module.register
+def _(setting: settings.ALiBi, model: ModelSpec, sizes: tuple[int, ...]) -> ALiBi:
+    return ALiBi(model.heads)
 
 
 def alibi_slopes(heads: int) -> list[float]:

@@ -1,10 +1,14 @@
 """A position encoding: how integers enter the network. Four entry points, each doing nothing by default."""
 
 from collections.abc import Callable
+from functools import singledispatch
 from typing import Self
 
 import torch
 from torch import Tensor, nn
+
+from lengen.config import encodings as settings
+from lengen.config.model import ModelSpec
 
 
 class Encoding(nn.Module):
@@ -40,3 +44,12 @@ class Encoding(nn.Module):
     def relate(self, query: Tensor, query_ids: Tensor, key_ids: Tensor) -> Tensor | None:
         """(B, H, Q, K) added to the products of queries (B, H, Q, D) and keys, before they are scaled, or None."""
         return None
+
+
+@singledispatch
+def module(setting: settings.Encoding, model: ModelSpec, sizes: tuple[int, ...]) -> Encoding:
+    """Build the module of a setting for a model and position ids up to ``sizes``, one for each level.
+
+    Each module registers itself for its setting.
+    """
+    raise TypeError(f"no module of lengen.encodings is registered for {type(setting).__name__}")

@@ -5,7 +5,9 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from lengen.encodings.base import Encoding
+from lengen.config import encodings as settings
+from lengen.config.model import ModelSpec
+from lengen.encodings.base import Encoding, module
 from lengen.encodings.fire_parts import HIDDEN, log_ratio, numbers, of_network
 
 
@@ -27,3 +29,8 @@ class Fire(Encoding):
         query, key = numbers(query_ids, key_ids, self.f, first=0)
         span = torch.maximum(query, (self.factor * self.threshold).abs())
         return of_network(log_ratio(query - key, span, self.c), self.f).movedim(-1, 1)
+
+
+@module.register
+def _(setting: settings.Fire, model: ModelSpec, sizes: tuple[int, ...]) -> Fire:
+    return Fire(model.heads)

@@ -5,7 +5,9 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from lengen.encodings.base import Encoding
+from lengen.config import encodings as settings
+from lengen.config.model import ModelSpec
+from lengen.encodings.base import Encoding, module
 from lengen.encodings.fire_parts import log_ratio, numbers, of_network, plain_network
 
 
@@ -28,3 +30,8 @@ class FireClamped(Encoding):
         span = torch.minimum(query, self.root**2)
         distance = (query - key).clamp(min=0)
         return of_network(log_ratio(distance, span, self.c), self.f).movedim(-1, 1)
+
+
+@module.register
+def _(setting: settings.FireClamped, model: ModelSpec, sizes: tuple[int, ...]) -> FireClamped:
+    return FireClamped(model.heads)

@@ -5,7 +5,9 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from lengen.encodings.base import Encoding
+from lengen.config import encodings as settings
+from lengen.config.model import ModelSpec
+from lengen.encodings.base import Encoding, module
 from lengen.encodings.fire_parts import numbers, of_network, plain_network
 
 
@@ -24,3 +26,8 @@ class FireRatio(Encoding):
         query, key = numbers(query_ids, key_ids, self.f, first=1)
         ratio = (key - query) / query
         return torch.cat([of_network(ratio, f) for f in self.f], dim=-1).movedim(-1, 1)
+
+
+@module.register
+def _(setting: settings.FireRatio, model: ModelSpec, sizes: tuple[int, ...]) -> FireRatio:
+    return FireRatio(model.heads)

@@ -5,7 +5,9 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from lengen.encodings.base import Encoding
+from lengen.config import encodings as settings
+from lengen.config.model import ModelSpec
+from lengen.encodings.base import Encoding, module
 
 
 @final
@@ -23,3 +25,8 @@ class Learned(Encoding):
     def embed(self, ids: Tensor) -> Tensor:
         rows = [table(level) for table, level in zip(self.tables, ids, strict=True)]
         return torch.stack(rows).sum(dim=0)
+
+
+@module.register
+def _(setting: settings.Learned, model: ModelSpec, sizes: tuple[int, ...]) -> Learned:
+    return Learned(model.width, sizes)

@@ -2,9 +2,16 @@
 
 from typing import final
 
-from lengen.encodings.base import Encoding
+from lengen.config import encodings as settings
+from lengen.config.model import ModelSpec
+from lengen.encodings.base import Encoding, module
 
 
 @final
 class NoEncoding(Encoding):
     """NoPE: the causal mask is all a model knows of order (Kazemnejad et al. 2023)."""
+
+
+@module.register
+def _(setting: settings.NoEncoding, model: ModelSpec, sizes: tuple[int, ...]) -> NoEncoding:
+    return NoEncoding()

@@ -5,7 +5,9 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from lengen.encodings.base import Encoding
+from lengen.config import encodings as settings
+from lengen.config.model import ModelSpec
+from lengen.encodings.base import Encoding, module
 
 
 @final
@@ -28,3 +30,8 @@ class RelativeKeys(Encoding):
             return torch.einsum("bhqd,qkd->bhqk", query, self.table[row[0]])
         by_distance = query @ self.table.T  # (B, H, Q, 2k + 1): far smaller than a vector per pair and example
         return by_distance.gather(3, row[:, None].expand(*query.shape[:2], -1, -1))
+
+
+@module.register
+def _(setting: settings.RelativeKeys, model: ModelSpec, sizes: tuple[int, ...]) -> RelativeKeys:
+    return RelativeKeys(model.head_dim, setting.clip)

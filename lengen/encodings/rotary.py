@@ -5,7 +5,9 @@ from typing import final
 import torch
 from torch import Tensor
 
-from lengen.encodings.base import Encoding
+from lengen.config import encodings as settings
+from lengen.config.model import ModelSpec
+from lengen.encodings.base import Encoding, module
 
 
 @final
@@ -23,3 +25,8 @@ class Rotary(Encoding):
         cos, sin = angles.cos().to(vectors.dtype), angles.sin().to(vectors.dtype)
         even, odd = vectors[..., 0::2], vectors[..., 1::2]
         return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
+
+
+@module.register
+def _(setting: settings.Rotary, model: ModelSpec, sizes: tuple[int, ...]) -> Rotary:
+    return Rotary(model.head_dim)

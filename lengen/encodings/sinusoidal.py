@@ -6,7 +6,9 @@ from typing import final
 import torch
 from torch import Tensor
 
-from lengen.encodings.base import Encoding
+from lengen.config import encodings as settings
+from lengen.config.model import ModelSpec
+from lengen.encodings.base import Encoding, module
 
 
 @final
@@ -22,6 +24,11 @@ class Sinusoidal(Encoding):
 
     def embed(self, ids: Tensor) -> Tensor:
         return _waves(ids[0, :, :, None] * self.rates, self.width)
+
+
+@module.register
+def _(setting: settings.Sinusoidal, model: ModelSpec, sizes: tuple[int, ...]) -> Sinusoidal:
+    return Sinusoidal(model.width)
 
 
 def sinusoids(numbers: Tensor, width: int) -> Tensor:

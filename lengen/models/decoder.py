@@ -15,6 +15,7 @@ from lengen.models.attention import causal_mask
 from lengen.models.blocks import Context, biased
 from lengen.models.cache import Cache
 from lengen.models.last_keys import ALL, last_keys
+from lengen.models.line_bias import along_lines
 from lengen.models.record import Record, Residuals
 from lengen.models.transformer import Transformer
 
@@ -29,7 +30,7 @@ class Decoder(Transformer):
     def __init__(self, model: ModelSpec, tokens: int, sizes: tuple[int, ...], outputs: int = 1) -> None:
         super().__init__(model, tokens, sizes, outputs=outputs)
         bias = model.attention_bias
-        self.lines = bias.along_lines(model.heads) if bias is not None and bias.LINES else None
+        self.lines = along_lines(bias, model.heads) if bias is not None and bias.LINES else None
         last = () if bias is None or bias.LINES else bias.last_keys(model.heads)
         seen = torch.tensor([ALL if n is None else n for n in last]) if last else None
         self.register_buffer("seen", seen, persistent=False)

@@ -15,7 +15,7 @@ from lengen.data.batch import Batch, Source
 from lengen.models.attention import causal_mask
 from lengen.models.blocks import Context, biased
 from lengen.models.cache import Cache, LayerCache
-from lengen.models.fixed_bias import FixedBias
+from lengen.models.fixed_bias import FixedBias, beside_encoder
 from lengen.models.record import Record
 from lengen.models.stack import Stack
 from lengen.models.transformer import Transformer
@@ -34,7 +34,7 @@ class EncoderDecoder(Transformer):
         self.encoder = Stack(model, model.encoder_layers)
         # Stored weights name it so; everything else says `attention_bias`.
         fixed = model.attention_bias
-        self.bias = None if fixed is None else fixed.build(model.heads, rows, columns)
+        self.bias = None if fixed is None else beside_encoder(fixed, model.heads, rows, columns)
         self._initialise()
 
     @property

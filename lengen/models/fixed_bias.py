@@ -4,11 +4,14 @@ Axes: H heads, M response places (place 0 is the beginning ``$``; place i predic
 places, both ``$`` included. A closed key is -inf.
 """
 
+from functools import singledispatch
+
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
+from lengen.config.attention_biases import AttentionBias, Given, Window
 from lengen.config.part import SettingError
 from lengen.problems import OperandError
 from lengen.windows import window_cross, window_self
@@ -75,3 +78,19 @@ def windowed(heads: int, rows: int, columns: int, width: int, stride: int) -> Fi
     own = closed(window_self(rows, width))
     cross = closed(window_cross(rows, columns, width, stride))
     return FixedBias(own.expand(heads, rows, rows).clone(), cross.expand(heads, rows, columns).clone())
+
+
+@singledispatch
+def beside_encoder(setting: AttentionBias, heads: int, rows: int, columns: int) -> FixedBias:
+    """Build the bias of a decoder beside an encoder, for responses of ``rows`` and sources of ``columns`` places."""
+    raise TypeError(f"{type(setting).__name__} does not fit a decoder beside an encoder")
+
+
+@beside_encoder.register
+def _(setting: Window, heads: int, rows: int, columns: int) -> FixedBias:
+    return windowed(heads, rows, columns, setting.width, setting.stride)
+
+
+@beside_encoder.register
+def _(setting: Given, heads: int, rows: int, columns: int) -> FixedBias:
+    return open_everywhere(heads, rows, columns)

@@ -12,11 +12,13 @@ stands before them).
 """
 
 from collections.abc import Sequence
+from functools import singledispatch
 
 import torch
 from torch import Tensor, nn
 
 from lengen.attention_lines import CLOSED, CalibrationError, drop_off, line_values
+from lengen.config.attention_biases import AttentionBias, Lines, LineWindow
 
 
 class LineLevels(nn.Module):
@@ -115,3 +117,19 @@ def windows(heads: int, width: int, lines: Sequence[tuple[int, int]]) -> LineBia
         for back in behind:
             cross.table[slopes.index(slope), :, now - slope * back - cross.first] = 0.0
     return bias
+
+
+@singledispatch
+def along_lines(setting: AttentionBias, heads: int) -> LineBias:
+    """Build the bias of a decoder without encoder that is constant along lines."""
+    raise TypeError(f"{type(setting).__name__} is not constant along lines")
+
+
+@along_lines.register
+def _(setting: Lines, heads: int) -> LineBias:
+    return LineBias(heads, setting.rows, setting.columns, setting.slopes)
+
+
+@along_lines.register
+def _(setting: LineWindow, heads: int) -> LineBias:
+    return windows(heads, setting.width, setting.lines)

@@ -14,7 +14,7 @@ from lengen.config.part import SettingError, kinds
 from lengen.config.spec import check
 from lengen.data.task_data import TaskData
 from lengen.encodings.alibi import ALiBi, alibi_slopes
-from lengen.encodings.base import Encoding
+from lengen.encodings.base import Encoding, module
 from lengen.encodings.fire import Fire
 from lengen.encodings.fire_clamped import FireClamped
 from lengen.encodings.fire_parts import numbers as fire_numbers
@@ -36,7 +36,7 @@ def numbers(batch=2, tokens=7, seed=0):
 
 def build(name, levels=1):
     model = model_spec(encoding=name)
-    return model.encoding.build(model, (30,) * levels)
+    return module(model.encoding, model, (30,) * levels)
 
 
 def test_every_encoding_has_a_row():
@@ -184,7 +184,7 @@ def test_relative_keys_are_scaled_with_the_scores():
 
 
 def test_as_many_relative_keys_as_a_specification_asks_for():
-    assert build("rpe").clip == 16 and RelativeKeysPart(clip=70).build(MODEL, ()).clip == 70
+    assert build("rpe").clip == 16 and module(RelativeKeysPart(clip=70), MODEL, ()).clip == 70
     assert RelativeKeys(64, 500).table.std().item() == pytest.approx(64**-0.5, rel=0.02)
 
 

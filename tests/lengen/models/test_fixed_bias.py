@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from lengen.config import Given, Window
 from lengen.config.part import SettingError
 from lengen.data.datamodule import ArithmeticData
+from lengen.encodings.base import module
 from lengen.models import Record
 from lengen.models.attention import attend, causal_mask, closed_rows
 from lengen.models.blocks import Attention, Context, biased
-from lengen.models.fixed_bias import FixedBias, closed
+from lengen.models.fixed_bias import FixedBias, beside_encoder, closed
 from lengen.problems import OperandError
 from lengen.training.build import build_model
 from lengen.windows import window_cross, window_self
@@ -97,10 +98,10 @@ def test_every_digit_sees_the_digits_that_decide_it(stride, operand_rows):
 
 def test_a_model_gets_the_bias_that_its_specification_names():
     assert MODEL.attention_bias is None and model_spec(architecture="encoder_decoder").attention_bias is None
-    given_ = Given().build(MODEL.heads, 3, 5)
+    given_ = beside_encoder(Given(), MODEL.heads, 3, 5)
     assert given_.own.shape == (2, 3, 3) and given_.cross.shape == (2, 3, 5)
     assert not given_.own.any() and not given_.cross.any(), "open until it is set"
-    window = Window(2, 2).build(MODEL.heads, 7, 12)
+    window = beside_encoder(Window(2, 2), MODEL.heads, 7, 12)
     for head in range(2):
         assert torch.equal(window.own[head], closed(window_self(7, 2)))
         assert torch.equal(window.cross[head], closed(window_cross(7, 12, 2, 2)))
@@ -192,7 +193,7 @@ def test_closed_rows_read_nothing_and_give_no_nan(encoding):
     model = spec(data_spec("parity"), encoding=encoding, linear_bias=True).model
     attention, ids = Attention(model).double(), torch.arange(5)[None, None]
     torch.nn.init.normal_(attention.out.bias)
-    positions = model.encoding.build(model, ())
+    positions = module(model.encoding, model, ())
     x = torch.randn(3, 5, model.width, dtype=torch.float64, requires_grad=True)
     fixed = torch.randn(1, 2, 5, 5)
     fixed[0, :, 1] = -math.inf  # closed for all heads
