@@ -94,14 +94,14 @@ def test_imports_go_one_way(path):
             assert rest[0] == inner[0], f"{name(path)} imports {module}: papers do not import each other"
 
 
-def test_loading_goes_down_only():
-    """No module needs itself to load, by whatever way; settings and papers reach up inside their methods alone."""
+def test_no_module_imports_itself_in_a_circle():
+    """Imports inside functions and for types count, too."""
     modules = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in SOURCES
     }
 
     def needed(path: Path) -> set[str]:
-        used = imports(path, at_load=True)
+        used = imports(path)
         # of ``from package import module`` the module is needed; the package is where it lies
         lies = {one.rpartition(".")[0] for one in used if one in modules}
         named = {one.rpartition(".")[0] for one in used if one not in modules}

@@ -191,12 +191,12 @@ def test_as_many_relative_keys_as_a_specification_asks_for():
 def network(layers, value: float) -> list[float]:
     """A small ReLU network on one number, in plain Python."""
     hidden = [value]
-    weights = [module for module in layers if hasattr(module, "weight")]
-    for depth, module in enumerate(weights):
-        offsets = module.bias.tolist() if module.bias is not None else [0.0] * module.out_features
+    weights = [layer for layer in layers if hasattr(layer, "weight")]
+    for depth, layer in enumerate(weights):
+        offsets = layer.bias.tolist() if layer.bias is not None else [0.0] * layer.out_features
         hidden = [
             sum(w * x for w, x in zip(row, hidden, strict=True)) + offset
-            for row, offset in zip(module.weight.tolist(), offsets, strict=True)
+            for row, offset in zip(layer.weight.tolist(), offsets, strict=True)
         ]
         if depth < len(weights) - 1:
             hidden = [max(x, 0.0) for x in hidden]
