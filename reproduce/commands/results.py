@@ -220,9 +220,9 @@ def _beside(paper: str, chosen: Sequence[Experiment]) -> list[tuple[str, ...]]:
 
 def write_comparison(paper: str, where: Sequence[Store]) -> "tuple[Comparison, Comparison | None, list[Path]]":
     """The comparison of the reference store, of the local one (None where it is not in ``where``), files written."""
-    from reproduce.comparison import compare
+    from reproduce.comparison import pages
 
-    (reference, *others), paths = compare.save(paper, where)
+    (reference, *others), paths = pages.save(paper, where)
     return reference, others[0] if others else None, paths
 
 
@@ -361,11 +361,11 @@ def _local(folder: Path) -> Store:
 
 def _refresh_reference(paper: str, reference: Store) -> None:
     """Figures and comparison of a paper follow the promoted runs."""
-    from reproduce.comparison import compare
+    from reproduce.comparison import pages
     from reproduce.output import figures
     from reproduce.runs.display import counter
 
-    _, paths = compare.save(paper, [reference])
+    _, paths = pages.save(paper, [reference])
     drawn = figures.draw(paper, reference, tell=counter("figures drawn", sys.stderr))
     for path in (*drawn, *paths):
         print(readable(path))

@@ -6,14 +6,12 @@ A paper and stores enter, a `Comparison` leaves, which every page, table and com
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from lengen.config.experiment import Experiment
 from reproduce.comparison.answers import WORDS, Answer, answers
 from reproduce.comparison.lines import Line, Score, lines, score
 from reproduce.comparison.measured import reader
 from reproduce.comparison.settings import Setting, settings
-from reproduce.store.atomic_files import write_text
 from reproduce.store.store import Store
 
 
@@ -56,19 +54,3 @@ def compare(paper: str, stores: Sequence[Store]) -> Comparison:
     """Compare a paper with stored runs; of several stores the first with runs of an experiment is read."""
     stored = reader(paper, stores)
     return Comparison(paper, tuple(lines(paper, stored)), tuple(answers(paper, stored)), tuple(settings(paper)))
-
-
-def save(paper: str, stores: Sequence[Store]) -> tuple[list[Comparison], list[Path]]:
-    """Write comparison.md below each store that has runs of the paper; the comparison of each store, and the files."""
-    from reproduce.comparison.pages import page
-
-    found = [compare(paper, [store]) for store in stores]
-    paths = []
-    for store, mine in zip(stores, found, strict=True):
-        if not mine.measured and not store.headers(paper):
-            continue
-        path, text = store.path / paper / "comparison.md", page(mine)
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            write_text(path, text)
-        paths.append(path)
-    return found, paths

@@ -4,14 +4,17 @@ Comparisons enter, text leaves.
 """
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from lengen.records import to_table
 from reproduce.comparison.answers import UNSURE, Answer, Finding
-from reproduce.comparison.compare import Comparison
+from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.lines import Line, span
 from reproduce.comparison.measured import number
 from reproduce.output.markdown import table
 from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.atomic_files import write_text
+from reproduce.store.store import Store
 
 COLUMNS = (
     "statement", "paper", "arxiv", "openreview", "place", "words", "answer", "reason", "distance", "numbers", "p",
@@ -193,3 +196,17 @@ def command(answer: Answer) -> str:
         for (figure, profile), some in figures.items()
     )
     return " && ".join(made)
+
+
+def save(paper: str, stores: Sequence[Store]) -> tuple[list[Comparison], list[Path]]:
+    """Write comparison.md below each store that has runs of the paper; the comparison of each store, and the files."""
+    found = [compare(paper, [store]) for store in stores]
+    paths = []
+    for store, mine in zip(stores, found, strict=True):
+        if not mine.measured and not store.headers(paper):
+            continue
+        path, text = store.path / paper / "comparison.md", page(mine)
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            write_text(path, text)
+        paths.append(path)
+    return found, paths

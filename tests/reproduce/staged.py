@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from reproduce import cli
-from reproduce.comparison import compare
+from reproduce.comparison import pages
 from reproduce.output import figures
 from reproduce.runs import perform
 from reproduce.store.store import Store, Workspace
@@ -64,7 +64,7 @@ def main(place: Path, arguments: list[str]) -> int:
     Workspace.publish = during("writing", Workspace.publish, place)  # type: ignore[method-assign]
     Store.adopt = during("promoting", Store.adopt, place)  # type: ignore[method-assign]
     figures.write = during("drawing", figures.write, place)  # type: ignore[assignment]
-    compare.save = during("comparing", compare.save, place)  # type: ignore[assignment]
+    pages.save = during("comparing", pages.save, place)  # type: ignore[assignment]
     return cli.main(arguments)
 
 
