@@ -1,96 +1,38 @@
-"""The figure kit: a record and axes go in, the same axes leave; nothing is read, written or trained, and no torch.
+"""Pictures: records go in, a matplotlib Figure leaves; nothing is read, written or trained, and no torch.
 
-- `style`: the style of every figure, its bytes;
-- `settings`: settings of a run;
-- `methods`: methods with name, colour and marker;
-- `labels`: labels of axes, sizes and seeds in words;
-- `words`: shares and what was found, as sentences;
-- `frames`: records as pandas frames;
-- `learned`: whether models have learned what they were trained on;
-- `published`: published values beside ours;
-- `heat_maps`: accuracy grids with their trained range, annotated tables;
-- `curves`: lines over lengths or steps, with seeds and trained shading;
-- `attention`: maps of tokens, keys per step;
-- `page`: titles, legends, footnotes, what is not there.
+Four drawings follow from the axes of a table of experiments, one from what is recorded in training:
+
+- `grid`: heat maps by axes; `curves`: a line a variant over lengths; `table`: cells with numbers;
+  `attention`: maps of tokens; `training`: lines over steps;
+- `caption`: the sentences below a picture;
+- `measured`: what curves draw; `frames`: records as pandas frames; `learned`: who learned the trained range;
+- `published`: hollow marks at the same lengths;
+- `sheet`, `style`: sizes, letters, the one legend, the bytes of a picture.
 """
 
 from lengen.config.experiment import Runs
 from lengen.measures import LEARNED
-from lengen.plotting import published
-from lengen.plotting.attention import (
-    ALL_TOKENS,
-    ATTENTION,
-    CLIP,
-    attention_map,
-    attention_scale,
-    keys_per_step,
-    token_map,
-)
-from lengen.plotting.curves import (
-    BESIDE_NOTE,
-    above,
-    length_ticks,
-    lengths_axis,
-    line,
-    lines,
-    logarithmic,
-    percent,
-    plain,
-    step_ticks,
-    trained_band,
-    trained_lengths,
-)
+from lengen.plotting.attention import Row, attention, attention_map, attention_scale, draw_rows, maps, structured_heads, token_map
+from lengen.plotting.caption import caption
+from lengen.plotting.curves import curves, training
 from lengen.plotting.frames import arrays, hits, metrics, rate, scores, total_rate
-from lengen.plotting.heat_maps import HEAT, Range, apart_scale, heat_map, heat_scale, heat_table, outline
-from lengen.plotting.labels import (
-    AXES,
-    LENGTHS,
-    blocks,
-    depth,
-    length_axis,
-    over_seeds,
-    plural,
-    sampled,
-    seeds,
-    seeds_note,
-    size,
-    spans,
-)
-from lengen.plotting.learned import RULE, edge, has_learned, unlearned
-from lengen.plotting.methods import LINES, METHODS, Look, Method, in_order, looks, position_scheme
-from lengen.plotting.page import (
-    NOT_RUN,
-    absent,
-    distinct,
-    empty,
-    first,
-    footnote,
-    found,
-    in_words,
-    legend,
-    merged,
-    missing,
-    not_recorded,
-    not_run,
-    outer_labels,
-    spoken_place,
-    wanted_in_words,
-)
-from lengen.plotting.published import NONE, Published, Value
+from lengen.plotting.grid import GREY, HEAT, grid, heat_map, outline, scale
+from lengen.plotting.labels import blocks, length_axis, spans
+from lengen.plotting.learned import RULE, edge, has_learned, learned, unlearned
+from lengen.plotting.measured import MEASURES, medians, values
+from lengen.plotting.methods import LOOKS, Look, looks, position_scheme
+from lengen.plotting.published import NONE, Published, Value, at_same_lengths
 from lengen.plotting.settings import SETTINGS, setting
+from lengen.plotting.sheet import COLUMN, LETTER, PAGE, empty, label, labels, legend, lengths_axis, percent, sheet, shown
 from lengen.plotting.style import BLACK, COLOURS, DPI, MARKERS, RED, compact, numbered, pictures, said, style
-from lengen.plotting.words import count, listed, ranked, share
+from lengen.plotting.tables import cells, table
 
 __all__ = [
-    "ALL_TOKENS", "ATTENTION", "AXES", "BESIDE_NOTE", "BLACK", "CLIP", "COLOURS", "DPI", "HEAT", "LEARNED", "LENGTHS",
-    "LINES", "MARKERS", "METHODS", "NONE", "NOT_RUN", "RED", "RULE", "SETTINGS", "Look", "Method", "Published",
-    "Range", "Runs", "Value", "above", "absent", "apart_scale", "arrays", "attention_map", "attention_scale", "blocks",
-    "compact", "count", "depth", "distinct", "edge", "empty", "first", "footnote", "found", "has_learned",
-    "heat_map", "heat_scale", "heat_table", "hits", "in_order", "in_words", "keys_per_step", "legend",
-    "length_axis", "length_ticks", "lengths_axis", "line", "lines", "listed", "logarithmic", "looks", "merged",
-    "metrics", "missing", "not_recorded", "not_run", "numbered", "outer_labels", "outline",
-    "over_seeds", "percent",
-    "pictures", "plain", "plural", "position_scheme", "published", "ranked", "rate", "said", "sampled",
-    "scores", "seeds", "seeds_note", "setting", "share", "size", "spans", "spoken_place", "step_ticks", "style",
-    "token_map", "total_rate", "trained_band", "trained_lengths", "unlearned", "wanted_in_words",
+    "BLACK", "COLOURS", "COLUMN", "DPI", "GREY", "HEAT", "LEARNED", "LETTER", "LOOKS", "MARKERS", "MEASURES", "NONE",
+    "PAGE", "RED", "RULE", "SETTINGS", "Look", "Published", "Row", "Runs", "Value", "arrays", "at_same_lengths",
+    "attention", "attention_map", "attention_scale", "blocks", "caption", "cells", "compact", "curves", "draw_rows",
+    "edge", "empty", "grid", "has_learned", "heat_map", "hits", "label", "labels", "learned", "legend", "length_axis", "lengths_axis",
+    "looks", "maps", "medians", "metrics", "numbered", "outline", "percent", "pictures", "position_scheme", "rate",
+    "said", "scale", "scores", "setting", "sheet", "shown", "spans", "structured_heads", "style", "table", "token_map",
+    "total_rate", "training", "unlearned", "values",
 ]  # fmt: skip

@@ -1,89 +1,128 @@
-"""Attention: maps of tokens over tokens, and the keys that a prediction step needs."""
+"""Attention: maps of tokens over tokens, a row a setting, a column a head."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import matplotlib as mpl
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import PowerNorm
-from matplotlib.ticker import MaxNLocator
+from matplotlib.figure import Figure
 
-from lengen.plotting.labels import AXES
-from lengen.plotting.methods import Look
-from lengen.records import AttentionMap, KeyCount
+from lengen.config.experiment import Runs
+from lengen.config.experiment import Figure as Picture
+from lengen.plotting.learned import has_learned, learned
+from lengen.plotting.published import Published
+from lengen.plotting.sheet import LETTER, PAGE, empty, label, sheet, shown
+from lengen.records import AttentionMap
 
 CLIP = 0.01
 """Attention below this is drawn black, as in the published maps."""
-ALL_TOKENS = 34
-"""Longest text whose every token still gets a readable label on a map of two inches."""
-ATTENTION = mpl.colormaps["inferno"].resampled(64).with_extremes(under="black")
-ATTENTION_SCALE = PowerNorm(0.5, vmin=CLIP, vmax=1.0)
+COLOURS = mpl.colormaps["inferno"].resampled(64).with_extremes(under="black")
+SCALE = PowerNorm(0.5, vmin=CLIP, vmax=1.0)
 """A square root, so that an eleventh of the attention is still seen beside the whole."""
 
 
+class Row(NamedTuple):
+    """Maps of one model."""
+
+    label: str
+    record: AttentionMap
+    heads: Sequence[tuple[int, int]]
+    """Layer and head of every map."""
+    titles: Sequence[str] = ()
+
+
+def attention(picture: Picture, runs: Runs, published: Published, *, heads: int = 3) -> Figure:
+    """A row a setting: its heads with the most structure, of the first seed that learned and recorded attention."""
+    rows = []
+    for item, some in shown(picture, runs):
+        record = next((run.attention for run in learned(some) if run.attention is not None), None)
+        if record is not None:
+            lacking = "" if has_learned(learned(some)) else "\n(not learned)"
+            rows.append(Row(label(item, some).replace(", ", ",\n") + lacking, record, structured_heads(record, heads)))
+    return maps(rows)
+
+
+def maps(rows: Sequence[Row], height: float = 1.75) -> Figure:
+    """Draw rows of maps with their labels at the left, and one scale."""
+    if not rows:
+        return empty()
+    wide = max(len(row.heads) for row in rows)
+    figure = sheet(PAGE, height * len(rows) + 0.6)
+    grid = figure.subplots(len(rows), wide, squeeze=False)
+    draw_rows(grid, rows, inches=min(height - 0.35, 5.0 / wide))
+    figure.colorbar(attention_scale(), ax=grid, aspect=30, shrink=0.6, pad=0.01).set_label("Attention")
+    return figure
+
+
+def draw_rows(grid: np.ndarray, rows: Sequence[Row], inches: float) -> None:
+    """Draw rows of maps into a grid of axes."""
+    for place, (line, row) in enumerate(zip(grid, rows, strict=True)):
+        for k, axes in enumerate(line):
+            if k >= len(row.heads):
+                axes.set_axis_off()
+                continue
+            layer, head = row.heads[k]
+            title = row.titles[k] if row.titles else f"layer {layer + 1}, head {head + 1}"
+            attention_map(axes, row.record, layer, head, title=title, inches=inches)
+            axes.set(xlabel="Key" if place == len(rows) - 1 else "", ylabel=f"{row.label}\nQuery" if k == 0 else "")
+
+
+def structured_heads(record: AttentionMap, most: int) -> list[tuple[int, int]]:
+    """Return the (layer, head) pairs, in order, whose response rows depart most from uniform attention.
+
+    Scored by the attention above 1 / (number of visible keys), without the first token: heads that rest on the
+    start token or spread evenly score zero, one sharp line and eleven fainter ones both score high.
+    """
+    border = record.tokens.index("=") if "=" in record.tokens else 0
+    weights = record.weights[:, :, border:, 1:].astype(np.float32)
+    visible = np.arange(border, border + weights.shape[2], dtype=np.float32)[:, None] + 1
+    scores = np.clip(weights - 1 / visible, 0, None).sum(axis=(2, 3))
+    order = sorted(np.ndindex(*scores.shape), key=lambda place: (-scores[place], place))
+    return sorted((int(layer), int(head)) for layer, head in order[:most])
+
+
 def attention_map(
-    axes: Axes, record: AttentionMap, layer: int, head: int, *, title: str, most: int = ALL_TOKENS
-) -> Axes:
-    """Averaged attention of one head: queries downwards, keys to the right, tokens on both axes.
+    axes: Axes, record: AttentionMap, layer: int, head: int, *, title: str, inches: float = 1.5
+) -> None:
+    """Draw averaged attention of one head: queries downwards, keys to the right, tokens on both axes.
 
     Values below `CLIP` are black. Rows below the horizontal line predict the response; keys to the left of the
-    vertical one belong to the query (up to and with the first "="). Only separators are labelled beyond ``most``.
+    vertical one belong to the query (up to and with the first "=").
     """
-    token_map(axes, record.weights[layer, head], record.tokens, record.tokens, title=title, most=most)
+    token_map(axes, record.weights[layer, head], record.tokens, record.tokens, title=title, inches=inches)
     if "=" in record.tokens:
         border = record.tokens.index("=")
         axes.axhline(border - 0.5, color="#40c4ff", linewidth=0.7, linestyle="--")
         axes.axvline(border + 0.5, color="#40c4ff", linewidth=0.7, linestyle="--")
-    return axes
 
 
 def token_map(
-    axes: Axes, weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], *, title: str, most: int = ALL_TOKENS
-) -> Axes:
-    """Attention weights (queries, keys), lighter where larger, with the query tokens downwards and the key tokens
-    to the right; only separators are labelled on an axis with more than ``most`` tokens."""
-    axes.imshow(weights.astype(np.float32), cmap=ATTENTION, norm=ATTENTION_SCALE, interpolation="none", aspect="equal")
+    axes: Axes, weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], *, title: str, inches: float = 1.5
+) -> None:
+    """Draw attention weights (queries, keys), lighter if larger, with the query tokens downwards and the key tokens to
+    the right; only separators are labelled if ``inches`` are too few for all tokens."""
+    axes.imshow(weights.astype(np.float32), cmap=COLOURS, norm=SCALE, interpolation="nearest", aspect="equal")
+    longest = max(len(rows), len(columns))
+    every = 72 * inches / longest >= LETTER
     for tokens, place in ((columns, axes.set_xticks), (rows, axes.set_yticks)):
-        shown = [k for k, token in enumerate(tokens) if len(tokens) <= most or not token.isdigit()]
-        font = max(4.5, min(6.5, 150 / max(len(shown), 1)))
-        place(shown, labels=[tokens[k] for k in shown], fontsize=font)
+        wanted = [k for k, token in enumerate(tokens) if every or not token.isalnum()]
+        apart = LETTER * longest / (72 * inches)
+        kept: list[int] = []
+        for k in wanted:
+            if not kept or k - kept[-1] >= apart:
+                kept.append(k)
+        place(kept, labels=[_safe(tokens[k]) for k in kept], fontsize=LETTER)
     axes.tick_params(length=1.2, pad=1, width=0.3)
-    axes.set(xlabel="Key token", ylabel="Query token", title=title)
-    return axes
+    axes.set_title(title)
 
 
-def keys_per_step(axes: Axes, runs: Sequence[Sequence[KeyCount]], look: Look, label: str) -> Axes:
-    """Keys that hold 90 % of a head's attention in one step, against the number of operands.
-
-    One sequence of counts per seed. Solid: mean over heads and seeds; dashed: mean over the half of each seed's
-    heads that need the fewest keys at the largest count; faint: each head. One operand length is drawn, because only
-    the count should change along the axis: the one with the widest span of counts, then the shortest.
-    """
-    rows = [(run, *row, row.keys_sum / row.steps) for run, counts in enumerate(runs) for row in counts if row.steps]
-    frame = pd.DataFrame(rows, columns=["run", *KeyCount._fields, "keys"])
-    counts = frame.groupby("length")["count"]
-    length = (counts.max() / counts.min()).idxmax()  # of equal spans the first, which is the shortest length
-    heads = frame[frame["length"] == length].pivot(index=["run", "layer", "head"], columns="count", values="keys")
-    by_run = heads[heads.columns[-1]].groupby("run")
-    focused = heads[by_run.rank(method="first") <= (by_run.transform("size") + 1) // 2]
-    xs = list(heads.columns)
-    for values in heads.to_numpy():
-        axes.plot(xs, values, ":", color=look.colour, alpha=0.35)
-    axes.plot(xs, focused.mean().to_numpy(), "--", color=look.colour)
-    inner = None if look.line == "-" else "white"
-    axes.plot(
-        xs, heads.mean().to_numpy(), color=look.colour, marker=look.marker, markerfacecolor=inner,
-        label=f"{label}, {length} digits",
-    )  # fmt: skip
-    axes.set(xlabel=AXES["count"], ylabel="Keys holding 90 % of attention")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    tallest = max(float(np.nanmax(line.get_ydata())) for line in axes.lines)
-    axes.set_ylim(0, 1.08 * tallest)
-    return axes
+def _safe(token: str) -> str:
+    return token.replace("$", "\\$")
 
 
 def attention_scale() -> ScalarMappable:
-    """The scale of attention maps, for a colour bar."""
-    return ScalarMappable(norm=ATTENTION_SCALE, cmap=ATTENTION)
+    """Return the scale of attention maps, for a colour bar."""
+    return ScalarMappable(norm=SCALE, cmap=COLOURS)

@@ -1,168 +1,306 @@
-"""Lines over lengths or training steps: the median over seeds, a band, the trained lengths shaded.
+"""Curves over lengths by the axes of a table: a panel a value of one axis, a line a variant, a dot a seed.
 
-The band is the range over seeds or, of one seed whose value is a share, its 95 % Wilson interval. Lines often coincide,
-at 0 or at 1: those of one panel are drawn side by side, at most `ROOM` points from their values.
+Lines are medians over the seeds that learned their trained range; a seed that did not is a hollow dot. Published values
+are hollow diamonds at the same lengths; many of them have panels of their own below ours.
 """
 
 from collections.abc import Mapping, Sequence
 
+import matplotlib as mpl
+import numpy as np
 import pandas as pd
+import seaborn as sns
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, PercentFormatter
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import offset_copy
 
-from lengen.intervals import wilson
-from lengen.plotting.labels import blocks, sampled
-from lengen.plotting.methods import Look
-from lengen.plotting.published import times_axis
+from lengen.config.experiment import Experiment, Runs
+from lengen.config.experiment import Figure as Picture
+from lengen.measures import trained
+from lengen.plotting.frames import metrics
+from lengen.plotting.labels import length_axis
+from lengen.plotting.measured import MEASURES, medians, values
+from lengen.plotting.methods import Look, looks
+from lengen.plotting.published import Published, Value, at_same_lengths, key, mark
+from lengen.plotting.sheet import COLUMN, PAGE, empty, label, labels, legend, legend_height, lengths_axis, percent, sheet, shown
+from lengen.plotting.style import MARKERS
+from lengen.records import Run
 
-BESIDE, ROOM = 1.0, 1.5
-"""Points between lines that would coincide, and from the middle to the outermost of them."""
-FEW = 20
-"""Fewest examples with an interval: of fewer, such as all numbers of one digit, it is wider than the panel."""
-MANY = 20
-"""Most tested lengths that all get a tick."""
+CROWDED = 8
+"""Most published marks of a panel that stand among ours."""
+ORDERED = mpl.colormaps["viridis"]
+"""Lines that have an order, from dark to light."""
+
+Line = tuple[str, Experiment, Sequence[Run]]
 
 
-def line(
-    axes: Axes,
-    points: pd.DataFrame,
-    look: Look,
-    label: str = "",
+def curves(
+    picture: Picture,
+    runs: Runs,
+    published: Published,
     *,
-    interval: bool = True,
-    shift: float = 0.0,
-    sparse: int | None = None,
-) -> Axes:
-    """Medians over runs of ``value`` against the first column of ``points``, with a band.
+    panels: str = "",
+    measures: Sequence[str] = ("exact",),
+    chance: float | None = None,
+    log: bool = False,
+    fewest: int = 2,
+    across: int = 3,
+    ordered: bool = False,
+) -> Figure:
+    """A line a variant over lengths.
 
-    ``interval``: one seed has its Wilson interval, from ``total`` and ``n``. ``shift``: points upwards. ``sparse``:
-    some ten markers, the first at that place, so that those of long lines that coincide are all seen.
+    Args:
+        panels: the axis whose values are panels; ``count``: the tested second axis, from ``fewest`` on.
+        measures: of `MEASURES`, a row each (a column each without ``panels``).
+        chance: accuracy of a guess, dotted.
+        log: lengths on a logarithmic axis.
+        across: most panels of a row.
+        ordered: lines have an order, and their colours too.
     """
-    groups = points.groupby(points.columns[0])
-    values = groups["value"]
-    middle = values.median()
-    every = max(1, len(middle) // 8)
-    (drawn,) = axes.plot(
-        middle.index.tolist(),
-        middle.tolist(),
-        look.line,
-        color=look.colour,
-        marker=look.marker,
-        markevery=None if sparse is None else (sparse % every, every),
-        markerfacecolor=None if look.line == "-" else "white",
-        label=label,
-    )
-    if shift:
-        drawn.set_transform(offset_copy(axes.transData, axes.get_figure(root=True), y=shift, units="points"))
-    if (values.size() > 1).any():
-        _band(axes, look, middle.index, values.min(), values.max())
-    elif interval:
-        counted = groups[["total", "n"]].first()
-        counted = counted[counted["n"] >= FEW]
-        if len(counted):
-            low, high = zip(*(wilson(int(total), int(n)) for total, n in counted.to_numpy()), strict=True)
-            _band(axes, look, counted.index, low, high)
-    return axes
+    drawn = shown(picture, runs)
+    wanted = [name for name in measures if any(len(values(some, name)) for _, some in drawn)]
+    if not drawn or not wanted:
+        return empty()
+    groups = _groups(drawn, panels, fewest)
+    named = list(dict.fromkeys(line for lines in groups.values() for line, *_ in lines))
+    told = _in_order(named) if ordered else looks(named)
+    marks = {
+        (title, name): {
+            line: at_same_lengths(published.get(item.name, ()), some[0], MEASURES[name].published, MEASURES[name].mode)
+            for line, item, some in lines
+        }
+        for title, lines in groups.items()
+        for name in wanted
+        if MEASURES[name].published and panels != "count"
+    }
+    beside = [
+        name
+        for name in wanted
+        if any(sum(map(len, found.values())) > CROWDED for (_, measure), found in marks.items() if measure == name)
+    ]
+    cells = _cells(list(groups), wanted, beside, across)
+    down = max(row for row, *_ in cells) + 1
+    wide = max(column for _, column, *_ in cells) + 1
+    width = PAGE if wide > 1 else COLUMN
+    figure = sheet(width, 1.65 * down + 0.45 + legend_height(named, width))
+    grid = figure.subplots(down, wide, squeeze=False)
+    for axes in grid.flat:
+        axes.set_visible(False)
+    for row, column, title, name, theirs in cells:
+        axes = grid[row][column]
+        axes.set_visible(True)
+        lines, found = groups[title], marks.get((title, name), {})
+        count = int(title.rpartition(" ")[2]) if panels == "count" else None
+        if theirs:
+            _published(axes, found, told)
+        else:
+            _panel(axes, lines, name, told, count, {} if name in beside else found)
+        if chance is not None and MEASURES[name].share:
+            axes.axhline(chance, color="0.5", linewidth=0.7, linestyle=":")
+        _name(axes, lines, name, log)
+        axes.set_title(title if row == 0 or len(groups) > across else "")
+        axes.set_ylabel((("Published: " if theirs else "") + MEASURES[name].label) if column == 0 or not panels else "")
+        last = not any(r > row and c == column for r, c, *_ in cells)
+        axes.set_xlabel(length_axis(lines[0][2][0]) if last else "")
+    handles: list[Artist] = [
+        Line2D([], [], color=told[line].colour, marker=told[line].marker, ls=told[line].line, label=line)
+        for line in named
+    ]
+    if len(named) > 1 or any(some for found in marks.values() for some in found.values()):
+        legend(figure, [*handles, *[key()] * any(some for found in marks.values() for some in found.values())])
+    return figure
 
 
-def _band(axes: Axes, look: Look, xs: Sequence[float], low: Sequence[float], high: Sequence[float]) -> None:
-    axes.fill_between(xs, low, high, color=look.colour, alpha=0.15, linewidth=0)
+def _groups(drawn: Sequence[tuple[Experiment, Sequence[Run]]], panels: str, fewest: int) -> dict[str, list[Line]]:
+    """Title of a panel -> its lines."""
+    groups: dict[str, list[Line]] = {}
+    if panels == "count":
+        counts = sorted({cell[1] for _, some in drawn for run in some for cell in run.grid.scores if cell[1:]})
+        for count in (count for count in counts if count >= fewest):
+            groups[f"r = {count}"] = [
+                (label(item, some), item, some)
+                for item, some in drawn
+                if any(cell[1:] == (count,) for run in some for cell in run.grid.scores)
+            ]
+        return groups
+    for item, some in drawn:
+        found = labels(item, some)
+        rest = ", ".join(text for name, text in found.items() if name != panels and text) or label(item, some)
+        groups.setdefault(found.get(panels, ""), []).append((rest, item, some))
+    return groups
 
 
-def lines(
+def _cells(
+    titles: Sequence[str], measures: Sequence[str], beside: Sequence[str], across: int
+) -> list[tuple[int, int, str, str, bool]]:
+    """Row, column, title, measure, and whether the panel shows published values."""
+    kinds = [(name, theirs) for name in measures for theirs in (False, True)[: 1 + (name in beside)]]
+    if len(titles) == 1:
+        return [(0, column, titles[0], *kind) for column, kind in enumerate(kinds)]
+    if len(titles) <= across or len(kinds) > 1:
+        return [(row, column, title, *kind) for row, kind in enumerate(kinds) for column, title in enumerate(titles)]
+    return [(place // across, place % across, title, *kinds[0]) for place, title in enumerate(titles)]
+
+
+def _panel(
     axes: Axes,
-    points: Mapping[str, pd.DataFrame],
-    looks: Mapping[str, Look],
-    labels: Mapping[str, str],
-    *,
-    interval: bool = True,
-) -> Axes:
-    """A line for every experiment that measured something, side by side where they coincide."""
-    shown = [name for name, some in points.items() if len(some)]
-    middle = (len(shown) - 1) / 2
-    step = min(BESIDE, ROOM / middle) if middle else 0.0
-    for number, name in enumerate(shown):
-        shift = step * (middle - number)
-        line(axes, points[name], looks[name], labels[name], interval=interval, shift=shift)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    return axes
+    lines: Sequence[Line],
+    name: str,
+    told: Mapping[str, Look],
+    count: int | None,
+    marks: Mapping[str, Sequence[Value]],
+) -> None:
+    for line, _, some in lines:
+        frame = values(some, name, count)
+        if len(frame):
+            _line(axes, frame, told[line])
+    taken: dict[tuple[float, float], int] = {}
+    for line, theirs in marks.items():
+        for value in theirs:
+            place = (value.lengths[1], round(value.value, 2))
+            mark(axes, value, told[line], taken.setdefault(place, 0))
+            taken[place] += 1
 
 
-BESIDE_NOTE = "Lines that coincide stand side by side."
-"""What a footnote says of `lines`."""
-
-# -- axes --------------------------------------------------------------------------------------------------
-
-
-def trained_band(axes: Axes, trained: tuple[float, float]) -> Axes:
-    """Shade the trained range of a curve's axis."""
-    axes.axvspan(trained[0], trained[1], color="0.85", zorder=0, linewidth=0)
-    return axes
-
-
-def trained_lengths(axes: Axes, lengths: Sequence[int]) -> Axes:
-    """Shade the trained lengths, with white between them where some were left out."""
-    for low, high in blocks(lengths):
-        trained_band(axes, (low - 0.5, high + 0.5))
-    return axes
+def _line(axes: Axes, frame: pd.DataFrame, look: Look) -> None:
+    """The median as a line, every seed as a dot."""
+    middle = medians(frame)
+    sns.lineplot(
+        x=middle.index, y=middle.to_numpy(), ax=axes, color=look.colour, marker=look.marker, errorbar=None, legend=False,
+        linestyle=look.line, markersize=3.5, markeredgewidth=0, markevery=max(1, len(middle) // 10), zorder=3,
+    )  # fmt: skip
+    if frame["run"].nunique() > 1 or not frame["learned"].all():
+        for learned, some in frame.groupby("learned"):
+            axes.plot(
+                some["length"], some["value"], "o", ls="", color=look.colour, markersize=2.2, alpha=0.55, zorder=2,
+                markerfacecolor=look.colour if learned else "none", markeredgewidth=0 if learned else 0.6,
+            )  # fmt: skip
 
 
-def above(axes: Axes, place: float, words: str) -> Axes:
-    """Name a place of the horizontal axis above the panel."""
-    axes.text(
-        place, 1.01, words, size=6.5, ha="center", va="bottom", color="0.35", transform=axes.get_xaxis_transform()
-    )
-    return axes
+def _published(axes: Axes, marks: Mapping[str, Sequence[Value]], told: Mapping[str, Look]) -> None:
+    """A panel of published values alone: hollow marks joined by a thin line, each line a little aside."""
+    for k, (line, theirs) in enumerate(marks.items()):
+        points = sorted((value.lengths[1], value.value) for value in theirs)
+        if points:
+            xs, ys = zip(*points, strict=True)
+            aside = offset_copy(axes.transData, axes.get_figure(root=True), x=3.5 * k, units="points")
+            axes.plot(
+                xs, ys, marker=told[line].marker, ls=told[line].line, lw=0.8, color=told[line].colour,
+                markerfacecolor="white", markersize=4.5, transform=aside,
+            )  # fmt: skip
 
 
-def percent(axes: Axes, low: float = -0.03, high: float = 1.03) -> Axes:
-    """A vertical axis from 0 to 100 %."""
-    axes.set_ylim(low, high)
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    return axes
-
-
-def lengths_axis(axes: Axes, label: str, values: Sequence[int], longest_trained: int = 0) -> Axes:
-    """Name the axis of tested lengths, say where it is sampled, and put the multiples of the trained length above."""
-    axes.set_xlabel(label + sampled(values))
-    if longest_trained:
-        times_axis(axes, longest_trained)
-    return axes
-
-
-def length_ticks(axes: Axes, tested: Sequence[int], most: int = MANY) -> Axes:
-    """A tick for every tested length, or few where they are more than ``most``."""
-    if len(tested) <= most:
-        axes.set_xticks(sorted(tested))
+def _name(axes: Axes, lines: Sequence[Line], name: str, log: bool) -> None:
+    runs = [run for *_, some in lines for run in some]
+    tested = sorted({cell[0] for run in runs for cell in run.grid.scores})
+    if MEASURES[name].share:
+        percent(axes)
     else:
-        axes.xaxis.set_major_locator(MaxNLocator(most // 2, integer=True))
-    return axes
+        axes.set_ylim(bottom=0)
+    lengths_axis(axes, tested, runs)
+    if log:
+        axes.set_xscale("log")
+        ticks = [tick for tick in (1, 10, 100, 1000) if tested[0] <= tick <= tested[-1]]
+        axes.set_xlim(0.8 * tested[0], 1.25 * tested[-1])
+        axes.set_xticks(ticks, labels=[str(tick) for tick in ticks])
+        axes.minorticks_off()
+    else:
+        axes.set_xlim(min(0.4, tested[0]), 1.05 * tested[-1])
 
 
-def step_ticks(axes: Axes, most: int) -> Axes:
-    """Optimizer steps as short as they can be: 20k."""
-    axes.xaxis.set_major_locator(MaxNLocator(most))
-    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    return axes
+def _in_order(names: Sequence[str]) -> dict[str, Look]:
+    last = max(len(names) - 1, 1)
+    return {name: Look(ORDERED(0.88 * k / last), MARKERS[k % 7]) for k, name in enumerate(names)}
 
 
-def logarithmic(axes: Axes, values: Sequence[float]) -> Axes:
-    """A logarithmic vertical axis with plain numbers; left linear where no value is positive."""
-    shown = [value for value in values if value > 0]
-    if shown:
-        axes.set_yscale("log")
-        fine = max(shown) / min(shown) < 100
-        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if fine else (1.0,)))
-        axes.yaxis.set_major_formatter(FuncFormatter(plain))
-        axes.yaxis.set_minor_formatter(NullFormatter())
-    return axes
+# -- over training -----------------------------------------------------------------------------------------
 
 
-def plain(value: float, _place: int = 0) -> str:
-    """A tick's number as short as it can be.
+def training(
+    picture: Picture,
+    runs: Runs,
+    published: Published,
+    *,
+    families: Mapping[str, str],
+    lines: str = "",
+    names: Mapping[str, str] | None = None,
+    shares: Sequence[str] = (),
+    smooth: int = 1,
+    dashed: bool = False,
+) -> Figure:
+    """What was recorded in training, over optimizer steps: a column an experiment, a row a family of metrics.
 
-    >>> plain(0.01), plain(20.0), plain(1e-5)
-    ('0.01', '20', '1e-05')
+    Args:
+        families: prefix of the names of metrics -> label of the axis; ``loss.7`` is the line 7 of the family ``loss``.
+        lines: title of the legend.
+        names: line -> label; by default as recorded.
+        shares: families that are shares; the others are drawn on a logarithmic axis.
+        smooth: recorded rows around a step whose median is drawn.
+        dashed: lines are lengths, and those that were not trained are dashed.
     """
-    return f"{value:g}"
+    drawn = [(item, some) for item, some in shown(picture, runs) if any(_lines_of(some, name) for name in families)]
+    if not drawn:
+        return empty()
+    wide = min(len(drawn), 5)
+    figure = sheet(PAGE if wide > 1 else COLUMN, 1.6 * len(families) + 1.25)
+    grid = figure.subplots(len(families), wide, squeeze=False, sharex="col", sharey="row")
+    every = list(dict.fromkeys(line for name in families for _, some in drawn for line in _lines_of(some, name)))
+    every.sort(key=lambda line: (not line.isdecimal(), int(line) if line.isdecimal() else 0))
+    told = _in_order(every) if lines else looks([(names or {}).get(line, line) for line in every])
+    for place, (row, (name, what)) in enumerate(zip(grid, families.items(), strict=True)):
+        for axes, (item, some) in zip(row, drawn, strict=False):
+            found = _lines_of(some, name)
+            for line in found:
+                points = metrics(some, f"{name}.{line}" if line else name, smooth)
+                look = told[line if lines else (names or {}).get(line, line)]
+                middle = points.groupby("step")["value"].median()
+                dashes = "--" if dashed and not trained(some[0]).has((int(line),)) else look.line
+                axes.plot(middle.index, middle.to_numpy(), ls=dashes, color=look.colour, lw=1.1)
+            if name in shares:
+                percent(axes)
+                _at_end(axes, at_same_lengths(published.get(item.name, ()), some[0]), told)
+            axes.set_title(label(item, some).replace(", ", ",\n", 1) if place == 0 else "")
+            axes.xaxis.set_major_locator(MaxNLocator(3))
+            axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        row[0].set_ylabel(what)
+        if name not in shares:
+            _logarithmic(row[0], [value for _, some in drawn for run in some for _, one, value in run.metrics if one.startswith(name)])
+    for axes in grid[-1]:
+        axes.set_xlabel("Steps")
+    entries = {line: told[line if lines else (names or {}).get(line, line)] for line in every if line or not lines}
+    handles: list[Artist] = [
+        Line2D([], [], color=look.colour, ls=look.line, label=(names or {}).get(line, line)) for line, look in entries.items()
+    ]
+    if len(handles) > 1:
+        legend(figure, handles, lines)
+    return figure
+
+
+def _at_end(axes: Axes, theirs: Sequence[Value], told: Mapping[str, Look]) -> None:
+    """Published values as hollow marks at the end of the training, in the colours of their lengths."""
+    last = max((float(np.max(line.get_xdata())) for line in axes.lines), default=0.0)
+    for k, value in enumerate(theirs):
+        look = told.get(str(value.lengths[1]))
+        if look and value.lengths[0] == value.lengths[1]:
+            aside = offset_copy(axes.transData, axes.get_figure(root=True), x=3 * (k % 3), units="points")
+            axes.plot(
+                [last], [value.value], "D", color=look.colour, markerfacecolor="white", markersize=5, transform=aside
+            )
+    axes.set_xlim(right=1.08 * last)
+
+
+def _lines_of(runs: Sequence[Run], family: str) -> list[str]:
+    names = dict.fromkeys(name for run in runs for _, name, _ in run.metrics)
+    return [name.removeprefix(family).removeprefix(".") for name in names if name == family or name.startswith(f"{family}.")]
+
+
+def _logarithmic(axes: Axes, found: Sequence[float]) -> None:
+    positive = [value for value in found if value > 0 and np.isfinite(value)]
+    if positive:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator())
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from statistics import median
 
 from lengen.measures import LEARNED, trained
-from lengen.plotting.words import share
 from lengen.records import Run
 
 
 def edge(runs: Sequence[Run]) -> float:
-    """Exact match on the hardest trained cells, median over seeds: at the longest trained length and, of a grid that
-    was trained up to several operands, at the most of them, whichever is lower; nan where no such cell was tested.
+    """Return exact match on the hardest trained cells, median over seeds: at the longest trained length and, of a grid
+    that was trained up to several operands, at the most of them, whichever is lower; nan if no such cell was tested.
 
     Weights set by hand have nothing to learn and give 1.
     """
@@ -38,19 +37,19 @@ def _edge(run: Run) -> float:
 
 
 def has_learned(runs: Sequence[Run]) -> bool:
-    """Whether `edge` reaches `LEARNED`; of runs that were not tested there, nobody can say that they have not."""
+    """Return whether `edge` reaches `LEARNED`; runs that were not tested there count as learned."""
     return not edge(runs) < LEARNED
 
 
+def learned(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs that have learned their trained range; all of them if none has."""
+    return [run for run in runs if has_learned([run])] or list(runs)
+
+
 def unlearned(runs: Sequence[Run]) -> str:
-    """What a panel or a label says of models that have not learned their trained range; empty where they have.
-
-    The words are of the share that is right at the edge of that range.
-    """
-    return "" if has_learned(runs) else f"not learned: {share(edge(runs))} at its edge"
+    """Return a note on models that have not learned their trained range; empty if they have."""
+    return "" if has_learned(runs) else f"not learned: {100 * edge(runs):.0f} % at its edge"
 
 
-RULE = (
-    f"Not learned: below {share(LEARNED)} exact match at the edge of the trained range, its longest (or most) operands."
-)
-"""What a footnote says of it."""
+RULE = f"Not learned: below {LEARNED:.0%} exact match at the edge of the trained range."
+"""The rule, for captions."""

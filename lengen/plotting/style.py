@@ -25,7 +25,7 @@ BLACK = (0.15, 0.15, 0.15)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 RED = "#d7191c"
 """Outline of what was trained."""
-DPI = 120
+DPI = 200
 """Dots per inch of the PNG files."""
 
 
@@ -40,13 +40,13 @@ def style() -> Iterator[None]:
         mpl.rcParams.update(
             {
                 "font.family": ["DejaVu Sans"],  # shipped with matplotlib, so equal on every machine
-                "font.size": 8,
+                "font.size": 7.5,
                 "axes.titlesize": 7.5,
-                "axes.labelsize": 8,
+                "axes.labelsize": 7.5,
                 "xtick.labelsize": 7,
                 "ytick.labelsize": 7,
                 "legend.fontsize": 7,
-                "figure.titlesize": 9.5,
+                "figure.titlesize": 8.5,
                 "axes.linewidth": 0.7,
                 "xtick.major.size": 2.5,
                 "ytick.major.size": 2.5,

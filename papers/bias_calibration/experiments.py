@@ -1,16 +1,17 @@
-"""Every experiment of the paper, grouped by table or figure; plain data, no torch.
+"""Every experiment of the paper as a table, and its figures; plain data, no torch.
 
 Reading order: the main results (Table 1 = Figure 1), what the vanilla models can do (Table 2) and look at (Figures 2,
 8, 9), the biases (Figures 4 to 6), scaffolding (Table 3), ListOps, other bases, and how calibration depends on what
 the text and the authors' code do differently. Equal specifications are one run, stored under the first of their names.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
-from lengen.config.experiment import PROFILES, Experiment, Figure, figure_of
+from lengen.config.experiment import CURVES, PROFILES, TABLE, Experiment, Figure, figure_of
+from lengen.config.panel import Panel, axis
 from lengen.config.spec import Spec
-from lengen.paper import later
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.running import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor
 from papers.bias_calibration.profiles import Kind, Profile, profile
@@ -31,52 +32,32 @@ from papers.bias_calibration.settings import (
 )
 
 TASKS: dict[str, Kind] = {
-    "successor": Successor,
-    "addition": PairAddition,
-    "n-by-one": NByOne,
-    "parity": RunningXor,
-    "sm": ListOpsSum,
-    "max": ListOpsMax,
-    "min": ListOpsMin,
-}
+    "successor": Successor, "addition": PairAddition, "n-by-one": NByOne, "parity": RunningXor, "sm": ListOpsSum,
+    "max": ListOpsMax, "min": ListOpsMin,
+}  # fmt: skip
 """By their names in experiments."""
-EXTRA = "minutes more than a run of the whole paper has on two cores: runs when named"
+LABELS = {
+    "successor": "Successor", "addition": "Addition", "n-by-one": "N × 1", "parity": "Parity", "sm": "sum modulo 10",
+    "max": "maximum", "min": "minimum",
+}  # fmt: skip
+HEADLINE = 5
+"""Seeds of a night of what the paper's abstract says."""
+Setting = Callable[[Profile], Spec]
 
 
-UNREAD = "no table of the paper has this row and no claim asks for it: its hours go to seeds of what is claimed"
-BEYOND = "more than the six core-hours of a night: no headline claim rests on it, runs when named"
-HEADLINE = {"night": 5}
-"""Seeds of what the paper's abstract says."""
+def tasks(*names: str) -> Any:
+    """Return the axis of these tasks."""
+    return axis("task", {name: LABELS[name] for name in names})
 
 
-def entry(
-    variant: str,
-    claim: str,
-    place: str,
-    task: str,
-    setting: Callable[[Profile], Spec],
-    extra: str = "",
-    base: int = 10,
-    absent: Mapping[str, str] | None = None,
-    repeats: Mapping[str, int] | None = None,
-    beyond: str = "",
-) -> Experiment:
-    """An experiment that has every profile but the absent ones; one seed is published.
+def sized(task: str, setting: Setting, base: int = 10) -> dict[str, Spec]:
+    """Return a setting of a task at every profile."""
+    return {name: setting(profile(name, TASKS[task], base)) for name in PROFILES}
 
-    ``extra`` says why a run of the whole paper leaves it out at cpu, ``beyond`` why at night.
-    """
-    missing = absent or {}
-    left_out = {"cpu": extra, "night": beyond}
-    return Experiment(
-        name=f"bias_calibration/{variant}",
-        claim=claim,
-        place=place,
-        specs={name: setting(profile(name, TASKS[task], base)) for name in PROFILES if name not in missing},
-        absent=missing,
-        extra={profile: why for profile, why in left_out.items() if why and profile not in missing},
-        seeds=1,
-        repeats=repeats or {},
-    )
+
+def row(name: str, place: str, **fields: Any) -> tuple[Experiment, ...]:
+    """Return the experiments of a row of this paper's table."""
+    return Panel(paper="bias_calibration", name=name, place=place, **fields).experiments()
 
 
 # ------------------------------------------------------------------ Table 1 and Figure 1: the main results
@@ -88,9 +69,8 @@ WORDS = {
     "rpe": "relative keys in a shared encoder hold to about three times the trained length (cited)",
     "abc": "attention bias calibration holds to the longest tested length",
 }
-
-
-MODELS: dict[str, Callable[[Profile], Spec]] = {
+NAMES = {"vanilla": "sinusoids", "alibi": "ALiBi", "rope": "RoPE", "rpe": "RPE", "abc": "ABC"}
+MODELS: dict[str, Setting] = {
     "vanilla": plain,
     "alibi": lambda size: plain(size, "alibi"),
     "rope": lambda size: plain(size, "rope"),
@@ -99,328 +79,194 @@ MODELS: dict[str, Callable[[Profile], Spec]] = {
 }
 
 
-UNPUBLISHED = ("successor-rpe", "n-by-one-rpe", "n-by-one-alibi")
-"""Models of Table 1 on tasks for which no table has them."""
-DEAR = ("addition-rpe", "addition-rope", "n-by-one-rope")
-"""Models of Table 1 that no headline claim reads and that would take a night beyond its hours."""
+def _main(figure: str, place: str, names: tuple[str, ...], *kinds: str) -> tuple[Experiment, ...]:
+    return row(
+        figure, place, says=lambda task, kind: WORDS[kind],
+        axes=(tasks(*names), axis("model", {kind: NAMES[kind] for kind in kinds or NAMES})),
+        make=lambda task, kind: sized(task, MODELS[kind]), night=lambda task, kind: HEADLINE if kind == "abc" else 3,
+        skip={
+            "cpu": {"minutes": "*-rpe n-by-one-alibi n-by-one-rope"},
+            "night": {
+                "unread": "successor-rpe n-by-one-rpe n-by-one-alibi",
+                "hours": "addition-rpe addition-rope n-by-one-rope",
+            },
+        },
+    )  # fmt: skip
 
 
-def _main(figure: str, task: str, place: str, *kinds: str) -> tuple[Experiment, ...]:
-    quick = ("vanilla", "abc") if task == "n-by-one" else ("vanilla", "alibi", "rope", "abc")
-    return tuple(
-        entry(
-            f"{figure}/{task}-{kind}",
-            WORDS[kind],
-            place,
-            task,
-            MODELS[kind],
-            "" if kind in quick else EXTRA,
-            absent={"night": UNREAD} if f"{task}-{kind}" in UNPUBLISHED else {},
-            repeats=HEADLINE if kind == "abc" else {},
-            beyond=BEYOND if f"{task}-{kind}" in DEAR else "",
-        )
-        for kind in kinds or WORDS
-    )
-
-
-MAIN = "Table 1, Figure 1, Section 6"
-TABLE1 = tuple(item for name in ("successor", "addition", "n-by-one") for item in _main("table1", name, MAIN))
-FIG1 = tuple(item for name in ("successor", "addition") for item in _main("fig1", name, MAIN))
-FIG7 = tuple(
-    item
-    for name in ("successor", "addition")
-    for item in _main("fig7", name, "Figure 7, Appendix A.2", "vanilla", "alibi", "rope")
-)
+TABLE1 = _main("table1", "Table 1, Figure 1, Section 6", ("successor", "addition", "n-by-one"))
+FIG1 = _main("fig1", "Table 1, Figure 1, Section 6", ("successor", "addition"))
+FIG7 = _main("fig7", "Figure 7, Appendix A.2", ("successor", "addition"), "vanilla", "alibi", "rope")
 
 # ------------------------------------------------------------------ Table 2, Figures 2, 8, 9: vanilla models
 
-TABLE2 = tuple(
-    entry(
-        f"table2/{name}",
-        "the vanilla model does not interpolate" if name == "parity" else "interpolates and does not extrapolate",
-        "Table 2, Appendix A.2",
-        name,
-        plain,
-    )
-    for name in ("successor", "addition", "parity", "n-by-one")
-)
+
+def _vanilla(task: str) -> dict[str, Spec]:
+    return sized(task, plain)
 
 
-def _heat_map(figure: str, name: str) -> Experiment:
-    return entry(
-        f"{figure}/{name}",
-        "attention of the vanilla model follows the right lines up to the trained length and no further",
-        {"fig2": "Figure 2, Section 4", "fig8": "Figure 8, Appendix A.3", "fig9": "Figure 9, Appendix A.3"}[figure],
-        name,
-        plain,
-    )
-
-
-FIG2 = (_heat_map("fig2", "successor"), _heat_map("fig2", "addition"))
-FIG8 = (_heat_map("fig8", "successor"),)
-FIG9 = (_heat_map("fig9", "addition"),)
+TABLE2 = row(
+    "table2", "Table 2, Appendix A.2", axes=(tasks("successor", "addition", "parity", "n-by-one"),), make=_vanilla,
+    says=lambda task: "the vanilla model does not interpolate" if task == "parity"
+    else "interpolates and does not extrapolate",
+)  # fmt: skip
+FOLLOWS = "attention of the vanilla model follows the right lines up to the trained length and no further"
+FIG2 = row("fig2", "Figure 2, Section 4", says=FOLLOWS, axes=(tasks("successor", "addition"),), make=_vanilla)
+FIG8 = row("fig8", "Figure 8, Appendix A.3", says=FOLLOWS, axes=(tasks("successor"),), make=_vanilla)
+FIG9 = row("fig9", "Figure 9, Appendix A.3", says=FOLLOWS, axes=(tasks("addition"),), make=_vanilla)
 
 # ------------------------------------------------------------------ Sections 3.1 and 8: what is not learned
 
-SMALLER = "that a model smaller than the published one, trained for minutes, does not learn it would say nothing"
-NEGATIVE = (
-    entry(
-        "negative/multiplication-vanilla",
-        "the vanilla model does not learn products of two numbers of several digits",
-        "Sections 3.1 and 8",
-        "successor",
-        product,
-        absent=dict.fromkeys(("cpu", "night"), SMALLER),
-    ),
-    entry(
-        "negative/nested-vanilla",
-        "the vanilla model does not learn ListOps of several operators, one inside the other",
-        "Sections 3.1 and 8",
-        "parity",
-        expression,
-        absent=dict.fromkeys(("cpu", "night"), SMALLER),
-    ),
-)
+NEGATIVES: dict[str, tuple[str, str, Setting, str]] = {
+    "multiplication-vanilla": ("products", "successor", product, "products of two numbers of several digits"),
+    "nested-vanilla": ("nested ListOps", "parity", expression, "ListOps of several operators, one inside the other"),
+}
+"""Label, task of the profile, setting, claim."""
+NEGATIVE = row(
+    "negative", "Sections 3.1 and 8", axes=(axis("task", {name: label for name, (label, *_) in NEGATIVES.items()}),),
+    says=lambda name: f"the vanilla model does not learn {NEGATIVES[name][3]}",
+    make=lambda name: sized(*NEGATIVES[name][1:3]),
+    # a smaller model that does not learn it in minutes would be no evidence
+    skip={"cpu": {"large": "*"}, "night": {"large": "*"}},
+)  # fmt: skip
 
 # ------------------------------------------------------------------ Figures 4 to 6: biases
 
-FIG4 = (entry("fig4/addition", "heads divide the operands among them", "Figure 4, Section 6", "addition", calibrated),)
-FIG5 = (
-    entry(
-        "fig5/n-by-one",
-        "most heads attend to the long operand, some to the digit",
-        "Figure 5, Section 6",
-        "n-by-one",
-        calibrated,
-    ),
+
+def _abc(task: str) -> dict[str, Spec]:
+    return sized(task, calibrated)
+
+
+FIG4 = row(
+    "fig4", "Figure 4, Section 6", says="heads divide the operands among them", axes=(tasks("addition"),), make=_abc
 )
-FIG6 = (
-    entry(
-        "fig6/rpe",
-        "relative keys bias scores by distance",
-        "Figure 6, Section 7",
-        "addition",
-        relative,
-        EXTRA,
-        beyond=BEYOND,
-    ),
-    entry("fig6/abc", "so does a calibrated bias along diagonals", "Figure 6, Section 7", "addition", calibrated),
-)
+FIG5 = row(
+    "fig5", "Figure 5, Section 6", says="most heads attend to the long operand, some to the digit",
+    axes=(tasks("n-by-one"),), make=_abc,
+)  # fmt: skip
+FIG6 = row(
+    "fig6", "Figure 6, Section 7", axes=(axis("model", {"rpe": "RPE", "abc": "ABC"}),),
+    says=lambda kind: {"rpe": "relative keys bias scores by distance",
+                       "abc": "so does a calibrated bias along diagonals"}[kind],
+    make=lambda kind: sized("addition", MODELS[kind]),
+    skip={"cpu": {"minutes": "rpe"}, "night": {"hours": "rpe"}},
+)  # fmt: skip
 
 # ------------------------------------------------------------------ Table 3: attention bias scaffolding
 
+WINDOWS = {"vanilla": "sinusoids", "window": "w = 1", "cyclic": "w = 1, T = 3", "nope": "no positions, w = 1"}
 
-def _scaffold(task: str, configuration: str) -> Experiment:
-    binary = task in ("addition", "n-by-one")
+
+def _scaffold_claim(task: str, configuration: str) -> str:
     held = "interpolates only" if configuration == "vanilla" else "holds to the longest tested length"
-    if configuration == "window" and binary:
-        held = "interpolates only: sinusoids and window interact badly"
-    if configuration == "nope" and binary:
-        held = "is slightly imperfect at all lengths"
-    words = {"vanilla": "sinusoids", "window": "w = 1", "cyclic": "w = 1, T = 3", "nope": "no positions, w = 1"}
-    return entry(
-        f"table3/{task}-{configuration}",
-        f"{words[configuration]}: {held}",
-        "Table 3, Appendix A.5",
-        task,
-        lambda size: scaffolded(size, configuration),
-        EXTRA if binary and configuration != "cyclic" else "",
-        repeats=HEADLINE if configuration == "cyclic" or (task == "parity" and configuration != "vanilla") else {},
-    )
+    if task in ("addition", "n-by-one"):
+        held = {
+            "window": "interpolates only: sinusoids and window interact badly",
+            "nope": "is slightly imperfect at all lengths",
+        }.get(configuration, held)
+    return f"{WINDOWS[configuration]}: {held}"
 
 
-TABLE3 = tuple(
-    _scaffold(task, configuration)
-    for task in ("successor", "addition", "parity", "n-by-one")
-    for configuration in CONFIGURATIONS
-)
+TABLE3 = row(
+    "table3", "Table 3, Appendix A.5", says=_scaffold_claim,
+    axes=(
+        tasks("successor", "addition", "parity", "n-by-one"),
+        axis("scaffold", {kind: WINDOWS[kind] for kind in CONFIGURATIONS}),
+    ),
+    make=lambda task, kind: sized(task, lambda size: scaffolded(size, kind)),
+    night=lambda task, kind: HEADLINE if kind == "cyclic" or (task == "parity" and kind != "vanilla") else 3,
+    skip={"cpu": {"minutes": " ".join(f"{task}-{kind}" for task in ("addition", "n-by-one")
+                                      for kind in ("vanilla", "window", "nope"))}},
+)  # fmt: skip
 
-# ------------------------------------------------------------------ Appendix C and footnote 4
+# ------------------------------------------------------------------ Appendix C, footnote 4, other windows and periods
 
 
 def cyclic(size: Profile) -> Spec:
-    """The configuration of Table 3 that holds for all tasks."""
+    """Return the configuration of Table 3 that holds for all tasks."""
     return scaffolded(size, "cyclic")
 
 
-LISTOPS = tuple(
-    entry(
-        f"listops/{operator}",
-        "single-operator, single-depth ListOps is solved with w = 1 and T = 3",
-        "Appendix C",
-        operator,
-        cyclic,
-    )
-    for operator in ("sm", "max", "min")
-)
-BASES = tuple(
-    entry(
-        f"bases/addition-{base}",
-        "the techniques work in other bases as well",
-        "Footnote 4, Section 3.3",
-        "addition",
-        cyclic,
-        EXTRA,
-        base=base,
-        beyond=BEYOND,
-    )
-    for base in (4, 8, 16)
-)
-
-# ------------------------------------------------------------------ other windows and periods
-
-VARIED = tuple(
-    entry(
-        f"varied/addition-{name}",
-        "slight variations of w and T do not produce very different results",
-        "Appendix A.5",
-        "addition",
-        partial(varied, change=change),
-        EXTRA,
-        beyond=BEYOND,
-    )
-    for name, change in VARIATIONS.items()
-)
+LATER = {"cpu": {"minutes": "*"}, "night": {"hours": "*"}}
+LISTOPS = row(
+    "listops", "Appendix C", says="single-operator, single-depth ListOps is solved with w = 1 and T = 3",
+    axes=(axis("operator", {name: LABELS[name] for name in ("sm", "max", "min")}),),
+    make=lambda operator: sized(operator, cyclic),
+)  # fmt: skip
+BASES = row(
+    "bases", "Footnote 4, Section 3.3", says="the techniques work in other bases as well", named="addition-{}",
+    axes=(axis("base", {str(base): f"base {base}" for base in (4, 8, 16)}),),
+    make=lambda base: sized("addition", cyclic, int(base)), skip=LATER,
+)  # fmt: skip
+VARIED = row(
+    "varied", "Appendix A.5", says="slight variations of w and T do not produce very different results",
+    named="addition-{}", axes=(axis("scaffold", {"w1": "w = 1, T = 3", "w2": "w = 2, T = 3", "t4": "w = 1, T = 4"}),),
+    make=lambda name: sized("addition", partial(varied, change=VARIATIONS[name])), skip=LATER,
+)  # fmt: skip
 
 # ------------------------------------------------------------------ what the text and the code do differently
 
-CHOICES: dict[str, tuple[str, Callable[[Profile], Spec]]] = {
+CHOICES: dict[str, tuple[str, str, Setting]] = {
     "text": (
+        "as the text",
         "pre-softmax scores, line means, two standard deviations, sinusoids kept, as the text says",
         lambda size: as_long(calibrated(size, positions=True, calibration=TEXT)),
     ),
     "code": (
+        "as the code",
         "probabilities, line sums, 4.5 and 0.87 standard deviations, causal mask replaced, as the code does",
         lambda size: with_code_masks(as_long(calibrated(size, positions=True, calibration=CODE))),
     ),
     "sinusoidal": (
+        "ABC with sinusoids",
         "as Table 1, but sinusoids kept in retraining where it drops them at this profile, or dropped",
         lambda size: calibrated(size, positions=size.name == "cpu"),
     ),
 }
-
-
-def _absent(task: str, choice: str) -> dict[str, str]:
-    if choice == "sinusoidal":
-        return {"night": UNREAD}
-    return {"cpu": UNREAD} if (task, choice) == ("addition", "code") else {}
-
-
-CALIBRATION = tuple(
-    entry(
-        f"calibration/{task}-{choice}",
-        claim,
-        "Section 5, Appendix B",
-        task,
-        setting,
-        "" if (task, choice) == ("successor", "text") else EXTRA,
-        absent=_absent(task, choice),
-        beyond=BEYOND if task == "addition" or choice == "code" else "",
-    )
-    for task in ("successor", "addition")
-    for choice, (claim, setting) in CHOICES.items()
-)
+CALIBRATION = row(
+    "calibration", "Section 5, Appendix B", says=lambda task, choice: CHOICES[choice][1],
+    axes=(tasks("successor", "addition"), axis("model", {name: label for name, (label, *_) in CHOICES.items()})),
+    make=lambda task, choice: sized(task, CHOICES[choice][2]),
+    skip={
+        "cpu": {"unread": "addition-code", "minutes": "successor-code *-sinusoidal addition-text"},
+        "night": {"unread": "*-sinusoidal", "hours": "addition-text *-code"},
+    },
+)  # fmt: skip
 
 EXPERIMENTS: tuple[Experiment, ...] = (
-    *TABLE1,
-    *FIG1,
-    *FIG7,
-    *TABLE2,
-    *FIG2,
-    *FIG8,
-    *FIG9,
-    *NEGATIVE,
-    *FIG4,
-    *FIG5,
-    *FIG6,
-    *TABLE3,
-    *LISTOPS,
-    *BASES,
-    *VARIED,
-    *CALIBRATION,
+    *TABLE1, *FIG1, *FIG7, *TABLE2, *FIG2, *FIG8, *FIG9, *NEGATIVE, *FIG4, *FIG5, *FIG6, *TABLE3, *LISTOPS, *BASES,
+    *VARIED, *CALIBRATION,
+)  # fmt: skip
+
+ABC = tuple(item for item in TABLE1 if item.variant in ("successor-abc", "addition-abc"))
+OWN = "papers.bias_calibration.figures"
+LOOK = (
+    "Of all heads of the last decoder layer those with the sharpest line within the trained length. Red: trained. A row "
+    "reads the token at its left and predicts the next one, least significant digit first."
 )
-
-
-ABC = tuple(item for item in TABLE1 if item.variant.endswith("-abc") and not item.variant.startswith("n-by-one"))
-
-
-_figures = later("papers.bias_calibration.figures")
-"""The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
+BIAS = "Every head from its least to its greatest open value; light grey is closed; black: no bias."
 FIGURES: tuple[Figure, ...] = (
+    figure_of("table1", "Exact match by length, five models", CURVES, TABLE1, panels="task"),
+    figure_of("fig1", "Exact match by length, successor and addition", CURVES, FIG1, panels="task"),
+    figure_of("fig7", "Sinusoids, ALiBi and RoPE by length", CURVES, FIG7, panels="task"),
+    figure_of("table2", "The vanilla model inside and beyond its range", TABLE, TABLE2),
+    figure_of("fig2", "Cross-attention of the vanilla models", f"{OWN}:fig2", FIG2, caption=LOOK),
+    figure_of("fig4", "Calibrated biases for addition", f"{OWN}:biases", FIG4, caption=BIAS),
+    figure_of("fig5", "Calibrated biases for N × 1", f"{OWN}:biases", FIG5, caption=BIAS),
     figure_of(
-        "table1",
-        "Exact match by length: sinusoids, ALiBi, RoPE, relative keys, calibrated bias",
-        lambda runs, published: _figures().fig1(runs, published),
-        TABLE1,
-        published=True,
+        "fig6", "Relative keys and calibrated bias by distance", f"{OWN}:fig6", FIG6,
+        caption="Mean over the places that ABC is calibrated from, a line a head of the self-attention.",
     ),
+    figure_of("fig8", "Attention of the vanilla model, successor", f"{OWN}:fig8", FIG8, caption=LOOK),
+    figure_of("fig9", "Attention of the vanilla model, addition", f"{OWN}:fig9", FIG9, caption=LOOK),
+    figure_of("negative", "Products and nested ListOps", CURVES, NEGATIVE, panels="task"),
     figure_of(
-        "fig1",
-        "Exact match by length on successor and addition",
-        lambda runs, published: _figures().fig1(runs, published),
-        FIG1,
-        published=True,
+        "fig10_11", "Windowed attention biases, w = 1", f"{OWN}:windows",
+        caption="Dark: open (0). Light: closed (minus infinity). Binary operations have interleaved digits.",
     ),
-    figure_of(
-        "fig7",
-        "Exact match by length on successor and addition: sinusoids, ALiBi, RoPE",
-        lambda runs, published: _figures().fig1(runs, published),
-        FIG7,
-        published=True,
-    ),
-    figure_of(
-        "table2",
-        "Interpolation and extrapolation of the vanilla model",
-        lambda runs, published: _figures().table2(runs, published),
-        TABLE2,
-        published=True,
-    ),
-    figure_of("fig2", "Attention of the vanilla models on printed examples", lambda runs: _figures().fig2(runs), FIG2),
-    figure_of("fig4", "Calibrated biases for addition", lambda runs: _figures().bias_matrices(runs), FIG4),
-    figure_of("fig5", "Calibrated biases for N x 1", lambda runs: _figures().bias_matrices(runs), FIG5),
-    figure_of(
-        "fig6", "Relative keys and calibrated bias as functions of distance", lambda runs: _figures().fig6(runs), FIG6
-    ),
-    figure_of(
-        "fig8", "Attention of the vanilla model on a successor problem", lambda runs: _figures().fig8(runs), FIG8
-    ),
-    figure_of(
-        "fig9", "Attention of the vanilla model on an addition problem", lambda runs: _figures().fig9(runs), FIG9
-    ),
-    figure_of(
-        "negative",
-        "Multi-digit multiplication and nested ListOps, not learned",
-        lambda runs: _figures().negative(runs),
-        NEGATIVE,
-    ),
-    figure_of("fig10_11", "Windowed attention biases, w = 1", lambda runs: _figures().windows(runs)),
-    figure_of(
-        "table3",
-        "Attention bias scaffolding by length",
-        lambda runs, published: _figures().table3(runs, published),
-        TABLE3,
-        published=True,
-    ),
-    figure_of("listops", "ListOps with window and cyclic positions", lambda runs: _figures().listops(runs), LISTOPS),
-    figure_of(
-        "bases",
-        "Addition with window and cyclic positions in bases 4, 8, 16",
-        lambda runs: _figures().bases(runs),
-        BASES,
-    ),
-    figure_of(
-        "varied",
-        "Addition with other windows and periods",
-        lambda runs, published: _figures().varied(runs, published),
-        VARIED,
-        published=True,
-    ),
-    figure_of(
-        "calibration",
-        "What calibration depends on",
-        lambda runs, published: _figures().calibration(runs, published),
-        ABC,
-        CALIBRATION,
-        published=True,
-    ),
-)
+    figure_of("table3", "Attention bias scaffolding by length", CURVES, TABLE3, panels="task", across=2),
+    figure_of("listops", "ListOps with window and cyclic positions", CURVES, LISTOPS),
+    figure_of("bases", "Addition in bases 4, 8 and 16", CURVES, BASES),
+    figure_of("varied", "Addition with other windows and periods", CURVES, VARIED),
+    figure_of("calibration", "Calibration by text and by code", CURVES, ABC, CALIBRATION, panels="task"),
+)  # fmt: skip

@@ -1,27 +1,26 @@
-"""Every experiment of the paper, grouped by figure; plain data, no torch.
+"""Every experiment of the paper as a table, and its figures; plain data, no torch.
 
-Reading order is the paper's. Each entry holds the published setting (Tables 1-3) and its two smaller sizes; where a
-setting is too large for two cores the entry says why. Equal specifications are one run, stored under the first of
-their names, so Figure 5's middle range and Figure 11's four heads of the largest width are trained once where they
-coincide.
+Reading order is the paper's. A row holds the published setting (Tables 1-3) and its smaller sizes, the axes of its
+figure, and why a profile leaves a variant out. Equal specifications are one run, stored under the first of their names,
+so Figure 5's middle range and Figure 10's one layer of four heads are trained once if they coincide.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
-from lengen.config.experiment import Experiment, Figure, constructed, figure_of
+from lengen.config.experiment import ATTENTION as ATTENTION_MAPS
+from lengen.config.experiment import CURVES, GRID, Experiment, Figure, constructed, figure_of
 from lengen.config.overlay import Changes
+from lengen.config.panel import Layer, Panel, Value, axis
 from lengen.config.profiles import ByProfile, at_profiles
 from lengen.config.sections import NUMBER_FORMATS
 from lengen.config.spec import Spec
-from lengen.paper import later
 from lengen.tasks.addition import Addition
 from papers.coupling.profiles import (
     ADDITION,
     ATTENTION,
     FORMATS,
     HEADS,
-    METHODS,
     MOST_PRODUCT_UPDATES,
     MULTIPLICATION,
     PARITY,
@@ -36,328 +35,240 @@ from papers.coupling.profiles import (
 )
 from papers.coupling.theorem import theorem
 
-EXTRA = "not among the headline claims: minutes more, run when named"
-"""Why a run of the whole paper leaves an experiment out at the cpu profile."""
-SLOW = "learns its trained range in a night only: run when named"
-"""Why the slowest of the headline experiments stay out of it there."""
-BEYOND_A_NIGHT = "more than the eight core-hours of a night, which has the methods with a scratchpad: runs when named"
 HEADLINE = 5
 """Seeds of the night behind the claims of the abstract."""
+PADS = axis("scratchpad", {"scratchpad": "scratchpad", "plain": "no scratchpad"})
+LABELS = {"coupling": "Position coupling", "nope": "NoPE", "rope": "RoPE", "fire": "FIRE"}
+COMPARED = axis("method", {name: LABELS[name] for name in ("coupling", "nope", "fire")})
 
 
-def entry(
-    name: str,
-    claim: str,
-    place: str,
-    specs: Mapping[str, Spec],
-    seeds: int,
-    *,
-    night: int = 3,
-    extra: str = "",
-    beyond: str = "",
-    ours: str = "",
-) -> Experiment:
-    """An experiment with its sizes, and its seeds as published and at night.
-
-    ``extra`` says why a run of the whole paper leaves it out at cpu, ``beyond`` why at night.
-    """
-    left_out = {"cpu": extra, "night": beyond}
-    return Experiment(
-        name=f"coupling/{name}",
-        claim=claim,
-        place=place,
-        specs={"smoke": smoke(specs["paper"]), **specs},
-        absent={},
-        extra={profile: why for profile, why in left_out.items() if why and profile in specs},
-        seeds=seeds,
-        repeats={"night": night},
-        ours=ours,
-    )
+def row(name: str, place: str, **fields: Any) -> tuple[Experiment, ...]:
+    """Return the experiments of a row of this paper's table."""
+    return Panel(paper="coupling", name=name, place=place, smoke=smoke, **fields).experiments()
 
 
-def variant(name: str, scratchpad: bool) -> str:
-    """The last part of an experiment's name, where methods are compared."""
-    return f"{name}-{'scratchpad' if scratchpad else 'plain'}"
+def with_smoke(specs: dict[str, Spec]) -> dict[str, Spec]:
+    """Return the sizes of a setting with its smoke size."""
+    return {"smoke": smoke(specs["paper"]), **specs}
 
 
-def written(name: str, scratchpad: bool) -> dict[str, Spec]:
-    """Addition by one method, with a scratchpad or without."""
-    return at_profiles(by_method(ADDITION, name, scratchpad), ByProfile() if scratchpad else PLAIN)
+def written(pad: str, name: str) -> dict[str, Spec]:
+    """Return addition by one method, with a scratchpad or without."""
+    scratchpad = pad == "scratchpad"
+    return with_smoke(at_profiles(by_method(ADDITION, name, scratchpad), ByProfile() if scratchpad else PLAIN))
 
 
-def _night(scratchpad: bool) -> int:
-    """Seeds of the night: the headline compares methods with a scratchpad, the others are below all of these."""
-    return HEADLINE if scratchpad else 3
+def night(pad: str, name: str = "") -> int:
+    """Return seeds of the night: the headline compares methods with a scratchpad, the others are below all of these."""
+    return HEADLINE if pad == "scratchpad" else 3
 
-
-COMPARED = tuple((name, scratchpad) for scratchpad in (True, False) for name in ("coupling", "nope", "fire"))
-"""The six methods of Figures 1 and 9."""
 
 # ------------------------------------------------------------------ Figure 1: addition, six methods
 
-FIG1_CLAIMS = {
-    (True, True): "generalises far beyond the trained lengths and counts, above every other method",
-    (True, False): "with a scratchpad, generalises a little: fails at 13 operands of 13 digits",
-    (False, False): "without a scratchpad, only in distribution",
-}
-"""By whether there is a scratchpad, and whether it is the paper's method."""
-FIG1 = tuple(
-    entry(
-        f"fig1/{variant(name, scratchpad)}",
-        f"{name}: {FIG1_CLAIMS[scratchpad, name == 'coupling' and scratchpad]}",
-        "Figure 1, Section 4.3",
-        written(name, scratchpad),
-        seeds=4,
-        night=_night(scratchpad),
-        extra="" if scratchpad else SLOW,
-    )
-    for name, scratchpad in COMPARED
-)
+
+def _fig1_claim(pad: str, name: str) -> str:
+    if pad == "plain":
+        return f"{name}: without a scratchpad, only in distribution"
+    if name == "coupling":
+        return f"{name}: generalises far beyond the trained lengths and counts, above every other method"
+    return f"{name}: with a scratchpad, generalises a little: fails at 13 operands of 13 digits"
+
+
+FIG1 = row(
+    "fig1", "Figure 1, Section 4.3", says=_fig1_claim, axes=(PADS, COMPARED), named="{1}-{0}", make=written, seeds=4,
+    night=night, skip={"cpu": {"minutes": "*-plain"}},
+)  # fmt: skip
 
 # ------------------------------------------------------------------ Figure 3: parity, seven settings and one of ours
 
 
-def _fig3(name: str, scratchpad: bool) -> Experiment:
-    eighth = name == "coupling" and not scratchpad
-    changes = PLAIN_PARITY if not scratchpad else ByProfile() if name == "coupling" else SLOW_PARITY
-    claim = (
-        "perfect to 100 bits" if name == "coupling" and scratchpad else "not perfect far outside the trained lengths"
-    )
-    return entry(
-        f"fig3/{variant(name, scratchpad)}",
-        f"{name}: {claim}",
-        "Figure 3, Section 3.2",
-        at_profiles(by_method(PARITY, name, scratchpad), changes),
-        seeds=4,
-        night=HEADLINE if name == "coupling" and scratchpad else 3,
-        extra=EXTRA if eighth else "",
-        ours="coupling alone, the control that Figure 3 leaves out" if eighth else "",
-    )
+def _fig3(pad: str, name: str) -> dict[str, Spec]:
+    changes = PLAIN_PARITY if pad == "plain" else ByProfile() if name == "coupling" else SLOW_PARITY
+    return with_smoke(at_profiles(by_method(PARITY, name, pad == "scratchpad"), changes))
 
 
-FIG3 = tuple(_fig3(name, scratchpad) for scratchpad in (True, False) for name in METHODS)
+def _fig3_claim(pad: str, name: str) -> str:
+    perfect = (pad, name) == ("scratchpad", "coupling")
+    return f"{name}: {'perfect to 100 bits' if perfect else 'not perfect far outside the trained lengths'}"
+
+
+FIG3 = row(
+    "fig3", "Figure 3, Section 3.2", says=_fig3_claim, axes=(PADS, axis("method", LABELS)), named="{1}-{0}", make=_fig3,
+    seeds=4, night=lambda pad, name: HEADLINE if (pad, name) == ("scratchpad", "coupling") else 3,
+    skip={"cpu": {"minutes": "coupling-plain"}},
+    ours={"coupling-plain": "coupling alone, the control that Figure 3 leaves out"},
+)  # fmt: skip
 
 # ------------------------------------------------------------------ Figures 5 and 6: trained lengths, no padding
 
 
-def _fig5(digits: int, small: int) -> Experiment:
+def _trained(digits: int, small: int) -> Value:
     batch = 400 if digits == 10 else 200  # D11
-    changes = ByProfile(
-        paper={"data.task": Addition(digits=digits, operands=digits), "train.batch": batch},
-        cpu={"data.task": Addition(digits=small, operands=small)},
-    )
-    return entry(
-        f"fig5/trained-{digits}",
-        "a wider trained range reaches further",
-        "Figure 5, Section 4.3",
-        at_profiles(SMALL, changes),
-        seeds=4,
-        extra="" if digits == 10 else EXTRA,
-    )
+    paper: Changes = {"data.task": Addition(digits=digits, operands=digits), "train.batch": batch}
+    cpu: Changes = {"data.task": Addition(digits=small, operands=small)}
+    return Value("trained on {data.task.digits} × {data.task.operands}", (ByProfile(paper=paper, cpu=cpu),))
 
 
-FIG5 = (_fig5(7, 3), _fig5(10, 4), _fig5(13, 5))
+FIG5 = row(
+    "fig5", "Figure 5, Section 4.3", says="a wider trained range reaches further", base=SMALL, named="trained-{}",
+    axes=(axis("trained", {str(paper): _trained(paper, small) for paper, small in ((7, 3), (10, 4), (13, 5))}),),
+    seeds=4, skip={"cpu": {"minutes": "trained-7 trained-13"}},
+)  # fmt: skip
 
 NO_PADDING: Changes = {"data.format": {"pad_query": False, "pad_response": False}}
 
 
-def _fig6(name: str, claim: str, place: str, change: Changes) -> Experiment:
-    return entry(f"fig6/{name}", claim, place, at_profiles(SMALL, change, FORMATS), seeds=4, extra=EXTRA)
+def _fig6(name: str, label: str, claim: str, place: str, change: Changes) -> tuple[Experiment, ...]:
+    return row(
+        "fig6", place, says=claim, base=SMALL, axes=(axis("format", {name: (label, change, FORMATS)}),), seeds=4,
+        skip={"cpu": {"minutes": "*"}},
+    )  # fmt: skip
 
 
 FIG6 = (
-    _fig6(
-        "padding", "the padded format, in a model of the same size as the two beside it", "Figure 5, Section 4.3", {}
+    *_fig6(
+        "padding", "zero-padded", "the padded format, in a model of the same size as the two beside it",
+        "Figure 5, Section 4.3", {},
     ),
-    _fig6(
-        "no-padding",
-        "moderate degradation without zero-padding; reasonable below 25 digits",
-        "Figure 6, Section 4.3",
-        NO_PADDING,
+    *_fig6(
+        "no-padding", "not padded", "moderate degradation without zero-padding; reasonable below 25 digits",
+        "Figure 6, Section 4.3", NO_PADDING,
     ),
-    _fig6(
-        "first-operand",
-        "a scratchpad that starts with the first operand instead of zeros does not hurt",
-        "Section 4.1, footnote 2",
+    *_fig6(
+        "first-operand", "starts with first operand",
+        "a scratchpad that starts with the first operand instead of zeros does not hurt", "Section 4.1, footnote 2",
         {"data.task.from_zero": False},
     ),
-)
+)  # fmt: skip
 
 # ------------------------------------------------------------------ Figure 7 (and 16-21): attention
 
+ONE_LAYER = ByProfile(paper=heads(4, 1024, layers=1), cpu=heads(4, 128, layers=1))
 FIG7 = (
-    entry(
-        "fig7/coupling-scratchpad",
-        "each head looks at a fixed number of keys however many the operands",
-        "Figure 7a, Section 4.4",
-        at_profiles(ADDITION, ByProfile(paper=heads(4, 1024, layers=1), cpu=heads(4, 128, layers=1))),
-        seeds=1,
+    *row(
+        "fig7", "Figure 7a, Section 4.4", says="each head looks at a fixed number of keys however many the operands",
+        base=ADDITION, axes=(axis("method", {"coupling-scratchpad": ("coupling, scratchpad, 1 layer", ONE_LAYER)}),),
     ),
-    entry(
-        "fig7/fire-plain",
-        "without a scratchpad the keys looked at grow with the operands",
-        "Figure 7b, Section 4.4",
-        written("fire", False),
-        seeds=1,
-        extra=SLOW,
+    *row(
+        "fig7", "Figure 7b, Section 4.4", says="without a scratchpad the keys looked at grow with the operands",
+        axes=(axis("method", {"fire-plain": "FIRE, no scratchpad"}),), make=lambda _: written("plain", "fire"),
+        skip={"cpu": {"minutes": "*"}},
     ),
-)
+)  # fmt: skip
+
+
+def _attention(number: int, pad: str, name: str) -> tuple[Experiment, ...]:
+    return row(
+        f"fig{number}", f"Figure {number}, Appendix E", says="attention patterns of the models of Figure 1",
+        axes=(axis("scratchpad", {pad: PADS.values[pad].label}), axis("method", {name: LABELS[name]})), make=written,
+        named="{1}-{0}", night=night, skip={"cpu": {"minutes": "*-plain"}},
+    )  # fmt: skip
+
+
 FIG16_21 = tuple(
-    entry(
-        f"fig{number}/{variant(name, scratchpad)}",
-        "attention patterns of the models of Figure 1",
-        f"Figure {number}, Appendix E",
-        written(name, scratchpad),
-        seeds=1,
-        night=_night(scratchpad),
-        extra="" if scratchpad else SLOW,
-    )
-    for number, (name, scratchpad) in enumerate(
-        [("nope", True), ("fire", True), ("coupling", True), ("nope", False), ("fire", False), ("coupling", False)], 16
-    )
+    item
+    for number, (pad, name) in enumerate(((p, n) for p in PADS.values for n in ("nope", "fire", "coupling")), 16)
+    for item in _attention(number, pad, name)
 )
 
 # ------------------------------------------------------------------ Figure 9: multiplication, six methods
 
 
-def _fig9(name: str, scratchpad: bool) -> Experiment:
-    both = name == "coupling" and scratchpad
-    claim = "generalises in both operands" if both else "does not generalise in both operands"
-    updates = PRODUCT_UPDATES.get((name, scratchpad), MOST_PRODUCT_UPDATES)
-    return entry(
-        f"fig9/{variant(name, scratchpad)}",
-        f"{name}: {claim}",
-        "Figure 9, Section 5.3",
-        at_profiles(by_method(MULTIPLICATION, name, scratchpad), ByProfile(night={"train.steps": updates})),
-        seeds=4,
-        night=_night(scratchpad),
-        extra=SLOW if scratchpad else EXTRA,
-        beyond="" if scratchpad else BEYOND_A_NIGHT,
-    )
+def _fig9(pad: str, name: str) -> dict[str, Spec]:
+    updates = PRODUCT_UPDATES.get((name, pad == "scratchpad"), MOST_PRODUCT_UPDATES)
+    bases = by_method(MULTIPLICATION, name, pad == "scratchpad")
+    return with_smoke(at_profiles(bases, ByProfile(night={"train.steps": updates})))
 
 
-FIG9 = tuple(_fig9(name, scratchpad) for name, scratchpad in COMPARED)
+FIG9 = row(
+    "fig9", "Figure 9, Section 5.3", axes=(PADS, COMPARED), named="{1}-{0}", make=_fig9, seeds=4, night=night,
+    says=lambda pad, name: f"{name}: {'generalises' if (pad, name) == ('scratchpad', 'coupling') else 'does not generalise'} in both operands",
+    skip={"cpu": {"minutes": "*"}, "night": {"hours": "*-plain"}},
+)  # fmt: skip
 
 # ------------------------------------------------------------------ Figures 10-12: architecture
 
-DEEP = "a night has four small ones and a large one; the other seven take another two core-hours: runs when named"
+
+def shared_width(spec: Spec) -> Changes:
+    """Heads share the width."""
+    return {"model.head_dim": spec.model.width // spec.model.heads}
 
 
-def _fig10(layers: int, count: int) -> Experiment:
-    large, small = (heads(count, width, layers=layers) for width in (1024, 128))
-    first = (layers, count) in ((1, 2), (1, 4), (1, 8), (2, 2), (4, 8))
-    return entry(
-        f"fig10/{layers}L{count}H",
-        "1 layer with 2 heads is worst; four heads in total suffice",
-        "Figure 10, Section 4.3, Appendix C",
-        at_profiles(SMALL, ByProfile(paper=large, cpu=small), HEADS),
-        seeds=6,
-        extra="" if (layers, count) == (1, 4) else EXTRA,
-        beyond="" if first else DEEP,
-    )
-
-
-FIG10 = tuple(_fig10(layers, count) for layers in (1, 2, 4, 6) for count in (2, 4, 8))
-
-
-def _fig11(count: int, head_dim: int) -> Experiment:
-    changes = ByProfile(
-        paper={"model": {"layers": 1, "heads": count, "head_dim": head_dim}},
-        cpu={"model": {"heads": count, "head_dim": head_dim // 8}},  # width 128 for 1024
-    )
-    return entry(
-        f"fig11/1L{count}H-{head_dim}",
-        "a larger dimension per head helps shallow models",
-        "Figure 11, Appendix C",
-        at_profiles(SMALL, changes),
-        seeds=8,
-        extra=EXTRA,
-    )
-
-
-FIG11 = tuple(_fig11(count, head_dim) for count in (4, 8) for head_dim in (128, 256))
-
-
-def _fig12(width: int, small: int) -> Experiment:
-    wide, narrow = (heads(4, size, layers=1, ff_width=4 * size) for size in (width, small))  # D18
-    return entry(
-        f"fig12/d{width}",
-        "narrow models are worse",
-        "Figure 12, Appendix C",
-        at_profiles(SMALL, ByProfile(paper=wide, cpu=narrow)),
-        seeds=8,
-        extra=EXTRA,
-        beyond="takes as long as the other three widths together: runs when named" if width == 512 else "",
-    )
-
-
-FIG12 = (_fig12(64, 64), _fig12(128, 96), _fig12(256, 128), _fig12(512, 192))
+FIG10 = row(
+    "fig10", "Figure 10, Section 4.3, Appendix C", says="1 layer with 2 heads is worst; four heads in total suffice",
+    base=SMALL, named="{}L{}H", layers=(ByProfile(paper={"model.width": 1024}, cpu={"model.width": 128}), HEADS),
+    axes=(axis("layers", (1, 2, 4, 6), "model.layers", "layers"), axis("heads", (2, 4, 8), "model.heads", "heads")),
+    derived=(shared_width,), seeds=6,
+    skip={"cpu": {"minutes": "1L[28]H [246]L?H"}, "night": {"hours": "2L[48]H 4L[24]H 6L?H"}},
+)  # fmt: skip
+FIG11 = row(
+    "fig11", "Figure 11, Appendix C", says="a larger dimension per head helps shallow models", base=SMALL,
+    named="1L{}H-{}", layers=(ByProfile(paper={"model.layers": 1}),),
+    axes=(
+        axis("heads", (4, 8), "model.heads", "heads"),
+        axis("dimension", {"128": (128, 16), "256": (256, 32)}, "model.head_dim", "dimensions"),
+    ),
+    seeds=8, skip={"cpu": {"minutes": "*"}},
+)  # fmt: skip
+FIG12 = row(
+    "fig12", "Figure 12, Appendix C", says="narrow models are worse", base=SMALL, named="d{}",
+    layers=(ByProfile(paper={"model": {"layers": 1, "heads": 4}}),),
+    axes=(axis("width", {"64": (64, 64), "128": (128, 96), "256": (256, 128), "512": (512, 192)}, "model.width", "wide"),),
+    derived=(shared_width, lambda spec: {"model.ff_width": 4 * spec.model.width}),  # D18
+    seeds=8, skip={"cpu": {"minutes": "*"}, "night": {"hours": "d512"}},
+)  # fmt: skip
 
 # ------------------------------------------------------------------ Figures 13-15: data and formats
 
-
-def _fig13(name: str, examples: int, small: int) -> Experiment:
-    changes = ByProfile(paper={"data.examples": examples}, cpu={"data.examples": small})
-    return entry(
-        f"fig13/{name}",
-        "the size of the training set has no significant impact",
-        "Figure 13, Appendix C",
-        at_profiles(SMALL, changes),
-        seeds=8,
-        extra=EXTRA,
-    )
+EXAMPLES = {
+    "20k": (20_000, 2_000), "100k": (100_000, 10_000), "500k": (500_000, 50_000), "2M": (2_000_000, 200_000),
+    "10M": (10_000_000, 1_000_000),
+}  # fmt: skip
+"""Examples at the paper profile, and below it."""
+FIG13 = row(
+    "fig13", "Figure 13, Appendix C", says="the size of the training set has no significant impact", base=SMALL,
+    axes=(axis("examples", EXAMPLES, "data.examples", "examples"),), seeds=8, skip={"cpu": {"minutes": "*"}},
+)  # fmt: skip
 
 
-FIG13 = (
-    _fig13("20k", 20_000, 2_000),
-    _fig13("100k", 100_000, 10_000),
-    _fig13("500k", 500_000, 50_000),
-    _fig13("2M", 2_000_000, 200_000),
-    _fig13("10M", 10_000_000, 1_000_000),
+def _order(query: bool, response: bool) -> Layer:
+    return {"data.format": {"reverse_query": query, "reverse_response": response}, "test.free_running": True}
+
+
+PADDED = axis(
+    "padding",
+    {
+        name: (label, {"data.format": {"pad_query": pad, "pad_response": pad}})
+        for name, label, pad in (("pad", "zero-padded", True), ("nopad", "not padded", False))
+    },
 )
-
-ORDERS = {"plain-reversed": (False, True), "reversed-reversed": (True, True), "plain-plain": (False, False)}
+ORDERS = axis(
+    "order",
+    {
+        "plain-reversed": ("plain to reversed", _order(False, True)),
+        "reversed-reversed": ("reversed to reversed", _order(True, True)),
+        "plain-plain": ("plain to plain", _order(False, False)),
+    },
+)
 """Query and response: reversed or not (Figure 14, left to right)."""
-
-
-DEEPER = "plain responses take more than two layers, which a night has no hours for: runs when named"
-
-
-def _format(figure: str, claim: str, pad: bool, order: str) -> Experiment:
-    reverse_query, reverse_response = ORDERS[order]
-    change: Changes = {
-        "data.format": {
-            "pad_query": pad,
-            "pad_response": pad,
-            "reverse_query": reverse_query,
-            "reverse_response": reverse_response,
-        },
-        "test.free_running": True,
-    }
-    return entry(
-        f"{figure}/{'pad' if pad else 'nopad'}-{order}",
-        claim,
-        f"Figure {figure[3:]}, Appendix C",
-        at_profiles(SMALL, change, FORMATS),
-        seeds=8,
-        extra=EXTRA,
-        beyond=DEEPER,
-    )
-
-
 FIG14, FIG15 = (
-    tuple(_format(figure, claim, pad, order) for pad in (True, False) for order in ORDERS)
-    for figure, claim in (
-        ("fig14", "the format decides how far a model generalises"),
-        ("fig15", "scored on the final answer only, accuracy is significantly higher"),
+    row(
+        f"fig{number}", f"Figure {number}, Appendix C", says=claim, base=SMALL, axes=(PADDED, ORDERS),
+        derived=(FORMATS,), seeds=8, skip={"cpu": {"minutes": "*"}, "night": {"hours": "*"}},
     )
-)
+    for number, claim in (
+        (14, "the format decides how far a model generalises"),
+        (15, "scored on the final answer only, accuracy is significantly higher"),
+    )
+)  # fmt: skip
 
 # ------------------------------------------------------------------ Theorem 4.1: nothing is trained
 
 
-def _theorem(variant: str, claim: str, *specs: Spec) -> Experiment:
-    return constructed(f"coupling/thm4.1/{variant}", claim, "Theorem 4.1, Section 4.4, Appendix D", *specs)
+def _theorem(variant: str, claim: str, label: str, *specs: Spec) -> Experiment:
+    smoke, cpu, paper = specs
+    place = "Theorem 4.1, Section 4.4, Appendix D"
+    return constructed(f"coupling/thm4.1/{variant}", claim, place, smoke, cpu, paper, label)
 
 
 BEYOND: dict[str, Any] = {"lengths": (*range(1, 31), 100), "counts": (*range(2, 31), 100)}
@@ -368,149 +279,72 @@ SPARSE: dict[str, Any] = {"lengths": (1, 10, 30, 100), "counts": (2, 10, 30, 100
 TINY: dict[str, Any] = {"lengths": (1, 2, 3), "counts": (2, 3), "examples": 10}
 THM41 = (
     _theorem(
-        "construction",
-        "a 1-layer 4-head transformer set by hand adds any numbers it is made for",
+        "construction", "a 1-layer 4-head transformer set by hand adds any numbers it is made for", "constructed",
         theorem(3, 3, **TINY, attention=((2, 2), (2, 3)), attention_examples=4),
         theorem(100, 100, **BEYOND, examples=5, attention=THEOREM_ATTENTION, attention_examples=50),
         theorem(100, 100, **BEYOND, examples=1000, attention=ATTENTION),
     ),
     *(
         _theorem(
-            held.name,
-            f"exact in {held.name}",
+            held.name, f"exact in {held.name}", held.name,
             theorem(3, 3, precision=precision, **TINY),
             theorem(100, 100, precision=precision, **SPARSE),
             theorem(100, 100, precision=precision, **{**SPARSE, "examples": 100}),
         )
         for precision, held in NUMBER_FORMATS.items()
     ),
-)
-WITH_SCRATCHPAD = tuple(item for item in FIG1 if item.variant in ("nope-scratchpad", "fire-scratchpad"))
+)  # fmt: skip
+
+
+def _of(found: Sequence[Experiment], *variants: str) -> list[Experiment]:
+    return [item for item in found if item.variant in variants]
+
 
 EXPERIMENTS: tuple[Experiment, ...] = (
-    *FIG1,
-    *FIG3,
-    *FIG5,
-    *FIG6,
-    *FIG7,
-    *FIG9,
-    *FIG10,
-    *FIG11,
-    *FIG12,
-    *FIG13,
-    *FIG14,
-    *FIG15,
-    *FIG16_21,
-    *THM41,
-)
+    *FIG1, *FIG3, *FIG5, *FIG6, *FIG7, *FIG9, *FIG10, *FIG11, *FIG12, *FIG13, *FIG14, *FIG15, *FIG16_21, *THM41,
+)  # fmt: skip
 
-
-_figures = later("papers.coupling.figures")
-"""The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
+OWN = "papers.coupling.figures"
+ZEROS = "Of factors of one digit every tenth is zero: 10 % in the first row and column take no multiplication."
 FIGURES: tuple[Figure, ...] = (
+    figure_of("fig1", "Sums of many numbers, by method", GRID, FIG1),
     figure_of(
-        "fig1",
-        "Multi-operand addition: position coupling, NoPE and FIRE, without and with a scratchpad",
-        lambda runs, published: _figures().fig1(runs, published),
-        FIG1,
-        published=True,
+        "fig3", "Parity by length", CURVES, FIG3, panels="scratchpad", measures=("answer_token", "answer_correct", "edit"),
+        chance=0.5, caption="Rows: the answer token in its place, with the true scratchpad in the context; the answer "
+        "before the first end token, likewise; edit distance of the text that the model writes. Dotted: guessing.",
+    ),
+    figure_of("fig5", "Sums by trained range", GRID, FIG5, caption="Published: 7, 10 and 13 digits and operands."),
+    figure_of("fig6", "Zero-padding and the start of the scratchpad", GRID, FIG6),
+    figure_of(
+        "fig7", "Attention with and without a scratchpad", f"{OWN}:fig7", FIG7, FIG1,
+        caption="Maps: heads with the most structure. Below: keys that hold 90 % of the attention of a step.",
+    ),
+    figure_of("fig9", "Products by method", GRID, FIG9, caption=ZEROS),
+    figure_of("fig10", "Layers and heads", GRID, FIG10),
+    figure_of("fig11", "Heads and their dimension", GRID, FIG11, caption="Published dimensions: 128 and 256."),
+    figure_of("fig12", "Width", GRID, FIG12, caption="Published widths: 64, 128, 256, 512."),
+    figure_of("fig13", "Size of the training set", GRID, FIG13, caption="Published: 20K, 100K, 500K, 2M, 10M."),
+    figure_of("fig14", "Formats, whole response", GRID, FIG14),
+    figure_of(
+        "fig15", "Formats, final answer", GRID, FIG15, metric="answer_correct", modes=("teacher_forced", "free_running")
     ),
     figure_of(
-        "fig3",
-        "Parity: accuracy of the answer token, teacher-forced and free-running",
-        lambda runs, published: _figures().fig3(runs, published),
-        FIG3,
-        published=True,
+        "thm4.1", "The construction beside trained models", GRID, THM41[:1], _of(FIG10, "1L4H"),
+        _of(FIG1, "nope-scratchpad"), caption="The construction has no training and so no trained range; its last row "
+        "and column are 100 digits and 100 operands.",
     ),
     figure_of(
-        "fig5",
-        "Addition: trained lengths",
-        lambda runs, published: _figures().fig5(runs, published),
-        FIG5,
-        published=True,
+        "thm4.1-formats", "The construction in three number formats", f"{OWN}:formats", THM41[1:],
+        caption="Exact match in the worst cell.",
     ),
     figure_of(
-        "fig6",
-        "Addition: zero-padding, and where the scratchpad starts",
-        lambda runs, published: _figures().fig6(runs, published),
-        FIG6,
-        published=True,
+        "thm4.1-attention", "Attention of the construction and of trained models", f"{OWN}:construction", THM41[:1],
+        FIG7[:1], _of(FIG1, "coupling-scratchpad", "nope-scratchpad", "fire-scratchpad"), csv=f"{OWN}:overlap_csv",
+        caption="Above: heads of the construction. Middle: the trained head nearest to each. Below: overlap of every "
+        "trained head with each, the start token left out; a dash is attention that is spread evenly.",
     ),
     figure_of(
-        "fig7",
-        "Attention with and without a scratchpad, and the keys a step needs",
-        lambda runs: _figures().fig7(runs),
-        FIG7,
-        FIG1,
+        "fig16_21", "Attention of the models of Figure 1", ATTENTION_MAPS, FIG16_21,
+        caption="Of every setting the three heads whose response rows depart most from attention that is spread evenly.",
     ),
-    figure_of(
-        "fig9",
-        "Multiplication: position coupling, NoPE and FIRE, without and with a scratchpad",
-        lambda runs, published: _figures().fig9(runs, published),
-        FIG9,
-        published=True,
-    ),
-    figure_of(
-        "fig10",
-        "Addition: layers and heads",
-        lambda runs, published: _figures().fig10(runs, published),
-        FIG10,
-        published=True,
-    ),
-    figure_of(
-        "fig11",
-        "Addition: dimension per head",
-        lambda runs, published: _figures().fig11(runs, published),
-        FIG11,
-        published=True,
-    ),
-    figure_of(
-        "fig12", "Addition: width", lambda runs, published: _figures().fig12(runs, published), FIG12, published=True
-    ),
-    figure_of(
-        "fig13",
-        "Addition: size of the training set",
-        lambda runs, published: _figures().fig13(runs, published),
-        FIG13,
-        published=True,
-    ),
-    figure_of(
-        "fig14",
-        "Addition: input formats, exact match",
-        lambda runs, published: _figures().fig14(runs, published),
-        FIG14,
-        published=True,
-    ),
-    figure_of(
-        "fig15",
-        "Addition: input formats, final answer only",
-        lambda runs, published: _figures().fig15(runs, published),
-        FIG15,
-        published=True,
-    ),
-    figure_of(
-        "thm4.1",
-        "Theorem 4.1: the construction beside trained models",
-        lambda runs, published: _figures().thm4_1(runs, published),
-        THM41[:1],
-        tuple(item for item in FIG10 if item.variant == "1L4H"),
-        WITH_SCRATCHPAD[:1],
-        published=True,
-    ),
-    figure_of("thm4.1-formats", "Theorem 4.1: number formats", lambda runs: _figures().thm4_1_formats(runs), THM41[1:]),
-    figure_of(
-        "thm4.1-attention",
-        "Theorem 4.1: attention of the construction and of trained models",
-        lambda runs: _figures().thm4_1_attention(runs),
-        THM41[:1],
-        FIG7[:1],
-        tuple(item for item in FIG1 if item.variant.endswith("scratchpad")),
-        table=lambda runs: _figures().overlap_csv(runs),
-    ),
-    figure_of(
-        "fig16_21",
-        "Attention of the models of Figure 1",
-        lambda runs: _figures().fig16_21(runs),
-        FIG16_21,
-    ),
-)
+)  # fmt: skip

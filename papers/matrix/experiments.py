@@ -1,11 +1,10 @@
-"""Every cell of the matrix: each trick on each task, at each size; plain data, no torch."""
+"""Every cell of the matrix: each trick on each task, at each size, and its figures; plain data, no torch."""
 
 import inspect
 
-from lengen.config.experiment import PROFILES, Experiment, Figure, figure_of
+from lengen.config.experiment import PROFILES, TABLE, Experiment, Figure, figure_of
 from lengen.config.part import SettingError
 from lengen.config.spec import check
-from lengen.paper import later
 from papers.matrix.settings import budgeted, plain
 from papers.matrix.spec import ChosenSpec
 from papers.matrix.tasks import TASKS
@@ -52,51 +51,35 @@ def entry(task: str, trick: str) -> Experiment:
         claim=CLAIMS[trick],
         place=f"papers/matrix/tricks: {trick}",
         specs=specs,
-        absent=absent,
-        extra={} if trick in BRIEF or "cpu" not in specs else {"cpu": HOURS},
+        skip={**({} if trick in BRIEF or "cpu" not in specs else {"cpu": HOURS}), **absent},
         seeds=3,
+        at={"trick": trick},
     )
 
 
 EXPERIMENTS: tuple[Experiment, ...] = tuple(entry(task, trick) for task in TASKS for trick in TRICKS)
 
+REFUSED = tuple(item.name for item in EXPERIMENTS if not item.specs)
+"""Cells that make no sense: they have no size at all."""
 
-def refused(experiment: Experiment) -> bool:
-    """Whether a trick makes no sense for a task: it has no size at all."""
-    return not experiment.specs
-
-
-REFUSED = tuple(item.name for item in EXPERIMENTS if refused(item))
-
-
-_figures = later("papers.matrix.figures")
-"""The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
-_scores = later("papers.matrix.scores")
-"""What the cells say, loaded when it is asked for."""
-_aggregates = later("papers.matrix.aggregates")
-"""What the tricks come to over tasks, loaded when it is asked for."""
+OWN = "papers.matrix.figures"
 FIGURES: tuple[Figure, ...] = (
     figure_of(
-        "reach",
-        "How far each trick carries each task beyond its trained length",
-        lambda runs: _figures().matrix(runs, REFUSED),
-        EXPERIMENTS,
-        table=lambda runs: _scores().table(runs, REFUSED),
+        "reach", "How far each trick carries each task", f"{OWN}:matrix", EXPERIMENTS, csv="papers.matrix.scores:csv",
+        caption="Solved multiple of the trained length, or of the most trained operands: exact match of at least 0.9 "
+        "there and at all shorter lengths. No number: the trained length alone. Grey: it is not learned. White: the "
+        "trick makes no sense for the task.",
     ),
     figure_of(
-        "aggregates",
-        "Tricks over tasks: interquartile mean, probability of improvement, performance profiles",
-        lambda runs: _figures().aggregates(runs, REFUSED),
-        EXPERIMENTS,
-        table=lambda runs: _aggregates().table(runs),
+        "aggregates", "Tricks over tasks, beyond the trained range", f"{OWN}:aggregates", EXPERIMENTS,
+        csv="papers.matrix.aggregates:table",
+        caption="Left: interquartile mean over tasks and seeds of accuracy beyond the range, above guessing. Right: "
+        "probability to beat the plain decoder on the tasks that both learned. In brackets: tasks learned, of those that "
+        "ran; rows compare only if they rest on the same ones. Bars: 95 % stratified bootstrap over seeds.",
     ),
     *(
-        figure_of(
-            task,
-            f"Exact match by length: {row.name}",
-            lambda runs: _figures().curves(runs, REFUSED),
-            tuple(item for item in EXPERIMENTS if item.figure == task),
-        )
+        figure_of(task, f"{row.name[0].upper()}{row.name[1:]}, every trick by length", TABLE,
+                  tuple(item for item in EXPERIMENTS if item.figure == task))
         for task, row in TASKS.items()
     ),
-)
+)  # fmt: skip

@@ -84,6 +84,13 @@ def _ran(some: Sequence[Run]) -> Cell:
     return Cell("tested", median(multiples), len(some), retried, span, at_range, in_count)
 
 
+def csv(runs: Runs) -> str:
+    """Return `table` with the refused cells of the matrix."""
+    from papers.matrix.experiments import REFUSED
+
+    return table(runs, REFUSED)
+
+
 def table(runs: Runs, refused: Sequence[str]) -> str:
     """A line of CSV for every cell: what was found, and what its trainings took (medians over seeds)."""
     rows = []

@@ -1,13 +1,12 @@
-"""Every experiment of the thesis, grouped by figure or table; plain data, no torch.
+"""Every experiment of the thesis as a table, and its figures; plain data, no torch.
 
 Reading order: what absolute positions fail at (Figures 4.1 and 4.2), how sure the models are (4.3) and where they look
 (4.4), formats and positions (4.5), those that the text speaks of and no figure shows (Sections 3.4 and 4.2.1), the
 scratchpad in parts (4.6), sub-tasks (Table 4.3, Figures 4.7 to 4.9), the order in which digits are learned (B.1), and
-the looped decoder of Section 2.1.3. Equal specifications are one run, stored
-under the first of their names.
+the looped decoder of Section 2.1.3. Equal specifications are one run, stored under the first of their names.
 """
 
-from collections.abc import Mapping
+from typing import Any
 
 from lengen.config import (
     SUBTASKS,
@@ -23,11 +22,10 @@ from lengen.config import (
     Rotary,
     Subtasks,
 )
-from lengen.config.experiment import PROFILES, Experiment, Figure, figure_of
+from lengen.config.experiment import CURVES, TABLE, TRAINING, Experiment, Figure, figure_of
 from lengen.config.overlay import Changes
+from lengen.config.panel import Axis, Layer, Panel, Value, axis
 from lengen.config.profiles import ByProfile, at_profiles
-from lengen.config.spec import Spec
-from lengen.paper import later
 from papers.random_spaces.profiles import (
     ATTENTION,
     BASE,
@@ -44,49 +42,18 @@ from papers.random_spaces.profiles import (
 )
 from papers.random_spaces.spec import MeasuredSpec
 
-MINUTES = "minutes more than a run of the whole paper has on two cores: runs when named"
-TOO_LARGE = "too large for two cores: tens of minutes to hours a run"
-HOURS = "hours more than a night has for this paper: runs when named"
-BEYOND_A_NIGHT = "a night has the smallest training set in every width that it trains; this one is as long again"
-UNREPORTED = "the thesis reports no result of it, and a loop learns its range in no time that two cores have"
 HEADLINE = 5
 """Seeds of a night on both sides of what the abstract says; three on all others."""
+MINUTES = {"minutes": "*"}
 
 
-def entry(
-    name: str,
-    claim: str,
-    place: str,
-    specs: Mapping[str, Spec],
-    *,
-    seeds: int = 1,
-    night: int = 3,
-    extra: str = "",
-    beyond: str = "",
-    absent: Mapping[str, str] | None = None,
-    shown: tuple[str, ...] = (),
-) -> Experiment:
-    """An experiment with so many ``seeds`` at paper and ``night``, at every profile but where ``absent`` says why.
-
-    ``extra`` says why a run of the whole paper leaves it out at cpu, ``beyond`` why at night.
-    """
-    without = absent or {}
-    left_out = {"cpu": extra, "night": beyond}
-    return Experiment(
-        name=f"random_spaces/{name}",
-        claim=claim,
-        place=place,
-        specs={profile: specs[profile] for profile in PROFILES if profile not in without},
-        absent=without,
-        extra={profile: why for profile, why in left_out.items() if why and profile not in without},
-        seeds=seeds,
-        repeats={"night": night},
-        shown=shown,
-    )
+def row(name: str, place: str, **fields: Any) -> tuple[Experiment, ...]:
+    """Return the experiments of a row of this thesis' table."""
+    return Panel(paper="random_spaces", name=name, place=place, **fields).experiments()
 
 
 def steps(number: int, batch: int = 0) -> Changes:
-    """Optimizer steps, with another batch size than the profile's where one is given."""
+    """Return optimizer steps, with another batch size than the profile's if one is given."""
     return {"train": {"steps": number, **({"batch": batch} if batch else {})}}
 
 
@@ -120,147 +87,137 @@ RANGES = {
     "1-7_digit": "up to 7 digits are learned, 8 are not",
     "generalize_to_longer": "up to 17 and 19 digits are learned, 18 and 20 are not: longer training does not help",
 }
-DECODERS: dict[str, tuple[Changes | ByProfile, ...]] = {
-    # the author's code reverses the answers of this set
-    "1-3_digit": (ONE_TO_THREE, REVERSED, ByProfile(paper=steps(10_000))),
-    "1-7_digit": (ONE_TO_SEVEN, ByProfile(paper=steps(10_000))),
-    "generalize_to_longer": (LONGER, ByProfile(paper=steps(200_000, batch=512), night=steps(40_000))),
-}
-FIG41 = tuple(
-    entry(
-        f"fig4.1/{name}",
-        claim,
-        "Figure 4.1, Section 4.3.1",
-        at_profiles(BASE, ALL_TOKENS, LARGE, *DECODERS[name]),
-        extra="" if name == "1-3_digit" else MINUTES,
-        night=HEADLINE if name == "1-3_digit" else 3,
-    )
-    for name, claim in RANGES.items()
-)
+SETS: dict[str, tuple[str, ByProfile, tuple[Layer, ...]]] = {
+    # the author's code reverses the answers of the first set
+    "1-3_digit": ("1 and 3 digits", ONE_TO_THREE, (REVERSED, ByProfile(paper=steps(10_000)))),
+    "1-7_digit": ("all up to a longest", ONE_TO_SEVEN, (ByProfile(paper=steps(10_000)),)),
+    "generalize_to_longer": (
+        "one left out", LONGER, (ByProfile(paper=steps(200_000, batch=512), night=steps(40_000)),),
+    ),
+}  # fmt: skip
+FIG41 = row(
+    "fig4.1", "Figure 4.1, Section 4.3.1", says=RANGES.__getitem__, base=BASE, layers=(ALL_TOKENS, LARGE),
+    axes=(axis("trained", {name: (label, data, *more) for name, (label, data, more) in SETS.items()}),),
+    night=lambda name: HEADLINE if name == "1-3_digit" else 3, skip={"cpu": {"minutes": "1-7* gen*"}},
+)  # fmt: skip
 UT = EncoderDecoder(encoder_layers=3, hands_over=True)  # the author's decoder begins with the =
 UNIVERSAL: Changes = {"model": {"layers": 3, "shared": True, "inject": "coordinates", "architecture": UT}}
 """A Universal Transformer: three recurrent steps in encoder and decoder each."""
-FIG42 = tuple(
-    entry(
-        f"fig4.2/{name}",
-        f"a Universal Transformer fails alike: {RANGES[name]}",
-        "Figure 4.2, Section 4.3.1",
-        at_profiles(
-            BASE,
-            data_set,
-            ALL_TOKENS,
-            UNIVERSAL,
-            ByProfile(paper={"model": of_width(384, heads=6), **steps(10_000)}, cpu=steps(10_000)),
-        ),
-        extra=MINUTES,
-    )
-    for name, data_set in (("1-3_digit", ONE_TO_THREE), ("1-7_digit", ONE_TO_SEVEN))
-)
+FIG42 = row(
+    "fig4.2", "Figure 4.2, Section 4.3.1", says=lambda name: f"a Universal Transformer fails alike: {RANGES[name]}",
+    base=BASE, axes=(axis("trained", {name: SETS[name][:2] for name in ("1-3_digit", "1-7_digit")}),),
+    derived=(
+        ALL_TOKENS, UNIVERSAL,
+        ByProfile(paper={"model": of_width(384, heads=6), **steps(10_000)}, cpu=steps(10_000)),
+    ),
+    skip={"cpu": MINUTES},
+)  # fmt: skip
 
 # ------------------------------------------------------------------ Sections 4.3.2 to 4.4: positions and formats
 
-KINDS: dict[str, tuple[str, tuple[Changes | ByProfile, ...]]] = {
-    "ape": ("absolute positions fail at every untrained length", ()),
-    "reversed": ("reversing the answer does not help", (REVERSED,)),
-    "scratchpad": ("a scratchpad does not help", (SCRATCHPAD, PARTS, ByProfile(cpu=steps(8000, batch=16)))),
-    "zero-pad": ("zero padding interpolates and does not extrapolate", (PADDED, ByProfile(cpu=steps(10_000)))),
-    "spaces": ("random spaces interpolate and reach about one digit further", (SPACES, UNCERTAINTY)),
-    "abacus": ("Abacus positions interpolate and extrapolate", (ABACUS, ByProfile(cpu=steps(6000), night={}))),
-}
-"""Claims and changes of Figure 4.5. Where nothing is said, night and cpu have the updates of random spaces; zero
+KINDS: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
+    "ape": ("absolute positions", "absolute positions fail at every untrained length", ()),
+    "reversed": ("answer reversed", "reversing the answer does not help", (REVERSED,)),
+    "scratchpad": (
+        "scratchpad", "a scratchpad does not help", (SCRATCHPAD, PARTS, ByProfile(cpu=steps(8000, batch=16))),
+    ),
+    "zero-pad": (
+        "zero padding", "zero padding interpolates and does not extrapolate", (PADDED, ByProfile(cpu=steps(10_000))),
+    ),
+    "spaces": (
+        "random spaces", "random spaces interpolate and reach about one digit further", (SPACES, UNCERTAINTY),
+    ),
+    "abacus": (
+        "Abacus", "Abacus positions interpolate and extrapolate", (ABACUS, ByProfile(cpu=steps(6000), night={})),
+    ),
+}  # fmt: skip
+"""Label, claim and changes of Figure 4.5. Where nothing is said, night and cpu have the updates of random spaces; zero
 padding and most seeds of Abacus learn sooner, and the scratchpad's responses are five times as long (RECIPES.md)."""
 DEEPER = ByProfile(cpu={"model": {"layers": 4}, **steps(24_000)})
 """What models without positions and with randomised ones need to learn their range (RECIPES.md)."""
-ASSERTED: dict[str, tuple[str, str, tuple[Changes | ByProfile, ...]]] = {
-    "ape": ("with absolute positions accuracy drops steeply on longer sequences", "Section 3.4", ()),
-    "nope": ("without positions accuracy drops steeply on longer sequences", "Section 3.4", (NO_POSITIONS,)),
-    "rope": ("with rotary positions accuracy drops steeply on longer sequences", "Section 3.4", (ROTARY,)),
-    "randomised": ("randomised positions improve length generalization", "Section 3.4", (RANDOMISED,)),
-    "reversed-operands": ("reversing the operands alone makes little difference", "Section 4.2.1", (OPERANDS,)),
-}
+DROPS = "accuracy drops steeply on longer sequences"
+ASSERTED: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
+    "ape": ("absolute positions", f"with absolute positions {DROPS}", ()),
+    "nope": ("NoPE", f"without positions {DROPS}", (NO_POSITIONS,)),
+    "rope": ("RoPE", f"with rotary positions {DROPS}", (ROTARY,)),
+    "randomised": ("randomised positions", "randomised positions improve length generalization", (RANDOMISED,)),
+    "reversed-operands": (
+        "operands reversed", "reversing the operands alone makes little difference", (OPERANDS,),
+    ),
+}  # fmt: skip
 """What the text says of the setting of Figure 4.5 and no figure shows; night and cpu have one larger size for all."""
 
 
-def written(*changes: Changes | ByProfile) -> dict[str, MeasuredSpec]:
-    """The setting of Figure 4.5 with one way of writing or of giving positions."""
-    return at_profiles(BASE, MINI, ATTENTION, *changes)
+def _kinds(kinds: dict[str, tuple[str, str, tuple[Layer, ...]]]) -> Axis:
+    return axis("setting", {kind: Value(label, layers) for kind, (label, _, layers) in kinds.items()})
 
 
-WRITTEN = {kind: written(*changes) for kind, (_, changes) in KINDS.items()}
-"""The settings of Figure 4.5, by their kind."""
-WITHIN_MINUTES = ("ape", "zero-pad", "spaces", "abacus")
-"""Kinds of Figure 4.5 that are part of a run of the whole paper at the cpu profile."""
+def written(kind: str) -> dict[str, MeasuredSpec]:
+    """Return the setting of Figure 4.5 with one way of writing or of giving positions."""
+    return at_profiles(BASE, MINI, ATTENTION, *KINDS[kind][2])  # type: ignore[arg-type]
 
-FIG45 = tuple(
-    entry(
-        f"fig4.5/{kind}",
-        claim,
-        "Figure 4.5, Sections 4.3 and 4.4",
-        WRITTEN[kind],
-        seeds=3,
-        night=HEADLINE if kind in ("ape", "spaces", "abacus") else 3,
-        extra="" if kind in WITHIN_MINUTES else MINUTES,
-    )
-    for kind, (claim, _) in KINDS.items()
+
+SLOW = "reversed scratchpad"
+"""Kinds of Figure 4.5 that are no part of a run of the whole paper at the cpu profile."""
+FIG45 = row(
+    "fig4.5", "Figure 4.5, Sections 4.3 and 4.4", says=lambda kind: KINDS[kind][1], axes=(_kinds(KINDS),), make=written,
+    seeds=3, night=lambda kind: HEADLINE if kind in ("ape", "spaces", "abacus") else 3,
+    skip={"cpu": {"minutes": SLOW}},
+)  # fmt: skip
+
+
+def _asserted(place: str, *kinds: str) -> tuple[Experiment, ...]:
+    return row(
+        "asserted", place, says=lambda kind: ASSERTED[kind][1], base=BASE, layers=(MINI, ATTENTION), derived=(DEEPER,),
+        axes=(_kinds({kind: ASSERTED[kind] for kind in kinds}),), seeds=3,
+        skip={"cpu": MINUTES, "night": {"hours": "*"}},
+    )  # fmt: skip
+
+
+SECTION34 = (
+    *_asserted("Section 3.4", "ape", "nope", "rope", "randomised"),
+    *_asserted("Section 4.2.1", "reversed-operands"),
 )
-SECTION34 = tuple(
-    entry(f"asserted/{kind}", claim, place, written(*changes, DEEPER), seeds=3, extra=MINUTES, beyond=HOURS)
-    for kind, (claim, place, changes) in ASSERTED.items()
-)
-FIG44 = tuple(
-    entry(f"fig4.4/{name}", claim, "Figure 4.4, Section 4.3.2", WRITTEN[kind], night=HEADLINE)
-    for name, kind, claim in (
-        ("ape", "ape", "attention is unclear with absolute positions"),
-        ("ape-spaces", "spaces", "random spaces align it"),
-        ("abacus", "abacus", "with Abacus positions it runs along orderly lines"),
-    )
-)
+LOOKS = {
+    "ape": ("ape", "absolute positions", "attention is unclear with absolute positions"),
+    "ape-spaces": ("spaces", "random spaces", "random spaces align it"),
+    "abacus": ("abacus", "Abacus", "with Abacus positions it runs along orderly lines"),
+}
+FIG44 = row(
+    "fig4.4", "Figure 4.4, Section 4.3.2", says=lambda name: LOOKS[name][2], night=HEADLINE,
+    axes=(axis("setting", {name: label for name, (_, label, _) in LOOKS.items()}),),
+    make=lambda name: written(LOOKS[name][0]),
+)  # fmt: skip
 PAPER_ONLY = {"paper": BASE["paper"]}
 LONGEST: Changes = {"test": {"lengths": (*up_to(20), 25)}, "measure": {"uncertainty": (19, 25)}}
-FIG43 = (
-    entry(
-        "fig4.3/spaces",
-        "entropy is low in distribution; outside it grows, and the end comes too early",
-        "Figure 4.3, Section 4.3.1",
-        WRITTEN["spaces"]  # the model of smaller profiles
-        | at_profiles(PAPER_ONLY, LONGER, LARGE, SPACES, REVERSED, LONGEST, steps(1_000_000, batch=512)),
-        night=HEADLINE,
+FIG43 = row(
+    "fig4.3", "Figure 4.3, Section 4.3.1", axes=(axis("setting", {"spaces": "random spaces"}),), night=HEADLINE,
+    says="entropy is low in distribution; outside it grows, and the end comes too early",
+    make=lambda kind: written(kind)  # the model of smaller profiles
+    | at_profiles(PAPER_ONLY, LONGER, LARGE, SPACES, REVERSED, LONGEST, steps(1_000_000, batch=512)),
+)  # fmt: skip
+FIG46 = row(
+    "fig4.6", "Figure 4.6, Section 4.4.3", base=BASE, skip={"cpu": MINUTES},
+    says="the mistakes are in the intermediate steps, not in reading off the answer",
+    axes=(axis("setting", {"scratchpad": "scratchpad, random spaces"}),),
+    layers=(
+        ByProfile(paper=LONGER.paper, cpu=MINI.cpu, smoke=MINI.smoke), SCRATCHPAD, SPACES, LARGE,
+        ByProfile(paper={"test": {"lengths": up_to(21)}, **steps(200_000, batch=512)}, cpu=steps(8000, batch=16)),
     ),
-)
-FIG46 = (
-    entry(
-        "fig4.6/scratchpad",
-        "the mistakes are in the intermediate steps, not in reading off the answer",
-        "Figure 4.6, Section 4.4.3",
-        at_profiles(
-            BASE,
-            ByProfile(paper=LONGER.paper, cpu=MINI.cpu, smoke=MINI.smoke),
-            SCRATCHPAD,
-            SPACES,
-            LARGE,
-            ByProfile(paper={"test": {"lengths": up_to(21)}, **steps(200_000, batch=512)}, cpu=steps(8000, batch=16)),
-        ),
-        extra=MINUTES,
-    ),
-)
+)  # fmt: skip
 
 # ------------------------------------------------------------------ Section 4.5: sub-tasks
 
 SIZES = {"10k": 10_000, "100k": 100_000, "1m": 1_000_000, "10m": 10_000_000}
 """Problems of the training sets."""
 WIDTHS = (64, 128, 256, 512, 1024, 1536)
-CPU_SIZES, CPU_WIDTHS = ("10k", "100k"), (64, 128)
-"""Data sizes and widths of the sweep at the smoke profile; night and cpu have the first size, and a night by itself the
-first width of it."""
-
-
 SMALL: Changes = {"data.examples": 30_000, "train.lr": 2e-3, "train.evaluations": 40}
 """What the narrow models of night and cpu are trained with beside their steps; of 10,000 problems too few are additions
 to learn them (RECIPES.md), so that their smallest set is the one of Figure 4.5."""
 
 
 def swept(size: str, kind: str, width: int) -> dict[str, MeasuredSpec]:
-    """Addition alone (add) or mixed with its sub-tasks (mix), by size of the training set and width of the model."""
+    """Return addition alone (add) or mixed with its sub-tasks (mix), by size of the training set and width."""
     return at_profiles(
         BASE,
         SWEPT,
@@ -275,29 +232,26 @@ def swept(size: str, kind: str, width: int) -> dict[str, MeasuredSpec]:
     )
 
 
-def _sweep(size: str, kind: str, width: int) -> Experiment:
-    words = "with its sub-tasks mixed in, small models and small data gain most" if kind == "mix" else "addition alone"
-    return entry(
-        f"table4.3/{size}-{kind}-w{width}",
-        words,
-        "Table 4.3, Figures 4.7 and 4.8, Section 4.5",
-        swept(size, kind, width),
-        seeds=3,
-        night=HEADLINE if width == CPU_WIDTHS[0] else 3,
-        extra=MINUTES,
-        beyond="" if width == CPU_WIDTHS[0] else HOURS,
-        absent=_absent(size, width),
-    )
-
-
-def _absent(size: str, width: int) -> Mapping[str, str]:
-    """Why smaller profiles leave a size of the sweep out."""
-    if size not in CPU_SIZES or width not in CPU_WIDTHS:
-        return dict.fromkeys(("smoke", "cpu", "night"), TOO_LARGE)
-    return {} if size == CPU_SIZES[0] else {"night": BEYOND_A_NIGHT, "cpu": BEYOND_A_NIGHT}
-
-
-TABLE43 = tuple(_sweep(size, kind, width) for size in SIZES for kind in ("add", "mix") for width in WIDTHS)
+BOTH = {"add": "additions only", "mix": "with sub-tasks"}
+NARROW = "10k-*-w64 10k-*-w128"
+"""Night and cpu have the smallest set, a night by itself the narrowest model of it; smoke has the next set, too."""
+WIDE = " ".join(f"*-w{width}" for width in WIDTHS[2:])
+TABLE43 = row(
+    "table4.3", "Table 4.3, Figures 4.7 and 4.8, Section 4.5", named="{}-{}-w{}", seeds=3,
+    says=lambda size, kind, width: "with its sub-tasks mixed in, small models and small data gain most"
+    if kind == "mix" else "addition alone",
+    axes=(
+        axis("examples", dict.fromkeys(SIZES, "{data.examples} examples")), axis("training", BOTH),
+        axis("width", {str(width): "width {model.width}" for width in WIDTHS}),
+    ),
+    make=lambda size, kind, width: swept(size, kind, int(width)),
+    night=lambda size, kind, width: HEADLINE if width == "64" else 3,
+    skip={
+        "smoke": {"large": f"1m-* 10m-* {WIDE}"},
+        "cpu": {"minutes": NARROW, "large": f"100k-* 1m-* 10m-* {WIDE}"},
+        "night": {"hours": "10k-*-w128", "large": f"100k-* 1m-* 10m-* {WIDE}"},
+    },
+)  # fmt: skip
 DIFFICULTY = {
     "add": "addition itself",
     "rev": "reversing is learned quickly and consistently",
@@ -305,134 +259,87 @@ DIFFICULTY = {
     "mad": "modular addition is among the most difficult and most variable",
     "car": "carry detection is learned quickly and consistently",
 }
-FIG49 = tuple(
-    entry(
-        f"fig4.9/{name}",
-        claim,
-        "Figure 4.9, Section 4.5.3",
-        swept("10k", "mix", 64),
-        night=HEADLINE,
-        extra=MINUTES,
-        shown=("data.format.names=" + ",".join([name, *(other for other in SUBTASKS if other != name)]),),
-    )
-    for name, claim in DIFFICULTY.items()
-)
+FIG49 = row(
+    "fig4.9", "Figure 4.9, Section 4.5.3", says=DIFFICULTY.__getitem__, night=HEADLINE, skip={"cpu": MINUTES},
+    axes=(axis("sub-task", dict.fromkeys(DIFFICULTY, "with sub-tasks")),), make=lambda _: swept("10k", "mix", 64),
+    shown=lambda name: ("data.format.names=" + ",".join([name, *(other for other in SUBTASKS if other != name)]),),
+)  # fmt: skip
 
 # ------------------------------------------------------------------ Appendix B and Section 2.1.3
 
-FIGB1 = tuple(
-    entry(
-        f"figB.1/{kind}",
-        f"the most significant digits are learned first{words}",
-        "Figure B.1, Appendix B.1",
-        WRITTEN[kind]  # the model of smaller profiles
-        | at_profiles(PAPER_ONLY, LONGER, LARGE, changes, steps(200_000, batch=512)),
-        extra="" if kind in WITHIN_MINUTES else MINUTES,
-    )
-    for kind, changes, words in (("ape", ByProfile(), ""), ("reversed", REVERSED, ", reversed or not"))
-)
+FIGB1 = row(
+    "figB.1", "Figure B.1, Appendix B.1", skip={"cpu": {"minutes": SLOW}},
+    says=lambda kind: f"the most significant digits are learned first{', reversed or not' * (kind == 'reversed')}",
+    axes=(axis("setting", {"ape": "most significant digit first", "reversed": "units first"}),),
+    make=lambda kind: written(kind)  # the model of smaller profiles
+    | at_profiles(PAPER_ONLY, LONGER, LARGE, *KINDS[kind][2], steps(200_000, batch=512)),  # type: ignore[arg-type]
+)  # fmt: skip
 LOOPS = ByProfile(paper={"model.loops": 10, "model.final_norm": "layernorm"}, smoke={"model.loops": 2})
-LOOPED = tuple(
-    entry(
-        f"looped/{kind}",
-        f"one block in a loop, {words}: described, not measured in the thesis",
-        "Section 2.1.3, Figure 2.2",
-        at_profiles(
-            {name: BASE[name] for name in ("smoke", "paper")}, MINI, {"model": {"layers": 1, "inject": inject}}, LOOPS
-        ),
-        absent=dict.fromkeys(("cpu", "night"), UNREPORTED),
-    )
-    for kind, inject, words in (
-        ("injected", "input", "its input injected"),
-        ("plain", "none", "without injection"),
-    )
-)
+INJECTED = {"injected": ("input", "its input injected"), "plain": ("none", "without injection")}
+LOOPED = row(
+    "looped", "Section 2.1.3, Figure 2.2", base={name: BASE[name] for name in ("smoke", "paper")},
+    says=lambda kind: f"one block in a loop, {INJECTED[kind][1]}: described, not measured in the thesis",
+    layers=(MINI, {"model.layers": 1}), derived=(LOOPS,),
+    axes=(axis("loop", {name: (said, {"model.inject": kind}) for name, (kind, said) in INJECTED.items()}),),
+    skip={"cpu": {"unread": "*"}, "night": {"unread": "*"}},
+)  # fmt: skip
 
 EXPERIMENTS: tuple[Experiment, ...] = (
-    *FIG45,
-    *SECTION34,
-    *FIG41,
-    *FIG42,
-    *FIG43,
-    *FIG44,
-    *FIG46,
-    *TABLE43,
-    *FIG49,
-    *FIGB1,
-    *LOOPED,
-)
-
+    *FIG45, *SECTION34, *FIG41, *FIG42, *FIG43, *FIG44, *FIG46, *TABLE43, *FIG49, *FIGB1, *LOOPED,
+)  # fmt: skip
 MIXES = tuple(item for item in TABLE43 if "-mix-" in item.name)
 
-
-_figures = later("papers.random_spaces.figures")
-"""The drawing functions, loaded when a figure is drawn: matplotlib takes longer than everything here."""
+OWN = "papers.random_spaces.figures"
+OVER = {"exact_match": "Exact match", "answer_loss": "Answer loss\n(nats per token)"}
+SHARED = "Dashed: lengths never trained. Loss on a logarithmic scale."
+SUBTASK = {
+    "add": "addition", "rev": "reversing", "ali": "digit alignment", "mad": "modular addition", "car": "carry detection",
+}  # fmt: skip
 FIGURES: tuple[Figure, ...] = (
     figure_of(
-        "fig4.1",
-        "Exact match and loss by length while a decoder trains",
-        lambda runs, published: _figures().fig4_1(runs, published),
-        FIG41,
-        published=True,
+        "fig4.1", "A decoder trains: match and loss by length", TRAINING, FIG41, families=OVER, lines="Digits",
+        shares=("exact_match",), dashed=True, caption=SHARED,
     ),
     figure_of(
-        "fig4.2",
-        "Exact match and loss by length while a Universal Transformer trains",
-        lambda runs, published: _figures().fig4_2(runs, published),
-        FIG42,
-        published=True,
+        "fig4.2", "A Universal Transformer trains: match and loss", TRAINING, FIG42, families=OVER, lines="Digits",
+        shares=("exact_match",), dashed=True, caption=SHARED,
     ),
     figure_of(
-        "fig4.3", "Next-token entropy and probabilities by answer place", lambda runs: _figures().fig4_3(runs), FIG43
-    ),
-    figure_of("fig4.4", "Attention, largest over the heads of each layer", lambda runs: _figures().fig4_4(runs), FIG44),
-    figure_of(
-        "fig4.5",
-        "Exact match by length: positions and formats",
-        lambda runs, published: _figures().fig4_5(runs, published),
-        FIG45,
-        published=True,
+        "fig4.3", "Certainty of the next token by place", f"{OWN}:certainty", FIG43,
+        caption="Lines: medians over seeds of the mean over prompts; a place counts the prompts that still write. "
+        "Grey: places that answers have in training.",
     ),
     figure_of(
-        "asserted",
-        "Exact match by length: positions and formats that the text speaks of and no figure shows",
-        lambda runs, published: _figures().fig4_5(runs, published),
-        SECTION34,
-        published=True,
+        "fig4.4", "Attention, largest over heads", f"{OWN}:attention", FIG44,
+        caption="A row reads the token at its left and predicts the next one; rows below the blue line predict the answer.",
+    ),
+    figure_of("fig4.5", "Positions and formats by length", TABLE, FIG45, alone="final"),
+    figure_of("asserted", "Positions and formats without a published figure", TABLE, SECTION34, alone="final"),
+    figure_of(
+        "fig4.6", "Mistakes by part of the scratchpad", f"{OWN}:parts", FIG46,
+        caption="Above: mean edit distance of a part. Below: exact match of it. The published panel of the answer with "
+        "respect to the scratchpad measured the last column and was read as the one before.",
     ),
     figure_of(
-        "fig4.6",
-        "Mistakes by part of the scratchpad",
-        lambda runs, published: _figures().fig4_6(runs, published),
-        FIG46,
-        published=True,
+        "table4.3", "Additions alone and with sub-tasks", f"{OWN}:sweep", TABLE43, csv=f"{OWN}:table4_3_csv",
+        caption="A dot is a run, a bar the median. Greedy: the most probable token; sampled: at temperature 1, as "
+        "published. Published cells are means over other widths: see the CSV file.",
     ),
     figure_of(
-        "table4.3",
-        "Addition alone and with sub-tasks",
-        lambda runs, published: _figures().table4_3(runs, published),
-        TABLE43,
-        table=lambda runs: _figures().table4_3_csv(runs),
-        published=True,
+        "fig4.7", "Answer loss by width and sub-tasks", f"{OWN}:losses", TABLE43, caption="A dot is a run, a bar the median."
     ),
-    figure_of("fig4.7", "Answer loss by width", lambda runs: _figures().fig4_7(runs), TABLE43),
-    figure_of("fig4.8", "Loss in and out of distribution", lambda runs: _figures().fig4_8(runs), TABLE43),
+    figure_of("fig4.8", "Loss inside and beyond the trained range", f"{OWN}:fig4_8", TABLE43, caption="A point is a run."),
     figure_of(
-        "widths",
-        "Exact match by width, data size and sub-tasks",
-        lambda runs, published: _figures().widths(runs, published),
-        TABLE43,
-        published=True,
-    ),
-    figure_of("fig4.9", "Loss and exact match of the sub-tasks", lambda runs: _figures().fig4_9(runs), MIXES),
-    figure_of(
-        "fig4.9-steps",
-        "Exact match of the sub-tasks while a decoder trains",
-        lambda runs: _figures().over_training(runs),
-        MIXES,
+        "fig4.9", "Loss and exact match of the sub-tasks", f"{OWN}:fig4_9", MIXES,
+        caption="Bars: medians; dots: runs. Losses of different sub-tasks are not comparable: their answers differ.",
     ),
     figure_of(
-        "figB.1", "Loss of each answer digit while a decoder trains", lambda runs: _figures().figB_1(runs), FIGB1
+        "fig4.9-steps", "Sub-tasks while a decoder trains", TRAINING, MIXES, families={"subtask": "Exact match"},
+        names=SUBTASK, shares=("subtask",), caption="At the longest trained length.",
     ),
-    figure_of("looped", "Exact match by length of a looped decoder", lambda runs: _figures().looped(runs), LOOPED),
-)
+    figure_of(
+        "figB.1", "Loss of each answer digit in training", TRAINING, FIGB1, families={"digit_loss": "Loss (nats)"},
+        lines="Place in the sum (1: units)", caption="At the longest trained length, given the true digits before.",
+    ),
+    figure_of("looped", "A looped decoder by length", CURVES, LOOPED),
+)  # fmt: skip

@@ -77,9 +77,15 @@ def spread(found: Sequence[float]) -> tuple[float, float]:
     return float(np.mean(found)), float(np.std(found, ddof=1)) if len(found) > 1 else float("nan")
 
 
+def distinct(runs: Runs) -> list[Run]:
+    """Return every run once: experiments with equal specifications share theirs."""
+    found = {(run.experiment, run.seed, run.version, run.store): run for some in runs.values() for run in some}
+    return list(found.values())
+
+
 def rows(runs: Runs) -> list[Row]:
     """Every cell that has a run, by data size, add before mix, trained lengths together, greedy before sampled."""
-    if not (every := plotting.distinct(runs)):
+    if not (every := distinct(runs)):
         return []
     frame = pd.concat(map(_tested, every))
     sums = frame.groupby([*CELL, *IDENTITY, "width"], observed=True)[["correct", "n"]].sum()

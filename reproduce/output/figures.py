@@ -238,31 +238,20 @@ def render(
 ) -> dict[str, bytes]:
     """One figure as ``{"svg": ..., "png": ...}``; ``runs`` maps every experiment it reads to its runs.
 
-    A figure with a table has it under ``csv``. The title is what the figure found, then the published caption with the
-    profile, because profiles differ in size, and the ``remark``; without the profile where no run is read.
+    A figure with a table has it under ``csv``. The title is short; the caption is in the SVG, for pages and for those
+    who cannot see it.
     """
     from lengen import plotting
     from reproduce.output import published_values
 
     table = {"csv": figure.table(runs).encode()} if figure.table else {}
-    profile = next((f" ({run.profile} profile{remark})" for some in runs.values() for run in some), "")
+    published = published_values.of(next(iter(figure.reads), "").partition("/")[0])
+    title = f"{published_name(figure.name)}{figure.title}{remark}"
     with plotting.style():
-        paper = next(iter(figure.reads), "").partition("/")[0]
-        beside = (published_values.of(paper),) if figure.published else ()
-        drawing: Drawing = figure.draw(runs, *beside)
-        name, caption = published_name(figure.name), f"{figure.title}{profile}"
-        said = drawing.get_suptitle()
-        lines = [f"{name}{said}", caption] if said else [f"{name}{caption}"]
-        drawing.suptitle("\n".join(_filled(line, drawing.get_figwidth()) for line in lines))
-        return {**plotting.pictures(drawing, kinds, " ".join(lines).replace("$", "")), **table}
-
-
-def _filled(line: str, inches: float) -> str:
-    """A line of a title in lines of about the same length that fit the width of a figure."""
-    from lengen.plotting.words import unbroken
-
-    lines = -(-len(line) // int(inches * 13))
-    return textwrap.fill(unbroken(line), len(line) // lines + 8)
+        drawing: Drawing = figure.draw(runs, published)
+        drawing.suptitle(textwrap.fill(title, int(drawing.get_figwidth() * 14.5)))
+        said = plotting.caption(figure, runs, published, figure.how.rpartition(":")[2])
+        return {**plotting.pictures(drawing, kinds, f"{title}. {said}"), **table}
 
 
 def published_name(name: str) -> str:

@@ -1,0 +1,65 @@
+"""The caption of a picture: what is drawn, how far each variant gets, and how many seeds and problems stand behind it."""
+
+from collections.abc import Sequence
+from statistics import median
+
+from lengen.config.experiment import Runs
+from lengen.config.experiment import Figure as Picture
+from lengen.measures import trained
+from lengen.plotting.learned import RULE, has_learned, learned
+from lengen.plotting.published import Published, at_same_lengths
+from lengen.plotting.sheet import label
+from lengen.records import Run
+
+MOST = 8
+"""Most variants whose mean a caption names."""
+
+
+def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> str:
+    """Return the sentences below a picture. ``drawn``: the kind of drawing, such as ``grid``."""
+    held = [(item, runs[item.name]) for item in picture.experiments if runs.get(item.name)]
+    every = [run for _, some in held for run in some if not run.constructed]
+    said = [picture.caption]
+    if drawn in ("grid", "curves", "table"):
+        reached = {label(item, some): beyond(some) for item, some in held if has_learned(learned(some))}
+        known = {name: share for name, share in reached.items() if share == share}
+        if len(known) > MOST:
+            best = sorted(known, key=lambda name: -known[name])
+            known = {**{name: known[name] for name in best[:3]}, f"{len(best) - 3} others at most": known[best[3]]}
+        told = [f"{name} {100 * share:.0f} %" for name, share in known.items()]
+        if told:
+            said.append(f"Mean exact match beyond the trained range: {'; '.join(told)}.")
+    if every:
+        seeds = sorted({len(some) for _, some in held})
+        profile = next(run.profile for run in every)
+        many = f"{seeds[0]} seed{'s' * (seeds[0] > 1)}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]} seeds"
+        said.append(f"Median of {many}, {profile} profile." if seeds[-1] > 1 else f"{many.capitalize()}, {profile} profile.")
+        if drawn in ("grid", "table"):
+            said.append("Red: trained." + " Cells without a number: 0 or 100 %." * (drawn == "grid"))
+        if drawn == "curves":
+            said.append("Grey: trained lengths. Dots: seeds.")
+        if any(not has_learned([run]) for run in every):
+            how = "Hollow dots" if drawn == "curves" else "Grey maps" if drawn == "grid" else "Grey rows"
+            said.append(f"{how}: not learned. {RULE}" if drawn in ("curves", "grid", "table") else RULE)
+    values = [value for item, some in held for value in at_same_lengths(published.get(item.name, ()), some[0])]
+    if drawn == "grid":
+        said += [
+            f"Dashed: published, {value.relation} {100 * value.value:.0f} %.".replace("= =", "=") for value in values
+        ]
+    elif values and drawn in ("curves", "table"):
+        said.append("Published values stand at the same lengths.")
+    elif any(published.get(item.name) for item, _ in held) and drawn in ("grid", "curves", "table"):
+        said.append("Published values are of longer problems and are not drawn.")
+    return " ".join(" ".join(filter(None, said)).split())
+
+
+def beyond(runs: Sequence[Run]) -> float:
+    """Return mean exact match over the tested cells outside the trained range, median over the seeds that learned it;
+    nan if there are none."""
+    rates = []
+    for run in learned(runs):
+        span = trained(run)
+        outside = [cell for cell in run.grid.scores if not span.has(cell)]
+        found = [run.grid.total([cell], "teacher_forced").rate("correct") for cell in outside]
+        rates += [sum(found) / len(found)] if found else []
+    return median(rates) if rates else float("nan")

@@ -1,0 +1,159 @@
+"""Heat maps by the axes of a table: exact match over two axes, a map a variant, the trained range outlined in red.
+
+From pale yellow (0) to dark blue (1): the lightness falls steadily, so maps survive grey print and colour-blind eyes.
+Cells are medians over the seeds that learned their trained range; if none did, the map is grey.
+"""
+
+import math
+from collections.abc import Sequence
+
+import matplotlib as mpl
+import numpy as np
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from lengen.config.experiment import Experiment, Runs
+from lengen.config.experiment import Figure as Picture
+from lengen.measures import trained
+from lengen.plotting.frames import scores
+from lengen.plotting.learned import has_learned, learned
+from lengen.plotting.published import Published, Value, at_same_lengths
+from lengen.plotting.settings import setting
+from lengen.plotting.sheet import LETTER, PAGE, empty, label, labels, sheet, shown
+from lengen.plotting.style import RED
+from lengen.records import Run
+
+HEAT = mpl.colormaps["YlGnBu"]
+"""Accuracy, 0 to 1."""
+GREY = LinearSegmentedColormap.from_list("grey", ["0.97", "0.5"])
+"""The same of models that have not learned their trained range."""
+AXES = {"addition": ("Digits", "Operands"), "multiplication": ("Digits of the first factor", "Digits of the second")}
+"""Vertical and horizontal axis by task."""
+MODES = {"teacher_forced": "teacher-forced", "free_running": "free-running"}
+
+Map = tuple[str, Experiment, Sequence[Run], str]
+"""Title, experiment, runs, mode."""
+
+
+def grid(
+    picture: Picture,
+    runs: Runs,
+    published: Published,
+    *,
+    metric: str = "correct",
+    modes: Sequence[str] = ("teacher_forced",),
+) -> Figure:
+    """A heat map a variant: rows and columns are the axes of its table, without gaps; else one after the other."""
+    rows, columns, maps = _layout(picture, runs, modes)
+    if not maps:
+        return empty()
+    down, across = math.ceil(len(maps) / columns), columns
+    figure = sheet(PAGE, 1.75 * down + 0.75)
+    panels = figure.subplots(down, across, squeeze=False)
+    for place, axes in enumerate(panels.flat):
+        if place >= len(maps):
+            axes.set_axis_off()
+            continue
+        title, experiment, some, mode = maps[place]
+        values = published.get(experiment.name, ()) if metric == "correct" else ()
+        heat_map(axes, some, mode, metric, at_same_lengths(values, some[0], "exact", mode))
+        vertical, horizontal = AXES.get(str(setting(some[0], "task")), ("Length", "Count"))
+        axes.set(title=title, xlabel="", ylabel="")
+        if place + across >= len(maps):
+            axes.set_xlabel(horizontal)
+        if place % across == 0:
+            lead = f"{rows[place // across]}\n" if rows else ""
+            axes.set_ylabel(f"{lead}{vertical}")
+    scale(figure, panels, "Final answer" if metric == "answer_correct" else "Exact match")
+    return figure
+
+
+def _layout(picture: Picture, runs: Runs, modes: Sequence[str]) -> tuple[list[str], int, list[Map]]:
+    """Labels of rows, the number of columns, and the maps in order."""
+    cells = [(item, some, mode) for mode in modes for item, some in shown(picture, runs) if _scored(some, mode)]
+    several = len({mode for *_, mode in cells}) > 1
+    keys = [(*labels(item, some).values(), *[MODES[mode]] * several) for item, some, mode in cells]
+    if keys and all(len(key) == 2 for key in keys):
+        firsts, seconds = (list(dict.fromkeys(key[k] for key in keys)) for k in (0, 1))
+        if len(keys) == len(firsts) * len(seconds) and 1 < len(seconds) <= 3:
+            order = {key: cell for key, cell in zip(keys, cells, strict=True)}
+            maps = [(second if first == firsts[0] else "", *order[first, second]) for first in firsts for second in seconds]
+            return firsts, len(seconds), [(title, *rest) for title, *rest in maps]  # type: ignore[misc]
+    columns = 2 if len(cells) in (2, 4) else min(3, max(len(cells), 2))
+    titles = [_title(key or (label(*cell[:2]),)) for key, cell in zip(keys, cells, strict=True)]
+    return [], columns, [(title, *cell) for title, cell in zip(titles, cells, strict=True)]
+
+
+def _title(key: Sequence[str]) -> str:
+    """Labels of a map; on two lines if one is too narrow for them."""
+    said = ", ".join(filter(None, key))
+    return said if len(said) < 30 or len(key) < 2 else f"{', '.join(key[:-1])},\n{key[-1]}"
+
+
+def _scored(some: Sequence[Run], mode: str) -> bool:
+    return any(len(run.grid.axes) == 2 and any(mode in modes for modes in run.grid.scores.values()) for run in some)
+
+
+def heat_map(axes: Axes, runs: Sequence[Run], mode: str, metric: str, published: Sequence[Value] = ()) -> None:
+    """Draw one map: the second axis of the grid to the right, the first downwards, as published.
+
+    Cells of 0 and of 100 % have no number: their colour says it.
+    """
+    values = medians(runs, mode, metric)
+    rows, columns = list(values.index), list(values.columns)
+    numbers = (100 * values).round().map(lambda value: f"{value:.0f}" if 0 < value < 100 else "")
+    sns.heatmap(
+        values, ax=axes, vmin=0, vmax=1, cbar=False, cmap=HEAT if has_learned(learned(runs)) else GREY,
+        annot=numbers if max(values.shape) <= 12 else None, fmt="", annot_kws={"size": LETTER},
+    )  # fmt: skip
+    axes.patch.set(facecolor="0.94")
+    for ticks, place in ((columns, axes.set_xticks), (rows, axes.set_yticks)):
+        labelled = [(k, value) for k, value in enumerate(ticks) if len(ticks) <= 12 or value % 10 == 0 or k == 0]
+        labelled = [one for one in labelled if one is labelled[-1] or labelled[-1][0] - one[0] > len(ticks) / 12]
+        place([k + 0.5 for k, _ in labelled], labels=[str(value) for _, value in labelled], rotation=0)
+    if not runs[0].constructed:
+        span = trained(runs[0])
+        high, wide = sum(row <= span.length for row in rows), sum(column <= span.second for column in columns)
+        outline(axes, 0, 0, wide, high)
+    for value in published:
+        _box(axes, value, rows, columns)
+
+
+def medians(runs: Sequence[Run], mode: str, metric: str):  # type: ignore[no-untyped-def]
+    """Return a frame of medians over the seeds that learned: rows are lengths, columns counts."""
+    found = scores([run.grid for run in learned(runs)], mode, metric)
+    first, second = runs[0].grid.axes
+    return found.groupby([first, second])["value"].median().unstack().sort_index().sort_index(axis=1)
+
+
+def _box(axes: Axes, value: Value, rows: Sequence[int], columns: Sequence[int]) -> None:
+    """Mark the cells of a published value with a dashed box, and write the value into its lower corner."""
+    down, across = (
+        [k for k, size in enumerate(tested) if span[0] <= size <= span[1]]
+        for span, tested in ((value.lengths, rows), (value.counts, columns))
+    )
+    if down and across:
+        corner = across[0] + 0.08, down[0] + 0.08
+        size = across[-1] - across[0] + 0.84, down[-1] - down[0] + 0.84
+        axes.add_patch(Rectangle(corner, *size, fill=False, ec="black", ls=(0, (3, 2)), lw=0.9, zorder=3.5))
+
+
+def outline(axes: Axes, left: float, top: float, width: float, height: float) -> None:
+    """Box the trained cells: white under red, to stand out on both ends of the scale."""
+    for colour, line in (("white", 2.6), (RED, 1.5)):
+        box = Rectangle((left, top), width, height, fill=False, ec=colour, lw=line, zorder=3, clip_on=False)
+        axes.add_patch(box)
+
+
+def scale(figure: Figure, panels: np.ndarray, label: str) -> None:
+    """Put the one colour bar at the right."""
+    bar = figure.colorbar(
+        ScalarMappable(Normalize(0, 1), HEAT), ax=panels, aspect=30, shrink=min(1.0, 2.6 / figure.get_figheight() + 0.3),
+        format="{x:.0%}", pad=0.01,
+    )  # fmt: skip
+    bar.set_label(label)
+    bar.outline.set_visible(False)  # type: ignore[operator]

@@ -1,0 +1,71 @@
+"""What curves draw, by name: label of the axis, values of every run, and the published measure beside them."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from lengen.measures import trained
+from lengen.plotting.frames import hits, scores
+from lengen.plotting.learned import has_learned
+from lengen.records import Run
+
+
+class Measured(NamedTuple):
+    """A measure over lengths."""
+
+    label: str
+    mode: str = "teacher_forced"
+    metric: str = "correct"
+    published: str = ""
+    """The measure of published values; empty: none is published."""
+    share: bool = True
+    """Between 0 and 1, drawn in per cent."""
+
+
+MEASURES = {
+    "exact": Measured("Exact match", published="exact"),
+    "answer_token": Measured("Answer token\nin its place", metric="answer_token", published="answer_token"),
+    "answer_correct": Measured("Answer before\nthe first end", metric="answer_correct", published="answer"),
+    "final": Measured("Final answer,\nfree-running", "free_running", "answer_correct"),
+    "edit": Measured("Edit distance\nper token", "free_running", "edit", share=False),
+    "edits": Measured("Edit distance (tokens)", "free_running", "edit_sum", share=False),
+    "hits.minimum": Measured("Minimum at the delimiter"),
+    "hits.guessed": Measured("Minimum is 1"),
+    "hits.copy": Measured("Copy of an input token"),
+    "hits.identity_successor": Measured("Identity and successor"),
+}
+"""Every measure of curves."""
+
+
+def values(runs: Sequence[Run], name: str, count: int | None = None) -> pd.DataFrame:
+    """Return ``length``, ``run``, ``value``, ``learned``: a row per run and length.
+
+    Args:
+        count: of the second axis of a grid; by default all trained ones together.
+    """
+    if name.startswith("hits."):
+        found = hits(runs, name.removeprefix("hits."))
+    else:
+        found = _scored(runs, MEASURES[name], count)
+    learned = [has_learned([run]) for run in runs]
+    return found.assign(learned=[learned[run] for run in found["run"]])
+
+
+def _scored(runs: Sequence[Run], measure: Measured, count: int | None) -> pd.DataFrame:
+    grids = [run.grid for run in runs]
+    two = [grid for grid in grids if len(grid.axes) == 2]
+    if not two:
+        return scores(grids, measure.mode, measure.metric)
+    found = scores(two, measure.mode, measure.metric)
+    most = max(1, trained(runs[0]).second)
+    tested = found["count"]
+    wanted = tested == count if count else (tested <= most if (tested <= most).any() else tested == tested.min())
+    sums = found[wanted].groupby(["length", "run"])[["total", "n"]].sum().reset_index()
+    return sums.assign(value=sums["total"] / sums["n"])
+
+
+def medians(frame: pd.DataFrame) -> pd.Series:
+    """Return the median over runs by length: of those that have learned their trained range, of all if none has."""
+    kept = frame[frame["learned"]] if frame["learned"].any() else frame
+    return kept.groupby("length")["value"].median()

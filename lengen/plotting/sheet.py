@@ -1,0 +1,102 @@
+"""What all drawings share: width and height, the experiments that ran, axes over lengths, one legend below."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from lengen.config.experiment import Experiment, Runs
+from lengen.config.experiment import Figure as Picture
+from lengen.measures import trained
+from lengen.plotting.labels import blocks
+from lengen.records import Run
+
+COLUMN, PAGE = 3.3, 6.75
+"""Inches of a picture: a column of a paper, or its text."""
+LETTER = 7.0
+"""Points of the smallest letter."""
+
+FIELD = re.compile(r"\{([\w.]+)\}")
+
+
+def shown(picture: Picture, runs: Runs) -> list[tuple[Experiment, Sequence[Run]]]:
+    """Return the experiments of a picture that have runs, each with them."""
+    return [(item, runs[item.name]) for item in picture.experiments if runs.get(item.name)]
+
+
+def labels(item: Experiment, some: Sequence[Run]) -> dict[str, str]:
+    """Return axis -> label of an experiment, with what its runs have for the fields in it."""
+    spec: Any = some[0].info["spec"]
+    return {name: ONE.sub(r"1 \1", FIELD.sub(lambda found: _read(spec, found[1]), text)) for name, text in item.at.items()}
+
+
+ONE = re.compile(r"\b1 (layer|head)s\b")
+
+
+def _read(spec: Mapping[str, Any], path: str) -> str:
+    value: Any = spec
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def label(item: Experiment, some: Sequence[Run]) -> str:
+    """Return the name of an experiment in a picture: the labels of its axes, or else its variant."""
+    return ", ".join(filter(None, labels(item, some).values())) or item.variant.replace("-", " ")
+
+
+def sheet(width: float, height: float) -> Figure:
+    """Return an empty figure."""
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def empty() -> Figure:
+    """Return a picture of which nothing has run."""
+    figure = sheet(COLUMN, 1.0)
+    axes = figure.subplots()
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, "no runs", ha="center", va="center", color="0.4", transform=axes.transAxes)
+    return figure
+
+
+def percent(axes: Axes) -> None:
+    """Make the vertical axis one from 0 to 100 %, with room for marks at both ends."""
+    axes.set_ylim(-0.05, 1.05)
+    axes.set_yticks((0, 0.25, 0.5, 0.75, 1))
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+
+
+def lengths_axis(axes: Axes, tested: Sequence[int], runs: Sequence[Run]) -> None:
+    """Shade the trained lengths, and put few ticks."""
+    made = [run for run in runs if not run.constructed]
+    if made:
+        span = trained(made[0])
+        for low, high in blocks(span.lengths or range(1, span.length + 1)):
+            axes.axvspan(low - 0.4, high + 0.4, color="0.9", zorder=0, linewidth=0)
+    if len(tested) <= 6:
+        axes.set_xticks(sorted(tested))
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+
+
+def legend_height(names: Sequence[str], width: float) -> float:
+    """Return the inches that a legend of these names takes below a figure of this width."""
+    return 0.16 * -(-len(names) // _columns(names, width)) + 0.1
+
+
+def _columns(names: Sequence[str], width: float) -> int:
+    return max(1, min(len(names), int((width - 0.1) / (0.46 + 0.056 * max(map(len, names), default=1)))))
+
+
+def legend(figure: Figure, handles: Sequence[Artist], title: str = "") -> None:
+    """Put the one legend below all panels, in as many columns as fit."""
+    names = [str(handle.get_label()) for handle in handles]
+    if names:
+        figure.legend(
+            handles, names, loc="outside lower center", ncols=_columns(names, figure.get_figwidth()), frameon=False,
+            title=title or None, title_fontsize=7, columnspacing=1.2, handlelength=2.2, borderaxespad=0.2,
+        )  # fmt: skip

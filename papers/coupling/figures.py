@@ -1,0 +1,141 @@
+"""Figures that no shared drawing makes: keys of a step (Figure 7), the construction of Theorem 4.1 beside trained heads."""
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lengen import plotting
+from lengen.config.experiment import Experiment
+from lengen.config.experiment import Figure as Picture
+from lengen.plotting import Published, Row, Runs
+from lengen.records import KeyCount, Run, to_table
+from papers.coupling.overlap import HEADS, nearest, of_map, uniform
+
+
+def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
+    """Attention maps with and without scratchpad, above the keys a step needs against the number of operands."""
+    drawn = list(_recorded(picture, runs))
+    maps = []
+    for pad in (True, False):
+        found = next((one for one in drawn if bool(plotting.setting(one[1], "scratchpad")) is pad), None)
+        if found:
+            item, run = found
+            heads = plotting.structured_heads(run.attention, 3)  # type: ignore[arg-type]
+            maps.append(Row(plotting.label(item, [run]).replace(", ", ",\n"), run.attention, heads))  # type: ignore[arg-type]
+    counted = {plotting.label(item, some): some for item, some in plotting.shown(picture, runs) if any(run.key_counts for run in some)}
+    if not maps or not counted:
+        return plotting.empty()
+    figure = plotting.sheet(plotting.PAGE, 1.75 * len(maps) + 2.3)
+    above, below = figure.subfigures(2, 1, height_ratios=(1.75 * len(maps), 2.3))
+    grid = above.subplots(len(maps), 3, squeeze=False)
+    plotting.draw_rows(grid, maps, 1.35)
+    above.colorbar(plotting.attention_scale(), ax=grid, aspect=30, shrink=0.7, pad=0.01).set_label("Attention")
+    panels = below.subplots(1, 2, sharey=True)
+    handles = []
+    for axes, pad in zip(panels, (True, False), strict=True):
+        lines = {label: some for label, some in counted.items() if bool(plotting.setting(some[0], "scratchpad")) is pad}
+        names = {label: label.replace(", no scratchpad", "").replace(", scratchpad", "") for label in lines}
+        names = {label: name.removeprefix("scratchpad, ").removeprefix("no scratchpad, ") for label, name in names.items()}
+        looks = plotting.looks(names.values())
+        for label, some in lines.items():
+            handles += [(names[label], _keys(axes, some, looks[names[label]], names[label]))]
+        axes.set(title="scratchpad" if pad else "no scratchpad", xlabel="Operands", ylim=(0, None))
+    panels[0].set_ylabel("Keys holding 90 %\nof the attention")
+    plotting.legend(figure, list(dict(handles).values()))
+    return figure
+
+
+def _recorded(picture: Picture, runs: Runs) -> list[tuple[Experiment, Run]]:
+    """The first learned run of each experiment that recorded attention, and otherwise the first."""
+    found = []
+    for item, some in plotting.shown(picture, runs):
+        found += [(item, run) for run in plotting.learned(some) if run.attention is not None][:1]
+    return found
+
+
+def _keys(axes: Axes, runs: list[Run], look: plotting.Look, label: str):  # type: ignore[no-untyped-def]
+    """Mean over heads against the count, at the length with the widest span of counts; dots are seeds."""
+    rows = [(k, *row, row.keys_sum / row.steps) for k, run in enumerate(runs) for row in run.key_counts if row.steps]
+    frame = pd.DataFrame(rows, columns=["run", *KeyCount._fields, "keys"])
+    counts = frame.groupby("length")["count"]
+    frame = frame[frame["length"] == (counts.max() / counts.min()).idxmax()]
+    means = frame.groupby(["run", "count"])["keys"].mean().reset_index()
+    middle = means.groupby("count")["keys"].median()
+    lacking = not plotting.has_learned(plotting.learned(runs))
+    sns.lineplot(x=middle.index, y=middle.to_numpy(), ax=axes, color=look.colour, label=label, legend=False, ls=look.line)
+    axes.plot(means["count"], means["keys"], look.marker, color=look.colour, markerfacecolor="none" if lacking else None)
+    axes.set_xticks(sorted(means["count"].unique()))
+    return axes.lines[-2]
+
+
+def formats(picture: Picture, runs: Runs, published: Published) -> Figure:
+    """The construction in three number formats: exact match in its worst cell."""
+    least = {
+        f"{plotting.label(item, some)}: {len(cells)} cells": {"worst cell": float(cells["value"].min())}
+        for item, some in plotting.shown(picture, runs)
+        if len(cells := plotting.scores([run.grid for run in some]))
+    }
+    if not least:
+        return plotting.empty()
+    figure = plotting.sheet(plotting.COLUMN, 0.3 * len(least) + 0.7)
+    plotting.cells(figure.subplots(), pd.DataFrame(least).T, ["Exact match in the worst cell"], ())
+    return figure
+
+
+def overlap_csv(runs: Runs) -> str:
+    """Return one row per trained head and head of the construction: their overlap, with and without the start token, and
+    that of attention spread evenly over all visible keys."""
+    columns = ("overlap", "overlap_without_start", "even_overlap", "even_overlap_without_start")
+    rows = []
+    for name, run in [(name, run) for name, some in runs.items() for run in some if run.attention is not None]:
+        values = [function(run.attention, start) for function in (of_map, uniform) for start in (True, False)]
+        for layer, head, one in np.ndindex(*values[0].shape):
+            found = (values[0][layer, head, one], values[1][layer, head, one], values[2][one], values[3][one])
+            row = (name, run.profile, run.seed, layer + 1, head + 1, one + 1)
+            rows.append((*row, *(f"{value:.4f}" for value in found)))
+    return to_table(("experiment", "profile", "seed", "layer", "head", "constructed_head", *columns), rows)
+
+
+def construction(picture: Picture, runs: Runs, published: Published) -> Figure:
+    """The four heads of the construction above the trained head nearest to each, and all overlaps below."""
+    drawn = _recorded(picture, runs)
+    made = next((run for _, run in drawn if run.constructed), None)
+    trained = [(item, some) for item, some in plotting.shown(picture, runs) if not some[0].constructed]
+    other = next((one for one in drawn if not one[1].constructed and plotting.has_learned([one[1]])), None)
+    if made is None or other is None:
+        return plotting.empty()
+    places = nearest(of_map(other[1].attention, start=False))  # type: ignore[arg-type]
+    rows = [
+        Row("constructed", made.attention, [(0, k) for k in range(4)], HEADS),  # type: ignore[arg-type]
+        Row(plotting.label(other[0], [other[1]]).replace(", ", ",\n"), other[1].attention, places),  # type: ignore[arg-type]
+    ]
+    figure = plotting.sheet(plotting.PAGE, 5.6)
+    above, below = figure.subfigures(2, 1, height_ratios=(3.3, 2.3))
+    grid = above.subplots(2, 4)
+    plotting.draw_rows(grid, rows, 1.2)
+    above.colorbar(plotting.attention_scale(), ax=grid, aspect=30, shrink=0.7, pad=0.01).set_label("Attention")
+    _overlaps(figure, below.subplots(), trained)
+    return figure
+
+
+def _overlaps(figure: Figure, axes: Axes, trained: list[tuple[Experiment, list[Run]]]) -> None:  # type: ignore[type-arg]
+    """Every trained head's overlap with each head of the construction; attention spread evenly as a dash."""
+    held = {plotting.label(item, some): [run for run in some if run.attention is not None] for item, some in trained}
+    held = {label: some for label, some in held.items() if some}
+    looks = plotting.looks(held)
+    handles = []
+    for number, (label, some) in enumerate(held.items()):
+        found = np.concatenate([of_map(run.attention, start=False).reshape(-1, 4) for run in some])  # type: ignore[arg-type]
+        xs = np.tile(np.arange(4) + 0.17 * (number - (len(held) - 1) / 2), len(found))
+        lacking = not plotting.has_learned(plotting.learned(some))
+        handles += axes.plot(
+            xs, found.ravel(), looks[label].marker, ls="", color=looks[label].colour, alpha=0.75, label=label,
+            markerfacecolor="none" if lacking else None,
+        )  # fmt: skip
+    even = uniform(next(iter(held.values()))[0].attention, start=False)  # type: ignore[arg-type]
+    axes.hlines(even, np.arange(4) - 0.4, np.arange(4) + 0.4, color="0.4", linestyle="--")
+    axes.set_xticks(range(4), labels=HEADS)
+    axes.set(ylim=(-0.02, 1.02), ylabel="Overlap of attention")
+    plotting.legend(figure, handles)

@@ -1,0 +1,283 @@
+"""Figures that no shared drawing makes: certainty by place, attention by layer, parts of a scratchpad, the sweep.
+
+Arrays of a run: ``uncertainty.<length>`` (2 [end allowed, end suppressed], 3 [entropy, probability of the end, of the
+correct token], 2 [mean, deviation], places) with ``uncertainty_prompts.<length>``; per example ``hits.part.<part>.<n>``,
+``values.edits.<part>.<n>``, ``values.answer_loss.<n>``, ``values.loss.<task>.<n>``, ``hits.subtask.<task>.<n>``.
+"""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from lengen import plotting
+from lengen.config.experiment import Figure as Picture
+from lengen.plotting import COLOURS, MARKERS, Published, Row, Runs
+from lengen.records import AttentionMap, Run
+from lengen.vocab import PRINTABLE
+from papers.random_spaces import lengths
+from papers.random_spaces import sweep as swept
+
+# ------------------------------------------------------------------ Figure 4.3: certainty of the next token
+
+QUANTITIES = (("entropy", COLOURS[0]), ("probability of the end", COLOURS[3]), ("of the correct token", COLOURS[2]))
+
+
+def certainty(picture: Picture, runs: Runs, published: Published) -> Figure:
+    """Entropy above, probabilities below; the longest trained length, then the longest tested one as the model ends its
+    answer, and as it may not end it."""
+    some = next((some for some in runs.values() if some), [])
+    measured = [length for length in lengths.tested(some[0]) if f"uncertainty.{length}" in some[0].arrays] if some else []
+    if not measured:
+        return plotting.empty()
+    known = [length for length in measured if lengths.role(some[0], length) == "trained"]
+    places = [(length, 0, "trained") for length in known[-1:]]
+    if measured[-1] not in known:
+        places += [(measured[-1], 0, "longer"), (measured[-1], 1, "longer, end suppressed")]
+    figure = plotting.sheet(plotting.PAGE, 3.7)
+    grid = figure.subplots(2, len(places), squeeze=False, sharex=True, sharey="row")
+    for column, (length, kind, role) in zip(grid.T, places, strict=True):
+        values = certainties(some, length, kind)
+        xs = np.arange(1, values.shape[1] + 1)
+        for k, (label, colour) in enumerate(QUANTITIES):
+            column[int(k > 0)].plot(xs, values[k], color=colour, marker=MARKERS[k], label=label)
+        for axes in column:
+            axes.axvspan(0.5, lengths.trained(some[0])[-1] + 2.5, color="0.9", zorder=0, linewidth=0)
+        column[0].set_title(f"{length} digits ({role})")
+        column[1].set_xlabel("Place in the answer")
+    grid[0, 0].set(ylabel="Entropy (nats)", ylim=(0, None))
+    grid[1, 0].set_ylabel("Probability")
+    plotting.percent(grid[1, 0])
+    grid[0, 0].xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    plotting.legend(figure, [line for axes in grid[:, 0] for line in axes.lines])
+    return figure
+
+
+def certainties(runs: Sequence[Run], length: int, kind: int) -> np.ndarray:
+    """Return means over prompts (quantities, places), medians over seeds; nan for places at which none wrote."""
+    every = []
+    for run in runs:
+        if f"uncertainty.{length}" in run.arrays:
+            wrote = run.arrays[f"uncertainty_prompts.{length}"][kind] > 0
+            every.append(np.where(wrote, run.arrays[f"uncertainty.{length}"][kind][:, 0].astype(np.float64), np.nan))
+    most = max(one.shape[1] for one in every)
+    padded = np.stack([np.pad(one, ((0, 0), (0, most - one.shape[1])), constant_values=np.nan) for one in every])
+    return np.asarray(pd.DataFrame(padded.reshape(len(every), -1)).median().to_numpy().reshape(padded.shape[1:]))
+
+
+# ------------------------------------------------------------------ Figure 4.4: attention by layer
+
+
+def attention(picture: Picture, runs: Runs, published: Published) -> Figure:
+    """A row a setting and length, a column a layer: the maximum over its heads."""
+    rows = []
+    for item, some in plotting.shown(picture, runs):
+        run = next((run for run in plotting.learned(some) if run.attention is not None), None)
+        if run is None:
+            continue
+        longest = max(lengths.tested(run))
+        found = [(lengths.trained(run)[-1], largest(run.attention))]  # type: ignore[arg-type]
+        found += [(longest, longer(run, longest))] if f"attention.{longest}" in run.arrays else []
+        for length, record in found:
+            heads = [(layer, 0) for layer in range(len(record.weights))]
+            name = plotting.label(item, some).replace(" ", "\n", 1)
+            rows.append(Row(f"{name}\n{length} digits", record, heads, [f"layer {layer + 1}" for layer, _ in heads]))
+    return plotting.maps(rows, height=1.5)
+
+
+def longer(run: Run, length: int) -> AttentionMap:
+    """Return the stored map of one problem of another length, (layers, 1, queries, keys)."""
+    tokens = run.arrays[f"attention_tokens.{length}"]
+    texts = tuple(PRINTABLE.decode([int(token)]) for token in tokens[:-1])
+    return AttentionMap(texts, run.arrays[f"attention.{length}"][:, None].astype(np.float32), 1)
+
+
+def largest(record: AttentionMap) -> AttentionMap:
+    """Return the same map with one head a layer: the largest weight of any head, (layers, 1, queries, keys)."""
+    return dataclasses.replace(record, weights=record.weights.max(axis=1, keepdims=True))
+
+
+# ------------------------------------------------------------------ Figure 4.6: a scratchpad in parts
+
+PARTS = {
+    "reversed": "reversed operands",
+    "partials": "partial sums",
+    "answer": "final answer",
+    "answer_of_partials": "answer against own partial sums",
+    "partials_imply_answer": "what the partial sums imply",
+}
+"""Parts of the scratchpad, then the two halves of what the thesis reads as one."""
+
+
+def parts(picture: Picture, runs: Runs, published: Published) -> Figure:
+    """Edit distance and exact match of every part by length, a line a part."""
+    some = next((some for some in runs.values() if some), [])
+    found = [(part, length) for part in PARTS for length in (lengths.tested(some[0]) if some else ())
+             if f"hits.part.{part}.{length}" in some[0].arrays]  # fmt: skip
+    if not found:
+        return plotting.empty()
+    figure = plotting.sheet(plotting.PAGE, 2.8)
+    handles: list[Artist] = []
+    for axes, family, label in zip(
+        figure.subplots(1, 2), ("values.edits", "hits.part"), ("Mean edit distance\n(characters)", "Exact match"), strict=True
+    ):
+        for k, (part, name) in enumerate(PARTS.items()):
+            rows = [(length, k, value) for one, length in found if one == part
+                    for value in plotting.arrays(some, f"{family}.{part}", [length])]  # fmt: skip
+            frame = pd.DataFrame(rows, columns=["length", "part", "value"]).dropna()
+            middle = frame.groupby("length")["value"].median()
+            look = {"color": COLOURS[k], "marker": MARKERS[k]}
+            line = axes.plot(middle.index, middle.to_numpy(), **look, label=name)  # type: ignore[arg-type]
+            axes.plot(frame["length"], frame["value"], ls="", markersize=2, alpha=0.5, **look)  # type: ignore[arg-type]
+            handles += line if family == "hits.part" else []
+        plotting.lengths_axis(axes, lengths.tested(some[0]), some)
+        axes.set(xlabel="Digits", ylabel=label)
+        if family == "hits.part":
+            plotting.percent(axes)
+        else:
+            axes.set_ylim(bottom=0)
+    plotting.legend(figure, handles)
+    return figure
+
+
+# ------------------------------------------------------------------ Table 4.3, Figures 4.7 and 4.8: the sweep
+
+NAMES = {"add": "additions only", "mix": "with sub-tasks"}
+
+
+def table4_3_csv(runs: Runs) -> str:
+    """Return means and deviations of the cells of Table 4.3 as CSV text (`sweep.HEADER`)."""
+    return swept.to_csv(swept.rows(runs))
+
+
+def sweep(picture: Picture, runs: Runs, published: Published) -> Figure:
+    """Exact match by width and mixture, a column a length: greedy above, sampled below."""
+    kinds = {"greedy": "teacher_forced", "sampled": "sampled"}
+    measures = {
+        f"Exact match,\n{name}": lambda run, group, mode=mode: plotting.total_rate(run.grid, group, mode)
+        for name, mode in kinds.items()
+    }
+    return _swept(runs, measures, share=True)
+
+
+def losses(picture: Picture, runs: Runs, published: Published) -> Figure:
+    """Answer loss by width and mixture, a column a length."""
+    return _swept(runs, {"Answer loss\n(nats per token)": _loss}, share=False)
+
+
+def _loss(run: Run, group: Sequence[int]) -> float:
+    return plotting.arrays([run], "values.answer_loss", group)[0]
+
+
+def _swept(runs: Runs, measures: dict[str, Callable[[Run, Sequence[int]], float]], share: bool) -> Figure:
+    every = swept.distinct(runs)
+    if not every:
+        return plotting.empty()
+    groups = lengths.groups(every[0])
+    rows = [
+        (label, group, f"{swept.width(run)}", NAMES[swept.kind(run)], value)
+        for run in every for group in groups for label, measure in measures.items()
+        if (value := measure(run, group)) == value
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["measure", "group", "width", "training", "value"])
+    figure = plotting.sheet(plotting.PAGE, 1.75 * len(measures) + 0.75)
+    grid = figure.subplots(len(measures), len(groups), squeeze=False, sharey="row")
+    colours = {name: plotting.looks([name])[name].colour for name in NAMES.values()}
+    for place, (line, label) in enumerate(zip(grid, measures, strict=True)):
+        for axes, group in zip(line, groups, strict=True):
+            some = frame[(frame["measure"] == label) & (frame["group"] == group)]
+            _dots(axes, some, "width", "training", list(NAMES.values()), colours)
+            axes.set(title=_role(every[0], group) if place == 0 else "", xlabel="Width" if place == len(grid) - 1 else "", ylabel="")
+        line[0].set_ylabel(label)
+        if share:
+            plotting.percent(line[0])
+        else:
+            line[0].set_ylim(bottom=0)
+    plotting.legend(figure, [Line2D([], [], marker="o", ls="", color=colours[name], label=name) for name in NAMES.values()])
+    return figure
+
+
+def _role(run: Run, group: Sequence[int]) -> str:
+    return f"{plotting.spans(group)} digits\n({lengths.ROLES[lengths.role(run, group[0])]})"
+
+
+def _dots(axes: Axes, frame: pd.DataFrame, x: str, hue: str, order: Sequence[str], colours: object) -> None:
+    """Every run as a dot, side by side by ``hue``, with a bar at the median."""
+    options = {"data": frame, "x": x, "y": "value", "hue": hue, "hue_order": order, "palette": colours, "ax": axes}
+    sns.stripplot(**options, dodge=True, jitter=False, size=3, alpha=0.6, legend=False)  # type: ignore[arg-type]
+    sns.pointplot(
+        **options, estimator="median", errorbar=None, dodge=0.4, linestyle="none", marker="_", markersize=9,  # type: ignore[arg-type]
+        legend=False,
+    )  # fmt: skip
+
+
+def fig4_8(picture: Picture, runs: Runs, published: Published) -> Figure:
+    """Loss beyond the trained range against loss inside it, a panel a length, a point a run."""
+    every = [run for run in swept.distinct(runs) if any(name.startswith("values.answer_loss.") for name in run.arrays)]
+    if not every:
+        return plotting.empty()
+    inside, *outside = lengths.groups(every[0])
+    rows = [
+        (group, NAMES[swept.kind(run)], _loss(run, inside), _loss(run, group)) for run in every for group in outside
+    ]
+    frame = pd.DataFrame(rows, columns=["group", "training", "inside", "outside"])
+    figure = plotting.sheet(plotting.PAGE, 2.7)
+    looks = plotting.looks(NAMES.values())
+    for axes, group in zip(figure.subplots(1, len(outside), squeeze=False)[0], outside, strict=True):
+        for name, look in looks.items():
+            some = frame[(frame["group"] == group) & (frame["training"] == name)]
+            axes.plot(some["inside"], some["outside"], look.marker, ls="", color=look.colour, label=name)
+        axes.set(title=_role(every[0], group), xlabel="Loss inside (nats)", ylim=(0, None), xlim=(0, None))
+    figure.axes[0].set_ylabel("Loss beyond (nats)")
+    plotting.legend(figure, list(figure.axes[0].lines))
+    return figure
+
+
+# ------------------------------------------------------------------ Figure 4.9: sub-tasks by themselves
+
+TASKS = {"add": "addition", "rev": "reversing", "ali": "alignment", "mad": "modular\naddition", "car": "carry\ndetection"}
+"""Sub-tasks in their published order."""
+
+
+def fig4_9(picture: Picture, runs: Runs, published: Published) -> Figure:
+    """Loss (above) and exact match (below) of every sub-task, inside the trained lengths and at every other one."""
+    every = [run for run in swept.distinct(runs) if swept.kind(run) == "mix"]
+    groups = lengths.groups(every[0]) if every else []
+    rows = [
+        (family, TASKS[task], _role(every[0], group).replace("\n", " "), value)
+        for family in ("values.loss", "hits.subtask") for task in TASKS for group in groups
+        for value in plotting.arrays(every, f"{family}.{task}", group) if value == value
+    ]  # fmt: skip
+    if not rows:
+        return plotting.empty()
+    frame = pd.DataFrame(rows, columns=["family", "task", "lengths", "value"])
+    order = list(dict.fromkeys(frame["lengths"]))
+    colours = dict(zip(order, sns.color_palette("viridis", len(order)), strict=True))
+    figure = plotting.sheet(plotting.PAGE, 4.2)
+    for axes, (family, label) in zip(
+        figure.subplots(2, 1, sharex=True),
+        (("values.loss", "Answer loss\n(nats per token)"), ("hits.subtask", "Exact match")), strict=True,
+    ):  # fmt: skip
+        some = frame[frame["family"] == family]
+        sns.barplot(
+            data=some, x="task", y="value", hue="lengths", hue_order=order, palette=colours, estimator="median",
+            errorbar=None, ax=axes, legend=False,
+        )  # fmt: skip
+        sns.stripplot(
+            data=some, x="task", y="value", hue="lengths", hue_order=order, palette=["0.2"] * len(order), dodge=True,
+            jitter=False, size=2, ax=axes, legend=False,
+        )  # fmt: skip
+        axes.set(xlabel="", ylabel=label)
+        if family == "hits.subtask":
+            axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    plotting.legend(
+        figure, [Line2D([], [], marker="s", ls="", color=colour, label=name) for name, colour in colours.items()]
+    )
+    return figure
