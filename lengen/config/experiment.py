@@ -1,4 +1,4 @@
-"""An experiment: one published setting with its claim, its place and its sizes; and the figures that draw them; no torch.
+"""Experiments, each a published setting with its claim, place and sizes, and the figures that draw them; no torch.
 
 Papers list their experiments as plain data (`papers/<paper>/experiments.py`). The program reads the list to show, plan,
 run, draw and compare; nothing here knows how a run is made.
@@ -50,7 +50,7 @@ class Experiment:
     ours: str = ""
     """Why this suite has it, if the paper has no such experiment; no published claim may rest on it."""
     shown: tuple[str, ...] = ()
-    """Overrides under which ``encode`` and ``solve`` write a problem: the part of a shared run that this one is about."""
+    """Overrides under which ``encode`` and ``solve`` write a problem: its part of a shared run."""
     at: Mapping[str, str] = field(default_factory=dict)
     """Name of an axis of its figure -> label of its value there, in which ``{model.width}`` is a field of the run's
     specification, because smaller profiles have other sizes; empty for an experiment by itself."""
@@ -82,10 +82,7 @@ class Experiment:
         return self.name.split("/")[2]
 
 
-
-def constructed(
-    name: str, claim: str, place: str, smoke: Spec, cpu: Spec, paper: Spec, label: str = ""
-) -> Experiment:
+def constructed(name: str, claim: str, place: str, smoke: Spec, cpu: Spec, paper: Spec, label: str = "") -> Experiment:
     """Return an experiment without training: seeds make no difference, and a night needs no more of it than minutes."""
     specs = {"smoke": smoke, "cpu": cpu, "night": cpu, "paper": paper}
     at = {"weights": label} if label else {}
@@ -102,13 +99,13 @@ class Figure:
     """At most eight words."""
     experiments: tuple[Experiment, ...] = ()
     """What it draws, in drawing order."""
-    how: str
-    """``module:function``: called with this figure, its runs, the published values and the ``options``."""
+    how: str | Callable[..., Any]
+    """A function, or ``module:function``: called with this figure, its runs, published values and the ``options``."""
     options: Mapping[str, Any] = field(default_factory=dict)
     caption: str = ""
     """What is drawn, in a sentence or two, for the page and the alternative text; numbers of runs are added."""
-    csv: str = ""
-    """``module:function``: of the runs, what is drawn as CSV text, for a file beside the picture."""
+    csv: str | Callable[[Runs], str] = ""
+    """A function, or ``module:function``: of the runs, what is drawn as CSV text, for a file beside the picture."""
     probes: bool = False
     """It draws the projections of one problem, so ``probe`` can draw it for any other."""
 
@@ -120,11 +117,14 @@ class Figure:
     @property
     def table(self) -> Callable[[Runs], str] | None:
         """The function of ``csv``."""
-        return pkgutil.resolve_name(self.csv) if self.csv else None
+        if isinstance(self.csv, str):
+            return pkgutil.resolve_name(self.csv) if self.csv else None
+        return self.csv
 
     def draw(self, runs: Runs, published: Mapping[str, Sequence[Any]] | None = None) -> Any:
         """Return the matplotlib Figure; imports what draws it."""
-        return pkgutil.resolve_name(self.how)(self, runs, published or {}, **self.options)
+        function = pkgutil.resolve_name(self.how) if isinstance(self.how, str) else self.how
+        return function(self, runs, published or {}, **self.options)
 
 
 GRID, CURVES, TABLE, TRAINING, ATTENTION = (
@@ -134,7 +134,7 @@ GRID, CURVES, TABLE, TRAINING, ATTENTION = (
 
 
 def figure_of(
-    name: str, title: str, how: str, *groups: Sequence[Experiment], caption: str = "", csv: str = "",
+    name: str, title: str, how: str | Callable[..., Any], *groups: Sequence[Experiment], caption: str = "", csv: str = "",
     probes: bool = False, **options: Any,
 ) -> Figure:  # fmt: skip
     """Return the figure that draws these groups of experiments, in their order."""

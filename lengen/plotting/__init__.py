@@ -12,7 +12,16 @@ Four drawings follow from the axes of a table of experiments, one from what is r
 
 from lengen.config.experiment import Runs
 from lengen.measures import LEARNED
-from lengen.plotting.attention import Row, attention, attention_map, attention_scale, draw_rows, maps, structured_heads, token_map
+from lengen.plotting.attention import (
+    Row,
+    attention,
+    attention_map,
+    attention_scale,
+    draw_rows,
+    maps,
+    structured_heads,
+    token_map,
+)
 from lengen.plotting.caption import caption
 from lengen.plotting.curves import curves, training
 from lengen.plotting.frames import arrays, hits, metrics, rate, scores, total_rate
@@ -23,7 +32,19 @@ from lengen.plotting.measured import MEASURES, medians, values
 from lengen.plotting.methods import LOOKS, Look, looks, position_scheme
 from lengen.plotting.published import NONE, Published, Value, at_same_lengths
 from lengen.plotting.settings import SETTINGS, setting
-from lengen.plotting.sheet import COLUMN, LETTER, PAGE, empty, label, labels, legend, lengths_axis, percent, sheet, shown
+from lengen.plotting.sheet import (
+    COLUMN,
+    LETTER,
+    PAGE,
+    empty,
+    label,
+    labels,
+    legend,
+    lengths_axis,
+    percent,
+    sheet,
+    shown,
+)
 from lengen.plotting.style import BLACK, COLOURS, DPI, MARKERS, RED, compact, numbered, pictures, said, style
 from lengen.plotting.tables import cells, table
 
@@ -31,8 +52,9 @@ __all__ = [
     "BLACK", "COLOURS", "COLUMN", "DPI", "GREY", "HEAT", "LEARNED", "LETTER", "LOOKS", "MARKERS", "MEASURES", "NONE",
     "PAGE", "RED", "RULE", "SETTINGS", "Look", "Published", "Row", "Runs", "Value", "arrays", "at_same_lengths",
     "attention", "attention_map", "attention_scale", "blocks", "caption", "cells", "compact", "curves", "draw_rows",
-    "edge", "empty", "grid", "has_learned", "heat_map", "hits", "label", "labels", "learned", "legend", "length_axis", "lengths_axis",
-    "looks", "maps", "medians", "metrics", "numbered", "outline", "percent", "pictures", "position_scheme", "rate",
+    "edge", "empty", "grid", "has_learned", "heat_map", "hits", "label", "labels", "learned", "legend",
+    "legend_height", "length_axis", "lengths_axis", "looks", "maps", "medians", "metrics", "numbered", "outline",
+    "percent", "pictures", "position_scheme", "rate",
     "said", "scale", "scores", "setting", "sheet", "shown", "spans", "structured_heads", "style", "table", "token_map",
     "total_rate", "training", "unlearned", "values",
 ]  # fmt: skip

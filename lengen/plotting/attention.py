@@ -10,8 +10,8 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
-from lengen.config.experiment import Runs
 from lengen.config.experiment import Figure as Picture
+from lengen.config.experiment import Runs
 from lengen.plotting.learned import has_learned, learned
 from lengen.plotting.published import Published
 from lengen.plotting.sheet import LETTER, PAGE, empty, label, sheet, shown
@@ -84,9 +84,7 @@ def structured_heads(record: AttentionMap, most: int) -> list[tuple[int, int]]:
     return sorted((int(layer), int(head)) for layer, head in order[:most])
 
 
-def attention_map(
-    axes: Axes, record: AttentionMap, layer: int, head: int, *, title: str, inches: float = 1.5
-) -> None:
+def attention_map(axes: Axes, record: AttentionMap, layer: int, head: int, *, title: str, inches: float = 1.5) -> None:
     """Draw averaged attention of one head: queries downwards, keys to the right, tokens on both axes.
 
     Values below `CLIP` are black. Rows below the horizontal line predict the response; keys to the left of the

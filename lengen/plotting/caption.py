@@ -1,10 +1,10 @@
-"""The caption of a picture: what is drawn, how far each variant gets, and how many seeds and problems stand behind it."""
+"""The caption of a picture: what is drawn, how far each variant gets, and the seeds behind it."""
 
 from collections.abc import Sequence
 from statistics import median
 
-from lengen.config.experiment import Runs
 from lengen.config.experiment import Figure as Picture
+from lengen.config.experiment import Runs
 from lengen.measures import trained
 from lengen.plotting.learned import RULE, has_learned, learned
 from lengen.plotting.published import Published, at_same_lengths
@@ -33,7 +33,9 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
         seeds = sorted({len(some) for _, some in held})
         profile = next(run.profile for run in every)
         many = f"{seeds[0]} seed{'s' * (seeds[0] > 1)}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]} seeds"
-        said.append(f"Median of {many}, {profile} profile." if seeds[-1] > 1 else f"{many.capitalize()}, {profile} profile.")
+        said.append(
+            f"Median of {many}, {profile} profile." if seeds[-1] > 1 else f"{many.capitalize()}, {profile} profile."
+        )
         if drawn in ("grid", "table"):
             said.append("Red: trained." + " Cells without a number: 0 or 100 %." * (drawn == "grid"))
         if drawn == "curves":
@@ -42,7 +44,7 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
             how = "Hollow dots" if drawn == "curves" else "Grey maps" if drawn == "grid" else "Grey rows"
             said.append(f"{how}: not learned. {RULE}" if drawn in ("curves", "grid", "table") else RULE)
     values = [value for item, some in held for value in at_same_lengths(published.get(item.name, ()), some[0])]
-    if drawn == "grid":
+    if values and drawn == "grid":
         said += [
             f"Dashed: published, {value.relation} {100 * value.value:.0f} %.".replace("= =", "=") for value in values
         ]

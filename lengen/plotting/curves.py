@@ -25,7 +25,19 @@ from lengen.plotting.labels import length_axis
 from lengen.plotting.measured import MEASURES, medians, values
 from lengen.plotting.methods import Look, looks
 from lengen.plotting.published import Published, Value, at_same_lengths, key, mark
-from lengen.plotting.sheet import COLUMN, PAGE, empty, label, labels, legend, legend_height, lengths_axis, percent, sheet, shown
+from lengen.plotting.sheet import (
+    COLUMN,
+    PAGE,
+    empty,
+    label,
+    labels,
+    legend,
+    legend_height,
+    lengths_axis,
+    percent,
+    sheet,
+    shown,
+)
 from lengen.plotting.style import MARKERS
 from lengen.records import Run
 
@@ -169,8 +181,9 @@ def _line(axes: Axes, frame: pd.DataFrame, look: Look) -> None:
     """The median as a line, every seed as a dot."""
     middle = medians(frame)
     sns.lineplot(
-        x=middle.index, y=middle.to_numpy(), ax=axes, color=look.colour, marker=look.marker, errorbar=None, legend=False,
-        linestyle=look.line, markersize=3.5, markeredgewidth=0, markevery=max(1, len(middle) // 10), zorder=3,
+        x=middle.index, y=middle.to_numpy(), ax=axes, color=look.colour, marker=look.marker, errorbar=None,
+        legend=False, linestyle=look.line, markersize=3.5, markeredgewidth=0, zorder=3,
+        markevery=max(1, len(middle) // 10),
     )  # fmt: skip
     if frame["run"].nunique() > 1 or not frame["learned"].all():
         for learned, some in frame.groupby("learned"):
@@ -267,12 +280,16 @@ def training(
             axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         row[0].set_ylabel(what)
         if name not in shares:
-            _logarithmic(row[0], [value for _, some in drawn for run in some for _, one, value in run.metrics if one.startswith(name)])
+            _logarithmic(
+                row[0],
+                [value for _, some in drawn for run in some for _, one, value in run.metrics if one.startswith(name)],
+            )
     for axes in grid[-1]:
         axes.set_xlabel("Steps")
     entries = {line: told[line if lines else (names or {}).get(line, line)] for line in every if line or not lines}
     handles: list[Artist] = [
-        Line2D([], [], color=look.colour, ls=look.line, label=(names or {}).get(line, line)) for line, look in entries.items()
+        Line2D([], [], color=look.colour, ls=look.line, label=(names or {}).get(line, line))
+        for line, look in entries.items()
     ]
     if len(handles) > 1:
         legend(figure, handles, lines)
@@ -294,7 +311,9 @@ def _at_end(axes: Axes, theirs: Sequence[Value], told: Mapping[str, Look]) -> No
 
 def _lines_of(runs: Sequence[Run], family: str) -> list[str]:
     names = dict.fromkeys(name for run in runs for _, name, _ in run.metrics)
-    return [name.removeprefix(family).removeprefix(".") for name in names if name == family or name.startswith(f"{family}.")]
+    return [
+        name.removeprefix(family).removeprefix(".") for name in names if name == family or name.startswith(f"{family}.")
+    ]
 
 
 def _logarithmic(axes: Axes, found: Sequence[float]) -> None:

@@ -81,7 +81,9 @@ def _layout(picture: Picture, runs: Runs, modes: Sequence[str]) -> tuple[list[st
         firsts, seconds = (list(dict.fromkeys(key[k] for key in keys)) for k in (0, 1))
         if len(keys) == len(firsts) * len(seconds) and 1 < len(seconds) <= 3:
             order = {key: cell for key, cell in zip(keys, cells, strict=True)}
-            maps = [(second if first == firsts[0] else "", *order[first, second]) for first in firsts for second in seconds]
+            maps = [
+                (second if first == firsts[0] else "", *order[first, second]) for first in firsts for second in seconds
+            ]
             return firsts, len(seconds), [(title, *rest) for title, *rest in maps]  # type: ignore[misc]
     columns = 2 if len(cells) in (2, 4) else min(3, max(len(cells), 2))
     titles = [_title(key or (label(*cell[:2]),)) for key, cell in zip(keys, cells, strict=True)]
@@ -152,8 +154,7 @@ def outline(axes: Axes, left: float, top: float, width: float, height: float) ->
 def scale(figure: Figure, panels: np.ndarray, label: str) -> None:
     """Put the one colour bar at the right."""
     bar = figure.colorbar(
-        ScalarMappable(Normalize(0, 1), HEAT), ax=panels, aspect=30, shrink=min(1.0, 2.6 / figure.get_figheight() + 0.3),
-        format="{x:.0%}", pad=0.01,
+        ScalarMappable(Normalize(0, 1), HEAT), ax=panels, aspect=30, format="{x:.0%}", pad=0.01,
+        shrink=min(1.0, 2.6 / figure.get_figheight() + 0.3),
     )  # fmt: skip
     bar.set_label(label)
-    bar.outline.set_visible(False)  # type: ignore[operator]

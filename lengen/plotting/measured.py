@@ -1,6 +1,6 @@
 """What curves draw, by name: label of the axis, values of every run, and the published measure beside them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -44,10 +44,8 @@ def values(runs: Sequence[Run], name: str, count: int | None = None) -> pd.DataF
     Args:
         count: of the second axis of a grid; by default all trained ones together.
     """
-    if name.startswith("hits."):
-        found = hits(runs, name.removeprefix("hits."))
-    else:
-        found = _scored(runs, MEASURES[name], count)
+    array = name.removeprefix("hits.")
+    found = hits(runs, array) if array != name else _scored(runs, MEASURES[name], count)
     learned = [has_learned([run]) for run in runs]
     return found.assign(learned=[learned[run] for run in found["run"]])
 

@@ -1,7 +1,7 @@
 """Looks of lines: a method has the same colour and marker in every figure of every paper."""
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lengen.plotting.settings import setting
 from lengen.plotting.style import BLACK, COLOURS, MARKERS
@@ -11,7 +11,7 @@ from lengen.records import Run
 class Look(NamedTuple):
     """How a line is told from the others, in colour and in print."""
 
-    colour: object
+    colour: Any
     marker: str = "o"
     line: str = "-"
 

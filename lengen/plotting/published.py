@@ -1,7 +1,7 @@
 """Published values beside ours: numbers with their place go in, hollow marks on the same axes leave.
 
-A value is drawn only beside models that were trained on the published range, at its own lengths. Beside shorter problems
-none is drawn.
+A value is drawn only beside models that were trained on the published range, at its own lengths. Beside shorter
+problems none is drawn.
 """
 
 from collections.abc import Mapping, Sequence

@@ -31,7 +31,9 @@ def shown(picture: Picture, runs: Runs) -> list[tuple[Experiment, Sequence[Run]]
 def labels(item: Experiment, some: Sequence[Run]) -> dict[str, str]:
     """Return axis -> label of an experiment, with what its runs have for the fields in it."""
     spec: Any = some[0].info["spec"]
-    return {name: ONE.sub(r"1 \1", FIELD.sub(lambda found: _read(spec, found[1]), text)) for name, text in item.at.items()}
+    return {
+        name: ONE.sub(r"1 \1", FIELD.sub(lambda found: _read(spec, found[1]), text)) for name, text in item.at.items()
+    }
 
 
 ONE = re.compile(r"\b1 (layer|head)s\b")

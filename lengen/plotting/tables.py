@@ -8,8 +8,8 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lengen.config.experiment import Runs
 from lengen.config.experiment import Figure as Picture
+from lengen.config.experiment import Runs
 from lengen.measures import trained
 from lengen.plotting.grid import GREY, HEAT, outline
 from lengen.plotting.labels import length_axis, spans
@@ -46,12 +46,12 @@ def table(picture: Picture, runs: Runs, published: Published, *, measure: str = 
     figure = sheet(PAGE, (0.24 if len(rows) < 12 else 0.18) * len(rows) + 1.05)
     panels = figure.subplots(1, 1 + beside, squeeze=False, sharey=True)[0]
     grey = [k for k, (_, _, some, _) in enumerate(rows) if not has_learned(learned(some))]
-    named = [_named(column, [some[0] for *_, some, _ in rows]) for column in columns]
+    heads = [_named(column, [some[0] for *_, some, _ in rows]) for column in columns]
     across = length_axis(rows[0][2][0])
-    cells(panels[0], ours, named, grey)
+    cells(panels[0], ours, heads, grey)
     panels[0].set(title="ours" if beside else "", xlabel=across)
     if beside:
-        cells(panels[1], theirs.reindex(columns=columns), named, ())
+        cells(panels[1], theirs.reindex(columns=columns), heads, ())
         panels[1].set(title="published", xlabel=across)
     for axes in panels:
         outline(axes, 0, 0, 1, len(rows))
@@ -76,7 +76,7 @@ def _row(some: Sequence[Run], name: str) -> pd.Series:
 def _theirs(run: Run, found: Sequence[Value]) -> pd.Series:
     """The same of published values; the longest trained length stands for the trained ones."""
     span = trained(run)
-    cells = {}
+    cells: dict[int, float] = {}
     for value in found:
         inside = value.region == "in_range" or value.lengths == (span.length, span.length)
         if inside or value.lengths[0] == value.lengths[1]:

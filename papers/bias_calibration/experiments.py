@@ -241,8 +241,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 ABC = tuple(item for item in TABLE1 if item.variant in ("successor-abc", "addition-abc"))
 OWN = "papers.bias_calibration.figures"
 LOOK = (
-    "Of all heads of the last decoder layer those with the sharpest line within the trained length. Red: trained. A row "
-    "reads the token at its left and predicts the next one, least significant digit first."
+    "Of all heads of the last decoder layer those with the sharpest line within the trained length. Red: trained. A "
+    "row reads the token at its left and predicts the next one, least significant digit first."
 )
 BIAS = "Every head from its least to its greatest open value; light grey is closed; black: no bias."
 FIGURES: tuple[Figure, ...] = (

@@ -1,7 +1,7 @@
 """Figures that no shared drawing makes: attention of single heads, biases, windows; runs go in, a Figure leaves.
 
-A run brings ``probe0.cross`` (heads, target, source) and ``probe0.self`` (heads, target, target), the softmax weights of
-its last decoder layer, with their tokens; a run of ABC ``bias.cross`` (heads, M, N), -inf for closed, and
+A run brings ``probe0.cross`` (heads, target, source) and ``probe0.self`` (heads, target, target), the softmax weights
+of its last decoder layer, with their tokens; a run of ABC ``bias.cross`` (heads, M, N), -inf for closed, and
 ``attention.self``; a run of RPE ``relative.score`` (heads, distances) by ``relative.distance``.
 """
 
@@ -128,7 +128,9 @@ def _maps(layout: Sequence[Sequence[tuple[Run, str, int]]]) -> Figure:
         columns = source if kind == "cross" else target
         inches = cell * max(len(columns), len(target))
         weights = run.arrays[f"probe0.{kind}"][head]
-        plotting.token_map(axes, weights, target, columns, title=f"{setting(run, 'task')}: {kind}, head {head + 1}", inches=inches)
+        plotting.token_map(
+            axes, weights, target, columns, title=f"{setting(run, 'task')}: {kind}, head {head + 1}", inches=inches
+        )
         axes.set(xlabel={"cross": "Input", "self": "Output so far"}[kind])
         height = min(trained(run), len(target))
         for start, stop in operands(source) if kind == "cross" else [(0, height)]:
@@ -171,7 +173,9 @@ def biases(picture: Picture, runs: Runs, published: Published) -> Figure:
         _bias(axes, np.where(np.tri(size, dtype=bool), own[head], -np.inf), f"self, head {head + 1}")
         axes.set_ylabel("Output digit" if head == 0 else "")
         axes.set_xlabel("Output digit")
-    scale = figure.colorbar(ScalarMappable(Normalize(0, 1), BIAS), ax=grid, aspect=30, shrink=0.6, ticks=[0, 1], pad=0.01)
+    scale = figure.colorbar(
+        ScalarMappable(Normalize(0, 1), BIAS), ax=grid, aspect=30, shrink=0.6, ticks=[0, 1], pad=0.01
+    )
     scale.ax.set_yticklabels(["least", "greatest"], rotation=90, va="center")
     scale.set_label("Bias")
     return figure

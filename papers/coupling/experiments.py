@@ -182,7 +182,8 @@ def _fig9(pad: str, name: str) -> dict[str, Spec]:
 
 FIG9 = row(
     "fig9", "Figure 9, Section 5.3", axes=(PADS, COMPARED), named="{1}-{0}", make=_fig9, seeds=4, night=night,
-    says=lambda pad, name: f"{name}: {'generalises' if (pad, name) == ('scratchpad', 'coupling') else 'does not generalise'} in both operands",
+    says=lambda pad, name: f"{name}: generalises in both operands" if (pad, name) == ("scratchpad", "coupling")
+    else f"{name}: does not generalise in both operands",
     skip={"cpu": {"minutes": "*"}, "night": {"hours": "*-plain"}},
 )  # fmt: skip
 
@@ -210,10 +211,12 @@ FIG11 = row(
     ),
     seeds=8, skip={"cpu": {"minutes": "*"}},
 )  # fmt: skip
+WIDTHS = {"64": (64, 64), "128": (128, 96), "256": (256, 128), "512": (512, 192)}
+"""Width at the paper profile, and below it."""
 FIG12 = row(
     "fig12", "Figure 12, Appendix C", says="narrow models are worse", base=SMALL, named="d{}",
     layers=(ByProfile(paper={"model": {"layers": 1, "heads": 4}}),),
-    axes=(axis("width", {"64": (64, 64), "128": (128, 96), "256": (256, 128), "512": (512, 192)}, "model.width", "wide"),),
+    axes=(axis("width", WIDTHS, "model.width", "wide"),),
     derived=(shared_width, lambda spec: {"model.ff_width": 4 * spec.model.width}),  # D18
     seeds=8, skip={"cpu": {"minutes": "*"}, "night": {"hours": "d512"}},
 )  # fmt: skip
@@ -309,8 +312,9 @@ ZEROS = "Of factors of one digit every tenth is zero: 10 % in the first row and 
 FIGURES: tuple[Figure, ...] = (
     figure_of("fig1", "Sums of many numbers, by method", GRID, FIG1),
     figure_of(
-        "fig3", "Parity by length", CURVES, FIG3, panels="scratchpad", measures=("answer_token", "answer_correct", "edit"),
-        chance=0.5, caption="Rows: the answer token in its place, with the true scratchpad in the context; the answer "
+        "fig3", "Parity by length", CURVES, FIG3, panels="scratchpad", chance=0.5,
+        measures=("answer_token", "answer_correct", "edit"),
+        caption="Rows: the answer token in its place, with the true scratchpad in the context; the answer "
         "before the first end token, likewise; edit distance of the text that the model writes. Dotted: guessing.",
     ),
     figure_of("fig5", "Sums by trained range", GRID, FIG5, caption="Published: 7, 10 and 13 digits and operands."),
@@ -345,6 +349,6 @@ FIGURES: tuple[Figure, ...] = (
     ),
     figure_of(
         "fig16_21", "Attention of the models of Figure 1", ATTENTION_MAPS, FIG16_21,
-        caption="Of every setting the three heads whose response rows depart most from attention that is spread evenly.",
+        caption="Of every setting the three heads whose response rows depart most from attention spread evenly.",
     ),
 )  # fmt: skip

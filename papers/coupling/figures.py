@@ -1,16 +1,19 @@
-"""Figures that no shared drawing makes: keys of a step (Figure 7), the construction of Theorem 4.1 beside trained heads."""
+"""Figures that no shared drawing makes: keys of a step, the construction of Theorem 4.1, overlaps."""
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from lengen import plotting
 from lengen.config.experiment import Experiment
 from lengen.config.experiment import Figure as Picture
 from lengen.plotting import Published, Row, Runs
-from lengen.records import KeyCount, Run, to_table
+from lengen.records import AttentionMap, KeyCount, Run, to_table
 from papers.coupling.overlap import HEADS, nearest, of_map, uniform
 
 
@@ -22,13 +25,17 @@ def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
         found = next((one for one in drawn if bool(plotting.setting(one[1], "scratchpad")) is pad), None)
         if found:
             item, run = found
-            heads = plotting.structured_heads(run.attention, 3)  # type: ignore[arg-type]
-            maps.append(Row(plotting.label(item, [run]).replace(", ", ",\n"), run.attention, heads))  # type: ignore[arg-type]
-    counted = {plotting.label(item, some): some for item, some in plotting.shown(picture, runs) if any(run.key_counts for run in some)}
+            heads = plotting.structured_heads(_map(run), 3)
+            maps.append(Row(plotting.label(item, [run]).replace(", ", ",\n"), _map(run), heads))
+    counted = {
+        plotting.label(item, some): some
+        for item, some in plotting.shown(picture, runs)
+        if any(run.key_counts for run in some)
+    }
     if not maps or not counted:
         return plotting.empty()
     figure = plotting.sheet(plotting.PAGE, 1.75 * len(maps) + 2.3)
-    above, below = figure.subfigures(2, 1, height_ratios=(1.75 * len(maps), 2.3))
+    above, below = figure.subfigures(2, 1, height_ratios=(1.75 * len(maps), 2.3), squeeze=False)[:, 0]
     grid = above.subplots(len(maps), 3, squeeze=False)
     plotting.draw_rows(grid, maps, 1.35)
     above.colorbar(plotting.attention_scale(), ax=grid, aspect=30, shrink=0.7, pad=0.01).set_label("Attention")
@@ -37,7 +44,9 @@ def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
     for axes, pad in zip(panels, (True, False), strict=True):
         lines = {label: some for label, some in counted.items() if bool(plotting.setting(some[0], "scratchpad")) is pad}
         names = {label: label.replace(", no scratchpad", "").replace(", scratchpad", "") for label in lines}
-        names = {label: name.removeprefix("scratchpad, ").removeprefix("no scratchpad, ") for label, name in names.items()}
+        names = {
+            label: name.removeprefix("scratchpad, ").removeprefix("no scratchpad, ") for label, name in names.items()
+        }
         looks = plotting.looks(names.values())
         for label, some in lines.items():
             handles += [(names[label], _keys(axes, some, looks[names[label]], names[label]))]
@@ -55,7 +64,12 @@ def _recorded(picture: Picture, runs: Runs) -> list[tuple[Experiment, Run]]:
     return found
 
 
-def _keys(axes: Axes, runs: list[Run], look: plotting.Look, label: str):  # type: ignore[no-untyped-def]
+def _map(run: Run) -> AttentionMap:
+    assert run.attention is not None
+    return run.attention
+
+
+def _keys(axes: Axes, runs: Sequence[Run], look: plotting.Look, label: str) -> Line2D:
     """Mean over heads against the count, at the length with the widest span of counts; dots are seeds."""
     rows = [(k, *row, row.keys_sum / row.steps) for k, run in enumerate(runs) for row in run.key_counts if row.steps]
     frame = pd.DataFrame(rows, columns=["run", *KeyCount._fields, "keys"])
@@ -64,8 +78,12 @@ def _keys(axes: Axes, runs: list[Run], look: plotting.Look, label: str):  # type
     means = frame.groupby(["run", "count"])["keys"].mean().reset_index()
     middle = means.groupby("count")["keys"].median()
     lacking = not plotting.has_learned(plotting.learned(runs))
-    sns.lineplot(x=middle.index, y=middle.to_numpy(), ax=axes, color=look.colour, label=label, legend=False, ls=look.line)
-    axes.plot(means["count"], means["keys"], look.marker, color=look.colour, markerfacecolor="none" if lacking else None)
+    sns.lineplot(
+        x=middle.index, y=middle.to_numpy(), ax=axes, color=look.colour, label=label, legend=False, ls=look.line
+    )
+    axes.plot(
+        means["count"], means["keys"], look.marker, color=look.colour, markerfacecolor="none" if lacking else None
+    )
     axes.set_xticks(sorted(means["count"].unique()))
     return axes.lines[-2]
 
@@ -85,12 +103,12 @@ def formats(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 
 def overlap_csv(runs: Runs) -> str:
-    """Return one row per trained head and head of the construction: their overlap, with and without the start token, and
+    """Return a row per trained head and head of the construction: their overlap, with and without the start token, and
     that of attention spread evenly over all visible keys."""
     columns = ("overlap", "overlap_without_start", "even_overlap", "even_overlap_without_start")
     rows = []
     for name, run in [(name, run) for name, some in runs.items() for run in some if run.attention is not None]:
-        values = [function(run.attention, start) for function in (of_map, uniform) for start in (True, False)]
+        values = [function(_map(run), start) for function in (of_map, uniform) for start in (True, False)]
         for layer, head, one in np.ndindex(*values[0].shape):
             found = (values[0][layer, head, one], values[1][layer, head, one], values[2][one], values[3][one])
             row = (name, run.profile, run.seed, layer + 1, head + 1, one + 1)
@@ -106,13 +124,13 @@ def construction(picture: Picture, runs: Runs, published: Published) -> Figure:
     other = next((one for one in drawn if not one[1].constructed and plotting.has_learned([one[1]])), None)
     if made is None or other is None:
         return plotting.empty()
-    places = nearest(of_map(other[1].attention, start=False))  # type: ignore[arg-type]
+    places = nearest(of_map(_map(other[1]), start=False))
     rows = [
-        Row("constructed", made.attention, [(0, k) for k in range(4)], HEADS),  # type: ignore[arg-type]
-        Row(plotting.label(other[0], [other[1]]).replace(", ", ",\n"), other[1].attention, places),  # type: ignore[arg-type]
+        Row("constructed", _map(made), [(0, k) for k in range(4)], HEADS),
+        Row(plotting.label(other[0], [other[1]]).replace(", ", ",\n"), _map(other[1]), places),
     ]
     figure = plotting.sheet(plotting.PAGE, 5.6)
-    above, below = figure.subfigures(2, 1, height_ratios=(3.3, 2.3))
+    above, below = figure.subfigures(2, 1, height_ratios=(3.3, 2.3), squeeze=False)[:, 0]
     grid = above.subplots(2, 4)
     plotting.draw_rows(grid, rows, 1.2)
     above.colorbar(plotting.attention_scale(), ax=grid, aspect=30, shrink=0.7, pad=0.01).set_label("Attention")
@@ -120,21 +138,21 @@ def construction(picture: Picture, runs: Runs, published: Published) -> Figure:
     return figure
 
 
-def _overlaps(figure: Figure, axes: Axes, trained: list[tuple[Experiment, list[Run]]]) -> None:  # type: ignore[type-arg]
+def _overlaps(figure: Figure, axes: Axes, trained: Sequence[tuple[Experiment, Sequence[Run]]]) -> None:
     """Every trained head's overlap with each head of the construction; attention spread evenly as a dash."""
     held = {plotting.label(item, some): [run for run in some if run.attention is not None] for item, some in trained}
     held = {label: some for label, some in held.items() if some}
     looks = plotting.looks(held)
     handles = []
     for number, (label, some) in enumerate(held.items()):
-        found = np.concatenate([of_map(run.attention, start=False).reshape(-1, 4) for run in some])  # type: ignore[arg-type]
+        found = np.concatenate([of_map(_map(run), start=False).reshape(-1, 4) for run in some])
         xs = np.tile(np.arange(4) + 0.17 * (number - (len(held) - 1) / 2), len(found))
         lacking = not plotting.has_learned(plotting.learned(some))
         handles += axes.plot(
             xs, found.ravel(), looks[label].marker, ls="", color=looks[label].colour, alpha=0.75, label=label,
             markerfacecolor="none" if lacking else None,
         )  # fmt: skip
-    even = uniform(next(iter(held.values()))[0].attention, start=False)  # type: ignore[arg-type]
+    even = uniform(_map(next(iter(held.values()))[0]), start=False)
     axes.hlines(even, np.arange(4) - 0.4, np.arange(4) + 0.4, color="0.4", linestyle="--")
     axes.set_xticks(range(4), labels=HEADS)
     axes.set(ylim=(-0.02, 1.02), ylabel="Overlap of attention")

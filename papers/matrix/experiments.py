@@ -74,8 +74,8 @@ FIGURES: tuple[Figure, ...] = (
         "aggregates", "Tricks over tasks, beyond the trained range", f"{OWN}:aggregates", EXPERIMENTS,
         csv="papers.matrix.aggregates:table",
         caption="Left: interquartile mean over tasks and seeds of accuracy beyond the range, above guessing. Right: "
-        "probability to beat the plain decoder on the tasks that both learned. In brackets: tasks learned, of those that "
-        "ran; rows compare only if they rest on the same ones. Bars: 95 % stratified bootstrap over seeds.",
+        "probability to beat the plain decoder on the tasks that both learned. In brackets: tasks learned, of those "
+        "that ran; rows compare only if they rest on the same ones. Bars: 95 % stratified bootstrap over seeds.",
     ),
     *(
         figure_of(task, f"{row.name[0].upper()}{row.name[1:]}, every trick by length", TABLE,

@@ -1,4 +1,4 @@
-"""Pictures of the matrix that no shared drawing makes: how far every trick carries every task, aggregates over tasks."""
+"""Pictures of the matrix that no shared drawing makes: how far tricks carry tasks, aggregates over tasks."""
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,8 @@ def reached(runs: Runs) -> tuple[pd.DataFrame, pd.DataFrame]:
     Tricks stand by family, in each the furthest first; a task with several numbers has a second column.
     """
     found = cells(runs, REFUSED)
-    values, missed = {}, {}
+    values: dict[tuple[str, str], float] = {}
+    missed: dict[tuple[str, str], bool] = {}
     for (task, trick), cell in found.items():
         columns = {TASKS[task].name: cell.reach}
         if cell.in_count == cell.in_count:
@@ -38,13 +39,13 @@ def reached(runs: Runs) -> tuple[pd.DataFrame, pd.DataFrame]:
     frame = pd.Series(values).unstack()
     lacking = pd.Series(missed).unstack().reindex_like(frame).fillna(False).astype(bool)
     names = [row.name for row in TASKS.values()]
-    columns = [c for name in names for c in frame.columns if c == name or c.startswith(f"{name}: ")]
+    order_of = [c for name in names for c in frame.columns if c == name or c.startswith(f"{name}: ")]
     order = [
         trick
         for family in FILES.values()
         for trick in sorted((t for t in family if t in frame.index), key=lambda t: -frame.loc[t].sum())
     ]
-    return frame.loc[order, columns], lacking.loc[order, columns]
+    return frame.loc[order, order_of], lacking.loc[order, order_of]
 
 
 def matrix(picture: Picture, runs: Runs, published: Published) -> Figure:

@@ -157,6 +157,8 @@ def written(kind: str) -> dict[str, MeasuredSpec]:
     return at_profiles(BASE, MINI, ATTENTION, *KINDS[kind][2])  # type: ignore[arg-type]
 
 
+WRITTEN = {kind: written(kind) for kind in KINDS}
+"""The settings of Figure 4.5, by their kind."""
 SLOW = "reversed scratchpad"
 """Kinds of Figure 4.5 that are no part of a run of the whole paper at the cpu profile."""
 FIG45 = row(
@@ -293,7 +295,8 @@ OWN = "papers.random_spaces.figures"
 OVER = {"exact_match": "Exact match", "answer_loss": "Answer loss\n(nats per token)"}
 SHARED = "Dashed: lengths never trained. Loss on a logarithmic scale."
 SUBTASK = {
-    "add": "addition", "rev": "reversing", "ali": "digit alignment", "mad": "modular addition", "car": "carry detection",
+    "add": "addition", "rev": "reversing", "ali": "digit alignment", "mad": "modular addition",
+    "car": "carry detection",
 }  # fmt: skip
 FIGURES: tuple[Figure, ...] = (
     figure_of(
@@ -311,7 +314,7 @@ FIGURES: tuple[Figure, ...] = (
     ),
     figure_of(
         "fig4.4", "Attention, largest over heads", f"{OWN}:attention", FIG44,
-        caption="A row reads the token at its left and predicts the next one; rows below the blue line predict the answer.",
+        caption="A row reads the token at its left and predicts the next one; rows below the line predict the answer.",
     ),
     figure_of("fig4.5", "Positions and formats by length", TABLE, FIG45, alone="final"),
     figure_of("asserted", "Positions and formats without a published figure", TABLE, SECTION34, alone="final"),
@@ -326,9 +329,10 @@ FIGURES: tuple[Figure, ...] = (
         "published. Published cells are means over other widths: see the CSV file.",
     ),
     figure_of(
-        "fig4.7", "Answer loss by width and sub-tasks", f"{OWN}:losses", TABLE43, caption="A dot is a run, a bar the median."
+        "fig4.7", "Answer loss by width and sub-tasks", f"{OWN}:losses", TABLE43,
+        caption="A dot is a run, a bar the median.",
     ),
-    figure_of("fig4.8", "Loss inside and beyond the trained range", f"{OWN}:fig4_8", TABLE43, caption="A point is a run."),
+    figure_of("fig4.8", "Loss inside and beyond the trained range", f"{OWN}:fig4_8", TABLE43),
     figure_of(
         "fig4.9", "Loss and exact match of the sub-tasks", f"{OWN}:fig4_9", MIXES,
         caption="Bars: medians; dots: runs. Losses of different sub-tasks are not comparable: their answers differ.",

@@ -1,12 +1,14 @@
 """Figures that no shared drawing makes: certainty by place, attention by layer, parts of a scratchpad, the sweep.
 
 Arrays of a run: ``uncertainty.<length>`` (2 [end allowed, end suppressed], 3 [entropy, probability of the end, of the
-correct token], 2 [mean, deviation], places) with ``uncertainty_prompts.<length>``; per example ``hits.part.<part>.<n>``,
-``values.edits.<part>.<n>``, ``values.answer_loss.<n>``, ``values.loss.<task>.<n>``, ``hits.subtask.<task>.<n>``.
+correct token], 2 [mean, deviation], places) with ``uncertainty_prompts.<length>``; per example
+``hits.part.<part>.<n>``, ``values.edits.<part>.<n>``,
+``values.answer_loss.<n>``, ``values.loss.<task>.<n>``, ``hits.subtask.<task>.<n>``.
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,7 +36,9 @@ def certainty(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Entropy above, probabilities below; the longest trained length, then the longest tested one as the model ends its
     answer, and as it may not end it."""
     some = next((some for some in runs.values() if some), [])
-    measured = [length for length in lengths.tested(some[0]) if f"uncertainty.{length}" in some[0].arrays] if some else []
+    measured = (
+        [length for length in lengths.tested(some[0]) if f"uncertainty.{length}" in some[0].arrays] if some else []
+    )
     if not measured:
         return plotting.empty()
     known = [length for length in measured if lengths.role(some[0], length) == "trained"]
@@ -83,7 +87,8 @@ def attention(picture: Picture, runs: Runs, published: Published) -> Figure:
         if run is None:
             continue
         longest = max(lengths.tested(run))
-        found = [(lengths.trained(run)[-1], largest(run.attention))]  # type: ignore[arg-type]
+        assert run.attention is not None
+        found = [(lengths.trained(run)[-1], largest(run.attention))]
         found += [(longest, longer(run, longest))] if f"attention.{longest}" in run.arrays else []
         for length, record in found:
             heads = [(layer, 0) for layer in range(len(record.weights))]
@@ -126,7 +131,10 @@ def parts(picture: Picture, runs: Runs, published: Published) -> Figure:
     figure = plotting.sheet(plotting.PAGE, 2.8)
     handles: list[Artist] = []
     for axes, family, label in zip(
-        figure.subplots(1, 2), ("values.edits", "hits.part"), ("Mean edit distance\n(characters)", "Exact match"), strict=True
+        figure.subplots(1, 2),
+        ("values.edits", "hits.part"),
+        ("Mean edit distance\n(characters)", "Exact match"),
+        strict=True,
     ):
         for k, (part, name) in enumerate(PARTS.items()):
             rows = [(length, k, value) for one, length in found if one == part
@@ -134,8 +142,8 @@ def parts(picture: Picture, runs: Runs, published: Published) -> Figure:
             frame = pd.DataFrame(rows, columns=["length", "part", "value"]).dropna()
             middle = frame.groupby("length")["value"].median()
             look = {"color": COLOURS[k], "marker": MARKERS[k]}
-            line = axes.plot(middle.index, middle.to_numpy(), **look, label=name)  # type: ignore[arg-type]
-            axes.plot(frame["length"], frame["value"], ls="", markersize=2, alpha=0.5, **look)  # type: ignore[arg-type]
+            line = axes.plot(middle.index, middle.to_numpy(), **look, label=name)
+            axes.plot(frame["length"], frame["value"], ls="", markersize=2, alpha=0.5, **look)
             handles += line if family == "hits.part" else []
         plotting.lengths_axis(axes, lengths.tested(some[0]), some)
         axes.set(xlabel="Digits", ylabel=label)
@@ -149,6 +157,7 @@ def parts(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 # ------------------------------------------------------------------ Table 4.3, Figures 4.7 and 4.8: the sweep
 
+Measure = Callable[[Run, Sequence[int]], float]
 NAMES = {"add": "additions only", "mix": "with sub-tasks"}
 
 
@@ -176,7 +185,7 @@ def _loss(run: Run, group: Sequence[int]) -> float:
     return plotting.arrays([run], "values.answer_loss", group)[0]
 
 
-def _swept(runs: Runs, measures: dict[str, Callable[[Run, Sequence[int]], float]], share: bool) -> Figure:
+def _swept(runs: Runs, measures: Mapping[str, Measure], share: bool) -> Figure:
     every = swept.distinct(runs)
     if not every:
         return plotting.empty()
@@ -194,13 +203,19 @@ def _swept(runs: Runs, measures: dict[str, Callable[[Run, Sequence[int]], float]
         for axes, group in zip(line, groups, strict=True):
             some = frame[(frame["measure"] == label) & (frame["group"] == group)]
             _dots(axes, some, "width", "training", list(NAMES.values()), colours)
-            axes.set(title=_role(every[0], group) if place == 0 else "", xlabel="Width" if place == len(grid) - 1 else "", ylabel="")
+            axes.set(
+                title=_role(every[0], group) if place == 0 else "",
+                xlabel="Width" if place == len(grid) - 1 else "",
+                ylabel="",
+            )
         line[0].set_ylabel(label)
         if share:
             plotting.percent(line[0])
         else:
             line[0].set_ylim(bottom=0)
-    plotting.legend(figure, [Line2D([], [], marker="o", ls="", color=colours[name], label=name) for name in NAMES.values()])
+    plotting.legend(
+        figure, [Line2D([], [], marker="o", ls="", color=colours[name], label=name) for name in NAMES.values()]
+    )
     return figure
 
 
@@ -208,12 +223,20 @@ def _role(run: Run, group: Sequence[int]) -> str:
     return f"{plotting.spans(group)} digits\n({lengths.ROLES[lengths.role(run, group[0])]})"
 
 
-def _dots(axes: Axes, frame: pd.DataFrame, x: str, hue: str, order: Sequence[str], colours: object) -> None:
+def _dots(axes: Axes, frame: pd.DataFrame, x: str, hue: str, order: Sequence[str], colours: Mapping[str, Any]) -> None:
     """Every run as a dot, side by side by ``hue``, with a bar at the median."""
-    options = {"data": frame, "x": x, "y": "value", "hue": hue, "hue_order": order, "palette": colours, "ax": axes}
-    sns.stripplot(**options, dodge=True, jitter=False, size=3, alpha=0.6, legend=False)  # type: ignore[arg-type]
+    options: dict[str, Any] = {
+        "data": frame,
+        "x": x,
+        "y": "value",
+        "hue": hue,
+        "hue_order": order,
+        "palette": colours,
+        "ax": axes,
+    }
+    sns.stripplot(**options, dodge=True, jitter=False, size=3, alpha=0.6, legend=False)
     sns.pointplot(
-        **options, estimator="median", errorbar=None, dodge=0.4, linestyle="none", marker="_", markersize=9,  # type: ignore[arg-type]
+        **options, estimator="median", errorbar=None, dodge=0.4, linestyle="none", marker="_", markersize=9,
         legend=False,
     )  # fmt: skip
 
@@ -242,7 +265,13 @@ def fig4_8(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 # ------------------------------------------------------------------ Figure 4.9: sub-tasks by themselves
 
-TASKS = {"add": "addition", "rev": "reversing", "ali": "alignment", "mad": "modular\naddition", "car": "carry\ndetection"}
+TASKS = {
+    "add": "addition",
+    "rev": "reversing",
+    "ali": "alignment",
+    "mad": "modular\naddition",
+    "car": "carry\ndetection",
+}
 """Sub-tasks in their published order."""
 
 

@@ -114,11 +114,14 @@ FIG36 = (
         axes=(axis("hints", {"successor-equal": ("successor hints, 2 × steps", *TESTED, TWICE, SUCCESSOR)}),),
     ),
     *row(
-        "fig3.6", "Figures 3.6 and 3.7, Section 3.1", says="without hints, with as many updates in all as successor-equal",
+        "fig3.6", "Figures 3.6 and 3.7, Section 3.1",
+        says="without hints, with as many updates in all as successor-equal",
         axes=(axis("hints", {"none-twice": ("no hints, 2 × steps", *TESTED, TWICE)}),),
         skip={"cpu": {"ours": "*"}, "night": {"hours": "*"}},
-        ours={"none-twice": "a control: successor-equal has twice the computation of the model without hints that it is "
-              "held against"},
+        ours={
+            "none-twice": "a control: successor-equal has twice the computation of the model without hints that it is "
+            "held against"
+        },
     ),
 )  # fmt: skip
 FIG38 = _repeated(
@@ -154,6 +157,7 @@ START = 0.4
 TEMPERED: Changes = {"model.tempered": Tempered(start=START)}
 SOFTMAX: dict[str, tuple[Any, ...]] = {"standard": ("standard softmax",), "tempered": ("tempered softmax", TEMPERED)}
 LARGEST: tuple[Layer, ...] = (SIZED["160m"],)
+SMALLER_SETS = ("1m", "10m", "40m")
 TABLE1 = (
     *row(
         "table1", "Table 1, Section 5", layers=LARGEST, axes=(axis("softmax", SOFTMAX),), night=HEADLINE,
@@ -162,7 +166,7 @@ TABLE1 = (
     *row(
         "table1", "Section 5", layers=(TEMPERED,), named="tempered-{}", skip={"cpu": MINUTES},
         axes=(
-            axis("softmax", {size: ("tempered, {data.examples} examples", SIZED[size]) for size in ("1m", "10m", "40m")}),
+            axis("softmax", {size: ("tempered, {data.examples} examples", SIZED[size]) for size in SMALLER_SETS}),
         ),
         says=lambda size: f"tempered softmax helps with {size.upper()} sequences, too"
         f"{': 42 % at 5 times the trained length' * (size == '1m')}",
@@ -341,8 +345,8 @@ FIGURES: tuple[Figure, ...] = (
         caption="Points: the longest tested input of which 99 % are sorted. Dashed: bound of the derivation.",
     ),
     figure_of(
-        "thm5.1-repeats", "The construction on repeated numbers", CURVES, THM51[2:3], FIG38[:1], panels="count", log=True,
-        fewest=1, caption="r: every number appears r times.",
+        "thm5.1-repeats", "The construction on repeated numbers", CURVES, THM51[2:3], FIG38[:1], panels="count",
+        log=True, fewest=1, caption="r: every number appears r times.",
     ),
     figure_of(
         "training", "Training of main and auxiliary tasks", TRAINING, FIG311, smooth=7,

@@ -9,10 +9,9 @@ import sys
 import numpy as np
 
 from lengen.config import Addition, Coupled, Format, Linear, NoPositionIds, Parity, PositionIds, Task
-from lengen.config.experiment import Figure
+from lengen.config.experiment import CURVES, GRID, Experiment, Figure, figure_of
 from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
 from lengen.records import MODES, AttentionMap, ExampleMap, Grid, KeyCount, Run
-from papers.coupling import figures as coupling
 from tests.counted import counted
 
 TOKENS = tuple("$05+17=50>22$")
@@ -70,7 +69,7 @@ def attentive(name: str) -> list[Run]:
     return [run(name, spec(), attention=attention(), key_counts=key_counts(1))]
 
 
-def figures() -> dict[Figure, dict[str, list[Run]]]:
+def figures() -> list[tuple[Figure, dict[str, list[Run]]]]:
     """Three figures with their runs: curves, heat maps, attention; each lacks an experiment."""
     parity = spec(Parity(2), Linear(scratchpad=True), Coupled((41,)))
     plain = spec(Parity(2), Linear(), NoPositionIds())
@@ -87,17 +86,22 @@ def figures() -> dict[Figure, dict[str, list[Run]]]:
         },
         "fig7": {"coupling/fig7/coupling-scratchpad": attentive("e"), "coupling/fig7/fire-plain": []},
     }
-    draw = {"fig3": coupling.fig3, "fig5": coupling.fig5, "fig7": coupling.fig7}
-    return {
-        Figure(name=name, title=f"title of {name}", reads=tuple(runs), draw=draw[name]): runs
+    how = {"fig3": CURVES, "fig5": GRID, "fig7": "papers.coupling.figures:fig7"}
+    return [
+        (figure_of(name, f"title of {name}", how[name], [experiment(one) for one in runs]), runs)
         for name, runs in found.items()
-    }
+    ]
+
+
+def experiment(name: str) -> Experiment:
+    """An experiment with nothing but a name."""
+    return Experiment(name=name, claim="c", place="p", specs={}, seeds=1)
 
 
 if __name__ == "__main__":
     from reproduce.output.figures import render
 
-    for figure, runs in figures().items():
+    for figure, runs in figures():
         for kind, content in render(figure, runs).items():
             print(figure.name, kind, hashlib.sha256(content).hexdigest())
     print("torch" in sys.modules)

@@ -163,7 +163,7 @@ def experiment(name: str, kind: type[Instant], absent: str = "", **train) -> Exp
         claim="it adds",
         place="Figure 1",
         seeds=2,
-        absent={"cpu": absent} if absent else {},
+        skip={"cpu": absent} if absent else {},
         specs={"smoke": change(spec, train={"steps": 1}), **specs, "paper": change(spec, train={"steps": 9})},
     )
 
@@ -178,8 +178,7 @@ def toy(folder: Path, kind: type[Instant] = Instant) -> Paper:
         experiment("fig2/gamma", kind),
         experiment("fig3/huge", kind, absent="needs a GPU", batch=7),
     )
-    reads = ("toy/fig1/alpha", "toy/fig1/beta")
-    figure = Figure(name="fig1", title="adding", reads=reads, draw=lambda runs: Drawing())
+    figure = Figure(name="fig1", title="adding", experiments=experiments[:2], how=lambda *_: Drawing())
     return Paper(
         name="toy",
         number=1,

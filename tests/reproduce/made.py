@@ -36,7 +36,7 @@ def spec(length=3, count=3, **model) -> Spec:
 def experiment(name, profiles=("cpu", "paper"), declared=None) -> Experiment:
     specs = {profile: declared or spec() for profile in profiles}
     absent = {} if "cpu" in specs else {"cpu": "too large"}
-    return Experiment(name=name, claim="c", place="p", specs=specs, absent=absent, seeds=1)
+    return Experiment(name=name, claim="c", place="p", specs=specs, skip=absent, seeds=1)
 
 
 def run(of: Experiment, rate, profile="cpu", seed=0, store="reference", answer=None, modes=MODES, keys=(), made=None):

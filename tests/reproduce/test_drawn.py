@@ -27,7 +27,7 @@ def finished(run, made="a"):
 @pytest.fixture
 def sheet(tmp_path, monkeypatch):
     """One figure of finished runs, drawn once by a stand-in, and what was drawn as ``times``."""
-    figure, runs = next(iter(constructed().items()))
+    figure, runs = constructed()[0]
     runs = {name: [finished(run) for run in some] for name, some in runs.items()}
     source = Store(tmp_path, "local")
     made = figures.Sheet(source.path / "toy" / "figures" / "fig3-cpu", figure, runs)
@@ -148,7 +148,7 @@ def test_a_page_draws_no_picture_that_it_does_not_show_but_leaves_no_old_one(she
 
 
 def test_a_picture_is_the_same_whether_drawn_alone_or_beside_the_other():
-    for figure, runs in constructed().items():
+    for figure, runs in constructed():
         both = figures.render(figure, runs)
         assert both == figures.render(figure, runs, "", ["svg"]) | figures.render(figure, runs, "", ["png"])
 
@@ -159,7 +159,7 @@ from reproduce.output import figures, side_by_side
 from tests.reproduce.drawn import figures as constructed
 
 def work(place):
-    figure, runs = list(constructed().items())[place]
+    figure, runs = constructed()[place]
     return figures.render(figure, runs), os.getpid()
 
 found = [dict(side_by_side.each(work, range(3), workers)) for workers in (1, 2)]

@@ -8,134 +8,21 @@ from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure as Drawing
-from matplotlib.text import Text
 
 from lengen import plotting
-from lengen.config import Linear, Multiplication, MultiplicationStages
-from lengen.config.experiment import Experiment, Figure
-from papers.coupling import figures as coupling
-from papers.coupling.figures import words
-from papers.coupling.figures.attention import structured_heads
+from lengen.config.experiment import Figure, figure_of
 from reproduce.output import figures
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
-from tests.papers.made import unnamed
-from tests.reproduce.drawn import STEPS, adding, attention, attentive, run, spec
+from tests.reproduce.drawn import experiment
 from tests.reproduce.drawn import figures as constructed
 
 PAPERS = ("coupling", "bias_calibration", "random_spaces", "task_hinting")
 ROOT = Path(__file__).resolve().parents[2]
-METHODS = [f"{method}-{response}" for method in ("coupling", "nope", "fire") for response in ("scratchpad", "plain")]
-FORMATS = [f"{p}-{f}" for p in ("pad", "nopad") for f in ("plain-reversed", "reversed-reversed", "plain-plain")]
-PLAIN = Linear(pad_query=True, pad_response=True, reverse_response=True)
-# function -> the variants it arranges
-VARIANTS = {
-    "fig1": METHODS,
-    "fig5": ["trained-7", "trained-10", "trained-13"],
-    "fig6": ["padding", "no-padding", "first-operand"],
-    "fig9": METHODS,
-    "fig10": [f"{layers}L{heads}H" for layers in (1, 2, 4, 6) for heads in (2, 4, 8)],
-    "fig11": ["1L4H-128", "1L4H-256", "1L8H-128", "1L8H-256"],
-    "fig12": ["d64", "d128", "d256", "d512"],
-    "fig13": ["20k", "100k", "500k", "2M", "10M"],
-    "fig14": FORMATS,
-    "fig15": FORMATS,
-    "thm4_1": ["construction", "1L4H", "nope-scratchpad"],
-}
 
 
-def texts(drawing: Drawing) -> str:
-    return "\n".join(text.get_text() for text in drawing.findobj(Text))
-
-
-def heat_maps(drawing: Drawing) -> int:
-    return sum(bool(axes.images) for axes in drawing.axes)
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_a_complete_figure_has_a_heat_map_for_every_experiment(name):
-    product = spec(Multiplication(digits=2, second_digits=3), MultiplicationStages())
-    of = product if name == "fig9" else spec()
-    runs = {f"coupling/{name}/{variant}": [run("x", of)] for variant in VARIANTS[name]}
-    with plotting.style():
-        drawing = getattr(coupling, name)(runs)
-    modes = 3 if name == "fig15" else 1  # and the difference of two
-    assert heat_maps(drawing) == modes * len(VARIANTS[name])
-    assert "not run" not in texts(drawing).lower()
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_every_missing_experiment_is_named(name):
-    first, *rest = VARIANTS[name]
-    runs = {f"coupling/{name}/{variant}": [] for variant in rest}
-    runs[f"coupling/{name}/{first}"] = [run("x", spec())]
-    with plotting.style():
-        drawing = getattr(coupling, name)(runs)
-    assert not rest or "not run at this profile" in texts(drawing).lower()
-    assert not unnamed(drawing, [f"coupling/{name}/{variant}" for variant in rest], words.SLUGS)
-
-
-def test_titles_come_from_the_specification_not_from_the_name():
-    runs = {"coupling/fig5/trained-13": [run("x", spec(adding(4))), run("x", spec(adding(4)), 1)]}
-    with plotting.style():
-        shown = texts(coupling.fig5(runs))
-    assert "Trained on $S_A(4,3)$\n2 layers, 2 heads, median of 2 seeds" in shown and "13" not in shown
-
-
-def test_figure_1_has_the_scratchpad_below_and_says_so():
-    runs = {
-        f"coupling/fig1/{v}": [run("x", spec(format=STEPS if v.endswith("scratchpad") else PLAIN))] for v in METHODS
-    }
-    with plotting.style():
-        drawing = coupling.fig1(runs)
-    panels = [axes.get_title() for axes in drawing.axes if axes.images]
-    assert ["without scratchpad" in title for title in panels] == [True] * 3 + [False] * 3
-
-
-def test_figure_3_shows_teacher_forced_and_free_running_side_by_side():
-    (_, runs), *_ = constructed().items()
-    with plotting.style():
-        forced, free, distance, *without = coupling.fig3(runs).axes
-    assert "teacher-forced" in forced.get_title() and "free-running" in free.get_title() and len(without) == 3
-    assert list(forced.lines[0].get_ydata()) == [0.83] * 4 and list(distance.lines[0].get_ydata()) == [0.05] * 4
-
-
-def test_figure_15_shows_both_ways_of_scoring_and_what_lies_between():
-    runs = {f"coupling/fig15/{FORMATS[0]}": [run("x", spec())]}
-    with plotting.style():
-        titles = [axes.get_title() for axes in coupling.fig15(runs).axes if axes.images]
-    assert [title.split("\n")[0] for title in titles] == ["Teacher-forced", "Free-running", "Difference"]
-
-
-def test_structured_heads_prefer_lines_to_the_start_token():
-    assert structured_heads(attention(), 1) == [(1, 0)]
-    assert structured_heads(attention(), 9) == [(0, 0), (0, 1), (1, 0), (1, 1)]
-
-
-def test_attention_figures_draw_heads_and_say_what_was_not_recorded():
-    with plotting.style():
-        assert heat_maps(coupling.fig16_21({"coupling/fig16/nope-scratchpad": attentive("x")})) == 4
-        bare = coupling.fig16_21({"coupling/fig16/nope-scratchpad": [run("x", spec())]})
-    assert "NoPE with scratchpad (Figure 16)\nno attention recorded" in texts(bare)
-
-
-def test_figure_7_draws_shared_runs_once_and_parts_with_from_without_scratchpad():
-    with_pad, without = attentive("a"), attentive("b")
-    without[0].info["spec"]["data"]["format"]["scratchpad"] = False
-    runs = {
-        "coupling/fig7/x": with_pad,
-        "coupling/fig7/y": without,
-        "coupling/fig1/x": with_pad,
-        "coupling/fig1/y": without,
-    }
-    with plotting.style():
-        drawing = coupling.fig7(runs)
-    left, right = [axes for axes in drawing.axes if axes.get_title().startswith("Keys per prediction step")]
-    assert [len(axes.get_legend_handles_labels()[1]) for axes in (left, right)] == [1, 1]
-    (legend,) = drawing.subfigs[-1].legends
-    told = [text.get_text().splitlines()[1] for text in legend.get_texts()]
-    assert [line.partition(",")[0] for line in told] == ["with scratchpad", "without scratchpad"]
-    assert "without" in right.get_title() and heat_maps(drawing) == 8
+def blank(*_) -> Drawing:
+    return Drawing()
 
 
 def draw_in_another_process(home: Path, **environment: str) -> str:
@@ -163,19 +50,15 @@ def test_two_processes_draw_the_same_bytes_and_neither_imports_torch(tmp_path):
 def toy(monkeypatch, tmp_path):
     """Figures fig3, fig5, fig7 declared with the constructed runs; ``runs`` says what the store holds."""
     declared = constructed()
-    held = {name: some for runs in declared.values() for name, some in runs.items()}
-    experiments = tuple(
-        Experiment(name=name, claim="c", place="p", specs={}, absent={}, seeds=1)
-        for runs in declared.values()
-        for name in runs
-    )
+    held = {name: some for _, runs in declared for name, some in runs.items()}
+    experiments = tuple(experiment(name) for _, runs in declared for name in runs)
     profiles = {"cpu"}
 
     def declared_runs(store, experiment, profile):
         return held[experiment.name] if profile in profiles else []
 
     monkeypatch.setattr(CATALOGUE, "experiments", lambda paper: experiments)
-    monkeypatch.setattr(CATALOGUE, "figures", lambda paper: tuple(declared))
+    monkeypatch.setattr(CATALOGUE, "figures", lambda paper: tuple(figure for figure, _ in declared))
     monkeypatch.setattr(CATALOGUE, "declared_runs", declared_runs)
     return Store(tmp_path, "local"), profiles, held
 
@@ -226,12 +109,11 @@ def test_figures_without_runs_are_not_drawn(toy):
 def test_a_figure_is_not_drawn_where_only_what_it_is_compared_with_ran(toy, monkeypatch):
     store, _, held = toy
     own = "coupling/fig6/no-padding"
-    widths = next(dataclasses.replace(figure, name="widths") for figure in constructed() if figure.name == "fig5")
-    fig6 = dataclasses.replace(widths, name="fig6", reads=(*widths.reads, own))
+    widths = next(dataclasses.replace(figure, name="widths") for figure, _ in constructed() if figure.name == "fig5")
+    fig6 = dataclasses.replace(widths, name="fig6", experiments=(*widths.experiments, experiment(own)))
     monkeypatch.setattr(CATALOGUE, "figures", lambda paper: (fig6, widths))
-    lacking = Experiment(name=own, claim="c", place="p", specs={}, absent={}, seeds=1)
     experiments = CATALOGUE.experiments("coupling")
-    monkeypatch.setattr(CATALOGUE, "experiments", lambda paper: (*experiments, lacking))
+    monkeypatch.setattr(CATALOGUE, "experiments", lambda paper: (*experiments, experiment(own)))
     held[own] = []
     assert names(figures.draw("coupling", store)) == ["widths-cpu.png", "widths-cpu.svg"]
     held[own] = held["coupling/fig5/trained-7"]
@@ -240,7 +122,7 @@ def test_a_figure_is_not_drawn_where_only_what_it_is_compared_with_ran(toy, monk
 
 def test_a_figure_that_reads_no_run_is_drawn_beside_others_and_never_alone(toy, monkeypatch):
     store, profiles, held = toy
-    declared = (*constructed(), Figure(name="fig10_11", title="patterns", reads=(), draw=lambda runs: Drawing()))
+    declared = (*(figure for figure, _ in constructed()), Figure(name="fig10_11", title="patterns", how=blank))
     monkeypatch.setattr(CATALOGUE, "figures", lambda paper: declared)
     profiles.add("smoke")
     assert names(figures.draw("coupling", store, ["fig10_11"])) == ["fig10_11-cpu.png", "fig10_11-cpu.svg"]
@@ -266,19 +148,19 @@ def test_a_figure_that_reads_no_run_is_drawn_beside_others_and_never_alone(toy, 
 )
 def test_a_figure_is_called_as_in_the_paper(name, title):
     drawing = Drawing()
-    figures.render(Figure(name=name, title="t", reads=(), draw=lambda runs: drawing), {})
+    figures.render(Figure(name=name, title="t", how=lambda *_: drawing), {})
     assert drawing.get_suptitle() == title
 
 
 def test_a_figure_with_a_table_writes_it_beside_the_pictures_and_only_when_it_changed(toy, monkeypatch):
     store, *_ = toy
-    (figure, runs), *_ = constructed().items()
+    (figure, runs), *_ = constructed()
     seeds = ["each"]
 
     def seeds_csv(runs):
         return f"seeds\n{sum(map(len, runs.values())) if seeds else 0}\n"
 
-    monkeypatch.setattr(CATALOGUE, "figures", lambda paper: (dataclasses.replace(figure, table=seeds_csv),))
+    monkeypatch.setattr(CATALOGUE, "figures", lambda paper: (dataclasses.replace(figure, csv=seeds_csv),))
     table, *pictures = figures.draw("coupling", store)
     assert names([table, *pictures]) == ["fig3-cpu.csv", "fig3-cpu.png", "fig3-cpu.svg"]
     assert table.read_text() == f"seeds\n{sum(map(len, runs.values()))}\n"
@@ -325,23 +207,21 @@ def test_nothing_is_deleted_that_was_not_drawn_here(toy, monkeypatch, repository
     assert [path.name for path in foreign if path not in drawn and path.read_bytes() != b"of somebody"] == []
 
 
-def test_a_title_says_what_was_found_above_the_caption_and_so_does_the_svg():
+def test_a_title_is_short_and_the_caption_is_in_the_svg():
     drawing = Drawing()
-    drawing.suptitle("all hold.")
-    made = figures.render(Figure(name="fig3", title="caption", reads=(), draw=lambda runs: drawing), {})
-    assert drawing.get_suptitle() == "Figure 3: all hold.\ncaption"
-    assert plotting.said(made["svg"]) == "Figure 3: all hold. caption"
+    figure = Figure(name="fig3", title="few words", how=lambda *_: drawing, caption="What is drawn.")
+    made = figures.render(figure, {})
+    assert drawing.get_suptitle() == "Figure 3: few words"
+    assert plotting.said(made["svg"]) == "Figure 3: few words. What is drawn."
 
 
-def test_a_figure_that_asks_for_them_gets_the_published_values(monkeypatch):
+def test_a_figure_is_given_the_published_values():
     given = []
-    figure = Figure(
-        name="fig3", title="t", reads=("coupling/fig3/coupling-scratchpad",), published=True,
-        draw=lambda runs, published: given.append(published) or Drawing(),
-    )  # fmt: skip
-    figures.render(figure, {"coupling/fig3/coupling-scratchpad": []})
+    name = "coupling/fig3/coupling-scratchpad"
+    figure = figure_of("fig3", "t", lambda picture, runs, published: given.append(published) or Drawing(), [experiment(name)])
+    figures.render(figure, {name: []})
     (published,) = given
-    first, *_ = published["coupling/fig3/coupling-scratchpad"]
+    first, *_ = published[name]
     assert (first.value, first.relation, first.lengths, first.trained) == (1.0, "=", (5, 100), (20, 1))
 
 
@@ -364,17 +244,6 @@ def test_an_unknown_figure_is_one_sentence(toy):
     store, *_ = toy
     with pytest.raises(figures.FigureError, match="there is no figure 'fig33' in paper 'coupling'; nearest: fig3"):
         figures.draw("coupling", store, ["fig33"])
-
-
-def test_every_declared_figure_draws_all_the_experiments_it_reads():
-    declared = {experiment.name: experiment for experiment in CATALOGUE.experiments("coupling")}
-    for figure in CATALOGUE.figures("coupling"):
-        # nothing ran but the first: all others must be named, so every function knows every variant declared
-        first, *rest = figure.reads
-        runs = {name: [] for name in rest} | {first: [run(first, declared[first].specs["paper"])]}
-        with plotting.style():
-            drawing = figure.draw(runs, *[{}] * figure.published)
-        assert not unnamed(drawing, rest, words.SLUGS), figure.name
 
 
 def test_every_setting_that_figures_read_tells_declared_experiments_apart():

@@ -1,0 +1,34 @@
+"""Every picture of the committed runs: sizes, letters, legends, titles; what it reads exists."""
+
+import pytest
+from matplotlib.legend import Legend
+from matplotlib.text import Text
+
+from lengen import plotting
+from reproduce.output import figures, published_values
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.store import Store, results_root
+
+PAPERS = ("coupling", "bias_calibration", "random_spaces", "task_hinting", "matrix")
+EVERY = [(paper, figure.name) for paper in PAPERS for figure in CATALOGUE.figures(paper)]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_titles_have_at_most_eight_words_and_figures_read_declared_experiments(paper):
+    declared = {item.name for item in CATALOGUE.experiments(paper)}
+    for figure in CATALOGUE.figures(paper):
+        assert len(figure.title.split()) <= 8 and {*figure.reads} <= declared, figure.name
+        assert figure.table is None or callable(figure.table)
+
+
+@pytest.mark.parametrize(("paper", "name"), EVERY)
+def test_a_committed_picture_can_be_read_at_the_width_of_a_page(paper, name):
+    reference = Store(results_root(), "reference")
+    for sheet in figures.sheets(paper, reference, [name]):
+        with plotting.style():
+            drawing = sheet.figure.draw(sheet.runs, published_values.of(paper))
+        assert round(drawing.get_figwidth(), 2) in (plotting.COLUMN, plotting.PAGE) and drawing.get_figheight() < 10
+        words = [text for text in drawing.findobj(Text) if text.get_visible() and text.get_text().strip()]
+        assert min(text.get_fontsize() for text in words) >= plotting.LETTER
+        assert "not run" not in " ".join(text.get_text() for text in words)
+        assert len(drawing.findobj(Legend)) <= 1
