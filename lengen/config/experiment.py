@@ -134,7 +134,8 @@ GRID, CURVES, TABLE, TRAINING, ATTENTION = (
 
 
 def figure_of(
-    name: str, title: str, how: str | Callable[..., Any], *groups: Sequence[Experiment], caption: str = "", csv: str = "",
+    name: str, title: str, how: str | Callable[..., Any], *groups: Sequence[Experiment], caption: str = "",
+    csv: str = "",
     probes: bool = False, **options: Any,
 ) -> Figure:  # fmt: skip
     """Return the figure that draws these groups of experiments, in their order."""

@@ -28,13 +28,13 @@ LIBRARIES = ("matplotlib", "seaborn", "numpy", "pandas", "pillow", "kiwisolver",
 
 def sum_of(figure: Figure, runs: Mapping[str, Sequence[Run]], remark: str) -> str | None:
     """A digest of all that the picture is made of; None where something of it is not known to be in a file."""
-    made_by = [work for work in (figure.draw, figure.table) if work is not None]
+    made_by = [work for work in (figure.how, figure.csv) if callable(work)]
     known = all(work.__module__.partition(".")[0] in PROGRAM for work in made_by)
     # a finished run holds the sha256 of its files or rows, which were compared when it was read
     if not known or not all(run.info.get("files") or run.info.get("rows") for some in runs.values() for run in some):
         return None
     read = {name: [[_identity(run), run.info] for run in some] for name, some in runs.items()}
-    parts = [figure.name, figure.title, remark, list(figure.reads), figure.table is not None, list(read.items())]
+    parts = [figure.name, figure.title, remark, list(figure.reads), bool(figure.csv), list(read.items())]
     return hashlib.sha256((_program() + json.dumps(parts, sort_keys=True)).encode()).hexdigest()
 
 

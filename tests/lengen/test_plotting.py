@@ -161,8 +161,8 @@ def test_a_table_has_the_trained_lengths_together_and_published_cells_beside():
 
 def test_what_is_recorded_in_training_is_drawn_over_steps():
     rows = [(step, f"exact_match.{n}", n / 10) for step in (1, 2) for n in (5, 9)]
-    options = {"families": {"exact_match": "Exact match"}, "lines": "Digits", "shares": ("exact_match",), "dashed": True}
-    axes = draw("training", [(item("a"), [run(made=PAIRS, metrics=tuple(rows))])], **options).axes[0]
+    options = {"families": {"exact_match": "Exact match"}, "lines": "Digits", "shares": ("exact_match",)}
+    axes = draw("training", [(item("a"), [run(made=PAIRS, metrics=tuple(rows))])], dashed=True, **options).axes[0]
     assert [(line.get_linestyle(), list(line.get_ydata())) for line in axes.lines] == [
         ("-", [0.5, 0.5]), ("--", [0.9, 0.9]),
     ]  # fmt: skip
@@ -224,7 +224,8 @@ def test_settings_are_read_by_name_and_sections_of_papers_by_their_path():
 
 def test_every_line_of_a_figure_has_a_look_of_its_own():
     families = [["NoPE", "sinusoids", "RoPE", "ALiBi", "RPE", "ABC"], ["NoPE", "RoPE", "FIRE", "Position coupling"]]
-    families += [["no hints", "successor hints", "count hints", "fill hints", "all hints"], [f"v{k}" for k in range(28)]]
+    families += [["no hints", "successor hints", "count hints", "fill hints", "all hints"]]
+    families += [[f"v{k}" for k in range(28)]]
     for family in families:
         found = plotting.looks(family)
         assert len({(look.colour, look.marker, look.line) for look in found.values()}) == len(family)

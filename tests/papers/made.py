@@ -2,7 +2,6 @@
 
 import numpy as np
 from matplotlib.figure import Figure as Drawing
-from matplotlib.text import Text
 
 from lengen import plotting
 from lengen.config import (
@@ -19,7 +18,7 @@ from lengen.config import (
 )
 from lengen.config.overlay import overlay
 from lengen.records import MODES, Grid, Run
-from papers.bias_calibration import figures
+from papers.bias_calibration.experiments import FIGURES
 from tests.counted import counted
 
 PAPER = "bias_calibration"
@@ -126,23 +125,10 @@ ADDITION = probe("$078114514+024191981$", "$594603201", {1: 19, 2: 19, 6: 9}, {4
 
 
 def draw(name: str, runs) -> Drawing:
+    """The figure of this name, of these runs."""
+    figure = next(figure for figure in FIGURES if figure.name == name)
     with plotting.style():
-        return getattr(figures, name)(runs)
-
-
-def texts(drawing: Drawing) -> str:
-    return "\n".join(text.get_text() for text in drawing.findobj(Text))
-
-
-def flat(drawing: Drawing) -> str:
-    return texts(drawing).replace("\n", "").replace(" ", "")
-
-
-def unnamed(drawing: Drawing, experiments, words) -> list[str]:
-    """Of these experiments those that a drawing does not name in words."""
-    shown = flat(drawing)
-    said = {name: plotting.wanted_in_words([name], words)[0].split() for name in experiments}
-    return [name for name, parts in said.items() if not all(part.strip("(),;") in shown for part in parts)]
+        return figure.draw(runs)
 
 
 def maps(drawing: Drawing) -> list:

@@ -1,11 +1,7 @@
 """Runs of paper 3 made by hand: what a figure must show is known beforehand."""
 
-from dataclasses import replace
-
 import numpy as np
-from matplotlib.figure import Figure as Drawing
 
-from lengen import plotting
 from lengen.config import (
     SUBTASKS,
     Abacus,
@@ -23,7 +19,6 @@ from lengen.config import (
 )
 from lengen.config.overlay import overlay
 from lengen.records import AttentionMap, Grid, Run
-from papers.random_spaces import figures
 from tests.counted import counted
 
 PAPER = "random_spaces"
@@ -170,39 +165,3 @@ SETTINGS = {
     "abacus": {"changes": ABACUS, "gap": 1.0, "rate": 1.0},
 }
 SHORT = {"changes": {"data.task.lengths": (1, 3)}, "tested": (1, 2, 3, 4)}
-
-
-def complete() -> dict[str, dict]:
-    """Every figure with all its runs; the first experiment is the one that is kept where others are missing."""
-    short = run("fig4.1/1-3_digit", metrics=tracked(tested=(1, 2, 3, 4), trained=(1, 3)), **SHORT)
-    wide = several("fig4.1/1-7_digit", "fig4.1/generalize_to_longer", metrics=tracked())
-    entropy = uncertain(6, 8) | uncertain(8, 10, 1.0)
-    table = sweep(seeds=2)
-    mix = {name: some for name, some in table.items() if "mix" in name}
-    return {
-        "fig4_1": {short.experiment: [short], **wide},
-        "fig4_2": several("fig4.2/1-7_digit", "fig4.2/1-3_digit", changes={"model.shared": True}, metrics=tracked()),
-        "fig4_3": several("fig4.3/spaces", changes=SPACES, arrays=entropy) | several("fig4.3/other", arrays=entropy),
-        "fig4_4": several("fig4.4/ape", "fig4.4/ape-spaces", "fig4.4/abacus", attention=attention()),
-        "fig4_5": {f"{PAPER}/fig4.5/{name}": [run(f"fig4.5/{name}", **known)] for name, known in SETTINGS.items()},
-        "fig4_6": several("fig4.6/scratchpad", "fig4.6/other", changes=SCRATCHPAD | SPACES, arrays=scratchpads()),
-        "table4_3": table,
-        "fig4_7": table,
-        "widths": table,
-        "fig4_8": table,
-        "fig4_9": {f"{PAPER}/fig4.9/{task}": next(iter(mix.values())) for task in SUBTASKS} | mix,
-        "over_training": {name: [replace(one, metrics=learning()) for one in some] for name, some in mix.items()},
-        "figB_1": several("figB.1/ape", metrics=tracked())
-        | several("figB.1/reversed", metrics=tracked(), changes=REVERSED),
-        "looped": several("looped/injected", changes=LOOPED | {"model.inject": "input"}, gap=0.5)
-        | several("looped/plain", changes=LOOPED),
-    }
-
-
-FIGURES = complete()
-
-
-def draw(name: str, runs=None) -> Drawing:
-    """A figure by the name of its function, of its complete runs or of those given."""
-    with plotting.style():
-        return getattr(figures, name)(FIGURES[name] if runs is None else runs)

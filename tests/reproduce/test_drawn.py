@@ -111,7 +111,7 @@ def test_what_is_not_known_to_lie_in_a_file_is_always_drawn(sheet):
         name: [dataclasses.replace(run, info={**run.info, "files": {}}) for run in some]
         for name, some in made.runs.items()
     }
-    mine = dataclasses.replace(made.figure, draw=lambda runs: made.figure.draw(runs))
+    mine = dataclasses.replace(made.figure, how=lambda picture, runs, published: made.figure.draw(runs))
     assert drawn.sum_of(made.figure, made.runs, "") is not None
     for other in (made._replace(runs=unread), made._replace(figure=mine)):
         assert drawn.sum_of(other.figure, other.runs, "") is None

@@ -218,7 +218,12 @@ def test_a_title_is_short_and_the_caption_is_in_the_svg():
 def test_a_figure_is_given_the_published_values():
     given = []
     name = "coupling/fig3/coupling-scratchpad"
-    figure = figure_of("fig3", "t", lambda picture, runs, published: given.append(published) or Drawing(), [experiment(name)])
+
+    def drawn(picture, runs, published):
+        given.append(published)
+        return Drawing()
+
+    figure = figure_of("fig3", "t", drawn, [experiment(name)])
     figures.render(figure, {name: []})
     (published,) = given
     first, *_ = published[name]
