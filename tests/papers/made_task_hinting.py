@@ -1,30 +1,22 @@
 """Runs of paper 4 made by hand: what a figure must show is known beforehand."""
 
 import numpy as np
-from matplotlib.figure import Figure as Drawing
 
-from lengen import plotting
 from lengen.config import (
-    Carries,
-    Consecutive,
     Counting,
     DataSpec,
     Filling,
     Increment,
-    Learned,
     ModelSpec,
     NextLarger,
     NoEncoding,
-    Sinusoidal,
     Sorting,
     Spec,
-    Tempered,
     TestSpec,
     TrainSpec,
 )
 from lengen.config.overlay import overlay
 from lengen.records import Grid, Run
-from papers.task_hinting import figures
 from papers.task_hinting.profiles import FORMAT
 from tests.counted import counted
 
@@ -146,65 +138,3 @@ PARTS = {
 SUCCESSOR = {"hints": (PARTS["successor"],), "reach": 60.0}
 ALL = tuple(PARTS)
 INCREMENT = {"task": Increment(longest=TRAINED), "lengths": tuple(range(5, 21)), "layers": 4}
-
-
-def complete(seeds=1) -> dict[str, dict[str, list[Run]]]:
-    """Every figure with all its runs; the first experiment is the one that is kept where others are missing."""
-
-    def some(name: str, **known) -> dict[str, list[Run]]:
-        return several(name, seeds, **known)
-
-    data = {f"fig3.2/{name}": {"examples": size, "reach": 15 + 3 * k} for k, (name, size) in enumerate(SIZES.items())}
-    depths = {f"fig3.3/depth-{layers}": {"layers": layers, "examples": 250} for layers in (2, 4, 8, 12)}
-    hinted = {name.replace("3.2", "3.5"): known | {"hints": SUCCESSOR["hints"]} for name, known in data.items()}
-    main = some("fig3.6/none", counts=COUNTS, arrays=hits() | projections(), metrics=tracked())
-    main |= some("fig3.6/successor", counts=COUNTS, arrays=hits(1, 60), metrics=tracked("successor"), **SUCCESSOR)
-    equal = some("fig3.6/successor-equal", counts=COUNTS, steps=800, **SUCCESSOR | {"reach": 90.0})
-    others = {hint: {"hints": (PARTS[hint],), "metrics": tracked(hint)} for hint in ("count", "fill")}
-    kinds = [some(f"fig3.11/{hint}", reach=20 + k, **known) for k, (hint, known) in enumerate(others.items())]
-    kinds.append(some("fig3.11/all", hints=tuple(PARTS.values()), reach=12, metrics=tracked(*ALL)))
-    eleven = main | {name: runs for group in kinds for name, runs in group.items()}
-    none = {name: runs for name, runs in main.items() if name.endswith("none")}
-    tempered = {"tempered": Tempered(), "reach": 70.0, "examples": 40_000}
-    first = some("table1/standard", examples=40_000) | some("table1/tempered", **tempered)
-    first |= some("table1/tempered-1m", **tempered | {"examples": 250, "reach": 50.0})
-    first |= some("table1/tempered-prompt", **tempered | {"tempered": Tempered(of="prompt"), "reach": 60.0})
-    first |= some("table1/one-plus-log", **tempered | {"tempered": Tempered(form="one_plus_log"), "reach": 40.0})
-    second = some("table2/standard", **SUCCESSOR) | some("table2/tempered", **SUCCESSOR | tempered)
-    positions = some("appendix-b/none") | some("appendix-b/fixed", encoding=Sinusoidal(), ids=Consecutive(), reach=12.0)
-    positions |= some("appendix-b/learned", encoding=Learned(), ids=Consecutive(max_position=256), reach=11.0)
-    third = some("table3/standard", **INCREMENT, reach=16) | some(
-        "table3/hinting", **INCREMENT, hints=(Carries(longest=TRAINED),), reach=18
-    )
-    third |= some("table3/tempered", **INCREMENT, tempered=Tempered(), reach=24)
-
-    def group(of: dict) -> dict[str, list[Run]]:
-        return {name: runs for key, known in of.items() for name, runs in some(key, **known).items()}
-
-    return {
-        "fig3_2": group(data), "fig3_3": group(depths), "fig3_5": group(hinted), "fig3_6": main | equal,
-        "fig3_7": main | equal, "fig3_8": main, "fig3_9": main, "fig3_11": eleven, "fig4_12": none, "fig4_13": none,
-        "fig4_14": none, "fig4_15": main, "fig4_16": main, "table1": first, "table2": second, "table3": third,
-        "positions": positions,
-        "training": eleven,
-    }  # fmt: skip
-
-
-FIGURES = complete()
-
-
-def draw(name: str, runs=None) -> Drawing:
-    """A figure by the name of its function, of its complete runs or of those given."""
-    with plotting.style():
-        return getattr(figures, name)(FIGURES[name] if runs is None else runs)
-
-
-def legend(drawing: Drawing) -> list[str]:
-    """The words of a figure's only legend."""
-    (found,) = drawing.legends
-    return [text.get_text().replace("\n", " ").replace("\N{NO-BREAK SPACE}", " ") for text in found.get_texts()]
-
-
-def shares(reach: float, seed=0, tested=LENGTHS) -> list[float]:
-    """Exact match that `run` has by length."""
-    return [right(length, reach, seed) / N for length in tested]

@@ -161,7 +161,7 @@ def test_figures_read_their_own_experiments_and_have_a_function():
         beside = {"calibration": abc}.get(figure.name, set())
         assert read == own | beside
         assert figure.title and isinstance(
-            figure.draw({name: [] for name in figure.reads}, *[{}] * figure.published), Drawing
+            figure.draw({name: [] for name in figure.reads}), Drawing
         )
 
 

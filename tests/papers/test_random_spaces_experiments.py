@@ -250,7 +250,7 @@ def test_selectors_name_what_a_figure_reads():
 def test_figures_read_experiments_that_exist():
     reads = {figure.name: {name.removeprefix(f"{PAPER}/") for name in figure.reads} for figure in FIGURES}
     prefixes = {name.partition("/")[0] for name in NAMES}
-    assert set(reads) == prefixes | {"fig4.7", "fig4.8", "fig4.9-steps", "widths"}
+    assert set(reads) == prefixes | {"fig4.7", "fig4.8", "fig4.9-steps"}
     for name, read in reads.items():
         assert read <= set(NAMES) and (
             name not in prefixes - {"fig4.9"} or read == {n for n in NAMES if n.startswith(f"{name}/")}

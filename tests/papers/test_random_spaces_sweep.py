@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen import plotting
 from papers.random_spaces import sweep
 from papers.random_spaces.figures import table4_3_csv
 from tests.papers import made_random_spaces as made
@@ -20,7 +19,7 @@ ROLES = {1: "trained", 5: "gap", 7: "longer", 8: "longer"}
 def frame(runs) -> pd.DataFrame:
     """One line per run, group of lengths and mode, straight from the counts."""
     lines = []
-    for run in plotting.distinct(runs):
+    for run in sweep.distinct(runs):
         spec = run.info["spec"]
         for group in (made.TRAINED, (5,), (7,), (8,)):
             for mode, written in (("teacher_forced", "greedy"), ("sampled", "sampled")):
@@ -79,7 +78,7 @@ def test_a_run_that_two_experiments_share_counts_once():
 
 def test_a_mode_that_was_not_measured_has_no_rows():
     runs = made.sweep(seeds=1)
-    for run in plotting.distinct(runs):
+    for run in sweep.distinct(runs):
         for modes in run.grid.scores.values():
             del modes["sampled"]
     found = sweep.rows(runs)
