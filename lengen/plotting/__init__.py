@@ -27,7 +27,7 @@ from lengen.plotting.curves import curves, training
 from lengen.plotting.frames import arrays, hits, metrics, rate, scores, total_rate
 from lengen.plotting.grid import GREY, HEAT, grid, heat_map, outline, scale
 from lengen.plotting.labels import blocks, length_axis, spans
-from lengen.plotting.learned import RULE, edge, has_learned, learned, unlearned
+from lengen.plotting.learned import RULE, edge, has_learned, learned
 from lengen.plotting.measured import MEASURES, medians, values
 from lengen.plotting.methods import LOOKS, Look, looks, position_scheme
 from lengen.plotting.published import NONE, Published, Value, at_same_lengths
@@ -56,5 +56,5 @@ __all__ = [
     "legend_height", "length_axis", "lengths_axis", "looks", "maps", "medians", "metrics", "numbered", "outline",
     "percent", "pictures", "position_scheme", "rate",
     "said", "scale", "scores", "setting", "sheet", "shown", "spans", "structured_heads", "style", "table", "token_map",
-    "total_rate", "training", "unlearned", "values",
+    "total_rate", "training", "values",
 ]  # fmt: skip

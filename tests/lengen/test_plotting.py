@@ -180,13 +180,7 @@ def test_a_caption_names_how_far_each_variant_gets_and_the_seeds():
     assert "longer problems and are not drawn" in said
 
 
-def test_learning_is_read_at_the_edge_of_the_trained_range():
-    def trained_to(rates):
-        return [run(curve(rates), PAIRS)]
 
-    assert plotting.has_learned(trained_to({4: 0.2, 5: 0.95, 6: 0.0})) and not plotting.unlearned(trained_to({5: 1.0}))
-    assert plotting.unlearned(trained_to({4: 1.0, 5: 0.94})) == "not learned: 94 % at its edge"
-    assert plotting.has_learned(trained_to({9: 0.0})), "a range that was not tested counts as learned"
 
 
 # -- frames ------------------------------------------------------------------------------------------------
