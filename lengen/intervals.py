@@ -1,8 +1,7 @@
 """Intervals for counts and for medians; pure functions on plain numbers, no torch.
 
 Counts or per-seed values enter, numbers and intervals leave. Two sources of variance are kept apart here: which
-examples were tested (binomial: Wilson), and which seed was trained (order statistics). Both together, and differences:
-`lengen.seed_intervals`.
+examples were tested (binomial: Wilson), and which seed was trained (order statistics).
 """
 
 import math

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from lengen.config.part import build
 from lengen.config.sections import DataSpec
-from lengen.intervals import Interval
 from lengen.metrics import EXACT_MATCH
 from lengen.records import Grid, Run
 
@@ -18,22 +17,11 @@ if TYPE_CHECKING:
     import numpy as np
 
 LEARNED = 0.95
-"""Exact match at the longest trained length, median over seeds, from which on a model has learned what it was trained
-on."""
-
-
-ANY = Interval(-math.inf, math.inf)
-SHARE = Interval(0.0, 1)
-"""Between what any value, and what a share of something can lie."""
+"""Exact match on the hardest trained cells from which on a model has learned its trained range (`lengen.learned`)."""
 
 
 class Missing(Exception):
     """A measure that the runs at hand cannot give; the message says what is not there."""
-
-    def __init__(self, reason: str, absent: bool = False) -> None:
-        super().__init__(reason)
-        self.absent = absent
-        """The experiment has no size at this profile at all, so nothing can be run."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +42,6 @@ class ByLength:
     words: str
     value: Callable[[Run, int], tuple[float, int]]
     proportion: bool = False
-    squares: Callable[[Run, int], float] | None = None
-    """Sum of squares over the examples of one length, where each has a value of its own: it gives a standard error."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +51,6 @@ class OfRun:
     words: str
     value: Callable[[Run], tuple[float, int]]
     proportion: bool = False
-    between: Callable[[Run], Interval] | None = None
-    """The 95 % interval that the test problems of one run leave to its value, where that is no share of them."""
-    possible: Interval = ANY
-    """Smallest and largest value there can be; of a proportion 0 and 1."""
 
 
 Measure = Scored | ByLength | OfRun

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lengen.config.experiment import Experiment, Figure, Runs
     from lengen.config.spec import Spec
-    from lengen.measures import Family, Measure, Region
+    from lengen.measures import Family, Measure
     from lengen.records import Run
     from lengen.timing import Benchmark
 
@@ -35,7 +35,7 @@ class Paper:
     title: str
     """Title of the publication."""
     published: Path
-    """Its published numbers and claims, a TOML file; without such a file there is nothing to compare."""
+    """Its published values and statements, a TOML file; without such a file there is nothing to compare."""
     arxiv: str = ""
     """Its arXiv identifier, where it has one."""
     openreview: str = ""
@@ -54,7 +54,7 @@ class Paper:
     deviations: Callable[[], Mapping[str, str]] = dict
     """Numbered deviations from its text: number -> sentence with its reason."""
     measures: "Callable[[], Mapping[str, Measure | Family]]" = dict
-    """Measures of its own that published numbers and claims name."""
+    """Measures of its own that published values and statements name."""
     procedures: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     """Class name of a setting -> the function that runs it, with the arguments of `lengen.training.run.execute`; other
     settings are run by `execute` itself."""
@@ -62,8 +62,6 @@ class Paper:
     """Class name of a constructed setting -> the function of model and setting that sets the weights."""
     measurements: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     """Class name of a setting -> the function of the setting that returns its `Measurement`s."""
-    regions: "Callable[[], Mapping[str, Region]]" = dict
-    """Regions of its own that published numbers and claims name."""
     benchmarks: "Callable[[], Mapping[str, Benchmark]]" = dict
     """Measurements of speed of its own, by the name under which one is asked for."""
     adders: "Callable[[], Mapping[str, Spec | None]]" = dict

@@ -16,6 +16,5 @@ PAPER = Paper(
     measures=later("papers.bias_calibration.measures:MEASURES"),
     procedures={"CalibratedSpec": later("papers.bias_calibration.calibrated:execute")},
     measurements={"RelativeSpec": later("papers.bias_calibration.relative:measurements")},
-    regions=later("papers.bias_calibration.measures:REGIONS"),
     benchmarks=later("papers.bias_calibration.benchmark:BENCHMARKS"),
 )

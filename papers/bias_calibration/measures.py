@@ -1,4 +1,4 @@
-"""Measures and regions that only the claims of this paper name."""
+"""Measures that only statements of this paper name."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from lengen.config.part import build
 from lengen.config.sections import DataSpec
-from lengen.measures import SHARE, Family, Measure, Missing, OfRun, Region, short, stored
+from lengen.measures import Family, Measure, Missing, OfRun, short, stored
 from lengen.records import Run
 
 STRETCHES = {
@@ -53,7 +53,7 @@ def follows(stretch: str) -> Measure:
     def value(run: Run) -> tuple[float, int]:
         return followed(run, stretch), 1
 
-    return OfRun(f"attention within {NEAR} place of the digit to be written, {words}", value, possible=SHARE)
+    return OfRun(f"attention within {NEAR} place of the digit to be written, {words}", value)
 
 
 def followed(run: Run, stretch: str) -> float:
@@ -89,14 +89,3 @@ def _operands(source: np.ndarray) -> list[tuple[int, int]]:
 
 
 MEASURES: Mapping[str, Measure | Family] = {"follows": follows}
-REGIONS: Mapping[str, Region] = {
-    "just_beyond": Region(
-        "two to four longer than trained",
-        lambda t, n, m: (n >= t.length + 2) & (n <= t.length + 4) & (m <= t.second),
-    ),
-    "three_times": Region(
-        "at three times the trained length and more", lambda t, n, m: (n >= 3 * t.length) & (m <= t.second)
-    ),
-}
-"""A little beyond the trained range: one digit beyond is left out, as training numbers drawn up to 2^20 include some of
-7 digits. And as far beyond as relative keys are published, 20 of 6 digits."""

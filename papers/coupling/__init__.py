@@ -29,6 +29,5 @@ PAPER = Paper(
     deviations=later("papers.coupling.deviations:DEVIATIONS"),
     constructions={"TheoremSpec": later("papers.coupling.construction:construct")},
     measures=later("papers.coupling.measures:MEASURES"),
-    regions=later("papers.coupling.measures:REGIONS"),
     adders=_adders,
 )

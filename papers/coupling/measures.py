@@ -1,10 +1,10 @@
-"""Measures and regions that only the claims of this paper name."""
+"""Measures that only statements of this paper name."""
 
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
-from lengen.measures import SHARE, Measure, Missing, OfRun, Region, short
+from lengen.measures import Measure, Missing, OfRun, short
 from lengen.records import AttentionMap, KeyCount, Run
 from papers.coupling.overlap import digit_heads, operands_read
 
@@ -67,18 +67,6 @@ def _mapped(measured: Callable[[AttentionMap], float]) -> Callable[[Run], tuple[
 MEASURES: Mapping[str, Measure] = {
     "keys_growth": OfRun("growth exponent of keys per step", _keys(False)),
     "focused_keys_growth": OfRun("growth exponent of keys per step, focused half of the heads", _keys(True)),
-    "construction_overlap": OfRun("overlap of attention with Theorem 4.1", _mapped(digit_heads), possible=SHARE),
-    "operands_read": OfRun("share of the operands that one head reads at once", _mapped(operands_read), possible=SHARE),
-}
-REGIONS: Mapping[str, Region] = {
-    "slightly_beyond": Region(
-        "beyond the trained length, up to 1.75 times", lambda t, n, m: (n > t.length) & (4 * n <= 7 * t.length)
-    ),
-    "twice": Region(
-        "at twice the trained range on both axes", lambda t, n, m: (n == 2 * t.length) & (m == 2 * t.second)
-    ),
-    "one_short": Region(
-        "beyond the trained range on one axis, 2 on the other (of one digit, every tenth factor is zero)",
-        lambda t, n, m: ((n > t.length) & (m == 2)) | ((m > t.second) & (n == 2)),
-    ),
+    "construction_overlap": OfRun("overlap of attention with Theorem 4.1", _mapped(digit_heads)),
+    "operands_read": OfRun("share of the operands that one head reads at once", _mapped(operands_read)),
 }

@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping
 
-from lengen.intervals import Interval, wilson
+from lengen.learned import reach as furthest
 from lengen.measures import Family, Measure, Missing, OfRun, exact_at_longest, short, trained
 from lengen.records import Run
 from lengen.tasks.parity import Parity
-from papers.matrix.tasks import FACTORS, MOST_COUNTS
 
-RIGHT = 0.9
-"""Exact match from which a length counts as solved."""
 MODE = "teacher_forced"
 
 
@@ -46,40 +43,9 @@ def by_count(run: Run) -> dict[int, float]:
     return {count: right / n for count, (right, n) in counts_by_count(run).items()}
 
 
-def reach_of(values: Mapping[int, float]) -> int:
-    """The largest length with exact match of at least `RIGHT`, no shorter tested one below it; 0: there is none.
-
-    >>> reach_of({2: 1.0, 4: 0.95, 5: 0.91, 8: 0.2, 12: 0.93})
-    5
-    """
-    reached = 0
-    for length in sorted(values):
-        if values[length] < RIGHT:
-            break
-        reached = length
-    return reached
-
-
-def reach_between(counts: Mapping[int, tuple[float, float]]) -> Interval:
-    """`reach_of` of the lower ends of all exact matches, and of the upper ones: Wilson's, of right and asked problems.
-
-    >>> reach_between({4: (200.0, 200.0), 8: (186.0, 200.0), 12: (0.0, 200.0)})
-    Interval(low=4, high=8)
-    """
-    ends = {length: wilson(right, n) for length, (right, n) in counts.items()}
-    low, high = (reach_of({length: end[side] for length, end in ends.items()}) for side in (0, 1))
-    return Interval(low, high)
-
-
-def _multiples(counts: Mapping[int, tuple[float, float]], unit: int) -> Interval:
-    """`reach_between` in units of what was trained."""
-    low, high = reach_between(counts)
-    return Interval(low / unit, high / unit)
-
-
 def reach(run: Run) -> tuple[float, int]:
     """How far a run reaches, as a multiple of its trained length."""
-    return reach_of(by_length(run)) / trained(run).length, 1
+    return furthest(by_length(run)) / trained(run).length, 1
 
 
 def reach_in_count(run: Run) -> tuple[float, int]:
@@ -87,7 +53,7 @@ def reach_in_count(run: Run) -> tuple[float, int]:
     values = by_count(run)
     if not values:
         raise Missing(f"{short(run.experiment)} was tested on one count of operands")
-    return reach_of(values) / trained(run).second, 1
+    return furthest(values) / trained(run).second, 1
 
 
 def accuracy_beyond(run: Run) -> float:
@@ -126,17 +92,7 @@ def learned(run: Run) -> float:
 
 
 MEASURES: Mapping[str, Measure | Family] = {
-    "reach": OfRun(
-        "largest solved length, as a multiple of the trained one",
-        reach,
-        between=lambda run: _multiples(counts_by_length(run), trained(run).length),
-        possible=Interval(0, FACTORS[-1]),
-    ),
-    "reach_in_count": OfRun(
-        "most operands solved, as a multiple of the most trained",
-        reach_in_count,
-        between=lambda run: _multiples(counts_by_count(run), trained(run).second),
-        possible=Interval(0, MOST_COUNTS),
-    ),
+    "reach": OfRun("largest solved length, as a multiple of the trained one", reach),
+    "reach_in_count": OfRun("most operands solved, as a multiple of the most trained", reach_in_count),
     "beyond": OfRun("mean exact match over the lengths beyond the trained ones", beyond, proportion=True),
 }

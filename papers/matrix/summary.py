@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from lengen.config.experiment import Runs
+from lengen.learned import RIGHT
 from papers.matrix.aggregates import BASELINE, Aggregate, aggregates
-from papers.matrix.measures import RIGHT
 from papers.matrix.scores import Cell, cells, seeds_told
 from papers.matrix.tasks import TASKS
 

@@ -14,7 +14,6 @@ PAPER = Paper(
     deviations=later("papers.random_spaces.deviations:DEVIATIONS"),
     measures=later("papers.random_spaces.measures:MEASURES"),
     measurements={"MeasuredSpec": later("papers.random_spaces.measured:measurements")},
-    regions=later("papers.random_spaces.measures:REGIONS"),
     benchmarks=later("papers.random_spaces.benchmark:BENCHMARKS"),
     adders=lambda: {"random_spaces/fig4.5/abacus": None},
 )

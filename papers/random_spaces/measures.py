@@ -1,12 +1,11 @@
-"""Measures and regions that only the claims of this paper name: next-token statistics, when and in which order things
-are learned, lengths within a padding."""
+"""Measures of this paper alone: next-token statistics, when and in which order things are learned."""
 
 import itertools
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from lengen.measures import SHARE, ByLength, Family, Measure, Missing, OfRun, Region, Trained, short, stored, trained
+from lengen.measures import ByLength, Family, Measure, Missing, OfRun, short, stored, trained
 from lengen.records import Run
 
 ENDS = {"allowed": "end token allowed", "suppressed": "end token suppressed"}
@@ -88,7 +87,7 @@ def digit_order(family: str) -> OfRun:
         return right, pairs
 
     words = f"pairs of places of which the more significant is learned first ({family.replace('_', ' ')})"
-    return OfRun(words, value, possible=SHARE)
+    return OfRun(words, value)
 
 
 MASTERED = 0.9
@@ -108,24 +107,8 @@ def learned_at(name: str) -> OfRun:
     return OfRun(f"steps until {name} is learned", value)
 
 
-def _padded(trained: Trained) -> int:
-    """Digits that numbers are zero-padded to, where longer ones are written in full; 0: no such padding."""
-    return int(getattr(trained.data and trained.data.format, "pad_to", 0))
-
-
 MEASURES: Mapping[str, Measure | Family] = {
     "uncertainty": _uncertainty,
     "order": digit_order,
     "learned_at": learned_at,
 }
-REGIONS: Mapping[str, Region] = {
-    "padded": Region(
-        "longer than trained, within the zero-padded length",
-        lambda t, n, m: (n > t.length) & (n < _padded(t)) & (m <= t.second),
-    ),
-    "beyond_padding": Region(
-        "longer than trained, beyond the zero-padded length",
-        lambda t, n, m: (n > max(t.length, _padded(t))) & (_padded(t) > 0) & (m <= t.second),
-    ),
-}
-"""Operands as long as the padding are in neither: they have the trained form, but their sum may not."""

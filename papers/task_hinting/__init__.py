@@ -15,5 +15,4 @@ PAPER = Paper(
     deviations=later("papers.task_hinting.deviations:DEVIATIONS"),
     constructions={"TheoremSpec": later("papers.task_hinting.construction:construct")},
     measurements={"ProbedSpec": later("papers.task_hinting.probed:measurements")},
-    regions=later("papers.task_hinting.measures:REGIONS"),
 )

@@ -18,7 +18,7 @@ from reproduce.comparison.exact_tests import FEWEST, SIGNIFICANT, above, equal, 
 from reproduce.comparison.history import knew
 from reproduce.comparison.measured import Stored, number, pooled
 from reproduce.comparison.measures import paper_measures
-from reproduce.comparison.regions import Cells, inside
+from reproduce.comparison.regions import REGIONS, Cells, inside
 from reproduce.comparison.statements import Part, Statement, statements
 from reproduce.runs.catalogue import CATALOGUE
 
@@ -196,7 +196,7 @@ def _sides(
 ) -> tuple[tuple[Side, ...], tuple[Side, ...], int]:
     kind = paper_measures(paper).measure(part.measure)
     whole = isinstance(kind, OfRun)
-    cells = {name: [] if whole else _cells(paper, part, runs(name)) for name in part.names}
+    cells = {name: [] if whole else _cells(part, runs(name)) for name in part.names}
     if not whole and part.check != "level":
         common = set.intersection(*map(set, cells.values()))
         cells = {name: [cell for cell in some if cell in common] for name, some in cells.items()}
@@ -212,10 +212,10 @@ def _sides(
     return tuple(sides[name] for name in part.left), tuple(sides[name] for name in part.right), problems
 
 
-def _cells(paper: str, part: Part, runs: Sequence[Run]) -> Cells:
+def _cells(part: Part, runs: Sequence[Run]) -> Cells:
     """Return the cells that every run tested, in the region and bounds of a part."""
     tested = set.intersection(*({(*cell, 1)[:2] for cell in run.grid.scores} for run in runs))
-    region = paper_measures(paper).regions[part.region]
+    region = REGIONS[part.region]
     return inside(sorted((n, m) for n, m in tested), trained(runs[0]), region, part.lengths, part.counts)
 
 

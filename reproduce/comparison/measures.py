@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lengen.intervals import Interval
 from lengen.learned import along, area, reach
-from lengen.measures import ByLength, Family, Measure, Missing, OfRun, Region, Scored, short, stored, trained
+from lengen.measures import ByLength, Family, Measure, Missing, OfRun, Scored, short, stored, trained
 from lengen.metrics import METRICS
 from lengen.records import Run
-from reproduce.comparison.regions import REGIONS, Cells
+from reproduce.comparison.regions import Cells
 from reproduce.runs.catalogue import CATALOGUE
 
 
@@ -54,10 +53,7 @@ def _array(prefix: str, name: str, proportion: bool) -> Measure:
         kept = examples(run, length)
         return float(kept.sum()), len(kept)
 
-    def squares(run: Run, length: int) -> float:
-        return float((examples(run, length) ** 2).sum())
-
-    return ByLength(name.replace("_", " ").replace(".", ", "), value, proportion, None if proportion else squares)
+    return ByLength(name.replace("_", " ").replace(".", ", "), value, proportion)
 
 
 def _info(name: str, unit: float, words: str) -> Measure:
@@ -107,10 +103,9 @@ FAMILIES: Mapping[str, Family] = {"scalar": scalar, "hits": hits, "values": valu
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Measures and regions that the claims of one paper may name: the general ones and its own."""
+    """Measures that statements and values of one paper may name: the general ones and its own."""
 
     own: Mapping[str, Measure | Family] = field(default_factory=dict)
-    own_regions: Mapping[str, Region] = field(default_factory=dict)
 
     def names(self) -> list[str]:
         """Names of measures, and of families without the dot."""
@@ -127,18 +122,12 @@ class Vocabulary:
             raise KeyError(name)
         return found if isinstance(found, Measure) else found(rest)
 
-    @property
-    def regions(self) -> Mapping[str, Region]:
-        """Every region by its name."""
-        return {**REGIONS, **self.own_regions}
-
 
 def paper_measures(name: str) -> Vocabulary:
-    """What the claims of a paper may name; the general measures and regions alone where there is no such paper."""
+    """The measures that a paper may name; the general ones alone if there is no such paper."""
     if name not in CATALOGUE.papers():
         return Vocabulary()
-    paper = CATALOGUE.paper(name)
-    return Vocabulary(paper.measures(), paper.regions())
+    return Vocabulary(CATALOGUE.paper(name).measures())
 
 
 class Part(NamedTuple):
@@ -148,10 +137,6 @@ class Part(NamedTuple):
     cell: tuple[int, int]
     top: float
     bottom: float
-    squares: float = math.nan
-    """Sum of squares over examples, where each has a value of its own; nan where it is not known."""
-    between: Interval | None = None
-    """What the examples leave to the value of a whole run, where the measure tells it."""
 
 
 def table(measure: Measure, runs: Sequence[Run], cells: Cells, mode: str) -> list[Part]:
@@ -167,10 +152,8 @@ def table(measure: Measure, runs: Sequence[Run], cells: Cells, mode: str) -> lis
     if isinstance(measure, Scored):
         return _scored(measure, runs, cells, mode)
     if isinstance(measure, OfRun):
-        between = measure.between
-        return [Part(run.seed, (0, 0), *measure.value(run), between=between and between(run)) for run in runs]
-    squares = measure.squares or (lambda run, length: math.nan)
-    return [Part(run.seed, cell, *measure.value(run, cell[0]), squares(run, cell[0])) for run in runs for cell in cells]
+        return [Part(run.seed, (0, 0), *measure.value(run)) for run in runs]
+    return [Part(run.seed, cell, *measure.value(run, cell[0])) for run in runs for cell in cells]
 
 
 def _scored(measure: Scored, runs: Sequence[Run], cells: Cells, mode: str) -> list[Part]:

@@ -1,8 +1,7 @@
-"""Which test cells a claim or a number is about: regions that every paper can name, as masks over cells.
+"""Regions of test cells that statements and values name, as masks over cells.
 
 Lists of cells enter and leave. The trained range is read from the run's own specification, never from a name; lengths
-below the longest trained one may be left out of it, and count as outside. Regions that one paper needs stand in its
-``measures.py``.
+below the longest trained one may be left out of it, and count as outside.
 """
 
 import itertools
@@ -36,6 +35,9 @@ REGIONS: Mapping[str, Region] = {
     "far": Region(
         "at least twice the trained range", lambda t, n, m: (n >= 2 * t.length) | (m >= 2 * max(t.second, 2))
     ),
+    "twice": Region(
+        "at twice the trained range on both axes", lambda t, n, m: (n == 2 * t.length) & (m == 2 * t.second)
+    ),
     "trained_length": Region("at the longest trained length", lambda t, n, m: (n == t.length) & (m <= t.second)),
     "next": Region(
         "at the shortest length beyond the longest trained", lambda t, n, m: (n > t.length) & (m <= t.second), min
@@ -60,13 +62,3 @@ def inside(cells: Cells, trained: Trained, region: Region, lengths: Bounds, coun
     if region.only is not None and mask.any():
         mask = mask & (length == region.only(length[mask].tolist()))
     return list(itertools.compress(cells, mask.tolist()))
-
-
-def shared(first: Cells, second: Cells) -> Cells:
-    """The cells that both lists have.
-
-    >>> shared([(5, 1), (9, 1)], [(5, 1), (5, 2)])
-    [(5, 1)]
-    """
-    there = set(second)
-    return [cell for cell in first if cell in there]

@@ -14,6 +14,7 @@ from lengen.config.experiment import Experiment
 from lengen.config.spec import nearest
 from reproduce.comparison.measures import paper_measures
 from reproduce.comparison.published import PublishedError, load
+from reproduce.comparison.regions import REGIONS
 from reproduce.runs.catalogue import CATALOGUE
 
 Check = Literal["level", "above", "trend", "equal"]
@@ -127,8 +128,8 @@ def _mistakes(statement: Statement, known: Mapping[str, Experiment], paper: str)
         elif known[name].ours:
             yield f"{name} is an experiment of this suite ({known[name].ours}); name experiments of the paper"
     for part in (*statement.parts, *statement.details):
-        if part.region not in vocabulary.regions:
-            yield f"region '{part.region}' is unknown{nearest(part.region, list(vocabulary.regions))}"
+        if part.region not in REGIONS:
+            yield f"region '{part.region}' is unknown{nearest(part.region, list(REGIONS))}"
         try:
             share = vocabulary.measure(part.measure).proportion
         except KeyError:

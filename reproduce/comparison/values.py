@@ -13,9 +13,8 @@ from typing import Any
 
 from lengen.config.experiment import Experiment
 from lengen.measures import trained_range
-from reproduce.comparison.measures import paper_measures
 from reproduce.comparison.published import PublishedError, load
-from reproduce.comparison.regions import inside
+from reproduce.comparison.regions import REGIONS, inside
 from reproduce.runs.catalogue import CATALOGUE
 
 
@@ -142,7 +141,7 @@ def _cells(experiment: Experiment, row: Mapping[str, Any]) -> tuple[tuple[int, .
     asked = inside(
         cells,
         span,
-        paper_measures(experiment.paper).regions[row.get("region", "all")],
+        REGIONS[row.get("region", "all")],
         row.get("lengths"),
         row.get("counts"),
     )

@@ -6,7 +6,7 @@ import pytest
 
 from lengen.measures import OfRun, trained_range
 from reproduce.comparison.measures import paper_measures
-from reproduce.comparison.regions import inside
+from reproduce.comparison.regions import REGIONS, inside
 from reproduce.comparison.settings import settings
 from reproduce.comparison.statements import statements
 from reproduce.comparison.values import values
@@ -137,7 +137,7 @@ def test_every_statement_can_be_answered_at_one_profile_and_tests_its_region(pap
                 for profile in profiles - {"cpu"}:
                     test, span = known[name].specs[profile].test, trained_range(known[name].specs[profile].data)
                     cells = [(n, m) for n in test.lengths for m in (test.counts or (1,))]
-                    region = vocabulary.regions[part.region]
+                    region = REGIONS[part.region]
                     assert inside(cells, span, region, part.lengths, part.counts), f"{one.id}: {part.words}: {name}"
 
 

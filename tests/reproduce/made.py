@@ -11,11 +11,8 @@ from tests.counted import counted
 
 MODES = ("teacher_forced", "free_running")
 OWN = [paper_measures(paper) for paper in ("bias_calibration", "coupling", "random_spaces", "task_hinting")]
-EVERY = Vocabulary(
-    {name: measure for some in OWN for name, measure in some.own.items()},
-    {name: region for some in OWN for name, region in some.own_regions.items()},
-)
-"""The words of all papers together."""
+EVERY = Vocabulary({name: measure for some in OWN for name, measure in some.own.items()})
+"""The measures of all papers together."""
 N = 400
 
 

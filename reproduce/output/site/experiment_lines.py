@@ -9,12 +9,11 @@ from statistics import median
 from typing import NamedTuple
 
 from lengen.config.experiment import PROFILES, Experiment
+from lengen.learned import at_edge, shares
 from lengen.measures import LEARNED, exact_at_longest, trained
-from lengen.plotting.learned import edge
 from lengen.records import Run
 from reproduce.output.site.statement_cards import run_page
 from reproduce.runs import spent
-from reproduce.runs.accuracy import shares
 
 LEARNED_IT, NOT_LEARNED, NOT_RUN, REFUSED = "learned", "not learned", "not run", "refused"
 """What experiments are filtered by."""
@@ -81,7 +80,7 @@ def _line(experiment: Experiment, made: Mapping[tuple[str, str], Sequence[Run]],
 
 def _state(some: Sequence[Run]) -> str:
     """Of weights set by hand, and of what was not tested there, nothing was learned that could be filtered by."""
-    rate = edge(some)
+    rate = median(map(at_edge, some))
     if math.isnan(rate) or some[0].constructed:
         return ""
     return LEARNED_IT if rate >= LEARNED else NOT_LEARNED
