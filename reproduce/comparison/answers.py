@@ -97,9 +97,13 @@ class Answer:
 
     @property
     def numbers(self) -> str:
-        """What decided: the numbers of the part that the answer is from."""
-        decisive = next((one for one in self.findings if one.word != HOLDS and one.numbers), self.findings[0])
-        return decisive.numbers
+        """What decided: the numbers of the part that the answer is from; of one that holds those of all parts."""
+        decisive = next((one for one in self.findings if one.word != HOLDS and one.numbers), None)
+        if decisive is not None:
+            return decisive.numbers
+        if len(self.findings) < 3:
+            return "; ".join(dict.fromkeys(one.numbers for one in self.findings))
+        return _span([side for one in self.findings for side in one.left], self.findings[0].unit)
 
     @property
     def seeds(self) -> int:
@@ -132,6 +136,8 @@ def _side(side: Side, unit: str) -> str:
     if len(side.seeds) == 1:
         return f"{_number(side.seeds[0], unit)}{space}"
     many = COUNTS.get(len(side.seeds), str(len(side.seeds)))
+    if "to" not in _range(side.seeds, unit):
+        return f"{_number(side.median, unit)}{space} (all {many} trainings)"
     return f"{_number(side.median, unit)}{space} ({many} trainings: {_range(side.seeds, unit)}{space})"
 
 

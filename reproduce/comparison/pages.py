@@ -24,7 +24,8 @@ COLUMNS = (
 DAGGER = "†"
 RULES = """\
 **Published beside ours.** A published value stands beside ours only if the specification of our runs has the published
-problems: the same trained range, the same text, tested at the same lengths and counts. *Published setting*: every
+problems: the same trained range, the same text, tested at the same lengths and counts. How often each training problem
+is drawn, and to how many places all operands are padded, may differ; the deviations tell. *Published setting*: every
 hyper-parameter is the published one. *Published lengths*: a smaller model, or fewer updates. *Shorter problems*: no
 number of the paper is repeated. *No training*: a proof. Ours is the median over seeds, and every seed is shown. One
 printed value has no interval; the points apart are shown instead.

@@ -3,6 +3,7 @@
 Comparisons enter, Markdown leaves.
 """
 
+import re
 from collections.abc import Sequence
 
 from reproduce.comparison.answers import UNSURE, WORDS, Answer
@@ -53,7 +54,7 @@ def answer(found: Comparison) -> str:
 def _because(one: Answer) -> str:
     """Return what was measured if it holds, in brackets, or the reason why nobody can tell."""
     if one.word == UNSURE:
-        reason = one.reason.rsplit(": ", 1)[-1] if one.reason else ""
-        return f" ({reason.partition(' (')[0]})" if reason else ""
+        return f" ({one.reason.partition(' (')[0]})" if one.reason else ""
+    numbers = re.sub(r"\(\w+ trainings: ", "(", one.numbers)
     near = f", {one.distance}" if one.distance else ""
-    return f" ({one.numbers}{near})" if one.numbers else ""
+    return f" ({numbers}{near})" if numbers else ""
