@@ -11,8 +11,9 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from lengen.config.experiment import PROFILES
 from reproduce import is_sentence
@@ -37,24 +38,40 @@ LOST = re.compile(r"--[\w-]+=--")
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one sentence."""
+    """An argument parser whose errors are one sentence, with what to type instead where that is known."""
+
+    typed: Sequence[str] = ()
+    """The whole command line."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **{"allow_abbrev": False, **options})
 
     def error(self, message: str) -> NoReturn:
+        from reproduce.commands.habits import advice
         from reproduce.store.atomic_files import one_line
 
-        print(one_line(f"{self.prog}: {message}; see {self.prog} --help"), file=sys.stderr)
+        commands = next((item.choices for item in self._actions if isinstance(item, argparse._SubParsersAction)), {})
+        chosen = commands.get(self.typed[0] if self.typed else "", self)
+        options = [name for action in chosen._actions for name in action.option_strings]
+        said = advice(message, self.typed, options, list(commands))
+        print(one_line(f"{self.prog}: {said}; see {chosen.prog} --help"), file=sys.stderr)
         raise SystemExit(2)
 
 
-def seeds(text: str) -> tuple[int, ...]:
-    """Seeds of ``--seeds``: ``5`` is seed 5, ``0..2`` is 0, 1, 2, ``0,2`` is 0 and 2; each once, in order.
+def program() -> str:
+    """The program as it was called."""
+    return "reproduce" if Path(sys.argv[0]).stem == "reproduce" else "python -m reproduce"
 
-    >>> seeds("5"), seeds("0..2"), seeds("0,2"), seeds("0..1,7")
-    ((5,), (0, 1, 2), (0, 2), (0, 1, 7))
+
+def seeds(text: str) -> tuple[int, ...]:
+    """Seeds of ``--seeds``: ``5`` is seed 5, ``0..2`` and ``0-2`` are 0, 1, 2, ``0,2`` is 0 and 2; each once, in order.
+
+    >>> seeds("5"), seeds("0..2"), seeds("0-2"), seeds("0,2"), seeds("0..1,7")
+    ((5,), (0, 1, 2), (0, 1, 2), (0, 2), (0, 1, 7))
     """
     chosen: list[int] = []
     for part in text.split(","):
-        first, dots, last = part.strip().partition("..")
+        first, dots, last = re.sub(r"(?<=\d)-(?=\d)", "..", part.strip()).partition("..")
         if not _is_whole(first) or (dots and not _is_whole(last)):
             raise argparse.ArgumentTypeError(f"'{text}' is no list of seeds: expected 5, 0..2 or 0,2")
         if dots and int(last) < int(first):
@@ -149,6 +166,13 @@ def _selectors(prefix: str, **found: object) -> list[str]:
     return completion.selectors(prefix, **found)
 
 
+def _bench(options: argparse.Namespace) -> int:
+    """The command bench, loaded when it is given."""
+    from reproduce.bench import __main__ as bench
+
+    return bench.main(options.arguments[1:])
+
+
 def _adderboard(options: argparse.Namespace) -> int:
     """The command adderboard, loaded when it is given."""
     from reproduce.commands import adderboard
@@ -174,6 +198,7 @@ def _interrupt(number: int, _: object) -> None:
 
 def _takes_a_selector(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
     words = "paper, paper/figure or paper/figure/variant; a paper by name or as paper1; wildcards * ? [] allowed"
+    words += "; several side by side" * (nargs in ("+", "*"))
     argument = command.add_argument("selector", nargs=nargs, metavar="SELECTOR", help=words)
     argument.completer = _selectors  # type: ignore[attr-defined]
 
@@ -189,16 +214,17 @@ def _takes_a_run(command: argparse.ArgumentParser, overrides: bool = True) -> No
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line; each command names the function that answers it as ``answer``."""
-    top = Parser(prog="python -m reproduce", description="Reproduce papers on length generalization, claim by claim.")
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    top = Parser(prog=program(), description="Reproduce papers on length generalization, claim by claim.")
+    top.add_argument("-V", "--version", action="store_true", help="version of this program and its commit")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND")
 
     command = commands.add_parser("list", help="papers, a paper's figures or a figure's variants, with verdicts")
     command.set_defaults(answer=lambda options: _results().list_command(options))
-    _takes_a_selector(command, nargs="?")
+    _takes_a_selector(command, nargs="*")
 
     command = commands.add_parser("show", help="an experiment: setting, published numbers and claims, commands")
     command.set_defaults(answer=lambda options: _results().show_command(options))
-    _takes_a_selector(command)
+    _takes_a_selector(command, nargs="+")
     command.add_argument("--full", action="store_true", help="every field, not only what differs from its default")
 
     command = commands.add_parser("doctor", help="what this machine has, what it lacks, and what to do about it")
@@ -206,15 +232,22 @@ def parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("run", help="train, measure and store; resumes and skips what is finished")
     command.set_defaults(answer=_run)
-    _takes_a_selector(command)
+    _takes_a_selector(command, nargs="+")
     command.add_argument(
+        "-p",
         "--profile",
         choices=PROFILES,
         help="size of the experiments (default: cpu; night where that alone is there beside smoke)",
     )
-    command.add_argument("--seeds", type=seeds, metavar="0..2", help="5, 0..2 or 0,2")
+    words = "which seeds: 3 is seed 3 alone, 0..2 are three, 0,2 are two"
+    command.add_argument("--seeds", "--seed", type=seeds, metavar="0..2", help=words)
     command.add_argument(
-        "--set", action="append", default=[], metavar="A.B=V", dest="overrides", help="change the spec; repeatable"
+        "--set",
+        action="append",
+        default=[],
+        metavar="A.B=V",
+        dest="overrides",
+        help="change the spec; repeatable, and A.B=V alone is read as well",
     )
     for option, level in (("--task", "second"), ("--tricks", "third")):
         command.add_argument(
@@ -224,10 +257,12 @@ def parser() -> argparse.ArgumentParser:
             metavar="A,B",
             help=f"of the selected experiments only those whose name has one of these as its {level} part; wildcards",
         )
-    command.add_argument("--dry-run", action="store_true", help="say what would run, and for how long")
+    command.add_argument("-n", "--dry-run", action="store_true", help="say what would run, and for how long")
     command.add_argument("--fresh", action="store_true", help="redo all selected runs, finished or not")
     command.add_argument("--missing", action="store_true", help="only runs that results/reference lacks")
-    command.add_argument("--jobs", type=positive, metavar="N", help="runs side by side (default: cores; 1 on a GPU)")
+    command.add_argument(
+        "-j", "--jobs", type=positive, metavar="N", help="runs side by side (default: cores; 1 on a GPU)"
+    )
     command.add_argument(
         "--executor",
         choices=("local", "ray", "slurm"),
@@ -284,7 +319,7 @@ def parser() -> argparse.ArgumentParser:
     ):
         command = commands.add_parser(name, help=text)
         command.set_defaults(answer=answer)
-        _takes_a_selector(command, nargs="?")
+        _takes_a_selector(command, nargs="*")
         if name != "report":
             command.add_argument("--format", choices=FORMATS, default="table", help="how to print (default table)")
             command.add_argument("--with-overrides", action="store_true", help=beside)
@@ -298,7 +333,7 @@ def parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("promote", help="copy finished local runs into results/reference")
     command.set_defaults(answer=lambda options: _results().promote_command(options))
-    _takes_a_selector(command)
+    _takes_a_selector(command, nargs="+")
     command.add_argument("--profile", choices=PROFILES, help="default: cpu, night and paper")
     command.add_argument("--seeds", type=seeds, metavar="0..2", help="of these alone: 5, 0..2 or 0,2")
     command.add_argument("--weights", action="store_true", help="with model.safetensors, where it is below 4 MB")
@@ -316,7 +351,9 @@ def parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text)
         command.set_defaults(answer=answer)
         _takes_a_selector(command)
-        command.add_argument("operands", nargs="+", metavar="OPERAND", help="a number, or a digit of a string")
+        words = "a number, a digit of a string, or a sum as in 57+48="
+        words += "; none, or -: a line of the standard input is a problem" * (name == "solve")
+        command.add_argument("operands", nargs="*", metavar="OPERAND", help=words)
         command.add_argument("--json", action="store_true", help="one line of JSON")
         if name == "probe":
             command.add_argument(
@@ -333,6 +370,9 @@ def parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(answer=_completion)
     command.add_argument("shell", nargs="?", choices=SHELLS, default=SHELLS[0], help=f"default {SHELLS[0]}")
+
+    command = commands.add_parser("bench", help="measure speed on this machine, as ratios", add_help=False)
+    command.set_defaults(answer=_bench)
 
     command = commands.add_parser(
         "adderboard", help="the community's check of ten-digit addition, on this suite's models"
@@ -355,16 +395,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         completion.answer(parser())
 
-    for word in arguments:
+    from reproduce.commands.habits import usual
+
+    typed = usual(arguments)
+    for word in typed:
         if LOST.fullmatch(word):
-            return _refuse(f"{word}: expected a value behind =; see python -m reproduce --help")
+            return _refuse(f"{word}: expected a value behind =; see {program()} --help")
     try:
-        options = parser().parse_args(arguments)
+        top = parser()
+        top.typed = typed
+        if typed[:1] == ["bench"]:
+            options = argparse.Namespace(command="bench", answer=_bench)
+        else:
+            options = top.parse_args(typed)
     except SystemExit as end:
         return int(end.code or 0)
+    if options.command is None:
+        if options.version:
+            from reproduce.store.provenance import commit, suite_version
+
+            print(f"lengen-suite {suite_version()} ({commit()[0]})")
+        else:
+            top.print_help()
+        return 0
     options.arguments = arguments
     try:
-        code: int = options.answer(options)
+        code = max(options.answer(chosen) for chosen in _one_by_one(options))
         sys.stdout.flush()
         return code
     except (Interrupted, KeyboardInterrupt) as stop:
@@ -386,6 +442,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(str(error))
 
 
+def _one_by_one(options: argparse.Namespace) -> list[argparse.Namespace]:
+    """The same options once for each selector; the command run takes all of them at once."""
+    given = getattr(options, "selector", None)
+    if given is None or given == []:
+        options.selector = None
+        return [options]
+    from reproduce.runs.catalogue import CATALOGUE, SelectorError
+
+    selectors = [CATALOGUE.canonical(name) for name in ([given] if isinstance(given, str) else given)]
+    if options.command == "run":
+        selectors = [" ".join(selectors)]
+    if len(selectors) > 1 and getattr(options, "format", "table") in ("csv", "json"):
+        raise SelectorError(f"--format {options.format} takes one selector: run the command once for each")
+    return [argparse.Namespace(**{**vars(options), "selector": selector}) for selector in selectors]
+
+
 def _goes_on(options: argparse.Namespace) -> str:
     """What the same command will do with what an interrupted one left."""
     if options.command != "run":
@@ -398,7 +470,7 @@ def _goes_on(options: argparse.Namespace) -> str:
 def _refuse(sentence: str) -> int:
     from reproduce.store.atomic_files import one_line
 
-    print(one_line(f"python -m reproduce: {sentence}"), file=sys.stderr)
+    print(one_line(f"{program()}: {sentence}"), file=sys.stderr)
     return 2
 
 

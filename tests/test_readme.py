@@ -94,7 +94,7 @@ SHOWN = [printed(block) for block in re.findall(r"(?:^    .+\n)+", README, re.MU
 def test_the_commands_of_the_front_page_print_what_stands_there(capsys, monkeypatch, tmp_path) -> None:
     (tmp_path / "reference").symlink_to(ROOT / "results" / "reference")
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
-    assert len(SHOWN) == 3 and sum(len(lines) for _, lines in SHOWN) == 12
+    assert len(SHOWN) == 3 and sum(len(lines) for _, lines in SHOWN) == 14
     for command, lines in SHOWN:
         arguments, _, head = command.partition(" -m reproduce ")[2].partition(" | head -")
         assert main(shlex.split(arguments)) == 0

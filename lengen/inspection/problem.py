@@ -1,6 +1,6 @@
 """One problem as a model sees it, and as a trained model solves it: what ``encode`` and ``solve`` print."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,15 @@ def solve(
 ) -> dict[str, object]:
     """`answer` of the model with these weights, or of the one that the specification constructs."""
     return answer(TaskData(spec, seed=0), load(spec, weights), operands, task, report)
+
+
+def solve_each(
+    spec: Spec, weights: Path | None, problems: Iterable[list[str]], task: str = ""
+) -> Iterator[dict[str, object]]:
+    """`solve` for one problem after the other, by a model that is loaded once."""
+    data, model = TaskData(spec, seed=0), load(spec, weights)
+    for operands in problems:
+        yield answer(data, model, operands, task)
 
 
 @torch.no_grad()

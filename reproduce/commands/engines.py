@@ -66,7 +66,15 @@ def engine(options: argparse.Namespace, order: Order, needed: bool) -> AbstractC
 
 def slurm(options: argparse.Namespace, order: Order) -> Slurm:
     """What submits the runs: the same command for every worker, as one of several."""
-    words = ["run", options.selector, "--profile", options.profile, "--share", "--jobs", str(options.jobs or 1)]
+    words = [
+        "run",
+        *options.selector.split(),
+        "--profile",
+        options.profile,
+        "--share",
+        "--jobs",
+        str(options.jobs or 1),
+    ]
     if options.seeds is not None:
         words += ["--seeds", ",".join(map(str, options.seeds))]
     for option, chosen in (("--task", options.task), ("--tricks", options.tricks)):

@@ -8,12 +8,14 @@ import argparse
 import dataclasses
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lengen.config.experiment import PROFILES, Experiment, Figure
 from lengen.config.spec import Spec, from_dict
 from lengen.records import Run
+from reproduce.commands.operands import lines, nothing_given, spelled
 from reproduce.output import terminal
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import counter
@@ -32,48 +34,85 @@ CHANGED = "take one of {} made with --set by --with-overrides"
 def encode_command(options: argparse.Namespace) -> int:
     """How one problem looks to the model of the published setting."""
     experiment = CATALOGUE.select_one(options.selector)
+    spec = _spec(experiment).override(*experiment.shown)
+    operands = _operands(options, spec)
     from lengen.inspection import problem as show
 
-    encoded = show.encode(_spec(experiment).override(*experiment.shown), options.operands, options.task)
+    encoded = show.encode(spec, operands, options.task)
     print(json.dumps(encoded, ensure_ascii=False) if options.json else terminal.aligned(encoded, terminal.width()))
     return 0
 
 
 def solve_command(options: argparse.Namespace) -> int:
-    """Greedy decoding with the newest finished run that kept its weights; smoke runs only where there is no other."""
+    """Greedy decoding with the newest finished run that kept its weights; smoke runs only where there is no other.
+
+    Without operands a line of the standard input is a problem, and a line is printed for each.
+    """
     experiment = CATALOGUE.select_one(options.selector)
+    spec = _spec(experiment).override(*experiment.shown)
+    piped = options.operands in ([], ["-"])
+    problems = _lines(options, spec) if piped else [_operands(options, spec)]
     from lengen.inspection import problem as show
 
     # Bad operands are told before a run is looked for.
-    show.encode(_spec(experiment).override(*experiment.shown), options.operands, options.task)
+    for operands in problems:
+        show.encode(spec, operands, options.task)
     model = find(experiment, options.profile, options.seed, options.with_overrides)
     spec = model.spec.override(*experiment.shown)
-    solved: dict[str, Any] = show.solve(
-        spec, model.weights, options.operands, options.task, counter("tokens written", sys.stderr)
-    )
+    report = counter("tokens written", sys.stderr)
+    if piped:
+        for solved in show.solve_each(spec, model.weights, problems, options.task):
+            print(json.dumps(solved, ensure_ascii=False) if options.json else _in_a_line(solved), flush=True)
+        return 0
+    solved = show.solve(spec, model.weights, problems[0], options.task, report)
     if options.json:
         print(json.dumps(solved, ensure_ascii=False))
     else:
-        print(
-            "\n".join(
-                f"{name:<8} {str(value).lower() if isinstance(value, bool) else value}"
-                for name, value in solved.items()
-            )
-        )
-        print(f"model    {model.name}")
+        for name, shown in SHOWN.items():
+            value = solved.get(name, "")
+            print(f"{shown:<12}{str(value).lower() if isinstance(value, bool) else value}")
+        print(f"{'model':<12}{model.name}")
     return 0
+
+
+SHOWN = {"prompt": "prompt", "output": "output", "read": "model says", "answer": "expected", "correct": "correct"}
+"""Field of a solution -> how people are shown it."""
+
+
+def _in_a_line(solved: Mapping[str, object]) -> str:
+    """One of many solutions: the problem, what the model says and, if that is wrong, what was expected."""
+    right = "right" if solved["correct"] else f"wrong, expected {solved['answer']}"
+    return f"{solved['prompt']} {solved['read']} ({right})"
+
+
+def _operands(options: argparse.Namespace, spec: Spec) -> list[str]:
+    """The operands of the one problem that was typed, before torch is loaded."""
+    if not options.operands:
+        raise nothing_given(options.selector)
+    return list(options.operands) if getattr(options, "task", "") else spelled(options.operands, spec.data.task)
+
+
+def _lines(options: argparse.Namespace, spec: Spec) -> list[list[str]]:
+    """The problems of the standard input."""
+    if sys.stdin is None or (not options.operands and sys.stdin.isatty()):
+        raise nothing_given(options.selector)
+    found = list(lines(sys.stdin, None if options.task else spec.data.task))
+    if not found:
+        raise nothing_given(options.selector)
+    return found
 
 
 def probe_command(options: argparse.Namespace) -> int:
     """The residual stream of a trained model on one problem, projected on its embedding and on its output head."""
     experiment = CATALOGUE.select_one(options.selector)
     figure = _picture(experiment, options.out) if options.out else None
+    operands = _operands(options, _spec(experiment))
     from lengen.inspection import problem as show
     from lengen.inspection import projections
 
-    show.encode(_spec(experiment), options.operands)
+    show.encode(_spec(experiment), operands)
     model = find(experiment, options.profile, options.seed, options.with_overrides)
-    found = projections.probe_trained(model.spec, model.weights, options.operands)
+    found = projections.probe_trained(model.spec, model.weights, operands)
     if options.json:
         print(json.dumps({name: value.tolist() for name, value in found.items()}, ensure_ascii=False))
     else:

@@ -2,10 +2,11 @@
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lengen.config.experiment import Experiment
+from lengen.config.part import SettingError
 from lengen.records import Run
 from reproduce.commands import engines
 from reproduce.comparison.distance import CHECKED
@@ -38,7 +39,9 @@ def run_command(options: argparse.Namespace) -> int:
             )
     part = "/" in options.selector.strip("/") or bool(options.task or options.tricks)
     chosen, left_out = (list(selected), []) if part else suite(selected, options.selector, options.profile)
-    plan = runner.plan(chosen, options.profile, options.seeds, options.overrides)
+    plan = _plan(chosen, options)
+    for said in _worth_saying(plan, chosen, options):
+        print(said, file=sys.stderr)
     loggers = _loggers(options.loggers)
     if options.missing:
         plan = _missing(plan, stores()[0])
@@ -91,6 +94,28 @@ def run_command(options: argparse.Namespace) -> int:
         if options.profile not in CHECKED:
             print(f"runs of the {options.profile} profile show that everything works, and are compared with nothing")
     return _failures(report)
+
+
+def _plan(chosen: Sequence[Experiment], options: argparse.Namespace) -> Plan:
+    """The jobs; raises `SettingError`, for several values of one setting with what to do."""
+    try:
+        return runner.plan(chosen, options.profile, options.seeds, options.overrides)
+    except SettingError as error:
+        if any("," in override.partition("=")[2] for override in options.overrides):
+            raise SettingError(f"{error}; a setting has one value: run the command once for each") from None
+        raise
+
+
+def _worth_saying(plan: Plan, chosen: Sequence[Experiment], options: argparse.Namespace) -> Iterator[str]:
+    """What a reader of the command might expect otherwise: one seed of that number, and a run with another name."""
+    if options.seeds and len(options.seeds) == 1 and options.seeds[0] > 0:
+        (seed,) = options.seeds
+        yield f"--seeds {seed} makes seed {seed} alone; --seeds 0..{seed - 1} makes {seed}"
+    homes = {item.name: CATALOGUE.home(item, options.profile).name for item in chosen if item.name not in plan.absent}
+    names = {job.experiment for job in plan.jobs}
+    for name, home in homes.items():
+        if name != home and home in names and home not in homes:
+            yield f"{name} is the run of {home}: their settings are the same at this profile"
 
 
 def _missing(plan: Plan, reference: Store) -> Plan:

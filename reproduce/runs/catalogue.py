@@ -6,10 +6,11 @@ first of them. This is the only module of `reproduce` that knows where papers co
 """
 
 import fnmatch
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 
-from lengen.config.experiment import Experiment, Figure
+from lengen.config.experiment import PROFILES, Experiment, Figure
 from lengen.config.spec import Spec, nearest
 from lengen.paper import Paper
 from lengen.records import Run
@@ -108,9 +109,13 @@ class Catalogue:
     def select(self, selector: str) -> tuple[Experiment, ...]:
         """Experiments that a selector names: ``paper``, ``paper/figure`` or ``paper/figure/variant``, with wildcards.
 
-        A paper goes by its name or by its number (`aliases`): ``paper1/fig1``. Raises `SelectorError` with the nearest
-        names where it names none.
+        A paper goes by its name or by its number (`aliases`): ``paper1/fig1``. Several stand between spaces. Raises
+        `SelectorError` with the nearest names where one names none.
         """
+        if len(several := selector.split()) > 1:
+            names = {item.name for one in several for item in self.select(one)}
+            papers = dict.fromkeys(name.split("/")[0] for name in sorted(names, key=self._place))
+            return tuple(item for paper in papers for item in self.experiments(paper) if item.name in names)
         parts = selector.strip("/").split("/")
         aliases = self.aliases()
         parts[0] = aliases.get(parts[0], parts[0])
@@ -130,11 +135,13 @@ class Catalogue:
         for level, part in enumerate(parts):
             choices = [(*head, name) for head in found for name in self._children(head)]
             found = [names for names in choices if fnmatch.fnmatchcase(names[-1], part)]
+            found = found or [names for names in choices if names[-1].casefold() == part.casefold()]
             if not found:
                 kind = ("paper", "figure or table", "variant")[level]
                 where = f" in {'/'.join(parts[:level])}" if level else ""
                 known = [*dict.fromkeys(names[-1] for names in choices), *([] if level else aliases)]
                 hint = "; one of: " + ", ".join(known) if WILDCARDS & set(part) else nearest(part, known)
+                hint = self._instead(selector) or hint
                 raise SelectorError(f"selector '{selector}': there is no {kind} '{part}'{where}{hint}")
         chosen = set(found)
         return tuple(
@@ -143,6 +150,36 @@ class Catalogue:
             for item in self.experiments(paper)
             if tuple(item.name.split("/"))[: len(parts)] in chosen
         )
+
+    def canonical(self, selector: str) -> str:
+        """A selector that begins with the name of a paper, if it can be read so, else as it is.
+
+        A paper may go by its folder (``papers/coupling``), its number, its arXiv identifier, and with other capitals; a
+        figure that one paper alone has needs no paper: ``fig9``. Raises `SelectorError` if several papers have it.
+        """
+        first, *rest = selector.removeprefix("papers/").strip("/").split("/") or [""]
+        if WILDCARDS & set(first) or first in self.papers() or first in self.aliases():
+            return "/".join([first, *rest])
+        same = {first.casefold()}
+        for name, paper in self._papers.items():
+            if same & {name, f"paper{paper.number}", str(paper.number), paper.arxiv, f"arxiv:{paper.arxiv}"} - {""}:
+                return "/".join([name, *rest])
+        have = [paper for paper in self.papers() if first in self._children([paper])]
+        if len(have) > 1:
+            several = " or ".join("/".join([paper, first, *rest]) for paper in have)
+            raise SelectorError(f"selector '{selector}': several papers have {first}: write {several}")
+        return "/".join([*have, first, *rest]) if have else selector
+
+    def _instead(self, selector: str) -> str:
+        """What to type for a selector that is a profile, or has other signs between its parts."""
+        if selector in PROFILES:
+            return f"; a profile is chosen by --profile {selector}"
+        other = re.sub(r"[.:]", "/", selector, count=1).replace(":", "/")
+        paper = other.split("/")[0]
+        return f"; write {other}" if other != selector and paper in {*self.papers(), *self.aliases()} else ""
+
+    def _place(self, name: str) -> int:
+        return self.papers().index(name.split("/")[0])
 
     def behind(self, selector: str) -> tuple[Experiment, ...]:
         """What `select` names and, of a figure, what it draws beside its own variants."""

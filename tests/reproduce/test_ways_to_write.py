@@ -1,0 +1,242 @@
+"""What people type who know other programs: taken as it is meant, or answered with what to type."""
+
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from lengen.config import Addition, ListOps, Multiplication, Parity
+from reproduce import cli
+from reproduce.cli import main
+from reproduce.commands.habits import ANSWERS, COMMANDS
+from reproduce.commands.operands import SpellingError, spelled
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.provenance import suite_version
+from tests.reproduce.fakes import install_toy
+
+
+@pytest.fixture
+def toy(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    yield install_toy(monkeypatch, tmp_path)
+    CATALOGUE.fill()
+
+
+def said(capsys, *arguments: str, code: int = 0) -> str:
+    assert main(arguments) == code
+    shown = capsys.readouterr()
+    if code:
+        assert shown.err.count("\n") == 1 and not shown.out
+    return shown.out + shown.err
+
+
+# ------------------------------------------------------------------ commands
+
+
+@pytest.mark.parametrize("arguments", [[], ["help"], ["--help"], ["-h"]])
+def test_the_program_alone_and_a_cry_for_help_print_the_help(capsys, arguments):
+    assert "COMMAND" in said(capsys, *arguments) and "promote" in said(capsys, *arguments)
+
+
+@pytest.mark.parametrize("word", ["--version", "-V"])
+def test_the_version_is_that_of_the_project(capsys, word):
+    assert said(capsys, word).startswith(f"lengen-suite {suite_version()} (")
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("lsit", "list"), ("ls", "list"), ("train", "run"), ("compair", "compare")]
+)
+def test_a_command_of_another_name_is_answered_with_ours(capsys, word, meant):
+    assert f"there is no command '{word}'; nearest: {meant}" in said(capsys, word, code=2)
+
+
+def test_what_is_answered_with_is_there():
+    commands = cli.parser()._subparsers._group_actions[0].choices
+    assert set(COMMANDS.values()) <= set(commands) and not set(COMMANDS) & set(commands)
+    ours = {option for action in commands["run"]._actions for option in action.option_strings}
+    named = {word.strip(",") for sentence in ANSWERS.values() for word in sentence.split() if word.startswith("--")}
+    assert named <= ours and not ours & {option for options in ANSWERS for option in options}
+
+
+def test_messages_name_the_program_as_it_was_called(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["/somewhere/.venv/bin/reproduce"])
+    assert said(capsys, "list", "nosuch", code=2).startswith("reproduce: ")
+    monkeypatch.setattr(sys, "argv", ["/a/site-packages/lengen/__main__.py"])
+    assert said(capsys, "list", "nosuch", code=2).startswith("python -m reproduce: ")
+
+
+def test_bench_is_a_command(capsys):
+    assert "--only" in said(capsys, "bench", "--help") and "bench" in said(capsys)
+
+
+# ------------------------------------------------------------------ options
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ["--set", "train.steps=5", "train.batch=3"],
+        ["train.steps=5", "train.batch=3"],
+        ["--train.steps=5", "--train.batch=3"],
+        ["--train.steps", "5", "--train.batch", "3"],
+        ["--set", "train.steps=5", "--set", "train.batch=3"],
+        ["--set=train.steps=5", "--set=train.batch=3"],
+    ],
+)
+def test_a_setting_is_taken_as_every_program_takes_it(toy, typed):
+    assert main(["run", "toy/fig1/alpha", "--seeds", "0", "-j", "1", *typed]) == 0
+    info = json.loads((toy / "local/toy/fig1/alpha/cpu/seed-0/v1/run.json").read_text())
+    assert info["overrides"] == ["train.steps=5", "train.batch=3"] and info["spec"]["train"]["steps"] == 5
+
+
+@pytest.mark.parametrize(
+    ("typed", "seeds"), [(["0", "1", "2"], 3), (["0-2"], 3), (["0,2"], 2), (["0..2"], 3), (["1"], 1)]
+)
+def test_seeds_are_taken_as_people_write_them(toy, capsys, typed, seeds):
+    assert f"{seeds} to run" in said(capsys, "run", "toy/fig1/alpha", "-n", "--seeds", *typed)
+
+
+def test_one_seed_of_a_number_is_said_to_be_one(toy, capsys):
+    assert "seed 3 alone; --seeds 0..2 makes 3" in said(capsys, "run", "toy/fig1/alpha", "-n", "--seeds", "3")
+    assert "alone" not in said(capsys, "run", "toy/fig1/alpha", "-n", "--seed", "0")
+
+
+def test_short_options_are_those_of_other_programs(toy, capsys):
+    assert "1 to run" in said(capsys, "run", "toy/fig3", "-n", "-p", "smoke", "-j", "2", "--seeds", "0")
+
+
+@pytest.mark.parametrize("option", [option for options in ANSWERS for option in options])
+def test_an_option_of_another_program_is_answered(toy, capsys, option):
+    for typed in ([option], [option, "1"], [f"{option}=1"] if option.startswith("--") else [option]):
+        answer = said(capsys, "run", "toy/fig1/alpha", *typed, code=2)
+        assert f"there is no {option}: " in answer
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        (["--profil", "smoke"], "there is no --profil; nearest: --profile"),
+        (["--drry-run"], "nearest: --dry-run"),
+        (["--logger", "csv"], "metrics.csv is always written"),
+        (["--set", "train.lr=1e-3,3e-3"], "a setting has one value: run the command once for each"),
+        (["smoke"], "a profile is chosen by --profile smoke"),
+        (["--seeds", "0:3"], "expected 5, 0..2 or 0,2"),
+        (["--profile", "smoke", "--jobs", "1", "--executor", "local", "toy/fig2"], "side by side"),
+    ],
+)
+def test_a_mistake_is_answered_with_what_to_type(toy, capsys, typed, answer):
+    assert answer in said(capsys, "run", "toy/fig1/alpha", *typed, code=2)
+
+
+def test_a_setting_elsewhere_than_in_run_is_answered(toy, capsys):
+    assert "--set of the command run" in said(capsys, "show", "toy/fig1", "--train.steps=5", code=2)
+
+
+# ------------------------------------------------------------------ selectors
+
+
+def test_several_selectors_are_taken(toy, capsys):
+    planned = said(capsys, "run", "toy/fig2", "toy/fig1/beta", "-n", "--seeds", "0")
+    assert "2 to run" in planned and "toy/fig1/beta" in planned
+    listed = said(capsys, "list", "toy/fig1", "toy/fig2")
+    assert "alpha" in listed and "gamma" in listed
+    assert "takes one selector" in said(capsys, "compare", "toy", "toy/fig1", "--format", "json", code=2)
+
+
+@pytest.mark.parametrize("selector", ["fig1", "Toy/FIG1", "papers/toy/fig1", "1/fig1", "paper1/fig1", "toy/fig1/"])
+def test_a_figure_is_found_as_people_call_it(toy, capsys, selector):
+    assert "alpha" in said(capsys, "list", selector) and "gamma" not in said(capsys, "list", selector)
+
+
+def test_a_paper_is_found_by_its_identifier():
+    for name in CATALOGUE.papers():
+        if identifier := CATALOGUE.paper(name).arxiv:
+            assert CATALOGUE.canonical(identifier) == CATALOGUE.canonical(f"arXiv:{identifier}/") == name
+
+
+@pytest.mark.parametrize(("selector", "meant"), [("toy.fig1", "toy/fig1"), ("toy/fig1:alpha", "toy/fig1/alpha")])
+def test_other_signs_between_parts_are_answered(toy, capsys, selector, meant):
+    assert f"write {meant}" in said(capsys, "show", selector, code=2)
+
+
+def test_a_figure_that_several_papers_have_is_asked_back(capsys):
+    assert "write coupling/fig1 or bias_calibration/fig1" in said(capsys, "show", "fig1", code=2)
+
+
+def test_the_run_of_another_name_is_named(toy, capsys):
+    shared = said(capsys, "run", "toy/fig2/gamma", "-n")
+    assert "toy/fig2/gamma is the run of toy/fig1/alpha" in shared
+
+
+# ------------------------------------------------------------------ operands
+
+ADDS = Addition(digits=2, operands=2)
+SORTS = next(item for item in CATALOGUE.experiments("task_hinting")).specs["smoke"].data.task
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [["12", "34"], ["12+34"], ["12+34="], ["12 + 34"], ["12", "+", "34"], ["12+34=46"], ["12,34"], ["12,", "34"]],
+)
+def test_a_sum_is_read_as_people_write_it(typed):
+    assert spelled(typed, ADDS) == ["12", "34"]
+
+
+@pytest.mark.parametrize(
+    ("task", "typed", "found"),
+    [
+        (Multiplication(digits=3, second_digits=3), ["12*34"], ["12", "34"]),
+        (Multiplication(digits=3, second_digits=3), ["12×34="], ["12", "34"]),
+        (SORTS, ["5,3,1"], ["5", "3", "1"]),
+        (Parity(bits=4), ["0110"], ["0110"]),
+        (ListOps(digits=3), ["[MAX", "2", "9", "]"], ["[MAX", "2", "9", "]"]),
+        (ListOps(digits=3), ["[max 2 9]"], ["[max", "2", "9]"]),
+    ],
+)
+def test_every_task_is_spelled_with_its_own_signs(task, typed, found):
+    assert spelled(typed, task) == found
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        (["12*34"], "asks for \\*, and this task is addition \\(\\+\\)"),
+        (["12-34"], "operand '12-34' is not a number"),
+        (["abc"], "operand 'abc' is not a number: expected digits 0-9 only, and not 'a'"),
+        (["1.5", "2"], "not '\\.'"),
+        (["1,000", "2"], "write 1000, or 1 000"),
+        (["1_000"], "not '_'"),
+        (["٣"], "is not a number"),
+        (["="], "no operands before ="),
+        (["1e3"], "not 'e'"),
+    ],
+)
+def test_what_is_no_number_is_told_the_spelling(typed, answer):
+    with pytest.raises(SpellingError, match=answer):
+        spelled(typed, ADDS)
+
+
+def test_bad_operands_are_refused_before_torch_is_loaded():
+    code = (
+        "import sys; from reproduce.cli import main; "
+        "code = main(['solve', 'coupling/thm4.1/construction', '57', 'abc']); assert 'torch' not in sys.modules; "
+        "sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2 and "operand 'abc' is not a number" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_line_of_the_input_is_a_problem(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("57+48=\n\n# a comment\n1 2 3\n"))
+    assert said(capsys, "solve", "coupling/thm4.1/construction").splitlines() == [
+        "$057+048= 105 (right)",
+        "$01+02+03= 6 (right)",
+    ]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("57+48=\n"))
+    assert json.loads(said(capsys, "solve", "coupling/thm4.1/construction", "-", "--json"))["read"] == "105"
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1 2\n\n1 x\n"))
+    assert "line 3: operand 'x'" in said(capsys, "solve", "coupling/thm4.1/construction", code=2)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert "pipe a line for each problem" in said(capsys, "solve", "coupling/thm4.1/construction", code=2)
