@@ -196,10 +196,18 @@ def _interrupt(number: int, _: object) -> None:
     raise Interrupted(number)
 
 
+class Joined(argparse.Action):
+    """Several words as one, between spaces; none of them: None."""
+
+    def __call__(self, parser: Any, options: argparse.Namespace, values: Any, option: str | None = None) -> None:
+        setattr(options, self.dest, " ".join(values) or None)
+
+
 def _takes_a_selector(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
     words = "paper, paper/figure or paper/figure/variant; a paper by name or as paper1; wildcards * ? [] allowed"
     words += "; several side by side" * (nargs in ("+", "*"))
-    argument = command.add_argument("selector", nargs=nargs, metavar="SELECTOR", help=words)
+    several: Any = {"action": Joined} if nargs in ("+", "*") else {}
+    argument = command.add_argument("selector", nargs=nargs, metavar="SELECTOR", help=words, **several)
     argument.completer = _selectors  # type: ignore[attr-defined]
 
 
@@ -234,8 +242,8 @@ def parser() -> argparse.ArgumentParser:
     command.set_defaults(answer=_run)
     _takes_a_selector(command, nargs="+")
     command.add_argument(
-        "-p",
         "--profile",
+        "-p",
         choices=PROFILES,
         help="size of the experiments (default: cpu; night where that alone is there beside smoke)",
     )
@@ -257,11 +265,11 @@ def parser() -> argparse.ArgumentParser:
             metavar="A,B",
             help=f"of the selected experiments only those whose name has one of these as its {level} part; wildcards",
         )
-    command.add_argument("-n", "--dry-run", action="store_true", help="say what would run, and for how long")
+    command.add_argument("--dry-run", "-n", action="store_true", help="say what would run, and for how long")
     command.add_argument("--fresh", action="store_true", help="redo all selected runs, finished or not")
     command.add_argument("--missing", action="store_true", help="only runs that results/reference lacks")
     command.add_argument(
-        "-j", "--jobs", type=positive, metavar="N", help="runs side by side (default: cores; 1 on a GPU)"
+        "--jobs", "-j", type=positive, metavar="N", help="runs side by side (default: cores; 1 on a GPU)"
     )
     command.add_argument(
         "--executor",
@@ -445,12 +453,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _one_by_one(options: argparse.Namespace) -> list[argparse.Namespace]:
     """The same options once for each selector; the command run takes all of them at once."""
     given = getattr(options, "selector", None)
-    if given is None or given == []:
-        options.selector = None
+    if given is None:
         return [options]
     from reproduce.runs.catalogue import CATALOGUE, SelectorError
 
-    selectors = [CATALOGUE.canonical(name) for name in ([given] if isinstance(given, str) else given)]
+    selectors = [CATALOGUE.canonical(name) for name in given.split() or [given]]
     if options.command == "run":
         selectors = [" ".join(selectors)]
     if len(selectors) > 1 and getattr(options, "format", "table") in ("csv", "json"):

@@ -5,6 +5,7 @@ No torch, no matplotlib; rich is loaded where there is a table.
 
 import itertools
 import math
+import re
 import shutil
 import textwrap
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import RenderableType
-    from rich.table import Table
+    from rich.table import Column, Table
 
 COLOURS = {"holds": "green", "holds once repaired": "green", "does not hold": "red", "cannot tell": "yellow"}
 """By answer."""
@@ -23,11 +24,13 @@ GAP = 2
 """Spaces between the columns of a table."""
 PIPED_WIDTH = 180
 """Characters of a line where there is no terminal."""
+NARROWEST = 40
+"""Characters of a line on a terminal that is narrower: it breaks the line itself, and no word is lost."""
 
 
 def width() -> int:
-    """Characters of a line: what COLUMNS says, else of the terminal, else `PIPED_WIDTH`."""
-    return shutil.get_terminal_size((PIPED_WIDTH, 24)).columns
+    """Characters of a line: what COLUMNS says, else of the terminal, else `PIPED_WIDTH`; `NARROWEST` at least."""
+    return max(NARROWEST, shutil.get_terminal_size((PIPED_WIDTH, 24)).columns)
 
 
 def table(*columns: str | tuple[str, Literal["left", "right"]]) -> "Table":
@@ -59,14 +62,37 @@ def entry(name: str, said: str) -> "RenderableType":
 
 
 def show(*parts: "RenderableType") -> None:
-    """Print tables and texts, no line longer than `width`."""
+    """Print tables and texts, no line longer than `width`, unless the longest word of a table needs it."""
     from rich.console import Console
+    from rich.table import Table
 
-    console = Console(width=width(), highlight=False, markup=False, emoji=False)
+    needed = [_least(part) for part in parts if isinstance(part, Table)]
+    console = Console(width=max([width(), *needed]), highlight=False, markup=False, emoji=False)
     with console.capture() as captured:
         for part in parts:
             console.print(part)
     print("\n".join(line.replace(NO_BREAK, " ").rstrip() for line in captured.get().splitlines()))
+
+
+def _least(shown: "Table") -> int:
+    """Characters of a line in which the first column holds its longest word, a name's part between two slashes being
+    one, and the other columns stand as they are."""
+    from rich.console import Console
+    from rich.measure import Measurement
+
+    console = Console(width=10 * PIPED_WIDTH, highlight=False, markup=False, emoji=False)
+
+    def word(cell: "RenderableType") -> int:
+        lines = console.render_lines(cell, pad=False)
+        words = re.findall(r"[^\s/]+", "\n".join("".join(part.text for part in line) for line in lines))
+        return max(map(len, words), default=0)
+
+    def needs(column: "Column") -> int:
+        cells = [Measurement.get(console, console.options, cell) for cell in (column.header, *column.cells)]
+        return max(cell.maximum if column.no_wrap else cell.minimum for cell in cells)
+
+    first, *others = shown.columns
+    return max(map(word, (first.header, *first.cells))) + sum(GAP + needs(column) for column in others)
 
 
 def projections(found: Mapping[str, "np.ndarray"], most: int = 3, limit: int | None = None) -> str:

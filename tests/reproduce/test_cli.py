@@ -60,7 +60,7 @@ def encode(spec, operands, task=""):
 
 def solve(spec, weights, operands, task="", report=None):
     assert weights.read_text() == "weights" and isinstance(spec.data.task, Addition)
-    return {"prompt": "1+2=", "output": "3$", "answer": "3$", "correct": True}
+    return {"prompt": "1+2=", "output": "3$", "answer": "3$", "correct": True, "read": "3"}
 
 
 def refused(capsys, *arguments):
@@ -285,7 +285,7 @@ def test_a_run_made_with_set_answers_only_where_it_is_asked_for(capsys):
     assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
     capsys.readouterr()
     assert main(["solve", "toy/fig1/alpha", "1", "2"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "model    toy/fig1/alpha cpu seed 0 v1 (local)"
+    assert capsys.readouterr().out.splitlines()[-1] == "model       toy/fig1/alpha cpu seed 0 v1 (local)"
     assert main(["solve", "toy/fig1/alpha", "1", "2", "--with-overrides"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].endswith("v2 (local) --set train.steps=2")
 

@@ -76,3 +76,16 @@ def test_a_probe_shows_fewer_symbols_where_a_line_is_full():
     lines = terminal.projections(found, limit=62).splitlines()
     assert max(map(len, lines)) <= 62 < max(map(len, terminal.projections(found).splitlines()))
     assert lines[1].split() == ["0", "9", "1", "before", "a", "1.00", "b", "1.00", "a", "1.00", "b", "1.00"]
+
+
+@pytest.mark.parametrize("columns", [1, 20, 40])
+def test_a_column_of_names_is_never_narrower_than_a_word(columns, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    table = terminal.table("variant", ("time", "right"), "what was found, in a column that is wide")
+    table.add_row(terminal.entry("toy/fig3/coupling-scratchpad", "a claim on it"), "7 min", "it holds at every size")
+    terminal.show(table)
+    first = [
+        line[: line.index("  ")] if "  " in line.strip() else line for line in capsys.readouterr().out.splitlines()
+    ]
+    assert max(map(len, first)) >= len("coupling-scratchpad") and "".join(first[1:3]).startswith("toy/fig3/coupling-")
+    assert terminal.width() >= terminal.NARROWEST
