@@ -7,7 +7,7 @@ class Progress(NamedTuple):
     """One report of a run in progress."""
 
     stage: str
-    """``compiling``, ``train``, ``measure`` or ``attention``."""
+    """``resuming``, ``compiling``, ``train``, ``measure`` or ``attention``."""
     step: int
     """Steps done in this stage: optimizer steps, or test cells."""
     steps: int

@@ -5,11 +5,13 @@ by SIGTERM. Nothing here imports torch; the commands themselves are in `reproduc
 """
 
 import argparse
+import contextlib
 import io
 import os
 import re
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -481,8 +483,23 @@ def _refuse(sentence: str) -> int:
     return 2
 
 
+def home_for_matplotlib() -> None:
+    """Give matplotlib, which others load as well, a folder for its cache when the home folder cannot be written."""
+    if "MPLCONFIGDIR" in os.environ:
+        return
+    place = Path(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")) / "matplotlib"
+    nearest = next((path for path in (place, *place.parents) if path.exists()), None)
+    if nearest is None or not os.access(nearest, os.W_OK):
+        owner = os.getuid() if hasattr(os, "getuid") else "user"
+        made = Path(tempfile.gettempdir()) / f"lengen-matplotlib-{owner}"
+        with contextlib.suppress(OSError):
+            made.mkdir(mode=0o700, exist_ok=True)
+            os.environ["MPLCONFIGDIR"] = str(made)
+
+
 def entry() -> NoReturn:
     """Entry point of the shell; a character that its encoding lacks is printed as an escape."""
+    home_for_matplotlib()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

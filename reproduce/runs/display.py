@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from lengen.progress import Progress
 from reproduce.runs.estimate import Cost, in_words, makespan
-from reproduce.runs.perform import Job, Result
+from reproduce.runs.perform import RESUMING, Job, Result
 from reproduce.store.atomic_files import one_line
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 REDRAWS_PER_SECOND = 4
 QUIET = 10.0
 """Seconds between two lines of one run where there is no terminal."""
+COMPILING = "compiling"
+"""Stage of a run before its first step, as `RESUMING` is."""
 PATIENCE = 2.0
 """Seconds after which a command says how far it is."""
 
@@ -35,10 +37,13 @@ class Forecast:
         self._over: set[Job] = set()
 
     def see(self, job: Job, progress: Progress) -> None:
-        """Note how far a job is; the clock of a job starts with its first report, not with its imports.
+        """Note how far a job is; the clock of a job starts with its first step, not with imports or compiling.
 
         A job that begins a further stage at its first step stays where it was until that is further.
         """
+        if progress.stage in (COMPILING, RESUMING):
+            self._first.pop(job, None)
+            return
         _, before = self._last.get(job, (0.0, 0.0))
         point = (self._now(), max(before, self._share(job, progress)))
         self._first.setdefault(job, point)
@@ -69,8 +74,9 @@ class Forecast:
         """Seconds that passed per second estimated."""
         passed = sum(self._last[job][0] - first for job, (first, _) in self._first.items())
         expected = sum(self._costs[job].total * (self._last[job][1] - share) for job, (_, share) in self._first.items())
-        # a pinch of the estimate keeps the first seconds from running wild
-        return (passed + 2.0) / (expected + 2.0) if expected > 0 else 1.0
+        # a pinch of the estimate keeps the first seconds from running wild; after a minute what was measured counts
+        pinch = 2.0 * max(0.0, 1 - passed / 60)
+        return (passed + pinch) / (expected + pinch) if expected > 0 else 1.0
 
     def _share(self, job: Job, progress: Progress) -> float:
         cost, part = self._costs[job], progress.step / max(1, progress.steps)
@@ -118,6 +124,11 @@ class Display:
 
     def progressed(self, job: Job, progress: Progress) -> None:
         self._forecast.see(job, progress)
+        before = self._running.get(job)
+        if before is not None and before.stage == RESUMING:
+            self._say(f"{job.name}: resuming at step {progress.step:,} of {progress.steps:,}")
+        if self._live is None and progress.stage == COMPILING:
+            self._say(f"{job.name}: compiling")
         self._running[job] = progress
         if self._live is None and time.monotonic() - self._spoke[job] >= QUIET:
             self._spoke[job] = time.monotonic()
@@ -185,8 +196,8 @@ class Display:
         for name in ("step", "loss", "accuracy"):
             table.add_column(name, justify="right", no_wrap=True)
         for job, progress in list(self._running.items()):
-            if progress is None:
-                table.add_row(job.name, "starting")
+            if progress is None or progress.stage in (COMPILING, RESUMING):
+                table.add_row(job.name, "starting" if progress is None else progress.stage)
                 continue
             bar = ProgressBar(total=max(1, progress.steps), completed=progress.step, width=6)
             loss = "" if progress.loss is None else f"{progress.loss:.4f}"

@@ -197,6 +197,15 @@ def _sent(pipe: Connection, job: Job) -> bool:
     return True
 
 
+def _without_semaphores() -> None:
+    """Let the progress bars of Lightning lock by threads: a process that is killed with a lock among processes leaves a
+    semaphore behind, of which Python complains."""
+    with contextlib.suppress(ImportError):
+        from tqdm import tqdm
+
+        tqdm.set_lock(threading.RLock())
+
+
 def work(pipe: Connection, perform: Perform, environment: Mapping[str, str]) -> None:
     """Life of a worker: take jobs from the pipe, send back what happens, die with the parent.
 
@@ -205,6 +214,7 @@ def work(pipe: Connection, perform: Perform, environment: Mapping[str, str]) -> 
     this process at once: a killed command leaves nothing that still writes.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides
+    _without_semaphores()
     os.environ.clear()
     os.environ.update(environment)
     jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()

@@ -25,10 +25,12 @@ from reproduce.runs.beginning import begin
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import StoreError, readable, write_text
 from reproduce.store.leases import BusyError
-from reproduce.store.store import LOGGERS, Store, Workspace
+from reproduce.store.store import CHECKPOINT, LOGGERS, Store, Workspace
 
 ERRORS = "error.txt"
 """Where the traceback of an unexpected error is kept, in the work folder of the run."""
+RESUMING = "resuming"
+"""Stage of a run that goes on from the checkpoint of an earlier process."""
 FULL = 4 * 2**20
 """Bytes below which a disk counts as full: writers of checkpoints do not always say so."""
 
@@ -189,6 +191,8 @@ def perform(order: Order, job: Job, report: Callable[[Progress], None]) -> Resul
             if made is None:
                 work = space.folder
                 begun(space, order, job)
+                if (space.folder / CHECKPOINT).is_file():
+                    report(Progress(RESUMING, 0, 1, None, None))
                 outcome = train(job, space.folder, watched(report, space), order.loggers)
                 made = publish(space, order, job, outcome, time.monotonic() - began)
             return Result(made.version, time.monotonic() - began)
@@ -251,6 +255,10 @@ def explained(error: Exception, work: Path | None, root: Path) -> Exception:
     if _disk_full(work or root):
         remedy = "make room and run the same command; without --fresh it resumes"
         return FatalError(f"the disk of {readable(root)} is full: {remedy}")
+    if "No space left on device" in str(error) and _disk_full(Path(temporary := os.environ.get("TMPDIR") or "/tmp")):
+        return FatalError(
+            f"the disk of the temporary files, {temporary}, is full: make room, or set TMPDIR to a folder"
+        )
     if isinstance(error, OSError) and error.filename is not None:
         place = readable(Path(os.fsdecode(error.filename)))
         return FatalError(f"{place}: {error.strerror}; make it readable and writable, then run the same command")

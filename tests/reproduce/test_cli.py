@@ -475,6 +475,10 @@ def test_a_paper_without_published_numbers_is_trained_and_drawn(results, capsys)
     assert [main([word, "toy"]) for word in ("compare", "report", "figures", "promote", "list", "show")] == [0] * 6
 
 
+@pytest.mark.skipif(
+    not f"{CHECKOUT}{sys.prefix}".isascii(),
+    reason="Python itself finds no module below such a folder in an ASCII locale",
+)
 def test_a_terminal_that_has_only_ascii_is_written_to():
     said = ascii("n₁ → 7")
     code = (
@@ -486,6 +490,20 @@ def test_a_terminal_that_has_only_ascii_is_written_to():
     ascii_only.pop("PYTHONIOENCODING", None)
     done = subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, env=ascii_only, capture_output=True, check=True)
     assert done.stdout.strip() == done.stderr.strip() == rb"n\u2081 \u2192 7"
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_matplotlib_has_a_folder_where_the_home_folder_cannot_be_written(monkeypatch, tmp_path, writable):
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(cli.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(cli.os, "access", lambda path, mode: writable)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.delenv("MPLCONFIGDIR", raising=False)
+    cli.home_for_matplotlib()
+    chosen = os.environ.get("MPLCONFIGDIR")
+    monkeypatch.delenv("MPLCONFIGDIR", raising=False)
+    assert chosen is None if writable else Path(chosen).is_dir() and Path(chosen).parent == tmp_path
 
 
 def test_a_reader_that_goes_away_is_no_error(results):

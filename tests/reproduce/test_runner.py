@@ -287,6 +287,60 @@ def test_time_left_is_learnt_from_what_has_been_seen():
     assert Forecast({}, 2).share() == 1.0, "nothing was to be done"
 
 
+@pytest.mark.parametrize("slower", [0.2, 1.0, 3.0, 10.0, 40.0])
+@pytest.mark.parametrize("compiling", [0.0, 50.0])
+def test_after_a_minute_of_steps_the_time_left_is_what_the_steps_take(slower, compiling):
+    """However wrong the estimate is, and however long the compiler takes before the first step."""
+    job, now = Job("toy/fig1/alpha", "cpu", 0, SPEC), [0.0]
+    forecast = Forecast({job: estimate.Cost(1800.0, 200.0)}, 1, lambda: now[0])
+    forecast.see(job, Progress("compiling", 0, 1000, None, None))
+    now[0] = compiling
+    second = 0.0
+    for step in range(1000):
+        forecast.see(job, Progress("train", step, 1000, None, None))
+        second = step * 1.8 * slower
+        now[0] = compiling + second
+        if second > 62:
+            break
+    forecast.see(job, Progress("train", step, 1000, None, None))
+    assert forecast.left() == pytest.approx(2000 * slower - second, rel=0.2)
+
+
+def test_a_run_that_goes_on_says_at_what_step(monkeypatch):
+    job, stream = Job("toy/fig1/alpha", "cpu", 0, SPEC), io.StringIO()
+    with Display({job: estimate.cost(SPEC, "cpu")}, 1, stream=stream) as display:
+        display.started(job)
+        for stage, step in (("resuming", 0), ("compiling", 1600), ("train", 1601), ("train", 1700)):
+            display.progressed(job, Progress(stage, step, 8000, None, None))
+    said = [line.partition(": ")[2] for line in stream.getvalue().splitlines()]
+    assert said == ["started", "resuming at step 1,600 of 8,000", "compiling"]
+
+
+def test_a_run_says_that_it_resumes_only_where_a_checkpoint_lies(results):
+    seen = []
+    order = runner.Order(results, {})
+    for name in ("alpha", "beta"):
+        job = runner.plan([CATALOGUE.select_one(f"toy/fig1/{name}")], "cpu", [0]).jobs[0]
+        if name == "beta":
+            with Store(results, "local").workspace(job.experiment, "cpu", 0, job.spec.hash()) as space:
+                (space.folder / "last.ckpt").write_text("step")
+        stages = []
+        runner.perform(order, job, lambda progress, stages=stages: stages.append(progress.stage))
+        seen.append(stages[0])
+    assert seen == ["train", "resuming"]
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), RuntimeError("write: No space left on device")]
+)
+def test_a_full_folder_of_temporary_files_is_named(monkeypatch, tmp_path, error):
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "small"))
+    monkeypatch.setattr(runner, "_disk_full", lambda path: path == tmp_path / "small")
+    told = runner.explained(error, None, tmp_path)
+    assert isinstance(told, runner.FatalError) and f"{tmp_path / 'small'}, is full" in str(told)
+    assert "set TMPDIR" in str(told)
+
+
 def test_a_further_stage_does_not_set_a_job_back():
     job = Job("toy/fig1/alpha", "cpu", 0, SPEC)
     forecast = Forecast({job: estimate.Cost(90.0, 10.0)}, 1, iter([0.0, 100.0, 110.0, 120.0, 130.0]).__next__)
