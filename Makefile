@@ -96,7 +96,7 @@ $(DOCS)/.installed: docs/requirements.txt
 test: setup  ## all tests
 	$(PY) -m pytest -q $(PYTEST)
 
-soak: setup  ## stress tests (kills, foreign files, storage faults, races): KILLS=50 INPUTS=100000, report in results/soak
+soak: setup  ## stress tests (kills, foreign files, storage faults, races, folders and environments): KILLS=50 INPUTS=100000
 	$(PY) -m tests.reproduce.soak --kills $(or $(KILLS),50) --inputs $(or $(INPUTS),100000) --out results/soak
 
 lint: setup  ## ruff and mypy

@@ -1,4 +1,5 @@
-"""Hard knocks for as long as one likes: kills, strangers' files, faults of storage, races, and the same run twice.
+"""Hard knocks for as long as one likes: kills, strangers' files, faults of storage, races, the same run twice, and
+folders and environments as people have them.
 
 ``python -m tests.reproduce.soak --kills 50 --inputs 100000 --out results/soak`` prints a line for each and writes them
 all to ``soak.json``, with the commit they were measured on; the tests do the same, shorter.
@@ -89,12 +90,23 @@ def repeats(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], b
     return said, {"settings": len(specs), "differing": wrong}, not wrong
 
 
+def machines(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bool]:
+    """Folders and environments as people have them; the first so many of the list."""
+    from tests.reproduce.machines import COMMANDS, MACHINES, tried
+
+    names = list(MACHINES)[:number]
+    wrong = [sentence for name in names for sentence in tried(name, place)]
+    said = f"{len(names)} folders and environments, {len(COMMANDS)} commands in each: {len(wrong)} wrong"
+    return "; ".join([said, *wrong]), {"machines": names, "wrong": wrong}, not wrong
+
+
 PARTS: dict[str, tuple[Callable[[int, int, Path], tuple[str, dict[str, Any], bool]], int]] = {
     "kills": (kills, 50),
     "races": (races, 2),
     "repeats": (repeats, 1),
     "strangers": (strangers, 100_000),
     "faults": (faults, 20),
+    "machines": (machines, 100),
 }
 """Name -> what it does, and how much of it where nothing is said; first what forks, before anything starts a thread."""
 
