@@ -48,6 +48,18 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **{"allow_abbrev": False, **options})
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Options; operands and further selectors may stand behind options, too, where argparse leaves them over."""
+        options, rest = self.parse_known_args(args, namespace)
+        if rest and not any(word.startswith("-") for word in rest):
+            if hasattr(options, "operands"):
+                options.operands, rest = [*options.operands, *rest], []
+            elif getattr(options, "several", False) and options.selector:
+                options.selector, rest = " ".join([options.selector, *rest]), []
+        if rest:
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return options
+
     def error(self, message: str) -> NoReturn:
         from reproduce.commands.habits import advice
         from reproduce.store.atomic_files import one_line
@@ -208,8 +220,10 @@ class Joined(argparse.Action):
 def _takes_a_selector(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
     words = "paper, paper/figure or paper/figure/variant; a paper by name or as paper1; wildcards * ? [] allowed"
     words += "; several side by side" * (nargs in ("+", "*"))
-    several: Any = {"action": Joined} if nargs in ("+", "*") else {}
-    argument = command.add_argument("selector", nargs=nargs, metavar="SELECTOR", help=words, **several)
+    several = nargs in ("+", "*")
+    action: Any = {"action": Joined} if several else {}
+    argument = command.add_argument("selector", nargs=nargs, metavar="SELECTOR", help=words, **action)
+    command.set_defaults(several=several)
     argument.completer = _selectors  # type: ignore[attr-defined]
 
 

@@ -84,7 +84,7 @@ def advice(message: str, typed: Sequence[str], options: Collection[str], command
     if match := re.match(r"unrecognized arguments: (\S+)", message):
         word, equals, value = match[1].partition("=")
         if not word.startswith("-"):
-            return f"{message}; selectors stand side by side, before or behind all options"
+            return message
         if said := next((said for names, said in ANSWERS.items() if word in names), ""):
             return f"there is no {word}: {said}"
         if DOTTED.fullmatch(word):

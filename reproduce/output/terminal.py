@@ -91,6 +91,8 @@ def _least(shown: "Table") -> int:
         cells = [Measurement.get(console, console.options, cell) for cell in (column.header, *column.cells)]
         return max(cell.maximum if column.no_wrap else cell.minimum for cell in cells)
 
+    if not shown.columns:
+        return 0
     first, *others = shown.columns
     return max(map(word, (first.header, *first.cells))) + sum(GAP + needs(column) for column in others)
 

@@ -43,7 +43,7 @@ def test_what_differs_is_named():
 
 def test_a_report_says_what_was_measured_on_which_commit(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(PARTS, "races", (lambda number, seed, place: ("2 raced", {"wrong": ["x"]}, False), 1))
-    nothing = [f"--{name}=0" for name in ("repeats", "inputs", "faults", "kills")]
+    nothing = [f"--{name}=0" for name in ("repeats", "inputs", "faults", "kills", "machines")]
     assert main([*nothing, "--out", str(tmp_path)]) == 1
     said = (tmp_path / "soak.json").read_text()
     assert '"commit"' in said and '"passed": false' in said and "2 raced" in capsys.readouterr().out

@@ -123,7 +123,6 @@ def test_an_option_of_another_program_is_answered(toy, capsys, option):
         (["--set", "train.lr=1e-3,3e-3"], "a setting has one value: run the command once for each"),
         (["smoke"], "a profile is chosen by --profile smoke"),
         (["--seeds", "0:3"], "expected 5, 0..2 or 0,2"),
-        (["--profile", "smoke", "--jobs", "1", "--executor", "local", "toy/fig2"], "side by side"),
     ],
 )
 def test_a_mistake_is_answered_with_what_to_type(toy, capsys, typed, answer):
@@ -140,6 +139,7 @@ def test_a_setting_elsewhere_than_in_run_is_answered(toy, capsys):
 def test_several_selectors_are_taken(toy, capsys):
     planned = said(capsys, "run", "toy/fig2", "toy/fig1/beta", "-n", "--seeds", "0")
     assert "2 to run" in planned and "toy/fig1/beta" in planned
+    assert planned == said(capsys, "run", "toy/fig2", "-n", "toy/fig1/beta", "--seeds", "0")
     listed = said(capsys, "list", "toy/fig1", "toy/fig2")
     assert "alpha" in listed and "gamma" in listed
     assert "takes one selector" in said(capsys, "compare", "toy", "toy/fig1", "--format", "json", code=2)
@@ -226,6 +226,12 @@ def test_bad_operands_are_refused_before_torch_is_loaded():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2 and "operand 'abc' is not a number" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_operands_may_stand_behind_options(capsys):
+    solved = said(capsys, "solve", "coupling/thm4.1/construction", "--json", "57", "48")
+    assert json.loads(solved)["read"] == "105"
+    assert "unrecognized arguments" in said(capsys, "doctor", "now", code=2)
 
 
 def test_a_line_of_the_input_is_a_problem(monkeypatch, capsys):
