@@ -236,7 +236,7 @@ def _takes_a_run(command: argparse.ArgumentParser, overrides: bool = True) -> No
         command.add_argument("--with-overrides", action="store_true", help=words)
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """The whole command line; each command names the function that answers it as ``answer``."""
     top = Parser(prog=program(), description="Reproduce papers on length generalization, claim by claim.")
     top.add_argument("-V", "--version", action="store_true", help="version of this program and its commit")
