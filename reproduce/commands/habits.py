@@ -89,6 +89,6 @@ def advice(message: str, typed: Sequence[str], options: Collection[str], command
             return f"there is no {word}: {said}"
         if DOTTED.fullmatch(word):
             return f"there is no {word}: --set of the command run changes a setting, run SELECTOR --set {word[2:]}=V"
-        if close := difflib.get_close_matches(word, options, 1):
-            return f"there is no {word}; nearest: {close[0]}{equals}{value}"
+        if alike := difflib.get_close_matches(word, options, 1):
+            return f"there is no {word}; nearest: {alike[0]}{equals}{value}"
     return message
