@@ -5,9 +5,12 @@ Words and the task of a setting enter, which loads no torch; operands leave, or 
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from lengen.config.tasks import Task
 from reproduce.runs.catalogue import SelectorError
+
+if TYPE_CHECKING:
+    from lengen.tasks.base import Task
 
 OPERATORS = "+*×/%<>⊥"
 """Characters between operands, of this task or of another."""
@@ -18,7 +21,7 @@ class SpellingError(ValueError):
     """Operands that no task could read; one sentence."""
 
 
-def spelled(words: Sequence[str], task: Task) -> list[str]:
+def spelled(words: Sequence[str], task: "Task") -> list[str]:
     """The operands that were meant; what follows an equals sign is left out.
 
     Raises `SpellingError` if they ask for something else, or hold what no number of the task holds.
@@ -51,7 +54,7 @@ def spelled(words: Sequence[str], task: Task) -> list[str]:
     return found
 
 
-def lines(stream: Iterable[str], task: Task | None) -> Iterator[list[str]]:
+def lines(stream: Iterable[str], task: "Task | None") -> Iterator[list[str]]:
     """The operands of every line that holds some; a sentence names the line that is wrong. Without a task the words."""
     for number, line in enumerate(stream, start=1):
         words = line.split()
