@@ -158,7 +158,8 @@ class TrainingBatches(IterableDataset[TrainBatch]):
     def _length(self, step: int, most: int) -> int:
         """Steps until the next evaluation, or until the training ends: it would not be validated otherwise."""
         ends = [end for end in (self._data.spec.train.steps, most) if end > step]
-        return min([self._segment - step % self._segment, *(end - step for end in ends)])
+        segment = max(1, self._segment)  # a constructed model trains no step
+        return min([segment - step % segment, *(end - step for end in ends)])
 
 
 class _Listed(Dataset[Item]):
