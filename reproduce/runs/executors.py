@@ -11,6 +11,7 @@ import multiprocessing.connection
 import os
 import queue
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -200,7 +201,7 @@ def _sent(pipe: Connection, job: Job) -> bool:
 def _without_semaphores() -> None:
     """Let the progress bars of Lightning lock by threads: a process that is killed with a lock among processes leaves a
     semaphore behind, of which Python complains."""
-    with contextlib.suppress(ImportError):
+    if "tqdm" in sys.modules:
         from tqdm import tqdm
 
         tqdm.set_lock(threading.RLock())
