@@ -36,7 +36,7 @@ class Counted(TorchMetric):
         super().__init__(**kwargs)
         self.metric, self.format, self.vocab = metric, format, vocab
         for state in ("counted", "per"):
-            # Whole numbers are exact at any size, and some devices have no float64.
+            # Whole numbers are exact at any size, and some devices have no double precision.
             self.add_state(state, torch.tensor(0, dtype=torch.int64), dist_reduce_fx="sum")
 
     def update(self, written: Tensor, reference: Tensor) -> None:
