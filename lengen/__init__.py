@@ -20,7 +20,13 @@ Afterwards ``grid.grid`` holds the counts of every tested cell.
 """
 
 import importlib
+import os
+import sys
 from typing import Any
+
+if "torch" not in sys.modules and not os.environ.keys() & {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"}:
+    # Threads that wait for others sleep: they spin otherwise, and take the cores from whoever is waited for.
+    os.environ.update(OMP_WAIT_POLICY="PASSIVE", KMP_BLOCKTIME="0")
 
 EXPORTS = {
     "lengen.callbacks": (

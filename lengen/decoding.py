@@ -187,14 +187,32 @@ def write(
     prefix = int((start + agreed).max())
     cache = model.cache(batch.to(model.device), int(start.max()) + size)
     # Places of the reference beyond an example's own prefix are overwritten before they can be seen.
-    places = torch.arange(prefix, device=model.device)[None]
     tokens, ids = batch.tokens[:, :prefix].to(model.device), batch.ids[:, :, :prefix].to(model.device)
     rows = torch.arange(len(start))
-    last = model.extend(cache, tokens, ids, places).cpu()[rows, start + agreed - 1]
+    last = _read_prefix(model, cache, tokens, ids, start + agreed - 1)
     left = agreed < batch.loss.sum(dim=1)  # not right to the end
     newest = torch.full((len(start),), END)
     newest[left] = choose(last[left], rows[left], agreed[left])
     return _go_on(model, writer, problems, cache, start, reference, agreed, newest, left, choose)
+
+
+PREFIX_AT_ONCE = 1_024
+"""Tokens of one pass over a prefix: scores of one pass are so many times the keys, 1.3 GB for a prompt of 10,000."""
+
+
+def _read_prefix(model: Transformer, cache: Cache, tokens: Tensor, ids: Tensor, last: Tensor) -> Tensor:
+    """Let tokens (B, T) join the cache, `PREFIX_AT_ONCE` at a time; return the logits (B, V) at ``last`` (B,)."""
+    places = torch.arange(tokens.shape[1], device=model.device)[None]
+    rows, found = torch.arange(len(last)), None
+    for begin in range(0, tokens.shape[1], PREFIX_AT_ONCE):
+        end = min(begin + PREFIX_AT_ONCE, tokens.shape[1])
+        here = slice(begin, end)
+        seen = cache if end == tokens.shape[1] and not begin else cache.part(slice(None), end)
+        logits = model.extend(seen, tokens[:, here], ids[:, :, here], places[:, here]).cpu()
+        chosen = logits[rows, (last - begin).clamp(0, end - begin - 1)]
+        found = chosen if found is None else torch.where((last >= begin)[:, None], chosen, found)
+    assert found is not None
+    return found
 
 
 @torch.no_grad()
@@ -231,17 +249,21 @@ def _go_on(
     width = min(size, reference.shape[1])  # the reference may come from a batch with longer responses
     written[:, :width] = torch.where(torch.arange(width) < agreed[:, None], reference[:, :width], PAD)
     rows, slot, done = torch.arange(len(start)), agreed.minimum(slots - 1), ~left
+    text = written.clone()  # of the examples in ``rows``; all that follows is copied once for many tokens, not for each
     while True:
-        written[rows[~done], slot[~done]] = newest[~done]
-        done = done | ((newest == END) & writer.format.ends) | (slot + 1 >= slots[rows])
+        text[(~done).nonzero()[:, 0], slot[~done]] = newest[~done]
+        done = done | ((newest == END) & writer.format.ends) | (slot + 1 >= slots)
         if bool(done.all()):
+            written[rows] = text
             return written
         if 2 * int(done.sum()) >= len(rows):  # shrink once half of the work would be for nothing
-            cache = cache.select(~done)
+            written[rows] = text
+            cache, text = cache.select(~done), text[~done]
+            planned, offsets, start, slots = planned[:, ~done], offsets[:, ~done], start[~done], slots[~done]
             rows, slot, newest, done = rows[~done], slot[~done], newest[~done], done[~done]
-        coordinates = writer.follow(planned[:, rows], written[rows], slot)
-        place = (start[rows] + slot)[:, None]  # finished examples stay where they are: nobody reads what they write
-        ids = writer.scheme.ids(coordinates[:, :, None], offsets[:, rows], place).to(device)
+        coordinates = writer.follow(planned, text, slot)
+        place = (start + slot)[:, None]  # finished examples stay where they are: nobody reads what they write
+        ids = writer.scheme.ids(coordinates[:, :, None], offsets, place).to(device)
         seen = cache.part(slice(None), int(place.max()) + 1)
         last = model.extend(seen, newest[:, None].to(device), ids, place.to(device))[:, -1].cpu()
         slot = torch.where(done, slot, slot + 1)

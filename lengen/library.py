@@ -21,6 +21,7 @@ from lengen.inspection import problem
 from lengen.problems import operand_texts
 from lengen.training.build import WeightsError
 from lengen.training.build import load as build
+from lengen.training.threads import SMALL, few_threads
 
 GROUP = "lengen.runs"
 """Entry points of packages that find a run by its name: functions ``find(name) -> Found``, which raise `ValueError` for
@@ -74,7 +75,8 @@ class Model:
         (S,): the tokens. Row t predicts the token after token t, or in an encoder-only model token t itself.
         """
         batch = self.data.writer.write(self.data.task.parse(operand_texts(operands)))
-        layers = self.module.attention(batch)
+        with few_threads(self.module):
+            layers = self.module.attention(batch)
         found = {name: np.stack([layer[name][0].float().numpy() for layer in layers]) for name in layers[0]}
         tokens = {"target": batch.tokens[0, :-1] if self.module.writes_in_order else batch.tokens[0]}
         if batch.source is not None:
@@ -90,7 +92,8 @@ class Model:
         problems = self.data.test(length, self.spec.data.task.most if count is None else count, examples)
         writer = self.data.writer
         parts = problems.parts(at_once(writer, problems))
-        correct = [verify(self.module, writer.write(part)).correct for part in parts]
+        with few_threads(self.module, SMALL):
+            correct = [verify(self.module, writer.write(part)).correct for part in parts]
         return float(torch.cat(correct).double().mean())
 
 

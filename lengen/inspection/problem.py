@@ -19,6 +19,7 @@ from lengen.models import Transformer
 from lengen.problems import OperandError, Problems
 from lengen.tasks.base import Task
 from lengen.training.build import load
+from lengen.training.threads import few_threads
 
 
 def encode(spec: Spec, operands: list[str], task: str = "") -> dict[str, Any]:
@@ -108,7 +109,8 @@ def answer(
         report(int(slots.max()), most)
         return most_likely(logits, rows, slots)
 
-    written = write(model, writer, problems, choose=told)
+    with few_threads(model):
+        written = write(model, writer, problems, choose=told)
     ((truth,), (said,)) = (read(writer, asked, response) for response in (true_responses(batch), written))
     return {
         "prompt": vocab.decode(prompt[0]),

@@ -25,6 +25,7 @@ from lengen.problems import Problems
 from lengen.randomness import generator
 from lengen.training.build import build_model
 from lengen.training.optimizer import build_optimizer, learning_rate_factor
+from lengen.training.threads import SMALL, one_is_best
 
 
 def response_loss(logits: Tensor, tokens: Tensor, loss: Tensor) -> Tensor:
@@ -85,6 +86,16 @@ class SequenceModule(LightningModule):
         if trainer is None or trainer.accumulate_grad_batches * trainer.world_size == 1:
             return []
         return [index % trainer.accumulate_grad_batches, trainer.global_rank]
+
+    def setup(self, stage: str) -> None:
+        """Train a small model with one thread (`lengen.training.threads`)."""
+        self._threads = torch.get_num_threads()
+        if one_is_best(self, SMALL):
+            torch.set_num_threads(1)
+
+    def teardown(self, stage: str) -> None:
+        """Give later work the threads that it had."""
+        torch.set_num_threads(self._threads)
 
     def on_train_start(self) -> None:
         """Refuse to resume on a bare loader of ours: it cannot see the step, and would start with the first batch."""

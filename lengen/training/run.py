@@ -51,6 +51,7 @@ from lengen.training.build import model_for
 from lengen.training.kernels import ChosenKernels
 from lengen.training.memory import keep_freed_memory
 from lengen.training.module import SequenceModule
+from lengen.training.threads import SMALL, one_is_best
 
 WEIGHTS = "model.safetensors"
 
@@ -99,11 +100,14 @@ def execute(
     keep_freed_memory()
     kernels, clock, measured = ChosenKernels(folder, report), Clock(), Measured(spec, folder)
     callbacks = [clock, *training_callbacks(spec, folder, report), kernels, *measured.callbacks]
+    threads = 1 if one_is_best(module, SMALL) else torch.get_num_threads()
     trainer = build_trainer(spec, callbacks, [MetricsLogger(folder), *loggers])
     train(trainer, module, data, folder / CHECKPOINT)
     save_model(module.model, str(folder / WEIGHTS))
     scalars = {**validated(data.data, folder, trainer.global_step), **measured.scalars}
-    return measured.outcome({**costs(spec, trainer, module.model, clock), **chosen(kernels), "scalars": scalars})
+    return measured.outcome(
+        {**costs(spec, trainer, module.model, clock, threads), **chosen(kernels), "scalars": scalars}
+    )
 
 
 def refuse_early(data: TaskData) -> None:
@@ -226,12 +230,12 @@ def chosen(kernels: ChosenKernels) -> dict[str, Any]:
     return {} if choice is None else {"kernels": msgspec.to_builtins(choice)}
 
 
-def costs(spec: Spec, trainer: Trainer, model: Transformer, clock: Clock) -> dict[str, Any]:
+def costs(spec: Spec, trainer: Trainer, model: Transformer, clock: Clock, threads: int) -> dict[str, Any]:
     """What a run took, on what."""
     return {
         "device": trainer.accelerator.__class__.__name__.removesuffix("Accelerator").lower(),
         "dtype": spec.train.precision,
-        "threads": torch.get_num_threads(),
+        "threads": threads,
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "seconds_training": round(clock.training, 1),
         "seconds_measuring": round(clock.measuring, 1),

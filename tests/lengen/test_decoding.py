@@ -11,8 +11,10 @@ from lengen.config import TrainSpec
 from lengen.config.spec import replace
 from lengen.data.batch import response_start
 from lengen.data.datamodule import ArithmeticData
+from lengen.data.task_data import TaskData
 from lengen.decoding import verify, write
 from lengen.models import Decoder
+from lengen.training.build import build_model
 from lengen.training.module import response_loss
 from lengen.vocab import PAD
 from tests.cases import CASES
@@ -182,3 +184,16 @@ def test_verifying_the_worked_examples(case):
     query = batch._replace(tokens=batch.tokens.clone())
     query.tokens[0, 1:start] = PAD
     assert bool(verify(Parrot(query, width), batch).correct[0]), "what is said of the query does not count"
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 7])
+def test_a_prefix_read_in_passes_is_the_prefix_read_at_once(monkeypatch, at_once):
+    setting = spec(data_spec("addition", 2, 3, room=12), layers=2)
+    data, model = TaskData(setting, 0), build_model(setting, 1).eval()
+    problems = data.test(2, 3, 6)
+    whole = write(model, data.writer, problems)
+    agreed = torch.tensor([0, 1, 2, 3, 4, 5])
+    kept = write(model, data.writer, problems, agreed, whole)
+    monkeypatch.setattr("lengen.decoding.PREFIX_AT_ONCE", at_once)
+    assert torch.equal(write(model, data.writer, problems), whole)
+    assert torch.equal(write(model, data.writer, problems, agreed, whole), kept)
