@@ -151,7 +151,7 @@ def compare_command(options: argparse.Namespace) -> int:
         )
     selector = options.selector or "*"
     chosen = CATALOGUE.behind(selector)
-    papers = list(dict.fromkeys(item.paper for item in chosen))
+    papers = [name for name in CATALOGUE.papers() if any(item.paper == name for item in chosen)]
     for_programs = options.format in ("csv", "json")
     found: list[Comparison] = []
     for number, paper in enumerate(papers):

@@ -180,9 +180,6 @@ def test_a_caption_names_how_far_each_variant_gets_and_the_seeds():
     assert "longer problems and are not drawn" in said
 
 
-
-
-
 # -- frames ------------------------------------------------------------------------------------------------
 
 

@@ -160,9 +160,7 @@ def test_figures_read_their_own_experiments_and_have_a_function():
         abc = {"table1/successor-abc", "table1/addition-abc"}
         beside = {"calibration": abc}.get(figure.name, set())
         assert read == own | beside
-        assert figure.title and isinstance(
-            figure.draw({name: [] for name in figure.reads}), Drawing
-        )
+        assert figure.title and isinstance(figure.draw({name: [] for name in figure.reads}), Drawing)
 
 
 def test_deviations_are_numbered_in_order():

@@ -8,7 +8,7 @@ from reproduce.output import figures
 from reproduce.output.site import pages
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.locations import results_root
-from reproduce.store.store import Store
+from reproduce.store.reference import Reference
 
 
 def quiet(what):
@@ -29,8 +29,8 @@ def committed_pictures(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(figures, "write", drawn)
 
 
-def written(root: Path) -> tuple[Path, Store]:
+def written(root: Path) -> tuple[Path, Reference]:
     """The folder of the site, and the store that it shows."""
-    reference = Store(results_root(), "reference")
+    reference = Reference(results_root())
     index = pages.write(CATALOGUE.papers(), lambda paper: [reference], root, quiet)
     return index.parent, reference

@@ -345,7 +345,7 @@ def test_programs_get_the_rows_of_all_papers_as_one_table(form, capsys, monkeypa
     assert main(["compare", "--format", form, "--check-history"]) == 0
     shown = capsys.readouterr()
     rows = json.loads(shown.out)["published"] if form == "json" else list(csv.DictReader(io.StringIO(shown.out)))
-    assert [(row["paper"], row["id"]) for row in rows] == [("other", "table1-alpha"), ("toy", "table1-alpha")]
+    assert [(row["paper"], row["id"]) for row in rows] == [("toy", "table1-alpha"), ("other", "table1-alpha")]
     assert "0 of 0 runs recorded" in shown.err
 
 

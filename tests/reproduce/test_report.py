@@ -270,10 +270,21 @@ def test_the_site_lies_below_the_local_store():
 
 def test_runs_of_ones_own_stand_beside_those_of_the_project(tmp_path, monkeypatch):
     committed_pictures(monkeypatch)
-    reference, local = Reference(results_root()), Store(tmp_path, "local")
-    for header in reference.headers("coupling", "cpu"):
-        if header.experiment == "coupling/thm4.1/construction":
-            local.adopt(header, reference)
+    reference = Reference(results_root())
+    (one,) = reference.of("coupling/thm4.1/construction", "cpu")
+    mine_alone = dataclasses.replace(one, store="local")
+
+    class Mine(Store):
+        def headers(self, paper=None, profile=None, holding=None):
+            return [mine_alone] if paper in (None, "coupling") and profile in (None, "cpu") else []
+
+        def of(self, experiment, profile):
+            return [mine_alone] if (experiment, profile) == (one.experiment, one.profile) else []
+
+        def load(self, header):
+            return header
+
+    local = Mine(tmp_path, "local")
     index = pages.write(["coupling"], lambda paper: [reference, local], tmp_path, quiet)
     text = (index.parent / "coupling.html").read_text()
     page = Read(text)

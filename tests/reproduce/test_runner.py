@@ -70,9 +70,7 @@ def test_a_plan_runs_shared_specifications_once_and_names_what_is_absent():
 
 
 def sized(*profiles):
-    return Experiment(
-        name=f"p/f/{'-'.join(profiles)}", claim="c", place="p", specs=dict.fromkeys(profiles), seeds=1
-    )
+    return Experiment(name=f"p/f/{'-'.join(profiles)}", claim="c", place="p", specs=dict.fromkeys(profiles), seeds=1)
 
 
 @pytest.mark.parametrize(
