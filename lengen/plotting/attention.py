@@ -24,6 +24,10 @@ SCALE = PowerNorm(0.5, vmin=CLIP, vmax=1.0)
 """A square root, so that an eleventh of the attention is still seen beside the whole."""
 
 
+TALLEST = 9.0
+"""Inches of all rows together, so that they fit a page."""
+
+
 class Row(NamedTuple):
     """Maps of one model."""
 
@@ -45,10 +49,11 @@ def attention(picture: Picture, runs: Runs, published: Published, *, heads: int 
     return maps(rows)
 
 
-def maps(rows: Sequence[Row], height: float = 1.75) -> Figure:
+def maps(rows: Sequence[Row]) -> Figure:
     """Draw rows of maps with their labels at the left, and one scale."""
     if not rows:
         return empty()
+    height = min(1.75, TALLEST / len(rows))
     wide = max(len(row.heads) for row in rows)
     figure = sheet(PAGE, height * len(rows) + 0.6)
     grid = figure.subplots(len(rows), wide, squeeze=False)

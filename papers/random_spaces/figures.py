@@ -94,7 +94,7 @@ def attention(picture: Picture, runs: Runs, published: Published) -> Figure:
             heads = [(layer, 0) for layer in range(len(record.weights))]
             name = plotting.label(item, some).replace(" ", "\n", 1)
             rows.append(Row(f"{name}\n{length} digits", record, heads, [f"layer {layer + 1}" for layer, _ in heads]))
-    return plotting.maps(rows, height=1.5)
+    return plotting.maps(rows)
 
 
 def longer(run: Run, length: int) -> AttentionMap:

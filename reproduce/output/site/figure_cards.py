@@ -24,6 +24,8 @@ class Picture(NamedTuple):
     """Experiments of the figure that have this size and no run of it."""
     alt: str
     """What it shows, in words."""
+    said: str = ""
+    """Its caption."""
 
 
 class Drawn(NamedTuple):
@@ -82,7 +84,8 @@ def figure_card(
     drawn: list[tuple[Picture, Sheet]] = []
     for store, sheet, file, width, height, says in sheets:
         alt = f"{says.rstrip('.') or title}."
-        drawn.append((Picture(store, profile_of(sheet), file, width, height, missing(sheet), alt), sheet))
+        said = says.partition(". ")[2]
+        drawn.append((Picture(store, profile_of(sheet), file, width, height, missing(sheet), alt, said), sheet))
     if not drawn:
         return None
     drawn.sort(key=lambda item: (item[0].store != "reference", fullest(item[1])))
