@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from lengen.measures import Missing, Trained
+from lengen.measures import Missing
 from lengen.tasks.arithmetic import PairAddition, Successor
-from papers.bias_calibration.measures import REGIONS, follows, shares_near
+from papers.bias_calibration.measures import follows, shares_near
 from tests.papers.made import run
 
 RNG = np.random.default_rng(0)
@@ -58,10 +58,3 @@ def test_a_probe_that_is_too_short_or_missing_is_said():
         follows("trained").value(run("table1/successor-vanilla"))
     with pytest.raises(KeyError):
         follows("everywhere")
-
-
-def test_regions_are_cut_where_their_words_say():
-    lengths, once = np.array([6, 7, 8, 10, 11, 17, 18, 20, 50]), np.ones(9)
-    span = Trained(6, 1)
-    assert lengths[REGIONS["just_beyond"].mask(span, lengths, once)].tolist() == [8, 10]
-    assert lengths[REGIONS["three_times"].mask(span, lengths, once)].tolist() == [18, 20, 50]
