@@ -29,6 +29,8 @@ if "torch" not in sys.modules and not os.environ.keys() & {"OMP_WAIT_POLICY", "G
     os.environ.update(OMP_WAIT_POLICY="PASSIVE", KMP_BLOCKTIME="0")
 
 EXPORTS = {
+    "lengen.benchmark": ("evaluate", "score"),
+    "lengen.benchmark.letters": ("letters",),
     "lengen.callbacks": (
         "AccuracyGrid",
         "AttentionMaps",
@@ -45,6 +47,7 @@ EXPORTS = {
     "lengen.data.datamodule": ("ArithmeticData",),
     "lengen.data.task_data": ("TaskData",),
     "lengen.decoding": ("verify", "write"),
+    "lengen.huggingface": ("hf",),
     "lengen.library": ("LoadError", "load"),
     "lengen.metrics": ("answer_match", "edit_distances", "exact_match"),
     "lengen.metrics.counted": ("AnswerMatch", "Counted", "EditDistance", "ExactMatch"),

@@ -17,7 +17,9 @@ import torch
 from lengen.config.spec import Spec, from_dict
 from lengen.data.task_data import TaskData
 from lengen.decoding import at_once, verify
+from lengen.huggingface import CONFIG, spec_of
 from lengen.inspection import problem
+from lengen.inspection.answers import answers
 from lengen.problems import operand_texts
 from lengen.training.build import WeightsError
 from lengen.training.build import load as build
@@ -67,6 +69,15 @@ class Model:
         """
         return problem.answer(self.data, self.module, operand_texts(operands), task)
 
+    def answers(self, rows: Sequence[Sequence[int | str]]) -> list[str | None]:
+        """Plain answers to problems, each given by its operands; None for one that the model cannot be given."""
+        return answers(self.data, self.module, [[str(operand) for operand in row] for row in rows]).texts
+
+    def true(self, operands: Sequence[int | str]) -> str:
+        """The true answer to a problem."""
+        task = self.data.task
+        return task.text(task.parse([str(operand) for operand in operands]))[0]
+
     @torch.no_grad()
     def attention(self, operands: Sequence[object]) -> dict[str, np.ndarray]:
         """Softmax weights while it reads one problem and its true response.
@@ -111,6 +122,8 @@ def load(source: str | Path | Spec, weights: str | Path | None = None) -> Model:
         return Model(Found(source, None if weights is None else Path(weights), str(weights or "constructed")))
     if (Path(source) / RUN).is_file():
         return Model(_in_folder(Path(source)))
+    if (Path(source) / CONFIG).is_file():
+        return Model(Found(from_dict(spec_of(Path(source))), Path(source) / WEIGHTS, str(source)))
     if isinstance(source, Path) or not source or Path(source).is_absolute() or Path(source).exists():
         raise LoadError(f"'{source}': expected the folder of a finished run, which holds {RUN}")
     return Model(_named(source))

@@ -11,8 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lengen.show import ShownGrid, draw
+
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
+    from matplotlib.axes import Axes
 
 MODES = ("teacher_forced", "free_running", "sampled")
 """How the response was scored: reference prefix in context, the model's own text, or text sampled at temperature 1."""
@@ -38,8 +42,8 @@ class Counts(dict[str, float]):
         return self.get(numerator, math.nan) / scale if scale else math.nan
 
 
-@dataclass
-class Grid:
+@dataclass(repr=False)
+class Grid(ShownGrid):
     """Counts over one axis (a curve) or two (a grid)."""
 
     axes: tuple[str, ...]
@@ -180,6 +184,23 @@ class AttentionMap:
     """Examples averaged."""
     examples: tuple[ExampleMap, ...] = ()
     """The first of them, each by itself; none in runs that were made before these were kept."""
+
+    def to_frame(self, layer: int = 0, head: int = 0) -> "pd.DataFrame":
+        """Return the mean weights of a head: a row a query, a column a key, both by their tokens."""
+        import pandas as pd
+
+        return pd.DataFrame(self.weights[layer, head], index=list(self.tokens), columns=list(self.tokens))
+
+    def plot(self, layer: int = 0, head: int = 0, ax: "Axes | None" = None) -> "Axes":
+        """Draw the mean weights of a head: queries downwards, keys to the right."""
+        drawn = draw(self.to_frame(layer, head), "attention", ax, xticklabels=True, yticklabels=True)
+        drawn.set(xlabel="key", ylabel="query", title=f"layer {layer}, head {head}")
+        return drawn
+
+    def _repr_html_(self) -> str:
+        """The first head, for notebooks."""
+        html: str = self.to_frame().to_html(float_format=lambda value: f"{value:.2f}")
+        return html
 
 
 class KeyCount(NamedTuple):

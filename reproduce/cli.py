@@ -21,6 +21,7 @@ from lengen.config.experiment import PROFILES
 from reproduce import is_sentence
 
 FORMATS = ("table", "md", "csv", "json")
+EXPORTS = ("jsonl", "txt", "csv", "parquet", "lm-eval")
 LOGGERS = ("tensorboard", "wandb")
 SHELLS = ("bash", "zsh", "fish", "powershell")
 """Those that argcomplete writes scripts for."""
@@ -126,6 +127,18 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def steps(text: str) -> range:
+    """Steps of ``--steps``.
+
+    >>> steps("0..99"), steps("5")
+    (range(0, 100), range(5, 6))
+    """
+    first, dots, last = text.partition("..")
+    if not (_is_whole(first) and (not dots or _is_whole(last))):
+        raise argparse.ArgumentTypeError(f"'{text}' is no range of steps: expected 0..99 or 5")
+    return range(int(first), int(last if dots else first) + 1)
+
+
 def share_of(least: int) -> Callable[[str], float]:
     """Reads a number of cores or GPUs: a whole number from ``least``, or a part of one.
 
@@ -192,6 +205,13 @@ def _adderboard(options: argparse.Namespace) -> int:
     from reproduce.commands import adderboard
 
     return adderboard.adderboard_command(options)
+
+
+def _exchange() -> ModuleType:
+    """The commands that hand problems out and take predictions in, loaded when one is given."""
+    from reproduce.commands import exchange
+
+    return exchange
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -408,7 +428,58 @@ def parser() -> Parser:
     _takes_a_run(command)
     command.add_argument("--pairs", type=positive, metavar="N", help="random pairs (default: those of the check)")
     command.add_argument("--json", action="store_true", help="one line of JSON")
+    _exchanges(commands)
     return top
+
+
+def _exchanges(commands: "argparse._SubParsersAction[Parser]") -> None:
+    """The commands export, score and evaluate."""
+    command = commands.add_parser("export", help="problems of a task or an experiment as files; a run for Hugging Face")
+    command.set_defaults(answer=lambda options: _exchange().export_command(options))
+    command.add_argument("selector", metavar="SELECTOR", help="a task of docs/benchmark.md, or an experiment")
+    command.add_argument("--split", choices=("test", "train"), default="test", help="default test")
+    command.add_argument("--format", choices=EXPORTS, default="jsonl", help="default jsonl")
+    command.add_argument("--out", metavar="DIR", help="folder of the files and their card")
+    command.add_argument("--hf", metavar="DIR", help="folder of the run with config.json, tokenizer.json and a card")
+    _takes_problems(command)
+    command.add_argument("--examples", type=positive, metavar="N", help="problems of a cell, or of a task's training")
+    command.add_argument("--steps", type=steps, metavar="0..99", help="of an experiment's training (default: all)")
+    _takes_a_run(command, overrides=False)
+
+    command = commands.add_parser("score", help="predictions made elsewhere: exact match, reach, edit distance")
+    command.set_defaults(answer=lambda options: _exchange().score_command(options))
+    command.add_argument("task", metavar="TASK", help="a task of docs/benchmark.md, or an experiment")
+    command.add_argument("predictions", metavar="FILE", help="lines of JSON with id, prediction, seed; .jsonl or .gz")
+    _takes_problems(command)
+    _tells(command)
+    _takes_a_run(command, overrides=False)
+
+    command = commands.add_parser("evaluate", help="let a function or a model answer a task of the benchmark")
+    command.set_defaults(answer=lambda options: _exchange().evaluate_command(options))
+    command.add_argument("function", nargs="?", metavar="MODULE:FUNCTION", help="from a list of prompts to texts")
+    command.add_argument("--hf", metavar="DIR", help="a causal language model of transformers and its tokenizer")
+    command.add_argument("--run", metavar="SELECTOR", help="a stored run, or a constructed model, of this suite")
+    command.add_argument("--on", required=True, metavar="TASK", help="a task of docs/benchmark.md")
+    command.add_argument("--problems", metavar="FILE", help="lines such as 12+34=46 in place of the frozen; - is stdin")
+    command.add_argument("--out", metavar="FILE", help="write the predictions")
+    _takes_problems(command)
+    _tells(command)
+    _takes_a_run(command, overrides=False)
+
+
+def _takes_problems(command: argparse.ArgumentParser) -> None:
+    words = "longest trained length, which decides a task's problems (default: that of the papers)"
+    command.add_argument("--size", type=positive, metavar="N", help=words)
+
+
+def _tells(command: argparse.ArgumentParser) -> None:
+    """Options of what is scored."""
+    words = "digits of predicted numbers stand least significant first"
+    command.add_argument("--units-first", action="store_true", help=words)
+    command.add_argument("--beside", metavar="SELECTOR", help="an experiment whose newest run is printed beside")
+    command.add_argument("--picture", metavar="FILE", help="draw exact match by cell: .png or .svg")
+    command.add_argument("--scores", metavar="FILE", help="write the counts of every cell: scores.csv")
+    command.add_argument("--json", action="store_true", help="one line of JSON")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

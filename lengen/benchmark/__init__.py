@@ -8,9 +8,10 @@
 Nothing of it loads torch; docs/benchmark.md is the protocol.
 """
 
-from lengen.benchmark.frozen import problems
+from lengen.benchmark.evaluating import answerer, evaluate
+from lengen.benchmark.frozen import checksums, problems
 from lengen.benchmark.measures import Measures, levels, measures, over_seeds
-from lengen.benchmark.problem import Problem, read_line, training
+from lengen.benchmark.problem import Problem, read_line, read_lines, training
 from lengen.benchmark.scoring import PredictionError, by_seed, predictions, read_predictions, score
 from lengen.benchmark.submission import Header, header, read_header, read_submission
 from lengen.benchmark.tasks import TASKS, Task, TaskError, task_of
@@ -23,7 +24,10 @@ __all__ = [
     "Problem",
     "Task",
     "TaskError",
+    "answerer",
     "by_seed",
+    "checksums",
+    "evaluate",
     "header",
     "levels",
     "measures",
@@ -32,6 +36,7 @@ __all__ = [
     "problems",
     "read_header",
     "read_line",
+    "read_lines",
     "read_predictions",
     "read_submission",
     "score",

@@ -6,7 +6,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-from lengen.benchmark.problem import Problem, drawn, read
+from lengen.benchmark.problem import Problem, drawn, read_lines
 from lengen.benchmark.tasks import TASKS, Task, TaskError, task_of
 
 FOLDER = Path(__file__).parent / "problems"
@@ -39,7 +39,7 @@ def _problems(name: str) -> tuple[Problem, ...]:
         raise TaskError(f"{path} cannot be read ({error}): restore it, or write it again with {WRITE}") from None
     if checksum(text) != checksums()[name]:
         raise TaskError(f"{path} is not the frozen file: its SHA-256 differs from {CHECKSUMS.name}; restore it")
-    return tuple(read(text.splitlines(), name=path.name))
+    return tuple(read_lines(text.splitlines(), name=path.name))
 
 
 WRITE = "python -m lengen.benchmark"

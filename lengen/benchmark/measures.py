@@ -2,16 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 from math import ceil
 from statistics import median
 from typing import NamedTuple
 
 from lengen.benchmark.scoring import MODE
+from lengen.learned import area, reach
 from lengen.records import Counts, Grid
 
-GOOD = 0.9
-"""Exact match that a length needs to be within reach."""
 LONGEST = 5
 """The area ends at so many trained lengths."""
 SHOWN = (1.5, 2, 3)
@@ -38,7 +36,7 @@ class Measures(NamedTuple):
 def levels(grid: Grid) -> dict[int, Counts]:
     """Counts by length: that of a cell is the larger of its axes, because a model has to take both."""
     return {
-        level: grid.total([cell for cell in grid.scores if max(cell) == level], MODE)
+        level: grid.total([cell for cell in grid.scores if max(cell) == level], grid.mode)
         for level in sorted({max(cell) for cell in grid.scores})
     }
 
@@ -48,35 +46,16 @@ def measures(grid: Grid, size: int) -> Measures:
     by_length = levels(grid)
     rates = {level: counts.rate("correct") for level, counts in by_length.items()}
     in_range = grid.total([cell for cell in grid.scores if max(cell) <= size], MODE).rate("correct")
-    reach = 0
-    if in_range >= GOOD:
-        reach = size
-        for level in (level for level in rates if level > size):
-            if rates[level] < GOOD:
-                break
-            reach = level
+    tested = {level: rate for level, rate in rates.items() if size <= level <= LONGEST * size}
     beyond = grid.total([cell for cell in grid.scores if max(cell) > size], MODE)
     return Measures(
         in_range,
-        reach,
-        area({level: rate for level, rate in rates.items() if size <= level <= LONGEST * size}, size),
+        reach({**tested, size: in_range}),
+        area(tested, size) if LONGEST * size in tested else math.nan,
         tuple(rates.get(ceil(size * multiple), math.nan) for multiple in SHOWN),
         beyond.rate("edit_capped", "reference_tokens"),
         int(grid.total(grid.scores, MODE).get("absent", 0)),
     )
-
-
-def area(rates: dict[int, float], size: int) -> float:
-    """Mean of rates over the logarithm of length, by trapezoids, from ``size`` to five times of it.
-
-    >>> round(area({10: 1.0, 50: 0.0}, 10), 3), area({10: 1.0, 20: 1.0}, 10)
-    (0.5, nan)
-    """
-    lengths = sorted(rates)
-    if len(lengths) < 2 or lengths[0] != size or lengths[-1] != LONGEST * size:
-        return math.nan
-    steps = pairwise(lengths)
-    return sum((rates[a] + rates[b]) / 2 * math.log(b / a) for a, b in steps) / math.log(LONGEST)
 
 
 class Range(NamedTuple):

@@ -93,7 +93,7 @@ def _of_json(text: str) -> Problem:
         raise TaskError(f"'{text[:60]}' is no problem; expected JSON with {', '.join(Problem._fields[:-1])}") from None
 
 
-def read(lines: Iterable[str], task: Task | None = None, name: str = "problems") -> list[Problem]:
+def read_lines(lines: Iterable[str], task: Task | None = None, name: str = "problems") -> list[Problem]:
     """Problems of a file, one a line; raises `TaskError` that names up to five wrong lines."""
     found, wrong = [], []
     for number, text in enumerate(lines, start=1):

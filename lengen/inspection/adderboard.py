@@ -6,18 +6,14 @@ up to ten digits; 99 % of them all qualify. Answers are written token by token, 
 """
 
 import random
-from collections.abc import Callable, Sequence
-from itertools import groupby
+from collections.abc import Callable
 from typing import NamedTuple
-
-import torch
 
 from lengen.config.part import SettingError
 from lengen.data.task_data import TaskData
-from lengen.decoding import write
-from lengen.inspection.problem import read
+from lengen.inspection.answers import answers
 from lengen.models import Transformer
-from lengen.problems import OperandError, Problems
+from lengen.problems import OperandError
 
 DIGITS = 10
 LARGEST = 10**DIGITS - 1
@@ -37,10 +33,34 @@ EDGES = (
     (1, LARGEST),
 )
 """The edge cases as they stand there; one of them twice."""
-AT_ONCE = 500
-"""Problems of one batch."""
-
 Pair = tuple[int, int]
+
+
+class Wrong(NamedTuple):
+    """A wrong sum."""
+
+    first: int
+    second: int
+    answer: str | None
+
+    def text(self) -> str:
+        """The sum, the answer, and the places that are wrong, from the units: digits, and the carries into them.
+
+        >>> Wrong(57, 48, "95").text()
+        '57 + 48 = 105, not 95; wrong places 2, 3; carries go into 2, 3'
+        """
+        true = str(self.first + self.second)
+        said = f"{self.first} + {self.second} = {true}, not {self.answer}"
+        if self.answer is None or not self.answer.isdigit():
+            return said
+        size = max(len(true), len(self.answer))
+        pairs = zip(true.zfill(size)[::-1], self.answer.zfill(size)[::-1], strict=True)
+        places = [place for place, (a, b) in enumerate(pairs, start=1) if a != b]
+        carried = [
+            p for p in places if p > 1 and (self.first % 10 ** (p - 1) + self.second % 10 ** (p - 1)) >= 10 ** (p - 1)
+        ]
+        into = f"; carries go into {', '.join(map(str, carried))}" if carried else "; no carry goes into them"
+        return f"{said}; wrong places {', '.join(map(str, places))}{into}"
 
 
 class Sums(NamedTuple):
@@ -56,6 +76,8 @@ class Sums(NamedTuple):
     """Problems, of both kinds, that the model cannot be asked: they count as wrong."""
     why: str
     """Why not: the sentence of the first of them."""
+    wrong: "tuple[Wrong, ...]" = ()
+    """The wrong ones."""
 
     @property
     def share(self) -> float:
@@ -101,37 +123,11 @@ def sums(
 ) -> Sums:
     """Let a model add the edge cases and the drawn pairs; ``report`` is told how many of how many are answered."""
     asked = [*EDGES, *drawn(pairs, seed)]
-    right, why = [False] * len(asked), ""
-    refused = done = 0
-
-    def digits(place: int) -> tuple[int, int]:
-        first, second = asked[place]
-        return len(str(first)), len(str(second))
-
-    # numbers of the same lengths are laid out alike: a model can be asked all of them, or none
-    for _, group in groupby(sorted(range(len(asked)), key=digits), digits):
-        places = list(group)
-        for start in range(0, len(places), AT_ONCE):
-            some = places[start : start + AT_ONCE]
-            try:
-                answers = _answers(data, model, [asked[place] for place in some])
-            except (OperandError, SettingError) as error:
-                refused, why = refused + len(some), why or str(error)
-                answers = [""] * len(some)
-            for place, answer in zip(some, answers, strict=True):
-                right[place] = answer == str(sum(asked[place]))
-            done += len(some)
-            report(done, len(asked))
-    return Sums(sum(right[: len(EDGES)]), sum(right[len(EDGES) :]), pairs, refused, why)
-
-
-def _answers(data: TaskData, model: Transformer, pairs: Sequence[Pair]) -> list[str]:
-    """What a model writes and reads off as the sums of pairs of equally long numbers."""
-    task, writer = data.trained(data.spec.data.task.name)
-    parsed = [task.parse([str(number) for number in pair]) for pair in pairs]
-    data.spec.admit(tuple(parsed[0].lengths[0].tolist()))
-    problems = Problems(torch.cat([one.operands for one in parsed]), torch.cat([one.lengths for one in parsed]))
-    return read(writer, task, write(model, writer, problems))
+    found = answers(data, model, [[str(number) for number in pair] for pair in asked], report)
+    right = [text == str(sum(pair)) for text, pair in zip(found.texts, asked, strict=True)]
+    wrong = tuple(Wrong(*pair, text) for pair, text, good in zip(asked, found.texts, right, strict=True) if not good)
+    refused = found.texts.count(None)
+    return Sums(sum(right[: len(EDGES)]), sum(right[len(EDGES) :]), pairs, refused, found.why, wrong)
 
 
 def parameters(model: Transformer) -> Parameters:

@@ -9,7 +9,7 @@ import pytest
 
 from lengen.benchmark import TASKS, TaskError, problems, read_line, task_of, training
 from lengen.benchmark.frozen import FOLDER, checksum, checksums, made
-from lengen.benchmark.problem import read
+from lengen.benchmark.problem import read_lines
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -99,8 +99,8 @@ def test_lines_as_people_write_them(name, line, prompt, answer):
 
 def test_wrong_lines_are_named():
     with pytest.raises(TaskError, match=r"sums.txt: line 2: .* is 46, not 47; line 4: .* no problem of addition"):
-        read(["12+34=46", "12+34=47", "", "12-34=5"], task_of("addition"), "sums.txt")
-    assert len(read(["a,b,answer", "12,34,46"], task_of("addition"))) == 1
+        read_lines(["12+34=46", "12+34=47", "", "12-34=5"], task_of("addition"), "sums.txt")
+    assert len(read_lines(["a,b,answer", "12,34,46"], task_of("addition"))) == 1
 
 
 def test_unknown_task_and_size_are_one_sentence():

@@ -1,0 +1,51 @@
+"""Anything that answers prompts, on the problems of a task: a function, or a model of this suite."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lengen.benchmark.frozen import problems as frozen
+from lengen.benchmark.problem import Problem
+from lengen.benchmark.scoring import Answerer, predictions, score
+from lengen.benchmark.tasks import TaskError, task_of
+from lengen.records import Grid
+
+if TYPE_CHECKING:
+    from lengen.library import Model
+
+
+def evaluate(
+    answer: "Answerer | Model",
+    task: str,
+    size: int | None = None,
+    *,
+    problems: Sequence[Problem] | None = None,
+    units_first: bool = False,
+) -> Grid:
+    """Return the counts of what a function, or a model of `lengen.load`, answers to a task's problems.
+
+    Args:
+        answer: From a list of prompts such as ``12+34=`` to a list of as many texts.
+        task: A task of the benchmark.
+        size: Its longest trained length, which decides the problems; None: that of the papers.
+        problems: Problems of one's own, as `lengen.benchmark.read_line` reads them.
+        units_first: Digits of numbers stand least significant first in the answers.
+    """
+    asked = list(problems if problems is not None else frozen(task, size or task_of(task).papers))
+    said = predictions(answerer(answer, task, asked), asked)
+    return score(asked, said, units_first=units_first)
+
+
+def answerer(answer: "Answerer | Model", task: str, asked: Sequence[Problem]) -> Answerer:
+    """The function itself, or one that lets a model of this suite answer; `TaskError` for one of another task."""
+    if callable(answer):
+        return answer
+    if not hasattr(answer, "answers"):
+        raise TaskError(f"{answer!r} answers nothing: expected a function from prompts to texts, or a lengen Model")
+    known, first = task_of(task), asked[0]
+    try:
+        computed = answer.true(first.operands)
+    except ValueError as error:
+        computed = f"({error})"
+    if computed != first.answer:
+        raise TaskError(f"{answer} computes another task: of {first.prompt} {computed}, not {first.answer}")
+    return lambda prompts: answer.answers([known.read_prompt(prompt) for prompt in prompts])

@@ -1,0 +1,44 @@
+"""Any network over characters as a function that answers prompts: token ids in, logits out, the likeliest written."""
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+
+class SymbolError(ValueError):
+    """A prompt with a symbol that a network does not have; one sentence."""
+
+
+def letters(module: nn.Module, symbols: str, *, end: str = "$", longest: int = 0) -> Callable[[list[str]], list[str]]:
+    """Return a function that lets a network write answers, character by character, after prompts such as ``12+34=``.
+
+    Args:
+        module: From token ids (B, T) to logits (B, T, V).
+        symbols: The character of every token id; ``end`` among them.
+        end: The character that ends an answer.
+        longest: Characters of an answer at most; 0: those of the prompt and 16.
+    """
+    ids = {symbol: place for place, symbol in enumerate(symbols)}
+    if end not in ids:
+        raise SymbolError(f"symbols '{symbols}' lack the end '{end}'")
+
+    @torch.no_grad()
+    def answer(prompts: list[str]) -> list[str]:
+        texts = [""] * len(prompts)
+        device = next((one.device for one in module.parameters()), torch.device("cpu"))
+        for size in sorted(set(map(len, prompts))):  # prompts of one length need no padding
+            places = [place for place, prompt in enumerate(prompts) if len(prompt) == size]
+            if missing := {symbol for place in places for symbol in prompts[place]} - ids.keys():
+                raise SymbolError(f"prompts have symbols that the network lacks: {' '.join(sorted(missing))}")
+            tokens = torch.tensor([[ids[symbol] for symbol in prompts[place]] for place in places], device=device)
+            for _ in range(longest or size + 16):
+                best = module(tokens)[:, -1].argmax(dim=-1, keepdim=True)
+                tokens = torch.cat([tokens, best], dim=1)
+                if bool((tokens[:, size:] == ids[end]).any(dim=1).all()):
+                    break
+            for place, row in zip(places, tokens[:, size:].tolist(), strict=True):
+                texts[place] = "".join(symbols[token] for token in row).partition(end)[0]
+        return texts
+
+    return answer

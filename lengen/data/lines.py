@@ -1,0 +1,113 @@
+"""The problems of a setting as lines of plain data: those that it is tested on, and its stream of training."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lengen.config.part import SettingError
+from lengen.data.batch import Batch, response_start
+from lengen.data.task_data import TaskData
+from lengen.decoding import true_responses
+from lengen.tasks import OperandError, Problems, Task
+
+Line = dict[str, Any]
+
+
+def operands(task: Task, problems: Problems) -> list[list[str]]:
+    """Return the operands of each problem as a person writes them, and as `Task.parse` reads them."""
+    part, symbols = task.part, task.symbols()
+    found = []
+    for rows, sizes in zip(problems.operands.tolist(), problems.lengths.tolist(), strict=True):
+        held = [row[:size] for row, size in zip(rows, sizes, strict=True) if size]
+        if task.first():
+            found.append([str(value) for row in held for value in row])
+        else:
+            found.append(["".join(symbols[value] for value in (row[::-1] if part.NUMBERS else row)) for row in held])
+    return found
+
+
+def tests(data: TaskData, cells: Iterable[tuple[int, int]], examples: int, name: str) -> Iterator[Line]:
+    """Yield the test problems of cells, with prompt and response as the setting writes them beside the plain ones.
+
+    Raises `SettingError` for a task whose operands cannot be read back.
+    """
+    task, writer = data.task, data.writer
+    operator = task.part.OPERATOR or " "
+    for length, count in cells:
+        problems = data.test(length, count, examples)
+        rows, answers = operands(task, problems), task.text(problems)
+        _check(task, rows[0], problems.select(torch.tensor([0])))
+        batch = writer.write(problems)
+        for place, (row, answer) in enumerate(zip(rows, answers, strict=True)):
+            yield {
+                "id": f"{name}/length={length}/count={count}/{place:05}",
+                "task": data.spec.data.task.name,
+                "length": length,
+                "count": count,
+                "operands": row,
+                "prompt": operator.join(row) + "=",
+                "answer": answer,
+                "split": "test",
+                **_written(data, batch, place),
+            }
+
+
+def training(data: TaskData, steps: Iterable[int], name: str) -> Iterator[Line]:
+    """Yield the training examples of steps as the setting writes them, exactly those that a run of this seed sees."""
+    for step in steps:
+        batch = data.batch(step)
+        for place, tokens in enumerate(batch.tokens):
+            text = data.vocab.decode(tokens)
+            if batch.source is not None:
+                text = data.vocab.decode(batch.source.tokens[place]) + text
+            id = f"{name}/train/seed={data.seed}/step={step}/{place:04}"
+            yield {"id": id, "task": data.spec.data.task.name, "text": text, "split": "train"}
+
+
+def _check(task: Task, row: Sequence[str], problem: Problems) -> None:
+    try:
+        read = task.parse(list(row))
+        same = task.text(read) == task.text(problem)
+    except OperandError:
+        same = False
+    if not same:
+        raise SettingError(
+            f"problems of {task.part.name} have no plain operands that it reads back; choose another task"
+        )
+
+
+def _written(data: TaskData, batch: Batch, place: int) -> Line:
+    tokens: Tensor = batch.tokens[place]
+    if batch.source is not None:
+        text = data.vocab.decode(batch.source.tokens[place])
+        return {"written_prompt": text, "written_response": data.vocab.decode(tokens[1:])}
+    start = int(response_start(batch)[place])
+    return {"written_prompt": data.vocab.decode(tokens[:start]), "written_response": data.vocab.decode(tokens[start:])}
+
+
+def responses(data: TaskData, texts: Sequence[str | None]) -> Tensor:
+    """Return texts in the symbols of a setting as token ids (B, R); unknown symbols get an id of their own."""
+    vocab = data.vocab
+    unknown = len(vocab)
+
+    def ids(text: str) -> list[int]:
+        found = []
+        for symbol in text.split() if vocab.separator else text:
+            try:
+                found.append(vocab.id(symbol))
+            except KeyError:
+                found.append(unknown)
+        return found
+
+    rows = [ids(text or "") for text in texts]
+    held = torch.zeros(len(rows), max([1, *map(len, rows)]), dtype=torch.long)
+    for place, row in enumerate(rows):
+        held[place, : len(row)] = torch.tensor(row, dtype=torch.long)
+    return held
+
+
+def true(data: TaskData, problems: Problems) -> Tensor:
+    """Return the true responses (B, R) of problems, as the setting writes them."""
+    return true_responses(data.writer.write(problems))

@@ -1,0 +1,130 @@
+"""Models of `transformers`, which is imported when one is used: they answer prompts, and runs become folders for them.
+
+A folder of a run has its weights as safetensors, ``config.json`` with the whole specification, a character tokenizer
+and a card with its results. `lengen.load` reads it; its position ids and format are code of this package.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lengen.config.spec import Spec
+from lengen.records import Grid
+from lengen.vocab import END, PAD
+
+CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "README.md"
+INSTALL = "transformers is not installed: pip install 'lengen-suite[hf]'"
+
+
+class HuggingFaceError(ValueError):
+    """A model or folder that cannot be used; one sentence."""
+
+
+def hf(model: Any, tokenizer: Any, *, at_once: int = 50, longest: int = 0) -> Callable[[list[str]], list[str]]:
+    """Return a function that lets a causal language model answer prompts, greedily.
+
+    Args:
+        model: Any with ``generate``.
+        tokenizer: Its tokenizer; batches are padded on the left.
+        at_once: Prompts of one batch.
+        longest: New tokens at most; 0: as many as the longest prompt of a batch has characters, and 16.
+    """
+    if not hasattr(model, "generate"):
+        raise HuggingFaceError(f"{type(model).__name__} has no generate(): expected a causal language model")
+    tokenizer.padding_side = "left"
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+
+    def answer(prompts: list[str]) -> list[str]:
+        texts: list[str] = []
+        order = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
+        for start in range(0, len(order), at_once):
+            some = [prompts[place] for place in order[start : start + at_once]]
+            inputs = tokenizer(some, return_tensors="pt", padding=True, return_token_type_ids=False).to(model.device)
+            written = model.generate(
+                **inputs,
+                max_new_tokens=longest or max(map(len, some)) + 16,
+                do_sample=False,
+                num_beams=1,
+                pad_token_id=tokenizer.pad_token_id,
+            )
+            new = written[:, inputs["input_ids"].shape[1] :]
+            texts += [text.split("\n")[0] for text in tokenizer.batch_decode(new, skip_special_tokens=True)]
+        return [text for _, text in sorted(zip(order, texts, strict=True))]
+
+    return answer
+
+
+def from_folder(folder: Path) -> Callable[[list[str]], list[str]]:
+    """Return `hf` of the causal language model and tokenizer in a folder; raises `HuggingFaceError`."""
+    try:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+    except ImportError:
+        raise HuggingFaceError(INSTALL) from None
+    if not (folder / CONFIG).is_file():
+        raise HuggingFaceError(f"{folder}: expected the folder of a model, which holds {CONFIG}")
+    try:
+        model = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True).eval()
+        return hf(model, AutoTokenizer.from_pretrained(folder, local_files_only=True))
+    except (OSError, ValueError, KeyError) as error:
+        reason = (str(error).splitlines() or ["no message"])[0][:160]
+        raise HuggingFaceError(f"{folder} is no causal language model of transformers ({reason})") from None
+
+
+def export(spec: Spec, weights: Path, folder: Path, name: str, grid: Grid | None = None) -> list[Path]:
+    """Write a run as a folder; returns its files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(weights, folder / WEIGHTS)
+    config = {"model_type": "lengen", "architectures": ["lengen.Transformer"], "name": name, "spec": spec.to_dict()}
+    (folder / CONFIG).write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
+    symbols = spec.data.vocab.symbols
+    (folder / TOKENIZER).write_text(json.dumps(_tokenizer(symbols), indent=1) + "\n", encoding="utf-8")
+    (folder / CARD).write_text(_card(spec, name, grid), encoding="utf-8")
+    return [folder / file for file in (WEIGHTS, CONFIG, TOKENIZER, CARD)]
+
+
+def spec_of(folder: Path) -> dict[str, Any]:
+    """Return the specification in the ``config.json`` of a folder; raises `HuggingFaceError`."""
+    try:
+        found: dict[str, Any] = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["spec"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise HuggingFaceError(f"{folder / CONFIG} holds no specification: expected one of export --hf") from None
+    return found
+
+
+def _tokenizer(symbols: Sequence[str]) -> dict[str, Any]:
+    """The symbols as the file that ``PreTrainedTokenizerFast(tokenizer_file=...)`` reads."""
+    vocab = {"PAD": PAD, "$": END, **{symbol: END + 1 + place for place, symbol in enumerate(symbols)}}
+    words = any(len(symbol) > 1 for symbol in symbols)
+    split = {"type": "Split", "pattern": {"Regex": "."}, "behavior": "Isolated", "invert": False}
+    return {
+        "version": "1.0",
+        "added_tokens": [
+            {"id": id, "content": text, "special": True, "single_word": False, "lstrip": False, "rstrip": False}
+            | {"normalized": False}
+            for text, id in (("PAD", PAD), ("$", END))
+        ],
+        "pre_tokenizer": {"type": "WhitespaceSplit"} if words else split,
+        "decoder": None if words else {"type": "Fuse"},
+        "model": {"type": "WordLevel", "vocab": vocab, "unk_token": "PAD"},
+    }
+
+
+def _card(spec: Spec, name: str, grid: Grid | None) -> str:
+    """A model card, with the exact match of every length in its metadata."""
+    lengths = sorted({cell[0] for cell in grid.scores}) if grid is not None else []
+    rates = {length: grid.accuracy(length) for length in lengths} if grid is not None else {}
+    task = spec.data.task
+    metrics = [{"type": "exact_match", "name": f"length {length}", "value": rate} for length, rate in rates.items()]
+    result = {"task": {"type": "text-generation"}, "dataset": {"type": "lengen", "name": task.name}, "metrics": metrics}
+    index = f"model-index: {json.dumps([{'name': name, 'results': [result]}])}\n" if rates else ""  # JSON is YAML
+    table = "".join(f"| {length} | {rate:.4f} |\n" for length, rate in rates.items())
+    return (
+        f"---\nlicense: mit\nlibrary_name: lengen\ntags: [length-generalization, arithmetic]\n{index}---\n\n"
+        f"# {name}\n\nA transformer for `{task.name}`, trained on lengths up to {task.longest} with the suite `lengen`."
+        f"\n\n    import lengen\n    lengen.load('FOLDER').solve([...])\n\n"
+        f"`config.json` holds its whole specification. Format and position ids are made by `lengen`, so it is no model "
+        f"of `AutoModelForCausalLM`.\n"
+    ) + (f"\n| length | exact match |\n|---|---|\n{table}" if rates else "")

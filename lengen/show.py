@@ -1,0 +1,115 @@
+"""Records as a person looks at them: one number, a frame of pandas, a picture, a table in a notebook or a terminal."""
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from lengen.intervals import wilson
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+EDITS = ("edit_sum", "reference_tokens")
+"""Counts of the edit distance, and of the tokens it is divided by."""
+
+
+class Shown:
+    """What every record of numbers has, by its `to_frame`."""
+
+    SHOWN: ClassVar[str]
+    """Column of the frame that tables and pictures show."""
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row a value."""
+        raise NotImplementedError
+
+    def _table(self) -> "pd.DataFrame":
+        """The shown column, its second axis to the right if there is one."""
+        frame = self.to_frame()
+        axes = [name for name in ("length", "count") if name in frame and frame[name].nunique() > 1] or ["length"]
+        if "mode" in frame and len(frame):
+            frame = frame[frame["mode"] == frame["mode"].iloc[0]]
+        return (
+            frame.pivot_table(self.SHOWN, axes[0], axes[1:]) if len(axes) > 1 else frame.set_index(axes)[[self.SHOWN]]
+        )
+
+    def _repr_html_(self) -> str:
+        """A table, for notebooks."""
+        html: str = self._table().to_html(float_format=lambda value: f"{value:.3f}", na_rep="")
+        return html
+
+    def __rich__(self) -> Any:
+        """A table, for `rich.print`."""
+        from rich.table import Table
+
+        frame = self._table()
+        table = Table(str(frame.index.name), *map(str, frame.columns), title=repr(self))
+        for name, row in frame.iterrows():
+            table.add_row(str(name), *("" if math.isnan(value) else f"{value:.3f}" for value in row))
+        return table
+
+    def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Draw it: a heat map of two axes, a line of one."""
+        return draw(self._table(), self.SHOWN, ax, **options)
+
+
+def draw(frame: "pd.DataFrame", words: str, ax: "Axes | None" = None, **options: Any) -> "Axes":
+    """Draw a table as a heat map, or its only column as a line; ``options`` go to seaborn."""
+    import matplotlib.pyplot as plt
+    import seaborn as sns
+
+    if ax is None:
+        ax = plt.subplots(layout="constrained")[1]
+    if frame.shape[1] > 1:
+        settings = {"vmin": 0, "vmax": 1, "cmap": "YlGnBu", "cbar_kws": {"label": words}} | options
+        drawn: Axes = sns.heatmap(frame, ax=ax, **settings)
+    else:
+        drawn = sns.lineplot(frame.reset_index(), x=frame.index.name, y=frame.columns[0], marker="o", ax=ax, **options)
+    return drawn
+
+
+class ShownGrid(Shown):
+    """What a grid of counts offers to a person."""
+
+    SHOWN = "accuracy"
+    axes: tuple[str, ...]
+    scores: Mapping[tuple[int, ...], Mapping[str, Any]]
+
+    @property
+    def mode(self) -> str:
+        """The mode that is shown if none is named: teacher-forced if it was scored, because its exact match is that of
+        greedy decoding."""
+        found = {mode for modes in self.scores.values() for mode in modes}
+        return "teacher_forced" if "teacher_forced" in found or not found else min(found)
+
+    def accuracy(
+        self, length: int | None = None, count: int | None = None, *, mode: str | None = None, metric: str = "correct"
+    ) -> float:
+        """Return exact match, or another count per example, over all cells of a length and a count; nan if none."""
+        wanted = [value for value in (length, count)][: len(self.axes)]
+        cells = [
+            modes[mode or self.mode]
+            for cell, modes in self.scores.items()
+            if all(value in (None, at) for value, at in zip(wanted, cell, strict=True)) and (mode or self.mode) in modes
+        ]
+        total = sum(counts["n"] for counts in cells)
+        return sum(counts.get(metric, math.nan) for counts in cells) / total if total else math.nan
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row a cell and mode: axes, counts, accuracy with its 95 % interval, edits per token."""
+        import pandas as pd
+
+        rows = []
+        for cell, modes in sorted(self.scores.items()):
+            for mode, counts in sorted(modes.items(), key=lambda item: item[0] != self.mode):
+                n, right = counts.get("n", 0), counts.get("correct", math.nan)
+                interval = wilson(int(right), int(n)) if n and not math.isnan(right) else (math.nan, math.nan)
+                edits = counts.rate(*EDITS)
+                rows.append((*cell, mode, n, right, counts.rate("correct"), *interval, edits))
+        columns = [*self.axes, "mode", "n", "correct", "accuracy", "low", "high", "edits_per_token"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def __repr__(self) -> str:
+        cells = " x ".join(str(len({cell[axis] for cell in self.scores})) for axis in range(len(self.axes)))
+        return f"<Grid of {cells} {' x '.join(self.axes)}, accuracy {self.accuracy():.3f} ({self.mode})>"

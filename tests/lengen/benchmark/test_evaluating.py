@@ -1,0 +1,218 @@
+"""Anyone's model: a function, a network over characters, models of transformers, and a model of this suite."""
+
+import json
+import sys
+from types import SimpleNamespace
+
+import pytest
+import torch
+from safetensors.torch import save_model
+from torch import nn
+
+import lengen
+from lengen.benchmark import TaskError, problems, read_lines, task_of
+from lengen.callbacks.scoring import score_cell
+from lengen.data import lines
+from lengen.data.task_data import TaskData
+from lengen.decoding import write
+from lengen.huggingface import HuggingFaceError, export, from_folder, hf
+from lengen.inspection.answers import answers
+from lengen.records import Grid
+from lengen.training.build import build_model
+from reproduce.commands.exchange import _of_experiment
+
+
+def spec():
+    data = lengen.DataSpec(
+        task=lengen.Addition(digits=2, operands=2),
+        format=lengen.Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_response=True),
+        position_ids=lengen.Coupled((9, 9)),
+    )
+    model = lengen.ModelSpec(layers=1, heads=2, width=8, head_dim=4, ff_width=8, encoding=lengen.Learned())
+    train = lengen.TrainSpec(steps=2, batch=4, lr=1e-3)
+    return lengen.Spec(data=data, model=model, train=train, test=lengen.TestSpec((2, 3), counts=(2, 3), examples=7))
+
+
+def test_a_function_is_scored():
+    grid = lengen.evaluate(lambda prompts: [prompt[:-1] for prompt in prompts], "copy", 6)
+    assert grid.accuracy() == 1 and grid.accuracy(30) == 1
+    assert lengen.score(problems("copy", 6), {}).accuracy() == 0
+
+
+def test_a_function_is_scored_on_problems_of_ones_own():
+    own = read_lines(["12+34=46", "99+1"], task_of("addition"))
+    grid = lengen.evaluate(lambda prompts: ["64", "001"], "addition", problems=own, units_first=True)
+    assert grid.accuracy() == 1
+
+
+class Copier(nn.Module):
+    """Copies all before the =, then ends; a position is found from the place of the =."""
+
+    def forward(self, tokens):
+        logits = torch.zeros(*tokens.shape, 12)
+        for row, seen in enumerate(tokens.tolist()):
+            start = seen.index(10)
+            done = len(seen) - start - 1
+            logits[row, -1, seen[done] if done < start else 11] = 1
+        return logits
+
+
+def test_a_network_over_characters_is_scored():
+    answer = lengen.letters(Copier(), "0123456789=$")
+    assert lengen.evaluate(answer, "copy", 6).accuracy() == 1
+    with pytest.raises(ValueError, match=r"lacks: \+"):
+        answer(["1+2="])
+    with pytest.raises(ValueError, match="lack the end"):
+        lengen.letters(Copier(), "0123456789=")
+
+
+class Tokenizer:
+    pad_token = eos_token = "$"
+    pad_token_id = 11
+
+    def __call__(self, prompts, **options):
+        width = max(map(len, prompts))
+        ids = [[11] * (width - len(prompt)) + ["0123456789=".index(c) for c in prompt] for prompt in prompts]
+        return Inputs(input_ids=torch.tensor(ids))
+
+    def batch_decode(self, rows, skip_special_tokens):
+        return ["".join("0123456789="[t] for t in row if t < 11) for row in rows.tolist()]
+
+
+class Inputs(dict):
+    def to(self, device):
+        return self
+
+
+def test_a_causal_language_model_answers_in_the_order_of_the_prompts():
+    """A double of `transformers`: it generates the prompt without its end, and `hf` sorts prompts by their length."""
+
+    def generate(input_ids, max_new_tokens, **options):
+        return torch.cat([input_ids, input_ids[:, :-1]], dim=1)
+
+    model = SimpleNamespace(generate=generate, device="cpu")
+    assert hf(model, Tokenizer(), at_once=2)(["123=", "4=", "56="]) == ["123", "4", "56"]
+    with pytest.raises(HuggingFaceError, match="no generate"):
+        hf(object(), Tokenizer())
+
+
+def test_models_of_transformers_answer():
+    transformers = pytest.importorskip("transformers")
+    common = {"vocab_size": 12, "bos_token_id": 11, "eos_token_id": 11, "pad_token_id": 11}
+    for model in (
+        transformers.GPT2LMHeadModel(transformers.GPT2Config(n_embd=8, n_layer=1, n_head=1, **common)),
+        transformers.LlamaForCausalLM(
+            transformers.LlamaConfig(
+                hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1, **common
+            )
+        ),
+    ):
+        asked = problems("copy", 6)[:20]
+        grid = lengen.evaluate(hf(model, Tokenizer()), "copy", problems=asked)
+        assert grid.total(grid.scores, "free_running")["n"] == 20
+
+
+def test_without_transformers_it_is_one_sentence(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(HuggingFaceError, match="pip install"):
+        from_folder(tmp_path)
+
+
+def test_answers_of_a_model_come_in_the_order_of_the_problems():
+    made = spec()
+    data, model = TaskData(made, 0), build_model(made, 0).eval()
+    rows = [["12", "34"], ["1", "2"], ["x", "2"], ["57", "48"]]
+    found = answers(data, model, rows)
+    alone = [answers(data, model, [row]).texts[0] for row in rows]
+    assert found.texts == alone and found.texts[2] is None and "'x'" in found.why
+
+
+def test_a_model_of_another_task_is_refused(tmp_path):
+    model = lengen.load(_folder(tmp_path))
+    with pytest.raises(TaskError, match="another task"):
+        lengen.evaluate(model, "copy", 6)
+    grid = lengen.evaluate(model, "addition", problems=read_lines(["12+34", "1+2"], task_of("addition")))
+    assert grid.total(grid.scores, "free_running")["n"] == 2
+
+
+def _folder(path):
+    model = build_model(spec(), 0)
+    save_model(model, str(path / "weights.safetensors"))
+    grid = Grid(("length", "count"))
+    for cell in ((2, 2), (3, 2)):
+        grid.add(cell, "teacher_forced", {"n": 4, "correct": cell[0]})
+    return export(spec(), path / "weights.safetensors", path / "run", "paper/figure/variant", grid)[0].parent
+
+
+def test_a_run_as_others_load_it(tmp_path):
+    folder = _folder(tmp_path)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "README.md",
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+    ]
+    model = lengen.load(folder)
+    assert model.spec == spec()
+    for name, weight in build_model(spec(), 0).state_dict().items():
+        assert torch.equal(weight, model.module.state_dict()[name])
+    vocab = json.loads((folder / "tokenizer.json").read_text())["model"]["vocab"]
+    assert all(model.data.vocab.id(symbol) == id for symbol, id in vocab.items())
+    card = (folder / "README.md").read_text()
+    assert "| 2 | 0.5000 |" in card and "0.75" in card
+
+
+def test_export_answer_and_score_give_the_counts_of_the_grid():
+    """The round trip: problems leave as lines, a model answers them by their operands, its texts come back."""
+    made = spec()
+    data, model = TaskData(made, 0), build_model(made, 0).eval()
+    grid = Grid(("length", "count"))
+    for cell in ((2, 2), (2, 3), (3, 2), (3, 3)):
+        scores = score_cell(model, data.writer, data.test(*cell, made.test.examples), True)
+        grid.add(cell, "free_running", scores["free_running"])
+    exported = [json.loads(json.dumps(line)) for line in lines.tests(data, grid.scores, made.test.examples, "p/f/v")]
+    rows = []
+    for line in exported:
+        written = write(model, data.writer, data.task.parse(line["operands"]))
+        rows.append({"id": line["id"], "raw": data.vocab.decode(written[0])})
+    scored = _of_experiment(data, "p/f/v", rows)
+    for cell, modes in grid.scores.items():
+        found = dict(scored.scores[cell]["free_running"])
+        assert found.pop("absent") == 0
+        assert found == modes["free_running"]
+    true = [{"id": line["id"], "raw": line["written_response"]} for line in exported]
+    assert _of_experiment(data, "p/f/v", true).accuracy() == 1
+    plain = [{"id": line["id"], "prediction": line["answer"]} for line in exported]
+    assert _of_experiment(data, "p/f/v", plain).accuracy() == 1
+    absent = _of_experiment(data, "p/f/v", true[1:])
+    assert absent.total(absent.scores, "free_running")["absent"] == 1 and absent.accuracy() < 1
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        lengen.Addition(digits=3, operands=3),
+        lengen.Multiplication(3, 2),
+        lengen.Parity(5),
+        lengen.Copy(5),
+        lengen.Reverse(5),
+        lengen.Sorting(longest=6),
+        lengen.Successor(4),
+        lengen.NByOne(4),
+        lengen.Increment(longest=6),
+    ],
+    ids=lambda task: task.kind,
+)
+def test_operands_are_read_back(task):
+    problems = task.build().test(5, 4, task.counts[-1] if task.LEAST_COUNT else 1, torch.Generator().manual_seed(0))
+    for place, row in enumerate(lines.operands(task.build(), problems)):
+        (answer,) = task.build().text(task.build().parse(row))
+        assert answer == task.build().text(problems)[place]
+
+
+def test_the_training_stream_is_that_of_the_run():
+    data = TaskData(spec(), 3)
+    found = list(lines.training(data, range(2), "p/f/v"))
+    assert [line["text"] for line in found] == [
+        data.vocab.decode(row) for step in range(2) for row in data.batch(step).tokens
+    ]

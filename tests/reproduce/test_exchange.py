@@ -1,0 +1,94 @@
+"""The commands export, score and evaluate, on tasks of the benchmark and on an experiment of a paper."""
+
+import json
+import sys
+
+import pytest
+
+from lengen.benchmark import problems
+from reproduce.cli import main
+
+ADDER = """
+def answer(prompts):
+    return [str(sum(map(int, prompt[:-1].split("+")))) for prompt in prompts]
+def short(prompts):
+    return answer(prompts)[1:]
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "an_adder", raising=False)
+    (tmp_path / "an_adder.py").write_text(ADDER)
+    return tmp_path
+
+
+def test_export_score_and_a_function_agree(here, capsys):
+    assert main(["evaluate", "an_adder:answer", "--on", "addition", "--out", "p.jsonl", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert main(["score", "addition", "p.jsonl", "--json", "--scores", "scores.csv"]) == 0
+    assert json.loads(capsys.readouterr().out) == told
+    assert told[0]["reach"] == 30 and told[0]["in_range"] == 1
+    assert (here / "scores.csv").read_text().startswith("length,count,mode,name,value")
+
+
+def test_absent_predictions_are_said(here, capsys):
+    (here / "p.jsonl").write_text('{"id": "copy/length=5/count=1/0000", "prediction": "1"}\n')
+    assert main(["score", "copy", "p.jsonl"]) == 0
+    out, err = capsys.readouterr()
+    assert "899 problems have no prediction" in err and "899" in out
+
+
+@pytest.mark.parametrize("form", ["jsonl", "txt", "csv", "lm-eval"])
+def test_every_format_has_every_problem(here, form, capsys):
+    assert main(["export", "copy", "--size", "6", "--format", form, "--out", "out"]) == 0
+    asked = problems("copy", 6)
+    names = capsys.readouterr().out.split()
+    assert all((here / name).is_file() for name in names) and names[-1].endswith("README.md")
+    text = "".join((here / name).read_text() for name in names[:-1])
+    assert all(problem.prompt in text and problem.answer in text for problem in asked)
+    assert "SHA-256" in (here / names[-1]).read_text()
+
+
+def test_training_lines_of_a_task(here):
+    assert main(["export", "addition", "--split", "train", "--examples", "50", "--format", "txt", "--out", "out"]) == 0
+    lines = (here / "out/addition-train.txt").read_text().split()
+    assert len(lines) == 50
+    for line in lines:
+        left, _, answer = line.partition("=")
+        assert sum(map(int, left.split("+"))) == int(answer) and max(map(len, left.split("+"))) <= 6
+
+
+def test_an_experiment_is_exported_and_its_true_answers_are_right(here, capsys):
+    name, size = "coupling/fig1/coupling-scratchpad", ["--profile", "smoke"]
+    assert main(["export", name, *size, "--out", "out"]) == 0
+    (path,) = (here / "out").glob("*.jsonl")
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    (here / "p.jsonl").write_text(
+        "".join(json.dumps({"id": r["id"], "raw": r["written_response"]}) + "\n" for r in rows)
+    )
+    capsys.readouterr()
+    assert main(["score", name, "p.jsonl", *size, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["in_range"] == 1
+    assert main(["export", name, *size, "--split", "train", "--steps", "0..1", "--format", "txt", "--out", "out"]) == 0
+    assert all(line.startswith("$") for line in next((here / "out").glob("*.txt")).read_text().split())
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["export", "copy"], "expected --out DIR"),
+        (["export", "copy", "--size", "7", "--out", "x"], "expected one of 6, 10, 20"),
+        (["score", "copy", "nothing.jsonl"], "cannot be read"),
+        (["score", "nothing", "nothing.jsonl"], "nothing"),
+        (["evaluate", "--on", "copy"], "expected one of MODULE:FUNCTION"),
+        (["evaluate", "an_adder:nothing", "--on", "copy"], "expected MODULE:FUNCTION"),
+        (["evaluate", "an_adder:short", "--on", "addition"], "expected a list of as many texts"),
+        (["evaluate", "an_adder:answer", "--on", "knitting"], "expected one of addition"),
+    ],
+)
+def test_mistakes_are_one_sentence(here, capsys, words, sentence):
+    assert main(words) == 2
+    err = capsys.readouterr().err
+    assert sentence in err and err.count("\n") == 1
