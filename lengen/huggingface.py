@@ -123,7 +123,8 @@ def _card(spec: Spec, name: str, grid: Grid | None) -> str:
     table = "".join(f"| {length} | {rate:.4f} |\n" for length, rate in rates.items())
     return (
         f"---\nlicense: mit\nlibrary_name: lengen\ntags: [length-generalization, arithmetic]\n{index}---\n\n"
-        f"# {name}\n\nA transformer for `{task.name}`, trained on lengths up to {task.longest} with the suite `lengen`."
+        f"# {name}\n\nA transformer for `{task.name}`, trained on lengths up to {task.longest} with the suite `lengen`;"
+        f" this folder was written by `reproduce export`."
         f"\n\n    import lengen\n    lengen.load('FOLDER').solve([...])\n\n"
         f"`config.json` holds its whole specification. Format and position ids are made by `lengen`, so it is no model "
         f"of `AutoModelForCausalLM`.\n"

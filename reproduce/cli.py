@@ -127,6 +127,23 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def file(*endings: str) -> Callable[[str], str]:
+    """Reads the name of a file with one of the endings, or of any file or folder.
+
+    >>> file(".csv")("scores.csv"), file()("out")
+    ('scores.csv', 'out')
+    """
+
+    def read(text: str) -> str:
+        if text.strip() and text.isprintable() and (not endings or text.endswith(endings)):
+            return text
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no such name: expected one {' or '.join(endings) or 'of a file'}"
+        )
+
+    return read
+
+
 def steps(text: str) -> range:
     """Steps of ``--steps``.
 
@@ -439,8 +456,8 @@ def _exchanges(commands: "argparse._SubParsersAction[Parser]") -> None:
     command.add_argument("selector", metavar="SELECTOR", help="a task of docs/benchmark.md, or an experiment")
     command.add_argument("--split", choices=("test", "train"), default="test", help="default test")
     command.add_argument("--format", choices=EXPORTS, default="jsonl", help="default jsonl")
-    command.add_argument("--out", metavar="DIR", help="folder of the files and their card")
-    command.add_argument("--hf", metavar="DIR", help="folder of the run with config.json, tokenizer.json and a card")
+    command.add_argument("--out", type=file(), metavar="DIR", help="folder of the files and their card")
+    command.add_argument("--hf", type=file(), metavar="DIR", help="folder of the run: config.json, tokenizer, a card")
     _takes_problems(command)
     command.add_argument("--examples", type=positive, metavar="N", help="problems of a cell, or of a task's training")
     command.add_argument("--steps", type=steps, metavar="0..99", help="of an experiment's training (default: all)")
@@ -449,7 +466,7 @@ def _exchanges(commands: "argparse._SubParsersAction[Parser]") -> None:
     command = commands.add_parser("score", help="predictions made elsewhere: exact match, reach, edit distance")
     command.set_defaults(answer=lambda options: _exchange().score_command(options))
     command.add_argument("task", metavar="TASK", help="a task of docs/benchmark.md, or an experiment")
-    command.add_argument("predictions", metavar="FILE", help="lines of JSON with id, prediction, seed; .jsonl or .gz")
+    command.add_argument("predictions", type=file(), metavar="FILE", help="lines of JSON: id, prediction, seed")
     _takes_problems(command)
     _tells(command)
     _takes_a_run(command, overrides=False)
@@ -457,11 +474,11 @@ def _exchanges(commands: "argparse._SubParsersAction[Parser]") -> None:
     command = commands.add_parser("evaluate", help="let a function or a model answer a task of the benchmark")
     command.set_defaults(answer=lambda options: _exchange().evaluate_command(options))
     command.add_argument("function", nargs="?", metavar="MODULE:FUNCTION", help="from a list of prompts to texts")
-    command.add_argument("--hf", metavar="DIR", help="a causal language model of transformers and its tokenizer")
+    command.add_argument("--hf", type=file(), metavar="DIR", help="a causal language model of transformers")
     command.add_argument("--run", metavar="SELECTOR", help="a stored run, or a constructed model, of this suite")
     command.add_argument("--on", required=True, metavar="TASK", help="a task of docs/benchmark.md")
-    command.add_argument("--problems", metavar="FILE", help="lines such as 12+34=46 in place of the frozen; - is stdin")
-    command.add_argument("--out", metavar="FILE", help="write the predictions")
+    command.add_argument("--problems", type=file(), metavar="FILE", help="lines such as 12+34=46; - is stdin")
+    command.add_argument("--out", type=file(".jsonl"), metavar="FILE", help="write the predictions: .jsonl")
     _takes_problems(command)
     _tells(command)
     _takes_a_run(command, overrides=False)
@@ -477,8 +494,8 @@ def _tells(command: argparse.ArgumentParser) -> None:
     words = "digits of predicted numbers stand least significant first"
     command.add_argument("--units-first", action="store_true", help=words)
     command.add_argument("--beside", metavar="SELECTOR", help="an experiment whose newest run is printed beside")
-    command.add_argument("--picture", metavar="FILE", help="draw exact match by cell: .png or .svg")
-    command.add_argument("--scores", metavar="FILE", help="write the counts of every cell: scores.csv")
+    command.add_argument("--picture", type=file(".png", ".svg"), metavar="FILE", help="draw exact match: .png or .svg")
+    command.add_argument("--scores", type=file(".csv"), metavar="FILE", help="write the counts: .csv")
     command.add_argument("--json", action="store_true", help="one line of JSON")
 
 

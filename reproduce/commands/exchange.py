@@ -45,12 +45,21 @@ def export_command(options: argparse.Namespace) -> int:
         raise ExchangeError("export: expected --out DIR, the folder of the problems, or --hf DIR")
     folder, name = Path(options.out), options.selector.replace("/", "-")
     lines = iter(_lines(options))
+    _own(folder, "README.md")
     folder.mkdir(parents=True, exist_ok=True)
     files = WRITERS[options.format](lines, folder, f"{name}-{options.split}")
     card = folder / "README.md"
     card.write_text(_card(options, files), encoding="utf-8")
     print("\n".join(readable(path) for path in (*files, card)))
     return 0
+
+
+def _own(folder: Path, mark: str) -> None:
+    """Raise `ExchangeError` for a folder with files that were not written by this command."""
+    if folder.is_dir() and any(folder.iterdir()):
+        path = folder / mark
+        if not path.is_file() or "reproduce export" not in path.read_text(encoding="utf-8", errors="replace"):
+            raise ExchangeError(f"{readable(folder)} holds other files: name a new folder")
 
 
 def _lines(options: argparse.Namespace) -> Iterable[Mapping[str, Any]]:
@@ -184,6 +193,7 @@ def _export_run(options: argparse.Namespace) -> int:
             f"{model.name}: weights set by hand are no run to export; lengen.load({options.selector!r})"
         )
     assert model.run is not None
+    _own(Path(options.hf), huggingface.CARD)
     files = huggingface.export(model.spec, model.weights, Path(options.hf), model.run.experiment, model.run.grid)
     print("\n".join(map(readable, files)))
     return 0
@@ -194,7 +204,7 @@ def _export_run(options: argparse.Namespace) -> int:
 
 def score_command(options: argparse.Namespace) -> int:
     """Score a file of predictions, and print it beside a stored run."""
-    rows = benchmark.read_predictions(Path(options.predictions))
+    rows = benchmark.read_predictions(Path(options.predictions or ""))  # a lone -- is read as nothing
     if options.task in benchmark.TASKS:
         task = benchmark.task_of(options.task)
         size = options.size or task.papers

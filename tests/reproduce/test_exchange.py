@@ -79,6 +79,7 @@ def test_an_experiment_is_exported_and_its_true_answers_are_right(here, capsys):
     ("words", "sentence"),
     [
         (["export", "copy"], "expected --out DIR"),
+        (["export", "copy", "--out", "."], "holds other files"),
         (["export", "copy", "--size", "7", "--out", "x"], "expected one of 6, 10, 20"),
         (["score", "copy", "nothing.jsonl"], "cannot be read"),
         (["score", "nothing", "nothing.jsonl"], "nothing"),
