@@ -87,7 +87,7 @@ __all__ = sorted(_MODULE)
 def __getattr__(name: str) -> Any:
     if name in _MODULE:
         return getattr(importlib.import_module(_MODULE[name]), name)
-    if not name.startswith("_"):
+    if name[:1].isupper():  # a part; a module of this package may be loading, and is none
         importlib.import_module("lengen.config.spec")  # loads every part
         part = importlib.import_module("lengen.config.part").named(name)
         if part is not None:

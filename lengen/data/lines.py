@@ -10,21 +10,22 @@ from lengen.config.part import SettingError
 from lengen.data.batch import Batch, response_start
 from lengen.data.task_data import TaskData
 from lengen.decoding import true_responses
-from lengen.tasks import OperandError, Problems, Task
+from lengen.problems import OperandError, Problems
+from lengen.tasks.base import Task
 
 Line = dict[str, Any]
 
 
 def operands(task: Task, problems: Problems) -> list[list[str]]:
     """Return the operands of each problem as a person writes them, and as `Task.parse` reads them."""
-    part, symbols = task.part, task.symbols()
+    symbols = task.all_symbols
     found = []
     for rows, sizes in zip(problems.operands.tolist(), problems.lengths.tolist(), strict=True):
         held = [row[:size] for row, size in zip(rows, sizes, strict=True) if size]
         if task.first():
             found.append([str(value) for row in held for value in row])
         else:
-            found.append(["".join(symbols[value] for value in (row[::-1] if part.NUMBERS else row)) for row in held])
+            found.append(["".join(symbols[value] for value in (row[::-1] if task.NUMBERS else row)) for row in held])
     return found
 
 
@@ -34,7 +35,7 @@ def tests(data: TaskData, cells: Iterable[tuple[int, int]], examples: int, name:
     Raises `SettingError` for a task whose operands cannot be read back.
     """
     task, writer = data.task, data.writer
-    operator = task.part.OPERATOR or " "
+    operator = task.OPERATOR or " "
     for length, count in cells:
         problems = data.test(length, count, examples)
         rows, answers = operands(task, problems), task.text(problems)
@@ -73,9 +74,7 @@ def _check(task: Task, row: Sequence[str], problem: Problems) -> None:
     except OperandError:
         same = False
     if not same:
-        raise SettingError(
-            f"problems of {task.part.name} have no plain operands that it reads back; choose another task"
-        )
+        raise SettingError(f"problems of {task.name} have no plain operands that it reads back; choose another task")
 
 
 def _written(data: TaskData, batch: Batch, place: int) -> Line:

@@ -11,7 +11,7 @@ from lengen.data.task_data import TaskData
 from lengen.decoding import write
 from lengen.inspection.problem import read
 from lengen.models import Transformer
-from lengen.tasks import OperandError, Problems
+from lengen.problems import OperandError, Problems
 
 AT_ONCE = 500
 """Problems of one batch."""

@@ -204,10 +204,10 @@ def test_export_answer_and_score_give_the_counts_of_the_grid():
     ids=lambda task: task.kind,
 )
 def test_operands_are_read_back(task):
-    problems = task.build().test(5, 4, task.counts[-1] if task.LEAST_COUNT else 1, torch.Generator().manual_seed(0))
-    for place, row in enumerate(lines.operands(task.build(), problems)):
-        (answer,) = task.build().text(task.build().parse(row))
-        assert answer == task.build().text(problems)[place]
+    problems = task.test(5, 4, task.counts[-1] if task.LEAST_COUNT else 1, torch.Generator().manual_seed(0))
+    for place, row in enumerate(lines.operands(task, problems)):
+        (answer,) = task.text(task.parse(row))
+        assert answer == task.text(problems)[place]
 
 
 def test_the_training_stream_is_that_of_the_run():
