@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Drawing
 
 from lengen import plotting
 from lengen.config.experiment import Figure, figure_of
-from reproduce.output import figures
+from reproduce.output import figures, published_values
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
 from tests.reproduce.drawn import experiment
@@ -60,6 +60,7 @@ def toy(monkeypatch, tmp_path):
     monkeypatch.setattr(CATALOGUE, "experiments", lambda paper: experiments)
     monkeypatch.setattr(CATALOGUE, "figures", lambda paper: tuple(figure for figure, _ in declared))
     monkeypatch.setattr(CATALOGUE, "declared_runs", declared_runs)
+    monkeypatch.setattr(published_values, "of", lambda paper: {})
     return Store(tmp_path, "local"), profiles, held
 
 
