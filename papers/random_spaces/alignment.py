@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengen.config import Linear
 from lengen.data.task_data import TaskData
+from lengen.formats.linear import Linear
 from lengen.models import Transformer
 from lengen.problems import Problems
 

@@ -13,9 +13,11 @@ import torch
 
 from lengen.callbacks import response_losses
 from lengen.callbacks.measurement import Measurement, Report
-from lengen.config import DigitSteps, Linear, Subtasks
 from lengen.data.task_data import TaskData
 from lengen.decoding import go_on, read
+from lengen.formats.digit_steps import DigitSteps
+from lengen.formats.linear import Linear
+from lengen.formats.subtasks import Subtasks
 from lengen.models import Transformer
 from lengen.problems import Problems
 from lengen.progress import Progress

@@ -5,9 +5,13 @@ shrink sizes and never the code path. Night and cpu have one model and as many u
 how they were found is in RECIPES.md.
 """
 
-from lengen.config import DataSpec, Linear, ModelSpec, Sinusoidal, TestSpec, TrainSpec, TwoOperandAddition
+from lengen.config.encodings import Sinusoidal
+from lengen.config.model import ModelSpec
 from lengen.config.overlay import Changes, overlay
 from lengen.config.profiles import ByProfile
+from lengen.config.sections import DataSpec, TestSpec, TrainSpec
+from lengen.formats.linear import Linear
+from lengen.tasks.two_operand_addition import TwoOperandAddition
 from papers.random_spaces.spec import MeasuredSpec, MeasureSpec
 
 

@@ -9,13 +9,20 @@ from typing import Any
 
 import msgspec
 
-from lengen.config import Carries, Consecutive, Counting, Filling, Learned, NextLarger, Sinusoidal, Task, Tempered
+from lengen.config.encodings import Learned, Sinusoidal
 from lengen.config.experiment import CURVES, TRAINING, Experiment, Figure, constructed, figure_of
+from lengen.config.model import Tempered
 from lengen.config.overlay import Changes
 from lengen.config.panel import Axis, Layer, Panel, Value, axis
 from lengen.config.part import Part
 from lengen.config.sections import NUMBER_FORMATS
 from lengen.config.spec import Spec
+from lengen.position_ids.consecutive import Consecutive
+from lengen.tasks.base import Task
+from lengen.tasks.counting import Counting
+from lengen.tasks.filling import Filling
+from lengen.tasks.increment import Carries
+from lengen.tasks.sorting import NextLarger
 from papers.task_hinting.profiles import ADDING_ONE, BASE, FOUR_TASKS, PROBED, SIZED, SIZES, TWICE
 from papers.task_hinting.spec import ProbeSpec
 from papers.task_hinting.theorem import largest_length, theorem

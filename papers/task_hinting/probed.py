@@ -6,10 +6,10 @@ import numpy as np
 import torch
 
 from lengen.callbacks.measurement import Measurement, Report
-from lengen.config import Sorting
 from lengen.data.task_data import TaskData
 from lengen.models import Decoder, Transformer
 from lengen.progress import Progress
+from lengen.tasks.sorting import Sorting
 from lengen.training.build import model_for
 from papers.task_hinting.probing import Hits, bases, mechanisms, orthogonality, probe
 from papers.task_hinting.spec import ProbedSpec

@@ -6,19 +6,15 @@
 
 from collections.abc import Callable
 
-from lengen.config import (
-    DataSpec,
-    Increment,
-    Linear,
-    ModelSpec,
-    NoEncoding,
-    NoPositionIds,
-    Sorting,
-    TestSpec,
-    TrainSpec,
-)
+from lengen.config.encodings import NoEncoding
+from lengen.config.model import ModelSpec
 from lengen.config.overlay import Changes, overlay
 from lengen.config.profiles import ByProfile
+from lengen.config.sections import DataSpec, TestSpec, TrainSpec
+from lengen.formats.linear import Linear
+from lengen.position_ids.consecutive import NoPositionIds
+from lengen.tasks.increment import Increment
+from lengen.tasks.sorting import Sorting
 from papers.task_hinting.spec import ProbedSpec, ProbeSpec
 
 FORMAT = Linear(begin=False, separator="⊥", end=False)

@@ -10,21 +10,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from lengen.config import (
-    DataSpec,
-    Decoder,
-    ModelSpec,
-    NoEncoding,
-    NoPositionIds,
-    SettingError,
-    Sorting,
-    Tempered,
-    TestSpec,
-    TrainSpec,
-)
+from lengen.config.encodings import NoEncoding
+from lengen.config.model import Decoder, ModelSpec, Tempered
 from lengen.config.overlay import overlay
-from lengen.config.part import Part, plain
-from lengen.config.sections import NUMBER_FORMATS, Section
+from lengen.config.part import Part, SettingError, plain
+from lengen.config.sections import NUMBER_FORMATS, DataSpec, Section, TestSpec, TrainSpec
+from lengen.position_ids.consecutive import NoPositionIds
+from lengen.tasks.sorting import Sorting
 from papers.task_hinting.profiles import FORMAT
 from papers.task_hinting.spec import ProbedSpec, ProbeSpec
 
