@@ -46,9 +46,9 @@ EXPORTS = {
     ),
     "lengen.data.datamodule": ("ArithmeticData",),
     "lengen.data.task_data": ("TaskData",),
-    "lengen.decoding": ("verify", "write"),
+    "lengen.decoding.decoding": ("verify", "write"),
     "lengen.huggingface": ("hf",),
-    "lengen.library": ("LoadError", "load"),
+    "lengen.inspection.library": ("LoadError", "load"),
     "lengen.metrics": ("answer_match", "edit_distances", "exact_match"),
     "lengen.metrics.counted": ("AnswerMatch", "Counted", "EditDistance", "ExactMatch"),
     "lengen.models": ("Transformer",),
@@ -58,15 +58,15 @@ EXPORTS = {
 }
 """Module -> its names that stand here, beside those of `SETTINGS` and the class names of all parts."""
 SETTINGS: dict[str, tuple[str, ...]] = {
-    "lengen.config.part": ("Part", "SettingError"),
+    "lengen.part": ("Part", "SettingError"),
     "lengen.tasks.base": ("Extent", "Task"),
     "lengen.formats.base": ("Format",),
     "lengen.formats.subtasks": ("SUBTASKS",),
     "lengen.position_ids.base": ("PositionIds",),
-    "lengen.config.encodings": ("Encoding",),
-    "lengen.config.attention_biases": ("AttentionBias",),
-    "lengen.config.model": ("Architecture", "LoopsByLength", "ModelSpec", "Tempered"),
-    "lengen.config.sections": (
+    "lengen.settings.encodings": ("Encoding",),
+    "lengen.settings.attention_biases": ("AttentionBias",),
+    "lengen.settings.model": ("Architecture", "LoopsByLength", "ModelSpec", "Tempered"),
+    "lengen.settings.sections": (
         "NUMBER_FORMATS",
         "VALIDATION",
         "DataSpec",
@@ -76,7 +76,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
         "TestSpec",
         "TrainSpec",
     ),
-    "lengen.config.spec": ("Spec", "change", "check", "from_dict"),
+    "lengen.settings.spec": ("Spec", "change", "check", "from_dict"),
 }
 """Module -> its names that stand here; all without torch."""
 _MODULE = {name: module for module, names in (EXPORTS | SETTINGS).items() for name in names}
@@ -88,8 +88,8 @@ def __getattr__(name: str) -> Any:
     if name in _MODULE:
         return getattr(importlib.import_module(_MODULE[name]), name)
     if name[:1].isupper():  # a part; a module of this package may be loading, and is none
-        importlib.import_module("lengen.config.spec")  # loads every part
-        part = importlib.import_module("lengen.config.part").named(name)
+        importlib.import_module("lengen.settings.spec")  # loads every part
+        part = importlib.import_module("lengen.part").named(name)
         if part is not None:
             return part
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

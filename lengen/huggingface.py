@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from lengen.config.spec import Spec
-from lengen.records import Grid
-from lengen.vocab import END, PAD
+from lengen.settings.spec import Spec
+from lengen.results.records import Grid
+from lengen.formats.vocab import END, PAD
 
 CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "README.md"
 INSTALL = "transformers is not installed: pip install 'lengen-suite[hf]'"

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from lengen.intervals import wilson
+from lengen.results.intervals import wilson
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
-from lengen.config.experiment import PROFILES
+from lengen.paper.experiment import PROFILES
 from reproduce import is_sentence
 
 FORMATS = ("table", "md", "csv", "json")

@@ -13,7 +13,7 @@ Transformers via Task Hinting".
 
 from typing import NamedTuple
 
-from lengen.config import (
+from lengen import (
     Addition,
     Aligned,
     Carries,

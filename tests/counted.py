@@ -1,6 +1,6 @@
 """The counts that most tests need, by place instead of by name."""
 
-from lengen.records import Counts
+from lengen.results.records import Counts
 
 NAMES = ("n", "correct", "answer_correct", "edit_sum", "reference_tokens")
 

@@ -15,11 +15,11 @@ PACKAGES = ("lengen", "papers", "reproduce")
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 LIGHT = [
     "lengen/__init__.py",
-    "lengen/paper.py",
-    "lengen/config/spec.py",
-    "lengen/config/experiment.py",
-    "lengen/records.py",
-    "lengen/progress.py",
+    "lengen/paper/paper.py",
+    "lengen/settings/spec.py",
+    "lengen/paper/experiment.py",
+    "lengen/results/records.py",
+    "lengen/results/progress.py",
     "lengen/training/operations.py",
     "reproduce/runs/estimate.py",
     *(str(path.relative_to(ROOT)) for path in ROOT.glob("papers/*/experiments.py")),
@@ -218,5 +218,5 @@ def test_public_functions_and_classes_say_what_they_do():
         and not node.name.startswith("_")
         and not ast.get_docstring(node)
     ]
-    plain = ("lengen/config/sections.py: ", "lengen/config/experiment.py: ")
+    plain = ("lengen/settings/sections.py: ", "lengen/paper/experiment.py: ")
     assert [entry for entry in silent if not entry.startswith(plain)] == []

@@ -7,10 +7,10 @@ from lengen.benchmark.frozen import problems as frozen
 from lengen.benchmark.problem import Problem
 from lengen.benchmark.scoring import Answerer, predictions, score
 from lengen.benchmark.tasks import TaskError, task_of
-from lengen.records import Grid
+from lengen.results.records import Grid
 
 if TYPE_CHECKING:
-    from lengen.library import Model
+    from lengen.inspection.library import Model
 
 
 def evaluate(

@@ -7,8 +7,8 @@ from statistics import median
 from typing import NamedTuple
 
 from lengen.benchmark.scoring import MODE
-from lengen.learned import area, reach
-from lengen.records import Counts, Grid
+from lengen.metrics.learned import area, reach
+from lengen.results.records import Counts, Grid
 
 LONGEST = 5
 """The area ends at so many trained lengths."""

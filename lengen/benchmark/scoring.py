@@ -8,7 +8,7 @@ from typing import Any
 
 from lengen.benchmark.problem import Problem, cleaned
 from lengen.benchmark.tasks import TaskError, task_of
-from lengen.records import Counts, Grid
+from lengen.results.records import Counts, Grid
 
 MODE = "free_running"
 """All answers are texts that the model wrote itself."""

@@ -8,7 +8,7 @@ import msgspec
 from lengen.benchmark.frozen import checksums, problems
 from lengen.benchmark.scoring import PredictionError, by_seed, read_predictions, score
 from lengen.benchmark.tasks import TaskError, task_of
-from lengen.records import Grid
+from lengen.results.records import Grid
 
 PROTOCOL = "lengen-text/1"
 HEADER = "submission.json"

@@ -11,12 +11,12 @@ from lengen.callbacks.measurement import Measurement, Report
 from lengen.callbacks.scoring import score_cell, score_sampled
 from lengen.data.reading import can_run_free
 from lengen.data.task_data import TaskData
+from lengen.digits.problems import cells, whole
+from lengen.digits.randomness import generator
 from lengen.models import Transformer
-from lengen.problems import cells, whole
-from lengen.progress import Progress
-from lengen.randomness import generator
-from lengen.records import Grid, RecordError
-from lengen.whole_files import write_whole
+from lengen.results.progress import Progress
+from lengen.results.records import Grid, RecordError
+from lengen.results.whole_files import write_whole
 
 PARTIAL = "scores.partial.csv"
 WORTH_KEEPING = 200_000

@@ -14,11 +14,11 @@ from torch import Tensor
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
+from lengen.digits.problems import cells as checked
+from lengen.digits.problems import whole
 from lengen.models import Transformer
-from lengen.problems import cells as checked
-from lengen.problems import whole
-from lengen.progress import Progress
-from lengen.records import AttentionMap, ExampleMap, KeyCount, in_steps
+from lengen.results.progress import Progress
+from lengen.results.records import AttentionMap, ExampleMap, KeyCount, in_steps
 
 MASS = 0.9
 """Share of the softmax that the counted keys hold."""

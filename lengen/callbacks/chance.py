@@ -20,10 +20,10 @@ from lengen.callbacks import Measurement, response_losses
 from lengen.callbacks.measurement import Report
 from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
-from lengen.decoding import true_responses
+from lengen.decoding.decoding import true_responses
+from lengen.formats.vocab import END, FIRST
 from lengen.models import Transformer
 from lengen.tasks.base import LARGEST_ALPHABET
-from lengen.vocab import END, FIRST
 
 EXAMPLES = 1000
 """Training examples that are asked at least; batches that were sorted by length together are asked together."""

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from lightning import Callback, LightningModule, Trainer
 
-from lengen.divergence import diverged
-from lengen.whole_files import save_whole
+from lengen.results.divergence import diverged
+from lengen.results.whole_files import save_whole
 
 CHECKPOINT = "last.ckpt"
 

@@ -18,7 +18,7 @@ from lengen.callbacks.measurement import model_of
 from lengen.data.batch import Batch
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
-from lengen.decoding import responses
+from lengen.decoding.decoding import responses
 from lengen.formats.subtasks import Subtasks
 from lengen.models import Transformer
 from lengen.tasks.increment import Carries
@@ -38,7 +38,7 @@ class Losses(NamedTuple):
 @torch.no_grad()
 def response_losses(model: Transformer, batch: Batch) -> Losses:
     """Cross-entropy of every response token given the true ones before it, of a model whose tokens see no later ones
-    (`lengen.config.model.ModelSpec.causal`)."""
+    (`lengen.settings.model.ModelSpec.causal`)."""
     logits = model.predict(batch.to(model.device)).float().cpu()
     index, inside = responses(batch)
     predicted = logits.gather(1, (index - 1)[:, :, None].expand(-1, -1, logits.shape[2]))

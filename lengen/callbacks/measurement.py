@@ -11,7 +11,7 @@ from lengen.callbacks.training_loss import TrainingLoss, silent
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
-from lengen.progress import Progress
+from lengen.results.progress import Progress
 
 Report = Callable[[Progress], None]
 

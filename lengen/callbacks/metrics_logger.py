@@ -9,8 +9,8 @@ from lightning.fabric.utilities.rank_zero import rank_zero_only
 from lightning.pytorch.loggers.logger import Logger
 from lightning.pytorch.trainer.states import TrainerFn
 
-from lengen.records import METRIC_COLUMNS, metrics_from_csv
-from lengen.whole_files import write_whole
+from lengen.results.records import METRIC_COLUMNS, metrics_from_csv
+from lengen.results.whole_files import write_whole
 
 METRICS = "metrics.csv"
 VALIDATION = "val_exact_match"

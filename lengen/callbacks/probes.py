@@ -6,8 +6,8 @@ import numpy as np
 
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.task_data import TaskData
+from lengen.digits.problems import operand_texts
 from lengen.models import Transformer
-from lengen.problems import operand_texts
 
 
 class Probes(Measurement):

@@ -3,17 +3,17 @@
 import torch
 
 from lengen.data.writer import Writer
-from lengen.decoding import at_once, go_on, read, sampled, true_responses, write
+from lengen.decoding.decoding import at_once, go_on, read, sampled, true_responses, write
+from lengen.digits.problems import Problems
 from lengen.metrics import count
 from lengen.models import Transformer
-from lengen.problems import Problems
-from lengen.records import Counts
+from lengen.results.records import Counts
 
 
 def score_cell(model: Transformer, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Counts]:
     """Counts of one test cell, by mode.
 
-    Exact match is the same in both modes (see `lengen.decoding`). The final answer is not: teacher-forced, the
+    Exact match is the same in both modes (see `lengen.decoding.decoding`). The final answer is not: teacher-forced, the
     true scratchpad stands in the context; free-running, the model's own does. Only examples that fail are decoded.
     """
     totals: dict[str, Counts] = {}

@@ -8,8 +8,8 @@ from typing import Any
 from lightning import Callback, LightningModule, Trainer
 
 from lengen.callbacks.metrics_logger import LEARNING_RATE, TRAIN_LOSS, VALIDATION
-from lengen.divergence import diverged, usable
-from lengen.progress import Progress
+from lengen.results.divergence import diverged, usable
+from lengen.results.progress import Progress
 
 
 def loss_names(hints: Iterable[str]) -> list[str]:

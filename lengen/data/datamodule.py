@@ -9,11 +9,11 @@ from lightning.pytorch.callbacks import GradientAccumulationScheduler
 from torch.distributed import is_initialized
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
-from lengen.config.part import SettingError
-from lengen.config.spec import Spec, from_dict
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.task_data import TaskData
-from lengen.problems import OperandError, Problems, operand_texts
+from lengen.digits.problems import OperandError, Problems, operand_texts
+from lengen.part import SettingError
+from lengen.settings.spec import Spec, from_dict
 
 Item = TypeVar("Item")
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lengen.problems import Problems
-from lengen.randomness import mix
+from lengen.digits.problems import Problems
+from lengen.digits.randomness import mix
 from lengen.tasks.base import keys
 
 

@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor
 
-from lengen.config.sections import DataSpec
 from lengen.formats.base import Written
 from lengen.formats.layout import UNUSED
-from lengen.vocab import END, PAD, Vocab
+from lengen.formats.vocab import END, PAD, Vocab
+from lengen.settings.sections import DataSpec
 
 
 def can_run_free(data: DataSpec) -> bool:
@@ -53,7 +53,7 @@ def final_answer(format: Written, vocab: Vocab, response: Tensor) -> Tensor:
     It stands between the last separator and the first end token; a response without an end is read to its
     end, as the source papers' code does. Index hints are left out.
 
-    >>> from lengen.config import Addition, Linear
+    >>> from lengen import Addition, Linear
     >>> format, vocab = Linear(scratchpad=True).build(Addition(digits=3)), Vocab("0123456789+>=")
     >>> vocab.decode(final_answer(format, vocab, vocab.encode("000>750>501>102$")[None])[0])
     '102'

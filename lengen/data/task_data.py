@@ -1,15 +1,15 @@
 """The data of one specification and seed: training batches by step, validation examples, test cells; no Lightning."""
 
-from lengen.config.model import EncoderDecoder
-from lengen.config.part import LONGEST, SettingError
-from lengen.config.sections import VALIDATION
-from lengen.config.spec import Spec, check
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.random_spaces import Spaces
 from lengen.data.training_batches import Stream
 from lengen.data.writer import Writer
-from lengen.problems import Problems, whole
-from lengen.randomness import generator
+from lengen.digits.problems import Problems, whole
+from lengen.digits.randomness import generator
+from lengen.part import LONGEST, SettingError
+from lengen.settings.model import EncoderDecoder
+from lengen.settings.sections import VALIDATION
+from lengen.settings.spec import Spec, check
 from lengen.tasks.base import Task
 
 

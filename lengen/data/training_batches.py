@@ -8,14 +8,14 @@ of targets in its window (`TrainBatch.scale`), so a batch of short examples coun
 import torch
 from torch import Tensor
 
-from lengen.config.spec import Spec
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.writer import Writer
-from lengen.problems import Problems
-from lengen.randomness import generator
+from lengen.digits.problems import Problems
+from lengen.digits.randomness import generator
+from lengen.formats.vocab import PAD
+from lengen.settings.spec import Spec
 from lengen.tasks.base import Task
 from lengen.tasks.sequences import Skewed
-from lengen.vocab import PAD
 
 
 class Stream:

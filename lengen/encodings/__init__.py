@@ -1,5 +1,5 @@
 """Modules of the position encodings, one file each, that `lengen.encodings.base.module` finds by their settings."""
 
-from lengen.config.part import load_files
+from lengen.part import load_files
 
 load_files(__name__, __path__)

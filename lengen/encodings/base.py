@@ -7,8 +7,8 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from lengen.config import encodings as settings
-from lengen.config.model import ModelSpec
+from lengen.settings import encodings as settings
+from lengen.settings.model import ModelSpec
 
 
 class Encoding(nn.Module):

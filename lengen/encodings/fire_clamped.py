@@ -5,10 +5,10 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from lengen.config import encodings as settings
-from lengen.config.model import ModelSpec
 from lengen.encodings.base import Encoding, module
 from lengen.encodings.fire_parts import log_ratio, numbers, of_network, plain_network
+from lengen.settings import encodings as settings
+from lengen.settings.model import ModelSpec
 
 
 @final

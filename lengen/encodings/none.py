@@ -2,9 +2,9 @@
 
 from typing import final
 
-from lengen.config import encodings as settings
-from lengen.config.model import ModelSpec
 from lengen.encodings.base import Encoding, module
+from lengen.settings import encodings as settings
+from lengen.settings.model import ModelSpec
 
 
 @final

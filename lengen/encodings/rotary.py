@@ -5,9 +5,9 @@ from typing import final
 import torch
 from torch import Tensor
 
-from lengen.config import encodings as settings
-from lengen.config.model import ModelSpec
 from lengen.encodings.base import Encoding, module
+from lengen.settings import encodings as settings
+from lengen.settings.model import ModelSpec
 
 
 @final

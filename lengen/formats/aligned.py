@@ -8,12 +8,12 @@ Appendix A.4 of "From Interpolation to Extrapolation: Complete Length Generaliza
 
 from collections.abc import Callable
 
-from lengen.config.part import Part, SettingError, Width, kind_of
 from lengen.formats.base import Format, Written
 from lengen.formats.layout import Layout, at, places
-from lengen.rows import ANSWER, OPERANDS
+from lengen.part import Part, SettingError, Width, kind_of
 from lengen.tasks.arithmetic import DigitSums, NByOne, PairAddition
 from lengen.tasks.base import Task
+from lengen.tasks.rows import ANSWER, OPERANDS
 
 
 class Aligned(Part, Format, tag="aligned", frozen=True):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar
 
-from lengen.config.part import Axis, Part, SettingError, kind_of
 from lengen.formats.layout import Layout
+from lengen.part import Axis, Part, SettingError, kind_of
 from lengen.tasks.base import Task
 from lengen.tasks.two_operand_addition import TwoOperandAddition
 

@@ -9,11 +9,11 @@ carry; behind the bar the answer. The printed example for 567+789 adds 567 and 7
 567+7890, and those of 567+789 follow its rule.
 """
 
-from lengen.config.part import Part
 from lengen.formats.base import Format, Written, only_two_operands
 from lengen.formats.layout import Layout, places
-from lengen.rows import ANSWER, CARRIES_IN, OPERANDS, SUM_DIGITS
+from lengen.part import Part
 from lengen.tasks.base import Task
+from lengen.tasks.rows import ANSWER, CARRIES_IN, OPERANDS, SUM_DIGITS
 
 
 class DigitSteps(Part, Format, tag="digit_steps", frozen=True):

@@ -14,12 +14,12 @@ Appendix A.4), sequences without beginning and end ("Task Hinting", Figure 3.1):
 
 from typing import Literal
 
-from lengen.config.part import Count, Part, SettingError, Width, kind_of
 from lengen.formats.base import Format, Written
 from lengen.formats.index_hints import index_hints
 from lengen.formats.layout import Layout, at
-from lengen.rows import ANSWER, OPERANDS
+from lengen.part import Count, Part, SettingError, Width, kind_of
 from lengen.tasks.base import LARGEST_ALPHABET, Task
+from lengen.tasks.rows import ANSWER, OPERANDS
 
 OTHER_SYMBOLS = 8
 """Room for operators, separators and spaces among the symbols of a line."""

@@ -7,16 +7,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lengen.config.part import LONGEST, SettingError
-from lengen.config.spec import Spec
 from lengen.data.batch import response_start
 from lengen.data.reading import can_run_free, final_answer
 from lengen.data.task_data import TaskData
 from lengen.data.training_batches import targets
 from lengen.data.writer import Writer
-from lengen.decoding import most_likely, true_responses, write
+from lengen.decoding.decoding import most_likely, true_responses, write
+from lengen.digits.problems import OperandError, Problems
 from lengen.models import Transformer
-from lengen.problems import OperandError, Problems
+from lengen.part import LONGEST, SettingError
+from lengen.settings.spec import Spec
 from lengen.tasks.base import Task
 from lengen.training.build import load
 from lengen.training.threads import few_threads

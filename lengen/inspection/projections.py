@@ -13,14 +13,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengen.config import model as config
-from lengen.config.part import SettingError
-from lengen.config.spec import Spec
 from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
+from lengen.formats.vocab import FIRST
 from lengen.models import Decoder, Transformer
+from lengen.part import SettingError
+from lengen.settings import model as config
+from lengen.settings.spec import Spec
 from lengen.training.build import load
-from lengen.vocab import FIRST
 
 
 class Bases(NamedTuple):

@@ -6,13 +6,13 @@ it from then on, and claims and figures can name it. Loading this loads no torch
 
 from typing import TYPE_CHECKING, Any
 
+from lengen.formats.vocab import PAD, Vocab
 from lengen.metrics.answer_match import ANSWER_MATCH, answer_match
 from lengen.metrics.answer_token import ANSWER_TOKEN, answer_token
 from lengen.metrics.edit_distance import EDIT_DISTANCE, edit_distances
 from lengen.metrics.exact_match import EXACT_MATCH, exact_match
 from lengen.metrics.metric import Metric, Responses
-from lengen.records import Counts
-from lengen.vocab import PAD, Vocab
+from lengen.results.records import Counts
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from lengen.formats.base import Written
-    from lengen.vocab import Vocab
+    from lengen.formats.vocab import Vocab
 
 
 def answer_match(format: "Written", vocab: "Vocab", written: "Tensor", reference: "Tensor") -> "Tensor":

@@ -6,9 +6,9 @@ the first end that the model writes, so an early or a missing end makes a right 
 
 from typing import TYPE_CHECKING
 
+from lengen.formats.vocab import END
 from lengen.metrics.exact_match import widen
 from lengen.metrics.metric import Metric, Responses, check_responses
-from lengen.vocab import END
 
 if TYPE_CHECKING:
     from torch import Tensor

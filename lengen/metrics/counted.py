@@ -7,11 +7,11 @@ from torch import Tensor
 from torchmetrics import Metric as TorchMetric
 
 from lengen.formats.base import Written
+from lengen.formats.vocab import PAD, Vocab
 from lengen.metrics.answer_match import ANSWER_MATCH
 from lengen.metrics.edit_distance import EDIT_DISTANCE
 from lengen.metrics.exact_match import EXACT_MATCH
 from lengen.metrics.metric import Metric, Responses, check_responses
-from lengen.vocab import PAD, Vocab
 
 
 class Counted(TorchMetric):

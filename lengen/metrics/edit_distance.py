@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from lengen.formats.vocab import PAD
 from lengen.metrics.exact_match import exact_match
 from lengen.metrics.metric import Metric, Responses, check_responses
-from lengen.vocab import PAD
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from lengen.formats.vocab import PAD
 from lengen.metrics.metric import Metric, Responses, check_responses
-from lengen.vocab import PAD
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from lengen.formats.base import Written
-    from lengen.vocab import Vocab
+    from lengen.formats.vocab import Vocab
 
 
 class Responses(NamedTuple):

@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from lengen.config.part import SettingError
-from lengen.config.spec import ModelSpec
 from lengen.encodings.base import Encoding
 from lengen.models.activations import ACTIVATIONS
 from lengen.models.attention import attend, attention_scores, attention_weights, causal_mask, closed_rows
@@ -18,6 +16,8 @@ from lengen.models.normalisation import RMSNorm
 from lengen.models.products import Rounds
 from lengen.models.record import Record, Residuals
 from lengen.models.temperature import Temperature
+from lengen.part import SettingError
+from lengen.settings.spec import ModelSpec
 
 NORMS: dict[str, Callable[[int], nn.Module]] = {
     "rmsnorm": RMSNorm,

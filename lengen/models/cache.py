@@ -7,8 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lengen.config.spec import ModelSpec
 from lengen.data.batch import Batch
+from lengen.settings.spec import ModelSpec
 
 
 class LayerCache(NamedTuple):

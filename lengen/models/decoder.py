@@ -9,7 +9,6 @@ from typing import final
 import torch
 from torch import Tensor
 
-from lengen.config.spec import ModelSpec
 from lengen.data.batch import Batch, response_start
 from lengen.models.attention import causal_mask
 from lengen.models.blocks import Context, biased
@@ -18,6 +17,7 @@ from lengen.models.last_keys import ALL, last_keys
 from lengen.models.line_bias import along_lines
 from lengen.models.record import Record, Residuals
 from lengen.models.transformer import Transformer
+from lengen.settings.spec import ModelSpec
 
 
 @final

@@ -9,13 +9,13 @@ from typing import Never, final
 import torch
 from torch import Tensor
 
-from lengen.config.spec import ModelSpec
 from lengen.data.batch import Batch
+from lengen.formats.vocab import PAD
 from lengen.models.blocks import Context
 from lengen.models.cache import Cache
 from lengen.models.record import Record
 from lengen.models.transformer import Transformer
-from lengen.vocab import PAD
+from lengen.settings.spec import ModelSpec
 
 
 @final

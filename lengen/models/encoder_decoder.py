@@ -10,8 +10,8 @@ from typing import final
 import torch
 from torch import Tensor
 
-from lengen.config.spec import ModelSpec
 from lengen.data.batch import Batch, Source
+from lengen.formats.vocab import PAD
 from lengen.models.attention import causal_mask
 from lengen.models.blocks import Context, biased
 from lengen.models.cache import Cache, LayerCache
@@ -19,7 +19,7 @@ from lengen.models.fixed_bias import FixedBias, beside_encoder
 from lengen.models.record import Record
 from lengen.models.stack import Stack
 from lengen.models.transformer import Transformer
-from lengen.vocab import PAD
+from lengen.settings.spec import ModelSpec
 
 
 @final

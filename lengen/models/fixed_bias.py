@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from lengen.config.attention_biases import AttentionBias, Given, Window
-from lengen.config.part import SettingError
-from lengen.problems import OperandError
-from lengen.windows import window_cross, window_self
+from lengen.digits.problems import OperandError
+from lengen.part import SettingError
+from lengen.settings.attention_biases import AttentionBias, Given, Window
+from lengen.settings.windows import window_cross, window_self
 
 
 def closed(window: np.ndarray) -> Tensor:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from torch import nn
 
-from lengen.config.spec import ModelSpec
 from lengen.models.blocks import Attention, Block, FeedForward
+from lengen.settings.spec import ModelSpec
 
 Ends = tuple[nn.Embedding, list[nn.Linear]]
 """The token embedding, and the output heads that do not share it."""

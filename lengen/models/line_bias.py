@@ -17,8 +17,8 @@ from functools import singledispatch
 import torch
 from torch import Tensor, nn
 
-from lengen.attention_lines import CLOSED, CalibrationError, drop_off, line_values
-from lengen.config.attention_biases import AttentionBias, Lines, LineWindow
+from lengen.models.attention_lines import CLOSED, CalibrationError, drop_off, line_values
+from lengen.settings.attention_biases import AttentionBias, Lines, LineWindow
 
 
 class LineLevels(nn.Module):
@@ -36,7 +36,7 @@ class LineLevels(nn.Module):
         self.columns = columns
         self.slopes = tuple(slopes)
         self.first = -max(abs(slope) for slope in self.slopes) * (rows - 1)
-        """Id of the first line (`lengen.attention_lines`), the same for all slopes."""
+        """Id of the first line (`lengen.models.attention_lines`), the same for all slopes."""
         self.register_buffer("table", torch.zeros(len(self.slopes), heads, columns - 2 * self.first + 1))
 
     def forward(self, rows: Tensor, columns: Tensor, ends: Tensor) -> Tensor:
@@ -103,7 +103,7 @@ class LineBias(nn.Module):
 
 
 def windows(heads: int, width: int, lines: Sequence[tuple[int, int]]) -> LineBias:
-    """The bias of `lengen.config.model.LineWindow`, equal in all heads; each line is a slope and an offset."""
+    """The bias of `lengen.settings.model.LineWindow`, equal in all heads; each line is a slope and an offset."""
     behind = range(2 * width + 1)
     slopes = tuple(dict.fromkeys(slope for slope, _ in lines))
     bias = LineBias(heads, len(behind), 1 + max(offset for _, offset in lines), slopes)

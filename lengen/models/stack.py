@@ -6,11 +6,11 @@ from typing import cast, final
 import torch
 from torch import Tensor, nn
 
-from lengen.config.spec import ModelSpec
 from lengen.encodings.sinusoidal import sinusoids
 from lengen.models.blocks import Block, Context
 from lengen.models.cache import LayerCache
 from lengen.models.record import Record
+from lengen.settings.spec import ModelSpec
 
 
 @final

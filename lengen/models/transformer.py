@@ -7,7 +7,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from lengen.config.spec import ModelSpec
 from lengen.data.batch import Batch
 from lengen.encodings.base import module
 from lengen.models.blocks import NORMS, Block, Context
@@ -16,6 +15,7 @@ from lengen.models.initialisation import initialise
 from lengen.models.loops import loops_of
 from lengen.models.record import Record
 from lengen.models.stack import Stack
+from lengen.settings.spec import ModelSpec
 
 
 class Transformer(nn.Module, ABC):

@@ -10,8 +10,8 @@ Four drawings follow from the axes of a table of experiments, one from what is r
 - `sheet`, `style`: sizes, letters, the one legend, the bytes of a picture.
 """
 
-from lengen.config.experiment import Runs
-from lengen.measures import LEARNED
+from lengen.metrics.measures import LEARNED
+from lengen.paper.experiment import Runs
 from lengen.plotting.attention import (
     Row,
     attention,

@@ -10,12 +10,12 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
-from lengen.config.experiment import Figure as Picture
-from lengen.config.experiment import Runs
+from lengen.paper.experiment import Figure as Picture
+from lengen.paper.experiment import Runs
 from lengen.plotting.learned import has_learned, learned
 from lengen.plotting.published import Published
 from lengen.plotting.sheet import LETTER, PAGE, empty, label, sheet, shown
-from lengen.records import AttentionMap
+from lengen.results.records import AttentionMap
 
 CLIP = 0.01
 """Attention below this is drawn black, as in the published maps."""

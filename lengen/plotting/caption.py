@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from statistics import median
 
-from lengen.config.experiment import Figure as Picture
-from lengen.config.experiment import Runs
-from lengen.measures import trained
+from lengen.metrics.measures import trained
+from lengen.paper.experiment import Figure as Picture
+from lengen.paper.experiment import Runs
 from lengen.plotting.learned import RULE, has_learned, learned
 from lengen.plotting.published import Published, at_same_lengths
 from lengen.plotting.sheet import label
-from lengen.records import Run
+from lengen.results.records import Run
 
 MOST = 8
 """Most variants whose mean a caption names."""

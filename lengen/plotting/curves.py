@@ -17,9 +17,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import offset_copy
 
-from lengen.config.experiment import Experiment, Runs
-from lengen.config.experiment import Figure as Picture
-from lengen.measures import trained
+from lengen.metrics.measures import trained
+from lengen.paper.experiment import Experiment, Runs
+from lengen.paper.experiment import Figure as Picture
 from lengen.plotting.frames import metrics
 from lengen.plotting.labels import length_axis
 from lengen.plotting.measured import MEASURES, medians, values
@@ -39,7 +39,7 @@ from lengen.plotting.sheet import (
     shown,
 )
 from lengen.plotting.style import MARKERS
-from lengen.records import Run
+from lengen.results.records import Run
 
 CROWDED = 8
 """Most published marks of a panel that stand among ours."""

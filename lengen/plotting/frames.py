@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from lengen.metrics import METRICS
-from lengen.records import Counts, Grid, Run
+from lengen.results.records import Counts, Grid, Run
 
 
 def counted(metric: str) -> tuple[str, str]:

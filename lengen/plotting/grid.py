@@ -16,16 +16,16 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from lengen.config.experiment import Experiment, Runs
-from lengen.config.experiment import Figure as Picture
-from lengen.measures import trained
+from lengen.metrics.measures import trained
+from lengen.paper.experiment import Experiment, Runs
+from lengen.paper.experiment import Figure as Picture
 from lengen.plotting.frames import scores
 from lengen.plotting.learned import has_learned, learned
 from lengen.plotting.published import Published, Value, at_same_lengths
 from lengen.plotting.settings import setting
 from lengen.plotting.sheet import LETTER, PAGE, empty, label, labels, sheet, shown
 from lengen.plotting.style import RED
-from lengen.records import Run
+from lengen.results.records import Run
 
 HEAT = mpl.colormaps["YlGnBu"]
 """Accuracy, 0 to 1."""

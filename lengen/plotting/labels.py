@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from lengen.plotting.settings import setting
-from lengen.records import Run
+from lengen.results.records import Run
 
 LENGTHS = {
     "parity": "Bits",

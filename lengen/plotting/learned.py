@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from statistics import median
 
-from lengen.learned import at_edge
-from lengen.learned import has_learned as one_has_learned
-from lengen.measures import LEARNED
-from lengen.records import Run
+from lengen.metrics.learned import at_edge
+from lengen.metrics.learned import has_learned as one_has_learned
+from lengen.metrics.measures import LEARNED
+from lengen.results.records import Run
 
 
 def edge(runs: Sequence[Run]) -> float:

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lengen.measures import trained
+from lengen.metrics.measures import trained
 from lengen.plotting.frames import hits, scores
 from lengen.plotting.learned import has_learned
-from lengen.records import Run
+from lengen.results.records import Run
 
 
 class Measured(NamedTuple):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from lengen.plotting.settings import setting
 from lengen.plotting.style import BLACK, COLOURS, MARKERS
-from lengen.records import Run
+from lengen.results.records import Run
 
 
 class Look(NamedTuple):

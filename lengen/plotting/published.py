@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.transforms import offset_copy
 
-from lengen.measures import trained
+from lengen.metrics.measures import trained
 from lengen.plotting.methods import Look
-from lengen.records import Run
+from lengen.results.records import Run
 
 
 class Value(NamedTuple):

@@ -7,11 +7,11 @@ profiles train other sizes under the same names.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lengen.config.part import kind_of
-from lengen.config.spec import Spec, from_dict
 from lengen.formats.digit_steps import DigitSteps
 from lengen.formats.multiplication_stages import MultiplicationStages
-from lengen.records import Run
+from lengen.part import kind_of
+from lengen.results.records import Run
+from lengen.settings.spec import Spec, from_dict
 from lengen.tasks.base import Task
 
 

@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from lengen.config.experiment import Experiment, Runs
-from lengen.config.experiment import Figure as Picture
-from lengen.measures import trained
+from lengen.metrics.measures import trained
+from lengen.paper.experiment import Experiment, Runs
+from lengen.paper.experiment import Figure as Picture
 from lengen.plotting.labels import blocks
-from lengen.records import Run
+from lengen.results.records import Run
 
 COLUMN, PAGE = 3.3, 6.75
 """Inches of a picture: a column of a paper, or its text."""

@@ -8,16 +8,16 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lengen.config.experiment import Figure as Picture
-from lengen.config.experiment import Runs
-from lengen.measures import trained
+from lengen.metrics.measures import trained
+from lengen.paper.experiment import Figure as Picture
+from lengen.paper.experiment import Runs
 from lengen.plotting.grid import GREY, HEAT, outline
 from lengen.plotting.labels import length_axis, spans
 from lengen.plotting.learned import has_learned, learned
 from lengen.plotting.measured import MEASURES, medians, values
 from lengen.plotting.published import Published, Value, at_same_lengths
 from lengen.plotting.sheet import LETTER, PAGE, empty, label, sheet, shown
-from lengen.records import Run
+from lengen.results.records import Run
 
 MOST = 9
 """Columns that a page has room for."""

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from lengen.config.part import LARGEST_ID, Id, Part, SettingError
+from lengen.digits.lazy import torch
 from lengen.formats.layout import UNUSED
-from lengen.lazy import torch
+from lengen.formats.vocab import FIRST
+from lengen.part import LARGEST_ID, Id, Part, SettingError
 from lengen.position_ids.base import PositionIds, without_index_hints
 from lengen.position_ids.coupled import moved, random_offsets
-from lengen.vocab import FIRST
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from lengen.config.part import Axis, SettingError
+from lengen.part import Axis, SettingError
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from lengen.config.part import LARGEST_ID, Id, Part
-from lengen.lazy import torch
+from lengen.digits.lazy import torch
+from lengen.part import LARGEST_ID, Id, Part
 from lengen.position_ids.base import PositionIds
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Consecutive(Part, PositionIds, tag="consecutive", frozen=True):
     def offsets(
         self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
     ) -> Tensor:
-        from lengen.problems import OperandError
+        from lengen.digits.problems import OperandError
 
         if self.max_position and int(sizes.max()) > self.max_position + 1:
             raise OperandError(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengen.config.part import Id, Part, SettingError
+from lengen.digits.lazy import torch
 from lengen.formats.layout import UNUSED
-from lengen.lazy import torch
+from lengen.part import Id, Part, SettingError
 from lengen.position_ids.base import PositionIds, without_index_hints
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def random_offsets(
 
     Raises `OperandError` where an id would exceed its level's maximum.
     """
-    from lengen.problems import OperandError
+    from lengen.digits.problems import OperandError
 
     room = torch.tensor(largest)[:, None] - highest
     if bool((room < 1).any()):

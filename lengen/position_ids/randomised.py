@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengen.config.part import Id, Part
-from lengen.lazy import torch
+from lengen.digits.lazy import torch
+from lengen.part import Id, Part
 from lengen.position_ids.base import PositionIds
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ class Randomised(Part, PositionIds, tag="randomised", frozen=True):
         self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
     ) -> Tensor:
         """(longest, B): the id of each place."""
-        from lengen.problems import OperandError
-        from lengen.randomness import mix
+        from lengen.digits.problems import OperandError
+        from lengen.digits.randomness import mix
 
         if int(sizes.max()) > self.max_position + 1:
             raise OperandError(

@@ -1,5 +1,5 @@
 """Tasks: one class in one file each, its setting and its mathematics. Does not import torch before it is used."""
 
-from lengen.config.part import load_files
+from lengen.part import load_files
 
 load_files(__name__, __path__)

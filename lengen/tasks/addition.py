@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengen import digits
-from lengen.config.part import Length, Part, SettingError
-from lengen.lazy import torch
-from lengen.problems import OperandError, Problems
+from lengen.digits import digits
+from lengen.digits.lazy import torch
+from lengen.digits.problems import OperandError, Problems
+from lengen.part import Length, Part, SettingError
 from lengen.tasks.base import Extent, Task, fitted, of_decimals
 
 if TYPE_CHECKING:

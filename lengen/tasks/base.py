@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from lengen import digits
-from lengen.config.part import Axis, Part, SettingError, kind_of
-from lengen.lazy import torch
-from lengen.problems import OperandError, Problems
-from lengen.randomness import generator as stream
-from lengen.randomness import mix
-from lengen.rows import ANSWER, OPERANDS
+from lengen.digits import digits
+from lengen.digits.lazy import torch
+from lengen.digits.problems import OperandError, Problems
+from lengen.digits.randomness import generator as stream
+from lengen.digits.randomness import mix
+from lengen.part import Axis, Part, SettingError, kind_of
+from lengen.tasks.rows import ANSWER, OPERANDS
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengen.problems import Problems
+from lengen.digits.problems import Problems
 from lengen.tasks.strings import Strings
 
 if TYPE_CHECKING:

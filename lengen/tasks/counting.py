@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengen.lazy import torch
-from lengen.problems import OperandError, Problems
+from lengen.digits.lazy import torch
+from lengen.digits.problems import OperandError, Problems
 from lengen.tasks.base import Extent
 from lengen.tasks.sequences import OfAlphabet, distinct, number, of_two, shuffled
 

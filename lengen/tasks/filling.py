@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengen.config.part import LONGEST, Count
-from lengen.lazy import torch
-from lengen.problems import OperandError, Problems
+from lengen.digits.lazy import torch
+from lengen.digits.problems import OperandError, Problems
+from lengen.part import LONGEST, Count
 from lengen.tasks.base import DELIMITER, Extent
 from lengen.tasks.sequences import OfAlphabet, number, of_two
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengen import digits
-from lengen.config.part import Share
-from lengen.lazy import torch
-from lengen.problems import OperandError, Problems
+from lengen.digits import digits
+from lengen.digits.lazy import torch
+from lengen.digits.problems import OperandError, Problems
+from lengen.part import Share
 from lengen.tasks.base import Extent, fitted, of_decimals
 from lengen.tasks.sequences import Skewed
 

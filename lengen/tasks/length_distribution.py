@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from lengen.lazy import torch
+from lengen.digits.lazy import torch
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor

@@ -13,9 +13,9 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, ClassVar
 
-from lengen.config.part import Length, Part, SettingError, Size
-from lengen.lazy import torch
-from lengen.problems import OperandError, Problems
+from lengen.digits.lazy import torch
+from lengen.digits.problems import OperandError, Problems
+from lengen.part import Length, Part, SettingError, Size
 from lengen.tasks.base import DECIMAL, Extent, Task
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengen import digits
-from lengen.config.part import Length, Part
-from lengen.lazy import torch
-from lengen.problems import OperandError, Problems
-from lengen.rows import PRODUCTS, SUMS
+from lengen.digits import digits
+from lengen.digits.lazy import torch
+from lengen.digits.problems import OperandError, Problems
+from lengen.part import Length, Part
 from lengen.tasks.base import Extent, Task, fitted, of_decimals
+from lengen.tasks.rows import PRODUCTS, SUMS
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor

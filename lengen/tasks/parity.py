@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengen.config.part import Length
-from lengen.problems import Problems
+from lengen.digits.problems import Problems
+from lengen.part import Length
 from lengen.tasks.base import Extent
 from lengen.tasks.strings import OneString
 

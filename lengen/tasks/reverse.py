@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengen.lazy import torch
-from lengen.problems import Problems
+from lengen.digits.lazy import torch
+from lengen.digits.problems import Problems
 from lengen.tasks.strings import Strings
 
 if TYPE_CHECKING:

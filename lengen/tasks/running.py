@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from lengen.config.part import SettingError
-from lengen.problems import Problems
+from lengen.digits.problems import Problems
+from lengen.part import SettingError
 from lengen.tasks.arithmetic import Arithmetic
 
 if TYPE_CHECKING:

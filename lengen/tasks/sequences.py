@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar
 
-from lengen.config.part import Count, Part, SettingError, Share, Size
-from lengen.lazy import torch
-from lengen.problems import OperandError, Problems
+from lengen.digits.lazy import torch
+from lengen.digits.problems import OperandError, Problems
+from lengen.part import Count, Part, SettingError, Share, Size
 from lengen.tasks.base import LARGEST_ALPHABET, Task
 from lengen.tasks.length_distribution import SHORTEST, Skew
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengen.config.part import Share
-from lengen.lazy import torch
-from lengen.problems import OperandError, Problems
+from lengen.digits.lazy import torch
+from lengen.digits.problems import OperandError, Problems
+from lengen.part import Share
 from lengen.tasks.base import DELIMITER, Extent
 from lengen.tasks.sequences import OfAlphabet, distinct, number, shuffled, uniform_sequences
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from lengen import digits
-from lengen.config.part import Length, Part, SettingError, Size
-from lengen.lazy import torch
-from lengen.problems import OperandError, Problems
+from lengen.digits import digits
+from lengen.digits.lazy import torch
+from lengen.digits.problems import OperandError, Problems
+from lengen.part import Length, Part, SettingError, Size
 from lengen.tasks.base import Task
 
 if TYPE_CHECKING:

@@ -14,14 +14,14 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from lengen import digits
-from lengen.config.part import Length, Part, SettingError
-from lengen.lazy import torch
-from lengen.problems import OperandError, Problems
-from lengen.randomness import generator as stream
-from lengen.rows import CARRIES_IN, CARRIES_OUT, DOWNWARD_CARRIES, MODULAR, PAIR_CARRIES, SUM_DIGITS, TRAILING
+from lengen.digits import digits
+from lengen.digits.lazy import torch
+from lengen.digits.problems import OperandError, Problems
+from lengen.digits.randomness import generator as stream
+from lengen.part import Length, Part, SettingError
 from lengen.tasks.addition import sums
 from lengen.tasks.base import Extent, Task, keys, of_decimals
+from lengen.tasks.rows import CARRIES_IN, CARRIES_OUT, DOWNWARD_CARRIES, MODULAR, PAIR_CARRIES, SUM_DIGITS, TRAILING
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor

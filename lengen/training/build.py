@@ -7,14 +7,14 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_model
 
-from lengen.config import model as config
-from lengen.config.declared import declared
-from lengen.config.part import SettingError
-from lengen.config.sections import NUMBER_FORMATS
-from lengen.config.spec import Spec
 from lengen.data.task_data import TaskData
+from lengen.digits.randomness import generator
 from lengen.models import Decoder, Encoder, EncoderDecoder, Transformer
-from lengen.randomness import generator
+from lengen.part import SettingError
+from lengen.settings import model as config
+from lengen.settings.declared import declared
+from lengen.settings.sections import NUMBER_FORMATS
+from lengen.settings.spec import Spec
 
 
 def build_model(spec: Spec, seed: int) -> Transformer:

@@ -14,13 +14,13 @@ from lightning.pytorch.loggers.logger import Logger
 from lengen.callbacks import METRICS, VALIDATION, read_metrics
 from lengen.callbacks.extra_loggers import Prefixed
 from lengen.callbacks.metrics_logger import write_metrics
-from lengen.config.spec import Spec
 from lengen.models import Transformer
-from lengen.progress import Progress
+from lengen.results.progress import Progress
+from lengen.results.whole_files import write_whole
+from lengen.settings.spec import Spec
 from lengen.training import run
 from lengen.training.build import load
 from lengen.training.kernels import of_parts
-from lengen.whole_files import write_whole
 
 FIRST = "interpolation"
 """Folder of the first of two trainings, and prefix of its rows in metrics.csv: its model does not extrapolate yet."""

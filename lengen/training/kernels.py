@@ -18,17 +18,17 @@ import torch
 from lightning import Callback, LightningModule, Trainer
 from torch import nn
 
-from lengen.config.spec import Spec
 from lengen.data.batch import Batch
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
-from lengen.machine import machine
+from lengen.digits.randomness import generator
 from lengen.models.products import Rounding, round_products, rounded_products
-from lengen.progress import Progress
-from lengen.randomness import generator
+from lengen.results.machine import machine
+from lengen.results.progress import Progress
+from lengen.results.whole_files import write_whole
+from lengen.settings.spec import Spec
 from lengen.training.module import SequenceModule
 from lengen.training.operations import training_seconds
-from lengen.whole_files import write_whole
 
 FILE = "kernels.json"
 WORTH_COMPILING = 150.0

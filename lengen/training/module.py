@@ -12,17 +12,17 @@ from torch.nn.functional import cross_entropy
 
 from lengen.callbacks.metrics_logger import LEARNING_RATE, VALIDATION
 from lengen.callbacks.training_loss import loss_names
-from lengen.config.part import SettingError, plain
-from lengen.config.spec import Spec, from_dict
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.datamodule import TrainingBatches
 from lengen.data.task_data import TaskData
-from lengen.decoding import verify, write
+from lengen.decoding.decoding import verify, write
+from lengen.digits.problems import Problems
+from lengen.digits.randomness import generator
 from lengen.metrics import ExactMatch
 from lengen.models import Transformer
 from lengen.models.products import round_products
-from lengen.problems import Problems
-from lengen.randomness import generator
+from lengen.part import SettingError, plain
+from lengen.settings.spec import Spec, from_dict
 from lengen.training.build import build_model
 from lengen.training.optimizer import build_optimizer, learning_rate_factor
 from lengen.training.threads import SMALL, one_is_best

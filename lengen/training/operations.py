@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from functools import cache
 from statistics import fmean
 
-from lengen.config.model import EncoderDecoder, ModelSpec
-from lengen.config.sections import DataSpec
-from lengen.config.spec import Spec, replace
+from lengen.settings.model import EncoderDecoder, ModelSpec
+from lengen.settings.sections import DataSpec
+from lengen.settings.spec import Spec, replace
 
 CORE_RATE = {"geglu": 6.0e10, "gelu": 5.2e10, "relu": 4.5e10}
 """Operations per second of one core on models of this size (single precision), by activation; fitted to the runs of the

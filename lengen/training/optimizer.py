@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from lengen.config.spec import TrainSpec
+from lengen.settings.spec import TrainSpec
 
 
 def learning_rate_factor(step: int, train: TrainSpec) -> float:
@@ -16,7 +16,7 @@ def learning_rate_factor(step: int, train: TrainSpec) -> float:
     of the steps, cosine decay from LR to 0.1 LR. "Length Generalization on Multi-Digit Integer Addition with
     Transformers", Section 4.2.4 (nanoGPT's): the same after 100 steps of warm-up (``warmup_steps``).
 
-    >>> from lengen.config.spec import TrainSpec
+    >>> from lengen.settings.spec import TrainSpec
     >>> train = TrainSpec(steps=101, batch=1, lr=1.0, warmup=0.01)
     >>> learning_rate_factor(0, train), learning_rate_factor(1, train), round(learning_rate_factor(101, train), 3)
     (0.0, 1.0, 0.1)

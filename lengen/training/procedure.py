@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lengen.config.declared import declared
-from lengen.config.spec import Spec
-from lengen.progress import Progress
+from lengen.results.progress import Progress
+from lengen.settings.declared import declared
+from lengen.settings.spec import Spec
 
 if TYPE_CHECKING:
     from lightning.pytorch.loggers.logger import Logger

@@ -38,15 +38,15 @@ from lengen.callbacks import (
 from lengen.callbacks.chance import Chance
 from lengen.callbacks.checkpoint import checked
 from lengen.callbacks.training_loss import between_readings
-from lengen.config.declared import declared
-from lengen.config.part import SettingError, kind_of
-from lengen.config.spec import Spec
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
+from lengen.digits.problems import Problems
 from lengen.models import Transformer
-from lengen.problems import Problems
-from lengen.progress import Progress
-from lengen.records import AttentionMap, Grid, KeyCount
+from lengen.part import SettingError, kind_of
+from lengen.results.progress import Progress
+from lengen.results.records import AttentionMap, Grid, KeyCount
+from lengen.settings.declared import declared
+from lengen.settings.spec import Spec
 from lengen.training.build import model_for
 from lengen.training.kernels import ChosenKernels
 from lengen.training.memory import keep_freed_memory

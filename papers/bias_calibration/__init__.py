@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lengen.paper import Paper, later
+from lengen.paper.paper import Paper, later
 
 PAPER = Paper(
     name="bias_calibration",

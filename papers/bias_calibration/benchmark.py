@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import torch
 
-from lengen.attention_lines import ROUNDING, calibrate_bias
-from lengen.timing import Entry, entry, turns
+from lengen.inspection.timing import Entry, entry, turns
+from lengen.models.attention_lines import ROUNDING, calibrate_bias
 
 Matrix = list[list[float]]
 SIZES = {False: (8, 30, 62, 125), True: (2, 3, 5, 6)}

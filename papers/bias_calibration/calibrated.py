@@ -15,13 +15,13 @@ import torch
 from lightning.pytorch.loggers.logger import Logger
 from torch import Tensor
 
-from lengen.attention_lines import calibrate_bias, line_values
 from lengen.callbacks import METRICS, VALIDATION, read_metrics
 from lengen.data.task_data import TaskData
+from lengen.decoding.mean_attention import longest_problems, mean_attention
 from lengen.formats.linear import Linear
-from lengen.mean_attention import longest_problems, mean_attention
 from lengen.models import Transformer
-from lengen.progress import Progress
+from lengen.models.attention_lines import calibrate_bias, line_values
+from lengen.results.progress import Progress
 from lengen.tasks.arithmetic import NByOne, PairAddition
 from lengen.training import run as lengen
 from lengen.training.earlier import FIRST, execute_both

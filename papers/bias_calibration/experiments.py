@@ -9,9 +9,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from lengen.config.experiment import CURVES, PROFILES, TABLE, Experiment, Figure, figure_of
-from lengen.config.panel import Panel, axis
-from lengen.config.spec import Spec
+from lengen.paper.experiment import CURVES, PROFILES, TABLE, Experiment, Figure, figure_of
+from lengen.paper.panel import Panel, axis
+from lengen.settings.spec import Spec
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.running import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor
 from papers.bias_calibration.profiles import Kind, Profile, profile

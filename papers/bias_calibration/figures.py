@@ -17,10 +17,10 @@ from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
 
 from lengen import plotting
-from lengen.config.experiment import Figure as Picture
+from lengen.paper.experiment import Figure as Picture
 from lengen.plotting import Published, Runs, setting
-from lengen.records import Run
-from lengen.windows import window_cross, window_self
+from lengen.results.records import Run
+from lengen.settings.windows import window_cross, window_self
 
 # ------------------------------------------------------------------ Figures 2, 8 and 9: attention of single heads
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lengen.config.part import build
-from lengen.config.sections import DataSpec
-from lengen.measures import Family, Measure, Missing, OfRun, short, stored
-from lengen.records import Run
+from lengen.metrics.measures import Family, Measure, Missing, OfRun, short, stored
+from lengen.part import build
+from lengen.results.records import Run
+from lengen.settings.sections import DataSpec
 
 STRETCHES = {
     "trained": "up to the trained length",

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from lengen.config.encodings import Sinusoidal
-from lengen.config.model import EncoderDecoder, ModelSpec
-from lengen.config.overlay import Changes, overlay
-from lengen.config.sections import DataSpec, TestSpec, TrainSpec
-from lengen.config.spec import Spec
 from lengen.formats.linear import Linear
+from lengen.settings.encodings import Sinusoidal
+from lengen.settings.model import EncoderDecoder, ModelSpec
+from lengen.settings.overlay import Changes, overlay
+from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
+from lengen.settings.spec import Spec
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.base import Task
 from lengen.tasks.running import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor

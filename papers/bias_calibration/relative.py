@@ -4,10 +4,10 @@ import torch
 from torch import Tensor
 
 from lengen.callbacks.measurement import Measurement, Report
-from lengen.config.spec import Spec
 from lengen.data.task_data import TaskData
 from lengen.encodings.relative_keys import RelativeKeys
 from lengen.models import Record, Transformer
+from lengen.settings.spec import Spec
 
 
 class RelativeScores(Measurement):

@@ -3,14 +3,14 @@
 Each function makes of a `Profile`, one task at one size, one setting.
 """
 
-from lengen.config.attention_biases import Given, Window
-from lengen.config.encodings import ALiBi, Encoding, NoEncoding, RelativeKeys, Rotary, Sinusoidal
-from lengen.config.model import Encoder, EncoderDecoder
-from lengen.config.overlay import Changes, overlay
-from lengen.config.spec import Spec
 from lengen.formats.aligned import Aligned
 from lengen.formats.linear import Linear
 from lengen.position_ids.consecutive import Cyclic, NoPositionIds
+from lengen.settings.attention_biases import Given, Window
+from lengen.settings.encodings import ALiBi, Encoding, NoEncoding, RelativeKeys, Rotary, Sinusoidal
+from lengen.settings.model import Encoder, EncoderDecoder
+from lengen.settings.overlay import Changes, overlay
+from lengen.settings.spec import Spec
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.base import Task
 from lengen.tasks.listops import ListOps

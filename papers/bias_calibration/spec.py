@@ -9,13 +9,13 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from lengen.config.attention_biases import Given
-from lengen.config.encodings import Encoding, NoEncoding, Sinusoidal
-from lengen.config.model import EncoderDecoder
-from lengen.config.part import NotNegative, Part, SettingError, Share, Size
-from lengen.config.sections import Section, TestSpec
-from lengen.config.spec import Spec, replace
+from lengen.part import NotNegative, Part, SettingError, Share, Size
 from lengen.position_ids.consecutive import Consecutive, NoPositionIds
+from lengen.settings.attention_biases import Given
+from lengen.settings.encodings import Encoding, NoEncoding, Sinusoidal
+from lengen.settings.model import EncoderDecoder
+from lengen.settings.sections import Section, TestSpec
+from lengen.settings.spec import Spec, replace
 
 TRAINING = ("steps", "batch", "lr", "evaluations", "stop_at", "patience")
 """Fields of both trainings that differ."""

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengen.paper import Paper, later
+from lengen.paper.paper import Paper, later
 
 if TYPE_CHECKING:
-    from lengen.config.spec import Spec
+    from lengen.settings.spec import Spec
 
 
 def _adders() -> "Mapping[str, Spec | None]":

@@ -15,10 +15,10 @@ of one head. Numbers in comments are those of the paper; where a line departs fr
 import torch
 from torch import Tensor
 
-from lengen.config.spec import Spec
+from lengen.formats.vocab import END, FIRST
 from lengen.models import Transformer
-from lengen.subspaces import Subspaces
-from lengen.vocab import END, FIRST
+from lengen.settings.spec import Spec
+from lengen.settings.subspaces import Subspaces
 from papers.coupling.theorem import DIGIT_HINGES, Sizes, sizes_of
 
 DIGITS = slice(FIRST, FIRST + 10)

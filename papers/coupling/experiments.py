@@ -8,13 +8,13 @@ so Figure 5's middle range and Figure 10's one layer of four heads are trained o
 from collections.abc import Sequence
 from typing import Any
 
-from lengen.config.experiment import ATTENTION as ATTENTION_MAPS
-from lengen.config.experiment import CURVES, GRID, Experiment, Figure, constructed, figure_of
-from lengen.config.overlay import Changes
-from lengen.config.panel import Layer, Panel, Value, axis
-from lengen.config.profiles import ByProfile, at_profiles
-from lengen.config.sections import NUMBER_FORMATS
-from lengen.config.spec import Spec
+from lengen.paper.experiment import ATTENTION as ATTENTION_MAPS
+from lengen.paper.experiment import CURVES, GRID, Experiment, Figure, constructed, figure_of
+from lengen.paper.panel import Layer, Panel, Value, axis
+from lengen.paper.profiles import ByProfile, at_profiles
+from lengen.settings.overlay import Changes
+from lengen.settings.sections import NUMBER_FORMATS
+from lengen.settings.spec import Spec
 from lengen.tasks.addition import Addition
 from papers.coupling.profiles import (
     ADDITION,

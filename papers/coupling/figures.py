@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from lengen import plotting
-from lengen.config.experiment import Experiment
-from lengen.config.experiment import Figure as Picture
+from lengen.paper.experiment import Experiment
+from lengen.paper.experiment import Figure as Picture
 from lengen.plotting import Published, Row, Runs
-from lengen.records import AttentionMap, KeyCount, Run, to_table
+from lengen.results.records import AttentionMap, KeyCount, Run, to_table
 from papers.coupling.overlap import HEADS, nearest, of_map, uniform
 
 

@@ -4,8 +4,8 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
-from lengen.measures import Measure, Missing, OfRun, short
-from lengen.records import AttentionMap, KeyCount, Run
+from lengen.metrics.measures import Measure, Missing, OfRun, short
+from lengen.results.records import AttentionMap, KeyCount, Run
 from papers.coupling.overlap import digit_heads, operands_read
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lengen.records import AttentionMap
+from lengen.results.records import AttentionMap
 
 HEADS = ("column to come", "column just written", "place to come", "same place")
 """What heads 1 to 4 of the construction look for."""

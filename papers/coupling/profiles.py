@@ -6,18 +6,18 @@ what is different about them (`papers.coupling.experiments`); smaller profiles s
 
 from collections.abc import Mapping
 
-from lengen.config.encodings import Encoding, Fire, Learned, NoEncoding, Rotary
-from lengen.config.model import ModelSpec
-from lengen.config.overlay import Changes, overlay
-from lengen.config.profiles import ByProfile
-from lengen.config.sections import DataSpec, TestSpec, TrainSpec
-from lengen.config.spec import Spec
 from lengen.formats.base import Format
 from lengen.formats.linear import Linear
 from lengen.formats.multiplication_stages import MultiplicationStages
+from lengen.paper.profiles import ByProfile
 from lengen.position_ids.base import PositionIds
 from lengen.position_ids.consecutive import Consecutive, NoPositionIds
 from lengen.position_ids.coupled import Coupled
+from lengen.settings.encodings import Encoding, Fire, Learned, NoEncoding, Rotary
+from lengen.settings.model import ModelSpec
+from lengen.settings.overlay import Changes, overlay
+from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
+from lengen.settings.spec import Spec
 from lengen.tasks.addition import Addition
 from lengen.tasks.base import Task
 from lengen.tasks.multiplication import Multiplication

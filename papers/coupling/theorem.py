@@ -13,12 +13,12 @@ from typing import Any
 
 import msgspec
 
-from lengen.config.model import ModelSpec
-from lengen.config.part import Part, SettingError
-from lengen.config.sections import NUMBER_FORMATS, DataSpec, TestSpec, TrainSpec
-from lengen.config.spec import Spec
+from lengen.part import Part, SettingError
 from lengen.position_ids.coupled import Coupled
-from lengen.subspaces import Subspaces
+from lengen.settings.model import ModelSpec
+from lengen.settings.sections import NUMBER_FORMATS, DataSpec, TestSpec, TrainSpec
+from lengen.settings.spec import Spec
+from lengen.settings.subspaces import Subspaces
 from lengen.tasks.addition import Addition
 from papers.coupling.profiles import SCRATCHPAD
 

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengen.paper import Paper, later
+from lengen.paper.paper import Paper, later
 
 if TYPE_CHECKING:
-    from lengen.config.experiment import Runs
-    from lengen.records import Run
+    from lengen.paper.experiment import Runs
+    from lengen.results.records import Run
 
 
 def _summary(runs: "Runs") -> str:

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lengen.across_tasks import Scores, interquartile_mean, probability_of_improvement, stratified_interval
-from lengen.config.experiment import Runs
-from lengen.intervals import Interval
-from lengen.records import to_table
+from lengen.paper.experiment import Runs
+from lengen.results.across_tasks import Scores, interquartile_mean, probability_of_improvement, stratified_interval
+from lengen.results.intervals import Interval
+from lengen.results.records import to_table
 from papers.matrix.measures import above_guessing
 from papers.matrix.scores import compared, learned_by, named, of_trick, shown
 

@@ -3,10 +3,10 @@
 import statistics
 from functools import cache
 
-from lengen.config.sections import DataSpec
-from lengen.config.spec import from_dict, replace
 from lengen.position_ids.consecutive import NoPositionIds
-from lengen.records import Run
+from lengen.results.records import Run
+from lengen.settings.sections import DataSpec
+from lengen.settings.spec import from_dict, replace
 from papers.matrix.spec import CalibratedChoice, ChosenSpec
 
 

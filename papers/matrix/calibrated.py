@@ -12,10 +12,10 @@ from lightning.pytorch.loggers.logger import Logger
 
 from lengen.callbacks import VALIDATION
 from lengen.data.task_data import TaskData
-from lengen.mean_attention import longest_problems, mean_attention, of_response
+from lengen.decoding.mean_attention import longest_problems, mean_attention, of_response
 from lengen.models import Decoder, Transformer
 from lengen.models.line_bias import LineBias
-from lengen.progress import Progress
+from lengen.results.progress import Progress
 from lengen.training import run as lengen
 from lengen.training.earlier import FIRST, execute_both
 from papers.matrix.spec import CalibratedSpec

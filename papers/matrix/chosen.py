@@ -20,14 +20,14 @@ from typing import NamedTuple
 from lightning.pytorch.loggers.logger import Logger
 
 from lengen.callbacks import METRICS, VALIDATION
-from lengen.config.spec import Spec
-from lengen.divergence import DivergedError
-from lengen.measures import Trained, exact_at_longest
-from lengen.progress import Progress
+from lengen.metrics.measures import Trained, exact_at_longest
+from lengen.results.divergence import DivergedError
+from lengen.results.progress import Progress
+from lengen.results.whole_files import write_whole
+from lengen.settings.spec import Spec
 from lengen.training import run as lengen
 from lengen.training.kernels import of_parts
 from lengen.training.procedure import run_setting
-from lengen.whole_files import write_whole
 from papers.matrix.spec import ChosenSpec
 
 DONE = "done.json"

@@ -2,9 +2,9 @@
 
 import inspect
 
-from lengen.config.experiment import PROFILES, TABLE, Experiment, Figure, figure_of
-from lengen.config.part import SettingError
-from lengen.config.spec import check
+from lengen.paper.experiment import PROFILES, TABLE, Experiment, Figure, figure_of
+from lengen.part import SettingError
+from lengen.settings.spec import check
 from papers.matrix.settings import budgeted, plain
 from papers.matrix.spec import ChosenSpec
 from papers.matrix.tasks import TASKS

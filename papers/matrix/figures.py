@@ -8,7 +8,7 @@ from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
 
 from lengen import plotting
-from lengen.config.experiment import Figure as Picture
+from lengen.paper.experiment import Figure as Picture
 from lengen.plotting import Published, Runs
 from papers.matrix import aggregates as aggregated
 from papers.matrix.aggregates import BASELINE

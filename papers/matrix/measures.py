@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from lengen.learned import reach as furthest
-from lengen.measures import Family, Measure, Missing, OfRun, exact_at_longest, short, trained
-from lengen.records import Run
+from lengen.metrics.learned import reach as furthest
+from lengen.metrics.measures import Family, Measure, Missing, OfRun, exact_at_longest, short, trained
+from lengen.results.records import Run
 from lengen.tasks.parity import Parity
 
 MODE = "teacher_forced"

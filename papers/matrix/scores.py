@@ -6,10 +6,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from lengen.across_tasks import Scores
-from lengen.config.experiment import Runs
-from lengen.measures import LEARNED
-from lengen.records import Run, to_table
+from lengen.metrics.measures import LEARNED
+from lengen.paper.experiment import Runs
+from lengen.results.across_tasks import Scores
+from lengen.results.records import Run, to_table
 from papers.matrix.budget import tokens
 from papers.matrix.measures import accuracy_beyond, by_count, learned, reach, reach_in_count
 

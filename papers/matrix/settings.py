@@ -3,13 +3,13 @@
 import math
 from typing import Any
 
-from lengen.config.encodings import Learned, NoEncoding
-from lengen.config.model import Decoder, ModelSpec
-from lengen.config.overlay import overlay
-from lengen.config.part import SettingError
-from lengen.config.sections import DataSpec, TestSpec, TrainSpec
 from lengen.formats.linear import Linear
+from lengen.part import SettingError
 from lengen.position_ids.consecutive import Consecutive, NoPositionIds
+from lengen.settings.encodings import Learned, NoEncoding
+from lengen.settings.model import Decoder, ModelSpec
+from lengen.settings.overlay import overlay
+from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
 from papers.matrix.budget import step_tokens
 from papers.matrix.spec import ChoiceSpec, ChosenSpec
 from papers.matrix.tasks import Row

@@ -5,14 +5,14 @@ from typing import Annotated
 
 from msgspec import Meta, structs
 
-from lengen.config.attention_biases import Lines
-from lengen.config.encodings import Encoding, Sinusoidal
-from lengen.config.overlay import overlay
-from lengen.config.part import Count, NotNegative, SettingError, Share, Size
-from lengen.config.sections import DataSpec, Section, TestSpec
-from lengen.config.spec import Spec, check
-from lengen.measures import LEARNED
+from lengen.metrics.measures import LEARNED
+from lengen.part import Count, NotNegative, SettingError, Share, Size
 from lengen.position_ids.consecutive import Consecutive
+from lengen.settings.attention_biases import Lines
+from lengen.settings.encodings import Encoding, Sinusoidal
+from lengen.settings.overlay import overlay
+from lengen.settings.sections import DataSpec, Section, TestSpec
+from lengen.settings.spec import Spec, check
 
 
 class ChoiceSpec(Section, frozen=True):

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from lengen.config.experiment import Runs
-from lengen.learned import RIGHT
+from lengen.metrics.learned import RIGHT
+from lengen.paper.experiment import Runs
 from papers.matrix.aggregates import BASELINE, Aggregate, aggregates
 from papers.matrix.scores import Cell, cells, seeds_told
 from papers.matrix.tasks import TASKS
@@ -39,7 +39,7 @@ def beside_plain(found: Sequence[Aggregate]) -> str:
     behind it: where the whole interval of the probability of improvement lies on one side of a half.
 
     >>> from math import nan
-    >>> from lengen.intervals import Interval
+    >>> from lengen.results.intervals import Interval
     >>> unknown = Interval(nan, nan)
     >>> plain = Aggregate("plain", 8, frozenset(("copy", "sorting")), 3, 0.2, unknown, 0, nan, unknown)
     >>> abc = plain._replace(trick="abc", beside=2, improves=1.0, improves_between=Interval(1.0, 1.0))

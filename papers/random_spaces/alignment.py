@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from lengen.data.task_data import TaskData
+from lengen.digits.problems import Problems
 from lengen.formats.linear import Linear
 from lengen.models import Transformer
-from lengen.problems import Problems
 
 
 class Aligned(NamedTuple):

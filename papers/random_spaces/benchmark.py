@@ -2,10 +2,10 @@
 
 import itertools
 
-from lengen.config.overlay import overlay
-from lengen.config.spec import Spec, change
 from lengen.data.datamodule import ArithmeticData
-from lengen.timing import Entry, entry, turns
+from lengen.inspection.timing import Entry, entry, turns
+from lengen.settings.overlay import overlay
+from lengen.settings.spec import Spec, change
 from papers.random_spaces import experiments as thesis
 
 WRITTEN: dict[str, Spec] = {

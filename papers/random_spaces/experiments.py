@@ -8,19 +8,19 @@ the looped decoder of Section 2.1.3. Equal specifications are one run, stored un
 
 from typing import Any
 
-from lengen.config.encodings import Learned, NoEncoding, Rotary
-from lengen.config.experiment import CURVES, TABLE, TRAINING, Experiment, Figure, figure_of
-from lengen.config.model import EncoderDecoder
-from lengen.config.overlay import Changes
-from lengen.config.panel import Axis, Layer, Panel, Value, axis
-from lengen.config.profiles import ByProfile, at_profiles
-from lengen.config.sections import RandomSpaces
 from lengen.formats.digit_steps import DigitSteps
 from lengen.formats.linear import Linear
 from lengen.formats.subtasks import SUBTASKS, Subtasks
+from lengen.paper.experiment import CURVES, TABLE, TRAINING, Experiment, Figure, figure_of
+from lengen.paper.panel import Axis, Layer, Panel, Value, axis
+from lengen.paper.profiles import ByProfile, at_profiles
 from lengen.position_ids.abacus import Abacus
 from lengen.position_ids.consecutive import NoPositionIds
 from lengen.position_ids.randomised import Randomised
+from lengen.settings.encodings import Learned, NoEncoding, Rotary
+from lengen.settings.model import EncoderDecoder
+from lengen.settings.overlay import Changes
+from lengen.settings.sections import RandomSpaces
 from papers.random_spaces.profiles import (
     ATTENTION,
     BASE,

@@ -20,10 +20,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from lengen import plotting
-from lengen.config.experiment import Figure as Picture
+from lengen.formats.vocab import PRINTABLE
+from lengen.paper.experiment import Figure as Picture
 from lengen.plotting import COLOURS, MARKERS, Published, Row, Runs
-from lengen.records import AttentionMap, Run
-from lengen.vocab import PRINTABLE
+from lengen.results.records import AttentionMap, Run
 from papers.random_spaces import lengths
 from papers.random_spaces import sweep as swept
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from lengen.plotting.labels import spans
 from lengen.plotting.settings import setting
-from lengen.records import Run
+from lengen.results.records import Run
 
 ROLES = {"trained": "trained", "gap": "left out", "longer": "longer"}
 """What a tested length is to a model, and the word for it."""

@@ -14,13 +14,13 @@ import torch
 from lengen.callbacks import response_losses
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.task_data import TaskData
-from lengen.decoding import go_on, read
+from lengen.decoding.decoding import go_on, read
+from lengen.digits.problems import Problems
 from lengen.formats.digit_steps import DigitSteps
 from lengen.formats.linear import Linear
 from lengen.formats.subtasks import Subtasks
 from lengen.models import Transformer
-from lengen.problems import Problems
-from lengen.progress import Progress
+from lengen.results.progress import Progress
 from papers.random_spaces.alignment import aligned
 from papers.random_spaces.omitted import shortened
 from papers.random_spaces.parts import score_parts

@@ -5,8 +5,8 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from lengen.measures import ByLength, Family, Measure, Missing, OfRun, short, stored, trained
-from lengen.records import Run
+from lengen.metrics.measures import ByLength, Family, Measure, Missing, OfRun, short, stored, trained
+from lengen.results.records import Run
 
 ENDS = {"allowed": "end token allowed", "suppressed": "end token suppressed"}
 TOKENS = {

@@ -3,7 +3,7 @@
 import numpy as np
 from torch import Tensor
 
-from lengen.vocab import PAD
+from lengen.formats.vocab import PAD
 
 
 def is_shortened(written: str, true: str) -> bool:

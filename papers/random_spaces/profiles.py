@@ -5,12 +5,12 @@ shrink sizes and never the code path. Night and cpu have one model and as many u
 how they were found is in RECIPES.md.
 """
 
-from lengen.config.encodings import Sinusoidal
-from lengen.config.model import ModelSpec
-from lengen.config.overlay import Changes, overlay
-from lengen.config.profiles import ByProfile
-from lengen.config.sections import DataSpec, TestSpec, TrainSpec
 from lengen.formats.linear import Linear
+from lengen.paper.profiles import ByProfile
+from lengen.settings.encodings import Sinusoidal
+from lengen.settings.model import ModelSpec
+from lengen.settings.overlay import Changes, overlay
+from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
 from lengen.tasks.two_operand_addition import TwoOperandAddition
 from papers.random_spaces.spec import MeasuredSpec, MeasureSpec
 

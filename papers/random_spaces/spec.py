@@ -1,8 +1,8 @@
 """What decides a run of this paper: a specification, and what is measured beyond exact match; no torch."""
 
-from lengen.config.part import Size
-from lengen.config.sections import Section
-from lengen.config.spec import Spec
+from lengen.part import Size
+from lengen.settings.sections import Section
+from lengen.settings.spec import Spec
 
 
 class MeasureSpec(Section, frozen=True):

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from lengen import plotting
-from lengen.config.experiment import Runs
-from lengen.records import Run
+from lengen.paper.experiment import Runs
+from lengen.results.records import Run
 from papers.random_spaces import lengths as by_length
 
 MODES = {"teacher_forced": "greedy", "sampled": "sampled"}

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from lengen.data.writer import Writer
-from lengen.decoding import verify, write
+from lengen.decoding.decoding import verify, write
+from lengen.digits.problems import Problems
+from lengen.formats.vocab import END, PAD
 from lengen.models import Transformer
-from lengen.problems import Problems
-from lengen.vocab import END, PAD
 
 
 class Uncertainty(NamedTuple):

@@ -11,10 +11,10 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
+from lengen.formats.vocab import FIRST
 from lengen.models import Decoder
 from lengen.models.blocks import Attention, FeedForward
-from lengen.subspaces import Subspaces
-from lengen.vocab import FIRST
+from lengen.settings.subspaces import Subspaces
 from papers.task_hinting.theorem import TEMPERATURE, TheoremSpec, gain, sharpness
 
 C = 3

@@ -9,15 +9,15 @@ from typing import Any
 
 import msgspec
 
-from lengen.config.encodings import Learned, Sinusoidal
-from lengen.config.experiment import CURVES, TRAINING, Experiment, Figure, constructed, figure_of
-from lengen.config.model import Tempered
-from lengen.config.overlay import Changes
-from lengen.config.panel import Axis, Layer, Panel, Value, axis
-from lengen.config.part import Part
-from lengen.config.sections import NUMBER_FORMATS
-from lengen.config.spec import Spec
+from lengen.paper.experiment import CURVES, TRAINING, Experiment, Figure, constructed, figure_of
+from lengen.paper.panel import Axis, Layer, Panel, Value, axis
+from lengen.part import Part
 from lengen.position_ids.consecutive import Consecutive
+from lengen.settings.encodings import Learned, Sinusoidal
+from lengen.settings.model import Tempered
+from lengen.settings.overlay import Changes
+from lengen.settings.sections import NUMBER_FORMATS
+from lengen.settings.spec import Spec
 from lengen.tasks.base import Task
 from lengen.tasks.counting import Counting
 from lengen.tasks.filling import Filling

@@ -15,10 +15,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from lengen import plotting
-from lengen.config.experiment import Figure as Picture
-from lengen.config.sections import NUMBER_FORMATS
+from lengen.paper.experiment import Figure as Picture
 from lengen.plotting import Published, Runs, setting
-from lengen.records import Run, to_table
+from lengen.results.records import Run, to_table
+from lengen.settings.sections import NUMBER_FORMATS
 from papers.task_hinting.theorem import largest_length
 
 HEADER = ("variant", "length", "median_percent", "lowest_percent", "highest_percent", "seeds")

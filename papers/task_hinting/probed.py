@@ -8,7 +8,7 @@ import torch
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.task_data import TaskData
 from lengen.models import Decoder, Transformer
-from lengen.progress import Progress
+from lengen.results.progress import Progress
 from lengen.tasks.sorting import Sorting
 from lengen.training.build import model_for
 from papers.task_hinting.probing import Hits, bases, mechanisms, orthogonality, probe

@@ -10,11 +10,11 @@ from torch import Tensor
 
 from lengen.data.batch import response_start
 from lengen.data.task_data import TaskData
+from lengen.digits.problems import Problems
+from lengen.formats.vocab import FIRST
 from lengen.inspection.projections import Bases, bases, orthogonality, probe, projections
 from lengen.models import Decoder
-from lengen.problems import Problems
 from lengen.tasks.sorting import successors
-from lengen.vocab import FIRST
 
 __all__ = ["Bases", "Hits", "bases", "mechanisms", "orthogonality", "probe", "projections"]
 

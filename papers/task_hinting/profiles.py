@@ -6,13 +6,13 @@
 
 from collections.abc import Callable
 
-from lengen.config.encodings import NoEncoding
-from lengen.config.model import ModelSpec
-from lengen.config.overlay import Changes, overlay
-from lengen.config.profiles import ByProfile
-from lengen.config.sections import DataSpec, TestSpec, TrainSpec
 from lengen.formats.linear import Linear
+from lengen.paper.profiles import ByProfile
 from lengen.position_ids.consecutive import NoPositionIds
+from lengen.settings.encodings import NoEncoding
+from lengen.settings.model import ModelSpec
+from lengen.settings.overlay import Changes, overlay
+from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
 from lengen.tasks.increment import Increment
 from lengen.tasks.sorting import Sorting
 from papers.task_hinting.spec import ProbedSpec, ProbeSpec

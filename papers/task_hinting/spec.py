@@ -1,8 +1,8 @@
 """What decides a run of this paper: a specification, and what is asked of the trained model; no torch."""
 
-from lengen.config.part import Count, SettingError
-from lengen.config.sections import Section
-from lengen.config.spec import Spec
+from lengen.part import Count, SettingError
+from lengen.settings.sections import Section
+from lengen.settings.spec import Spec
 from lengen.tasks.sorting import Sorting
 
 

@@ -10,12 +10,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from lengen.config.encodings import NoEncoding
-from lengen.config.model import Decoder, ModelSpec, Tempered
-from lengen.config.overlay import overlay
-from lengen.config.part import Part, SettingError, plain
-from lengen.config.sections import NUMBER_FORMATS, DataSpec, Section, TestSpec, TrainSpec
+from lengen.part import Part, SettingError, plain
 from lengen.position_ids.consecutive import NoPositionIds
+from lengen.settings.encodings import NoEncoding
+from lengen.settings.model import Decoder, ModelSpec, Tempered
+from lengen.settings.overlay import overlay
+from lengen.settings.sections import NUMBER_FORMATS, DataSpec, Section, TestSpec, TrainSpec
 from lengen.tasks.sorting import Sorting
 from papers.task_hinting.profiles import FORMAT
 from papers.task_hinting.spec import ProbedSpec, ProbeSpec

@@ -1,7 +1,7 @@
 """Speed on this machine: ``python -m reproduce.bench``.
 
-Prints a table and, with ``--out``, writes a file: a list of entries with the keys of `lengen.timing.Entry`. One thread,
-and the processor only.
+Prints a table and, with ``--out``, writes a file: a list of entries with the keys of `lengen.inspection.timing.Entry`.
+One thread, and the processor only.
 """
 
 import argparse
@@ -16,14 +16,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengen.machine import cores, machine
+from lengen.results.machine import cores, machine
 from reproduce import is_sentence
 from reproduce.cli import Parser
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import write_text
 
 if TYPE_CHECKING:
-    from lengen.timing import Entry
+    from lengen.inspection.timing import Entry
 
     Chosen = Mapping[str, Callable[[], list[Entry]]]
 
@@ -43,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def benchmarks(tiny: bool = False) -> "Chosen":
-    """Name -> benchmark: the library's own, then those of the papers (`lengen.paper.Paper.benchmarks`)."""
+    """Name -> benchmark: the library's own, then those of the papers (`lengen.paper.paper.Paper.benchmarks`)."""
     from reproduce.bench import speed
     from reproduce.bench.trainer import training
 
@@ -128,7 +128,7 @@ def _write(entries: "Sequence[Entry]", name: str, suffix: str) -> None:
     """Write the entries, led by one for the machine, to a file or into a folder."""
     from importlib.metadata import version
 
-    from lengen.timing import fixed
+    from lengen.inspection.timing import fixed
     from reproduce.store.provenance import commit
 
     path = Path(name)

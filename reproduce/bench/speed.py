@@ -11,22 +11,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengen.config.encodings import Sinusoidal
-from lengen.config.model import EncoderDecoder
-from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
 from lengen.data.batch import response_start
 from lengen.data.datamodule import ArithmeticData
-from lengen.decoding import verify, write
+from lengen.decoding.decoding import verify, write
 from lengen.formats.linear import Linear
+from lengen.formats.vocab import END, FIRST, PAD
+from lengen.inspection.timing import Entry, entry, exponent, turns
 from lengen.metrics import edit_distances
 from lengen.models import Transformer
 from lengen.position_ids.consecutive import Consecutive
 from lengen.position_ids.coupled import Coupled
+from lengen.settings.encodings import Sinusoidal
+from lengen.settings.model import EncoderDecoder
+from lengen.settings.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
 from lengen.tasks.addition import Addition
 from lengen.tasks.arithmetic import PairAddition
-from lengen.timing import Entry, entry, exponent, turns
 from lengen.training.build import build_model
-from lengen.vocab import END, FIRST, PAD
 
 
 class Sizes(NamedTuple):

@@ -11,10 +11,10 @@ from lightning.fabric.utilities.apply_func import move_data_to_device
 from torch.nn.utils import clip_grad_norm_
 
 from lengen.callbacks import MetricsLogger, ResumePoint, TrainingLoss
-from lengen.config.spec import Spec
 from lengen.data.batch import TrainBatch
 from lengen.data.datamodule import ArithmeticData
-from lengen.timing import Entry, entry, fixed
+from lengen.inspection.timing import Entry, entry, fixed
+from lengen.settings.spec import Spec
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from lengen.training.optimizer import build_optimizer

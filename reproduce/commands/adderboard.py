@@ -19,19 +19,19 @@ from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import counter
 
 if TYPE_CHECKING:
-    from lengen.config.spec import Spec
     from lengen.inspection.adderboard import Parameters, Sums
+    from lengen.settings.spec import Spec
 
 WIDTH = 100
 """Characters of a line of text at most: longer ones are hard to read."""
 COUNTED = (
-    "kept: one generation loop (lengen.decoding.write) serves every task, carries no state but the tokens, and hands "
-    "the model ids that count tokens, whatever they say"
+    "kept: one generation loop (lengen.decoding.decoding.write) serves every task, carries no state but the tokens, "
+    "and hands the model ids that count tokens, whatever they say"
 )
 BY_MEANING = (
-    "open: one generation loop (lengen.decoding.write) serves every task and carries no state but the tokens. But the "
-    "position ids that it hands the model are made by code that knows what tokens mean: digits of one place value "
-    "share an id, so which of them belong together is told to the model, not found by it. The rules allow custom "
+    "open: one generation loop (lengen.decoding.decoding.write) serves every task and carries no state but the tokens. "
+    "But the position ids that it hands the model are made by code that knows what tokens mean: digits of one place "
+    "value share an id, so which of them belong together is told to the model, not found by it. The rules allow custom "
     "positional encodings and forbid code that pairs digits by hand. Read strictly, this is such code; that is for the "
     "keepers of the list to decide, and no place in it is claimed here"
 )

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from filelock import SoftFileLease, Timeout
 
-from lengen.machine import machine
+from lengen.results.machine import machine
 from reproduce.output.terminal import width
 from reproduce.store.atomic_files import StoreError, readable, write_text
 from reproduce.store.leases import HEARTBEAT, LEASE, STALE, leased, silent

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lengen import benchmark
-from lengen.config.experiment import PROFILES, Experiment
-from lengen.records import Counts, Grid
+from lengen.paper.experiment import PROFILES, Experiment
+from lengen.results.records import Counts, Grid
 from reproduce.commands.problem import find
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.store.atomic_files import readable
@@ -277,8 +277,8 @@ def _answerer(options: argparse.Namespace) -> Any:
 
         return from_folder(Path(options.hf))
     if options.run:
-        from lengen.library import Found
-        from lengen.library import Model as Loaded
+        from lengen.inspection.library import Found
+        from lengen.inspection.library import Model as Loaded
 
         model = find(CATALOGUE.select_one(options.run), options.profile)
         return Loaded(Found(model.spec, model.weights, model.name))

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from lengen.config.experiment import PROFILES, Experiment, Figure
-from lengen.config.spec import Spec, from_dict
-from lengen.records import Run
+from lengen.paper.experiment import PROFILES, Experiment, Figure
+from lengen.results.records import Run
+from lengen.settings.spec import Spec, from_dict
 from reproduce.commands.operands import lines, nothing_given, spelled
 from reproduce.output import terminal
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
@@ -25,7 +25,7 @@ from reproduce.store.locations import stores
 from reproduce.store.store import WEIGHTS
 
 if TYPE_CHECKING:
-    from lengen.library import Found
+    from lengen.inspection.library import Found
 
 CHANGED = "take one of {} made with --set by --with-overrides"
 """What to do where all runs are changed ones."""
@@ -190,7 +190,7 @@ def without_runs(name: str, **options: object) -> None:
 
 def named(name: str) -> "Found":
     """What the model of an experiment is made of, for `lengen.load`."""
-    from lengen.library import Found
+    from lengen.inspection.library import Found
 
     experiment = CATALOGUE.select_one(name)
     model = find(experiment)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from lengen.config.spec import Spec, from_dict
-from lengen.records import Run
+from lengen.results.records import Run
+from lengen.settings.spec import Spec, from_dict
 from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import Display

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from lengen.config.experiment import Experiment
-from lengen.records import Run
+from lengen.paper.experiment import Experiment
+from lengen.results.records import Run
 from reproduce.comparison.distance import CHECKED
 from reproduce.comparison.recorded import recorded
 from reproduce.output import listing, terminal

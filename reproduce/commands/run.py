@@ -5,9 +5,9 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from lengen.config.experiment import Experiment
-from lengen.config.part import SettingError
-from lengen.records import Run
+from lengen.paper.experiment import Experiment
+from lengen.part import SettingError
+from lengen.results.records import Run
 from reproduce.commands import engines
 from reproduce.comparison.distance import CHECKED
 from reproduce.output import terminal

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from lengen.config.experiment import Experiment
-from lengen.learned import has_learned
-from lengen.measures import Missing, OfRun, short, trained
-from lengen.records import Run
+from lengen.metrics.learned import has_learned
+from lengen.metrics.measures import Missing, OfRun, short, trained
+from lengen.paper.experiment import Experiment
+from lengen.results.records import Run
 from reproduce.comparison.distance import ORDER, PROFILES, PROOF, distance, farthest
 from reproduce.comparison.exact_tests import FEWEST, SIGNIFICANT, above, equal, trend
 from reproduce.comparison.history import knew

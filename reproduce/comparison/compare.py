@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from lengen.config.experiment import Experiment
+from lengen.paper.experiment import Experiment
 from reproduce.comparison.answers import WORDS, Answer, answers
 from reproduce.comparison.lines import Line, Score, lines, score
 from reproduce.comparison.measured import reader

@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from lengen.config.part import build
-from lengen.config.sections import DataSpec
-from lengen.config.spec import Spec
-from lengen.records import Run
+from lengen.part import build
+from lengen.results.records import Run
+from lengen.settings.sections import DataSpec
+from lengen.settings.spec import Spec
 
 SETTING = "published setting"
 """Every hyper-parameter is the published one."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from lengen.records import Run
+from lengen.results.records import Run
 from reproduce.comparison.statements import Statement, statements
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import StoreError

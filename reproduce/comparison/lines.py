@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from lengen.config.experiment import Experiment
-from lengen.measures import Missing
-from lengen.records import Run, to_table
+from lengen.metrics.measures import Missing
+from lengen.paper.experiment import Experiment
+from lengen.results.records import Run, to_table
 from reproduce.comparison.distance import NEAR, PROFILES, SHORTER, distance, farthest
 from reproduce.comparison.measured import Stored, number, over_cells
 from reproduce.comparison.values import Value, values

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import fmean, median
 
-from lengen.measures import Measure, Missing, OfRun, Scored
-from lengen.records import Run
+from lengen.metrics.measures import Measure, Missing, OfRun, Scored
+from lengen.results.records import Run
 from reproduce.comparison.measures import Vocabulary, paper_measures, table
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store

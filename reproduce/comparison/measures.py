@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lengen.learned import along, area, reach
-from lengen.measures import ByLength, Family, Measure, Missing, OfRun, Scored, short, stored, trained
 from lengen.metrics import METRICS
-from lengen.records import Run
+from lengen.metrics.learned import along, area, reach
+from lengen.metrics.measures import ByLength, Family, Measure, Missing, OfRun, Scored, short, stored, trained
+from lengen.results.records import Run
 from reproduce.comparison.regions import Cells
 from reproduce.runs.catalogue import CATALOGUE
 

@@ -6,7 +6,7 @@ Comparisons enter, text leaves.
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from lengen.records import to_table
+from lengen.results.records import to_table
 from reproduce.comparison.answers import UNSURE, Answer, Finding
 from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.lines import Line, span

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from lengen.measures import Region, Trained
+from lengen.metrics.measures import Region, Trained
 
 Cells = Sequence[tuple[int, int]]
 """Length and count of test cells, in order; a length of a curve, which has no second axis, has the count 1."""

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lengen.config.experiment import Experiment
-from lengen.config.part import SettingError
-from lengen.config.paths import read
+from lengen.paper.experiment import Experiment
+from lengen.part import SettingError
+from lengen.settings.paths import read
 from reproduce.comparison.published import PublishedError, load
 from reproduce.runs.catalogue import CATALOGUE
 

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from lengen.config.experiment import Experiment
-from lengen.config.spec import nearest
+from lengen.paper.experiment import Experiment
+from lengen.settings.spec import nearest
 from reproduce.comparison.measures import paper_measures
 from reproduce.comparison.published import PublishedError, load
 from reproduce.comparison.regions import REGIONS

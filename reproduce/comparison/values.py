@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lengen.config.experiment import Experiment
-from lengen.measures import trained_range
+from lengen.metrics.measures import trained_range
+from lengen.paper.experiment import Experiment
 from reproduce.comparison.published import PublishedError, load
 from reproduce.comparison.regions import REGIONS, inside
 from reproduce.runs.catalogue import CATALOGUE

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lengen.config.experiment import PROFILES, Experiment
+from lengen.paper.experiment import PROFILES, Experiment
 from reproduce.output.terminal import COLOURS, table
 from reproduce.runs.estimate import cost, in_words
 

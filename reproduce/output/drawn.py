@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from lengen.config.experiment import Figure
-from lengen.records import Run
+from lengen.paper.experiment import Figure
+from lengen.results.records import Run
 from reproduce import PROGRAM
 from reproduce.store.atomic_files import write_bytes
 from reproduce.store.locked import others

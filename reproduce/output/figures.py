@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from lengen.config.experiment import PROFILES, Figure
-from lengen.config.spec import nearest
-from lengen.records import Run
+from lengen.paper.experiment import PROFILES, Figure
+from lengen.results.records import Run
+from lengen.settings.spec import nearest
 from reproduce.output.drawn import Drawn, other_versions, sum_of
 from reproduce.output.side_by_side import each
 from reproduce.runs.catalogue import CATALOGUE

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from lengen.records import Run
+from lengen.results.records import Run
 
 
 def different_kernels(runs: Iterable[Run]) -> str:

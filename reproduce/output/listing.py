@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from lengen.config.experiment import Experiment, Figure
-from lengen.paper import Paper
-from lengen.records import Run
+from lengen.paper.experiment import Experiment, Figure
+from lengen.paper.paper import Paper
+from lengen.results.records import Run
 from reproduce.comparison.answers import WORDS
 from reproduce.comparison.distance import CHECKED
 from reproduce.comparison.recorded import Recorded

@@ -7,8 +7,8 @@ same values.
 
 from functools import cache
 
-from lengen.config.experiment import Experiment
-from lengen.measures import trained_range
+from lengen.metrics.measures import trained_range
+from lengen.paper.experiment import Experiment
 from lengen.plotting.published import NONE, Published, Value
 from reproduce.comparison import values
 from reproduce.runs.catalogue import CATALOGUE

@@ -7,8 +7,8 @@ numbers come from the runs that hold them.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from lengen.config.spec import Spec, from_dict
-from lengen.records import Run
+from lengen.results.records import Run
+from lengen.settings.spec import Spec, from_dict
 from reproduce.output.description import fields
 from reproduce.output.markdown import table
 from reproduce.publication.facts import Facts

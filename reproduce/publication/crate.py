@@ -7,7 +7,7 @@ one profile; runs.jsonl in the folder that is its result has the rest, with a sh
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
 
-from lengen.records import Run
+from lengen.results.records import Run
 from reproduce.publication.datapackage import with_lines
 from reproduce.publication.facts import Facts
 from reproduce.runs import spent

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lengen.records import Run
+from lengen.results.records import Run
 from reproduce.comparison.compare import Comparison, compare
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.reference import Reference

@@ -6,7 +6,7 @@ What is written by hand there names no answer and no measured number, so it stay
 import json
 from collections.abc import Callable
 
-from lengen.records import Run
+from lengen.results.records import Run
 from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE
 from reproduce.comparison.exact_tests import BAND
 from reproduce.comparison.pages import values_table

@@ -2,8 +2,8 @@
 
 import math
 
-from lengen.learned import shares
-from lengen.records import Run
+from lengen.metrics.learned import shares
+from lengen.results.records import Run
 
 
 def accuracies(done: Run) -> tuple[str, str]:

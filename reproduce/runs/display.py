@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
-from lengen.progress import Progress
+from lengen.results.progress import Progress
 from reproduce.runs.estimate import Cost, in_words, makespan
 from reproduce.runs.perform import RESUMING, Job, Result
 from reproduce.store.atomic_files import one_line

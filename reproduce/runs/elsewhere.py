@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from lengen.progress import Progress
+from lengen.results.progress import Progress
 from reproduce.runs.executors import throttled
 from reproduce.runs.perform import FatalError, Job, explained, train
 from reproduce.store.atomic_files import StoreError, readable, write_bytes

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from lengen.config.sections import VALIDATION
-from lengen.config.spec import Spec
+from lengen.settings.sections import VALIDATION
+from lengen.settings.spec import Spec
 from lengen.training.operations import (
     STEP,
     core_rate,

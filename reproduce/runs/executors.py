@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
-from lengen.progress import Progress
+from lengen.results.progress import Progress
 from reproduce.runs.estimate import cost
 from reproduce.runs.perform import FatalError, Job, JobError, Perform, Watch, use_one_thread
 from reproduce.runs.turns import IDLE, PATIENCE, Turns

@@ -5,8 +5,8 @@ An experiment and stores enter; a run and the store that holds it leave, or one 
 
 from collections.abc import Sequence
 
-from lengen.config.experiment import Experiment
-from lengen.records import Run
+from lengen.paper.experiment import Experiment
+from lengen.results.records import Run
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.store.store import WEIGHTS, Store, StoreError
 

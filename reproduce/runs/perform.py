@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from lengen.config.experiment import Experiment
-from lengen.config.part import SettingError
-from lengen.config.spec import Spec
-from lengen.progress import Progress
-from lengen.records import Run
+from lengen.paper.experiment import Experiment
+from lengen.part import SettingError
+from lengen.results.progress import Progress
+from lengen.results.records import Run
+from lengen.settings.spec import Spec
 from lengen.training.procedure import run_setting
 from reproduce import is_sentence
 from reproduce.runs.beginning import begin
@@ -124,7 +124,7 @@ def plan(
     """Jobs for these experiments; equal specifications are one job, under their home.
 
     Without ``seeds``: as many as the experiment has at this profile, from 0. Raises `PlanError` if no chosen experiment
-    has this profile, `lengen.config.spec.SettingError` for a bad override.
+    has this profile, `lengen.settings.spec.SettingError` for a bad override.
     """
     jobs: dict[tuple[str, str, int], Job] = {}
     absent = {}

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lengen.learned import shares
 from lengen.metrics import EXACT_MATCH
-from lengen.records import Run
+from lengen.metrics.learned import shares
+from lengen.results.records import Run
 from reproduce.store.atomic_files import StoreError
 from reproduce.store.run_folder import damaged
 from reproduce.store.store import WEIGHTS, WEIGHTS_SUM

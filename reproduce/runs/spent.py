@@ -1,6 +1,6 @@
 """What a stored run took: seconds by the clock of training, of measuring and of everything, and tokens."""
 
-from lengen.records import Run
+from lengen.results.records import Run
 
 
 def training(run: Run) -> float:

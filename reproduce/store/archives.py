@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lengen.records import AttentionMap, ExampleMap, RecordError
+from lengen.results.records import AttentionMap, ExampleMap, RecordError
 
 LARGEST_ARRAYS = 2**30
 """Bytes that an archive may hold, packed or unpacked: bigger ones are no records of a run."""

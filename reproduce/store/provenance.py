@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
-from lengen.machine import machine
+from lengen.results.machine import machine
 from reproduce import PROGRAM
 
 PACKAGES = ("torch", "lightning", "torchmetrics", "numpy", "safetensors")

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lengen.records import Grid, Run
+from lengen.results.records import Grid, Run
 from reproduce.store.atomic_files import StoreError, readable, write_bytes
 from reproduce.store.lazy import LazyMapping
 from reproduce.store.leases import leased

@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
-from lengen.config.part import SettingError
-from lengen.config.spec import from_dict
-from lengen.records import Grid, KeyCount, RecordError, key_counts_from_csv, metrics_from_csv
+from lengen.part import SettingError
+from lengen.results.records import Grid, KeyCount, RecordError, key_counts_from_csv, metrics_from_csv
+from lengen.settings.spec import from_dict
 from reproduce.store.atomic_files import StoreError, read_bytes, readable
 
 SCHEMA = 2

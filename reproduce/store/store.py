@@ -1,8 +1,8 @@
 """The results store: the only writer of run folders, and the only reader.
 
-What enters is what a run measured (`lengen.records`) with its run.json; what leaves is `Run` objects. A finished
-version is never written again. A run grows in a hidden folder ``.work`` under a lease and gets its name ``v<N>`` by
-one rename, after everything in it is on the disk: whoever is killed at any moment leaves either all or nothing.
+What enters is what a run measured (`lengen.results.records`) with its run.json; what leaves is `Run` objects. A
+finished version is never written again. A run grows in a hidden folder ``.work`` under a lease and gets its name
+``v<N>`` by one rename, after everything in it is on the disk: whoever is killed at any moment leaves either all or nothing.
 
     <root>/<store>/<paper>/<figure>/<variant>/<profile>/seed-<k>/{.lease, .work/, v1/, v2/, ...}
 """
@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lengen.records import METRIC_COLUMNS, Grid, Run, key_counts_to_csv, to_table
+from lengen.results.records import METRIC_COLUMNS, Grid, Run, key_counts_to_csv, to_table
 from reproduce.store.atomic_files import StoreError, readable, sync, write_bytes, write_text, writing
 from reproduce.store.leases import Held, leased
 from reproduce.store.run_folder import (

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lengen.records import METRIC_COLUMNS, Counts, Grid, KeyCount, Run, read_count, to_table
+from lengen.results.records import METRIC_COLUMNS, Counts, Grid, KeyCount, Run, read_count, to_table
 from reproduce.store.atomic_files import StoreError, one_line, read_bytes, readable, write_text
 from reproduce.store.lazy import LazySequence
 

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import torch
 
-from lengen.config import Spec
-from lengen.config.spec import change
+from lengen import Spec
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
+from lengen.settings.spec import change
 from reproduce.runs.catalogue import CATALOGUE
 
 HERE = Path(__file__).parent

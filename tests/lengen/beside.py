@@ -4,14 +4,14 @@ import functools
 
 import torch
 
-from lengen.config import DataSpec, EncoderDecoder, Given, NoEncoding, Spec, TestSpec, TrainSpec
+from lengen import DataSpec, EncoderDecoder, Given, NoEncoding, Spec, TestSpec, TrainSpec
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
+from lengen.digits.problems import Problems
+from lengen.formats.vocab import END, PAD
 from lengen.models import Transformer
-from lengen.problems import Problems
 from lengen.training.build import build_model
 from lengen.training.module import response_loss
-from lengen.vocab import END, PAD
 from tests.lengen.helpers import TEST, TRAIN, fixed_data, scheme, spec
 
 MODEL = {

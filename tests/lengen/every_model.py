@@ -1,8 +1,8 @@
 """Settings of all kinds."""
 
-from lengen.config import Decoder, HardALiBi, Lines, Window
-from lengen.config.model import Tempered
-from lengen.config.spec import Spec, replace
+from lengen import Decoder, HardALiBi, Lines, Window
+from lengen.settings.model import Tempered
+from lengen.settings.spec import Spec, replace
 from tests.lengen.helpers import ENCODINGS, TRAIN, data_spec, fixed_data, spec
 from tests.lengen.sequences import sequences, sized
 

@@ -2,10 +2,10 @@
 
 import torch
 
-from lengen.config.spec import replace
 from lengen.data.datamodule import ArithmeticData
+from lengen.formats.vocab import Vocab
 from lengen.models import Decoder
-from lengen.vocab import Vocab
+from lengen.settings.spec import replace
 from tests.lengen import reference
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from lengen.config import (
+from lengen import (
     Abacus,
     Addition,
     Aligned,
@@ -44,15 +44,15 @@ from lengen.config import (
     TrainSpec,
     TwoOperandAddition,
 )
-from lengen.config.part import kinds
-from lengen.config.spec import replace
 from lengen.data.random_spaces import Spaces
 from lengen.data.writer import Writer
+from lengen.digits.problems import Problems
 from lengen.formats.digit_steps import DigitSteps
+from lengen.formats.vocab import Vocab
 from lengen.models import Decoder
-from lengen.problems import Problems
+from lengen.part import kinds
+from lengen.settings.spec import replace
 from lengen.training.module import SequenceModule
-from lengen.vocab import Vocab
 from tests.cases import Case
 
 MODEL = ModelSpec(layers=2, heads=2, width=16, head_dim=8, ff_width=32)

@@ -3,24 +3,24 @@
 import torch
 from torch import Tensor
 
-import lengen.decoding
+import lengen.decoding.decoding
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.writer import Writer
-from lengen.decoding import Verified, go_on, read, verify, write
+from lengen.decoding.decoding import Verified, go_on, read, verify, write
+from lengen.digits.problems import Problems
 from lengen.models import Transformer
-from lengen.problems import Problems
 from tests.lengen.sequences import plain_greedy
 
 
 def check_reading(model: Transformer, writer: Writer, problems: Problems, verified: Verified, written: Tensor) -> None:
     """Read at once and in parts of one example, and written on: all that `verify` and `write` gave for the problems."""
-    at_once = lengen.decoding.READ_AT_ONCE
+    at_once = lengen.decoding.decoding.READ_AT_ONCE
     for tokens in (at_once, 1):
-        lengen.decoding.READ_AT_ONCE = tokens
+        lengen.decoding.decoding.READ_AT_ONCE = tokens
         try:
             reading = read(model, writer, problems)
         finally:
-            lengen.decoding.READ_AT_ONCE = at_once
+            lengen.decoding.decoding.READ_AT_ONCE = at_once
         for found, expected in zip(reading.verified, verified, strict=True):
             assert torch.equal(found, expected)
         failed = ~verified.correct

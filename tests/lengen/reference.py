@@ -12,7 +12,7 @@ and 5.1 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length
 
 from typing import NamedTuple
 
-from lengen.config import DataSpec
+from lengen import DataSpec
 
 
 class Token(NamedTuple):

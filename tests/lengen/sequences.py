@@ -3,7 +3,7 @@ Python, sharing no code with `lengen`."""
 
 import torch
 
-from lengen.config import (
+from lengen import (
     Carries,
     Counting,
     DataSpec,
@@ -20,14 +20,14 @@ from lengen.config import (
     TestSpec,
     TrainSpec,
 )
-from lengen.config.spec import replace
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
+from lengen.digits.problems import Problems
+from lengen.formats.vocab import PAD
 from lengen.models import Decoder
-from lengen.problems import Problems
+from lengen.settings.spec import replace
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
-from lengen.vocab import PAD
 from tests.lengen.helpers import TEST, TRAIN, spec
 
 OF_NUMBERS = ("increment", "carries")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from lengen.across_tasks import (
+from lengen.results.across_tasks import (
     interquartile_mean,
     performance_profile,
     probability_of_improvement,

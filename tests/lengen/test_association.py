@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from lengen.config import (
+from lengen import (
     Consecutive,
     Copy,
     DataSpec,
@@ -20,9 +20,9 @@ from lengen.config import (
     TestSpec,
     TrainSpec,
 )
-from lengen.config.spec import Spec, change, check
 from lengen.data.task_data import TaskData
-from lengen.problems import OperandError
+from lengen.digits.problems import OperandError
+from lengen.settings.spec import Spec, change, check
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from reproduce.runs.estimate import cost

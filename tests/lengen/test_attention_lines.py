@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from torch import Tensor
 
-from lengen.attention_lines import CalibrationError, calibrate_bias, drop_off, line_values
+from lengen.models.attention_lines import CalibrationError, calibrate_bias, drop_off, line_values
 from papers.bias_calibration.benchmark import calibration_loop
 
 CLOSED = -math.inf

@@ -6,16 +6,16 @@ import msgspec
 import pytest
 import torch
 
+from lengen import Copy, DataSpec, Linear, NextLarger, NoPositionIds, PairAddition, Parity, TrainSpec
 from lengen.callbacks.chance import EXAMPLES, Chance, chance, trained_examples
 from lengen.callbacks.training_loss import silent
-from lengen.config import Copy, DataSpec, Linear, NextLarger, NoPositionIds, PairAddition, Parity, TrainSpec
-from lengen.config.spec import Spec, change, replace
 from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
 from lengen.data.training_batches import targets
-from lengen.decoding import true_responses
+from lengen.decoding.decoding import true_responses
+from lengen.formats.vocab import END
+from lengen.settings.spec import Spec, change, replace
 from lengen.training.build import model_for
-from lengen.vocab import END
 from tests.lengen.helpers import TEST, spec
 from tests.lengen.test_execute import SPEC, run
 

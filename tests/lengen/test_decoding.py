@@ -7,16 +7,16 @@ import pytest
 import torch
 
 from lengen.callbacks import score_cell
-from lengen.config import TrainSpec
-from lengen.config.spec import replace
+from lengen import TrainSpec
+from lengen.settings.spec import replace
 from lengen.data.batch import response_start
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
-from lengen.decoding import verify, write
+from lengen.decoding.decoding import verify, write
 from lengen.models import Decoder
 from lengen.training.build import build_model
 from lengen.training.module import response_loss
-from lengen.vocab import PAD
+from lengen.formats.vocab import PAD
 from tests.cases import CASES
 from tests.counted import counted
 from tests.lengen.greedy import greedy, show
@@ -148,7 +148,7 @@ def test_cells_larger_than_one_batch_are_summed(monkeypatch):
     model, data = trained("parity")
     problems = data.test(5, 1, 30)
     whole = score_cell(model, data.writer, problems, True)
-    monkeypatch.setattr("lengen.decoding.TOKENS_AT_ONCE", 50)
+    monkeypatch.setattr("lengen.decoding.decoding.TOKENS_AT_ONCE", 50)
     assert score_cell(model, data.writer, problems, True) == whole
 
 
@@ -194,6 +194,6 @@ def test_a_prefix_read_in_passes_is_the_prefix_read_at_once(monkeypatch, at_once
     whole = write(model, data.writer, problems)
     agreed = torch.tensor([0, 1, 2, 3, 4, 5])
     kept = write(model, data.writer, problems, agreed, whole)
-    monkeypatch.setattr("lengen.decoding.PREFIX_AT_ONCE", at_once)
+    monkeypatch.setattr("lengen.decoding.decoding.PREFIX_AT_ONCE", at_once)
     assert torch.equal(write(model, data.writer, problems), whole)
     assert torch.equal(write(model, data.writer, problems, agreed, whole), kept)

@@ -6,12 +6,12 @@ import pytest
 import torch
 from rapidfuzz.distance import Levenshtein
 
+from lengen import Encoder, Given, TrainSpec, Window
 from lengen.callbacks import score_cell
-from lengen.config import Encoder, Given, TrainSpec, Window
-from lengen.config.spec import replace
 from lengen.data.batch import Batch
-from lengen.decoding import verify, write
-from lengen.vocab import END, PAD
+from lengen.decoding.decoding import verify, write
+from lengen.formats.vocab import END, PAD
+from lengen.settings.spec import replace
 from tests.counted import counted
 from tests.lengen.beside import beside, data_for, made, plain_greedy, trained
 from tests.lengen.helpers import data_spec

@@ -6,14 +6,14 @@ from rapidfuzz.distance import Levenshtein
 
 from lengen.callbacks import score_cell
 from lengen.callbacks.attention_maps import measure_attention
-from lengen.config.spec import replace
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
-from lengen.decoding import verify, write
+from lengen.decoding.decoding import verify, write
+from lengen.digits.problems import Problems
+from lengen.formats.vocab import END, PAD
 from lengen.inspection.problem import solve
 from lengen.models import Decoder
-from lengen.problems import Problems
-from lengen.vocab import END, PAD
+from lengen.settings.spec import replace
 from tests.counted import counted
 from tests.lengen.sequences import ONE_LENGTH, TASKS, made, plain_greedy, sequences, sized, trained, truths
 

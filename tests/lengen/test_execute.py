@@ -7,16 +7,16 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from lengen import Coupled, EncoderDecoder, Given, Linear, SettingError
 from lengen.callbacks import CHECKPOINT, METRICS, read_metrics
 from lengen.callbacks.accuracy_grid import PARTIAL, sealed, unsealed
-from lengen.config import Coupled, EncoderDecoder, Given, Linear, SettingError
-from lengen.config.spec import change, replace
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
-from lengen.divergence import DivergedError
-from lengen.problems import OperandError
-from lengen.progress import Progress
-from lengen.records import Grid
+from lengen.digits.problems import OperandError
+from lengen.results.divergence import DivergedError
+from lengen.results.progress import Progress
+from lengen.results.records import Grid
+from lengen.settings.spec import change, replace
 from lengen.training.build import load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute

@@ -4,15 +4,15 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from lengen import Consecutive, NoPositionIds, Tempered
 from lengen.callbacks import METRICS, read_metrics
-from lengen.config import Consecutive, NoPositionIds, Tempered
-from lengen.config.spec import change, replace
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
-from lengen.decoding import verify, write
-from lengen.problems import OperandError
-from lengen.randomness import generator
+from lengen.decoding.decoding import verify, write
+from lengen.digits.problems import OperandError
+from lengen.digits.randomness import generator
+from lengen.settings.spec import change, replace
 from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute

@@ -9,7 +9,8 @@ import torchmetrics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config import Addition, Linear, Parity
+from lengen import Addition, Linear, Parity
+from lengen.formats.vocab import PAD, Vocab
 from lengen.metrics import (
     METRICS,
     AnswerMatch,
@@ -23,7 +24,6 @@ from lengen.metrics import (
     edit_distances,
     exact_match,
 )
-from lengen.vocab import PAD, Vocab
 from tests.cases import CASES
 from tests.lengen.helpers import vocab_of
 

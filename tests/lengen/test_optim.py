@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from lengen.config.spec import TrainSpec
+from lengen.settings.spec import TrainSpec
 from lengen.training.optimizer import build_optimizer, learning_rate_factor
 
 

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from lengen import plotting
-from lengen.config.experiment import Experiment, figure_of
-from lengen.records import AttentionMap, Grid, Run
+from lengen.paper.experiment import Experiment, figure_of
+from lengen.results.records import AttentionMap, Grid, Run
 from tests.counted import counted
 from tests.lengen.helpers import data_spec, spec
 

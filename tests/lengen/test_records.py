@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.records import (
+from lengen.results.records import (
     METRIC_COLUMNS,
     MODES,
     Counts,

@@ -6,20 +6,20 @@ import math
 import pytest
 import torch
 
+from lengen import Decoder, Encoder, Given, TrainSpec
 from lengen.callbacks import response_losses, score_cell
 from lengen.callbacks.accuracy_grid import PARTIAL, sealed
 from lengen.callbacks.scoring import score_sampled
-from lengen.config import Decoder, Encoder, Given, TrainSpec
-from lengen.config.part import SettingError
-from lengen.config.spec import check, replace
 from lengen.data.datamodule import ArithmeticData
-from lengen.decoding import most_likely, sampled, verify, write
+from lengen.decoding.decoding import most_likely, sampled, verify, write
+from lengen.digits.problems import Problems
+from lengen.digits.randomness import generator
+from lengen.formats.vocab import END, PAD
 from lengen.models import Transformer
-from lengen.problems import Problems
-from lengen.randomness import generator
-from lengen.records import Grid
+from lengen.part import SettingError
+from lengen.results.records import Grid
+from lengen.settings.spec import check, replace
 from lengen.training.run import execute
-from lengen.vocab import END, PAD
 from tests.counted import counted
 from tests.lengen.beside import beside, made, trained
 from tests.lengen.helpers import TEST, TRAIN, fixed_data, spec, two_operands

@@ -19,9 +19,9 @@ from lengen.callbacks import (
     extra_loggers,
     read_metrics,
 )
-from lengen.config.spec import change, replace
 from lengen.data.datamodule import ArithmeticData
-from lengen.decoding import write
+from lengen.decoding.decoding import write
+from lengen.settings.spec import change, replace
 from lengen.training.module import SequenceModule
 from lengen.training.run import execute
 from tests.lengen.helpers import TEST, TRAIN, data_spec, kill_at, spec

@@ -8,11 +8,11 @@ import torch
 from lightning.pytorch.trainer.states import TrainerFn
 from safetensors.torch import load_file
 
+from lengen import Architecture, NoPositionIds, SettingError
 from lengen.callbacks import CHECKPOINT, METRICS, VALIDATION, StopWhenGood, read_metrics
-from lengen.config import Architecture, NoPositionIds, SettingError
-from lengen.config.part import kinds
-from lengen.config.spec import TestSpec, change, replace
 from lengen.data.datamodule import ArithmeticData
+from lengen.part import kinds
+from lengen.settings.spec import TestSpec, change, replace
 from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.timing import SPREAD, entry, exponent, spread
+from lengen.inspection.timing import SPREAD, entry, exponent, spread
 
 RATIOS = st.lists(st.floats(0.01, 100), min_size=2, max_size=40)
 

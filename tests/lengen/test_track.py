@@ -8,8 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.callbacks import METRICS, LearningCurves, Losses, digit_losses, read_metrics, response_losses
-from lengen.config import (
+from lengen import (
     SUBTASKS,
     Abacus,
     Carries,
@@ -25,18 +24,19 @@ from lengen.config import (
     RandomSpaces,
     Window,
 )
-from lengen.config.part import SettingError
-from lengen.config.spec import Spec, TrainSpec, change, check, replace
+from lengen.callbacks import METRICS, LearningCurves, Losses, digit_losses, read_metrics, response_losses
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.data.training_batches import targets
-from lengen.decoding import verify
+from lengen.decoding.decoding import verify
+from lengen.formats.vocab import PAD
 from lengen.inspection.problem import encode
+from lengen.part import SettingError
+from lengen.settings.spec import Spec, TrainSpec, change, check, replace
 from lengen.training.build import build_model, load
 from lengen.training.module import response_loss
 from lengen.training.optimizer import build_optimizer, learning_rate_factor
 from lengen.training.run import WEIGHTS, execute
-from lengen.vocab import PAD
 from tests.lengen.beside import beside, made
 from tests.lengen.helpers import TEST, TRAIN, fixed_data, kill_at, spec, two_operands
 

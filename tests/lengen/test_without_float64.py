@@ -8,9 +8,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import lengen
-from lengen.attention_lines import calibrate_bias, line_values
-from lengen.mean_attention import mean_attention
+from lengen.decoding.mean_attention import mean_attention
 from lengen.metrics.counted import AnswerMatch, EditDistance, ExactMatch
+from lengen.models.attention_lines import calibrate_bias, line_values
 from lengen.training.module import SequenceModule
 from tests.lengen.data.test_any_trainer import SPEC
 
@@ -85,7 +85,7 @@ ON_THE_CPU = {"tasks", "position_ids", "data", "plotting", "inspection"}
 CHECKED = {
     "attention_lines.py", "mean_attention.py", "across_tasks.py", "library.py", "chance.py", "sections.py",
 }  # fmt: skip
-"""Files whose float64 is on the CPU: tested above, numpy, or of what `lengen.decoding` brought there."""
+"""Files whose float64 is on the CPU: tested above, numpy, or of what `lengen.decoding.decoding` brought there."""
 
 
 def test_no_other_file_uses_float64():

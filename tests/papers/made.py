@@ -3,8 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
-from lengen import plotting
-from lengen.config import (
+from lengen import (
     DataSpec,
     Linear,
     ListOpsSum,
@@ -15,9 +14,10 @@ from lengen.config import (
     Spec,
     TestSpec,
     TrainSpec,
+    plotting,
 )
-from lengen.config.overlay import overlay
-from lengen.records import MODES, Grid, Run
+from lengen.results.records import MODES, Grid, Run
+from lengen.settings.overlay import overlay
 from papers.bias_calibration.experiments import FIGURES
 from tests.counted import counted
 
@@ -50,7 +50,7 @@ def curve(name: str, seed=0) -> Grid:
 
 
 def run(name: str, seed=0, arrays=None, changes=None) -> Run:
-    """A run of the setting with changes laid over it, as `lengen.config.overlay` takes them."""
+    """A run of the setting with changes laid over it, as `lengen.settings.overlay` takes them."""
     task = next((TASKS[key] for key in TASKS if key in name), SPEC.data.task)
     spec = overlay(SPEC, {"data.task": task}, changes or {})
     info = {"spec": spec.to_dict(), "spec_hash": "x", "overrides": []}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lengen.records import Grid, Run
+from lengen.results.records import Grid, Run
 from papers.matrix.experiments import EXPERIMENTS
 from tests.counted import counted
 

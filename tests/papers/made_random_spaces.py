@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lengen.config import (
+from lengen import (
     SUBTASKS,
     Abacus,
     DataSpec,
@@ -17,8 +17,8 @@ from lengen.config import (
     TrainSpec,
     TwoOperandAddition,
 )
-from lengen.config.overlay import overlay
-from lengen.records import AttentionMap, Grid, Run
+from lengen.results.records import AttentionMap, Grid, Run
+from lengen.settings.overlay import overlay
 from tests.counted import counted
 
 PAPER = "random_spaces"

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from lengen.data.task_data import TaskData
-from lengen.decoding import write
+from lengen.decoding.decoding import write
+from lengen.digits.problems import Problems
+from lengen.formats.vocab import FIRST
 from lengen.models import Decoder
-from lengen.problems import Problems
 from lengen.training.build import build_model, load, set_by_hand
-from lengen.vocab import FIRST
 from papers.task_hinting.construction import set_weights
 from papers.task_hinting.theorem import TheoremSpec, theorem
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lengen.config import (
+from lengen import (
     Counting,
     DataSpec,
     Filling,
@@ -15,8 +15,8 @@ from lengen.config import (
     TestSpec,
     TrainSpec,
 )
-from lengen.config.overlay import overlay
-from lengen.records import Grid, Run
+from lengen.results.records import Grid, Run
+from lengen.settings.overlay import overlay
 from papers.task_hinting.profiles import FORMAT
 from tests.counted import counted
 

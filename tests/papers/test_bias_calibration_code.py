@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from lengen.config.overlay import overlay
-from lengen.config.part import SettingError
 from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
+from lengen.part import SettingError
+from lengen.settings.overlay import overlay
 from lengen.tasks.arithmetic import NByOne, PairAddition
 from lengen.training.build import build_model
 from lengen.training.optimizer import build_optimizer

@@ -4,13 +4,13 @@ import pytest
 import torch
 from matplotlib.figure import Figure as Drawing
 
-from lengen.config import model as config
-from lengen.config.experiment import PROFILES
-from lengen.config.spec import Spec, check
 from lengen.data.task_data import TaskData
 from lengen.formats.aligned import Aligned
 from lengen.inspection.problem import encode
 from lengen.models import Encoder, EncoderDecoder
+from lengen.paper.experiment import PROFILES
+from lengen.settings import model as config
+from lengen.settings.spec import Spec, check
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule

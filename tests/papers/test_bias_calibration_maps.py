@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
-from lengen.windows import window_cross, window_self
+from lengen.settings.windows import window_cross, window_self
 from papers.bias_calibration import figures
 from tests.papers.made import (
     ADDITION,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lengen.measures import Missing
+from lengen.metrics.measures import Missing
 from lengen.tasks.arithmetic import PairAddition, Successor
 from papers.bias_calibration.measures import follows, shares_near
 from tests.papers.made import run

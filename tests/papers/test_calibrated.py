@@ -10,14 +10,14 @@ import torch
 from safetensors.torch import load_file
 
 from lengen.callbacks import CHECKPOINT, METRICS, score_cell
-from lengen.config.attention_biases import Given, Window
-from lengen.config.overlay import overlay
-from lengen.config.spec import change, from_dict, replace
 from lengen.data.datamodule import ArithmeticData
+from lengen.decoding.mean_attention import longest_problems
+from lengen.digits.randomness import generator
 from lengen.encodings.relative_keys import RelativeKeys
-from lengen.mean_attention import longest_problems
 from lengen.models.blocks import Context
-from lengen.randomness import generator
+from lengen.settings.attention_biases import Given, Window
+from lengen.settings.overlay import overlay
+from lengen.settings.spec import change, from_dict, replace
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.running import RunningXor
 from lengen.training import earlier
@@ -165,7 +165,7 @@ def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished
 
 @pytest.mark.parametrize("kind", ["probabilities", "scores"])
 def test_averaged_attention_is_the_mean_over_examples_one_by_one(kind, monkeypatch):
-    monkeypatch.setattr("lengen.problems.AT_ONCE", 3)
+    monkeypatch.setattr("lengen.digits.problems.AT_ONCE", 3)
     first = SPEC.first()
     model, data = build_model(change(first, model={"layers": 2}), 0).eval(), ArithmeticData(first, 0)
     chosen = replace(SPEC.calibration, attention=kind, examples=8)

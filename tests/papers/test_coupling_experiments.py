@@ -5,12 +5,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen.config.encodings import NoEncoding
-from lengen.config.experiment import PROFILES, Experiment
-from lengen.config.overlay import overlay
-from lengen.config.spec import Spec, check
 from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
+from lengen.paper.experiment import PROFILES, Experiment
+from lengen.settings.encodings import NoEncoding
+from lengen.settings.overlay import overlay
+from lengen.settings.spec import Spec, check
 from lengen.tasks.addition import Addition
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule, response_loss

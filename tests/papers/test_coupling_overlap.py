@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 
 from lengen import plotting
 from lengen.callbacks.attention_maps import measure_attention
-from lengen.measures import Missing
-from lengen.records import AttentionMap
+from lengen.metrics.measures import Missing
+from lengen.results.records import AttentionMap
 from papers.coupling import figures, overlap
 from papers.coupling.experiments import EXPERIMENTS, FIGURES
 from papers.coupling.measures import MEASURES

@@ -4,12 +4,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from lengen.config.attention_biases import Lines
-from lengen.config.overlay import overlay
-from lengen.config.part import SettingError
-from lengen.config.spec import check
 from lengen.data.task_data import TaskData
-from lengen.mean_attention import longest_problems, mean_attention, of_response
+from lengen.decoding.mean_attention import longest_problems, mean_attention, of_response
+from lengen.part import SettingError
+from lengen.settings.attention_biases import Lines
+from lengen.settings.overlay import overlay
+from lengen.settings.spec import check
 from lengen.training import run as lengen
 from lengen.training.build import build_model
 from papers.matrix import calibrated

@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from lengen.config.overlay import overlay
-from lengen.config.part import SettingError
-from lengen.config.spec import check
-from lengen.measures import Trained, exact_at_longest
-from lengen.progress import Progress
+from lengen.metrics.measures import Trained, exact_at_longest
+from lengen.part import SettingError
+from lengen.results.progress import Progress
+from lengen.settings.overlay import overlay
+from lengen.settings.spec import check
 from lengen.training import run as lengen
 from lengen.training.build import load
 from lengen.training.procedure import run_setting

@@ -3,12 +3,12 @@
 import pytest
 
 from lengen.callbacks.scoring import score_cell
-from lengen.config.attention_biases import LineWindow
-from lengen.config.experiment import PROFILES
-from lengen.config.spec import check
 from lengen.data.task_data import TaskData
+from lengen.formats.vocab import FIRST
+from lengen.paper.experiment import PROFILES
+from lengen.settings.attention_biases import LineWindow
+from lengen.settings.spec import check
 from lengen.training.build import build_model
-from lengen.vocab import FIRST
 from papers.matrix.experiments import EXPERIMENTS, cell
 from papers.matrix.tasks import TASKS
 from papers.matrix.tricks import TRICKS

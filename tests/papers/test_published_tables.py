@@ -4,7 +4,7 @@ import fnmatch
 
 import pytest
 
-from lengen.measures import OfRun, trained_range
+from lengen.metrics.measures import OfRun, trained_range
 from reproduce.comparison.measures import paper_measures
 from reproduce.comparison.regions import REGIONS, inside
 from reproduce.comparison.settings import settings

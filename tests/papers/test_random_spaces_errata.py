@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 import torch
 
-from lengen.config import DigitSteps, Linear, ModelSpec, RandomSpaces, TwoOperandAddition
-from lengen.config.overlay import overlay
+from lengen import DigitSteps, Linear, ModelSpec, RandomSpaces, TwoOperandAddition
 from lengen.data.task_data import TaskData
+from lengen.digits.problems import Problems
+from lengen.digits.randomness import generator
 from lengen.encodings.alibi import ALiBi
-from lengen.measures import LEARNED, trained_range
+from lengen.formats.vocab import PAD
+from lengen.metrics.measures import LEARNED, trained_range
 from lengen.models import Record
 from lengen.models.blocks import Attention, Context
-from lengen.problems import Problems
-from lengen.randomness import generator
-from lengen.vocab import PAD
+from lengen.settings.overlay import overlay
 from papers.random_spaces.experiments import EXPERIMENTS, WIDTHS
 from papers.random_spaces.parts import PARTS, score_parts
 from papers.random_spaces.profiles import BASE, up_to

@@ -8,13 +8,13 @@ import pytest
 import torch
 from safetensors.torch import save_model
 
-from lengen.config import SUBTASKS, Consecutive, RandomSpaces, Sinusoidal, Subtasks
-from lengen.config.experiment import PROFILES
-from lengen.config.spec import check
+from lengen import SUBTASKS, Consecutive, RandomSpaces, Sinusoidal, Subtasks
 from lengen.data.datamodule import ArithmeticData
 from lengen.inspection.problem import encode
 from lengen.models import Decoder, EncoderDecoder
-from lengen.records import Run
+from lengen.paper.experiment import PROFILES
+from lengen.results.records import Run
+from lengen.settings.spec import check
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 import torch
 
+from lengen import SUBTASKS, DataSpec, Decoder, Linear, RandomSpaces, Sinusoidal, TwoOperandAddition
 from lengen.callbacks import METRICS, read_metrics
-from lengen.config import SUBTASKS, DataSpec, Decoder, Linear, RandomSpaces, Sinusoidal, TwoOperandAddition
-from lengen.config.experiment import PROFILES
-from lengen.config.overlay import overlay
-from lengen.config.part import SettingError
-from lengen.config.spec import Spec, TrainSpec, check, from_dict
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
-from lengen.decoding import verify, write
+from lengen.decoding.decoding import verify, write
+from lengen.formats.vocab import END, PAD
+from lengen.paper.experiment import PROFILES
+from lengen.part import SettingError
+from lengen.settings.overlay import overlay
+from lengen.settings.spec import Spec, TrainSpec, check, from_dict
 from lengen.training.build import load
 from lengen.training.procedure import run_setting
 from lengen.training.run import WEIGHTS
-from lengen.vocab import END, PAD
 from papers.random_spaces import measured
 from papers.random_spaces.alignment import alignments
 from papers.random_spaces.experiments import EXPERIMENTS
@@ -140,7 +140,7 @@ def test_losses_and_sub_tasks_are_those_of_the_stored_weights(name, runs, monkey
                     assert right == bool(outcome.arrays[f"hits.subtask.{asked[kind][0][5:]}.{length}"][row])
     problems = data.test(2, 2, spec.measure.examples)
     before = measured.answers(model, data, 2, problems)
-    monkeypatch.setattr("lengen.problems.AT_ONCE", 3)
+    monkeypatch.setattr("lengen.digits.problems.AT_ONCE", 3)
     after = measured.answers(model, data, 2, problems)
     assert all(np.allclose(before[key], after[key], atol=1e-5) for key in before)
 

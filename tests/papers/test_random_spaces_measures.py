@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from lengen.measures import Missing
+from lengen.metrics.measures import Missing
 from papers.random_spaces.measures import MASTERED, MEASURES, crossed_at
 from tests.papers.made_random_spaces import run
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lengen.config.part import SettingError
-from lengen.config.spec import Spec
+from lengen.part import SettingError
+from lengen.settings.spec import Spec
 from reproduce.runs.catalogue import CATALOGUE
 
 ROOT = Path(__file__).parent.parent.parent

@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 from matplotlib.figure import Figure as Drawing
 
-from lengen.config.experiment import PROFILES
 from lengen.data.task_data import TaskData
+from lengen.paper.experiment import PROFILES
 from lengen.training.build import build_model
 from papers.task_hinting.experiments import EXPERIMENTS, FIGURES
 from papers.task_hinting.profiles import SIZES

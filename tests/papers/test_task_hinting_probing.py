@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from lengen.config.part import SettingError
 from lengen.data.datamodule import ArithmeticData
-from lengen.problems import Problems
+from lengen.digits.problems import Problems
+from lengen.formats.vocab import FIRST
+from lengen.part import SettingError
 from lengen.training.build import build_model
-from lengen.vocab import FIRST
 from papers.task_hinting.experiments import EXPERIMENTS
 from papers.task_hinting.probing import Bases, Hits, bases, mechanisms, orthogonality, probe, projections
 from papers.task_hinting.spec import ProbedSpec

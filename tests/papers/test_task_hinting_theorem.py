@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from lengen.config.part import SettingError
-from lengen.config.spec import check, from_dict
 from lengen.inspection.problem import solve
+from lengen.part import SettingError
+from lengen.settings.spec import check, from_dict
 from lengen.training.procedure import run_setting
 from papers.task_hinting.spec import ProbeSpec
 from papers.task_hinting.theorem import (

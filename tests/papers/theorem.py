@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import torch
 
 from lengen.data.writer import Batch, Writer
+from lengen.digits.problems import Problems
 from lengen.formats.linear import Linear
+from lengen.formats.vocab import Vocab
 from lengen.models import Decoder
 from lengen.position_ids.coupled import Coupled
-from lengen.problems import Problems
 from lengen.tasks.addition import Addition
 from lengen.training.build import set_by_hand
-from lengen.vocab import Vocab
 from papers.coupling.construction import set_weights
 from papers.coupling.profiles import SCRATCHPAD
 from papers.coupling.theorem import Sizes, position_ids, shape

@@ -8,10 +8,10 @@ import sys
 
 import numpy as np
 
-from lengen.config import Addition, Coupled, Format, Linear, NoPositionIds, Parity, PositionIds, Task
-from lengen.config.experiment import CURVES, GRID, Experiment, Figure, figure_of
-from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
-from lengen.records import MODES, AttentionMap, ExampleMap, Grid, KeyCount, Run
+from lengen import Addition, Coupled, Format, Linear, NoPositionIds, Parity, PositionIds, Task
+from lengen.paper.experiment import CURVES, GRID, Experiment, Figure, figure_of
+from lengen.results.records import MODES, AttentionMap, ExampleMap, Grid, KeyCount, Run
+from lengen.settings.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
 from tests.counted import counted
 
 TOKENS = tuple("$05+17=50>22$")

@@ -9,14 +9,14 @@ from types import SimpleNamespace
 
 from matplotlib.figure import Figure as Drawing
 
-from lengen.config import Addition, Coupled, Linear
-from lengen.config.experiment import Experiment, Figure
-from lengen.config.part import SettingError
-from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
-from lengen.divergence import diverged
-from lengen.paper import Paper
-from lengen.progress import Progress
-from lengen.records import Grid
+from lengen import Addition, Coupled, Linear
+from lengen.paper.experiment import Experiment, Figure
+from lengen.paper.paper import Paper
+from lengen.part import SettingError
+from lengen.results.divergence import diverged
+from lengen.results.progress import Progress
+from lengen.results.records import Grid
+from lengen.settings.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store import locations
 from tests.counted import counted

@@ -24,8 +24,8 @@ import torch
 from safetensors.torch import save_file
 
 from lengen.callbacks.checkpoint import CHECKPOINT, CheckpointError
-from lengen.progress import Progress
-from lengen.records import AttentionMap, KeyCount
+from lengen.results.progress import Progress
+from lengen.results.records import AttentionMap, KeyCount
 from lengen.training.run import WEIGHTS, execute
 from reproduce.cli import main
 from reproduce.runs.catalogue import CATALOGUE

@@ -2,10 +2,10 @@
 
 import dataclasses
 
-from lengen.config import Addition, Coupled, Linear
-from lengen.config.experiment import Experiment
-from lengen.config.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
-from lengen.records import Grid, KeyCount, Run
+from lengen import Addition, Coupled, Linear
+from lengen.paper.experiment import Experiment
+from lengen.results.records import Grid, KeyCount, Run
+from lengen.settings.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec
 from reproduce.comparison.measures import Vocabulary, paper_measures
 from tests.counted import counted
 

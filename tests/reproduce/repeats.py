@@ -8,9 +8,9 @@ import io
 from collections.abc import Mapping
 from pathlib import Path
 
-from lengen.config.model import Architecture, Encoding
-from lengen.config.part import kinds
-from lengen.config.spec import Spec, change
+from lengen.part import kinds
+from lengen.settings.model import Architecture, Encoding
+from lengen.settings.spec import Spec, change
 from reproduce.runs import perform as runner
 from reproduce.runs.display import Display
 from reproduce.runs.estimate import cost

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lengen.machine import machine
+from lengen.results.machine import machine
 from reproduce.store.provenance import commit
 
 MIB = 2**20

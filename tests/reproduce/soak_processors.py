@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from lengen.machine import machine
+from lengen.results.machine import machine
 from reproduce.store.provenance import commit
 
 PROCESSORS: Mapping[str, Mapping[str, str]] = {

@@ -30,9 +30,9 @@ from safetensors.torch import save
 from lengen.callbacks.accuracy_grid import sealed, unsealed
 from lengen.callbacks.checkpoint import CheckpointError, checked
 from lengen.callbacks.metrics_logger import read_metrics
-from lengen.config.part import SettingError
-from lengen.config.spec import check, from_dict
-from lengen.records import AttentionMap, Grid, RecordError, Run, key_counts_from_csv, metrics_from_csv
+from lengen.part import SettingError
+from lengen.results.records import AttentionMap, Grid, RecordError, Run, key_counts_from_csv, metrics_from_csv
+from lengen.settings.spec import check, from_dict
 from lengen.training.build import WeightsError, build_model, load
 from lengen.training.kernels import ChosenKernels
 from reproduce.comparison import published, statements

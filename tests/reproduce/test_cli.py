@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import lengen.inspection
-from lengen.config import Addition
+from lengen import Addition
 from reproduce import cli
 from reproduce.cli import main
 from reproduce.commands import results as commands

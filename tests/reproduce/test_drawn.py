@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lengen.config.experiment import Figure
+from lengen.paper.experiment import Figure
 from reproduce.output import drawn, figures, side_by_side
 from reproduce.store import locked, provenance
 from reproduce.store.store import Store

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lengen.progress import Progress
+from lengen.results.progress import Progress
 from reproduce.runs.elsewhere import (
     LOGGERS,
     TOKEN,

@@ -2,14 +2,14 @@
 
 import pytest
 
-from lengen.config.overlay import overlay
-from lengen.config.spec import Spec, change
 from lengen.data.task_data import TaskData
+from lengen.formats.vocab import PAD
+from lengen.settings.overlay import overlay
+from lengen.settings.spec import Spec, change
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.running import ListOpsMax, ListOpsMin, RunningXor
 from lengen.tasks.two_operand_addition import TwoOperandAddition
 from lengen.training import operations
-from lengen.vocab import PAD
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.settings import calibrated, plain, relative, scaffolded, with_code_masks
 from papers.random_spaces.experiments import WRITTEN, swept

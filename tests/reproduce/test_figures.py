@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure as Drawing
 
 from lengen import plotting
-from lengen.config.experiment import Figure, figure_of
+from lengen.paper.experiment import Figure, figure_of
 from reproduce.output import figures, published_values
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store

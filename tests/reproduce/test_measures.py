@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen.measures import Measure, Missing, OfRun, Scored
 from lengen.metrics import METRICS, Metric
-from lengen.records import Counts, Grid, KeyCount
+from lengen.metrics.measures import Measure, Missing, OfRun, Scored
+from lengen.results.records import Counts, Grid, KeyCount
 from papers.coupling.measures import keys_growth
 from papers.random_spaces.measures import FALLEN, crossed_at, most_significant_first
 from reproduce.comparison.measured import pooled

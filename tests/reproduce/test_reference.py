@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from lengen.records import AttentionMap, KeyCount
+from lengen.results.records import AttentionMap, KeyCount
 from reproduce.store.leases import leased
 from reproduce.store.reference import Reference
 from reproduce.store.store import WEIGHTS, WEIGHTS_SUM, Store, StoreError

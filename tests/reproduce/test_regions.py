@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen.config import DataSpec, Linear, TwoOperandAddition
-from lengen.measures import LEARNED, Trained, trained, trained_range
+from lengen import DataSpec, Linear, TwoOperandAddition
+from lengen.metrics.measures import LEARNED, Trained, trained, trained_range
 from reproduce.comparison.regions import REGIONS, inside
 from tests.reproduce.made import experiment, run, spec
 

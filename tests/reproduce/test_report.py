@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import msgspec
 import pytest
 
-from lengen.records import Grid
+from lengen.results.records import Grid
 from reproduce.comparison.answers import WORDS
 from reproduce.comparison.compare import compare
 from reproduce.comparison.statements import statements

@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
-from lengen.records import AttentionMap, KeyCount
+from lengen.results.records import AttentionMap, KeyCount
 from reproduce.cli import main
 from reproduce.commands.rerun import _as_then
 from reproduce.runs import repeated

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from lengen.records import (
+from lengen.results.records import (
     METRIC_COLUMNS,
     AttentionMap,
     ExampleMap,

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lengen.config.experiment import Experiment
-from lengen.config.part import SettingError
-from lengen.progress import Progress
+from lengen.paper.experiment import Experiment
+from lengen.part import SettingError
+from lengen.results.progress import Progress
 from reproduce.runs import estimate, executors
 from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE, usual_profile

@@ -2,8 +2,8 @@
 
 import torch
 
-from lengen.config.model import Architecture, Encoding
-from lengen.config.part import kinds
+from lengen.part import kinds
+from lengen.settings.model import Architecture, Encoding
 from tests.reproduce.repeats import differing, every, pairs, some
 
 

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from lengen.callbacks.checkpoint import CHECKPOINT, CheckpointError, checked
-from lengen.records import RecordError
+from lengen.results.records import RecordError
 from reproduce.store import archives
 from reproduce.store.archives import arrays_from_bytes, arrays_to_bytes
 from tests.lengen.test_execute import SPEC as TRAINED

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from lengen.config import Addition, ListOps, Multiplication, Parity
+from lengen import Addition, ListOps, Multiplication, Parity
 from reproduce import cli
 from reproduce.cli import main
 from reproduce.commands.habits import ANSWERS, COMMANDS

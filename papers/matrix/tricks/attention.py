@@ -1,9 +1,9 @@
 """Tricks inside attention, without positions. Each docstring: what it is, its source, and what the source reports."""
 
-from lengen.config.attention_biases import HardALiBi, Lines, LineWindow
-from lengen.config.model import Decoder, Tempered
-from lengen.config.overlay import overlay
 from lengen.formats.linear import Linear
+from lengen.settings.attention_biases import HardALiBi, Lines, LineWindow
+from lengen.settings.model import Decoder, Tempered
+from lengen.settings.overlay import overlay
 from lengen.tasks.arithmetic import NByOne, Successor
 from lengen.tasks.base import Task
 from lengen.tasks.copy import Copy

@@ -1,9 +1,9 @@
 """Tricks that say how a problem is written. Each docstring: what it is, its source, and what the source reports."""
 
-from lengen.config.encodings import Sinusoidal
-from lengen.config.overlay import overlay
-from lengen.config.sections import RandomSpaces
 from lengen.formats.subtasks import Subtasks
+from lengen.settings.encodings import Sinusoidal
+from lengen.settings.overlay import overlay
+from lengen.settings.sections import RandomSpaces
 from papers.matrix.settings import Refused, encoded, learned, lowest_first
 from papers.matrix.spec import ChosenSpec
 

@@ -1,9 +1,9 @@
 """Tricks that their sources put together. Each docstring: what it is, its source, and what the source reports."""
 
-from lengen.config.encodings import Fire, Learned
-from lengen.config.overlay import overlay
 from lengen.position_ids.consecutive import Cyclic
 from lengen.position_ids.randomised import Randomised
+from lengen.settings.encodings import Fire, Learned
+from lengen.settings.overlay import overlay
 from papers.matrix.settings import encoded, longest
 from papers.matrix.spec import ChosenSpec
 from papers.matrix.tricks import formats

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from lengen.config.model import LoopsByLength
-from lengen.config.overlay import overlay
+from lengen.settings.model import LoopsByLength
+from lengen.settings.overlay import overlay
 from papers.matrix.settings import Refused, lowest_first
 from papers.matrix.spec import ChosenSpec
 from papers.matrix.tasks import TASKS, Row

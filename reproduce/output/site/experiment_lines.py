@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from lengen.config.experiment import PROFILES, Experiment
-from lengen.learned import at_edge, shares
-from lengen.measures import LEARNED, exact_at_longest, trained
-from lengen.records import Run
+from lengen.metrics.learned import at_edge, shares
+from lengen.metrics.measures import LEARNED, exact_at_longest, trained
+from lengen.paper.experiment import PROFILES, Experiment
+from lengen.results.records import Run
 from reproduce.output.site.statement_cards import run_page
 from reproduce.runs import spent
 

@@ -6,8 +6,8 @@ Sheets (`reproduce.output.figures`) and statement cards enter, figure cards leav
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from lengen.config.experiment import Figure
-from lengen.records import Run
+from lengen.paper.experiment import Figure
+from lengen.results.records import Run
 from reproduce.output.figures import Sheet, fullest, missing, profile_of, published_name
 from reproduce.output.site.statement_cards import StatementCard, run_page, slug
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lengen.records import Run
+from lengen.results.records import Run
 from reproduce.comparison.answers import WORDS
 from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.lines import Line as Published

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lengen.measures import trained
-from lengen.records import Counts, Run, in_steps
+from lengen.metrics.measures import trained
+from lengen.results.records import Counts, Run, in_steps
 
 MOST_POINTS = 400
 """Points of a training curve that a page shows: of longer ones every second, third, ..."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from lengen.records import Run
+from lengen.results.records import Run
 from reproduce.comparison.answers import Answer, Finding, Side, numbers_of
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.pages import command, mark, probability

@@ -14,10 +14,10 @@ from lengen.benchmark import TaskError, problems, read_lines, task_of
 from lengen.callbacks.scoring import score_cell
 from lengen.data import lines
 from lengen.data.task_data import TaskData
-from lengen.decoding import write
+from lengen.decoding.decoding import write
 from lengen.huggingface import HuggingFaceError, export, from_folder, hf
 from lengen.inspection.answers import answers
-from lengen.records import Grid
+from lengen.results.records import Grid
 from lengen.training.build import build_model
 from reproduce.commands.exchange import _of_experiment
 

@@ -10,9 +10,9 @@ import pytest
 from lightning import Callback, Trainer
 from lightning.pytorch.callbacks import GradientAccumulationScheduler, ModelCheckpoint
 
-from lengen.config.part import SettingError
-from lengen.config.spec import replace
 from lengen.data.datamodule import ArithmeticData, TrainingBatches
+from lengen.part import SettingError
+from lengen.settings.spec import replace
 from lengen.training.module import SequenceModule
 from tests.lengen.helpers import TEST, TRAIN, data_spec, spec
 from tests.lengen.test_hints import RUN as HINTED

@@ -10,13 +10,13 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lengen.config import SUBTASKS, Abacus, Coupled, DataSpec, RandomSpaces, TrainSpec, TwoOperandAddition
+from lengen import SUBTASKS, Abacus, Coupled, DataSpec, RandomSpaces, TrainSpec, TwoOperandAddition
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.random_spaces import Spaces, spread
 from lengen.data.writer import Writer
-from lengen.problems import Problems
-from lengen.randomness import generator
-from lengen.vocab import PAD
+from lengen.digits.problems import Problems
+from lengen.digits.randomness import generator
+from lengen.formats.vocab import PAD
 from tests.lengen import helpers
 from tests.lengen.helpers import data_spec, problems, spec, two_operands, vocab_of
 from tests.lengen.tasks.test_base import chi_square

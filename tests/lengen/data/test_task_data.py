@@ -6,12 +6,12 @@ import itertools
 import pytest
 import torch
 
-from lengen.config import TrainSpec
-from lengen.config.sections import VALIDATION
-from lengen.config.spec import replace
+from lengen import TrainSpec
 from lengen.data.datamodule import ArithmeticData
-from lengen.randomness import generator
-from lengen.vocab import PAD
+from lengen.digits.randomness import generator
+from lengen.formats.vocab import PAD
+from lengen.settings.sections import VALIDATION
+from lengen.settings.spec import replace
 from tests.lengen.helpers import TRAIN, data_spec, spec
 
 

@@ -5,11 +5,11 @@ import collections
 import pytest
 import torch
 
-from lengen.config import Addition, Encoder, EncoderDecoder, SettingError, Tempered
-from lengen.config.spec import replace
+from lengen import Addition, Encoder, EncoderDecoder, SettingError, Tempered
 from lengen.data.batch import TrainBatch
 from lengen.data.task_data import TaskData
-from lengen.vocab import PAD
+from lengen.formats.vocab import PAD
+from lengen.settings.spec import replace
 from tests.lengen.helpers import TRAIN, data_spec, spec
 from tests.lengen.sequences import ONE_LENGTH, TASKS, sequences, sized
 

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen.config import (
+from lengen import (
     Addition,
     Aligned,
     Carries,
@@ -39,9 +39,9 @@ from lengen.config import (
     Task,
     TwoOperandAddition,
 )
-from lengen.config.part import kinds
 from lengen.data.reading import final_answer
-from lengen.problems import OperandError
+from lengen.digits.problems import OperandError
+from lengen.part import kinds
 from tests.lengen import plain
 from tests.lengen.helpers import writer
 

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config import (
+from lengen import (
     Aligned,
     Consecutive,
     Coupled,
@@ -17,12 +17,12 @@ from lengen.config import (
     SettingError,
     TwoOperandAddition,
 )
-from lengen.config.spec import check
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.reading import final_answer
+from lengen.digits.problems import OperandError
+from lengen.formats.vocab import PAD
 from lengen.inspection.problem import encode
-from lengen.problems import OperandError
-from lengen.vocab import PAD
+from lengen.settings.spec import check
 from tests.lengen.helpers import data_spec, fixed_data, problems, spec, vocab_of, writer, written
 
 EXAMPLES = [

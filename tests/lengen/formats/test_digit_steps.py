@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config import (
+from lengen import (
     SUBTASKS,
     Coupled,
     DataSpec,
@@ -17,10 +17,10 @@ from lengen.config import (
     SettingError,
     Subtasks,
 )
-from lengen.config.spec import check, replace
 from lengen.data.reading import final_answer
-from lengen.problems import Problems
-from lengen.vocab import END, FIRST, PAD, PRINTABLE
+from lengen.digits.problems import Problems
+from lengen.formats.vocab import END, FIRST, PAD, PRINTABLE
+from lengen.settings.spec import check, replace
 from tests.lengen import thesis
 from tests.lengen.helpers import data_spec, fixed_data, problems, spec, two_operands, vocab_of, writer
 

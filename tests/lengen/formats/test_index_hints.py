@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config import (
+from lengen import (
     Abacus,
     Addition,
     Consecutive,
@@ -27,15 +27,15 @@ from lengen.config import (
     TestSpec,
     TrainSpec,
 )
-from lengen.config.spec import check
 from lengen.data.reading import final_answer
 from lengen.data.task_data import TaskData
-from lengen.decoding import verify, write
+from lengen.decoding.decoding import verify, write
+from lengen.digits.problems import OperandError
+from lengen.digits.randomness import generator
 from lengen.formats.index_hints import index_hints
-from lengen.problems import OperandError
-from lengen.randomness import generator
+from lengen.formats.vocab import PAD
+from lengen.settings.spec import check
 from lengen.training.build import build_model
-from lengen.vocab import PAD
 from tests.lengen import plain
 from tests.lengen.helpers import spec, writer
 

@@ -5,12 +5,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config import Coupled, DataSpec, Linear, Multiplication, Parity, SettingError, Subtasks
-from lengen.config.part import build
-from lengen.config.spec import check, replace
+from lengen import Coupled, DataSpec, Linear, Multiplication, Parity, SettingError, Subtasks
 from lengen.data.reading import can_run_free, final_answer
+from lengen.formats.vocab import END, PAD, Vocab
+from lengen.part import build
+from lengen.settings.spec import check, replace
 from lengen.tasks.addition import padded_length
-from lengen.vocab import END, PAD, Vocab
 from tests.cases import CASES
 from tests.lengen import reference
 from tests.lengen.helpers import data_spec, problems, spec, strings, vocab_of, writer, written

@@ -5,10 +5,10 @@ import random
 import pytest
 import torch
 
-from lengen.config import Coupled
-from lengen.config.spec import change, replace
+from lengen import Coupled
 from lengen.data.task_data import TaskData
 from lengen.inspection import adderboard
+from lengen.settings.spec import change, replace
 from lengen.training.build import build_model
 from tests.lengen.helpers import data_spec, spec
 

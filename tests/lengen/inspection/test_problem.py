@@ -4,12 +4,12 @@ import pytest
 import torch
 from safetensors.torch import save_model
 
-from lengen.config import Subtasks
-from lengen.config.part import SettingError
+from lengen import Subtasks
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.reading import can_run_free
+from lengen.digits.problems import OperandError
 from lengen.inspection.problem import encode, solve
-from lengen.problems import OperandError
+from lengen.part import SettingError
 from lengen.training.build import build_model
 from tests.cases import CASES
 from tests.lengen.greedy import greedy

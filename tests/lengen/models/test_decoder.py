@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from lengen.config import Rotary
-from lengen.config.part import SettingError
-from lengen.config.spec import ModelSpec, replace
+from lengen import Rotary
 from lengen.data.datamodule import ArithmeticData
 from lengen.models import Decoder
+from lengen.part import SettingError
+from lengen.settings.spec import ModelSpec, replace
 from lengen.training.build import build_model
 from lengen.training.module import response_loss
 from lengen.training.optimizer import build_optimizer

@@ -4,12 +4,12 @@ import pytest
 import torch
 from torch import nn
 
-from lengen.config.part import SettingError
-from lengen.config.spec import check as check_setting
 from lengen.data.datamodule import ArithmeticData
+from lengen.formats.vocab import PAD
 from lengen.models import Decoder, Encoder
+from lengen.part import SettingError
+from lengen.settings.spec import check as check_setting
 from lengen.training.build import build_model
-from lengen.vocab import PAD
 from tests.lengen.beside import beside, data_for, made
 from tests.lengen.helpers import ENCODINGS, data_spec, decoder, problems, spec, two_operands
 from tests.lengen.models.test_encoder_decoder import SIZE, copied

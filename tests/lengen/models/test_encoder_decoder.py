@@ -4,12 +4,12 @@ import pytest
 import torch
 from torch import nn
 
-from lengen.config import Given, Window
-from lengen.config.spec import TestSpec
+from lengen import Given, Window
 from lengen.data.batch import Batch, Source
 from lengen.data.datamodule import ArithmeticData
+from lengen.formats.vocab import PAD
+from lengen.settings.spec import TestSpec
 from lengen.training.build import build_model
-from lengen.vocab import PAD
 from tests.lengen.beside import MODEL, beside, data_for, made
 from tests.lengen.helpers import data_spec, fixed_data, problems
 

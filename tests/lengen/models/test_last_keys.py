@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config import (
+from lengen import (
     Consecutive,
     Cyclic,
     Decoder,
@@ -23,10 +23,10 @@ from lengen.config import (
     Tempered,
     Window,
 )
-from lengen.config.spec import Spec, check
+from lengen.digits.randomness import generator
 from lengen.models.last_keys import ALL, last_keys
-from lengen.randomness import generator
-from lengen.windows import window_self
+from lengen.settings.spec import Spec, check
+from lengen.settings.windows import window_self
 from tests.lengen.reading import check_decoding
 from tests.lengen.sequences import made, sequences, sized
 

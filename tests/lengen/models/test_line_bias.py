@@ -5,13 +5,13 @@ import math
 import pytest
 import torch
 
-from lengen.attention_lines import calibrate_bias
-from lengen.config import Consecutive, Decoder, Learned, SettingError, Tempered
-from lengen.config.attention_biases import AttentionBias, Lines, LineWindow
-from lengen.config.spec import Spec, change, check
+from lengen import Consecutive, Decoder, Learned, SettingError, Tempered
+from lengen.digits.randomness import generator
+from lengen.models.attention_lines import calibrate_bias
 from lengen.models.fixed_bias import windowed
 from lengen.models.line_bias import LineBias, windows
-from lengen.randomness import generator
+from lengen.settings.attention_biases import AttentionBias, Lines, LineWindow
+from lengen.settings.spec import Spec, change, check
 from tests.lengen.reading import check_decoding
 from tests.lengen.sequences import made, sequences, sized
 

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config import (
+from lengen import (
     Addition,
     Consecutive,
     Copy,
@@ -23,19 +23,19 @@ from lengen.config import (
     TestSpec,
     TrainSpec,
 )
-from lengen.config.model import ModelSpec
-from lengen.config.spec import Spec, change, check
 from lengen.data.batch import Batch, response_start
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
-from lengen.decoding import verify, write
+from lengen.decoding.decoding import verify, write
+from lengen.digits.randomness import generator
+from lengen.formats.vocab import END, PAD
 from lengen.models import Transformer
 from lengen.models.loops import loops_of
-from lengen.randomness import generator
+from lengen.settings.model import ModelSpec
+from lengen.settings.spec import Spec, change, check
 from lengen.training.build import build_model
 from lengen.training.kernels import choose
 from lengen.training.module import SequenceModule
-from lengen.vocab import END, PAD
 from tests.lengen.helpers import spec
 from tests.lengen.reading import check_reading
 

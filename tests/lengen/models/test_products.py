@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from lengen.config import EncoderDecoder
-from lengen.config.spec import replace
+from lengen import EncoderDecoder
 from lengen.models.products import Rounds, round_products, rounded, rounded_products
+from lengen.settings.spec import replace
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from tests.lengen.beside import beside, data_for

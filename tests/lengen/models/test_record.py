@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from lengen.config import Given, Tempered, Window
+from lengen import Given, Tempered, Window
 from lengen.data.batch import Batch
 from lengen.models import Decoder, Record, Transformer
 from lengen.models.blocks import Attention, Block

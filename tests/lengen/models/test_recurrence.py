@@ -6,18 +6,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from lengen.config import Abacus
-from lengen.config.part import SettingError
-from lengen.config.spec import Spec, check, replace
+from lengen import Abacus
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
-from lengen.decoding import verify, write
+from lengen.decoding.decoding import verify, write
+from lengen.formats.vocab import PAD
 from lengen.models import Record
 from lengen.models.attention import causal_mask
 from lengen.models.blocks import Context
+from lengen.part import SettingError
+from lengen.settings.spec import Spec, check, replace
 from lengen.training.build import build_model
 from lengen.training.module import response_loss
-from lengen.vocab import PAD
 from tests.lengen.beside import beside, made
 from tests.lengen.greedy import show
 from tests.lengen.helpers import spec, two_operands

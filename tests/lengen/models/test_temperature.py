@@ -6,15 +6,15 @@ import math
 import pytest
 import torch
 
-from lengen.config import Tempered
-from lengen.config.spec import Spec, replace
+from lengen import Tempered
 from lengen.data.datamodule import ArithmeticData
-from lengen.decoding import verify, write
+from lengen.decoding.decoding import verify, write
+from lengen.digits.problems import Problems
+from lengen.digits.randomness import generator
 from lengen.encodings.alibi import alibi_slopes
 from lengen.models import Decoder
 from lengen.models.temperature import Temperature
-from lengen.problems import Problems
-from lengen.randomness import generator
+from lengen.settings.spec import Spec, replace
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from lengen.training.optimizer import build_optimizer

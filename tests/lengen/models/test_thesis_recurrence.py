@@ -11,10 +11,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from lengen.config import DataSpec, Decoder, EncoderDecoder, Linear, NextLarger, Sinusoidal, Spec
+from lengen import DataSpec, Decoder, EncoderDecoder, Linear, NextLarger, Sinusoidal, Spec
 from lengen.data.batch import Source
 from lengen.data.task_data import TaskData
-from lengen.decoding import write
+from lengen.decoding.decoding import write
 from lengen.formats.layout import Layout
 from lengen.models import Transformer
 from lengen.training.build import build_model

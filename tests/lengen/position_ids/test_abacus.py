@@ -5,20 +5,20 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen.config import SUBTASKS, Coupled, DataSpec, Linear, ListOps, PositionIds, RandomSpaces, SettingError
-from lengen.config import Abacus as AbacusIds
-from lengen.config import Randomised as RandomisedIds
-from lengen.config.part import build
-from lengen.config.spec import check
+from lengen import SUBTASKS, Coupled, DataSpec, Linear, ListOps, PositionIds, RandomSpaces, SettingError
+from lengen import Abacus as AbacusIds
+from lengen import Randomised as RandomisedIds
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.data.writer import Writer
-from lengen.decoding import verify, write
+from lengen.decoding.decoding import verify, write
+from lengen.digits.problems import OperandError
+from lengen.digits.randomness import generator
+from lengen.formats.vocab import END, FIRST, PAD
+from lengen.part import build
 from lengen.position_ids.abacus import Abacus
 from lengen.position_ids.randomised import Randomised
-from lengen.problems import OperandError
-from lengen.randomness import generator
-from lengen.vocab import END, FIRST, PAD
+from lengen.settings.spec import check
 from tests.lengen import thesis
 from tests.lengen.beside import made
 from tests.lengen.data.test_random_spaces import abacus

@@ -5,9 +5,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lengen.digits.problems import OperandError
 from lengen.position_ids.consecutive import Consecutive, NoPositionIds
 from lengen.position_ids.coupled import Coupled
-from lengen.problems import OperandError
 from tests.lengen.helpers import data_spec, problems, writer
 from tests.lengen.tasks.test_base import chi_square
 

@@ -5,10 +5,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config import NByOne, SettingError
-from lengen.config.part import build
-from lengen.problems import OperandError, Problems
-from lengen.randomness import generator
+from lengen import NByOne, SettingError
+from lengen.digits.problems import OperandError, Problems
+from lengen.digits.randomness import generator
+from lengen.part import build
 from lengen.tasks.arithmetic import Arithmetic
 from lengen.tasks.base import Task
 from tests.lengen.helpers import FIXED

@@ -7,10 +7,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config import Addition, ListOps, Multiplication, Parity, Task
-from lengen.config.part import kinds
-from lengen.problems import OperandError
-from lengen.randomness import generator
+from lengen import Addition, ListOps, Multiplication, Parity, Task
+from lengen.digits.problems import OperandError
+from lengen.digits.randomness import generator
+from lengen.part import kinds
 from tests.cases import CASES
 from tests.lengen import reference
 from tests.lengen.helpers import number, problems, strings, written

@@ -9,10 +9,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config import Task
+from lengen import Task
 from lengen.data.task_data import TaskData
-from lengen.problems import OperandError
-from lengen.randomness import generator
+from lengen.digits.problems import OperandError
+from lengen.digits.randomness import generator
 from lengen.tasks.base import Task as Mathematics
 from lengen.tasks.length_distribution import Skew
 from tests.lengen.helpers import TRAIN

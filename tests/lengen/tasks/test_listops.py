@@ -5,9 +5,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config import ListOps, SettingError
-from lengen.problems import OperandError
-from lengen.randomness import generator
+from lengen import ListOps, SettingError
+from lengen.digits.problems import OperandError
+from lengen.digits.randomness import generator
 from lengen.tasks.listops import evaluated, written
 from tests.lengen import plain
 

@@ -7,12 +7,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config import Coupled, Linear, SettingError, Successor, TrainSpec
-from lengen.config.spec import check, replace
+from lengen import Coupled, Linear, SettingError, Successor, TrainSpec
 from lengen.data.task_data import TaskData
+from lengen.digits.problems import OperandError
+from lengen.digits.randomness import generator
 from lengen.inspection.problem import encode
-from lengen.problems import OperandError
-from lengen.randomness import generator
+from lengen.settings.spec import check, replace
 from lengen.tasks.counting import rarer
 from lengen.tasks.increment import carries, incremented
 from lengen.tasks.sorting import ascending

@@ -8,12 +8,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.config import SettingError, TrainSpec
-from lengen.config import TwoOperandAddition as Part
-from lengen.config.sections import VALIDATION
+from lengen import SettingError, TrainSpec
+from lengen import TwoOperandAddition as Part
 from lengen.data.task_data import TaskData
-from lengen.problems import OperandError, Problems
-from lengen.randomness import generator, mix
+from lengen.digits.problems import OperandError, Problems
+from lengen.digits.randomness import generator, mix
+from lengen.settings.sections import VALIDATION
 from lengen.tasks.base import keys
 from lengen.tasks.two_operand_addition import TESTED, VALIDATED, TwoOperandAddition, first_of_each, quotas
 from tests.lengen.helpers import TEST, spec, strings, two_operands

@@ -6,7 +6,7 @@ import pytest
 
 from lengen.callbacks import clock as clocks
 from lengen.callbacks.clock import Clock
-from lengen.config.spec import replace
+from lengen.settings.spec import replace
 from lengen.training.run import execute
 from tests.lengen.helpers import TEST, TRAIN, data_spec, kill_at, spec
 

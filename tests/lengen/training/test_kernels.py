@@ -14,9 +14,9 @@ import torch
 from safetensors.torch import load_file
 
 from lengen.callbacks import METRICS
-from lengen.config.spec import replace
 from lengen.data.task_data import TaskData
-from lengen.machine import Machine
+from lengen.results.machine import Machine
+from lengen.settings.spec import replace
 from lengen.training import kernels
 from lengen.training.kernels import FILE, WORTH_COMPILING, Kernels, choose, missing_compiler, use
 from lengen.training.module import SequenceModule

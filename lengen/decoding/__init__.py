@@ -1,0 +1,1 @@
+"""Answers of a model, written token by token, and its attention on average."""

@@ -1,0 +1,85 @@
+"""Problems of a task as digits, and what is wrong with operands that make none."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from lengen.digits.lazy import torch
+from lengen.part import LONGEST
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+AT_ONCE = 100
+"""Problems of one forward pass, where nothing says how many."""
+
+
+class Problems(NamedTuple):
+    """A batch of problems of one task."""
+
+    operands: Tensor
+    """(B, K, W) int64 values of digits, 0 beyond the length: numbers least significant digit first, strings and
+    sequences in reading order; sequences of an alphabet hold the numbers themselves, from 1 on."""
+    lengths: Tensor
+    """(B, K) digits of each operand; 0 for an operand that is absent."""
+    kinds: Tensor | None = None
+    """(B,) which of a task's sub-tasks each problem asks for, where it has any."""
+
+    def select(self, index: Tensor) -> Problems:
+        """The problems at the given positions, in that order."""
+        return Problems(self.operands[index], self.lengths[index], None if self.kinds is None else self.kinds[index])
+
+    def packed(self) -> Problems:
+        """The same in bytes, lengths in two: 10 million problems of ten ten-digit operands take 1.2 GB."""
+        kinds = None if self.kinds is None else self.kinds.to(torch.uint8)
+        return Problems(self.operands.to(torch.uint8), self.lengths.to(torch.int16), kinds)
+
+    def parts(self, size: int = 0) -> Iterator[Problems]:
+        """The problems in their order, ``size`` (0: `AT_ONCE`) at a time."""
+        for index in torch.split(torch.arange(len(self.lengths)), size or AT_ONCE):
+            yield self.select(index)
+
+
+class OperandError(ValueError):
+    """Operands a task cannot take; the message is one sentence for the user."""
+
+
+def whole(name: str, value: object, most: int = 2**31) -> int:
+    """A number of digits, operands or examples that a script gives; raises `OperandError` unless it is 1 to ``most``.
+
+    >>> whole("length", 3)
+    3
+    """
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise OperandError(f"{name}={value!r}: expected a whole number") from None
+    if not 1 <= number <= most:
+        raise OperandError(f"{name}={number}: expected 1 to {most:,}")
+    return number
+
+
+def cells(lengths: Iterable[object], counts: Iterable[object]) -> list[tuple[int, int]]:
+    """Pairs of a length and a count, lengths outermost; raises `OperandError` for one that no problem has."""
+    columns = [whole("count", count, LONGEST) for count in counts]
+    return [(whole("length", length, LONGEST), count) for length in lengths for count in columns]
+
+
+def operand_texts(operands: Iterable[object]) -> list[str]:
+    """Operands of a script as text: strings, and all that stands for a whole number, such as a tensor of one.
+
+    Raises `OperandError` for anything else, and for a string in place of a list.
+
+    >>> operand_texts([57, "048"])
+    ['57', '048']
+    """
+    if isinstance(operands, str | bytes):
+        raise OperandError(f"operands are the one text {operands!r}: expected a list with one item each, ['12', '34']")
+    try:
+        return [one if isinstance(one, str) else str(operator.index(one)) for one in operands]  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # no whole number, nothing to iterate over, or too long for a text
+        raise OperandError(
+            f"operands are {type(operands).__name__}: expected a list of whole numbers, or of their digits as text"
+        ) from None

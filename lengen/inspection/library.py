@@ -1,0 +1,158 @@
+"""A trained or constructed model as an object of a script: it solves problems, shows its attention, and is scored.
+
+import lengen
+model = lengen.load("coupling/fig1/coupling-scratchpad")
+model.solve([57, 48, 96])["read"]
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from lengen.settings.spec import Spec, from_dict
+from lengen.data.task_data import TaskData
+from lengen.decoding.decoding import at_once, verify
+from lengen.huggingface import CONFIG, spec_of
+from lengen.inspection import problem
+from lengen.inspection.answers import answers
+from lengen.digits.problems import operand_texts
+from lengen.training.build import WeightsError
+from lengen.training.build import load as build
+from lengen.training.threads import SMALL, few_threads
+
+GROUP = "lengen.runs"
+"""Entry points of packages that find a run by its name: functions ``find(name) -> Found``, which raise `ValueError` for
+one that is not theirs; the first that finds it has it."""
+RUN, WEIGHTS = "run.json", "model.safetensors"
+"""Files of a run folder: what it is a run of, and its weights."""
+
+
+class LoadError(ValueError):
+    """Nothing to load; one sentence."""
+
+
+class Found(NamedTuple):
+    """What a model is made of."""
+
+    spec: Spec
+    weights: Path | None
+    """None: the specification constructs them."""
+    name: str
+
+
+Finder = Callable[[str], Found]
+
+
+class Model:
+    """A model with the data of its setting; `module` is the network itself."""
+
+    def __init__(self, found: Found) -> None:
+        self.spec, self.weights, self.name = found
+        self.data = TaskData(self.spec, seed=0)
+        try:
+            self.module = build(self.spec, self.weights)
+        except WeightsError as error:
+            raise LoadError(str(error)) from None
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+    def solve(self, operands: Sequence[object], task: str = "") -> dict[str, object]:
+        """What `lengen.inspection.problem.solve` returns: prompt, output, answer, read, correct.
+
+        ``task`` names an auxiliary task. Raises `OperandError` or `SettingError` for operands it cannot take.
+        """
+        return problem.answer(self.data, self.module, operand_texts(operands), task)
+
+    def answers(self, rows: Sequence[Sequence[int | str]]) -> list[str | None]:
+        """Plain answers to problems, each given by its operands; None for one that the model cannot be given."""
+        return answers(self.data, self.module, [[str(operand) for operand in row] for row in rows]).texts
+
+    def true(self, operands: Sequence[int | str]) -> str:
+        """The true answer to a problem."""
+        task = self.data.task
+        return task.text(task.parse([str(operand) for operand in operands]))[0]
+
+    @torch.no_grad()
+    def attention(self, operands: Sequence[object]) -> dict[str, np.ndarray]:
+        """Softmax weights while it reads one problem and its true response.
+
+        "self" (layers, heads, T, T) and, beside an encoder, "cross" (layers, heads, T, S); "target" (T,) and "source"
+        (S,): the tokens. Row t predicts the token after token t, or in an encoder-only model token t itself.
+        """
+        batch = self.data.writer.write(self.data.task.parse(operand_texts(operands)))
+        with few_threads(self.module):
+            layers = self.module.attention(batch)
+        found = {name: np.stack([layer[name][0].float().numpy() for layer in layers]) for name in layers[0]}
+        tokens = {"target": batch.tokens[0, :-1] if self.module.writes_in_order else batch.tokens[0]}
+        if batch.source is not None:
+            tokens["source"] = batch.source.tokens[0]
+        vocab = self.data.vocab
+        return found | {side: np.array([vocab.decode([token]) for token in row]) for side, row in tokens.items()}
+
+    def accuracy(self, length: int, count: int | None = None, examples: int = 1000) -> float:
+        """Exact match on test problems of ``count`` operands (by default as many as were trained) of ``length`` digits.
+
+        The problems are those that every model of the setting is tested on.
+        """
+        problems = self.data.test(length, self.spec.data.task.most if count is None else count, examples)
+        writer = self.data.writer
+        parts = problems.parts(at_once(writer, problems))
+        with few_threads(self.module, SMALL):
+            correct = [verify(self.module, writer.write(part)).correct for part in parts]
+        return float(torch.cat(correct).double().mean())
+
+
+def load(source: str | Path | Spec, weights: str | Path | None = None) -> Model:
+    """The model of a run: of its name, of its folder, or of a specification with a file of weights.
+
+    A name such as ``coupling/fig1/coupling-scratchpad`` stands for the newest finished run of the declared setting. A
+    specification that constructs its weights needs none. Raises `LoadError` if there is nothing to load.
+    """
+    if not isinstance(source, Spec | str | Path):
+        raise LoadError(f"load({source!r:.80}): expected the name of an experiment, the folder of a run, or a Spec")
+    if isinstance(source, Spec):
+        if weights is None and not source.constructed:
+            raise LoadError("load(spec) of a model that is trained needs its weights: load(spec, 'model.safetensors')")
+        return Model(Found(source, None if weights is None else Path(weights), str(weights or "constructed")))
+    if (Path(source) / RUN).is_file():
+        return Model(_in_folder(Path(source)))
+    if (Path(source) / CONFIG).is_file():
+        return Model(Found(from_dict(spec_of(Path(source))), Path(source) / WEIGHTS, str(source)))
+    if isinstance(source, Path) or not source or Path(source).is_absolute() or Path(source).exists():
+        raise LoadError(f"'{source}': expected the folder of a finished run, which holds {RUN}")
+    return Model(_named(source))
+
+
+def _in_folder(folder: Path) -> Found:
+    weights = folder / WEIGHTS
+    if not weights.is_file():
+        raise LoadError(f"{folder} has no {WEIGHTS}: its run was kept without weights; load another, or run it again")
+    try:
+        spec: Spec = from_dict(json.loads((folder / RUN).read_text(encoding="utf-8"))["spec"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
+        raise LoadError(f"{folder / RUN}: expected the record of a run with its specification ({reason})") from None
+    return Found(spec, weights, str(folder))
+
+
+def _named(name: str) -> Found:
+    finders = entry_points(group=GROUP)
+    if not finders:
+        raise LoadError(
+            f"'{name}' is no folder of a run, and nothing that finds runs by name is installed: install the project "
+            "with pip install . or make setup"
+        )
+    errors = []
+    for point in finders:
+        find: Finder = point.load()
+        try:
+            return find(name)
+        except ValueError as error:  # the run may be another package's
+            errors.append(error)
+    raise LoadError(f"'{name}' is no folder of a run, and names none: {errors[0]}") from errors[0]

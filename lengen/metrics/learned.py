@@ -1,0 +1,101 @@
+"""Measures that can be compared between sizes: learned or not, exact match in and outside the range, reach; no torch.
+
+A finished run enters, numbers that can be compared between sizes leave.
+"""
+
+import math
+from collections.abc import Mapping
+
+from lengen.metrics import EXACT_MATCH
+from lengen.metrics.measures import LEARNED, trained
+from lengen.results.intervals import wilson
+from lengen.results.records import Counts, Run
+
+MODE = "teacher_forced"
+"""Exact match is the same as in greedy decoding."""
+RIGHT = 0.9
+"""Exact match from which a length, or a count of operands, is still right."""
+
+
+def shares(run: Run) -> tuple[float, float]:
+    """Return exact match in and outside the trained range over all problems of the tested cells; nan if none is
+    tested."""
+    span, cells = trained(run), list(run.grid.scores)
+    within = [cell for cell in cells if span.has(cell)]
+    beyond = [cell for cell in cells if not span.has(cell)]
+    inside, outside = (run.grid.total(some, MODE).rate(EXACT_MATCH.numerator) for some in (within, beyond))
+    return inside, outside
+
+
+def edge(run: Run) -> Counts:
+    """Return the counts on the hardest trained cells: at the longest trained length or, of a training on several
+    operands, at the most of them, whichever is lower; empty if no such cell was tested."""
+    span, cells = trained(run), list(run.grid.scores)
+    if span.second == 1 and any(cell[1:] == (1,) for cell in cells):
+        cells = [cell for cell in cells if cell[1] == 1]  # the second axis is of kinds of problems, 1 the trained one
+    inside = [cell for cell in cells if span.has(cell if span.second > 1 else cell[:1])]
+    if not inside:
+        return Counts()
+    longest, most = max(cell[0] for cell in inside), max(cell[-1] for cell in inside)
+    edges = [[cell for cell in inside if cell[0] == longest]]
+    if span.second > 1 and len(inside[0]) > 1:
+        edges.append([cell for cell in inside if cell[1] == most])
+    return min((run.grid.total(some, MODE) for some in edges), key=lambda counts: counts.rate(EXACT_MATCH.numerator))
+
+
+def at_edge(run: Run) -> float:
+    """Return exact match on the hardest trained cells; 1 for weights set by hand, nan if none was tested."""
+    return 1.0 if run.constructed else edge(run).rate(EXACT_MATCH.numerator)
+
+
+def has_learned(run: Run) -> bool:
+    """Return whether the 95 % interval of exact match on the hardest trained cells reaches `LEARNED`.
+
+    A run without such a cell cannot be said not to have learned.
+    """
+    if run.constructed or not (counts := edge(run)).get("n"):
+        return True
+    return wilson(counts[EXACT_MATCH.numerator], counts["n"]).high >= LEARNED
+
+
+def along(run: Run, axis: int) -> dict[int, float]:
+    """Return exact match by tested length (axis 0) or count (axis 1), over what was trained of the other axis."""
+    span = trained(run)
+    bounds = span.length, span.second
+    found: dict[int, Counts] = {}
+    for cell, modes in run.grid.scores.items():
+        if len(cell) > axis and MODE in modes and all(v <= bounds[k] for k, v in enumerate(cell) if k != axis):
+            found[cell[axis]] = found[cell[axis]] + modes[MODE] if cell[axis] in found else modes[MODE]
+    return {size: found[size].rate(EXACT_MATCH.numerator) for size in sorted(found)}
+
+
+def reach(accuracies: Mapping[int, float]) -> int:
+    """Return the largest size that is still right, no smaller tested one below it; 0 if there is none.
+
+    >>> reach({2: 1.0, 4: 0.95, 5: 0.91, 8: 0.2, 12: 0.93})
+    5
+    """
+    reached = 0
+    for size in sorted(accuracies):
+        if accuracies[size] < RIGHT:
+            break
+        reached = size
+    return reached
+
+
+def area(accuracies: Mapping[int, float], trained_size: int) -> float:
+    """Return the area under accuracy over the logarithm of size / trained size, as a share of its range: from the
+    trained size to the largest tested one, by trapezoids.
+
+    >>> area({10: 1.0, 20: 1.0, 40: 0.0}, 10)
+    0.75
+    """
+    beyond = [size for size in sorted(accuracies) if size >= trained_size]
+    if len(beyond) < 2:
+        return math.nan
+    places = [math.log(size / trained_size) for size in beyond]
+    whole = sum(
+        (places[k + 1] - places[k]) * (accuracies[beyond[k]] + accuracies[beyond[k + 1]]) / 2
+        for k in range(len(beyond) - 1)
+    )
+    return whole / (places[-1] - places[0])

@@ -1,0 +1,1 @@
+"""Declarations of a paper: its object, experiments and profiles. Does not import torch."""

@@ -1,0 +1,1 @@
+"""Records of a run, and statistics on them. Does not import torch."""

@@ -1,0 +1,1 @@
+"""Sections of a setting, their rules, and changes to them. Does not import torch."""

@@ -1,0 +1,92 @@
+"""Fixed biases on attention that a setting can name: windows, lines, and what is calibrated; no torch."""
+
+from typing import ClassVar
+
+from lengen.part import Axis, Count, Part, Size
+
+
+class AttentionBias(Axis):
+    """A fixed bias on the attention of a decoder, alone or beside an encoder."""
+
+    __slots__ = ()
+    AXIS = "an attention bias"
+
+    BESIDE: ClassVar[bool] = True
+    """It fits a decoder beside an encoder."""
+    LINES: ClassVar[bool] = False
+    """It is along lines, which are counted from where a prompt ends; else it closes all but the last keys."""
+    SET: ClassVar[bool] = False
+    """Something has to set it before training; until then it is open."""
+
+    def last_keys(self, heads: int) -> tuple[int | None, ...]:
+        """How many of the last keys each head of a decoder without encoder sees, its own included; None: all."""
+        raise NotImplementedError
+
+
+class Window(Part, AttentionBias, tag="window", frozen=True):
+    """Attention to places near the one that is written (Appendix A.4 of "From Interpolation to Extrapolation").
+
+    In a decoder without encoder every head sees a token and the ``width`` tokens before it.
+    """
+
+    width: Count
+    """Places to each side, w."""
+    stride: Size = 1
+    """Source tokens that the window moves on per response token: 2 where two operands are aligned."""
+
+    def last_keys(self, heads: int) -> tuple[int | None, ...]:
+        return (self.width + 1,) * heads
+
+
+class Given(Part, AttentionBias, tag="given", frozen=True):
+    """A bias that is set before training and stored with the weights, such as a calibrated one."""
+
+    SET = True
+
+
+class HardALiBi(Part, AttentionBias, tag="hard_alibi", frozen=True):
+    """Some heads see the last few keys only, the others all keys, without any position (`lengen.models.last_keys`)."""
+
+    BESIDE = False
+
+    keys: tuple[Size, ...]
+    """Keys that each of the first heads sees, its own included; the published heads see 1, 2, 3, ... of them."""
+
+    def last_keys(self, heads: int) -> tuple[int | None, ...]:
+        return (*self.keys, *(None,) * (heads - len(self.keys)))
+
+
+class Lines(Part, AttentionBias, tag="lines", frozen=True):
+    """Lines of attention that are set before training and continued to any length, such as calibrated ones
+    (`lengen.models.line_bias`); all heads are open until they are set. A token of the prompt reads itself alone."""
+
+    BESIDE = False
+    LINES = True
+    SET = True
+
+    rows: Size
+    """Response places that lines are calibrated from, the one before the first response token included."""
+    columns: Size
+    """Prompt tokens that they are calibrated from."""
+    slopes: tuple[int, ...] = (1, 0, -1)
+    """Directions of lines through the prompt: slope s for (1, s). Through the response there are diagonals."""
+
+
+class LineWindow(Part, AttentionBias, tag="line_window", frozen=True):
+    """The windowed bias of an encoder-decoder (Appendix A.4 of "From Interpolation to Extrapolation") in a decoder
+    without encoder: a window on the response, and one along each line through the prompt, such as that of the digits
+    that are read one after another. A token of the prompt reads itself alone."""
+
+    BESIDE = False
+    LINES = True
+
+    width: Count
+    """w: seen are a token and the w before it, and what stands on a line, with the 2 w tokens that stood there before:
+    w to both sides of the last one."""
+    lines: tuple[tuple[int, int], ...]
+    """Slope and offset of each line: which token of the prompt stands on it when the first response token is predicted,
+    counted from the prompt's first token for positive slopes, else back from its last one; and how many tokens it moves
+    on with every token."""
+
+
+__all__ = ["AttentionBias", "Given", "HardALiBi", "LineWindow", "Lines", "Window"]

@@ -1,0 +1,301 @@
+"""Rules between the parts of a setting: position ids and encodings, biases and architectures, formats and tests."""
+
+from functools import singledispatch
+
+from lengen.part import LONGEST, Part, SettingError, kind_of
+from lengen.position_ids.base import PositionIds
+from lengen.settings.attention_biases import AttentionBias, Given, HardALiBi, Lines, LineWindow, Window
+from lengen.settings.encodings import NoEncoding, Rotary
+from lengen.settings.model import LARGEST_MODEL, Decoder, LoopsByLength, ModelSpec
+from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
+
+
+def check_parts(data: DataSpec, model: ModelSpec, test: TestSpec) -> None:
+    """Raise `SettingError` for parts that do not go together, whatever the training."""
+    assert isinstance(data.task, Part) and isinstance(data.format, Part)
+    data.check()
+    data.task.check_counts(test.counts)
+    if data.task.NUMBERS and max(test.lengths) > LONGEST:
+        raise SettingError(f"test.lengths={max(test.lengths)}: expected numbers of at most {LONGEST} digits")
+    check_model(model)
+    check_encoding(model, data.position_ids)
+
+
+def check_sections(data: DataSpec, model: ModelSpec, train: TrainSpec, test: TestSpec) -> None:
+    """Raise `SettingError` for sections that do not go together."""
+    architecture = model.architecture
+    assert isinstance(architecture, Part)
+    if data.spaces is not None and not (data.format.begin if hasattr(data.format, "begin") else True):
+        raise SettingError(
+            "data.spaces: random spaces stand behind the $ that begins a query, and data.format.begin=false writes "
+            "none; set data.format.begin=true"
+        )
+    for place, part in [("data.task", data.task), *(("data.hints", hint) for hint in data.hints)]:
+        if train.one_length and not part.SKEWED:
+            raise SettingError(
+                f"train.one_length=true: only tasks with a distribution of lengths draw examples of one length, and "
+                f"{place}={kind_of(part)} has none; set train.one_length=false"
+            )
+    window = train.batch * train.bucket * (1 + len(data.hints))
+    if train.one_length and 0 < data.examples < window:
+        raise SettingError(
+            f"data.examples={data.examples}: a streamed training set holds at least {window} examples, train.bucket "
+            f"batches of each task"
+        )
+    width = getattr(data.format, "width", 0)
+    if width and width < (longest := _longest_number(data, test)):
+        raise SettingError(
+            f"data.format.width={width}: expected at least {longest}, the digits of the longest number of a trained or "
+            f"tested problem, its result included"
+        )
+    bias = model.attention_bias
+    if architecture.SPLIT and bias is not None and (data.spaces is not None or not width):
+        assert isinstance(bias, Part)
+        raise SettingError(
+            f"model.architecture.attention_bias={bias.kind}: beside an encoder it is laid on queries of one length; "
+            + ("set data.spaces=null" if width else "set data.format.width, to which all numbers are padded")
+        )
+    if data.hints and not isinstance(architecture, Decoder):
+        raise SettingError(
+            f"data.hints: auxiliary tasks need model.architecture=decoder, and it is {architecture.kind}"
+        )
+    if data.hints and model.tied:
+        raise SettingError("data.hints: every task has an output head of its own; set model.tied=false")
+    if data.hints and data.examples and not train.one_length:
+        raise SettingError(
+            f"data.examples={data.examples}: with data.hints a training set is streamed, for which all batches share "
+            f"one length; set data.examples=0 or train.one_length=true"
+        )
+    if train.loss == "all" and not architecture.IN_ORDER:
+        raise SettingError(
+            f"train.loss=all: model.architecture={architecture.kind} does not see the tokens it is trained on; set "
+            f"train.loss=response"
+        )
+    padding = max(task.trailing for task in (data.task, *data.hints))
+    if train.loss == "all" and padding:
+        raise SettingError(
+            f"train.loss=all: the {padding} PAD tokens behind an answer (padding of the task) are targets of "
+            f"train.loss=response alone; set that, or padding of the task to 0"
+        )
+    if model.reads_prompts and train.loss != "response":
+        raise SettingError(
+            f"{model.reads_prompts}: with train.loss={train.loss} nothing tells where a prompt ends; set "
+            f"train.loss=response"
+        )
+    if model.loops_by_length is not None:
+        _check_loops(data, model, train, test, model.loops_by_length)
+    if not architecture.IN_ORDER and data.format.build(data.task).follows:
+        raise SettingError(
+            f"model.architecture={architecture.kind}: the blanks that it fills would tell how long an answer is, which "
+            f"here depends on its digits; write answers of one length, as data.format.pad_response=true or "
+            f"data.format.width does"
+        )
+    if test.sampled and not (architecture.IN_ORDER and model.causal):
+        raise SettingError(
+            f"test.sampled={test.sampled}: only models that write token by token are sampled; set test.sampled=0"
+        )
+    if test.track and not model.causal:
+        raise SettingError(
+            f"test.track={test.track}: losses are of tokens given those before them, and with "
+            f"model.architecture.causal=false tokens see later ones; set test.track=0"
+        )
+    if test.attention and not isinstance(architecture, Decoder):
+        raise SettingError(
+            "test.attention: averaged maps need model.architecture=decoder; name problems in test.probes"
+        )
+
+
+def _longest_number(data: DataSpec, test: TestSpec) -> int:
+    """Digits of the longest operand or answer that a trained or tested problem could have."""
+    cells = [(data.task, length, count) for length in test.lengths for count in test.counts]
+    cells += [(task, length, task.most) for task in (data.task, *data.hints) for length in {*task.trained_lengths}]
+    extents = [task.extent(shape) for task, *cell in cells for shape in task.longest_shapes(*cell)]
+    return max(max(*extent.operands, extent.answer) for extent in extents)
+
+
+def _check_loops(data: DataSpec, model: ModelSpec, train: TrainSpec, test: TestSpec, rule: LoopsByLength) -> None:
+    """Raise `SettingError` where nobody knows how often to loop before the response is written."""
+    if train.loss != "response":
+        raise SettingError(
+            f"model.loops_by_length: with train.loss={train.loss} nothing tells where a prompt ends; set "
+            f"train.loss=response"
+        )
+    if train.compile:
+        raise SettingError(
+            "train.compile=true: with model.loops_by_length every batch has loops of its own, each of which would be "
+            "compiled; set train.compile=false"
+        )
+    written = rule.of == "response" and model.architecture.IN_ORDER
+    if written and data.format.build(data.task).follows:
+        raise SettingError(
+            f"model.loops_by_length.of=response: answers of data.task={kind_of(data.task)} end where the model "
+            f"ends them, so their length is not known before they are written; pad them, or set "
+            f"model.loops_by_length.of=prompt"
+        )
+    lengths, counts = {*data.task.trained_lengths, *test.lengths}, {data.task.most, *test.counts}
+    loops = {model.loops_of(*data.tokens(length, count)) for length in lengths for count in counts}
+    if len(loops) == 1:
+        (same,) = loops
+        raise SettingError(
+            f"model.loops_by_length: every problem of data.task={kind_of(data.task)} in data.format="
+            f"{kind_of(data.format)} would loop {same} time{'s' * (same > 1)}; set model.loops={same} instead"
+        )
+
+
+def check_model(model: ModelSpec) -> None:
+    """Raise `SettingError` for fields of a model that do not go together."""
+    assert isinstance(model.architecture, Part)
+    if model.weights > LARGEST_MODEL:
+        raise SettingError(
+            f"model.layers={model.layers}, model.width={model.width}: this model has about {model.weights:.1e} "
+            f"weights, more than the {LARGEST_MODEL:.1e} that are let through; lower its sizes"
+        )
+    if model.tempered is not None and not isinstance(model.architecture, Decoder):
+        raise SettingError(
+            f"model.tempered: tempered attention needs model.architecture=decoder, and it is {model.architecture.kind}"
+        )
+    bias = model.attention_bias
+    if bias is not None:
+        _check_bias(model, bias)
+    elif not model.causal:
+        raise SettingError(
+            "model.architecture.causal=false: without a bias every response token would see the later ones, which "
+            "it is trained to predict; set model.architecture.attention_bias, or model.architecture.causal=true"
+        )
+    if model.output_bias and model.tied:
+        raise SettingError(
+            "model.output_bias=true: a tied output head shares the token embedding and has no bias; set "
+            "model.tied=false"
+        )
+    if model.loops_by_length is not None:
+        _check_model_loops(model)
+    if model.inject != "none" and model.loops == 1 and not model.shared and model.loops_by_length is None:
+        raise SettingError(
+            f"model.inject={model.inject}: it is added at recurrent steps, of which there are none; set model.loops "
+            f"to 2 or more, or model.shared=true"
+        )
+
+
+def _check_model_loops(model: ModelSpec) -> None:
+    assert isinstance(model.architecture, Part)
+    if model.loops != 1:
+        raise SettingError(
+            f"model.loops={model.loops}: model.loops_by_length already says how often the stack is applied; set one "
+            f"of them"
+        )
+    if model.architecture.SPLIT:
+        raise SettingError(
+            f"model.loops_by_length: model.architecture={model.architecture.kind} has two stacks, one of which "
+            f"reads the query once; set model.architecture=decoder or encoder"
+        )
+
+
+def _check_bias(model: ModelSpec, bias: AttentionBias) -> None:
+    assert isinstance(bias, Part) and isinstance(model.architecture, Part)
+    if not isinstance(model.architecture, Decoder):
+        if not bias.BESIDE:
+            raise SettingError(
+                f"model.architecture.attention_bias={bias.kind}: it is for a decoder without encoder, and "
+                f"model.architecture is {model.architecture.kind}; set model.architecture=decoder"
+            )
+        return
+    check_alone(bias, model)
+    if model.tempered is not None:
+        raise SettingError(
+            f"model.tempered: its logits grow with all tokens so far, and "
+            f"model.architecture.attention_bias={bias.kind} lets heads see few of them; set one of the two to none"
+        )
+
+
+def check_encoding(model: ModelSpec, ids: PositionIds) -> None:
+    """Raise `SettingError` if the encoding cannot read these ids."""
+    encoding = model.encoding
+    assert isinstance(encoding, Part) and isinstance(ids, Part)
+    read = encoding.LEVELS
+    if read == 0:
+        if ids.sizes:  # what has a largest id refuses longer problems
+            raise SettingError(
+                f"data.position_ids={ids.kind}: model.encoding={encoding.kind} reads no position ids, so these would "
+                f"only bound the length of problems; set data.position_ids=none, or choose another model.encoding"
+            )
+        return
+    if ids.levels == 0:
+        raise SettingError(
+            f"model.encoding={encoding.kind}: it reads position ids, and data.position_ids=none gives none; choose "
+            f"model.encoding=none, or ids such as consecutive"
+        )
+    if read is not None and read < ids.levels:
+        raise SettingError(
+            f"model.encoding={encoding.kind}: it reads {read} level of position ids, and "
+            f"data.position_ids={ids.kind} has {ids.levels}; choose model.encoding=learned, or ids of one level"
+        )
+    if encoding.TABLE and not ids.sizes:
+        raise SettingError(
+            f"model.encoding={encoding.kind}: its table has a row for each id, and data.position_ids={ids.kind} has no "
+            f"largest one; set data.position_ids.max_position to the longest sequence"
+        )
+    in_blocks = encoding.IN_BLOCKS or (encoding.EMBEDS and model.inject == "coordinates")
+    if in_blocks and model.architecture.SPLIT and not model.encoder_layers:
+        raise SettingError(
+            f"model.architecture.encoder_layers=0: {encoding.kind}, with model.inject={model.inject}, tells the order "
+            f"of tokens inside blocks, of which the query passes none; set it to 1 or more"
+        )
+    if isinstance(encoding, Rotary) and model.head_dim % 2:
+        raise SettingError(f"model.head_dim={model.head_dim}: rope turns pairs and needs an even number")
+
+
+@singledispatch
+def check_alone(bias: AttentionBias, model: ModelSpec) -> None:
+    """Raise `SettingError` if a bias cannot be that of a decoder without encoder."""
+
+
+@check_alone.register
+def _(bias: Window, model: ModelSpec) -> None:
+    if bias.stride != 1:
+        raise SettingError(
+            f"model.architecture.attention_bias.stride={bias.stride}: a window moves over a source in strides, and "
+            f"model.architecture=decoder has none; set it to 1"
+        )
+
+
+@check_alone.register
+def _(bias: Given, model: ModelSpec) -> None:
+    raise SettingError(
+        "model.architecture.attention_bias=given: a calibrated bias has matrices for the places of a response and "
+        "of a source, and model.architecture=decoder has one sequence, in which places of operands move with their "
+        "length; set model.architecture=encoder_decoder, or choose lines"
+    )
+
+
+@check_alone.register
+def _(bias: HardALiBi, model: ModelSpec) -> None:
+    if not 1 <= len(bias.keys) < model.heads:
+        raise SettingError(
+            f"model.architecture.attention_bias.keys={list(bias.keys)}: expected numbers for 1 to "
+            f"{model.heads - 1} of the model.heads={model.heads} heads, so that one at least sees all keys"
+        )
+    assert isinstance(model.encoding, Part)
+    if not isinstance(model.encoding, NoEncoding):
+        raise SettingError(
+            f"model.architecture.attention_bias=hard_alibi: its other heads have no positions, and "
+            f"model.encoding={model.encoding.kind} gives them some; set model.encoding=none and "
+            f"data.position_ids=none"
+        )
+
+
+@check_alone.register
+def _(bias: Lines, model: ModelSpec) -> None:
+    if not bias.slopes or len(set(bias.slopes)) < len(bias.slopes):
+        raise SettingError(
+            f"model.architecture.attention_bias.slopes={list(bias.slopes)}: expected different directions, at "
+            f"least one, such as [1, 0, -1]"
+        )
+
+
+@check_alone.register
+def _(bias: LineWindow, model: ModelSpec) -> None:
+    named = f"model.architecture.attention_bias.lines={[list(line) for line in bias.lines]}"
+    if not bias.lines or len(set(bias.lines)) < len(bias.lines):
+        raise SettingError(f"{named}: expected different lines, at least one, such as [[-1, 1]]")
+    if min(offset for _, offset in bias.lines) < 0:
+        raise SettingError(f"{named}: expected offsets from 0 on, which count tokens of the prompt")

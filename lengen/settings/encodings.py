@@ -1,0 +1,90 @@
+"""The position encodings that a setting can name: how position ids enter the network; no torch."""
+
+from typing import ClassVar
+
+from lengen.part import Axis, Id, Part
+
+
+class Encoding(Axis):
+    """How position ids enter the network."""
+
+    __slots__ = ()
+    AXIS = "an encoding"
+
+    LEVELS: ClassVar[int | None] = 1
+    """Levels of ids that it reads; None: all there are."""
+    TABLE: ClassVar[bool] = False
+    """It has a row for each id, so the largest one must be known."""
+    IN_BLOCKS: ClassVar[bool] = False
+    """It biases self-attention alone: what no block reads has no order."""
+    EMBEDS: ClassVar[bool] = False
+    """It is added to the embedded tokens."""
+
+
+class NoEncoding(Part, Encoding, tag="none", frozen=True):
+    """NoPE: the causal mask is all a model knows of order (Kazemnejad et al. 2023)."""
+
+    LEVELS = 0
+
+
+class Learned(Part, Encoding, tag="learned", frozen=True):
+    """One trained table per level, summed; with coupled ids this is position coupling."""
+
+    LEVELS = None
+    TABLE = True
+    EMBEDS = True
+
+
+class Sinusoidal(Part, Encoding, tag="sinusoidal", frozen=True):
+    """Fixed sines and cosines (Vaswani et al. 2017, Section 3.5)."""
+
+    EMBEDS = True
+
+
+class Rotary(Part, Encoding, tag="rope", frozen=True):
+    """RoPE: queries and keys turn by their ids (Su et al. 2024)."""
+
+
+class ALiBi(Part, Encoding, tag="alibi", frozen=True):
+    """A penalty linear in distance, one slope per head (Press et al. 2022)."""
+
+    IN_BLOCKS = True
+
+
+class RelativeKeys(Part, Encoding, tag="rpe", frozen=True):
+    """A learned vector for each clipped distance is added to the keys (Shaw et al. 2018)."""
+
+    clip: Id = 16
+    """Largest distance told apart."""
+
+
+class Fire(Part, Encoding, tag="fire", frozen=True):
+    """FIRE: a learned function of the relative distance (Li et al. 2024)."""
+
+    IN_BLOCKS = True
+
+
+class FireRatio(Part, Encoding, tag="fire_ratio", frozen=True):
+    """FIRE as in the position-coupling authors' code at submission."""
+
+    IN_BLOCKS = True
+
+
+class FireClamped(Part, Encoding, tag="fire_clamped", frozen=True):
+    """FIRE as in the position-coupling authors' later code."""
+
+    IN_BLOCKS = True
+
+
+__all__ = [
+    "ALiBi",
+    "Encoding",
+    "Fire",
+    "FireClamped",
+    "FireRatio",
+    "Learned",
+    "NoEncoding",
+    "RelativeKeys",
+    "Rotary",
+    "Sinusoidal",
+]

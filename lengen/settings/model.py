@@ -1,0 +1,196 @@
+"""The model of a setting: sizes, position encoding, architecture, attention; no torch."""
+
+import math
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
+
+from lengen.part import LARGEST, Axis, Number, Part, Share, Size
+from lengen.settings.attention_biases import AttentionBias
+from lengen.settings.encodings import Encoding, Learned
+
+LARGEST_MODEL = 2**32
+"""Weights of the largest model that is built: 16 GiB of them. The largest published one has a twentieth."""
+MOST_LAYERS = 1000
+"""Blocks, or heads of a block: each is an object of its own."""
+
+
+class Architecture(Axis):
+    """Which part of a problem each token sees."""
+
+    __slots__ = ()
+    AXIS = "an architecture"
+    SPLIT: ClassVar[bool] = False
+    """Query and response are written apart."""
+    IN_ORDER: ClassVar[bool] = True
+    """Tokens of a response are written one after another."""
+
+
+class Decoder(Part, Architecture, tag="decoder", frozen=True):
+    """One causal transformer over query and response."""
+
+    attention_bias: AttentionBias | None = None
+    """Fixed bias on its self-attention."""
+
+
+class EncoderDecoder(Part, Architecture, tag="encoder_decoder", frozen=True):
+    """An encoder reads the query; a decoder beside it, of ``model.layers`` blocks, writes the response."""
+
+    SPLIT = True
+
+    encoder_layers: Annotated[int, Meta(ge=0, le=MOST_LAYERS)] = 0
+    """Blocks of the encoder; 0 hands embeddings to the decoder as they are."""
+    attention_bias: AttentionBias | None = None
+    """Fixed bias on the decoder's self- and cross-attention."""
+    causal: bool = True
+    """A response token sees no later one; False leaves that to ``attention_bias``, and is refused without one."""
+    hands_over: bool = False
+    """The decoder begins with the last token of the query, which the encoder does not read; else with a ``$``."""
+
+
+class Encoder(Part, Architecture, tag="encoder", frozen=True):
+    """Blanks stand where the response will, and all are filled at once."""
+
+    IN_ORDER = False
+
+
+class Tempered(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Attention logits that grow with the number n of tokens (Section 5 of "Improving Length-Generalization in
+    Transformers via Task Hinting"), one learned b per layer, or per head: scalable softmax."""
+
+    form: Literal["log", "one_plus_log"] = "log"
+    """The factor on attention logits: b ln n, or 1 + b ln n."""
+    of: Literal["position", "prompt"] = "position"
+    """What n counts: the tokens a query sees, itself included, or the tokens before the response."""
+    start: Number = 0.0
+    """Initial b of every layer."""
+    per_head: bool = False
+    """Every head has a b of its own, as in scalable softmax (Nakanishi 2025, SSMax)."""
+
+
+class LoopsByLength(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How often the stack of blocks is applied to a problem: ceil(n / tokens) + more, at least once, at most ``most``
+    times, in training as in testing (`lengen.models.loops`)."""
+
+    of: Literal["response", "prompt"] = "response"
+    """What n counts: the tokens of the response, its end included, or those before it."""
+    tokens: Size = 1
+    """Tokens for each of which there is one loop."""
+    more: Annotated[int, Meta(ge=-LARGEST, le=LARGEST)] = 0
+    """Loops besides; may be negative."""
+    most: Size
+    """Most loops."""
+
+    def loops(self, n: float) -> int:
+        """Loops of a problem with ``n`` tokens.
+
+        >>> LoopsByLength(tokens=2, more=1, most=5).loops(5), LoopsByLength(most=5).loops(9)
+        (4, 5)
+        """
+        return min(self.most, max(1, math.ceil(n / self.tokens) + self.more))
+
+
+Norm = Literal["rmsnorm", "layernorm", "none"]
+
+
+class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The transformer of a setting."""
+
+    layers: Annotated[int, Meta(ge=1, le=MOST_LAYERS)]
+    """Number of transformer blocks."""
+    heads: Annotated[int, Meta(ge=1, le=MOST_LAYERS)]
+    """Attention heads per block."""
+    width: Size
+    """Width of the residual stream."""
+    head_dim: Size
+    """Width of one head; need not be width / heads."""
+    ff_width: Size
+    """Hidden width of the feed-forward network."""
+    encoding: Encoding = Learned()
+    """How position ids enter the network."""
+    architecture: Architecture = Decoder()
+    """Decoder, encoder-decoder or encoder."""
+    activation: Literal["geglu", "gelu", "relu"] = "geglu"
+    """Feed-forward activation."""
+    norm: Norm = "rmsnorm"
+    """Normalisation inside the blocks."""
+    final_norm: Norm = "rmsnorm"
+    """Normalisation before the output head."""
+    norm_place: Literal["pre", "post", "pre_post", "sandwich"] = "pre_post"
+    """pre, post, pre_post (post on the residual sum) or sandwich (post on the branch)."""
+    tied: bool = True
+    """Output head shares the token embedding (then scaled by width ** -0.5)."""
+    scale_attention: bool = False
+    """Divide attention scores by sqrt(head_dim); off in T5-style models, whose initialisation carries it."""
+    init: Literal["t5", "normal", "xavier"] = "t5"
+    """Initialisation: t5 (Raffel et al. 2020), normal (every matrix N(0, 1 / fan_in)) or xavier (uniform)."""
+    shared: bool = False
+    """One block, applied ``layers`` times."""
+    loops: Size = 1
+    """Times the whole stack of blocks is applied."""
+    inject: Literal["none", "input", "coordinates"] = "none"
+    """Added again at every recurrent step (loop, or block where ``shared``): none, input (the embedded tokens, after
+    the first step) or coordinates (positions and a sinusoid of the step)."""
+    dropout: Share = 0.0
+    """Share dropped of embeddings, attention weights, feed-forward units and branches in training."""
+    linear_bias: bool = False
+    """Linear layers have biases, the output head included."""
+    output_bias: bool = False
+    """The output head has a bias, whatever the other layers have."""
+    scale_embedding: bool = False
+    """Multiply token embeddings by sqrt(width)."""
+    tempered: Tempered | None = None
+    """Tempered softmax."""
+    loops_by_length: LoopsByLength | None = None
+    """Times the whole stack of blocks is applied, as a function of a problem's length; instead of ``loops``."""
+
+    @property
+    def weights(self) -> int:
+        """About how many weights its blocks have."""
+        return ((1 if self.shared else self.layers) + self.encoder_layers) * self.block_weights
+
+    @property
+    def block_weights(self) -> int:
+        """Weights of one block: 4 w h k of attention and 2 w f of the feed-forward network, 3 w f where it is gated."""
+        return self.width * (4 * self.heads * self.head_dim + (3 if self.activation == "geglu" else 2) * self.ff_width)
+
+    @property
+    def attention_bias(self) -> AttentionBias | None:
+        """The fixed bias of the architecture, where it has one."""
+        return self.architecture.attention_bias if isinstance(self.architecture, Decoder | EncoderDecoder) else None
+
+    def loops_of(self, prompt: float, response: float) -> int:
+        """How often the stack is applied to a problem with so many tokens."""
+        rule = self.loops_by_length
+        return self.loops if rule is None else rule.loops(response if rule.of == "response" else prompt)
+
+    @property
+    def reads_prompts(self) -> str:
+        """The field that makes attention depend on where a prompt ends; empty where none does."""
+        if self.tempered is not None and self.tempered.of == "prompt":
+            return "model.tempered.of=prompt"
+        bias = self.attention_bias
+        assert bias is None or isinstance(bias, Part)
+        return f"model.architecture.attention_bias={bias.kind}" if bias is not None and bias.LINES else ""
+
+    @property
+    def causal(self) -> bool:
+        """A response token sees no later one."""
+        return self.architecture.causal if isinstance(self.architecture, EncoderDecoder) else True
+
+    @property
+    def encoder_layers(self) -> int:
+        """Blocks of an encoder beside the decoder."""
+        return self.architecture.encoder_layers if isinstance(self.architecture, EncoderDecoder) else 0
+
+
+__all__ = [
+    "Architecture",
+    "Decoder",
+    "Encoder",
+    "EncoderDecoder",
+    "LoopsByLength",
+    "ModelSpec",
+    "Tempered",
+]

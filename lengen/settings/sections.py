@@ -1,0 +1,220 @@
+"""The other sections of a setting: what is written, how it is trained and what is tested; no torch."""
+
+import functools
+import string
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+
+import msgspec
+from msgspec import Meta
+
+from lengen.formats.base import Format
+from lengen.formats.vocab import PRINTABLE, Vocab
+from lengen.part import Count, Length, NotNegative, Part, SettingError, Share, Size
+from lengen.position_ids.base import PositionIds
+from lengen.position_ids.consecutive import Consecutive
+from lengen.tasks.base import Task
+
+if TYPE_CHECKING:
+    from lengen.formats.base import Written
+
+
+class NumberFormat(NamedTuple):
+    """How all numbers of a model are held."""
+
+    name: str
+    """As torch calls it."""
+    bits: int
+    """Significant bits: integers up to 2 to this power are exact."""
+
+
+NUMBER_FORMATS = {
+    "32-true": NumberFormat("float32", 24),
+    "64-true": NumberFormat("float64", 53),
+    "bf16-true": NumberFormat("bfloat16", 8),
+}
+"""By ``train.precision``, where weights and sums have one format."""
+VALIDATION = 256
+"""In-distribution examples that validate during training."""
+
+
+class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A part of a setting that every setting has."""
+
+
+class RandomSpaces(Section, frozen=True):
+    """Random spaces in training queries (Section 4.2.1 of "Length Generalization on Multi-Digit Integer Addition with
+    Transformers")."""
+
+    ratio: Share
+    """Largest number of spaces, as a share of the query's tokens after ``$``, ``=`` included."""
+    fresh: bool = True
+    """Spaces are drawn anew whenever an example is seen; False: once for each problem."""
+
+
+@functools.lru_cache(maxsize=256)
+def _written(format: Format, task: Task) -> "Written":
+    """The format of a task, made once for the thousands of test cells whose tokens estimates of time ask for."""
+    return format.build(task)
+
+
+class DataSpec(Section, frozen=True):
+    """What is trained on: a task, how it is written and numbered, and how many examples there are."""
+
+    task: Task
+    """What is computed, and its trained range."""
+    format: Format
+    """How problems are written."""
+    position_ids: PositionIds = Consecutive()
+    """Which integers belong to the tokens."""
+    examples: Count = 0
+    """Size of the fixed training set; 0 draws fresh examples for every step."""
+    vocabulary: Literal["task", "printable"] = "task"
+    """Symbols: those that the format writes, or 100 printable characters."""
+    spaces: RandomSpaces | None = None
+    """Random spaces in training queries."""
+    hints: tuple[Task, ...] = ()
+    """Auxiliary tasks: training alternates between ``task`` and these, each with an output head and a trained range of
+    its own, which may be longer than that of ``task`` (`lengen.data.task_data`)."""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Symbols of its format for all of its tasks, digits first, with the space where queries may hold some."""
+        found = [symbol for task in (self.task, *self.hints) for symbol in self.format.build(task).symbols]
+        return tuple(dict.fromkeys(found if self.spaces is None else [*found, " "]))
+
+    @property
+    def vocab(self) -> Vocab:
+        """The symbols that it writes, or all printable ones."""
+        return PRINTABLE if self.vocabulary == "printable" else Vocab(self.symbols)
+
+    @property
+    def share_of_spaces(self) -> float:
+        """Largest number of random spaces, as a share of a query's tokens; 0 without them."""
+        return self.spaces.ratio if self.spaces else 0.0
+
+    def tokens(self, length: int, count: int) -> tuple[float, float]:
+        """Tokens of prompt and response of an example with operands of ``length`` digits, leading zeros included."""
+        prompt, response = _written(self.format, self.task).tokens(length, count)
+        return prompt * (1 + (self.spaces.ratio / 2 if self.spaces else 0)), response
+
+    def check(self) -> None:
+        """Raise `SettingError` for parts that do not go together."""
+        assert isinstance(self.task, Part)
+        self.task.check()
+        self.format.check(self.task)
+        self.position_ids.check(self.format)
+        names = [hint.name for hint in self.hints]
+        for hint in self.hints:
+            assert isinstance(hint, Part)
+            hint.check()
+            if names.count(hint.name) > 1:
+                raise SettingError(f"data.hints: {hint.kind} stands there twice; expected different auxiliary tasks")
+            if hint.name == self.task.name and hint.longest > self.task.longest:
+                raise SettingError(
+                    f"data.hints: {hint.kind} is data.task={self.task.kind} itself, at lengths beyond those it is "
+                    f"trained on; to train more lengths of it, change data.task"
+                )
+            if hint.symbols != self.task.symbols:
+                raise SettingError(
+                    f"data.hints: {hint.kind} has other symbols than data.task={self.task.kind}; expected an auxiliary "
+                    f"task with the same digits"
+                )
+            try:
+                self.format.check(hint)
+            except SettingError as error:
+                raise SettingError(f"data.hints: {error}") from None
+        if self.vocabulary == "printable" and any(
+            len(symbol) > 1 or symbol not in string.printable for symbol in self.symbols
+        ):
+            raise SettingError(
+                f"data.vocabulary=printable: {self.task.kind} is written with symbols that are no printable ASCII "
+                f"characters; set data.vocabulary=task"
+            )
+
+
+Decay = Annotated[float, Meta(ge=0, lt=1)]
+"""A share that is left of what was, below all of it."""
+
+
+class TrainSpec(Section, frozen=True):
+    """How a model is trained."""
+
+    steps: Count
+    """Optimizer steps."""
+    batch: Size
+    """Examples per step."""
+    lr: NotNegative
+    """Peak learning rate."""
+    betas: tuple[Decay, Decay] = (0.9, 0.95)
+    """Adam's exponential decay rates."""
+    eps: NotNegative = 1e-8
+    """What Adam adds to the root of the second moment."""
+    weight_decay: NotNegative = 0.0
+    """Decoupled weight decay (AdamW)."""
+    warmup: Share = 0.01
+    """Share of the steps with linear warm-up."""
+    warmup_steps: Count = 0
+    """Steps of linear warm-up where their number is given; then ``warmup`` has no say."""
+    final_lr: NotNegative = 0.1
+    """The cosine ends at this share of the peak learning rate."""
+    clip: NotNegative = 1.0
+    """Largest gradient norm; 0 clips nothing."""
+    bucket: Size = 16
+    """Batches drawn together and sorted by length, to save padding; 1 keeps batches unsorted."""
+    evaluations: Count = 10
+    """Points of the run that validate in distribution and write a checkpoint, at most: every ceil(steps / evaluations)
+    steps and after the last one, so 100 steps with 30 have 25; with 0 after the last step alone."""
+    precision: Literal["32-true", "bf16-products", "bf16-mixed", "64-true", "bf16-true"] = "32-true"
+    """Lightning's precision; bf16-products rounds the operands of a block's products to bfloat16 in training, and
+    holds and evaluates everything in float32."""
+    compile: bool = False
+    """Compile the model with torch.compile, also if that would not pay by the rule of `lengen.training.kernels`."""
+    stop_at: Share = 0.0
+    """Stop once validation exact match was at least this at ``patience`` evaluations in a row; 0 never stops."""
+    patience: Size = 3
+    """Evaluations in a row that ``stop_at`` asks for."""
+    loss: Literal["response", "all"] = "response"
+    """Tokens trained on: the response, or all but the first."""
+    one_length: bool = False
+    """A batch shares one length, and a training set is streamed: its batches are drawn again in every epoch."""
+
+
+Cell = tuple[Length, Length]
+"""A tested operand length and value of the second axis."""
+
+
+class TestSpec(Section, frozen=True):
+    """What a trained model is tested on."""
+
+    __test__ = False  # its name makes pytest look
+
+    lengths: Annotated[tuple[Size, ...], Meta(min_length=1)]
+    """Tested operand lengths (first axis)."""
+    counts: Annotated[tuple[Length, ...], Meta(min_length=1)] = (1,)
+    """Tested values of the second axis; a single value gives a curve, several a grid."""
+    examples: Size = 1000
+    """Examples per cell; every model sees the same ones."""
+    free_running: bool = True
+    """Also let the model write its own text where it errs, to score the final answer and edit distance."""
+    attention: tuple[Cell, ...] = ()
+    """Cells (length, count) whose attention is recorded; the first one also as an averaged map."""
+    attention_examples: Size = 1000
+    """Examples averaged for an attention record."""
+    probes: tuple[tuple[str, ...], ...] = ()
+    """Problems, by their operands, on which the attention of the last layer is recorded."""
+    track: Count = 0
+    """Examples per tested length that are scored at every evaluation of the training; 0 scores none."""
+    sampled: Count = 0
+    """Examples per cell whose responses are also sampled at temperature 1."""
+
+
+__all__ = [
+    "NUMBER_FORMATS",
+    "VALIDATION",
+    "DataSpec",
+    "NumberFormat",
+    "RandomSpaces",
+    "Section",
+    "TestSpec",
+    "TrainSpec",
+]

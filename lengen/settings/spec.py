@@ -1,0 +1,157 @@
+"""The specification of a run: what enters is the published setting, what leaves is everything needed to run it again.
+
+A setting is a composition: task x format x position ids x encoding x architecture x training. It prints as nested JSON,
+has a hash, and is changed field by field: ``--set data.format.scratchpad=true``, ``--set model.encoding=rope``.
+"""
+
+import hashlib
+import json
+import typing
+from typing import Any
+
+import msgspec
+
+from lengen.part import Part, SettingError, build, fields_of, nearest, plain
+from lengen.settings.compatible import check_parts, check_sections
+from lengen.settings.model import ModelSpec
+from lengen.settings.override import assign
+from lengen.settings.sections import DataSpec, Section, TestSpec, TrainSpec
+
+
+class Spec(Section, frozen=True):
+    """Everything that decides the outcome of a run but its seed.
+
+    A paper whose runs have stages or measurements of their own makes a subclass, with sections of its own, and names
+    the procedure, construction or measurements for it in its `lengen.paper.paper.Paper`.
+    """
+
+    data: DataSpec
+    model: ModelSpec
+    train: TrainSpec
+    test: TestSpec
+
+    @property
+    def constructed(self) -> bool:
+        """The weights are set by hand, by the construction that the paper declares; else they are trained."""
+        return False
+
+    def trainings(self) -> "tuple[Spec, ...]":
+        """What is trained, in order: this, after whatever a subclass trains before it."""
+        return (self,)
+
+    def check(self) -> None:
+        """Raise `SettingError` for bad values of the sections that a subclass adds."""
+
+    def admit(self, lengths: tuple[int, ...]) -> None:
+        """Raise `SettingError` for operands of these lengths, where a model was made for fewer or shorter ones."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Nested plain dictionary, ready for JSON."""
+        return plain(self)
+
+    def changed(self) -> dict[str, Any]:
+        """Nested plain data of the fields that are not at their default, and the kinds of parts."""
+        return _without_defaults(self)
+
+    def hash(self) -> str:
+        """First 16 hex digits of the SHA-256 of the canonical JSON: equal exactly for equal specifications.
+
+        Fields at their default stay out of it, so a field that comes later moves no stored run; a default never
+        changes.
+        """
+        canonical = json.dumps(self.changed(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+    def override(self, *assignments: str) -> typing.Self:
+        """A copy with ``path=value`` assignments applied and checked; raises `SettingError`.
+
+        A value is a word, a number, JSON, a list of numbers with ranges (``1,2,5..9``), or the kind of a part, which
+        keeps the fields that the part before it had, too.
+
+        >>> from lengen import Coupled, Linear, Parity, Spec, DataSpec, ModelSpec, TrainSpec, TestSpec
+        >>> data = DataSpec(task=Parity(3), format=Linear(scratchpad=True), position_ids=Coupled((5,)))
+        >>> model = ModelSpec(layers=1, heads=1, width=8, head_dim=8, ff_width=8)
+        >>> spec = Spec(data=data, model=model, train=TrainSpec(steps=9, batch=2, lr=0.1), test=TestSpec(lengths=(4,)))
+        >>> spec.override("train.steps=500", "data.format.scratchpad=false", "model.encoding=fire").model.encoding
+        Fire()
+        """
+        if not assignments:
+            return self
+        values = self.to_dict()
+        for assignment in assignments:
+            assign(values, type(self), assignment)
+        try:
+            spec = from_dict(values, type(self))
+            check(spec)
+        except SettingError as error:
+            said = str(error)
+            paths = [assignment.partition("=")[0].strip() for assignment in assignments]
+            named = any(said.startswith(path) for path in paths)  # what was set is what is wrong: once is enough
+            raise SettingError(f"--set {said}" if named else f"--set {', '.join(assignments)}: {said}") from None
+        return spec
+
+
+Kind = typing.TypeVar("Kind", bound=Spec)
+
+
+def _without_defaults(setting: msgspec.Struct) -> dict[str, Any]:
+    """Nested fields that are not at their default, and the kinds of parts."""
+    found: dict[str, Any] = {"kind": setting.kind} if isinstance(setting, Part) else {}
+    for item in fields_of(type(setting)):
+        value = getattr(setting, item.name)
+        if item.default is not msgspec.NODEFAULT and value == item.default and type(value) is type(item.default):
+            continue
+        found[item.name] = _bare(value)
+    return found
+
+
+def _bare(value: Any) -> Any:
+    if isinstance(value, msgspec.Struct):
+        return _without_defaults(value)
+    if isinstance(value, tuple):
+        return [_bare(item) for item in value]
+    return float(value) if isinstance(value, float) else value
+
+
+def check(spec: Spec) -> None:
+    """Raise `SettingError` for a value out of range, or for parts that do not go together."""
+    build(plain(spec), type(spec))  # bounds and types of every field
+    check_parts(spec.data, spec.model, spec.test)
+    spec.check()
+    check_sections(spec.data, spec.model, spec.train, spec.test)
+
+
+def change(spec: Kind, **sections: dict[str, Any]) -> Kind:
+    """A copy with fields of named sections replaced: ``change(spec, model={"layers": 1})``."""
+    parts = {name: msgspec.structs.replace(getattr(spec, name), **fields) for name, fields in sections.items()}
+    return msgspec.structs.replace(spec, **parts)
+
+
+def replace(part: typing.Any, **fields: Any) -> Any:
+    """A copy of a part or section with fields replaced."""
+    return msgspec.structs.replace(part, **fields)
+
+
+def from_dict(values: dict[str, Any], sort: type[Kind] = Spec) -> Kind:  # type: ignore[assignment]
+    """The inverse of `Spec.to_dict`, for specifications read back from run.json; raises `SettingError`.
+
+    ``sort`` is the class, where a paper has sections of its own; read as a plain `Spec` they are left out.
+    """
+    named = {item.name for item in fields_of(sort)}
+    if not isinstance(values, dict):
+        raise SettingError("the setting: expected sections by their names")
+    return build({name: value for name, value in values.items() if name in named}, sort)
+
+
+__all__ = [
+    "DataSpec",
+    "ModelSpec",
+    "Spec",
+    "TestSpec",
+    "TrainSpec",
+    "change",
+    "check",
+    "from_dict",
+    "nearest",
+    "replace",
+]

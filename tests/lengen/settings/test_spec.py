@@ -1,0 +1,402 @@
+"""Settings: overrides by name and type, hashes, the way to JSON and back; every refusal is one sentence."""
+
+import json
+import re
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lengen import (
+    Addition,
+    Coupled,
+    Cyclic,
+    DataSpec,
+    Encoder,
+    EncoderDecoder,
+    Encoding,
+    Format,
+    Given,
+    Linear,
+    NoEncoding,
+    PositionIds,
+    RandomSpaces,
+    RelativeKeys,
+    SettingError,
+    Spec,
+    Tempered,
+    Window,
+    change,
+    from_dict,
+)
+from lengen.part import Axis, Part, kinds, nearest
+from lengen.settings.sections import Section
+from lengen.settings.spec import replace
+from tests.lengen.data.test_writer import ACCEPTED
+from tests.lengen.helpers import data_spec, fixed_data, spec
+
+SPEC = spec(data_spec("addition"))
+ONE_LEVEL = 'data.position_ids={"kind": "consecutive"}'
+NO_IDS = ("data.position_ids=none", "model.encoding=none")
+
+
+@pytest.mark.parametrize(
+    ("assignment", "path", "value"),
+    [
+        ("train.steps=500", "train.steps", 500),
+        ("train.lr=3e-4", "train.lr", 3e-4),
+        ("train.lr=1", "train.lr", 1.0),
+        ("train.betas=0.9,0.98", "train.betas", (0.9, 0.98)),
+        ("train.compile=true", "train.compile", True),
+        ("train.precision=bf16-mixed", "train.precision", "bf16-mixed"),
+        ("data.format.pad_to=5", "data.format.pad_to", 5),
+        ("data.format.scratchpad=false", "data.format.scratchpad", False),
+        ("data.task=parity", None, None),
+        ("data.task.digits=4", "data.task", Addition(digits=4, operands=3)),
+        ('data.task={"kind": "addition", "digits": 2}', "data.task", Addition(digits=2)),
+        ("data.position_ids.max_position=64,32", "data.position_ids", Coupled((64, 32))),
+        ('data.spaces={"ratio": 0.5}', "data.spaces", RandomSpaces(ratio=0.5)),
+        ("test.lengths=[5,10]", "test.lengths", (5, 10)),
+        ("test.lengths=7", "test.lengths", (7,)),
+        ("test.lengths=1..4", "test.lengths", (1, 2, 3, 4)),
+        ("test.lengths=1..4,7", "test.lengths", (1, 2, 3, 4, 7)),
+        ("test.lengths=2, 5..6 ,9", "test.lengths", (2, 5, 6, 9)),
+        ("test.attention=[[3,4],[5,6]]", "test.attention", ((3, 4), (5, 6))),
+        ('test.probes=[["12","3"],["4","5"]]', "test.probes", (("12", "3"), ("4", "5"))),
+        ("model.dropout=0.3", "model.dropout", 0.3),
+        ('model.tempered={"form": "log"}', "model.tempered", Tempered()),
+        ("model.architecture=encoder", "model.architecture", Encoder()),
+    ],
+)
+def test_an_override_sets_one_field(assignment, path, value):
+    if path is None:
+        with pytest.raises(SettingError, match=r"data\.task\.bits: this field is missing"):
+            SPEC.override(assignment)
+        return
+    changed = SPEC.override(assignment)
+    found: Any = changed
+    for step in path.split("."):
+        found = getattr(found, step)
+    assert found == value and type(found) is type(value)
+    section, field = path.split(".")[:2]
+    assert change(changed, **{section: {field: getattr(getattr(SPEC, section), field)}}) == SPEC
+    assert SPEC.override() == SPEC
+
+
+def test_a_part_by_its_kind_keeps_the_fields_that_it_shares():
+    changed = SPEC.override(
+        "data.task=copy",
+        "data.format=linear",
+        "data.format.scratchpad=false",
+        "data.format.pad_query=false",
+        "data.format.pad_response=false",
+        "data.format.reverse_response=false",
+        "test.counts=1",
+    )
+    assert changed.data.task.kind == "copy" and changed.data.task.digits == 3
+    hinted = SPEC.override("train.steps=5")
+    assert hinted.data.hints == ()
+    with pytest.raises(SettingError, match=r"data\.hints"):
+        SPEC.override("data.hints=copy")
+    assert SPEC.override("model.encoding=none", "data.position_ids=none").model.encoding == NoEncoding()
+
+
+@pytest.mark.parametrize(
+    ("assignment", "message"),
+    [
+        ("steps=5", "expected section.field=value"),
+        ("train.steps", "expected section.field=value"),
+        ("trian.steps=5", "there is no section 'trian'; nearest: train"),
+        ("train.setps=5", "section 'train' has no field 'setps'; nearest: steps"),
+        ("train.qqqqqq=5", "has no field 'qqqqqq'; one of: steps, batch"),
+        ("data.task.base=5", "part 'addition' has no field 'base'; one of: digits, operands"),
+        ("data.format.scratchpod=true", "part 'linear' has no field 'scratchpod'; nearest: scratchpad"),
+        ("data.position_ids.kind=none", "set data.position_ids to the kind itself"),
+        ("data.spaces.ratio=1", "data.spaces is null and has no fields"),
+        ("data.position_ids=couple", "unknown scheme of position ids 'couple'; nearest: coupled"),
+        ("model.encoding=fire_rato", "unknown encoding 'fire_rato'; nearest: fire_ratio"),
+        ("train.steps=many", 'train.steps="many": expected int'),
+        ("train.steps=1.5", "train.steps=1.5: expected int"),
+        ("train.lr=fast", 'train.lr="fast": expected float'),
+        ("data.format.scratchpad=maybe", 'data.format.scratchpad="maybe": expected bool'),
+        ("data.position_ids.max_position=a", 'max_position[0]="a": expected int'),
+        ("data.position_ids.max_position=1.5", "max_position[0]=1.5: expected int"),
+        ("test.attention=3,4", "test.attention[0]=3: expected array"),
+        ("test.probes=[[12,3]]", "test.probes[0][0]=12: expected str"),
+        ("test.lengths=4..1", "counts down or too far; expected first..last"),
+        ("test.lengths=1..999999999", "counts down or too far; expected first..last"),
+    ],
+)
+def test_a_bad_override_gets_one_sentence(assignment, message):
+    with pytest.raises(SettingError) as caught:
+        SPEC.override("train.batch=9", assignment)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value) and isinstance(caught.value, ValueError)
+
+
+# ------------------------------------------------------------------ hashes, and the way to JSON and back
+
+
+def parts_of(axis: type) -> list[Any]:
+    """A part of every kind of an axis, its required fields filled in."""
+    found = []
+    for kind in kinds(axis).values():
+        required = [item for item in msgspec.structs.fields(kind) if item.default is msgspec.NODEFAULT]
+        found.append(
+            kind(
+                **{
+                    item.name: (1, 2) if item.name in ("lengths", "max_position") and "tuple" in str(item.type) else 3
+                    for item in required
+                }
+            )
+        )
+    return found
+
+
+SETTINGS = st.builds(
+    lambda task, format, ids, encoding, architecture, tempered, spaces, lengths, batch: replace(
+        spec(DataSpec(task=task, format=format, position_ids=ids, spaces=spaces)),
+        model=replace(SPEC.model, encoding=encoding, architecture=architecture, tempered=tempered),
+        train=replace(SPEC.train, batch=batch),
+        test=replace(SPEC.test, lengths=tuple(lengths)),
+    ),
+    st.sampled_from(list(ACCEPTED)),
+    st.sampled_from([format for format in parts_of(Format)] + [Linear(width=9, reverse_response=True)]),
+    st.sampled_from(parts_of(PositionIds)),
+    st.sampled_from([*parts_of(Encoding), RelativeKeys(clip=3)]),
+    st.sampled_from(
+        [
+            Encoder(),
+            EncoderDecoder(),
+            EncoderDecoder(attention_bias=Window(2)),
+            EncoderDecoder(attention_bias=Given(), causal=False),
+        ]
+    ),
+    st.sampled_from([None, Tempered(), Tempered(start=1.0)]),
+    st.sampled_from([None, RandomSpaces(ratio=0.5), RandomSpaces(ratio=0.5, fresh=False)]),
+    st.lists(st.integers(1, 99), min_size=1, max_size=3),
+    st.integers(1, 9),
+)
+
+
+@given(SETTINGS, SETTINGS)
+def test_a_setting_survives_json_and_hashes_are_equal_exactly_for_equal_settings(one, other):
+    back = from_dict(json.loads(json.dumps(one.to_dict())))
+    assert back == one and back.hash() == one.hash() and len(one.hash()) == 16
+    assert (one.hash() == other.hash()) == (one == other)
+
+
+def spelled_out(value: Any) -> Any:
+    """Nested plain data in which no default is left out, however deep."""
+    if isinstance(value, msgspec.Struct):
+        kind = {"kind": value.kind} if hasattr(value, "kind") else {}
+        return kind | {item.name: spelled_out(getattr(value, item.name)) for item in msgspec.structs.fields(value)}
+    return [spelled_out(item) for item in value] if isinstance(value, tuple) else value
+
+
+def without_defaults(value: Any) -> Any:
+    """The same without any field at its default."""
+    if isinstance(value, msgspec.Struct):
+        kind = {"kind": value.kind} if hasattr(value, "kind") else {}
+        kept = {
+            item.name: getattr(value, item.name)
+            for item in msgspec.structs.fields(value)
+            if getattr(value, item.name) != item.default
+        }
+        return kind | {name: without_defaults(held) for name, held in kept.items()}
+    return [without_defaults(item) for item in value] if isinstance(value, tuple) else value
+
+
+@given(SETTINGS)
+def test_a_default_that_is_spelled_out_changes_no_hash(setting):
+    for values in (spelled_out(setting), without_defaults(setting)):
+        assert from_dict(values) == setting and from_dict(values).hash() == setting.hash()
+
+
+class Extra(Section, frozen=True):
+    more: tuple[int, ...] = (1,)
+    late: int = 0
+
+
+class Longer(Spec, frozen=True):
+    """A setting with a section of its own, trained once before."""
+
+    extra: Extra
+
+    def trainings(self) -> tuple[Spec, ...]:
+        return (change(self, train={"steps": 1}), *super().trainings())
+
+
+LONGER = Longer(data=SPEC.data, model=SPEC.model, train=SPEC.train, test=SPEC.test, extra=Extra())
+
+
+def test_trainings_are_the_setting_itself_and_what_a_subclass_trains_before():
+    assert SPEC.trainings() == (SPEC,)
+    assert [spec.train.steps for spec in LONGER.trainings()] == [1, SPEC.train.steps]
+    assert not SPEC.constructed
+
+
+def test_a_section_of_a_subclass_is_read_by_it_alone():
+    values = json.loads(json.dumps(LONGER.to_dict()))
+    assert from_dict(values, Longer) == LONGER and from_dict(values, Longer).hash() == LONGER.hash()
+    assert from_dict(values) == SPEC and type(from_dict(values)) is Spec
+    del values["extra"]["late"]
+    assert from_dict(values, Longer) == LONGER, "stored before the field came"
+    assert LONGER.hash() != SPEC.hash()
+    assert LONGER.override("extra.more=2,3", "train.steps=7").extra.more == (2, 3)
+    assert LONGER.override("extra.late=1").hash() != LONGER.hash() == LONGER.override("extra.late=0").hash()
+    with pytest.raises(SettingError, match="there is no section 'extra'"):
+        SPEC.override("extra.more=2")
+
+
+def test_nearest_names_what_is_close_or_all_there_is():
+    assert nearest("fire_rato", ["fire", "fire_ratio", "rope"]).startswith("; nearest: fire_ratio")
+    assert nearest("zzz", ["fire", "rope"]) == "; one of: fire, rope"
+
+
+@pytest.mark.parametrize(
+    ("assignments", "message"),
+    [
+        (["data.task.digits=0"], "data.task.digits=0: expected int >= 1"),
+        (["data.task.operands=1"], "data.task.operands=1: addition needs at least 2 operands"),
+        (["data.examples=-3"], "data.examples=-3: expected int >= 0"),
+        (["train.batch=0"], "train.batch=0: expected int >= 1"),
+        (["train.bucket=0"], "train.bucket=0: expected int >= 1"),
+        (["train.lr=-1"], "train.lr=-1: expected float >= 0"),
+        (["train.warmup=2"], "train.warmup=2: expected float <= 1"),
+        (["train.precision=fp7"], 'train.precision="fp7": expected one of '),
+        (["model.heads=0"], "model.heads=0: expected int >= 1"),
+        (["test.lengths=0"], "test.lengths"),
+        (["test.lengths=4001"], "test.lengths=4001: expected numbers of at most 4000 digits"),
+        (["test.counts=[]"], "test.counts=[]: expected "),
+        (["test.attention=[[0,2]]"], "expected int >= 1"),
+        (["data.position_ids=none"], "model.encoding=learned"),
+        (
+            ["model.encoding=rope", "data.position_ids=none"],
+            "model.encoding=rope: it reads position ids, and data.position_ids=none",
+        ),
+        (["data.position_ids=cyclic", "data.position_ids.period=0"], "data.position_ids.period=0: expected int >= 1"),
+        (
+            ["data.position_ids=consecutive", "data.position_ids.max_position=0"],
+            "model.encoding=learned: its table has a row for each id",
+        ),
+        (
+            ["model.encoding=rope"],
+            "model.encoding=rope: it reads 1 level of position ids, and data.position_ids=coupled has 2",
+        ),
+        (["model.architecture=encodre"], "unknown architecture 'encodre'; nearest: encoder"),
+        (["model.dropout=1.5"], "model.dropout=1.5: expected float <= 1"),
+        (
+            ["model.architecture=encoder_decoder", "model.architecture.attention_bias=windows"],
+            "unknown attention bias 'windows'",
+        ),
+        (["model.attention_bias=given"], "has no field 'attention_bias'"),
+        (["model.inject=input"], "model.inject=input: it is added at recurrent steps, of which there are none"),
+        (["model.output_bias=true"], "model.output_bias=true: a tied output head"),
+        (["train.stop_at=1.01"], "train.stop_at=1.01: expected float <= 1"),
+        (["train.patience=0"], "train.patience=0: expected int >= 1"),
+        (["test.attention=[[2,2]]", "model.architecture=encoder_decoder"], "need model.architecture=decoder"),
+        (["test.counts=1..3"], "test.counts=[1, 2, 3]: problems of data.task=addition have at least 2 operands"),
+        (
+            ['data.task={"kind": "running_xor", "digits": 3}', "test.counts=1"],
+            "data.task.base=10: an exclusive or is of bits; set data.task.base=2",
+        ),
+        (
+            ["data.format.pad_query=false", "data.format.pad_response=false", "data.format.end=false"],
+            "data.format.end=false: numbers of addition end where the model ends them",
+        ),
+        *(
+            (
+                ["model.architecture=encoder_decoder", ONE_LEVEL, f"model.encoding={kind}"],
+                f"model.architecture.encoder_layers=0: {kind}, with model.inject=none, tells the order of tokens",
+            )
+            for kind in ("alibi", "fire", "fire_ratio", "fire_clamped")
+        ),
+        (
+            [
+                "model.architecture=encoder_decoder",
+                "model.encoding=sinusoidal",
+                ONE_LEVEL,
+                "model.loops=2",
+                "model.inject=coordinates",
+            ],
+            "model.architecture.encoder_layers=0: sinusoidal, with model.inject=coordinates, tells the order",
+        ),
+    ],
+)
+def test_values_that_make_no_sense_get_one_sentence(assignments, message):
+    with pytest.raises(SettingError) as caught:
+        SPEC.override(*assignments)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_widths_and_bases_of_numbers_of_one_width():
+    here = spec(fixed_data("addition"), encoding="sinusoidal")
+    for assignments, message in [
+        (["data.task.base=1"], "data.task.base=1: expected a base from 2 to 16"),
+        (["data.task.base=17"], "data.task.base=17: expected a base from 2 to 16"),
+        (["data.task.limit=-1"], "data.task.limit=-1: expected int >= 0"),
+        (
+            ["data.format.width=2"],
+            "data.format.width=2: expected at least 4, the digits of the longest number",
+        ),
+        (["data.format.width=7", "test.lengths=5,9"], "data.format.width=7: expected at least 10, the digits"),
+        (["data.format.width=3"], "data.format.width=3: expected at least 4, the digits of the longest number"),
+        (["data.task.limit=6"], "data.task.limit=6: expected a number from 7 to 9999, since an eighth"),
+        (["data.task.limit=10000"], "data.task.limit=10000: expected a number from 7 to 9999"),
+        (["data.task.limit=100"], "data.task.limit=100: expected more than 100, so that numbers of the trained length"),
+        (["data.task.digits=30", "data.task.limit=200000000", "data.format.width=40"], "from 7 to 134217727"),
+        (["test.counts=2,3"], "test.counts=[2, 3]: problems of data.task=pair_addition have no second axis"),
+        (
+            [
+                "model.architecture=encoder_decoder",
+                "model.architecture.attention_bias=given",
+                'data.spaces={"ratio": 0.5}',
+            ],
+            "model.architecture.attention_bias=given: beside an encoder it is laid on queries of one length; set "
+            "data.spaces=null",
+        ),
+        (
+            ["model.architecture=encoder_decoder", "model.architecture.causal=false"],
+            "model.architecture.causal=false: without a bias every response token would see the later ones",
+        ),
+        (["model.encoding=rope", "model.head_dim=7"], "model.head_dim=7: rope turns pairs and needs an even number"),
+    ]:
+        with pytest.raises(SettingError, match=re.escape(message)) as caught:
+            here.override(*assignments)
+        assert "\n" not in str(caught.value)
+
+
+def test_parts_are_judged_together_not_one_by_one():
+    assert SPEC.override(*NO_IDS) == SPEC.override(*NO_IDS[::-1])
+    beside = (
+        "model.architecture=encoder_decoder",
+        "model.architecture.attention_bias=given",
+        "model.architecture.causal=false",
+        "data.format.pad_query=false",
+        "data.format.pad_response=false",
+        "data.format.width=9",
+    )
+    assert SPEC.override(*beside).model.attention_bias == Given() and not SPEC.override(*beside).model.causal
+    cyclic = SPEC.override('data.position_ids={"kind": "cyclic", "period": 3}')
+    assert cyclic.data.position_ids == Cyclic(3)
+
+
+def test_a_part_that_is_defined_later_is_found_and_the_last_of_a_kind_is_the_one():
+    class Base(Axis):
+        AXIS = "a thing of this test"
+
+    class First(Part, Base, frozen=True, tag="one"):
+        pass
+
+    assert kinds(Base) == {"one": First}
+
+    class Again(Part, Base, frozen=True, tag="one"):
+        pass
+
+    class Other(First, frozen=True, tag="other"):
+        pass
+
+    assert kinds(Base) == {"one": Again, "other": Other}
