@@ -2,7 +2,8 @@
 
 What enters is what a run measured (`lengen.results.records`) with its run.json; what leaves is `Run` objects. A
 finished version is never written again. A run grows in a hidden folder ``.work`` under a lease and gets its name
-``v<N>`` by one rename, after everything in it is on the disk: whoever is killed at any moment leaves either all or nothing.
+``v<N>`` by one rename, after everything in it is on the disk: whoever is killed at any moment leaves either all or
+nothing.
 
     <root>/<store>/<paper>/<figure>/<variant>/<profile>/seed-<k>/{.lease, .work/, v1/, v2/, ...}
 """
