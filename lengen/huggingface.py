@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from lengen.settings.spec import Spec
-from lengen.results.records import Grid
 from lengen.formats.vocab import END, PAD
+from lengen.results.records import Grid
+from lengen.settings.spec import Spec
 
 CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "README.md"
 INSTALL = "transformers is not installed: pip install 'lengen-suite[hf]'"

@@ -6,11 +6,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lengen.part import SettingError
 from lengen.data.batch import Batch, response_start
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import true_responses
 from lengen.digits.problems import OperandError, Problems
+from lengen.part import SettingError
 from lengen.tasks.base import Task
 
 Line = dict[str, Any]

@@ -9,11 +9,11 @@ import random
 from collections.abc import Callable
 from typing import NamedTuple
 
-from lengen.part import SettingError
 from lengen.data.task_data import TaskData
+from lengen.digits.problems import OperandError
 from lengen.inspection.answers import answers
 from lengen.models import Transformer
-from lengen.digits.problems import OperandError
+from lengen.part import SettingError
 
 DIGITS = 10
 LARGEST = 10**DIGITS - 1

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import torch
 
-from lengen.part import SettingError
 from lengen.data.reading import can_run_free
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import write
+from lengen.digits.problems import OperandError, Problems
 from lengen.inspection.problem import read
 from lengen.models import Transformer
-from lengen.digits.problems import OperandError, Problems
+from lengen.part import SettingError
 
 AT_ONCE = 500
 """Problems of one batch."""

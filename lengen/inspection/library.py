@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from lengen.settings.spec import Spec, from_dict
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import at_once, verify
+from lengen.digits.problems import operand_texts
 from lengen.huggingface import CONFIG, spec_of
 from lengen.inspection import problem
 from lengen.inspection.answers import answers
-from lengen.digits.problems import operand_texts
+from lengen.settings.spec import Spec, from_dict
 from lengen.training.build import WeightsError
 from lengen.training.build import load as build
 from lengen.training.threads import SMALL, few_threads

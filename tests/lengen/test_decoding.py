@@ -6,17 +6,17 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from lengen.callbacks import score_cell
 from lengen import TrainSpec
-from lengen.settings.spec import replace
+from lengen.callbacks import score_cell
 from lengen.data.batch import response_start
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import verify, write
+from lengen.formats.vocab import PAD
 from lengen.models import Decoder
+from lengen.settings.spec import replace
 from lengen.training.build import build_model
 from lengen.training.module import response_loss
-from lengen.formats.vocab import PAD
 from tests.cases import CASES
 from tests.counted import counted
 from tests.lengen.greedy import greedy, show

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from lengen.models.attention_lines import calibrate_bias, line_values
 from lengen.data.task_data import TaskData
+from lengen.models.attention_lines import calibrate_bias, line_values
 from lengen.models.fixed_bias import closed
 from lengen.tasks.arithmetic import PairAddition, Successor
 from lengen.tasks.running import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor
