@@ -7,7 +7,7 @@ from matplotlib.text import Text
 from lengen import plotting
 from reproduce.output import figures, published_values
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.store import Store, results_root
+from reproduce.store.locations import stores
 
 PAPERS = ("coupling", "bias_calibration", "random_spaces", "task_hinting", "matrix")
 EVERY = [(paper, figure.name) for paper in PAPERS for figure in CATALOGUE.figures(paper)]
@@ -23,7 +23,7 @@ def test_titles_have_at_most_eight_words_and_figures_read_declared_experiments(p
 
 @pytest.mark.parametrize(("paper", "name"), EVERY)
 def test_a_committed_picture_can_be_read_at_the_width_of_a_page(paper, name):
-    reference = Store(results_root(), "reference")
+    reference, _ = stores()
     for sheet in figures.sheets(paper, reference, [name]):
         with plotting.style():
             drawing = sheet.figure.draw(sheet.runs, published_values.of(paper))

@@ -73,7 +73,8 @@ def test_runs_made_with_set_are_listed_as_such(results, capsys):
 
 def test_a_figure_that_draws_others_lists_them(monkeypatch, results):
     (fig1,) = CATALOGUE.figures("toy")
-    drawn = [fig1, type(fig1)(name="fig7", title="again", reads=("toy/fig2/gamma",), draw=fig1.draw)]
+    gamma = CATALOGUE.select_one("toy/fig2/gamma")
+    drawn = [fig1, type(fig1)(name="fig7", title="again", experiments=(gamma,), how=fig1.how)]
     monkeypatch.setattr(CATALOGUE, "figures", lambda paper: drawn)
     assert [item.name for item in listing.groups("toy")["toy/fig7"]] == ["toy/fig2/gamma"]
 
