@@ -383,6 +383,7 @@ def parser() -> Parser:
         _takes_a_selector(command, nargs="*")
         if name != "report":
             command.add_argument("--format", choices=FORMATS, default="table", help="how to print (default table)")
+        if name == "compare":
             command.add_argument("--with-overrides", action="store_true", help=beside)
         if name == "figures":
             words = "write committed pictures, too, when other versions than the locked ones draw them"

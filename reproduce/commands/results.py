@@ -120,8 +120,6 @@ def figures_command(options: argparse.Namespace) -> int:
     for paper, names in _drawn(options.selector):
         for store in _with_runs(paper):
             groups.append(figures.sheets(paper, store, names))
-            if options.with_overrides:
-                groups.append(figures.overridden_sheets(paper, store, names))
     tell = counter("figures drawn", sys.stderr)
     left: list[Path] | None = None if options.any_versions else []
     found = iter(figures.write(list(itertools.chain(*groups)), results_root(), tell=tell, left=left))

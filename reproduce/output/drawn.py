@@ -26,7 +26,7 @@ LIBRARIES = ("matplotlib", "seaborn", "numpy", "pandas", "pillow", "kiwisolver",
 """Whose version can change the bytes of a picture, or the numbers in it."""
 
 
-def sum_of(figure: Figure, runs: Mapping[str, Sequence[Run]], remark: str) -> str | None:
+def sum_of(figure: Figure, runs: Mapping[str, Sequence[Run]]) -> str | None:
     """A digest of all that the picture is made of; None where something of it is not known to be in a file."""
     made_by = [work for work in (figure.how, figure.csv) if callable(work)]
     known = all(work.__module__.partition(".")[0] in PROGRAM for work in made_by)
@@ -34,7 +34,7 @@ def sum_of(figure: Figure, runs: Mapping[str, Sequence[Run]], remark: str) -> st
     if not known or not all(run.info.get("files") or run.info.get("rows") for some in runs.values() for run in some):
         return None
     read = {name: [[_identity(run), run.info] for run in some] for name, some in runs.items()}
-    parts = [figure.name, figure.title, remark, list(figure.reads), bool(figure.csv), list(read.items())]
+    parts = [figure.name, figure.title, list(figure.reads), bool(figure.csv), list(read.items())]
     return hashlib.sha256((_program() + json.dumps(parts, sort_keys=True)).encode()).hexdigest()
 
 

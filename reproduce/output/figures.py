@@ -5,7 +5,6 @@ locked versions (`lengen.plotting.style`), and what was drawn from them already 
 """
 
 import functools
-import hashlib
 import itertools
 import re
 import textwrap
@@ -44,7 +43,6 @@ class Sheet(NamedTuple):
     stem: Path
     figure: Figure
     runs: Mapping[str, Sequence[Run]]
-    remark: str = ""
 
 
 def draw(
@@ -94,42 +92,14 @@ def fullest(sheet: Sheet) -> tuple[int, int]:
     return missing(sheet), -PROFILES.index(profile_of(sheet))
 
 
-def overridden_sheets(paper: str, source: Store, names: Collection[str] | None = None) -> list[Sheet]:
-    """Figures once more for every setting that runs were made in with ``--set``, beside the declared ones.
-
-    Experiments with such runs show them, and the title says what was set; the others show their declared runs.
-    """
-    wanted = []
-    headers = source.headers(paper)
-    for figure, profile in itertools.product(_chosen(paper, names), PROFILES):
-        made: dict[tuple[str, ...], dict[str, list[Run]]] = {}
-        for experiment in CATALOGUE.experiments(paper):
-            for run in headers if experiment.name in figure.reads else ():
-                if CATALOGUE.overridden(run, experiment, profile):
-                    overrides = tuple(str(item) for item in run.info["overrides"])  # type: ignore[attr-defined]
-                    made.setdefault(overrides, {}).setdefault(experiment.name, []).append(source.load(run))
-        for overrides, changed in made.items():
-            declared = _runs(paper, source, profile)
-            runs = {name: changed.get(name, declared.get(name, [])) for name in figure.reads}
-            said = " ".join(overrides)
-            slug = re.sub(r"[^A-Za-z0-9.]+", "-", said).strip("-")[:80]
-            digest = hashlib.sha256(said.encode()).hexdigest()[:8]  # -1 and 1 are one word without signs
-            variants = ", ".join(name.partition("/")[2] for name in changed)
-            remark = f"; {variants} with {' '.join(f'--set {item}' for item in overrides)}"
-            stem = source.path / paper / "figures" / f"{figure.name}-{profile}-with-{slug}-{digest}"
-            wanted.append(Sheet(stem, figure, runs, remark))
-    return wanted
-
-
 def sweep(paper: str, source: Store, drawn: Iterable[Path]) -> list[Path]:
     """Delete a paper's pictures that no run of the store is behind any more: all but the ``drawn`` ones and those of
-    its runs now, with ``--set`` or without; their paths. What is being written, under a hidden name, stays.
+    its runs now; their paths. What is being written, under a hidden name, stays.
 
     Another process may draw meanwhile: of what it has drawn before this looks, the runs are here when this looks.
     """
     found = sorted((source.path / paper / "figures").glob("[!.]*.*"))
-    now = (*sheets(paper, source), *overridden_sheets(paper, source))
-    supported = {path.with_suffix("") for path in drawn} | {sheet.stem for sheet in now}
+    supported = {path.with_suffix("") for path in drawn} | {sheet.stem for sheet in sheets(paper, source)}
     left = [path for path in found if path.with_suffix("") not in supported and DRAWN.fullmatch(path.name)]
     for path in left:
         path.unlink(missing_ok=True)
@@ -181,7 +151,7 @@ def write(
             not the locked ones (`drawn.other_versions`); None: they are written all the same.
     """
     notes = Drawn(root)
-    sums = [sum_of(sheet.figure, sheet.runs, sheet.remark) for sheet in wanted]
+    sums = [sum_of(sheet.figure, sheet.runs) for sheet in wanted]
     todo = [
         place
         for place, (sheet, made_of) in enumerate(zip(wanted, sums, strict=True))
@@ -214,11 +184,11 @@ def write(
 
 def _drawn(sheet: Sheet, kinds: Sequence[str] | None) -> dict[str, bytes]:
     kinds = kinds or kept(sheet.stem)
-    found = render(sheet.figure, sheet.runs, sheet.remark, kinds)
+    found = render(sheet.figure, sheet.runs, kinds)
     if all(_is(_file(sheet, kind), content) for kind, content in found.items()):
         return found
     rest = [kind for kind in kept(sheet.stem) if kind not in kinds]  # a folder holds one state of a figure
-    return found | (render(sheet.figure, sheet.runs, sheet.remark, rest) if rest else {})
+    return found | (render(sheet.figure, sheet.runs, rest) if rest else {})
 
 
 def _files(sheet: Sheet, kinds: Sequence[str]) -> list[Path]:
@@ -234,7 +204,7 @@ def _is(path: Path, content: bytes) -> bool:
 
 
 def render(
-    figure: Figure, runs: Mapping[str, Sequence[Run]], remark: str = "", kinds: Sequence[str] = KINDS
+    figure: Figure, runs: Mapping[str, Sequence[Run]], kinds: Sequence[str] = KINDS
 ) -> dict[str, bytes]:
     """One figure as ``{"svg": ..., "png": ...}``; ``runs`` maps every experiment it reads to its runs.
 
@@ -246,7 +216,7 @@ def render(
 
     table = {"csv": figure.table(runs).encode()} if figure.table else {}
     published = published_values.of(next(iter(figure.reads), "").partition("/")[0])
-    title = f"{published_name(figure.name)}{figure.title}{remark}"
+    title = f"{published_name(figure.name)}{figure.title}"
     with plotting.style():
         drawing: Drawing = figure.draw(runs, published)
         drawing.suptitle(textwrap.fill(title, int(drawing.get_figwidth() * 14.5)))

@@ -349,30 +349,6 @@ def test_programs_get_the_rows_of_all_papers_as_one_table(form, capsys, monkeypa
     assert "0 of 0 runs recorded" in shown.err
 
 
-def test_figures_are_drawn_once_more_with_runs_made_with_set(results, capsys):
-    assert main(["run", "toy/fig1/alpha"]) == 0
-    assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
-    capsys.readouterr()
-    assert main(["figures", "toy"]) == 0
-    declared = capsys.readouterr().out.split()
-    assert main(["figures", "toy", "--with-overrides"]) == 0
-    drawn = capsys.readouterr().out.split()
-    assert [Path(path).name for path in declared] == ["fig1-cpu.png", "fig1-cpu.svg"]
-    more = sorted(Path(path).name for path in set(drawn) - set(declared))
-    assert [re.fullmatch(r"fig1-cpu-with-train\.steps-2-[0-9a-f]{8}\.(.*)", name)[1] for name in more] == ["png", "svg"]
-
-
-@pytest.mark.parametrize("two", [("train.lr=-1", "train.lr=1"), ("x=" + "y" * 90 + "1", "x=" + "y" * 90 + "2")])
-def test_figures_of_other_overrides_are_other_files(results, two):
-    assert main(["run", "toy/fig1/alpha"]) == 0
-    store = Store(results, "local")
-    (made,) = store.runs("toy")
-    for number, override in enumerate(two):
-        with store.workspace("toy/fig1/alpha", "cpu", 0, str(number) * 16) as space:
-            space.publish({"spec": made.info["spec"], "overrides": [override]}, outcome())
-    assert len({sheet.stem for sheet in figures.overridden_sheets("toy", store)}) == 2
-
-
 def test_pictures_of_runs_that_came_while_others_were_drawn_stay(results):
     """Another promote may have drawn its own meanwhile, and be writing another one."""
     assert main(["run", "toy/fig1", "--profile", "cpu", "--seeds", "0"]) == 0

@@ -24,6 +24,11 @@ def finished(run, made="a"):
     return dataclasses.replace(run, info={**run.info, "files": {"scores.csv": made}})
 
 
+def titled(sheet, title):
+    """A sheet with another title."""
+    return sheet._replace(figure=dataclasses.replace(sheet.figure, title=title))
+
+
 @pytest.fixture
 def sheet(tmp_path, monkeypatch):
     """One figure of finished runs, drawn once by a stand-in, and what was drawn as ``times``."""
@@ -33,9 +38,9 @@ def sheet(tmp_path, monkeypatch):
     made = figures.Sheet(source.path / "toy" / "figures" / "fig3-cpu", figure, runs)
     times = []
 
-    def render(figure, runs, remark, kinds):
-        times.append((figure, runs, remark, kinds))
-        return {kind: f"{kind} of {figure.title}{remark}".encode() for kind in kinds}
+    def render(figure, runs, kinds):
+        times.append((figure, runs, kinds))
+        return {kind: f"{kind} of {figure.title}".encode() for kind in kinds}
 
     monkeypatch.setattr(figures, "render", render)
     ((svg, png),) = figures.write([made], tmp_path)
@@ -80,7 +85,7 @@ def test_a_picture_that_was_touched_or_removed_is_drawn_again(sheet, kind):
     assert len(times) == 2
 
 
-@pytest.mark.parametrize("change", ["files", "info", "remark", "title", "fewer", "program", "notes"])
+@pytest.mark.parametrize("change", ["files", "info", "title", "fewer", "program", "notes"])
 def test_a_picture_is_drawn_again_when_anything_it_is_made_of_is_another(sheet, change, monkeypatch):
     made, root, times = sheet
     name, *_ = made.runs
@@ -91,8 +96,6 @@ def test_a_picture_is_drawn_again_when_anything_it_is_made_of_is_another(sheet, 
         case "info":
             first = dataclasses.replace(first, info={**first.info, "notes": ["n"]})
             made = made._replace(runs=made.runs | {name: [first, *others]})
-        case "remark":
-            made = made._replace(remark="; with --set a=b")
         case "title":
             made = made._replace(figure=dataclasses.replace(made.figure, title="another"))
         case "fewer":
@@ -112,9 +115,9 @@ def test_what_is_not_known_to_lie_in_a_file_is_always_drawn(sheet):
         for name, some in made.runs.items()
     }
     mine = dataclasses.replace(made.figure, how=lambda picture, runs, published: made.figure.draw(runs))
-    assert drawn.sum_of(made.figure, made.runs, "") is not None
+    assert drawn.sum_of(made.figure, made.runs) is not None
     for other in (made._replace(runs=unread), made._replace(figure=mine)):
-        assert drawn.sum_of(other.figure, other.runs, "") is None
+        assert drawn.sum_of(other.figure, other.runs) is None
         for _ in range(2):
             times.clear()
             figures.write([other], root)
@@ -140,17 +143,17 @@ def test_a_page_draws_no_picture_that_it_does_not_show_but_leaves_no_old_one(she
     made, root, times = sheet
     (root / "local" / "drawn.json").unlink()
     assert figures.write([made], root, ["svg"]) == [[figures._file(made, "svg")]]
-    assert [given[3] for given in times] == [["svg"]]
+    assert [given[2] for given in times] == [["svg"]]
     png = figures._file(made, "png").read_bytes()
     times.clear()
-    figures.write([made._replace(remark="; another")], root, ["svg"])
-    assert [given[3] for given in times] == [["svg"], ["png"]] and figures._file(made, "png").read_bytes() != png
+    figures.write([titled(made, "another")], root, ["svg"])
+    assert [given[2] for given in times] == [["svg"], ["png"]] and figures._file(made, "png").read_bytes() != png
 
 
 def test_a_picture_is_the_same_whether_drawn_alone_or_beside_the_other():
     for figure, runs in constructed():
         both = figures.render(figure, runs)
-        assert both == figures.render(figure, runs, "", ["svg"]) | figures.render(figure, runs, "", ["png"])
+        assert both == figures.render(figure, runs, ["svg"]) | figures.render(figure, runs, ["png"])
 
 
 SEVERAL = """
@@ -208,7 +211,7 @@ def test_committed_pictures_change_with_the_locked_versions_alone_or_when_told(s
     figures.write([made], root, left=left)
     assert left == ([svg] if other else []) and (svg.read_bytes() == b"as committed") is bool(other)
     assert png.read_bytes().startswith(b"png of"), "what is not there yet is written"
-    figures.write([local._replace(remark="; other")], root, left=left)
+    figures.write([titled(local, "other")], root, left=left)
     assert left == ([svg] if other else []), "pictures of local runs are nobody else's"
     figures.write([made], root)
     assert svg.read_bytes().startswith(b"svg of")

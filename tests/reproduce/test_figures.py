@@ -175,8 +175,8 @@ def test_a_figure_with_a_table_writes_it_beside_the_pictures_and_only_when_it_ch
 
 def test_of_committed_results_a_picture_is_kept_as_png_only_where_a_page_shows_it(toy, monkeypatch):
     store, *_ = toy
-    monkeypatch.setattr(figures, "render", lambda figure, runs, remark, kinds: {kind: kind.encode() for kind in kinds})
-    monkeypatch.setattr(figures, "sum_of", lambda figure, runs, remark: figure.name)
+    monkeypatch.setattr(figures, "render", lambda figure, runs, kinds: {kind: kind.encode() for kind in kinds})
+    monkeypatch.setattr(figures, "sum_of", lambda figure, runs: figure.name)
     pages = {name: store.root / name for name in ("one", "two")}
     for name, shown in {"one": ("fig3", "fig5"), "two": ("fig3",)}.items():
         pages[name].mkdir()
@@ -195,7 +195,7 @@ def test_of_committed_results_a_picture_is_kept_as_png_only_where_a_page_shows_i
 def test_nothing_is_deleted_that_was_not_drawn_here(toy, monkeypatch, repository):
     """Results in a copy, which no page stands beside: foreign pictures, tables and notes stay what they are."""
     store, *_ = toy
-    monkeypatch.setattr(figures, "render", lambda figure, runs, remark, kinds: {kind: kind.encode() for kind in kinds})
+    monkeypatch.setattr(figures, "render", lambda figure, runs, kinds: {kind: kind.encode() for kind in kinds})
     monkeypatch.setattr(figures, "checkout", lambda: store.root if repository else None)
     reference = Store(store.root / "copy", "reference")
     folder = reference.path / "coupling" / "figures"
