@@ -70,10 +70,10 @@ class AccuracyGrid(Measurement):
         if key in self.grid.scores:
             return
         problems = data.test(*cell, self.examples)
-        free = self.free_running and can_run_free(data.spec.data)
+        free = self.free_running and can_run_free(data.spec.data) and isinstance(model, Transformer)
         for mode, score in score_cell(model, data.writer, problems, free).items():
             self.grid.add(key, mode, score)
-        if self.sampled:
+        if self.sampled and isinstance(model, Transformer):
             stream = generator("sampled", data.seed, *cell)
             chosen = problems.select(torch.arange(min(self.sampled, len(problems.lengths))))
             self.grid.add(key, "sampled", score_sampled(model, data.writer, chosen, stream))

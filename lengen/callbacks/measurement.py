@@ -2,12 +2,16 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Protocol, cast
 
 import numpy as np
 import torch
 from lightning import Callback, LightningModule, Trainer
+from torch import Tensor
 
 from lengen.callbacks.training_loss import TrainingLoss, silent
+from lengen.data.batch import Batch
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
@@ -33,6 +37,11 @@ class Measurement(Callback, ABC):
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         """Ask the model, which neither drops nor learns anything, about problems of the data."""
 
+    def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+        """Refuse a module or data that cannot be measured, before anything is trained."""
+        model_of(pl_module)
+        data_of(trainer)
+
     def on_fit_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._measure(trainer, pl_module)
 
@@ -45,9 +54,42 @@ class Measurement(Callback, ABC):
         self.measure(model_of(pl_module).eval(), data_of(trainer), watched[0] if watched else silent)
 
 
+class Predicting(Protocol):
+    """A module of anybody's that can be measured, teacher-forced."""
+
+    def predict(self, batch: Batch) -> Tensor:
+        """Return logits (B, T - 1, V) of every token of the batch but the first."""
+
+
+class Foreign:
+    """A `Predicting` module in the place of a transformer: it is read, and writes nothing of its own."""
+
+    writes_in_order = False
+    spec = SimpleNamespace(causal=True)
+
+    def __init__(self, module: LightningModule) -> None:
+        self.module = module
+        self.predict = cast(Predicting, module).predict
+
+    @property
+    def device(self) -> torch.device:
+        """Where the module is."""
+        return self.module.device
+
+    def eval(self) -> "Foreign":
+        """Stop dropping anything."""
+        self.module.eval()
+        return self
+
+
 def model_of(module: LightningModule) -> Transformer:
-    """The transformer that a module trains; raises `TypeError` where there is none."""
+    """The transformer that a module trains, or the module itself if it has `predict`; raises `TypeError` otherwise."""
     model = getattr(module, "model", None)
-    if not isinstance(model, Transformer):
-        raise TypeError(f"{type(module).__name__}: expected a module whose `model` is a lengen Transformer")
-    return model
+    if isinstance(model, Transformer):
+        return model
+    if callable(getattr(module, "predict", None)):
+        return cast(Transformer, Foreign(module))
+    raise TypeError(
+        f"{type(module).__name__}: expected a module whose `model` is a lengen Transformer, or one with a method "
+        "predict(batch) that returns logits (B, T - 1, V)"
+    )
