@@ -339,7 +339,7 @@ def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int) -> 
 def _beside(selector: str) -> Any:
     """The newest stored run of an experiment, whether it has weights or not."""
     from reproduce.runs.newest import newest
-    from reproduce.store.store import stores
+    from reproduce.store.locations import stores
 
     run, store = newest(CATALOGUE.select_one(selector), stores(), otherwise="promote one of {} made with --set")
     return store.load(run)
