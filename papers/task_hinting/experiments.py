@@ -285,7 +285,7 @@ APPENDIX_B = tuple(
 # ------------------------------------------------------------------ Section 6: adding one
 
 TABLE3 = tuple(
-    entry(f"table3/{kind}", claim, "Table 3, Section 6", specs, night=3 if kind == "tempered" else HEADLINE)
+    entry(f"table3/{kind}", claim, "Table 3, Section 6", specs, night=HEADLINE)
     for kind, specs, claim in (
         ("standard", setting(SIZED["1m"], ADDING_ONE), "adding one hardly generalizes"),
         ("hinting", setting(SIZED["1m"], ADDING_ONE, hints=(Carries,)), "writing the carries as a hint helps a little"),
