@@ -146,11 +146,12 @@ ADDING_ONE = ByProfile(
         "test.lengths": (3, *range(6, 13)),
     },
     night={
-        "data.task": Increment(longest=6, short=3, skew=0.8, repeats=0.1),
+        "data.task": Increment(longest=10, short=4, skew=0.8, repeats=0.1),
         **_ADDING_ONE,
+        "data.examples": SIZES["1m"],
         "model": of_width(64, heads=2),
-        "train.steps": 16_000,
-        "test": {"lengths": (3, *range(6, 13)), "examples": 1000},
+        "train.steps": 24_000,
+        "test": {"lengths": (5, 10, *range(11, 21)), "examples": 2000},
     },
     smoke={"data.task": Increment(longest=4, short=3, skew=0.8, repeats=0.1), **_ADDING_ONE},
 )
