@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 """Characters of a line of text at most: longer ones are hard to read."""
+LISTED = 3
+"""Wrong sums that are printed."""
 COUNTED = (
     "kept: one generation loop (lengen.decoding.decoding.write) serves every task, carries no state but the tokens, "
     "and hands the model ids that count tokens, whatever they say"
@@ -129,6 +131,7 @@ def _rules(spec: "Spec", in_order: bool) -> dict[str, str]:
 def plain(judged: Judged) -> dict[str, object]:
     """What the check says of a model, as data for JSON."""
     counts = {name: getattr(judged, name)._asdict() for name in ("sums", "parameters")}
+    counts["sums"]["wrong"] = [one.text() for one in judged.sums.wrong[:LISTED]]
     return dataclasses.asdict(judged) | counts
 
 
@@ -151,6 +154,8 @@ def told(judged: Judged, before: Sequence[Judged] = ()) -> str:
         "parameters": f"{parameters.unique:,}, shared ones once; {zeros}",
         **{f"rule {rule}": _unsaid(rule, kept, before) for rule, kept in judged.rules.items()},
     }
+    for number, one in enumerate(sums.wrong[:LISTED], 1):
+        lines[f"wrong {number}"] = one.text()
     if sums.refused:
         lines["not asked"] = f"{sums.refused}, counted as wrong: {sums.why}"
     left = max(map(len, lines)) + 2
