@@ -129,7 +129,7 @@ def told(monkeypatch):
 
     def validation_step(self, batch, index):
         good = GOOD[self.trainer.global_step // 2 - 1]
-        self.exact_match.update(torch.tensor([[1], [int(good)], [0]]), torch.ones(3, 1))
+        self.exact_match.update(torch.tensor([[1], [int(good)], [0]]), torch.ones(3, 1, dtype=torch.long))
         self.log(VALIDATION, self.exact_match)
 
     monkeypatch.setattr(SequenceModule, "validation_step", validation_step)

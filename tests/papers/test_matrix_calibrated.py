@@ -12,6 +12,7 @@ from lengen.settings.overlay import overlay
 from lengen.settings.spec import check
 from lengen.training import run as lengen
 from lengen.training.build import build_model
+from lengen.training.procedure import run_setting
 from papers.matrix import calibrated
 from papers.matrix.experiments import EXPERIMENTS, cell
 from papers.matrix.spec import CalibratedSpec
@@ -63,7 +64,7 @@ def test_attention_is_averaged_over_one_length_of_prompt_and_response():
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     folder, told = tmp_path_factory.mktemp("whole"), []
-    return folder, SPEC.trained(1e-3).run(0, folder, told.append), told
+    return folder, run_setting(SPEC.trained(1e-3), 0, folder, told.append), told
 
 
 def test_a_run_killed_between_its_trainings_goes_on_there(finished, tmp_path, monkeypatch):
@@ -74,9 +75,9 @@ def test_a_run_killed_between_its_trainings_goes_on_there(finished, tmp_path, mo
 
     with monkeypatch.context() as patch, pytest.raises(Killed):
         patch.setattr(calibrated, "calibrate", killed)
-        SPEC.trained(1e-3).run(0, tmp_path, lambda progress: None)
+        run_setting(SPEC.trained(1e-3), 0, tmp_path, lambda progress: None)
     before = (tmp_path / calibrated.FIRST / lengen.WEIGHTS).stat().st_mtime_ns
-    resumed = SPEC.trained(1e-3).run(0, tmp_path, lambda progress: None)
+    resumed = run_setting(SPEC.trained(1e-3), 0, tmp_path, lambda progress: None)
     assert (tmp_path / calibrated.FIRST / lengen.WEIGHTS).stat().st_mtime_ns == before, "what is over is not made again"
     assert resumed.grid == outcome.grid
     for name in (lengen.WEIGHTS, "metrics.csv"):

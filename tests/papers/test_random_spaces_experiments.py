@@ -256,7 +256,7 @@ def test_figures_read_experiments_that_exist():
             name not in prefixes - {"fig4.9"} or read == {n for n in NAMES if n.startswith(f"{name}/")}
         )
     assert reads["fig4.9"] == reads["fig4.9-steps"] == {name for name in SWEEP if "-mix-" in name}
-    assert reads["fig4.7"] == reads["fig4.8"] == reads["widths"] == reads["table4.3"] == SWEEP
+    assert reads["fig4.7"] == reads["fig4.8"] == reads["table4.3"] == SWEEP
 
 
 def test_deviations_are_numbered_in_order():
