@@ -209,7 +209,7 @@ def test_a_whole_paper_ends_with_its_score_card_and_the_report(results, capsys, 
     assert main(["run", "paper1", "--jobs", "1", "--seeds", "0..2"]) == 0
     shown = capsys.readouterr().out
     assert shown.splitlines()[0] == "On toys"
-    assert "yours: 1 of 1 published values within 5 points (1 within 2)" in shown
+    assert "yours: 1 of 1 published values within 5 points (1 within 2)" in " ".join(shown.split())
     assert "yours: holds" in shown and "70 % (all three trainings)" in shown
     places = [results / "local" / name for name in ("toy/figures", "toy/comparison.md", "report/index.html")]
     said = [line.split() for line in shown.splitlines()[-3:]]
