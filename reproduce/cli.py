@@ -530,6 +530,8 @@ def _one_by_one(options: argparse.Namespace) -> list[argparse.Namespace]:
         return [options]
     from reproduce.runs.catalogue import CATALOGUE, SelectorError
 
+    if options.command == "export":  # the name of a task, too
+        return [options]
     selectors = [CATALOGUE.canonical(name) for name in given.split() or [given]]
     if options.command == "run":
         selectors = [" ".join(selectors)]

@@ -86,7 +86,7 @@ def test_an_addition_touches_what_the_page_says_and_no_other_file(name):
 
 def test_the_rows_of_tests_are_enough_for_the_tests(all_added):
     """Worked example, encoding and scheme are tested by their rows alone, those that ask for a row of each included."""
-    files = ("tasks/test_base.py", "formats/test_linear.py", "encodings", "config/test_every_trick_on_every_task.py")
+    files = ("tasks/test_base.py", "formats/test_linear.py", "encodings", "settings/test_every_trick_on_every_task.py")
     mine = "has_a_row or has_a_worked or is_here or kerple or blocks or complement"
     chosen = f"({mine}) and not (sort or count or larger or listops)"
     tests = [f"tests/lengen/{file}" for file in files]

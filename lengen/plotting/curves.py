@@ -94,6 +94,8 @@ def curves(
         if any(sum(map(len, found.values())) > CROWDED for (_, measure), found in marks.items() if measure == name)
     ]
     cells = _cells(list(groups), wanted, beside, across)
+    if not cells:
+        return empty()
     down = max(row for row, *_ in cells) + 1
     wide = max(column for _, column, *_ in cells) + 1
     width = PAGE if wide > 1 else COLUMN

@@ -14,7 +14,7 @@ DOTTED = re.compile(r"--([A-Za-z_]\w*(?:\.\w+)+)")
 COMMANDS = {
     "ls": "list", "status": "list", "papers": "list", "info": "show", "describe": "show", "config": "show",
     "train": "run", "fit": "run", "start": "run", "resume": "run", "repeat": "rerun", "plot": "figures",
-    "draw": "figures", "eval": "compare", "evaluate": "compare", "test": "compare", "site": "report", "check": "doctor",
+    "draw": "figures", "eval": "compare", "test": "compare", "site": "report", "check": "doctor",
     "answer": "solve", "predict": "solve", "benchmark": "bench",
 }  # fmt: skip
 """Names of other programs' commands -> ours."""
@@ -41,10 +41,10 @@ ANSWERS = {
 def usual(arguments: Sequence[str]) -> list[str]:
     """Arguments as the parser takes them.
 
-    >>> usual(["run", "coupling/fig1", "train.steps=5", "--train.lr", "0.1", "--seeds", "0", "2"])
-    ['run', 'coupling/fig1', '--set', 'train.steps=5', '--set', 'train.lr=0.1', '--seeds', '0,2']
-    >>> usual(["run", "coupling", "--set", "train.steps=5", "model.width=8"]), usual(["help", "run"]), usual(["help"])
-    (['run', 'coupling', '--set', 'train.steps=5', '--set', 'model.width=8'], ['run', '--help'], ['--help'])
+    >>> usual(["run", "paper1/fig1", "train.steps=5", "--train.lr", "0.1", "--seeds", "0", "2"])
+    ['run', 'paper1/fig1', '--set', 'train.steps=5', '--set', 'train.lr=0.1', '--seeds', '0,2']
+    >>> usual(["run", "paper1", "--set", "train.steps=5", "model.width=8"]), usual(["help", "run"]), usual(["help"])
+    (['run', 'paper1', '--set', 'train.steps=5', '--set', 'model.width=8'], ['run', '--help'], ['--help'])
     """
     if arguments[:1] == ["help"]:
         return [*arguments[1:2], "--help"]

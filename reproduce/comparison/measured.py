@@ -111,10 +111,10 @@ def reader(paper: str, stores: Sequence[Store]) -> Stored:
 
 
 def number(value: float | None) -> str:
-    """Return a number with at most two decimals, nothing for None.
+    """Return a number with at most two decimals, three below 0.005, nothing for None.
 
-    >>> number(99.95), number(100.0), number(-0.001), number(None)
-    ('99.95', '100', '0', '')
+    >>> number(99.95), number(100.0), number(-0.0001), number(0.003), number(None)
+    ('99.95', '100', '0', '0.003', '')
     """
     return "" if value is None else f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".") if abs(value) >= 0.005 else (
         "0" if abs(value) < 0.0005 else f"{value:.3f}"

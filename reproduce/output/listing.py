@@ -68,7 +68,7 @@ def papers(chosen: Sequence[Paper], stores: Sequence[Held], known: Mapping[str, 
 
     found = table(
         "paper",
-        "published values\nwithin 5 points",
+        "within\n5 points",
         "main\nstatements",
         "size",
         ("time", "right"),
@@ -115,7 +115,7 @@ def answered(counts: Counter[str]) -> "Text":
     from rich.text import Text
 
     width = max(map(len, map(str, counts.values())), default=0)
-    lines = [Text(f"{counts[word]:>{width}} {word}", COLOURS.get(word, "dim")) for word in WORDS if counts[word]]
+    lines = [Text(f"{counts[word]:>{width}} {word.replace('holds once', 'once')}", COLOURS.get(word, "dim")) for word in WORDS if counts[word]]
     return Text("\n").join(lines) if lines else Text("none", "dim")
 
 

@@ -11,6 +11,7 @@ from lengen.digits.problems import Problems
 from lengen.formats.vocab import FIRST
 from lengen.part import SettingError
 from lengen.training.build import build_model
+from lengen.training.procedure import run_setting
 from papers.task_hinting.experiments import EXPERIMENTS
 from papers.task_hinting.probing import Bases, Hits, bases, mechanisms, orthogonality, probe, projections
 from papers.task_hinting.spec import ProbedSpec
@@ -167,7 +168,7 @@ def test_a_probe_names_tokens_and_vocabulary():
 
 def test_a_run_keeps_what_it_probed(tmp_path):
     chosen = spec()
-    outcome = chosen.run(0, tmp_path, lambda progress: None)
+    outcome = run_setting(chosen, 0, tmp_path, lambda progress: None)
     for length in chosen.test.lengths:
         kept = {name: outcome.arrays[f"hits.{name}.{length}"] for name in Hits._fields}
         assert all(set(hits.tolist()) <= {0, 1} for hits in kept.values())
@@ -186,7 +187,7 @@ def test_a_run_keeps_what_it_probed(tmp_path):
 
 
 def test_a_run_without_probes_keeps_none(tmp_path):
-    outcome = NAMES["table3/standard"].specs["smoke"].run(0, tmp_path, lambda progress: None)
+    outcome = run_setting(NAMES["table3/standard"].specs["smoke"], 0, tmp_path, lambda progress: None)
     assert outcome.arrays == {}
     assert "encoder_cosine" not in outcome.info["scalars"]
 

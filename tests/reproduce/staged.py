@@ -15,7 +15,8 @@ from reproduce import cli
 from reproduce.comparison import pages
 from reproduce.output import figures
 from reproduce.runs import perform
-from reproduce.store.store import Store, Workspace
+from reproduce.store.reference import Reference
+from reproduce.store.store import Workspace
 
 STAGES = ("training", "measuring", "writing", "promoting", "drawing", "comparing")
 BETWEEN = "between"
@@ -62,7 +63,7 @@ def main(place: Path, arguments: list[str]) -> int:
     perform.watched = watched  # type: ignore[assignment]
     perform.train = during("training", perform.train, place)  # type: ignore[assignment]
     Workspace.publish = during("writing", Workspace.publish, place)  # type: ignore[method-assign]
-    Store.adopt = during("promoting", Store.adopt, place)  # type: ignore[method-assign]
+    Reference.adopt = during("promoting", Reference.adopt, place)  # type: ignore[method-assign]
     figures.write = during("drawing", figures.write, place)  # type: ignore[assignment]
     pages.save = during("comparing", pages.save, place)  # type: ignore[assignment]
     return cli.main(arguments)

@@ -280,7 +280,7 @@ def _page(folder: Path, content: bytes) -> None:
     nothing = pages.Page("toy", said(18), [], [], [], [], {}, {}, [], [], [])
     page = pages.render_run(run, nothing)
     Page(page)
-    row = {"paper": "toy", "title": said(19), "file": "toy.html", "scores": [], "headlines": []}
+    row = {"paper": "toy", "title": said(19), "file": "toy.html", "scores": [], "statements": []}
     Page(pages.render("index.html", cards=[row], title=said(20)))
 
 
