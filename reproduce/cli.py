@@ -526,9 +526,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _one_by_one(options: argparse.Namespace) -> list[argparse.Namespace]:
     """The same options once for each selector; the command run takes all of them at once."""
     given = getattr(options, "selector", None)
-    if given is None:
+    if given is None and options.command not in ("run", "show", "promote"):
         return [options]
     from reproduce.runs.catalogue import CATALOGUE, SelectorError
+
+    if given is None:
+        raise SelectorError(f"{options.command}: expected a selector, such as paper1 or paper1/fig1; list has them all")
 
     if options.command == "export":  # the name of a task, too
         return [options]

@@ -115,7 +115,8 @@ def answered(counts: Counter[str]) -> "Text":
     from rich.text import Text
 
     width = max(map(len, map(str, counts.values())), default=0)
-    lines = [Text(f"{counts[word]:>{width}} {word.replace('holds once', 'once')}", COLOURS.get(word, "dim")) for word in WORDS if counts[word]]
+    short = {word: word.replace("holds once", "once") for word in WORDS if counts[word]}
+    lines = [Text(f"{counts[word]:>{width}} {said}", COLOURS.get(word, "dim")) for word, said in short.items()]
     return Text("\n").join(lines) if lines else Text("none", "dim")
 
 

@@ -42,7 +42,8 @@ def test_show_has_what_differs_from_the_default_and_the_rest_where_it_is_asked_f
     full = {row[0] for row in rows_of(capsys, "show", item.name, "--full") if row}
     assert {"data.task", "data.format.scratchpad", "train.steps", "model.tied"} <= short
     assert item.specs["paper"].model.dropout == 0.0 and not {"model.dropout", "data.format.begin", "hash"} & short
-    assert {"model.dropout", "data.format.begin", "hash"} | {name for name in short if name.startswith(("data.", "model.", "train.", "test."))} <= full
+    settings = {name for name in short if name.startswith(("data.", "model.", "train.", "test."))}
+    assert {"model.dropout", "data.format.begin", "hash"} | settings <= full
 
 
 def test_show_says_how_claims_stand(capsys):
