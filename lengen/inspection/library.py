@@ -20,6 +20,8 @@ from lengen.digits.problems import operand_texts
 from lengen.huggingface import CONFIG, spec_of
 from lengen.inspection import problem
 from lengen.inspection.answers import answers
+from lengen.inspection.operand_lengths import operand_lengths
+from lengen.results.records import Grid
 from lengen.settings.spec import Spec, from_dict
 from lengen.training.build import WeightsError
 from lengen.training.build import load as build
@@ -94,6 +96,11 @@ class Model:
             tokens["source"] = batch.source.tokens[0]
         vocab = self.data.vocab
         return found | {side: np.array([vocab.decode([token]) for token in row]) for side, row in tokens.items()}
+
+    def operand_lengths(self, lengths: Sequence[int], examples: int = 100) -> Grid:
+        """Counts by the length of the first and of the second operand (`lengen.inspection.operand_lengths`)."""
+        with few_threads(self.module, SMALL):
+            return operand_lengths(self.module, self.data, lengths, examples)
 
     def accuracy(self, length: int, count: int | None = None, examples: int = 1000) -> float:
         """Exact match on test problems of ``count`` operands (by default as many as were trained) of ``length`` digits.

@@ -89,8 +89,8 @@ def answer(
 
     Returns ``prompt`` and ``output`` as text, the true ``answer``, whether the final answer of the output is
     ``correct``, and that final answer as it ``read``s: as a plain number, but in sub-tasks and auxiliary tasks as it is
-    written. ``task`` names an auxiliary task; without it the main one is asked. ``report`` is told of every token: how
-    many are written, and how many there are at most.
+    written; and a ``note`` if no problem of training is of this kind. ``task`` names an auxiliary task; without it the
+    main one is asked. ``report`` is told of every token: how many are written, and how many there are at most.
     """
     spec = data.spec
     if not can_run_free(spec.data):
@@ -112,13 +112,24 @@ def answer(
     with few_threads(model):
         written = write(model, writer, problems, choose=told)
     ((truth,), (said,)) = (read(writer, asked, response) for response in (true_responses(batch), written))
+    note = unlike_training(asked, problems)
     return {
         "prompt": vocab.decode(prompt[0]),
         "output": vocab.decode(written[0]),
         "answer": truth,
         "correct": said == truth,
         "read": said,
-    }
+    } | ({"note": note} if note else {})
+
+
+def unlike_training(task: Task, problems: Problems) -> str:
+    """One sentence if a task is trained and tested on operands of equal length and these differ; else nothing."""
+    lengths = problems.lengths[0].tolist()
+    if not task.EQUAL_LENGTHS or len(set(lengths)) == 1:
+        return ""
+    trained = task.trained_lengths
+    span = f"{trained[0]} to {trained[-1]}" if len(trained) == trained[-1] - trained[0] + 1 else f"{list(trained)}"
+    return f"the model was trained and tested on operands of equal length, {span} digits; these have {lengths}"
 
 
 def read(writer: Writer, task: Task, responses: Tensor) -> list[str]:

@@ -83,6 +83,8 @@ class Task(Axis):
     """Why there are no stages, where there are none."""
     SINGLE: ClassVar[bool] = False
     """The second operand has one digit, which is never padded."""
+    EQUAL_LENGTHS: ClassVar[bool] = False
+    """All operands of a problem have the same number of digits, in training and in tests."""
     SKEWED: ClassVar[bool] = False
     """It draws problems of given lengths, from a distribution of lengths of its own."""
     LEAST_COUNT: ClassVar[int] = 0

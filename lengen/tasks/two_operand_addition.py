@@ -41,6 +41,7 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
     """
 
     OPERATOR = "+"
+    EQUAL_LENGTHS = True
     EXACT_OPERANDS = False
     EXACT_ANSWER = False
     STAGES = "running sums"

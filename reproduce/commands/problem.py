@@ -69,13 +69,22 @@ def solve_command(options: argparse.Namespace) -> int:
         print(json.dumps(solved, ensure_ascii=False))
     else:
         for name, shown in SHOWN.items():
+            if name == "note" and name not in solved:
+                continue
             value = solved.get(name, "")
             print(f"{shown:<12}{str(value).lower() if isinstance(value, bool) else value}")
         print(f"{'model':<12}{model.name}")
     return 0
 
 
-SHOWN = {"prompt": "prompt", "output": "output", "read": "model says", "answer": "expected", "correct": "correct"}
+SHOWN = {
+    "prompt": "prompt",
+    "output": "output",
+    "read": "model says",
+    "answer": "expected",
+    "correct": "correct",
+    "note": "note",
+}
 """Field of a solution -> how people are shown it."""
 
 

@@ -1,0 +1,54 @@
+"""Sums by the length of the first and of the second operand: the test that equal lengths leave out.
+
+Tests of a setting draw operands of equal length. A model can be right on all of them and on no other sum: its position
+ids may align digits from the left, and two operands of equal length need no more.
+"""
+
+from collections.abc import Sequence
+
+import torch
+
+from lengen.callbacks.scoring import score_cell
+from lengen.data.task_data import TaskData
+from lengen.digits.digits import sample
+from lengen.digits.problems import Problems, cells, whole
+from lengen.digits.randomness import generator
+from lengen.models import Transformer
+from lengen.part import SettingError
+from lengen.results.records import Grid
+
+MODE = "teacher_forced"
+
+
+def problems(first: int, second: int, examples: int) -> Problems:
+    """Pairs of numbers with exactly ``first`` and ``second`` digits, the same for every model."""
+    lengths = torch.tensor([[first, second]]).repeat(examples, 1)
+    drawn = sample(lengths, max(first, second), generator("operand lengths", first, second))
+    return Problems(drawn, lengths)
+
+
+@torch.no_grad()
+def operand_lengths(model: Transformer, data: TaskData, lengths: Sequence[int], examples: int = 100) -> Grid:
+    """Counts of all metrics over a grid of first by second operand length, of a model that adds two numbers.
+
+    Raises `SettingError` for another task, `OperandError` for lengths that the format or the position ids cannot take.
+    """
+    task = data.spec.data.task
+    if task.OPERATOR != "+" or task.counts != (2,) or getattr(task, "subtasks", False):
+        raise SettingError(f"data.task: {task.name}: expected a task that adds two numbers")
+    grid = Grid(("first", "second"))
+    for first, second in cells(lengths, lengths):
+        asked = problems(first, second, whole("examples", examples))
+        for mode, counts in score_cell(model, data.writer, asked, free_running=False).items():
+            grid.add((first, second), mode, counts)
+    return grid
+
+
+def table(grid: Grid) -> str:
+    """Exact match in per cent as Markdown: a row for each length of the first operand, a column for the second."""
+    lengths = sorted({first for first, _ in grid.scores})
+    lines = ["| first \\ second | " + " | ".join(map(str, lengths)) + " |", "|---" * (len(lengths) + 1) + "|"]
+    for first in lengths:
+        rates = [grid.scores[first, second][MODE].rate("correct") for second in lengths]
+        lines.append(f"| {first} | " + " | ".join(f"{100 * rate:.0f}" for rate in rates) + " |")
+    return "\n".join(lines)

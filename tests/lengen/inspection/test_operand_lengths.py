@@ -1,0 +1,45 @@
+"""Sums of operands of unequal length: a grid of both lengths, and a note on the problem that training never has."""
+
+import pytest
+
+import lengen
+from lengen.data.task_data import TaskData
+from lengen.inspection.operand_lengths import operand_lengths, problems, table
+from lengen.inspection.problem import answer, unlike_training
+from lengen.part import SettingError
+from lengen.tasks.arithmetic import PairAddition
+from lengen.tasks.two_operand_addition import TwoOperandAddition
+from lengen.training.build import build_model
+from tests.lengen.helpers import data_spec, spec
+
+
+def test_problems_have_the_lengths_of_their_cell():
+    drawn = problems(3, 1, 50)
+    assert drawn.lengths.tolist() == [[3, 1]] * 50
+    assert (drawn.operands[:, 0, 2] > 0).all() and (drawn.operands[:, 1, 1:] == 0).all()
+    assert (problems(3, 1, 50).operands == drawn.operands).all()
+
+
+def test_a_construction_that_adds_is_right_in_every_cell():
+    model = lengen.load("coupling/thm4.1/construction")
+    grid = model.operand_lengths((1, 3), examples=5)
+    assert grid.axes == ("first", "second") and sorted(grid.scores) == [(1, 1), (1, 3), (3, 1), (3, 3)]
+    assert all(modes["teacher_forced"].rate("correct") == 1.0 for modes in grid.scores.values())
+    assert table(grid).splitlines()[2:] == ["| 1 | 100 | 100 |", "| 3 | 100 | 100 |"]
+
+
+def test_other_tasks_have_no_such_grid():
+    parity = spec(data_spec("parity"))
+    with pytest.raises(SettingError, match="expected a task that adds two numbers"):
+        operand_lengths(build_model(parity, 0), TaskData(parity, 0), (1, 2))
+
+
+def test_a_problem_of_unequal_lengths_has_a_note_where_training_has_none():
+    task = TwoOperandAddition((1, 2, 3))
+    assert unlike_training(task, task.parse(["12", "34"])) == ""
+    assert "equal length, 1 to 3 digits; these have [2, 1]" in unlike_training(task, task.parse(["12", "3"]))
+    assert "[1, 3] digits" in unlike_training(TwoOperandAddition((1, 3)), task.parse(["12", "3"]))
+    pair = PairAddition(digits=3)
+    assert unlike_training(pair, pair.parse(["12", "3"])) == ""
+    setting = lengen.load("coupling/thm4.1/construction")
+    assert "note" not in answer(setting.data, setting.module, ["12", "3"])
