@@ -1,7 +1,7 @@
 """Sums by the length of the first and of the second operand: the test that equal lengths leave out.
 
-Tests of a setting draw operands of equal length. A model can be right on all of them and on no other sum: its position
-ids may align digits from the left, and two operands of equal length need no more.
+Some tasks draw operands of equal length alone, in training and in tests (`EQUAL_LENGTHS`). A model can be right on all
+of these and on no other sum.
 """
 
 from collections.abc import Sequence
