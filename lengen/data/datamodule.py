@@ -16,6 +16,8 @@ from lengen.part import SettingError
 from lengen.settings.spec import Spec, from_dict
 
 Item = TypeVar("Item")
+AHEAD: dict[str, Any] = {"num_workers": 1, "multiprocessing_context": "fork", "prefetch_factor": 16}
+"""A forked process writes the next batches of an epoch; it reads the trainer's step when the epoch starts."""
 
 
 class ArithmeticData(LightningDataModule):
@@ -48,7 +50,8 @@ class ArithmeticData(LightningDataModule):
 
     def train_dataloader(self) -> DataLoader[TrainBatch]:
         """Batches from the trainer's step up to the next evaluation; without a trainer, those of all steps."""
-        return DataLoader(TrainingBatches(self.data, self.segment(), self.trainer), batch_size=None)
+        batches = TrainingBatches(self.data, self.segment(), self.trainer)
+        return DataLoader(batches, batch_size=None, **(AHEAD if _waits(self.trainer) else {}))
 
     def val_dataloader(self) -> DataLoader[Batch]:
         return DataLoader(_Listed([self.data.validation()]), batch_size=None)
@@ -79,6 +82,11 @@ class ArithmeticData(LightningDataModule):
     def test(self, length: int, count: int, examples: int) -> Problems:
         """Test problems of one cell; the same for every model and every seed of a task."""
         return self.data.test(length, count, examples)
+
+
+def _waits(trainer: Trainer | None) -> bool:
+    """Whether a GPU would wait for the processor to write its batches."""
+    return trainer is not None and trainer.strategy.root_device.type == "cuda"
 
 
 def _rows(rows: Sequence[Sequence[object]]) -> Sequence[Sequence[object]]:

@@ -6,6 +6,7 @@ Cells are medians over the seeds that learned their trained range; if none did, 
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -125,7 +126,7 @@ def heat_map(axes: Axes, runs: Sequence[Run], mode: str, metric: str, published:
         _box(axes, value, rows, columns)
 
 
-def medians(runs: Sequence[Run], mode: str, metric: str):  # type: ignore[no-untyped-def]
+def medians(runs: Sequence[Run], mode: str, metric: str) -> Any:
     """Return a frame of medians over the seeds that learned: rows are lengths, columns counts."""
     found = scores([run.grid for run in learned(runs)], mode, metric)
     first, second = runs[0].grid.axes

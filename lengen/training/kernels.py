@@ -37,6 +37,9 @@ WORTH_COMPILING = 150.0
 A first compilation takes 42 to 52 s and saves 30 to 45 % of a step; one that is found in the compiler's cache takes 5
 to 10 s, but the state of a cache must not decide.
 """
+UPDATES_WORTH_COMPILING = 20_000
+"""Updates of a training on a GPU from which on compiling is paid back: it takes a minute, and a small step is bound by
+the number of its kernels."""
 ROUNDS_NATIVELY = {"avx512_bf16", "amx_bf16"}
 """Instruction sets with products of bfloat16 numbers; without them every operand is converted, slower than float32."""
 
@@ -113,7 +116,9 @@ def _compiled(spec: Spec, device: str) -> tuple[bool, str]:
     if spec.model.loops_by_length is not None:
         return False, "batches differ in their loops"
     if device != "cpu":
-        return False, f"nothing is compiled on {device} unless train.compile=true"
+        steps = spec.train.steps
+        most = UPDATES_WORTH_COMPILING
+        return steps >= most, f"{steps:,} updates on {device}: compiling pays from {most:,} on"
     seconds = training_seconds(spec)
     foreseen = f"{seconds:.0f} s of training foreseen by its operations"
     if seconds < WORTH_COMPILING:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from multiprocessing import get_all_start_methods
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ import pytest
 from lightning import Callback, Trainer
 from lightning.pytorch.callbacks import GradientAccumulationScheduler, ModelCheckpoint
 
+from lengen.data import datamodule
 from lengen.data.datamodule import ArithmeticData, TrainingBatches
 from lengen.part import SettingError
 from lengen.settings.spec import replace
@@ -77,6 +79,17 @@ def test_every_batch_once_and_in_order(tmp_path, options, batches, evaluated):
     watched = trained(tmp_path, enable_checkpointing=False, **options)
     assert watched.batches == list(range(batches))
     assert evaluated is None or watched.evaluated == evaluated
+
+
+@pytest.mark.skipif("fork" not in get_all_start_methods(), reason="processes cannot fork here")
+@pytest.mark.parametrize("options", [{}, {"accumulate_grad_batches": 3}, {"limit_train_batches": 2}])
+def test_a_process_beside_a_gpu_writes_the_same_batches(tmp_path, monkeypatch, options):
+    """No GPU is needed: the datamodule is told that there is one."""
+    plain = trained(tmp_path, enable_checkpointing=False, **options)
+    waited = []
+    monkeypatch.setattr(datamodule, "_waits", lambda trainer: not waited.append(trainer))
+    ahead = trained(tmp_path, enable_checkpointing=False, **options)
+    assert waited and (ahead.batches, ahead.evaluated) == (plain.batches, plain.evaluated)
 
 
 def test_a_longer_training_goes_on_with_new_batches_and_is_warned_of(tmp_path):

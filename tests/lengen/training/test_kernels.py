@@ -93,7 +93,8 @@ def test_compiling_has_to_be_paid_back_within_the_run(monkeypatch):
     monkeypatch.setattr(kernels, "missing_compiler", lambda: None)
     assert training_seconds(SHORT) < WORTH_COMPILING < training_seconds(LONG)
     assert not choose(SHORT, "cpu").compiled and choose(LONG, "cpu").compiled
-    assert not choose(LONG, "cuda").compiled
+    for steps, compiled in ((kernels.UPDATES_WORTH_COMPILING - 1, False), (kernels.UPDATES_WORTH_COMPILING, True)):
+        assert choose(replace(SHORT, train=replace(SHORT.train, steps=steps)), "cuda").compiled is compiled
     monkeypatch.setattr(kernels, "missing_compiler", lambda: "there is no C++ compiler")
     assert choose(LONG, "cpu") == Kernels(products="none", compiled=False, why="there is no C++ compiler")
 
