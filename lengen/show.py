@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from lengen.results.intervals import wilson
 
@@ -12,46 +12,6 @@ if TYPE_CHECKING:
 
 EDITS = ("edit_sum", "reference_tokens")
 """Counts of the edit distance, and of the tokens it is divided by."""
-
-
-class Shown:
-    """What every record of numbers has, by its `to_frame`."""
-
-    SHOWN: ClassVar[str]
-    """Column of the frame that tables and pictures show."""
-
-    def to_frame(self) -> "pd.DataFrame":
-        """Return one row a value."""
-        raise NotImplementedError
-
-    def _table(self) -> "pd.DataFrame":
-        """The shown column, its second axis to the right if there is one."""
-        frame = self.to_frame()
-        axes = [name for name in ("length", "count") if name in frame and frame[name].nunique() > 1] or ["length"]
-        if "mode" in frame and len(frame):
-            frame = frame[frame["mode"] == frame["mode"].iloc[0]]
-        return (
-            frame.pivot_table(self.SHOWN, axes[0], axes[1:]) if len(axes) > 1 else frame.set_index(axes)[[self.SHOWN]]
-        )
-
-    def _repr_html_(self) -> str:
-        """A table, for notebooks."""
-        html: str = self._table().to_html(float_format=lambda value: f"{value:.3f}", na_rep="")
-        return html
-
-    def __rich__(self) -> Any:
-        """A table, for `rich.print`."""
-        from rich.table import Table
-
-        frame = self._table()
-        table = Table(str(frame.index.name), *map(str, frame.columns), title=repr(self))
-        for name, row in frame.iterrows():
-            table.add_row(str(name), *("" if math.isnan(value) else f"{value:.3f}" for value in row))
-        return table
-
-    def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
-        """Draw it: a heat map of two axes, a line of one."""
-        return draw(self._table(), self.SHOWN, ax, **options)
 
 
 def draw(frame: "pd.DataFrame", words: str, ax: "Axes | None" = None, **options: Any) -> "Axes":
@@ -69,10 +29,13 @@ def draw(frame: "pd.DataFrame", words: str, ax: "Axes | None" = None, **options:
     return drawn
 
 
-class ShownGrid(Shown):
+SHOWN = "accuracy"
+"""Column of a grid's frame that tables and pictures show."""
+
+
+class ShownGrid:
     """What a grid of counts offers to a person."""
 
-    SHOWN = "accuracy"
     axes: tuple[str, ...]
     scores: Mapping[tuple[int, ...], Mapping[str, Any]]
 
@@ -113,3 +76,32 @@ class ShownGrid(Shown):
     def __repr__(self) -> str:
         cells = " x ".join(str(len({cell[axis] for cell in self.scores})) for axis in range(len(self.axes)))
         return f"<Grid of {cells} {' x '.join(self.axes)}, accuracy {self.accuracy():.3f} ({self.mode})>"
+
+    def _table(self) -> "pd.DataFrame":
+        """The shown column, its second axis to the right if there is one."""
+        frame = self.to_frame()
+        axes = [name for name in self.axes if frame[name].nunique() > 1] or [*self.axes[:1]]
+        if len(frame):
+            frame = frame[frame["mode"] == frame["mode"].iloc[0]]
+        return (
+            frame.pivot_table(SHOWN, axes[0], axes[1:]) if len(axes) > 1 else frame.set_index(axes)[[SHOWN]]
+        )
+
+    def _repr_html_(self) -> str:
+        """A table, for notebooks."""
+        html: str = self._table().to_html(float_format=lambda value: f"{value:.3f}", na_rep="")
+        return html
+
+    def __rich__(self) -> Any:
+        """A table, for `rich.print`."""
+        from rich.table import Table
+
+        frame = self._table()
+        table = Table(str(frame.index.name), *map(str, frame.columns), title=repr(self))
+        for name, row in frame.iterrows():
+            table.add_row(str(name), *("" if math.isnan(value) else f"{value:.3f}" for value in row))
+        return table
+
+    def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Draw it: a heat map of two axes, a line of one."""
+        return draw(self._table(), SHOWN, ax, **options)

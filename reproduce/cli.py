@@ -216,9 +216,11 @@ def _interrupt(number: int, _: object) -> None:
 
 
 class Joined(argparse.Action):
-    """Several words as one, between spaces; none of them: None."""
+    """Several words as one, between spaces; none of them: None, or refused if one is needed."""
 
     def __call__(self, parser: Any, options: argparse.Namespace, values: Any, option: str | None = None) -> None:
+        if self.nargs == "+" and not "".join(values):
+            raise argparse.ArgumentError(self, "expected a selector, such as paper1 or paper1/fig1; list has them all")
         setattr(options, self.dest, " ".join(values) or None)
 
 
@@ -228,7 +230,6 @@ def _takes_a_selector(command: argparse.ArgumentParser, nargs: str | None = None
     several = nargs in ("+", "*")
     action: Any = {"action": Joined} if several else {}
     argument = command.add_argument("selector", nargs=nargs, metavar="SELECTOR", help=words, **action)
-    command.set_defaults(several=several)
     argument.completer = _selectors  # type: ignore[attr-defined]
 
 
@@ -526,15 +527,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _one_by_one(options: argparse.Namespace) -> list[argparse.Namespace]:
     """The same options once for each selector; the command run takes all of them at once."""
     given = getattr(options, "selector", None)
-    if given is None and options.command not in ("run", "show", "promote"):
+    if given is None or options.command == "export":  # which takes the name of a task, too
         return [options]
     from reproduce.runs.catalogue import CATALOGUE, SelectorError
 
-    if given is None:
-        raise SelectorError(f"{options.command}: expected a selector, such as paper1 or paper1/fig1; list has them all")
-
-    if options.command == "export":  # the name of a task, too
-        return [options]
     selectors = [CATALOGUE.canonical(name) for name in given.split() or [given]]
     if options.command == "run":
         selectors = [" ".join(selectors)]

@@ -17,8 +17,6 @@ from lengen.models import Transformer
 from lengen.part import SettingError
 from lengen.results.records import Grid
 
-MODE = "teacher_forced"
-
 
 def problems(first: int, second: int, examples: int) -> Problems:
     """Pairs of numbers with exactly ``first`` and ``second`` digits, the same for every model."""
@@ -43,12 +41,3 @@ def operand_lengths(model: Transformer, data: TaskData, lengths: Sequence[int], 
             grid.add((first, second), mode, counts)
     return grid
 
-
-def table(grid: Grid) -> str:
-    """Exact match in per cent as Markdown: a row for each length of the first operand, a column for the second."""
-    lengths = sorted({first for first, _ in grid.scores})
-    lines = ["| first \\ second | " + " | ".join(map(str, lengths)) + " |", "|---" * (len(lengths) + 1) + "|"]
-    for first in lengths:
-        rates = [grid.scores[first, second][MODE].rate("correct") for second in lengths]
-        lines.append(f"| {first} | " + " | ".join(f"{100 * rate:.0f}" for rate in rates) + " |")
-    return "\n".join(lines)

@@ -3,12 +3,11 @@
     python -m papers.random_spaces.equal_lengths      # measure the stored model, write the table and draw it
 """
 
-import csv
-from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).resolve().parents[2] / "results" / "findings"
-TABLE, PICTURE = FOLDER / "abacus-operand-lengths.csv", FOLDER / "abacus-operand-lengths.svg"
+from papers.random_spaces.finding import Finding
+
+FINDING = Finding("abacus-operand-lengths")
 MODEL = "random_spaces/fig4.5/abacus"
 LENGTHS = range(1, 8)
 EXAMPLES = 100
@@ -18,19 +17,17 @@ EXAMPLES = 100
 def measure(examples: int = EXAMPLES) -> list[dict[str, int]]:
     """Count right sums of the stored model by the length of the first and of the second operand."""
     import lengen
-    from lengen.inspection.operand_lengths import MODE
 
     grid = lengen.load(MODEL).operand_lengths(list(LENGTHS), examples)
     return [
-        {"first": first, "second": second, "n": modes[MODE]["n"], "correct": modes[MODE]["correct"]}
+        {"first": first, "second": second, "n": modes[grid.mode]["n"], "correct": modes[grid.mode]["correct"]}
         for (first, second), modes in sorted(grid.scores.items())
     ]
 
 
 def stored() -> list[dict[str, int]]:
     """Return the rows of the committed table."""
-    with TABLE.open(newline="", encoding="utf-8") as file:
-        return [{name: int(value) for name, value in row.items()} for row in csv.DictReader(file)]
+    return [{name: int(value) for name, value in row.items()} for row in FINDING.read()]
 
 
 def draw(rows: list[dict[str, int]]) -> Any:
@@ -52,16 +49,12 @@ def draw(rows: list[dict[str, int]]) -> Any:
 
 def main() -> None:
     """Measure, write the table, draw the picture."""
-    from lengen.plotting.style import pictures, style
+    from lengen.plotting.style import style
 
-    rows = measure()
-    with TABLE.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    FINDING.write(measure())
     says = "Exact match of Abacus by first and second operand length: right where they are equal, wrong elsewhere"
     with style():
-        PICTURE.write_bytes(pictures(draw(rows), ["svg"], says)["svg"])
+        FINDING.picture(draw(stored()), says)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,7 @@ Everything is read from the specification a run was made from, because smaller p
 the same names.
 """
 
-from collections.abc import Sequence
 
-from lengen.plotting.labels import spans
 from lengen.plotting.settings import setting
 from lengen.results.records import Run
 
@@ -40,17 +38,6 @@ def groups(run: Run) -> list[tuple[int, ...]]:
     """What is shown together: all tested lengths that were trained, then every other one by itself."""
     inside = tested_trained(run)
     return [group for group in (inside, *((length,) for length in tested(run) if length not in inside)) if group]
-
-
-def group_label(run: Run, group: Sequence[int]) -> str:
-    """Label of lengths that are shown together, with what they are to the model."""
-    return f"{spans(group)} digits\n({ROLES[role(run, group[0])]})"
-
-
-def trained_on(run: Run) -> str:
-    """The trained lengths, for the title of a panel."""
-    known = trained(run)
-    return f"trained on {spans(known)} " + ("digit" if known == (1,) else "digits")
 
 
 def examples(count: int) -> str:

@@ -12,12 +12,12 @@ import random
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-FOLDER = Path(__file__).resolve().parents[2] / "results" / "findings"
-TABLE, PICTURE = FOLDER / "table4.3-undertraining.csv", FOLDER / "table4.3-undertraining.svg"
+from papers.random_spaces.finding import Finding
+
+FINDING = Finding("table4.3-undertraining")
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 LEAST = (0.0, 0.95, 0.99)
 """Accuracy in the trained range that a run needs to be counted; 0: every run."""
@@ -38,7 +38,9 @@ def derive(runs: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
                 cell = int(run["train_size"]), int(run["n_embd"]), run["task"]
                 eight[cell].append(100 * float(run["val_acc/add_ood_8digit"]))
         for size in SIZES:
-            add, mix = ([x for cell, xs in eight.items() if cell[::2] == (size, task) for x in xs] for task in _TASKS)
+            add, mix = (
+                [x for cell, xs in eight.items() if cell[::2] == (size, task) for x in xs] for task in ("add", "mix")
+            )
             rows.append(_row(least, size, "", len(add), len(mix), add, mix, ()))
         pairs = [
             (fmean(xs), fmean(eight[size, width, "mix"]))
@@ -49,9 +51,6 @@ def derive(runs: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
         matched = [add for add, _ in pairs], [mix for _, mix in pairs]
         rows.append(_row(least, "matched", len(pairs), "", "", *matched, bootstrap(gains)))
     return rows
-
-
-_TASKS = ("add", "mix")
 
 
 def _row(
@@ -110,26 +109,19 @@ def draw(rows: Sequence[Mapping[str, str]]) -> Any:
 
 def main(source: str | None = None) -> None:
     """Derive the table if the author's file is given, then draw the picture."""
-    from lengen.plotting.style import pictures, style
+    from lengen.plotting.style import style
 
-    FOLDER.mkdir(exist_ok=True)
     if source:
         with open(source, newline="", encoding="utf-8") as file:
-            rows = derive(list(csv.DictReader(file)))
-        with TABLE.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+            FINDING.write(derive(list(csv.DictReader(file))))
+    says = "Gain of sub-tasks at 8 digits: it vanishes among runs that learned their trained range"
     with style():
-        figure = draw(stored())
-        says = "Gain of sub-tasks at 8 digits: it vanishes among runs that learned their trained range"
-        PICTURE.write_bytes(pictures(figure, ["svg"], says)["svg"])
+        FINDING.picture(draw(stored()), says)
 
 
 def stored() -> list[dict[str, str]]:
     """Return the rows of the committed table."""
-    with TABLE.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return FINDING.read()
 
 
 if __name__ == "__main__":

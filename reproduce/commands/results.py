@@ -300,7 +300,7 @@ def promote_command(options: argparse.Namespace) -> int:
     """Add finished local runs of settings as they are declared now to the committed tables. Seeds from `MOST` on, on
     which settings are tried, stay behind unless named: they would be evidence chosen by its outcome."""
     reference, local = stores()
-    if options.source:
+    if options.source is not None:
         local = _local(Path(options.source))
     profiles = (options.profile,) if options.profile else CHECKED
     runs: list[Run] = []

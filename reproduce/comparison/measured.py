@@ -116,6 +116,8 @@ def number(value: float | None) -> str:
     >>> number(99.95), number(100.0), number(-0.0001), number(0.003), number(None)
     ('99.95', '100', '0', '0.003', '')
     """
-    return "" if value is None else f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".") if abs(value) >= 0.005 else (
-        "0" if abs(value) < 0.0005 else f"{value:.3f}"
-    )  # fmt: skip
+    if value is None:
+        return ""
+    if abs(value) < 0.0005:
+        return "0"
+    return f"{value:.3f}" if abs(value) < 0.005 else f"{value:.2f}".rstrip("0").rstrip(".")

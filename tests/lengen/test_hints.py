@@ -168,7 +168,8 @@ def test_a_killed_run_with_hints_ends_as_if_it_had_not_been(step, finished, tmp_
     monkeypatch.setattr(TaskData, "batch", lambda self, step: asked.append(step) or batch(self, step))
     again = run(tmp_path)
     last = step - step % 4
-    assert asked == sorted(asked) and sorted({*asked}) == list(range(last, 11)), "resumed at the last checkpoint"
+    stray = [last] * (last > 0)  # Lightning draws a batch of the epoch that had ended, and drops it
+    assert asked == [*stray, *range(last, 11)], "resumed at the last checkpoint, not at the beginning"
     assert again.grid == outcome.grid and again.info["scalars"] == outcome.info["scalars"]
     for name in (WEIGHTS, METRICS):
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()

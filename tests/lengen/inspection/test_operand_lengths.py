@@ -4,7 +4,7 @@ import pytest
 
 import lengen
 from lengen.data.task_data import TaskData
-from lengen.inspection.operand_lengths import operand_lengths, problems, table
+from lengen.inspection.operand_lengths import operand_lengths, problems
 from lengen.inspection.problem import answer, unlike_training
 from lengen.part import SettingError
 from lengen.tasks.arithmetic import PairAddition
@@ -25,7 +25,9 @@ def test_a_construction_that_adds_is_right_in_every_cell():
     grid = model.operand_lengths((1, 3), examples=5)
     assert grid.axes == ("first", "second") and sorted(grid.scores) == [(1, 1), (1, 3), (3, 1), (3, 3)]
     assert all(modes["teacher_forced"].rate("correct") == 1.0 for modes in grid.scores.values())
-    assert table(grid).splitlines()[2:] == ["| 1 | 100 | 100 |", "| 3 | 100 | 100 |"]
+    axes = grid.plot()
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("second", "first")
+    assert axes.collections[0].get_array().ravel().tolist() == [1.0] * 4 and "1.000" in grid._repr_html_()
 
 
 def test_other_tasks_have_no_such_grid():
