@@ -113,7 +113,7 @@ def _details(answers: Sequence[Answer]) -> str:
     parts = []
     for answer in answers:
         statement = answer.statement
-        quote = f"> {statement.quote}\n" if statement.quote else "(paraphrased)\n"
+        quote = f"> {statement.quote}\n" if statement.quote else "\n"
         rows = [_detail(finding, "") for finding in answer.findings]
         rows += [_detail(finding, "detail: ") for finding in answer.details]
         head = ["comparison", "outcome", "measured", "p", "seeds left out"]
