@@ -88,6 +88,10 @@ docs: $(DOCS)/.installed  ## the documentation as a site: build/site/index.html
 	@mkdir -p build/site/notebooks && for page in docs/notebooks/*.md; do \
 	  $(DOCS)/bin/jupytext --quiet --to ipynb --output build/site/notebooks/$$(basename $$page .md).ipynb $$page || exit; done
 
+site: docs report  ## documentation and report as one site: build/site/index.html
+	@rm -rf build/site/report && cp -r results/local/report build/site/report
+	@echo "file://$(CURDIR)/build/site/index.html"
+
 $(DOCS)/.installed: docs/requirements.txt
 	@test -x $(DOCS)/bin/python || $(VENV) $(DOCS)
 	$(call INSTALL,$(DOCS)/bin/python) --require-hashes -r docs/requirements.txt

@@ -24,7 +24,7 @@ from reproduce.store.atomic_files import StoreError
 AS_NOW, OTHERWISE, UNKNOWN = "as recorded", "otherwise", "could not be looked up"
 CODES = {AS_NOW: 0, OTHERWISE: 1, UNKNOWN: 3}
 """Exit codes of ``compare --check-history``; 2 is a mistake of the user."""
-ASIDE = {"id", "place", "words", "quote", "remark", "details", "repaired"}
+ASIDE = {"id", "place", "words", "short", "quote", "remark", "details", "repaired"}
 """Fields of a statement that decide no answer."""
 EARLIER = {"threshold": 0.0, "measure": "exact", "mode": "teacher_forced", "region": "outside"}
 """Fields that a ``claim`` of earlier versions had without writing them."""

@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-LISTS = ("statement", "table", "settings")
+LISTS = ("statement", "table", "settings", "headline")
 
 
 class PublishedError(ValueError):

@@ -66,6 +66,8 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     id: str
     words: str
+    short: str = ""
+    """At most four words, for a picture; empty: the words of ``id``."""
     place: str
     quote: str
     """The source's own sentence; empty if it is not at hand and ``words`` are a paraphrase."""

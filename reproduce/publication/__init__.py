@@ -8,6 +8,7 @@ numbers stand between marks alone, so they are never older than the runs.
     results/statements.csv          every main statement under a stable id         comparison.pages
     results/datapackage.json        every CSV file and what its columns mean       datapackage
     results/schemas/*.json          the columns
+    results/overview.svg            main statements as squares, a table beside ours  overview
     results/badges/*.svg            answers in one line                           badges
     results/reference/**/README.md  a model card where weights are committed       cards
     ro-crate-metadata.json          which program made which results, and when     crate
@@ -16,7 +17,7 @@ numbers stand between marks alone, so they are never older than the runs.
 from pathlib import Path
 
 from reproduce.comparison import lines, pages
-from reproduce.publication import badges, blocks, cards, crate, datapackage
+from reproduce.publication import badges, blocks, cards, crate, datapackage, overview
 from reproduce.publication.facts import gather
 from reproduce.store.atomic_files import write_text
 
@@ -32,6 +33,7 @@ def files(repository: Path) -> dict[Path, str]:
     }
     found |= {results / "badges" / name: text for name, text in badges.badges(facts).items()}
     found |= {page: blocks.filled(page.read_text(encoding="utf-8"), facts) for page in blocks.pages(repository)}
+    found[results / overview.FILE] = overview.picture(overview.shown(facts.compared))
     found |= cards.cards(facts)
     found |= {results / "schemas" / name: text for name, text in datapackage.schemas().items()}
     found[results / "datapackage.json"] = datapackage.package(facts)

@@ -1,0 +1,163 @@
+"""The front page's picture: every main statement as a coloured square, and one published table beside ours.
+
+Comparisons enter, SVG text and its alternative text leave. The lines on the right are those of the first
+``headline`` that a published.toml has.
+"""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE, Answer
+from reproduce.comparison.compare import Comparison
+from reproduce.comparison.published import load
+from reproduce.runs.catalogue import CATALOGUE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FILE = "overview.svg"
+"""Its name in results/."""
+WIDTH, HEIGHT = 6.75, 3.5
+LOOKS: Mapping[str, tuple[str, str]] = {
+    HOLDS: ("#8cc5e3", "✓"),
+    REPAIRED: ("#cfe6f2", "✓*"),
+    FAILS: ("#f0a35e", "✗"),
+    UNSURE: ("#e4e4e4", "?"),
+}
+"""Answer -> colour that colour-blind eyes tell from the others, and a sign for those who see none."""
+LETTERS = 13
+"""Of a line in a square."""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """Lines of published values beside ours."""
+
+    title: str
+    lines: Mapping[str, Sequence[tuple[int, float, float]]]
+    """Name -> (length, published, ours), shares in percent."""
+
+
+def short(answer: Answer) -> str:
+    """Return a statement in four words."""
+    return answer.statement.short or answer.statement.id.replace("-", " ")
+
+
+def headline(compared: Sequence[Comparison]) -> Headline | None:
+    """Return the lines of the first paper that declares a headline, with those values that stand beside ours."""
+    for one in compared:
+        for entry in load(CATALOGUE.paper(one.paper).published).get("headline", []):
+            found = {name: _values(one, experiment) for name, experiment in entry["lines"]}
+            return Headline(entry["title"], {name: values for name, values in found.items() if values})
+    return None
+
+
+def _values(found: Comparison, experiment: str) -> list[tuple[int, float, float]]:
+    return sorted(
+        (line.value.lengths[0], line.value.published, line.ours)
+        for line in found.lines
+        if line.value.experiments == (experiment,) and line.ours is not None and line.compared
+    )
+
+
+def shown(compared: Mapping[str, Comparison]) -> list[Comparison]:
+    """Return the comparisons with publications; a study of this suite stands apart."""
+    return [one for name, one in compared.items() if one.answers and not CATALOGUE.paper(name).apart]
+
+
+def said(compared: Sequence[Comparison]) -> str:
+    """Return the title for those who do not see the picture: every square with its answer, the end of every line."""
+    told = [
+        f"{_name(one)}: {', '.join(f'{short(answer)} ({answer.word})' for answer in one.answers)}" for one in compared
+    ]
+    return f"{'; '.join(told)}. {right(compared)}".strip()
+
+
+def right(compared: Sequence[Comparison]) -> str:
+    """Return the title of the lines, and the end of each beside the published value."""
+    found = headline(compared)
+    if found is None:
+        return ""
+    ends = [
+        f"{name} at {values[-1][0]}: {values[-1][2]:.0f} % (published {values[-1][1]:.0f})"
+        for name, values in found.lines.items()
+    ]
+    return f"{found.title}: {'; '.join(ends)}."
+
+
+def _name(found: Comparison) -> str:
+    return f"{CATALOGUE.paper(found.paper).number} {found.paper.replace('_', ' ')}"
+
+
+def picture(compared: Sequence[Comparison]) -> str:
+    """Return the picture as SVG text."""
+    from matplotlib.patches import Patch
+
+    from lengen import plotting
+
+    beside = headline(compared)
+    with plotting.style():
+        figure = plotting.sheet(WIDTH, HEIGHT)
+        left, lines = figure.subplots(1, 2, width_ratios=(5.4, 2.1))
+        _squares(left, compared)
+        lines.set_visible(beside is not None)
+        if beside is not None:
+            _lines(lines, beside)
+        words = [word for word in LOOKS if any(one.counts[word] for one in compared)]
+        handles = [Patch(facecolor=LOOKS[word][0], label=f"{LOOKS[word][1]} {word}") for word in words]
+        figure.legend(handles=handles, loc="outside lower left", ncols=len(handles), frameon=False)
+        return plotting.pictures(figure, ("svg",), said(compared))["svg"].decode("utf-8")
+
+
+def _squares(axes: "Axes", compared: Sequence[Comparison]) -> None:
+    """Draw a row of squares per paper."""
+    most = max(len(one.answers) for one in compared)
+    for row, one in enumerate(compared):
+        for column, answer in enumerate(one.answers):
+            colour, sign = LOOKS[answer.word]
+            axes.add_patch(_square(column, row, colour))
+            words = textwrap.fill(short(answer), LETTERS)
+            axes.text(column, row - 0.28, sign, ha="center", va="center", fontsize=9, weight="bold")
+            axes.text(column, row + 0.12, words, ha="center", va="center", fontsize=7, linespacing=1.05)
+    axes.set(xlim=(-0.5, most - 0.5), ylim=(len(compared) - 0.5, -0.5))
+    axes.set_yticks(range(len(compared)), [textwrap.fill(_name(one), 12) for one in compared])
+    axes.set_xticks([])
+    axes.tick_params(length=0)
+    axes.set_title("Main statements of four papers" if len(compared) == 4 else "Main statements", loc="left")
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def _square(column: int, row: int, colour: str) -> Any:
+    from matplotlib.patches import FancyBboxPatch
+
+    return FancyBboxPatch(
+        (column - 0.44, row - 0.42), 0.88, 0.84, boxstyle="round,pad=0,rounding_size=0.05", facecolor=colour,
+        edgecolor="none",
+    )  # fmt: skip
+
+
+def _lines(axes: "Axes", found: Headline) -> None:
+    """Draw ours as lines, published values as hollow marks at the same lengths, each line with its name."""
+    from lengen import plotting
+
+    for place, (name, values) in enumerate(found.lines.items()):
+        lengths, published, ours = zip(*values, strict=True)
+        colour, marker = plotting.COLOURS[(7, 0, 1)[place % 3]], plotting.MARKERS[place]
+        axes.plot(lengths, ours, color=colour, marker=marker, markersize=3, clip_on=False)
+        axes.plot(
+            lengths, published, color=colour, marker=marker, markersize=7, linestyle="none", markerfacecolor="none",
+            clip_on=False,
+        )  # fmt: skip
+        level = max(ours[-1], ours[-2]) - min(ours[-1], ours[-2]) < 10 if len(ours) > 1 else True
+        axes.text(
+            lengths[-1], ours[-1] + (6 if level else -5), name, color=colour, ha="right",
+            va="bottom" if level else "top", fontsize=7,
+        )  # fmt: skip
+    axes.set(ylim=(-6, 118), xlabel="digits (hollow: published)", ylabel="exact match, %")
+    axes.set_yticks((0, 25, 50, 75, 100))
+    axes.set_title(found.title, loc="left")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
