@@ -27,7 +27,7 @@ LOOKS: Mapping[str, tuple[str, str]] = {
     UNSURE: ("#e4e4e4", "?"),
 }
 """Answer -> colour that colour-blind eyes tell from the others, and a sign for those who see none."""
-LETTERS = 13
+LETTERS = 12
 """Of a line in a square."""
 
 
@@ -100,7 +100,7 @@ def picture(compared: Sequence[Comparison]) -> str:
     beside = headline(compared)
     with plotting.style():
         figure = plotting.sheet(WIDTH, HEIGHT)
-        left, lines = figure.subplots(1, 2, width_ratios=(5.4, 2.1))
+        left, lines = figure.subplots(1, 2, width_ratios=(5.1, 2.3))
         _squares(left, compared)
         lines.set_visible(beside is not None)
         if beside is not None:
