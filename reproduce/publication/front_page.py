@@ -33,7 +33,7 @@ def first(found: Sequence[Comparison]) -> str:
     return (
         f"{sentence(found)}\n\n![Squares of the main statements: {squares}. {overview.right(found)}]"
         f"(results/{overview.FILE})\n\n"
-        "*Left: what each paper states, and if it is seen here. Right: medians over trainings, published values hollow.*"
+        "*Left: what each paper states, and if we see it. Right: medians over trainings; published values are hollow.*"
     )
 
 
