@@ -62,7 +62,8 @@ def _block(kind: str, names: str, facts: Facts) -> str:
     if kind not in OF_A_PAPER or names not in facts.compared:
         raise BlockError(
             f"a page asks for a block '{kind} of {names}': there are {', '.join(OF_PAPERS)} of PAPERS, "
-            f"rules of verdicts and, of one of {', '.join(facts.compared)}, {', '.join(OF_A_PAPER)}; correct the comment"
+            f"rules of verdicts and, of one of {', '.join(facts.compared)}, {', '.join(OF_A_PAPER)}; "
+            "correct the comment"
         )
     return OF_A_PAPER[kind](names, facts)
 

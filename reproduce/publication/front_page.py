@@ -43,9 +43,7 @@ def seen(found: Comparison) -> str:
     for one in sorted(found.answers, key=lambda one: WORDS.index(one.word)):
         near = "" if one.word == UNSURE else f", {one.distance}"
         groups.setdefault((one.word, near), []).append(f"{overview.short(one)}{_shares(one)}")
-    told = [
-        f"- **{word[0].upper()}{word[1:]}**{near}: {'; '.join(some)}." for (word, near), some in groups.items()
-    ]
+    told = [f"- **{word[0].upper()}{word[1:]}**{near}: {'; '.join(some)}." for (word, near), some in groups.items()]
     score = found.score
     if score.compared:
         last = f"- Published values: **{score.within_5} of {score.compared}** within 5 points."
