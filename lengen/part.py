@@ -1,4 +1,4 @@
-"""What every setting is made of: a part, which is a frozen record with a kind, bounds on its fields, and words.
+"""Parts, the frozen records that settings are made of: a kind, bounds on fields, and messages.
 
 A part is plain data: no torch. Parts of one axis (tasks, formats, position ids, encodings, ...) share a base class;
 their ``kind`` says which one a JSON object stands for, so a setting prints as nested JSON and is read back, checked
@@ -73,15 +73,15 @@ def kind_of(part: object) -> str:
 
 
 _known: dict[type, dict[str, type[Part]]] = {}
-"""What `kinds` found, by the base class of an axis; asked for every part of every setting."""
+"""Result of `kinds` by the base class of an axis; needed for every part of every setting."""
 
 
 class Axis:
-    """What a part is for; the fields of a setting that hold any part of an axis are typed with its base class."""
+    """Purpose of a part; fields of a setting that hold any part of an axis are typed with its base class."""
 
     __slots__ = ()
     AXIS: typing.ClassVar[str]
-    """What messages call a part of this axis: a task, a format, ..."""
+    """Name of a part of this axis in messages: a task, a format, ..."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -207,7 +207,7 @@ _NOTHING = object()
 
 
 def _at(value: Any, place: str) -> Any:
-    """What stands at a place such as ``data.position_ids.max_position[0]`` of nested data."""
+    """Return the value at a place such as ``data.position_ids.max_position[0]`` of nested data."""
     for step in re.findall(r"\w+|\[\d+\]|\[\.\.\.\]", place):
         if step == "[...]":
             return _NOTHING

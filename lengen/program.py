@@ -41,5 +41,5 @@ def entry() -> None:
 
 
 def named(name: str) -> Any:
-    """What finds a stored run by its name for `lengen.load`."""
+    """Find a stored run by its name, for `lengen.load`."""
     return module("commands.problem").named(name)

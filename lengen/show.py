@@ -34,7 +34,7 @@ SHOWN = "accuracy"
 
 
 class ShownGrid:
-    """What a grid of counts offers to a person."""
+    """Views of a grid of counts for a person."""
 
     axes: tuple[str, ...]
     scores: Mapping[tuple[int, ...], Mapping[str, Any]]

@@ -220,3 +220,17 @@ def test_public_functions_and_classes_say_what_they_do():
     ]
     plain = ("lengen/settings/sections.py: ", "lengen/paper/experiment.py: ")
     assert [entry for entry in silent if not entry.startswith(plain)] == []
+
+
+def test_docstrings_name_a_thing_or_begin_with_a_verb():
+    """Docstrings of modules, classes, functions and attributes."""
+    riddle = re.compile(r"\W*(what|which|whether|where|how)\b", re.IGNORECASE)
+    found = [
+        f"{name(path)}:{text.lineno}"
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        for text in node.body
+        if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant) and riddle.match(str(text.value.value))
+    ]
+    assert [place for place in found if not place.startswith("reproduce/")] == []

@@ -22,7 +22,7 @@ class Problem(NamedTuple):
 
     @property
     def cell(self) -> tuple[int, int]:
-        """Where it is counted."""
+        """Test cell that counts it."""
         return self.length, self.count
 
     def line(self) -> str:

@@ -16,7 +16,7 @@ PREDICTIONS = ("predictions.jsonl.gz", "predictions.jsonl")
 
 
 class Trained(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model was trained on."""
+    """Training data of a model."""
 
     length: tuple[int, int]
     """Shortest and longest operand."""
@@ -44,7 +44,7 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     order: Literal["most significant first", "units first"] = "most significant first"
     """Order of the digits of predictions."""
     code: str = ""
-    """Where the code is."""
+    """Address of the code."""
     note: str = ""
 
 

@@ -1,4 +1,4 @@
-"""Whether a trained model does better than one that does not look at its input; training examples enter.
+"""Comparison of a trained model with the best model that does not look at its input.
 
 Such a model still knows where a token stands: an end comes last, and padding has a width. So at each place of a
 response it names the tokens as often as they occur there; where a response ends is told it for nothing. Its loss is

@@ -19,8 +19,8 @@ class CheckpointError(ValueError):
 
 
 def checked(path: Path, names: Collection[str] = ("state_dict", "global_step", "loops")) -> dict[str, Any]:
-    """What a checkpoint holds, read as weights and plain data: nothing in it is executed, and no more memory is taken
-    than the file is long.
+    """Read the content of a checkpoint as weights and plain data: nothing in it is executed, and it takes no more
+    memory than the file is long.
 
     Raises `CheckpointError` where it is damaged, holds anything else, or lacks one of ``names``.
     """

@@ -1,4 +1,4 @@
-"""What a training takes: seconds, steps and tokens, over all processes that a run was interrupted and resumed in."""
+"""Cost of a training (seconds, steps, tokens), summed over all processes of an interrupted and resumed run."""
 
 import time
 from typing import Any
@@ -37,7 +37,7 @@ class Clock(Callback):
         self.tokens += tokens
 
     def state_dict(self) -> dict[str, Any]:
-        """What a checkpoint keeps: seconds up to when they were last added to, steps, tokens."""
+        """Return the state for a checkpoint: seconds up to their last update, steps, tokens."""
         return {"seconds": self.training, "steps": self.steps, "tokens": self.tokens}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""How far from right: edit distance over the operand length."""
+"""Edit distance over the operand length."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What is asked of a trained model: the base of all such callbacks."""
+"""Base of all callbacks that measure a trained model."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -73,7 +73,7 @@ class Foreign:
 
     @property
     def device(self) -> torch.device:
-        """Where the module is."""
+        """Device of the module."""
         return self.module.device
 
     def eval(self) -> "Foreign":

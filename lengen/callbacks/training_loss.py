@@ -27,8 +27,8 @@ def between_readings(steps: int) -> int:
 
 
 def is_read(step: int, every: int, losses: int, last: int) -> bool:
-    """Whether the loss of a step, counted from 1, is read: at every ``every``-th and the last. Tasks take turns, so as
-    many steps in a row are read as there are ``losses``.
+    """Return True if the loss of a step, counted from 1, is read: at every ``every``-th and the last. Tasks take turns,
+    so as many steps in a row are read as there are ``losses``.
 
     >>> [step for step in range(1, 12) if is_read(step, every=5, losses=2, last=9)]
     [1, 5, 6, 9, 10, 11]

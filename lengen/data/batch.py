@@ -1,4 +1,4 @@
-"""What a model reads and is trained on: tokens, position ids and targets of many examples."""
+"""Batches for a model: tokens, position ids and targets of many examples."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 class Source(NamedTuple):
-    """What an encoder reads: the query, apart from the response."""
+    """Input of an encoder: the query, apart from the response."""
 
     tokens: Tensor
     """(B, S) int64 token ids, padded on the right."""
@@ -16,7 +16,7 @@ class Source(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What a model is trained on."""
+    """One training batch."""
 
     tokens: Tensor
     """(B, T) int64 token ids: ``$ query = response $``, or ``$ response $`` beside a source; padded on the right."""

@@ -85,7 +85,7 @@ class ArithmeticData(LightningDataModule):
 
 
 def _waits(trainer: Trainer | None) -> bool:
-    """Whether a GPU would wait for the processor to write its batches."""
+    """Return True if a GPU would wait for the processor to write its batches."""
     return trainer is not None and trainer.strategy.root_device.type == "cuda"
 
 
@@ -171,7 +171,7 @@ class TrainingBatches(IterableDataset[TrainBatch]):
 
 
 class _Listed(Dataset[Item]):
-    """What stands in a list."""
+    """The items of a list as a data set."""
 
     def __init__(self, items: list[Item]) -> None:
         self._items = items

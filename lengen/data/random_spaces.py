@@ -20,7 +20,7 @@ from lengen.tasks.base import keys
 
 
 class Spaces(NamedTuple):
-    """How spaces are drawn."""
+    """Distribution of the random spaces."""
 
     ratio: float
     """Largest number of spaces per token of the query."""
@@ -48,7 +48,7 @@ class Spaces(NamedTuple):
 
 
 def spread(arranged: Tensor, opening: Tensor, width: int) -> Tensor:
-    """Where each token of the spaced sequences comes from: (B, width + spaces) indices, -1 at a space.
+    """Return the origin of each token of the spaced sequences: (B, width + spaces) indices, -1 at a space.
 
     Args:
         arranged: (B, S) bool from `Spaces.arrange`.

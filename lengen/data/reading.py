@@ -1,4 +1,4 @@
-"""How a response is read while it is written, and the final answer once it is."""
+"""Reading a response while it is written, and the final answer once it is complete."""
 
 import torch
 from torch import Tensor
@@ -10,7 +10,7 @@ from lengen.settings.sections import DataSpec
 
 
 def can_run_free(data: DataSpec) -> bool:
-    """Whether a model can be given position ids for text of its own.
+    """Return True if a model can be given position ids for text of its own.
 
     It cannot where coupled ids depend on a length not yet written: without padding and most significant digit
     first, the id of a number's first digit is its length. The published figure for that setting is

@@ -65,7 +65,7 @@ class TaskData:
         return self.streams[which].batch(number)
 
     def main_steps(self, steps: int) -> int:
-        """How many of the first ``steps`` steps train the main task."""
+        """Count the training steps of the main task among the first ``steps``."""
         return -(-steps // len(self.streams))
 
     def validation(self) -> Batch:

@@ -87,7 +87,8 @@ class Stream:
         return self.task.of_lengths(lengths.repeat_interleave(self.spec.train.batch), stream)
 
     def _streamed(self, window: int) -> torch.Generator:
-        """What draws a window of a streamed training set, which is drawn again in every epoch and never stored.
+        """Return a function that draws a window of a streamed training set, anew in every epoch; the set is never
+        stored.
 
         The set is as many whole windows as fit into ``examples``; an epoch shuffles them.
         """

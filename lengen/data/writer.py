@@ -82,7 +82,7 @@ class Writer:
         self.digits = digits
         places = [vocab.id(symbol) - FIRST for symbol in task.all_symbols]
         self._places = None if places == list(range(len(places))) else torch.tensor(places)
-        """Where the task's symbols stand in the vocabulary, unless they begin it."""
+        """Places of the task's symbols in the vocabulary, unless they begin it."""
         self._hints = torch.tensor([vocab.id(mark) for mark in format.index_hints], dtype=torch.long)
         self._tables: dict[tuple[bool, int], _Table] = {}
 
@@ -209,7 +209,7 @@ class Writer:
         return sizes + query.length[query_rows]
 
     def plan(self, problems: Problems) -> tuple[Tensor, Tensor, Tensor]:
-        """What decoding needs, from the prompt alone: response coordinates, their number, and offsets.
+        """Return the needs of decoding, from the prompt alone: response coordinates, their number, and offsets.
 
         Returns:
             coordinates of the padded layout's response slots, (levels, B, R); response slots per example, (B,);

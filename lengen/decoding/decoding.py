@@ -23,7 +23,7 @@ from lengen.models.cache import Cache
 
 
 class Verified(NamedTuple):
-    """What one forward pass over prompt and reference says; responses are left-aligned, padded on the right.
+    """Result of one forward pass over prompt and reference; responses are left-aligned, padded on the right.
 
     All of it is on the device of the batch.
     """
@@ -90,7 +90,7 @@ TOKENS_AT_ONCE = 40_000
 
 
 def at_once(writer: Writer, problems: Problems) -> int:
-    """How many of the problems make one evaluation batch."""
+    """Number of problems in one evaluation batch."""
     return max(1, TOKENS_AT_ONCE // int(writer.lengths(problems).max()))
 
 
@@ -99,7 +99,7 @@ READ_AT_ONCE = 3_000
 
 
 class Reading(NamedTuple):
-    """What `read` found, and what `go_on` needs to write from there."""
+    """Result of `read`, and the state that `go_on` needs to write from there."""
 
     verified: Verified
     start: Tensor
@@ -115,7 +115,7 @@ class Reading(NamedTuple):
 
 @torch.no_grad()
 def read(model: Transformer, writer: Writer, problems: Problems) -> Reading:
-    """What `verify` says of the written problems, and the cache of all that was read."""
+    """Return the result of `verify` for the written problems, and the cache of all that was read."""
     written = writer.write(problems)
     start = response_start(written)
     if not (model.writes_in_order and model.spec.causal):
@@ -217,7 +217,8 @@ def _read_prefix(model: Transformer, cache: Cache, tokens: Tensor, ids: Tensor, 
 
 @torch.no_grad()
 def go_on(model: Transformer, writer: Writer, problems: Problems, reading: Reading) -> Tensor:
-    """What `write` writes, from where the ``reading`` of these problems diverges: (B, R) token ids.
+    """Write the same text as `write`, from the token at which the ``reading`` of these problems diverges: (B, R) token
+    ids.
 
     The first token of the model's own is known, and all before it is in the cache, which is overwritten.
     """

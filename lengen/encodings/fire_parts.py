@@ -1,4 +1,4 @@
-"""What FIRE and its two variants share: ids as numbers, the ratio of logarithms, the network of the variants."""
+"""Common code of FIRE and its two variants: ids as numbers, the ratio of logarithms, the network of the variants."""
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +20,7 @@ def log_ratio(distance: Tensor, span: Tensor, c: Tensor) -> Tensor:
 
 
 def of_network(ratio: Tensor, network: nn.Module) -> Tensor:
-    """What a network makes of each ratio (...): (..., outputs)."""
+    """Apply a network to each ratio (...): (..., outputs)."""
     found: Tensor = network(ratio[..., None].to(next(network.parameters()).dtype))
     return found
 

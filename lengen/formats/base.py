@@ -1,4 +1,4 @@
-"""What every format says of itself: which rows of a task it writes, where each digit stands, how an answer is read; no
+"""Base of formats: the rows of a task that are written, the place of each digit, reading the answer. Does not import
 torch."""
 
 from abc import ABC, abstractmethod
@@ -69,7 +69,7 @@ class Written(ABC):
 
 
 class Format(Axis):
-    """How problems are written."""
+    """Format of written problems."""
 
     __slots__ = ()
     AXIS = "a format"

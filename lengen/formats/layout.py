@@ -1,4 +1,4 @@
-"""Where everything stands in a sequence: one slot per token, with its coordinates and its source; no torch.
+"""Layouts of sequences: one slot per token, with its coordinates and its source. Does not import torch.
 
 A layout is written once per shape of problem in plain Python, slot by slot, as the papers draw their figures; whole
 batches are then filled by one gather (`lengen.data.writer`).
@@ -13,14 +13,14 @@ UNUSED = -1
 
 
 class Digit(NamedTuple):
-    """Which digit stands in a slot."""
+    """Digit in a slot."""
 
     row: str
     """Name of the rows it is of: operands, answer, or the intermediate results of the task."""
     number: int
-    """Which of these rows."""
+    """Index among the rows of that name."""
     place: int
-    """Which place of it, from 0."""
+    """Place in the row, from 0."""
 
 
 @dataclass
@@ -76,8 +76,8 @@ class Layout:
         self.response = len(self.symbols)
 
     def split(self, handed_over: bool = False) -> tuple["Layout", "Layout"]:
-        """What an encoder reads, and what a decoder writes after a ``$`` of its own; ``handed_over``: after the last
-        slot of the query, which the encoder then does not read."""
+        """Split into the input of an encoder and the text of a decoder, which begins with a ``$`` of its own;
+        ``handed_over``: after the last slot of the query, which the encoder then does not read."""
         cut, read = self.response, self.response - handed_over
         query = Layout(
             self.levels,

@@ -47,7 +47,7 @@ class Linear(Part, Format, tag="linear", frozen=True):
     begin: bool = True
     """A sequence begins with ``$``."""
     separator: Literal["=", "$", "⊥"] = "="
-    """What stands between query and response."""
+    """Separator between query and response."""
     end: bool = True
     """A response ends with ``$``; else exactly as many tokens are written as the answer has."""
     index_hints: Count = 0

@@ -36,7 +36,7 @@ class Subtasks(Part, Format, tag="subtasks", frozen=True):
     names: tuple[str, ...] = SUBTASKS
     """The sub-tasks; the first is the one that is tested."""
     carries: Literal["pairs", "code", "true"] = "pairs"
-    """What marks a carry in car: digit pairs of 10 or more, carries handed downward (the author's code), or carries."""
+    """Mark of a carry in car: digit pairs of 10 or more, carries handed downward (the author's code), or carries."""
 
     def build(self, task: Task) -> Written:
         return SubtasksFormat(task, self)

@@ -64,7 +64,7 @@ class Wrong(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """How many sums of which kind were right."""
+    """Counts of right sums by kind."""
 
     edges: int
     """Of the ten edge cases."""
@@ -106,7 +106,7 @@ def drawn(pairs: int = PAIRS, seed: int = SEED) -> list[Pair]:
 
 
 def adds(data: TaskData) -> bool:
-    """Whether the task of a setting is the addition of two numbers."""
+    """Return True if the task of a setting is the addition of two numbers."""
     task, _ = data.trained(data.spec.data.task.name)
     try:
         return task.text(task.parse(["12", "34"])) == ["46"]

@@ -39,7 +39,7 @@ class LoadError(ValueError):
 
 
 class Found(NamedTuple):
-    """What a model is made of."""
+    """The parts of a model that was found."""
 
     spec: Spec
     weights: Path | None
@@ -65,7 +65,7 @@ class Model:
         return f"<{self.name}>"
 
     def solve(self, operands: Sequence[object], task: str = "") -> dict[str, object]:
-        """What `lengen.inspection.problem.solve` returns: prompt, output, answer, read, correct.
+        """Solve a problem as `lengen.inspection.problem.solve` does: prompt, output, answer, read, correct.
 
         ``task`` names an auxiliary task. Raises `OperandError` or `SettingError` for operands it cannot take.
         """

@@ -1,4 +1,4 @@
-"""What the residual stream shows when it is projected on the embedding and on the output head.
+"""Projections of the residual stream on the embedding and on the output head.
 
 Encoder basis: the rows of the embedding table. Decoder basis: the columns of W, the output head's matrix (here the rows
 of ``head.weight``); neither its bias nor the scale of the final norm is folded in. Pre and post: the residual stream
@@ -39,7 +39,7 @@ def bases(model: Transformer) -> Bases:
 
 
 def orthogonality(found: Bases, numbers: int) -> dict[str, float]:
-    """How near to orthogonal and equally long the basis vectors of the first ``numbers`` symbols are.
+    """Measure how nearly orthogonal and equally long the basis vectors of the first ``numbers`` symbols are.
 
     ``encoder_cosine``, ``decoder_cosine``: mean absolute cosine of two different vectors of a basis;
     ``between_cosine``: of one vector each. ``encoder_norm_spread``, ``decoder_norm_spread``: deviation of the lengths

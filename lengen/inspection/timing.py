@@ -23,13 +23,13 @@ class Entry(NamedTuple):
     value: float
     unit: str
     against: str
-    """What it is measured against, with the aim where there is one."""
+    """Reference of the measurement, with its aim if there is one."""
     low: float
     """Tenth percentile over the turns; the value itself where nothing was repeated."""
     high: float
     """Ninetieth percentile."""
     command: str = ""
-    """What measures it."""
+    """Command that measures it."""
 
 
 Benchmark = Callable[[bool], list[Entry]]

@@ -1,4 +1,4 @@
-"""What a measure and a region are, so that papers can declare their own beside the general ones; no torch, no pandas.
+"""Measures and regions, general ones and those that papers declare. Does not import torch or pandas.
 
 A measure is a numerator and a denominator of a finished run, a region a set of test cells seen from the trained range.
 """
@@ -38,7 +38,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class ByLength:
-    """What a run stored for every tested length, whatever the mode: (numerator, denominator) of one length."""
+    """Stored counts of every tested length, in any mode: (numerator, denominator) of one length."""
 
     words: str
     value: Callable[[Run, int], tuple[float, int]]
@@ -68,10 +68,10 @@ class Trained:
     lengths: frozenset[int] = frozenset()
     """Trained lengths where some below the longest are left out; empty: all of 1 to ``length``."""
     data: DataSpec | None = field(default=None, compare=False)
-    """What was trained on, for regions that ask for more."""
+    """Training data, for regions that depend on more than lengths."""
 
     def has(self, cell: Sequence[int]) -> bool:
-        """Whether a test cell was trained: its length, and its count where it has one.
+        """Return True if a test cell was trained: its length, and its count if it has one.
 
         >>> span = Trained(5, 2, frozenset({1, 5}))
         >>> span.has((5, 2)), span.has((5,)), span.has((5, 3)), span.has((4, 2))

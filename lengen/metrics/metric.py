@@ -1,4 +1,4 @@
-"""What a metric is: counts over the responses of a test cell, one of them per another, stored under their names.
+"""Metrics: named counts over the responses of a test cell, and ratios of them.
 
 No torch here nor in the files of the metrics, which only call methods of the tensors they are given: what compares and
 draws asks for names and words alone. `lengen.metrics.counted` makes a torchmetrics class of any metric.
@@ -23,7 +23,7 @@ class Responses(NamedTuple):
     reference: "Tensor"
     """(B, S) token ids, padded on the right; R and S may differ."""
     format: "Written | None" = None
-    """How they are written, where a metric asks for parts of them."""
+    """Format of the responses, for metrics that need parts of them."""
     vocab: "Vocab | None" = None
     """The symbols they are written with."""
 
@@ -51,7 +51,7 @@ class Metric:
 
     name: str
     words: str
-    """What is measured, for tables and axes."""
+    """Name for tables and axes."""
     counts: Callable[[Responses], Mapping[str, float]]
     """The counts that this metric adds, by name; `n` and `reference_tokens` are always there."""
     numerator: str

@@ -51,7 +51,7 @@ class FeedForward(Rounds):
 
 
 class Context(NamedTuple):
-    """What attention needs besides the residual stream; the same for all layers of a forward pass."""
+    """Inputs of attention besides the residual stream; the same for all layers of a forward pass."""
 
     encoding: Encoding
     query_ids: Tensor
@@ -61,7 +61,7 @@ class Context(NamedTuple):
     score_bias: Tensor | None
     """Added to the scores of every layer: of the encoding, and fixed."""
     mask: Tensor | None
-    """Which keys are visible; None for plain causal attention over the tokens passed in."""
+    """Visible keys; None for plain causal attention over the tokens passed in."""
     places: Tensor | None = None
     """(B or 1, T) rows of the cache to write; None without a cache."""
     closed: Tensor | None = None
@@ -103,7 +103,7 @@ class Attention(Rounds):
         return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)
 
     def _factor(self, context: Context) -> Tensor | None:
-        """What the temperature multiplies logits by, (B or 1, 1 or H, T, 1)."""
+        """Return the factor by which the temperature multiplies logits, (B or 1, 1 or H, T, 1)."""
         if self.temperature is None or context.counted is None:
             return None
         factor: Tensor = self.temperature(context.counted)
@@ -124,7 +124,7 @@ class Attention(Rounds):
         return LayerCache(encoding.rotate(self._heads(key), ids), self._heads(value))
 
     def _added(self, query: Tensor, context: Context) -> Tensor | None:
-        """What is added to the scores, broadcastable to (B, H, T, K)."""
+        """Return the terms added to the scores, broadcastable to (B, H, T, K)."""
         related = context.encoding.relate(query, context.query_ids, context.key_ids)
         bias = context.score_bias
         if bias is not None and (factor := self._factor(context)) is not None:
@@ -142,7 +142,7 @@ class Attention(Rounds):
         record: Record | None = None,
         name: str = "self",
     ) -> Tensor:
-        """What the tokens ``x`` read from themselves, from a ``cache`` that they join, or from another ``memory``.
+        """Attend from the tokens ``x`` to themselves, to a ``cache`` that they join, or to another ``memory``.
 
         A ``record`` keeps what it asks for under ``name``.
         """

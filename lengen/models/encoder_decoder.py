@@ -65,7 +65,7 @@ class EncoderDecoder(Transformer):
         return self.encoder(self._embed(source.tokens, source.ids), context, record=kept), mask
 
     def memory(self, source: Source, record: Record | None = None) -> tuple[tuple[LayerCache, ...], Tensor]:
-        """What each decoder layer attends to in the source, and the mask of its padding."""
+        """Return the keys and values of the source for each decoder layer, and the mask of its padding."""
         encoded, mask = self.encode(source, record)
         layers = [block.cross.memory(encoded, self.encoding, source.ids) for block in self.stack() if block.cross]
         return tuple(layers), mask

@@ -54,7 +54,7 @@ class LineLevels(nn.Module):
 
 
 class LineBias(nn.Module):
-    """What places of a response read of the response ("own") and of the prompt ("cross"), by lines."""
+    """Biases by lines, of places of a response to the response ("own") and to the prompt ("cross")."""
 
     def __init__(self, heads: int, rows: int, columns: int, slopes: Sequence[int]) -> None:
         super().__init__()

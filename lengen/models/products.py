@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 Rounding = Literal["none", "native", "emulated"]
-"""How operands of products are rounded, by `Rounds.rounding`."""
+"""Rounding of the operands of products, by `Rounds.rounding`."""
 
 
 class Rounds(nn.Module):
@@ -25,7 +25,7 @@ class Rounds(nn.Module):
         self.rounding: Rounding = "none"
 
     def products(self, x: Tensor, *layers: nn.Linear) -> tuple[Tensor, ...]:
-        """What each of several linear layers gives for the same tokens ``x`` (..., C)."""
+        """Return the outputs of several linear layers for the same tokens ``x`` (..., C)."""
         rounding = self.rounding if self.training else "none"
         return tuple(layer(x) for layer in layers) if rounding == "none" else rounded_products(x, layers, rounding)
 

@@ -1,4 +1,4 @@
-"""What a pass through the blocks of a model keeps besides its output."""
+"""Intermediate values of a pass through the blocks of a model."""
 
 from typing import Literal, NamedTuple, get_args
 
@@ -11,7 +11,7 @@ class Residuals(NamedTuple):
     """The residual stream (B, T, C) of one applied block."""
 
     attended: Tensor
-    """What the feed-forward network reads: the stream after attention, and after cross-attention if there is one."""
+    """Input of the feed-forward network: the stream after attention, and after cross-attention if there is one."""
     fed: Tensor
     """After the feed-forward network: what the next block reads."""
 
@@ -43,7 +43,7 @@ class Record:
         """"self" and "cross": (B, H, Q, K) weights that the values are summed with (before dropout)."""
         self.residuals: list[Residuals] = []
         self.encoder: Record | None = None
-        """What the encoder beside a decoder kept."""
+        """Record of the encoder beside a decoder."""
 
     def keep(self, kind: Literal["queries", "scores", "attention"], name: str, value: Tensor) -> None:
         """Enter what the attention of that name kept; "self" is the first of every block."""

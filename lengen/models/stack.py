@@ -103,7 +103,8 @@ class Stack(nn.ModuleList):
         return out
 
     def _injected(self, x: Tensor, embedded: Tensor, context: Context, layer: int) -> Tensor:
-        """What the ``layer``-th of the applied blocks reads: the residual stream, and what a recurrent step adds.
+        """Return the input of the ``layer``-th of the applied blocks: the residual stream, and the additions of a
+        recurrent step.
 
         A step begins at every application of the first block. The embedded input is added to all steps but the first
         (input injection: Figure 2.2 of "Length Generalization on Multi-Digit Integer Addition with Transformers");

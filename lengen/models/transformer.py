@@ -1,4 +1,4 @@
-"""What every model is made of around its blocks: token embedding, position encoding, output heads."""
+"""Common frame of all models around their blocks: token embedding, position encoding, output heads."""
 
 from abc import ABC, abstractmethod
 from typing import cast
@@ -115,7 +115,8 @@ class Transformer(nn.Module, ABC):
         return logits
 
     def _counted(self, places: Tensor, prompt: Tensor | None) -> Tensor | None:
-        """What temperatures grow with, (B or 1, T): tokens up to each of ``places``, or those of a ``prompt`` (B,)."""
+        """Return the count that temperatures grow with, (B or 1, T): tokens up to each of ``places``, or those of a
+        ``prompt`` (B,)."""
         if self.spec.tempered is None:
             return None
         return places + 1 if prompt is None else prompt[:, None].expand(-1, places.shape[1])

@@ -36,7 +36,7 @@ class Experiment:
     name: str
     """``paper/figure/variant``."""
     claim: str
-    """What the paper says of this setting, in one sentence."""
+    """The paper's claim on this setting, in one sentence."""
     place: str
     """Figure, table or section of the paper."""
     specs: Mapping[str, Spec]
@@ -98,12 +98,12 @@ class Figure:
     title: str
     """At most eight words."""
     experiments: tuple[Experiment, ...] = ()
-    """What it draws, in drawing order."""
+    """Its experiments, in drawing order."""
     how: str | Callable[..., Any]
     """A function, or ``module:function``: called with this figure, its runs, published values and the ``options``."""
     options: Mapping[str, Any] = field(default_factory=dict)
     caption: str = ""
-    """What is drawn, in a sentence or two, for the page and the alternative text; numbers of runs are added."""
+    """Content of the picture in a sentence or two, for the page and the alternative text; numbers of runs are added."""
     csv: str | Callable[[Runs], str] = ""
     """A function, or ``module:function``: of the runs, what is drawn as CSV text, for a file beside the picture."""
     probes: bool = False

@@ -8,7 +8,7 @@ from typing import Any
 
 from lengen.paper.experiment import PROFILES, Experiment
 from lengen.paper.profiles import ByProfile
-from lengen.settings.overlay import Changes, overlay
+from lengen.settings.changes import Changes, overlay
 from lengen.settings.spec import Spec
 
 Layer = Changes | ByProfile | Callable[[Spec], Changes]
@@ -25,7 +25,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Axis:
-    """What varies: part of the name of an experiment -> value."""
+    """One varied setting: part of the name of an experiment -> value."""
 
     name: str
     values: Mapping[str, Value]

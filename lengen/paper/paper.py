@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def later(place: str) -> Callable[[], Any]:
-    """What stands at ``module:name``, or a whole ``module``, imported when it is asked for."""
+    """Return a function that imports ``module:name``, or a whole ``module``, when it is called."""
     return functools.partial(pkgutil.resolve_name, place)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """What a paper declares."""
+    """Declarations of a paper."""
 
     name: str
     """Name of its folder, and first part of the names of its experiments."""
@@ -43,11 +43,12 @@ class Paper:
     experiments: "Callable[[], Sequence[Experiment]]"
     """Its experiments in the order of declaration."""
     apart: str = ""
-    """What makes its runs, where ``make reproduce`` and ``make night`` leave it out, and why, in half a sentence."""
+    """Reason why ``make reproduce`` and ``make night`` leave out its runs, and the command that makes them, in half a
+    sentence."""
     figures: "Callable[[], Sequence[Figure]]" = tuple
     """Its figures in the order of declaration."""
     summary: "Callable[[Runs], str] | None" = None
-    """What its runs of one profile say, in a few lines of Markdown, for pages that have a block for it."""
+    """Summary of its runs of one profile, in a few lines of Markdown, for pages that have a block for it."""
     tokens: "Callable[[Run], float] | None" = None
     """Tokens that the model of a run was trained on, where the paper budgets them; else a run's own count is shown,
     padding included."""

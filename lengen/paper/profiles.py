@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from lengen.settings.overlay import Changes, overlay
+from lengen.settings.changes import Changes, overlay
 from lengen.settings.spec import Spec
 
 Kind = TypeVar("Kind", bound=Spec)

@@ -246,7 +246,7 @@ def training(
     smooth: int = 1,
     dashed: bool = False,
 ) -> Figure:
-    """What was recorded in training, over optimizer steps: a column an experiment, a row a family of metrics.
+    """Draw records of training over optimizer steps: a column an experiment, a row a family of metrics.
 
     Args:
         families: prefix of the names of metrics -> label of the axis; ``loss.7`` is the line 7 of the family ``loss``.

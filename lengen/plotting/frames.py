@@ -14,7 +14,7 @@ from lengen.results.records import Counts, Grid, Run
 
 
 def counted(metric: str) -> tuple[str, str]:
-    """What is counted and what it is divided by: of a metric of `lengen.metrics`, or of any count per response."""
+    """Return numerator and denominator of a metric of `lengen.metrics`, or of any count per response."""
     if metric in METRICS:
         return METRICS[metric].numerator, METRICS[metric].denominator
     return metric, "n"

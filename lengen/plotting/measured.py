@@ -1,4 +1,4 @@
-"""What curves draw, by name: label of the axis, values of every run, and the published measure beside them."""
+"""Quantities of curves, by name: label of the axis, values of every run, and the published measure beside them."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

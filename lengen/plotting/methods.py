@@ -9,7 +9,7 @@ from lengen.results.records import Run
 
 
 class Look(NamedTuple):
-    """How a line is told from the others, in colour and in print."""
+    """Colour, dash and marker of a line, for screen and print."""
 
     colour: Any
     marker: str = "o"

@@ -1,4 +1,4 @@
-"""What all drawings share: width and height, the experiments that ran, axes over lengths, one legend below."""
+"""Common parts of all drawings: width and height, the experiments that ran, axes over lengths, one legend below."""
 
 import re
 from collections.abc import Mapping, Sequence

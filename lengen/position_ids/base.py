@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PositionIds(Axis):
-    """How integers are given to tokens."""
+    """Assignment of integers to tokens."""
 
     __slots__ = ()
     AXIS = "a scheme of position ids"
@@ -51,9 +51,9 @@ class PositionIds(Axis):
     def offsets(
         self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
     ) -> Tensor:
-        """What ids are counted from, (any, B), for examples of ``sizes`` (B,) tokens with highest coordinates
-        ``highest`` (levels of the layout, B); random in training. ``keys`` (B,) tell problems apart, where ids are
-        drawn in testing, too."""
+        """Return the offsets of ids, (any, B), for examples of ``sizes`` (B,) tokens with highest coordinates
+        ``highest`` (levels of the layout, B); random in training. ``keys`` (B,) identify problems, for ids that are
+        random in tests as well."""
         raise NotImplementedError
 
     def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""What a method does over many tasks with few seeds each: aggregates and their intervals; pure functions on arrays.
+"""Aggregates of a method over many tasks with few seeds each, with intervals; pure functions on arrays.
 
 Agarwal et al. 2021, "Deep Reinforcement Learning at the Edge of the Statistical Precipice" (2108.13264): the
 interquartile mean, intervals by a bootstrap that is stratified by task, the probability of improvement, and performance
@@ -37,7 +37,7 @@ def interquartile_mean(scores: ArrayLike) -> Any:
 
 
 def probability_of_improvement(scores: ArrayLike, baseline: ArrayLike) -> Any:
-    """How likely a run of a method beats one of the baseline on a task drawn at random; ties count half.
+    """Return the probability that a run of a method beats one of the baseline on a random task; ties count half.
 
     The mean over tasks of the Mann-Whitney statistic over the product of the numbers of seeds, which may differ.
 

@@ -11,7 +11,7 @@ class DivergedError(ValueError):
 
 
 def usable(loss: float) -> bool:
-    """Whether a loss is a number below `EXPLODED`.
+    """Return True if a loss is a number below `EXPLODED`.
 
     >>> usable(2.3), usable(float("nan")), usable(1e7)
     (True, False, False)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 CPUINFO = Path("/proc/cpuinfo")
-"""Where Linux says what the processor is and can."""
+"""Linux's description of the processor."""
 INSTRUCTION_SETS = (
     "avx2",
     "fma",
@@ -29,7 +29,7 @@ INSTRUCTION_SETS = (
 
 
 class Machine(NamedTuple):
-    """What a processor is called, what it can, how many of its cores there are."""
+    """Name, instruction sets and number of cores of a processor."""
 
     model: str
     instruction_sets: tuple[str, ...]

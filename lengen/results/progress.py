@@ -1,4 +1,4 @@
-"""What a run in progress says of itself; the conductor shows it."""
+"""Progress of a run, which the conductor shows."""
 
 from typing import NamedTuple
 

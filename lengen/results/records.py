@@ -1,4 +1,4 @@
-"""What a run measured, as counts: grids, curves, attention, arrays; no torch.
+"""Records of a run, as counts: grids, curves, attention, arrays. Does not import torch.
 
 Counts before rates: a cell keeps how many examples were tested and how many were right, so intervals,
 merging over seeds and re-weighting need no new run. CSV text is the exchange format; `numpy` holds maps.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MODES = ("teacher_forced", "free_running", "sampled")
-"""How the response was scored: reference prefix in context, the model's own text, or text sampled at temperature 1."""
+"""Modes of scoring: reference prefix in context, the model's own text, or text sampled at temperature 1."""
 
 
 class RecordError(ValueError):
@@ -27,7 +27,7 @@ class RecordError(ValueError):
 
 
 class Counts(dict[str, float]):
-    """What was counted over the examples of one test cell in one mode, by name: ``n`` examples, ``correct``, ...
+    """Counts over the examples of one test cell in one mode, by name: ``n`` examples, ``correct``, ...
 
     A metric adds counts of its own (`lengen.metrics`), so two runs need not have the same names.
     """
@@ -204,7 +204,7 @@ class AttentionMap:
 
 
 class KeyCount(NamedTuple):
-    """How many keys one head needs to hold 90 % of its attention, over the response steps of a cell."""
+    """Number of keys that hold 90 % of the attention of one head, over the response steps of a cell."""
 
     length: int
     count: int  # type: ignore[assignment]

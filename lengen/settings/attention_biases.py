@@ -19,7 +19,7 @@ class AttentionBias(Axis):
     """Something has to set it before training; until then it is open."""
 
     def last_keys(self, heads: int) -> tuple[int | None, ...]:
-        """How many of the last keys each head of a decoder without encoder sees, its own included; None: all."""
+        """Number of last keys, its own included, that each head of a decoder without encoder sees; None: all."""
         raise NotImplementedError
 
 

@@ -6,7 +6,7 @@ from lengen.part import Axis, Id, Part
 
 
 class Encoding(Axis):
-    """How position ids enter the network."""
+    """Use of position ids in the network."""
 
     __slots__ = ()
     AXIS = "an encoding"

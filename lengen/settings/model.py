@@ -17,7 +17,7 @@ MOST_LAYERS = 1000
 
 
 class Architecture(Axis):
-    """Which part of a problem each token sees."""
+    """Arrangement of encoder and decoder: it decides the part of a problem that each token sees."""
 
     __slots__ = ()
     AXIS = "an architecture"
@@ -62,7 +62,7 @@ class Tempered(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     form: Literal["log", "one_plus_log"] = "log"
     """The factor on attention logits: b ln n, or 1 + b ln n."""
     of: Literal["position", "prompt"] = "position"
-    """What n counts: the tokens a query sees, itself included, or the tokens before the response."""
+    """Meaning of n: the tokens a query sees, itself included, or the tokens before the response."""
     start: Number = 0.0
     """Initial b of every layer."""
     per_head: bool = False
@@ -70,11 +70,11 @@ class Tempered(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class LoopsByLength(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How often the stack of blocks is applied to a problem: ceil(n / tokens) + more, at least once, at most ``most``
-    times, in training as in testing (`lengen.models.loops`)."""
+    """Number of passes through the stack of blocks: ceil(n / tokens) + more, at least once, at most ``most`` times, in
+    training as in testing (`lengen.models.loops`)."""
 
     of: Literal["response", "prompt"] = "response"
-    """What n counts: the tokens of the response, its end included, or those before it."""
+    """Meaning of n: the tokens of the response, its end included, or those before it."""
     tokens: Size = 1
     """Tokens for each of which there is one loop."""
     more: Annotated[int, Meta(ge=-LARGEST, le=LARGEST)] = 0
@@ -108,7 +108,7 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     ff_width: Size
     """Hidden width of the feed-forward network."""
     encoding: Encoding = Learned()
-    """How position ids enter the network."""
+    """Use of position ids in the network."""
     architecture: Architecture = Decoder()
     """Decoder, encoder-decoder or encoder."""
     activation: Literal["geglu", "gelu", "relu"] = "geglu"
@@ -161,7 +161,7 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         return self.architecture.attention_bias if isinstance(self.architecture, Decoder | EncoderDecoder) else None
 
     def loops_of(self, prompt: float, response: float) -> int:
-        """How often the stack is applied to a problem with so many tokens."""
+        """Return the number of passes through the stack for a problem with so many tokens."""
         rule = self.loops_by_length
         return self.loops if rule is None else rule.loops(response if rule.of == "response" else prompt)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class NumberFormat(NamedTuple):
-    """How all numbers of a model are held."""
+    """Number format of all weights and sums of a model."""
 
     name: str
     """As torch calls it."""
@@ -58,14 +58,14 @@ def _written(format: Format, task: Task) -> "Written":
 
 
 class DataSpec(Section, frozen=True):
-    """What is trained on: a task, how it is written and numbered, and how many examples there are."""
+    """Training data: a task, its format and position ids, and the number of examples."""
 
     task: Task
-    """What is computed, and its trained range."""
+    """The operation and its trained range."""
     format: Format
-    """How problems are written."""
+    """Format of written problems."""
     position_ids: PositionIds = Consecutive()
-    """Which integers belong to the tokens."""
+    """Integers that belong to the tokens."""
     examples: Count = 0
     """Size of the fixed training set; 0 draws fresh examples for every step."""
     vocabulary: Literal["task", "printable"] = "task"
@@ -137,7 +137,7 @@ Decay = Annotated[float, Meta(ge=0, lt=1)]
 
 
 class TrainSpec(Section, frozen=True):
-    """How a model is trained."""
+    """Training of a model."""
 
     steps: Count
     """Optimizer steps."""
@@ -148,7 +148,7 @@ class TrainSpec(Section, frozen=True):
     betas: tuple[Decay, Decay] = (0.9, 0.95)
     """Adam's exponential decay rates."""
     eps: NotNegative = 1e-8
-    """What Adam adds to the root of the second moment."""
+    """Constant that Adam adds to the root of the second moment."""
     weight_decay: NotNegative = 0.0
     """Decoupled weight decay (AdamW)."""
     warmup: Share = 0.01
@@ -184,7 +184,7 @@ Cell = tuple[Length, Length]
 
 
 class TestSpec(Section, frozen=True):
-    """What a trained model is tested on."""
+    """Tests of a trained model."""
 
     __test__ = False  # its name makes pytest look
 

@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from lengen.part import Part, SettingError, build, fields_of, nearest, plain
+from lengen.settings.changes import assign
 from lengen.settings.compatible import check_parts, check_sections
 from lengen.settings.model import ModelSpec
-from lengen.settings.override import assign
 from lengen.settings.sections import DataSpec, Section, TestSpec, TrainSpec
 
 
@@ -36,7 +36,7 @@ class Spec(Section, frozen=True):
         return False
 
     def trainings(self) -> "tuple[Spec, ...]":
-        """What is trained, in order: this, after whatever a subclass trains before it."""
+        """Return all trainings in order: this one, after those of a subclass before it."""
         return (self,)
 
     def check(self) -> None:

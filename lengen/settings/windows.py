@@ -1,4 +1,4 @@
-"""Which keys a window of attention leaves open, as bool arrays; no torch, so that figures draw what models have.
+"""Keys that a window of attention leaves open, as bool arrays, for models and figures. Does not import torch.
 
 Appendix A.4 and Figures 10 and 11 of "From Interpolation to Extrapolation".
 """

@@ -41,7 +41,7 @@ class Arithmetic(Part, Task, frozen=True):
 
     EXACT_ANSWER: ClassVar[bool] = False
     OPERANDS: ClassVar[int] = 1
-    """How many operands there are."""
+    """Number of operands."""
     IDENTITY: ClassVar[int] = 0
     """Digit that pads operands, which does not change the result; -1 is the largest digit."""
     GROWS: ClassVar[bool] = True

@@ -31,7 +31,7 @@ CHUNK = 100_000
 
 
 class Extent(NamedTuple):
-    """How long the numbers of problems of one shape are."""
+    """Digits of the numbers of problems of one shape."""
 
     operands: tuple[int, ...]
     """Digits of each operand; of the longest where the shape does not tell them apart."""
@@ -134,7 +134,7 @@ class Task(Axis):
         return [self.shape(length, count)]
 
     def extent(self, shape: tuple[int, ...]) -> Extent:
-        """How long the numbers of problems of a shape are."""
+        """Return the digits of the numbers of problems of a shape."""
         return Extent((shape[0],), shape[0])
 
     def place(self, place: int, size: int) -> int:

@@ -1,4 +1,4 @@
-"""Which of two numbers occurs less often: an auxiliary task of sorting, Section 3.1 and Appendix B of "Improving
+"""The less frequent of two numbers: an auxiliary task of sorting, Section 3.1 and Appendix B of "Improving
 Length-Generalization in Transformers via Task Hinting".
 
     sequence  5 5 5 4 5      the rarer number  4

@@ -1,4 +1,4 @@
-"""What tasks on sequences share: problems drawn for given lengths, so that a batch can share one; numbers of an
+"""Common code of tasks on sequences: problems of given lengths, so that a batch can share one; numbers of an
 alphabet."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What tasks on strings of digits share: how strings are drawn and read."""
+"""Common code of tasks on strings of digits: drawing and reading them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Strings(OneString, frozen=True):
     digits: Length
     """Digits of the longest trained string."""
     base: Size = 10
-    """How many different digits there are, 2 to 16."""
+    """Number of different digits, 2 to 16."""
 
     @property
     def symbols(self) -> tuple[str, ...]:

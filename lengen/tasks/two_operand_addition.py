@@ -262,7 +262,7 @@ def quotas(lengths: tuple[int, ...], examples: int) -> dict[int, int]:
 
 
 def problems_of(length: int) -> int:
-    """How many problems of one length there are.
+    """Count the problems of one length.
 
     >>> problems_of(1), problems_of(2)
     (100, 8100)

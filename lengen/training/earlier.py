@@ -25,7 +25,7 @@ from lengen.training.kernels import of_parts
 FIRST = "interpolation"
 """Folder of the first of two trainings, and prefix of its rows in metrics.csv: its model does not extrapolate yet."""
 INFO = "info.json"
-"""What is known of a training that is over, in its folder."""
+"""Result of a finished training, in its folder."""
 Found = TypeVar("Found")
 
 

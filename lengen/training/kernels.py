@@ -1,4 +1,4 @@
-"""Which kernels train: chosen by a rule, tried, and recorded in run.json as what trained.
+"""Kernels of a training: chosen by a rule, tried, and recorded in run.json.
 
 The setting decides what is computed; kernels move results by rounding alone. The rule reads the specification and the
 instructions of the processor, never a clock: all seeds of a setting train alike, however busy the machine is. A choice
@@ -48,7 +48,7 @@ class Kernels(msgspec.Struct, frozen=True, kw_only=True):
     """The choice of a run."""
 
     products: Rounding
-    """How operands of products are rounded to bfloat16: not at all, by the processor, or emulated in float32."""
+    """Rounding of the operands of products to bfloat16: none, by the processor, or emulated in float32."""
     compiled: bool
     """The model is compiled by torch.compile."""
     why: str
@@ -74,7 +74,7 @@ class ChosenKernels(Callback):
 
     @property
     def choice(self) -> Kernels | None:
-        """What trained, also if nothing was left to train; None if nothing was ever chosen."""
+        """The recorded kernels, also if nothing was left to train; None if none were ever chosen."""
         return self.kernels or self._kept()
 
     def _kept(self) -> Kernels | None:

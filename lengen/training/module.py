@@ -66,7 +66,7 @@ class SequenceModule(LightningModule):
 
     @cached_property
     def data(self) -> TaskData:
-        """What writes and reads the problems of the specification."""
+        """Writer and reader of the problems of the specification."""
         return TaskData(self.spec, self.seed)
 
     def forward(self, batch: Batch) -> Tensor:

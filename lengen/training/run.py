@@ -58,7 +58,7 @@ WEIGHTS = "model.safetensors"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run measured, and how it went."""
+    """Measurements and course of a run."""
 
     grid: Grid
     key_counts: list[KeyCount]
@@ -131,7 +131,8 @@ def _refuse(data: TaskData, problems: Problems) -> None:
 
 
 def training_callbacks(spec: Spec, folder: Path, report: Callable[[Progress], None]) -> list[Callback]:
-    """What accompanies the training: losses, curves, an early end, and the checkpoint, which has all their states."""
+    """Return the callbacks of a training: losses, curves, early stopping, and the checkpoint, which has all their
+    states."""
     test, train = spec.test, spec.train
     return [
         TrainingLoss(
@@ -150,7 +151,7 @@ def measurements(spec: Spec) -> list[Measurement]:
 
 
 class Measured:
-    """What is asked of the trained model: what the specification's test section names, and what is its own."""
+    """Measurements of the trained model: those of the specification's test section, and the experiment's own."""
 
     def __init__(self, spec: Spec, folder: Path) -> None:
         test = spec.test
@@ -231,7 +232,7 @@ def chosen(kernels: ChosenKernels) -> dict[str, Any]:
 
 
 def costs(spec: Spec, trainer: Trainer, model: Transformer, clock: Clock, threads: int) -> dict[str, Any]:
-    """What a run took, on what."""
+    """Return time and machine of a run."""
     return {
         "device": trainer.accelerator.__class__.__name__.removesuffix("Accelerator").lower(),
         "dtype": spec.train.precision,

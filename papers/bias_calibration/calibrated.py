@@ -133,7 +133,7 @@ def converged(rows: Sequence[tuple[int, str, float]]) -> int | None:
 
 
 def _times(folder: Path, began: dict[str, Any], info: dict[str, Any]) -> dict[str, float]:
-    """What both trainings took: in all, until they converged, and the ratios of the latter (Section 6)."""
+    """Times of both trainings: in all, until they converged, and the ratios of the latter (Section 6)."""
     scalars = {
         "interpolation_val_exact_match": began["scalars"][VALIDATION],
         "interpolation_seconds": round(began["scalars"]["steps"] * began["seconds_per_step"], 3),
@@ -152,7 +152,7 @@ def _times(folder: Path, began: dict[str, Any], info: dict[str, Any]) -> dict[st
 
 
 def _notes(scalars: dict[str, float], cross: Tensor) -> list[str]:
-    """What a reader of the scores has to know of the first training and of the bias."""
+    """Notes on the first training and the bias, for readers of the scores."""
     reached, notes = scalars["interpolation_val_exact_match"], []
     if reached < INTERPOLATED:
         notes.append(
@@ -165,7 +165,7 @@ def _notes(scalars: dict[str, float], cross: Tensor) -> list[str]:
 
 
 def _lines(spec: CalibratedSpec, own: Tensor, cross: Tensor) -> dict[str, float]:
-    """How much of the bias is open, and which heads look at which operand."""
+    """Open share of the bias, and the operands that its heads look at."""
     transparent = (cross == 0).flatten(1).all(dim=1)
     scalars: dict[str, float] = {
         "open_self": float((own[:, spec.calibration.rows - 1] > -np.inf).sum(dim=1).float().mean()),

@@ -204,7 +204,7 @@ def _operands(axes: Axes, task: str, columns: int) -> None:
 
 
 def fig6(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """What decides an entry of the bias in RPE and in ABC is the distance: a line a head."""
+    """Draw the bias in RPE and in ABC over the distance, which decides each entry: a line a head."""
     relative = next((run for some in runs.values() for run in some if "relative.score" in run.arrays), None)
     averaged = next((run for some in runs.values() for run in some if "attention.self" in run.arrays), None)
     size = int(setting(averaged, "calibration.rows")) if averaged else 12

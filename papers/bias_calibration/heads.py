@@ -1,4 +1,4 @@
-"""Which heads of a calibrated bias look at which operand: the division of labour of Figure 4, as two counts.
+"""Heads of a calibrated bias by the operand they look at: the division of labour of Figure 4, as two counts.
 
 The cross-attention bias of an ABC run enters, numbers of heads leave; numpy only.
 """

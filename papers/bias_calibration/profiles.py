@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from lengen.formats.linear import Linear
+from lengen.settings.changes import Changes, overlay
 from lengen.settings.encodings import Sinusoidal
 from lengen.settings.model import EncoderDecoder, ModelSpec
-from lengen.settings.overlay import Changes, overlay
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
 from lengen.settings.spec import Spec
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
@@ -27,7 +27,7 @@ Kind = type[Successor | PairAddition | NByOne | RunningXor | ListOpsSum | ListOp
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """How large one task is trained and tested."""
+    """Size of training and tests of one task."""
 
     name: Literal["smoke", "cpu", "night", "paper"]
     vanilla: Spec
@@ -136,7 +136,7 @@ def paper(kind: Kind, base: int) -> Profile:
 
 
 class Small(NamedTuple):
-    """How one task is made small enough for two cores."""
+    """Small size of one task, for two cores."""
 
     digits: int
     """Trained digits."""
@@ -157,7 +157,7 @@ class Small(NamedTuple):
 
 
 class Windowed(NamedTuple):
-    """How the configurations of Table 3 are made small enough: two decoder layers, batches of 64.
+    """Small size of the configurations of Table 3: two decoder layers, batches of 64.
 
     With period T and L layers of a window w, digits of every residue have to be trained beyond what the first place
     reaches: T + L w + 1 digits at least, 6 here.

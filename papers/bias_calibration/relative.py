@@ -1,4 +1,4 @@
-"""What relative keys add to attention scores, by distance: the left matrix of Figure 6, measured."""
+"""Contribution of relative keys to attention scores, by distance: the left matrix of Figure 6, measured."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""What this paper compares: models of Table 1, configurations of Table 3, calibration; no torch.
+"""Settings of this paper: models of Table 1, configurations of Table 3, calibration. Does not import torch.
 
 Each function makes of a `Profile`, one task at one size, one setting.
 """
@@ -7,9 +7,9 @@ from lengen.formats.aligned import Aligned
 from lengen.formats.linear import Linear
 from lengen.position_ids.consecutive import Cyclic, NoPositionIds
 from lengen.settings.attention_biases import Given, Window
+from lengen.settings.changes import Changes, overlay
 from lengen.settings.encodings import ALiBi, Encoding, NoEncoding, RelativeKeys, Rotary, Sinusoidal
 from lengen.settings.model import Encoder, EncoderDecoder
-from lengen.settings.overlay import Changes, overlay
 from lengen.settings.spec import Spec
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.base import Task

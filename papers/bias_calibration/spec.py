@@ -1,4 +1,4 @@
-"""What decides a run of three steps: interpolate, calibrate, retrain (Section 5); no torch.
+"""Specification of a run of three steps: interpolate, calibrate, retrain (Section 5). Does not import torch.
 
 A `CalibratedSpec` is the specification of the retrained model with two sections more: how its predecessor is trained
 and how its attention becomes a bias.
@@ -46,7 +46,7 @@ class CalibrationSpec(Section, frozen=True, kw_only=True):
     """From its averaged attention to a bias; the defaults are the text's, mended."""
 
     attention: Literal["scores", "probabilities"] = "scores"
-    """What is averaged: scores before the softmax, or probabilities."""
+    """Averaged quantity: scores before the softmax, or probabilities."""
     line: Literal["mean", "sum"] = "mean"
     """Value of a line: mean or sum of its elements."""
     sigma_self: float = 2.0
@@ -63,7 +63,7 @@ class CalibrationSpec(Section, frozen=True, kw_only=True):
     """The first place reads the last ``$`` of the source in every head, and a head without a line nothing else (the
     authors' code); else a head without a line is transparent."""
     closed_row: Literal["nothing", "everything"] = "nothing"
-    """What a place reads in whose row no key is open (everything in the authors' code)."""
+    """Keys that a place reads if no key is open in its row (everything in the authors' code)."""
     examples: Size = 500
     """Training problems, all operands of the trained length, that attention is averaged over."""
 

@@ -1,4 +1,4 @@
-"""Where our settings of this paper deviate from the published ones, each with its reason."""
+"""Deviations of our settings from the published ones, each with its reason."""
 
 DEVIATIONS = {
     "D1": (

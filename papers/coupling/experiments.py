@@ -12,7 +12,7 @@ from lengen.paper.experiment import ATTENTION as ATTENTION_MAPS
 from lengen.paper.experiment import CURVES, GRID, Experiment, Figure, constructed, figure_of
 from lengen.paper.panel import Layer, Panel, Value, axis
 from lengen.paper.profiles import ByProfile, at_profiles
-from lengen.settings.overlay import Changes
+from lengen.settings.changes import Changes
 from lengen.settings.sections import NUMBER_FORMATS
 from lengen.settings.spec import Spec
 from lengen.tasks.addition import Addition

@@ -1,4 +1,5 @@
-"""What the construction of Theorem 4.1 predicts about attention, and how much of it a trained model does; no torch.
+"""Attention predicted by the construction of Theorem 4.1, and its overlap with that of a trained model. Does not import
+torch.
 
 Section 4.4 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count" calls trained attention
 "strikingly similar" to the construction's. Here similarity is a number: the overlap of two softmax rows is the sum over
@@ -13,7 +14,7 @@ import numpy as np
 from lengen.results.records import AttentionMap
 
 HEADS = ("column to come", "column just written", "place to come", "same place")
-"""What heads 1 to 4 of the construction look for."""
+"""Targets of heads 1 to 4 of the construction."""
 
 
 def coordinates(tokens: Sequence[str]) -> np.ndarray:
@@ -99,8 +100,8 @@ def nearest(found: np.ndarray) -> list[tuple[int, int]]:
 
 
 def digit_heads(record: AttentionMap) -> float:
-    """How much of the construction's two digit-reading heads a model has: for each the largest overlap of any trained
-    head, the start token left out; the mean of both."""
+    """Find the construction's two digit-reading heads in a model: for each the largest overlap of any trained head, the
+    start token left out; the mean of both."""
     return float(of_map(record, start=False)[:, :, :2].max(axis=(0, 1)).mean())
 
 

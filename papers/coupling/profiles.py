@@ -13,9 +13,9 @@ from lengen.paper.profiles import ByProfile
 from lengen.position_ids.base import PositionIds
 from lengen.position_ids.consecutive import Consecutive, NoPositionIds
 from lengen.position_ids.coupled import Coupled
+from lengen.settings.changes import Changes, overlay
 from lengen.settings.encodings import Encoding, Fire, Learned, NoEncoding, Rotary
 from lengen.settings.model import ModelSpec
-from lengen.settings.overlay import Changes, overlay
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
 from lengen.settings.spec import Spec
 from lengen.tasks.addition import Addition
@@ -32,7 +32,7 @@ WITHOUT: dict[type[Task], Format] = {
     Multiplication: Linear(pad_response=True, reverse_response=True),
     Parity: Linear(),
 }
-"""How a task is written without its scratchpad."""
+"""Format of a task without its scratchpad."""
 ATTENTION = ((11, 11), (10, 2), (10, 5), (10, 10), (10, 15))
 """Cells whose attention is recorded: the map of Figure 7, then operands added at a trained length."""
 

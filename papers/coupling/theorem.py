@@ -32,7 +32,7 @@ TOLERANCE = 0.3
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """What the numbers of operands and digits decide."""
+    """Sizes that follow from the numbers of operands and digits."""
 
     operands: int
     """m"""

@@ -1,4 +1,4 @@
-"""Which trick helps which task? Every trick of the four papers, and of others, on every task, under one budget."""
+"""Every trick of the four papers, and of others, on every task, under one budget."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

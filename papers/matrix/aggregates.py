@@ -1,4 +1,4 @@
-"""What each trick comes to over the tasks: an interquartile mean, the chance to beat the plain decoder; with intervals.
+"""Aggregates of each trick over the tasks: an interquartile mean, the chance to beat the plain decoder; with intervals.
 
 Finished runs enter; what leaves is drawn by `papers.matrix.figures` and written as a table beside the picture.
 """
@@ -29,7 +29,7 @@ UNKNOWN = Interval(np.nan, np.nan)
 
 
 class Aggregate(NamedTuple):
-    """What is known of a trick that has learned some task."""
+    """Aggregates of a trick that has learned some task."""
 
     trick: str
     ran: int

@@ -31,11 +31,11 @@ from lengen.training.procedure import run_setting
 from papers.matrix.spec import ChosenSpec
 
 DONE = "done.json"
-"""What is known of a training that is over, in its folder."""
+"""Result of a finished training, in its folder."""
 
 
 class Tried(NamedTuple):
-    """What a training with one rate came to, on problems of the trained range."""
+    """Result of a training with one learning rate, on problems of the trained range."""
 
     rate: float
     learned: float

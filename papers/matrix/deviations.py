@@ -1,4 +1,4 @@
-"""What every source of a trick would do otherwise: one model and one budget are the point of the matrix."""
+"""Deviations from the sources of every trick: one model and one budget are the point of the matrix."""
 
 DEVIATIONS: dict[str, str] = {
     "M1": (

@@ -18,7 +18,7 @@ BRIEF = ("plain", "learned", "rope", "coupled")
 """Tricks that a cpu run of the whole matrix takes."""
 SMOKE_TOKENS = 400
 CLAIMS = {name: (inspect.getdoc(trick) or "").split("\n")[0] for name, trick in TRICKS.items()}
-"""What each trick is, by the first line of its docstring."""
+"""Description of each trick: the first line of its docstring."""
 
 
 def cell(task: str, trick: str, profile: str) -> ChosenSpec:

@@ -1,4 +1,4 @@
-"""How far a model reaches: what every cell of the matrix shows, and what its claims name; no torch."""
+"""Reach of a model, shown in every cell of the matrix and named by its claims. Does not import torch."""
 
 from collections.abc import Mapping
 
@@ -44,12 +44,12 @@ def by_count(run: Run) -> dict[int, float]:
 
 
 def reach(run: Run) -> tuple[float, int]:
-    """How far a run reaches, as a multiple of its trained length."""
+    """Return the reach of a run, as a multiple of its trained length."""
     return furthest(by_length(run)) / trained(run).length, 1
 
 
 def reach_in_count(run: Run) -> tuple[float, int]:
-    """How many operands a run reaches, as a multiple of the most trained."""
+    """Return the reach of a run in operands, as a multiple of the most trained."""
     values = by_count(run)
     if not values:
         raise Missing(f"{short(run.experiment)} was tested on one count of operands")

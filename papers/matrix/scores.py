@@ -18,7 +18,7 @@ State = Literal["refused", "not run", "untested", "tested"]
 
 
 class Cell(NamedTuple):
-    """What is known of a trick on a task."""
+    """Result of a trick on a task."""
 
     state: State
     reach: float
@@ -42,7 +42,7 @@ def named(experiment: str) -> tuple[str, str]:
 
 
 def has_learned(some: Sequence[Run]) -> bool:
-    """Whether the runs of a cell have learned their trained range: the median at its longest length says so."""
+    """Return True if the runs of a cell have learned their trained range, by the median at its longest length."""
     return at_longest(some) >= LEARNED
 
 
@@ -52,7 +52,7 @@ def at_longest(some: Sequence[Run]) -> float:
 
 
 def seeds_told(found: Mapping[tuple[str, str], Cell]) -> str:
-    """How many seeds the cells that ran have: ``3 seeds``, ``1 to 3 seeds``, ``no seeds``."""
+    """Return the number of seeds of the cells that ran: ``3 seeds``, ``1 to 3 seeds``, ``no seeds``."""
     seeds = sorted({cell.seeds for cell in found.values() if cell.seeds})
     of = " to ".join(str(count) for count in (*seeds[:1], *seeds[1:][-1:])) or "no"
     return f"{of} seed{'s' * (of != '1')}"

@@ -6,9 +6,9 @@ from typing import Any
 from lengen.formats.linear import Linear
 from lengen.part import SettingError
 from lengen.position_ids.consecutive import Consecutive, NoPositionIds
+from lengen.settings.changes import overlay
 from lengen.settings.encodings import Learned, NoEncoding
 from lengen.settings.model import Decoder, ModelSpec
-from lengen.settings.overlay import overlay
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
 from papers.matrix.budget import step_tokens
 from papers.matrix.spec import ChoiceSpec, ChosenSpec

@@ -1,5 +1,5 @@
-"""What decides a run of the matrix: a setting, the rates it may be trained with, when it is trained longer, and of a
-calibrated bias how it is made; no torch."""
+"""Specification of a run of the matrix: a setting, its learning rates, the condition for a longer training, and the
+making of a calibrated bias. Does not import torch."""
 
 from typing import Annotated
 
@@ -9,14 +9,14 @@ from lengen.metrics.measures import LEARNED
 from lengen.part import Count, NotNegative, SettingError, Share, Size
 from lengen.position_ids.consecutive import Consecutive
 from lengen.settings.attention_biases import Lines
+from lengen.settings.changes import overlay
 from lengen.settings.encodings import Encoding, Sinusoidal
-from lengen.settings.overlay import overlay
 from lengen.settings.sections import DataSpec, Section, TestSpec
 from lengen.settings.spec import Spec, check
 
 
 class ChoiceSpec(Section, frozen=True):
-    """How the learning rate is chosen, and what happens where the trained range is not learned."""
+    """Choice of the learning rate, and the remedy if the trained range is not learned."""
 
     rates: Annotated[tuple[NotNegative, ...], Meta(min_length=1)]
     """Peak learning rates in the order in which they are tried, each with a whole budget, until one has taught the

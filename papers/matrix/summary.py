@@ -1,4 +1,4 @@
-"""Which tricks carry each task furthest, and which help over all tasks, as lines of Markdown for a page."""
+"""Tricks that carry each task furthest, and tricks that help over all tasks, as lines of Markdown for a page."""
 
 from collections.abc import Mapping, Sequence
 
@@ -35,8 +35,8 @@ def summary(runs: Runs, refused: Sequence[str]) -> str:
 
 
 def beside_plain(found: Sequence[Aggregate]) -> str:
-    """Which tricks beat the plain decoder beyond the trained lengths, over the tasks that both learned, and which fall
-    behind it: where the whole interval of the probability of improvement lies on one side of a half.
+    """List the tricks that beat the plain decoder beyond the trained lengths, over the tasks that both learned, and
+    those that fall behind it: the whole interval of the probability of improvement lies on one side of a half.
 
     >>> from math import nan
     >>> from lengen.results.intervals import Interval
@@ -71,7 +71,7 @@ def _with_tasks(some: Sequence[Aggregate]) -> str:
 
 
 def coverage(found: Mapping[tuple[str, str], Cell]) -> str:
-    """How many of the cells have run, with how many seeds.
+    """Return the share of cells that have run, with their seeds.
 
     >>> cell = Cell("tested", 1.0, 3, False)
     >>> once, never = cell._replace(seeds=1), cell._replace(seeds=0)

@@ -27,7 +27,7 @@ class Row:
     """A task of the matrix."""
 
     name: str
-    """What pictures call it."""
+    """Name in pictures."""
     task: Callable[[int], Task]
     """The task, for a trained length."""
     trained: Mapping[str, int]

@@ -1,4 +1,4 @@
-"""Whether attention finds the two digits that are added: a number for what Figure 4.4 of the thesis draws.
+"""Attention to the two digits that are added, as a number for the maps of Figure 4.4 of the thesis.
 
 The maps show the largest weight over heads, and Section 4.3.2 says that those of Abacus positions select the right
 digits at untrained lengths too. For a digit of the answer the digits to select are those of the same significance in

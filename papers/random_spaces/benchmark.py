@@ -4,7 +4,7 @@ import itertools
 
 from lengen.data.datamodule import ArithmeticData
 from lengen.inspection.timing import Entry, entry, turns
-from lengen.settings.overlay import overlay
+from lengen.settings.changes import overlay
 from lengen.settings.spec import Spec, change
 from papers.random_spaces import experiments as thesis
 

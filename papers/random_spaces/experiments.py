@@ -17,9 +17,9 @@ from lengen.paper.profiles import ByProfile, at_profiles
 from lengen.position_ids.abacus import Abacus
 from lengen.position_ids.consecutive import NoPositionIds
 from lengen.position_ids.randomised import Randomised
+from lengen.settings.changes import Changes
 from lengen.settings.encodings import Learned, NoEncoding, Rotary
 from lengen.settings.model import EncoderDecoder
-from lengen.settings.overlay import Changes
 from lengen.settings.sections import RandomSpaces
 from papers.random_spaces.profiles import (
     ATTENTION,
@@ -129,7 +129,7 @@ KINDS: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
 """Label, claim and changes of Figure 4.5. Where nothing is said, night and cpu have the updates of random spaces; zero
 padding and most seeds of Abacus learn sooner, and the scratchpad's responses are five times as long (RECIPES.md)."""
 DEEPER = ByProfile(cpu={"model": {"layers": 4}, **steps(24_000)})
-"""What models without positions and with randomised ones need to learn their range (RECIPES.md)."""
+"""Changes that models without positions and with randomised ones need to learn their range (RECIPES.md)."""
 DROPS = "accuracy drops steeply on longer sequences"
 ASSERTED: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
     "ape": ("absolute positions", f"with absolute positions {DROPS}", ()),
@@ -140,7 +140,8 @@ ASSERTED: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
         "operands reversed", "reversing the operands alone makes little difference", (OPERANDS,),
     ),
 }  # fmt: skip
-"""What the text says of the setting of Figure 4.5 and no figure shows; night and cpu have one larger size for all."""
+"""Statements of the text on the setting of Figure 4.5 that no figure shows; night and cpu have one larger size for
+all."""
 
 
 def _kinds(kinds: dict[str, tuple[str, str, tuple[Layer, ...]]]) -> Axis:
@@ -209,8 +210,8 @@ SIZES = {"10k": 10_000, "100k": 100_000, "1m": 1_000_000, "10m": 10_000_000}
 """Problems of the training sets."""
 WIDTHS = (64, 128, 256, 512, 1024, 1536)
 SMALL: Changes = {"data.examples": 30_000, "train.lr": 2e-3, "train.evaluations": 40}
-"""What the narrow models of night and cpu are trained with beside their steps; of 10,000 problems too few are additions
-to learn them (RECIPES.md), so that their smallest set is the one of Figure 4.5."""
+"""Training of the narrow models of night and cpu, beside their steps; of 10,000 problems too few are additions to learn
+them (RECIPES.md), so that their smallest set is the one of Figure 4.5."""
 
 
 def swept(size: str, kind: str, width: int) -> dict[str, MeasuredSpec]:

@@ -1,4 +1,4 @@
-"""What lengths are to a run: trained, left out between trained ones, or longer than every trained one.
+"""Roles of lengths in a run: trained, left out between trained ones, or longer than every trained one.
 
 Everything is read from the specification a run was made from, because smaller profiles train other sizes under
 the same names.
@@ -9,7 +9,7 @@ from lengen.plotting.settings import setting
 from lengen.results.records import Run
 
 ROLES = {"trained": "trained", "gap": "left out", "longer": "longer"}
-"""What a tested length is to a model, and the word for it."""
+"""Roles of a tested length, and the word for each."""
 
 
 def trained(run: Run) -> tuple[int, ...]:
@@ -35,7 +35,7 @@ def tested_trained(run: Run) -> tuple[int, ...]:
 
 
 def groups(run: Run) -> list[tuple[int, ...]]:
-    """What is shown together: all tested lengths that were trained, then every other one by itself."""
+    """Return the lengths that are shown together: all trained ones, then every other one by itself."""
     inside = tested_trained(run)
     return [group for group in (inside, *((length,) for length in tested(run) if length not in inside)) if group]
 

@@ -1,4 +1,4 @@
-"""What the thesis asked of a trained model beyond exact match, as callbacks.
+"""Measurements of the thesis beyond exact match, as callbacks.
 
 The loss of the answer by length (Figures 4.7, 4.8), the sub-tasks (Figure 4.9), the parts of the scratchpad
 (Figure 4.6), answers that leave digits out (Section 4.3.1), the uncertainty of each answer token (Figure 4.3) and
@@ -31,11 +31,11 @@ Arrays = dict[str, np.ndarray]
 
 
 Asked = Callable[[Transformer, TaskData, int, Problems], Arrays]
-"""What is measured on problems of one length: arrays by name."""
+"""Measurement on problems of one length: arrays by name."""
 
 
 class ByLength(Measurement):
-    """What is ``asked`` about problems of every one of some lengths: `answers`, `by_place` or `alignments`."""
+    """Measure ``asked`` on problems of each of some lengths: `answers`, `by_place` or `alignments`."""
 
     def __init__(self, asked: Asked, lengths: Sequence[int], count: int, problems: int) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ def losses(model: Transformer, data: TaskData, problems: Problems) -> tuple[np.n
 
 
 def omitted(model: Transformer, data: TaskData, problems: Problems) -> np.ndarray:
-    """Whether the answer that the model writes is the true one without some of its digits, (N,) uint8."""
+    """Return 1 if the answer that the model writes is the true one without some of its digits, (N,) uint8."""
     found = []
     for part in problems.parts():
         reading = read(model, data.writer, part)
@@ -83,7 +83,7 @@ def omitted(model: Transformer, data: TaskData, problems: Problems) -> np.ndarra
 
 
 def parts(model: Transformer, data: TaskData, problems: Problems) -> Arrays:
-    """What `score_parts` says of the scratchpads that the model writes."""
+    """Score the scratchpads that the model writes by `score_parts`."""
     reading = read(model, data.writer, problems)
     written = go_on(model, data.writer, problems, reading)
     decode = data.vocab.decode

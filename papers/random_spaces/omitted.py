@@ -7,7 +7,7 @@ from lengen.formats.vocab import PAD
 
 
 def is_shortened(written: str, true: str) -> bool:
-    """Whether ``written`` is ``true`` without at least one of its characters, the others in their order.
+    """Return True if ``written`` is ``true`` without at least one of its characters, the others in their order.
 
     >>> is_shortened("13$", "123$"), is_shortened("123$", "123$"), is_shortened("31$", "123$")
     (True, False, False)

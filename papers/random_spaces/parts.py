@@ -86,6 +86,6 @@ def score_parts(written: Sequence[str], reference: Sequence[str]) -> dict[str, n
 
 
 def _compared(written: Parts, true: Parts) -> list[tuple[str, str]]:
-    """What stands beside what, in the order of `PARTS`."""
+    """Return written and true texts side by side, in the order of `PARTS`."""
     implied = implied_answer(written.partials)
     return [*zip(written, true, strict=True), (written.answer, implied), (implied, true.answer)]

@@ -7,9 +7,9 @@ how they were found is in RECIPES.md.
 
 from lengen.formats.linear import Linear
 from lengen.paper.profiles import ByProfile
+from lengen.settings.changes import Changes, overlay
 from lengen.settings.encodings import Sinusoidal
 from lengen.settings.model import ModelSpec
-from lengen.settings.overlay import Changes, overlay
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
 from lengen.tasks.two_operand_addition import TwoOperandAddition
 from papers.random_spaces.spec import MeasuredSpec, MeasureSpec
@@ -95,7 +95,7 @@ BASE: dict[str, MeasuredSpec] = {
         },
     ),
 }
-"""What each profile begins with."""
+"""First settings of each profile."""
 
 
 # ------------------------------------------------------------------ data sets (Section 4.2.2)

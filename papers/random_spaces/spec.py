@@ -1,4 +1,4 @@
-"""What decides a run of this paper: a specification, and what is measured beyond exact match; no torch."""
+"""Specification of a run of this paper, with its measurements beyond exact match. Does not import torch."""
 
 from lengen.part import Size
 from lengen.settings.sections import Section
@@ -6,7 +6,7 @@ from lengen.settings.spec import Spec
 
 
 class MeasureSpec(Section, frozen=True):
-    """What a trained model is asked after it was scored."""
+    """Measurements of a trained model after scoring."""
 
     examples: Size = 200
     """Problems of every tested length whose losses, scratchpad parts and sub-tasks are measured."""

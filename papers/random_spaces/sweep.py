@@ -17,10 +17,10 @@ from lengen.results.records import Run
 from papers.random_spaces import lengths as by_length
 
 MODES = {"teacher_forced": "greedy", "sampled": "sampled"}
-"""How a response was written: the most probable token each time, or drawn at temperature 1, as published."""
+"""Modes of writing a response: the most probable token each time, or drawn at temperature 1, as published."""
 KINDS = ("add", "mix")
 IDENTITY = ("experiment", "profile", "seed", "version")
-"""What runs are told apart by."""
+"""Columns that identify a run."""
 HEADER = ("examples", "training", "lengths", "role", "mode", "mean_percent", "deviation_percent", "runs", "widths")
 
 
@@ -34,7 +34,7 @@ class Row(NamedTuple):
     lengths: tuple[int, ...]
     """Digits of the tested operands; several where all trained lengths count together."""
     role: str
-    """What they are to the models: trained, gap or longer."""
+    """Role of the lengths for the models: trained, gap or longer."""
     mode: str
     """greedy or sampled."""
     mean: float
@@ -47,7 +47,7 @@ class Row(NamedTuple):
 
 
 def kind(run: Run) -> str:
-    """Whether a run was trained on additions only or on the mixture of sub-tasks."""
+    """Return the kind of training set of a run: additions only, or the mixture of sub-tasks."""
     return KINDS[len(plotting.setting(run, "subtasks")) > 1]
 
 
@@ -98,7 +98,7 @@ def rows(runs: Runs) -> list[Row]:
 
 
 CELL = ["examples", "training", "lengths", "role", "mode"]
-"""What a cell of the table is told by."""
+"""Columns that identify a cell of the table."""
 
 
 def _tested(run: Run) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""How sure a model is of each token it writes: entropy, and the probabilities of the end and of the right token.
+"""Uncertainty of a model at each token it writes: entropy, and the probabilities of the end and of the right token.
 
 Figure 4.3 of the thesis (Section 4.3.1). The model writes its own answer greedily; where the end is suppressed it
 chooses the most likely other token instead, while the probabilities that are recorded are still those of the whole

@@ -45,7 +45,7 @@ class Vectors(NamedTuple):
 
 
 def vectors(alphabet: int) -> Vectors:
-    """Where the vectors of ``alphabet`` symbols and the delimiter lie, in a width of 6 (q + 1).
+    """Return the places of the vectors of ``alphabet`` symbols and the delimiter, in a width of 6 (q + 1).
 
     >>> vectors(2).e, vectors(2).hat_primed.bot
     (Family(a=tensor([0, 1]), bot=2), 17)

@@ -13,9 +13,9 @@ from lengen.paper.experiment import CURVES, TRAINING, Experiment, Figure, constr
 from lengen.paper.panel import Axis, Layer, Panel, Value, axis
 from lengen.part import Part
 from lengen.position_ids.consecutive import Consecutive
+from lengen.settings.changes import Changes
 from lengen.settings.encodings import Learned, Sinusoidal
 from lengen.settings.model import Tempered
-from lengen.settings.overlay import Changes
 from lengen.settings.sections import NUMBER_FORMATS
 from lengen.settings.spec import Spec
 from lengen.tasks.base import Task

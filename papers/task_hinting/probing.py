@@ -20,7 +20,8 @@ __all__ = ["Bases", "Hits", "bases", "mechanisms", "orthogonality", "probe", "pr
 
 
 class Hits(NamedTuple):
-    """Where the mechanisms are there, and where a guess would be; a projection is largest among those of the numbers.
+    """Positions that show the mechanisms, and positions that a guess would show; a projection is largest among those of
+    the numbers.
 
     B sequences have I input tokens, and N output tokens that have a larger number in their sequence; of each number
     only its last copy is one of M.

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from lengen.formats.linear import Linear
 from lengen.paper.profiles import ByProfile
 from lengen.position_ids.consecutive import NoPositionIds
+from lengen.settings.changes import Changes, overlay
 from lengen.settings.encodings import NoEncoding
 from lengen.settings.model import ModelSpec
-from lengen.settings.overlay import Changes, overlay
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
 from lengen.tasks.increment import Increment
 from lengen.tasks.sorting import Sorting
@@ -82,7 +82,7 @@ BASE: dict[str, ProbedSpec] = {
     ),
 }
 BASE["night"] = BASE["cpu"]
-"""What each profile begins with; RECIPES.md says how the smaller ones were found. A night has more seeds than a cpu run
+"""First settings of each profile; RECIPES.md has the origin of the smaller ones. A night has more seeds than a cpu run
 of the whole paper, and more experiments."""
 
 # ------------------------------------------------------------------ training sets (Section 3)

@@ -1,4 +1,4 @@
-"""What decides a run of this paper: a specification, and what is asked of the trained model; no torch."""
+"""Specification of a run of this paper, with the probes of the trained model. Does not import torch."""
 
 from lengen.part import Count, SettingError
 from lengen.settings.sections import Section
@@ -7,7 +7,7 @@ from lengen.tasks.sorting import Sorting
 
 
 class ProbeSpec(Section, frozen=True):
-    """What Section 4 asks of a trained model that sorts."""
+    """Probes of Section 4 for a trained model that sorts."""
 
     examples: Count = 0
     """Sequences of every tested length on which the two mechanisms are looked for; 0 asks nothing."""

@@ -12,9 +12,9 @@ import msgspec
 
 from lengen.part import Part, SettingError, plain
 from lengen.position_ids.consecutive import NoPositionIds
+from lengen.settings.changes import overlay
 from lengen.settings.encodings import NoEncoding
 from lengen.settings.model import Decoder, ModelSpec, Tempered
-from lengen.settings.overlay import overlay
 from lengen.settings.sections import NUMBER_FORMATS, DataSpec, Section, TestSpec, TrainSpec
 from lengen.tasks.sorting import Sorting
 from papers.task_hinting.profiles import FORMAT
@@ -28,7 +28,7 @@ TEMPERATURE = 3.0
 
 
 class TheoremSection(Section, frozen=True):
-    """Which construction."""
+    """The construction to make."""
 
     variant: Variant = "repaired"
     """repaired, or printed: the literal Appendix A, which does not sort."""

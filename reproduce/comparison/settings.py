@@ -11,7 +11,7 @@ from typing import Any
 
 from lengen.paper.experiment import Experiment
 from lengen.part import SettingError
-from lengen.settings.paths import read
+from lengen.settings.changes import read
 from reproduce.comparison.published import PublishedError, load
 from reproduce.runs.catalogue import CATALOGUE
 

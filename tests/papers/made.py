@@ -17,7 +17,7 @@ from lengen import (
     plotting,
 )
 from lengen.results.records import MODES, Grid, Run
-from lengen.settings.overlay import overlay
+from lengen.settings.changes import overlay
 from papers.bias_calibration.experiments import FIGURES
 from tests.counted import counted
 
@@ -50,7 +50,7 @@ def curve(name: str, seed=0) -> Grid:
 
 
 def run(name: str, seed=0, arrays=None, changes=None) -> Run:
-    """A run of the setting with changes laid over it, as `lengen.settings.overlay` takes them."""
+    """A run of the setting with changes laid over it, as `lengen.settings.changes` takes them."""
     task = next((TASKS[key] for key in TASKS if key in name), SPEC.data.task)
     spec = overlay(SPEC, {"data.task": task}, changes or {})
     info = {"spec": spec.to_dict(), "spec_hash": "x", "overrides": []}

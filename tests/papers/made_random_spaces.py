@@ -18,7 +18,7 @@ from lengen import (
     TwoOperandAddition,
 )
 from lengen.results.records import AttentionMap, Grid, Run
-from lengen.settings.overlay import overlay
+from lengen.settings.changes import overlay
 from tests.counted import counted
 
 PAPER = "random_spaces"

@@ -16,7 +16,7 @@ from lengen import (
     TrainSpec,
 )
 from lengen.results.records import Grid, Run
-from lengen.settings.overlay import overlay
+from lengen.settings.changes import overlay
 from papers.task_hinting.profiles import FORMAT
 from tests.counted import counted
 

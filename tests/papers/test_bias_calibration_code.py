@@ -13,7 +13,7 @@ from torch import Tensor
 from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
 from lengen.part import SettingError
-from lengen.settings.overlay import overlay
+from lengen.settings.changes import overlay
 from lengen.tasks.arithmetic import NByOne, PairAddition
 from lengen.training.build import build_model
 from lengen.training.optimizer import build_optimizer

@@ -16,7 +16,7 @@ from lengen.digits.randomness import generator
 from lengen.encodings.relative_keys import RelativeKeys
 from lengen.models.blocks import Context
 from lengen.settings.attention_biases import Given, Window
-from lengen.settings.overlay import overlay
+from lengen.settings.changes import overlay
 from lengen.settings.spec import change, from_dict, replace
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.running import RunningXor

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
 from lengen.paper.experiment import PROFILES, Experiment
+from lengen.settings.changes import overlay
 from lengen.settings.encodings import NoEncoding
-from lengen.settings.overlay import overlay
 from lengen.settings.spec import Spec, check
 from lengen.tasks.addition import Addition
 from lengen.training.build import build_model

@@ -8,7 +8,7 @@ from lengen.data.task_data import TaskData
 from lengen.decoding.mean_attention import longest_problems, mean_attention, of_response
 from lengen.part import SettingError
 from lengen.settings.attention_biases import Lines
-from lengen.settings.overlay import overlay
+from lengen.settings.changes import overlay
 from lengen.settings.spec import check
 from lengen.training import run as lengen
 from lengen.training.build import build_model

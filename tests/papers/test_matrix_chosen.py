@@ -8,7 +8,7 @@ import pytest
 from lengen.metrics.measures import Trained, exact_at_longest
 from lengen.part import SettingError
 from lengen.results.progress import Progress
-from lengen.settings.overlay import overlay
+from lengen.settings.changes import overlay
 from lengen.settings.spec import check
 from lengen.training import run as lengen
 from lengen.training.build import load

@@ -16,7 +16,7 @@ from lengen.formats.vocab import PAD
 from lengen.metrics.measures import LEARNED, trained_range
 from lengen.models import Record
 from lengen.models.blocks import Attention, Context
-from lengen.settings.overlay import overlay
+from lengen.settings.changes import overlay
 from papers.random_spaces.experiments import EXPERIMENTS, WIDTHS
 from papers.random_spaces.parts import PARTS, score_parts
 from papers.random_spaces.profiles import BASE, up_to

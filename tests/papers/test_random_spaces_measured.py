@@ -16,7 +16,7 @@ from lengen.decoding.decoding import verify, write
 from lengen.formats.vocab import END, PAD
 from lengen.paper.experiment import PROFILES
 from lengen.part import SettingError
-from lengen.settings.overlay import overlay
+from lengen.settings.changes import overlay
 from lengen.settings.spec import Spec, TrainSpec, check, from_dict
 from lengen.training.build import load
 from lengen.training.procedure import run_setting

@@ -4,7 +4,7 @@ import pytest
 
 from lengen.data.task_data import TaskData
 from lengen.formats.vocab import PAD
-from lengen.settings.overlay import overlay
+from lengen.settings.changes import overlay
 from lengen.settings.spec import Spec, change
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.running import ListOpsMax, ListOpsMin, RunningXor

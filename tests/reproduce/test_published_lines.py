@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lengen.settings.overlay import overlay
+from lengen.settings.changes import overlay
 from reproduce.comparison import lines
 from reproduce.comparison.distance import LENGTHS, NEAR, OWN, PROOF, SETTING, SHORTER, distance
 from reproduce.comparison.measured import reader

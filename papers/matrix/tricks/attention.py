@@ -2,8 +2,8 @@
 
 from lengen.formats.linear import Linear
 from lengen.settings.attention_biases import HardALiBi, Lines, LineWindow
+from lengen.settings.changes import overlay
 from lengen.settings.model import Decoder, Tempered
-from lengen.settings.overlay import overlay
 from lengen.tasks.arithmetic import NByOne, Successor
 from lengen.tasks.base import Task
 from lengen.tasks.copy import Copy

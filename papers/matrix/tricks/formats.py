@@ -1,8 +1,8 @@
 """Tricks that say how a problem is written. Each docstring: what it is, its source, and what the source reports."""
 
 from lengen.formats.subtasks import Subtasks
+from lengen.settings.changes import overlay
 from lengen.settings.encodings import Sinusoidal
-from lengen.settings.overlay import overlay
 from lengen.settings.sections import RandomSpaces
 from papers.matrix.settings import Refused, encoded, learned, lowest_first
 from papers.matrix.spec import ChosenSpec

@@ -2,8 +2,8 @@
 
 from lengen.position_ids.consecutive import Cyclic
 from lengen.position_ids.randomised import Randomised
+from lengen.settings.changes import overlay
 from lengen.settings.encodings import Fire, Learned
-from lengen.settings.overlay import overlay
 from papers.matrix.settings import encoded, longest
 from papers.matrix.spec import ChosenSpec
 from papers.matrix.tricks import formats

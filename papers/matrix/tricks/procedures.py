@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from lengen.settings.changes import overlay
 from lengen.settings.model import LoopsByLength
-from lengen.settings.overlay import overlay
 from papers.matrix.settings import Refused, lowest_first
 from papers.matrix.spec import ChosenSpec
 from papers.matrix.tasks import TASKS, Row
@@ -11,7 +11,7 @@ from papers.matrix.tasks import TASKS, Row
 PER_LOOP = 2
 """Tokens of the prompt for which the block is applied once more."""
 ROWS: Mapping[str, Row] = {row.task(2).name: row for row in TASKS.values()}
-"""What the matrix says of a task, by the name of that task."""
+"""Rows of the matrix by the name of their task."""
 
 
 def hint(spec: ChosenSpec) -> ChosenSpec:
