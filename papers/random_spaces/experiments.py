@@ -113,7 +113,7 @@ FIG42 = row(
 
 KINDS: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
     "ape": (
-        "absolute positions", "absolute positions fail at every untrained length", (ByProfile(night=steps(40_000)),),
+        "absolute positions", "absolute positions fail at every untrained length", (ByProfile(night=steps(25_000)),),
     ),
     "reversed": ("answer reversed", "reversing the answer does not help", (REVERSED,)),
     "scratchpad": (
