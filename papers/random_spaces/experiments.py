@@ -86,7 +86,7 @@ RANGES = {
 SETS: dict[str, tuple[str, ByProfile, tuple[Layer, ...]]] = {
     # the author's code reverses the answers of the first set
     "1-3_digit": ("1 and 3 digits", ONE_TO_THREE, (REVERSED, ByProfile(paper=steps(10_000)))),
-    "1-7_digit": ("all up to a longest", ONE_TO_SEVEN, (ByProfile(paper=steps(10_000), night=steps(30_000)),)),
+    "1-7_digit": ("all up to a longest", ONE_TO_SEVEN, (ByProfile(paper=steps(10_000), night=steps(20_000)),)),
     "generalize_to_longer": (
         "one left out", LONGER, (ByProfile(paper=steps(200_000, batch=512), night=steps(40_000)),),
     ),
