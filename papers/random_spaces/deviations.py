@@ -16,7 +16,7 @@ DEVIATIONS: dict[str, str] = {
         "and a head of their own, and train for minutes at a larger learning rate, in smaller batches, on 30,000 "
         "problems (10,000 of 1 and 3 digits); Table 4.3's set called 10K holds 30,000 as well. Trained lengths are 1 "
         "to 4 and 6 digits where the thesis has 1 to 7 and 9 (1 to 3 and 5 in Table 4.3 and Figures 4.7 to 4.9), 1 "
-        "to 5 where it has 1 to 7, and 1 to 5 and 7 where it has 1 to 17 and 19 (1 to 4 and 6 in Figures 4.3, 4.6 "
+        "to 5 (cpu; night as printed) where it has 1 to 7, and 1 to 5 and 7 where it has 1 to 17 and 19 (1 to 4 and 6 in Figures 4.3, 4.6 "
         "and B.1). The longest tested are 8 of 6 digits for 12 of 9, 1.33 times the longest trained both, but 6 of 5 "
         "(1.2 times) for 12 of 9 in Table 4.3 and Figures 4.7 to 4.9, 6 of 5 for 8 of 7 (1.14 times), 8 of 7 (1.14 "
         "times) for 20 of 19 (1.05 times) and, in Figure 4.6, 8 of 6 for 21 of 19 (1.11 times); the first beyond the "
