@@ -67,8 +67,9 @@ class Task(Axis):
     """The shape tells the digits of the answer."""
     PLACEWISE: ClassVar[bool] = True
     """Each digit of the answer belongs to a place of the operands; else it says something of them as a whole."""
-    LAST: ClassVar[bool] = False
-    """The final answer is the last digit of the answer: those before it are answers to the first digits."""
+    LAST_DIGIT: ClassVar[bool] = False
+    """The final answer is the last digit of the answer, or of the intermediate results if those are written: digits
+    before it are answers to the first digits."""
     UNITS_FIRST: ClassVar[bool] = False
     """Its answers are written from the units on: a digit needs those before it."""
     MARKS: ClassVar[tuple[str, ...]] = ()
@@ -77,16 +78,10 @@ class Task(Axis):
     """Name of the intermediate results that a scratchpad writes; empty: there are none."""
     STAGES_ARE_NUMBERS: ClassVar[bool] = False
     """Intermediate results are numbers, whose leading zeros need not be written."""
-    INLINE: ClassVar[bool] = False
-    """The last digit of the intermediate results is the answer."""
-    WHY_NONE: ClassVar[str] = "it has no intermediate results"
-    """Why there are no stages, where there are none."""
     SINGLE: ClassVar[bool] = False
     """The second operand has one digit, which is never padded."""
     EQUAL_LENGTHS: ClassVar[bool] = False
     """All operands of a problem have the same number of digits, in training and in tests."""
-    SKEWED: ClassVar[bool] = False
-    """It draws problems of given lengths, from a distribution of lengths of its own."""
     LEAST_COUNT: ClassVar[int] = 0
     """Smallest value of the second axis that can be tested; 0: problems have no second axis."""
 
@@ -232,7 +227,7 @@ class Task(Axis):
 
     def answer_sizes(self, problems: Problems) -> Tensor:
         """(B,) digits that the answers have without leading zeros."""
-        if self.NUMBERS and not self.LAST:
+        if self.NUMBERS and not self.LAST_DIGIT:
             return digits.significant(self.answer(problems))
         shapes, inverse = torch.unique(self.shapes(problems), dim=0, return_inverse=True)
         return torch.tensor([self.extent(tuple(shape)).answer for shape in shapes.tolist()])[inverse]
@@ -244,7 +239,7 @@ class Task(Axis):
         found = []
         for row, size in zip(self.answer(problems).tolist(), self.answer_sizes(problems).tolist(), strict=True):
             written = [symbols[value - self.first()] for value in row[:size]]
-            if self.LAST:
+            if self.LAST_DIGIT:
                 written = written[-1:]
             elif self.NUMBERS and not self.UNITS_FIRST:
                 written.reverse()

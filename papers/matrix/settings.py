@@ -10,6 +10,7 @@ from lengen.settings.changes import overlay
 from lengen.settings.encodings import Learned, NoEncoding
 from lengen.settings.model import Decoder, ModelSpec
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
+from lengen.tasks.sequences import Skewed
 from papers.matrix.budget import step_tokens
 from papers.matrix.spec import ChoiceSpec, ChosenSpec
 from papers.matrix.tasks import Row
@@ -51,7 +52,7 @@ def plain(row: Row, profile: str) -> ChosenSpec:
             warmup=0.05,
             bucket=2 if small else 16,
             evaluations=1 if small else 5,
-            one_length=task.SKEWED,
+            one_length=isinstance(task, Skewed),
             precision="32-true" if small else "bf16-products",
         ),
         test=TestSpec(
