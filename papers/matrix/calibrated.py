@@ -17,7 +17,7 @@ from lengen.models import Decoder, Transformer
 from lengen.models.line_bias import LineBias
 from lengen.results.progress import Progress
 from lengen.training import run as lengen
-from lengen.training.earlier import FIRST, execute_both
+from lengen.training.two_trainings import FIRST, execute_both
 from papers.matrix.spec import CalibratedSpec
 
 

@@ -10,7 +10,7 @@ from lengen.paper.experiment import PROFILES
 from lengen.training.build import build_model
 from papers.task_hinting.experiments import EXPERIMENTS, FIGURES
 from papers.task_hinting.profiles import SIZES
-from tests.papers.made_task_hinting import run
+from tests.papers.runs_task_hinting import run
 
 NAMES = {item.name: item for item in EXPERIMENTS}
 
