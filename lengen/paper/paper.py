@@ -6,6 +6,7 @@ stands behind a function that imports it (`later`), so that all papers can be na
 
 import functools
 import pkgutil
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 def later(place: str) -> Callable[[], Any]:
     """Return a function that imports ``module:name``, or a whole ``module``, when it is called."""
     return functools.partial(pkgutil.resolve_name, place)
+
+
+def listed(page: Path) -> Callable[[], Mapping[str, str]]:
+    """Return a function that reads the numbered items ``- **D1** text`` of a Markdown page."""
+    return lambda: dict(re.findall(r"(?m)^- \*\*(\w+)\*\* (.+)$", page.read_text(encoding="utf-8")))
 
 
 @dataclass(frozen=True, kw_only=True)

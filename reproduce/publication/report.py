@@ -36,7 +36,7 @@ def identity(paper: str, facts: Facts) -> str:
             f"- [published.toml](published.toml): {len(found.answers)} main statements, {len(found.lines)} published "
             f"measurements, {len(found.settings)} hyper-parameters, of which {equal} are equal in the paper profile.",
             f"- {found.score}." if found.score.compared else "- No published value stands beside ours yet.",
-            f"- [deviations.py](deviations.py): {len(CATALOGUE.deviations(paper))} numbered deviations.",
+            f"- [DEVIATIONS.md](DEVIATIONS.md): {len(CATALOGUE.deviations(paper))} numbered deviations.",
             f"- [ERRATA.md](ERRATA.md): {sum(line.startswith('## E') for line in errata.splitlines())} errata.",
         ]
     )
