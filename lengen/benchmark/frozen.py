@@ -1,4 +1,4 @@
-"""The frozen problems: a compressed file of JSON lines a task, and the SHA-256 of each file's text; no torch."""
+"""The frozen problems: a compressed file of JSON lines a task, and the SHA-256 of each file's text."""
 
 import gzip
 import hashlib

@@ -1,4 +1,4 @@
-"""A problem of the benchmark and its line of JSON; how problems are drawn, for tests and for training; no torch."""
+"""A problem of the benchmark and its line of JSON; how problems are drawn, for tests and for training."""
 
 import json
 from collections.abc import Iterable, Iterator, Set

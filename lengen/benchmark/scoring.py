@@ -1,4 +1,4 @@
-"""Predictions against problems: what of a text is the answer, and the counts of every cell; no torch."""
+"""Predictions against problems: what of a text is the answer, and the counts of every cell."""
 
 import json
 import re

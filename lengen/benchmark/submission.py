@@ -1,4 +1,4 @@
-"""A submission: the header submission.json and the predictions beside it; no torch."""
+"""A submission: the header submission.json and the predictions beside it."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal

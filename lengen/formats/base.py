@@ -1,5 +1,4 @@
-"""Base of formats: the rows of a task that are written, the place of each digit, reading the answer. Does not import
-torch."""
+"""Base of formats: the rows of a task that are written, the place of each digit, reading the answer."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Layouts of sequences: one slot per token, with its coordinates and its source. Does not import torch.
+"""Layouts of sequences: one slot per token, with its coordinates and its source.
 
 A layout is written once per shape of problem in plain Python, slot by slot, as the papers draw their figures; whole
 batches are then filled by one gather (`lengen.data.writer`).

@@ -1,4 +1,4 @@
-"""Problems written in one line: operands, a separator, intermediate results where asked for, the answer; no torch.
+"""Problems written in one line: operands, a separator, intermediate results where asked for, the answer.
 
 Padded sums, Figure 4 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count":
 

@@ -1,4 +1,4 @@
-"""Addition and its parts, each with its prefix; no torch.
+"""Addition and its parts, each with its prefix.
 
 Section 4.2.2 of "Length Generalization on Multi-Digit Integer Addition with Transformers":
 

@@ -1,4 +1,4 @@
-"""A setting at every profile: the base of each with changes laid over it, shared ones or its own; no torch."""
+"""A setting at every profile: the base of each with changes laid over it, shared ones or its own."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

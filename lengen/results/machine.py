@@ -1,4 +1,4 @@
-"""The processor a run was made on: what its speed, and the last bits of its numbers, depend on; torch-free."""
+"""The processor a run was made on: what its speed, and the last bits of its numbers, depend on."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""Records of a run, as counts: grids, curves, attention, arrays. Does not import torch.
+"""Records of a run, as counts: grids, curves, attention, arrays.
 
 Counts before rates: a cell keeps how many examples were tested and how many were right, so intervals,
 merging over seeds and re-weighting need no new run. CSV text is the exchange format; `numpy` holds maps.

@@ -1,4 +1,4 @@
-"""The model of a setting: sizes, position encoding, architecture, attention; no torch."""
+"""The model of a setting: sizes, position encoding, architecture, attention."""
 
 import math
 from typing import Annotated, ClassVar, Literal

@@ -1,5 +1,4 @@
-"""Attention predicted by the construction of Theorem 4.1, and its overlap with that of a trained model. Does not import
-torch.
+"""Attention predicted by the construction of Theorem 4.1, and its overlap with that of a trained model.
 
 Section 4.4 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count" calls trained attention
 "strikingly similar" to the construction's. Here similarity is a number: the overlap of two softmax rows is the sum over

@@ -1,4 +1,4 @@
-"""Sizes of the transformer of Theorem 4.1, and the specification that constructs it; no torch.
+"""Sizes of the transformer of Theorem 4.1, and the specification that constructs it.
 
     operands m, digits n  ->  padded length l  ->  P_1, P_2  ->  width d = 2 (P_1 + P_2) + 19, sharpness alpha
 

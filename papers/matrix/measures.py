@@ -1,4 +1,4 @@
-"""Reach of a model, shown in every cell of the matrix and named by its claims. Does not import torch."""
+"""Reach of a model, shown in every cell of the matrix and named by its claims."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Changes that several tricks share, and the model they start from; no torch."""
+"""Changes that several tricks share, and the model they start from."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Theorem 5.1 as a specification: a transformer whose weights are written down, not trained; no torch.
+"""Theorem 5.1 as a specification: a transformer whose weights are written down, not trained.
 
 The weights are `papers.task_hinting.construction`; what they repair is ERRATA.md. Symbols are those of Appendix A: q
 numbers in the alphabet, n of them in an input, N the longest input that the weights are made for.
