@@ -115,7 +115,7 @@ def _edits(said: Sequence[str], true: Sequence[str]) -> int:
 
 
 Answerer = Callable[[list[str]], Sequence[str | None]]
-"""Prompts such as ``12+34=`` to texts; None where there is no answer."""
+"""Prompts such as ``12+34=`` to texts; None if there is no answer."""
 
 
 def predictions(answer: Answerer, problems: Sequence[Problem], at_once: int = 100) -> list[dict[str, Any]]:

@@ -97,7 +97,7 @@ def sealed(text: str) -> str:
 
 
 def unsealed(text: str) -> str:
-    """The inverse of `sealed`; raises `RecordError` where the text is not what was sealed.
+    """The inverse of `sealed`; raises `RecordError` if the text is not what was sealed.
 
     >>> unsealed(sealed("7"))
     '7'

@@ -96,7 +96,7 @@ def _rows(rows: Sequence[Sequence[object]]) -> Sequence[Sequence[object]]:
 
 
 def data_of(trainer: Trainer) -> TaskData:
-    """The data that a trainer trains or tests on; raises `TypeError` where it was given no `ArithmeticData`."""
+    """The data that a trainer trains or tests on; raises `TypeError` if it was given no `ArithmeticData`."""
     given = getattr(trainer, "datamodule", None)
     if not isinstance(given, ArithmeticData):
         raise TypeError(f"Trainer: expected datamodule=ArithmeticData(...) for callbacks that measure, found {given!r}")

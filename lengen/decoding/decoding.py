@@ -33,7 +33,7 @@ class Verified(NamedTuple):
     predicted: Tensor
     """(B, R) most likely token after each correct prefix (teacher-forced); padding where the reference has it."""
     agreed: Tensor
-    """(B,) tokens before the first divergence; the response's length where there is none."""
+    """(B,) tokens before the first divergence; the response's length if there is none."""
     correct: Tensor
     """(B,) bool: no divergence."""
 

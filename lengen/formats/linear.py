@@ -1,4 +1,4 @@
-"""Problems written in one line: operands, a separator, intermediate results where asked for, the answer.
+"""Problems written in one line: operands, a separator, intermediate results if asked for, the answer.
 
 Padded sums, Figure 4 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count":
 
@@ -26,7 +26,7 @@ OTHER_SYMBOLS = 8
 
 
 class Linear(Part, Format, tag="linear", frozen=True):
-    """``$operands=answer$``, with the intermediate results of the task before the answer where asked for."""
+    """``$operands=answer$``, with the intermediate results of the task before the answer if asked for."""
 
     scratchpad: bool = False
     """Write the intermediate results before the answer."""

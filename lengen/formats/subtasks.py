@@ -54,7 +54,7 @@ class Subtasks(Part, Format, tag="subtasks", frozen=True):
 
 
 class SubtasksFormat(Written):
-    """``xxx$a+b=c$`` for two operands: kind k of a problem asks for ``names[k]``; the first where it has none.
+    """``xxx$a+b=c$`` for two operands: kind k of a problem asks for ``names[k]``; the first if it has none.
 
     Its layouts carry no coordinates.
     """

@@ -43,9 +43,9 @@ class Paper:
     published: Path
     """Its published values and statements, a TOML file; without such a file there is nothing to compare."""
     arxiv: str = ""
-    """Its arXiv identifier, where it has one."""
+    """Its arXiv identifier, if it has one."""
     openreview: str = ""
-    """Its OpenReview forum, where it has one that is known here."""
+    """Its OpenReview forum, if it has one that is known here."""
     experiments: "Callable[[], Sequence[Experiment]]"
     """Its experiments in the order of declaration."""
     apart: str = ""

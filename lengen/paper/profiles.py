@@ -16,7 +16,7 @@ class ByProfile:
 
     paper: Changes = field(default_factory=dict)
     night: Changes | None = None
-    """As cpu where it is None."""
+    """As cpu if it is None."""
     cpu: Changes = field(default_factory=dict)
     smoke: Changes = field(default_factory=dict)
 

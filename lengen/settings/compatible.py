@@ -115,7 +115,7 @@ def _longest_number(data: DataSpec, test: TestSpec) -> int:
 
 
 def _check_loops(data: DataSpec, model: ModelSpec, train: TrainSpec, test: TestSpec, rule: LoopsByLength) -> None:
-    """Raise `SettingError` where nobody knows how often to loop before the response is written."""
+    """Raise `SettingError` if nobody knows how often to loop before the response is written."""
     if train.loss != "response":
         raise SettingError(
             f"model.loops_by_length: with train.loss={train.loss} nothing tells where a prompt ends; set "

@@ -102,7 +102,7 @@ class Task(Axis):
 
     @property
     def most(self) -> int:
-        """Largest trained value of the second axis: operands, or digits of a second factor; 1 where there is none."""
+        """Largest trained value of the second axis: operands, or digits of a second factor; 1 if there is none."""
         return 1
 
     @property
@@ -194,7 +194,7 @@ class Task(Axis):
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
         """(B, W) digits of the true answers, 0 beyond them: what is trained and scored.
 
-        With a ``width`` numbers are held in exactly so many digits; raises `OperandError` where that is too few.
+        With a ``width`` numbers are held in exactly so many digits; raises `OperandError` if that is too few.
         """
         raise NotImplementedError
 
@@ -257,7 +257,7 @@ class Task(Axis):
 
 
 def fitted(numbers: Tensor, width: int, what: str) -> Tensor:
-    """Numbers (..., W) held in exactly ``width`` digits, as they are without it; raises `OperandError` where one needs
+    """Numbers (..., W) held in exactly ``width`` digits, as they are without it; raises `OperandError` if one needs
     more."""
     if not width:
         return numbers

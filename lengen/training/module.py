@@ -34,7 +34,7 @@ def response_loss(logits: Tensor, tokens: Tensor, loss: Tensor) -> Tensor:
     Args:
         logits: (B, T - 1, V) after each token but the last.
         tokens: (B, T) token ids.
-        loss: (B, T) bool, True where the token is a target.
+        loss: (B, T) bool, True if the token is a target.
     """
     targets = tokens[:, 1:].masked_fill(~loss[:, 1:], -100)
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))  # of half precision no sum is taken

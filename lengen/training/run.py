@@ -125,7 +125,7 @@ def refuse_early(data: TaskData) -> None:
 
 
 def _refuse(data: TaskData, problems: Problems) -> None:
-    """Raise `OperandError` where these problems cannot be written, or their responses not be planned."""
+    """Raise `OperandError` if these problems cannot be written, or their responses not be planned."""
     data.writer.write(problems)
     data.writer.plan(problems)
 
@@ -226,7 +226,7 @@ def validated(data: TaskData, folder: Path, steps: int) -> dict[str, float]:
 
 
 def chosen(kernels: ChosenKernels) -> dict[str, Any]:
-    """The kernels that trained, as run.json holds them; nothing where nothing was trained."""
+    """The kernels that trained, as run.json holds them; nothing if nothing was trained."""
     choice = kernels.choice
     return {} if choice is None else {"kernels": msgspec.to_builtins(choice)}
 

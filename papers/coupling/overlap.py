@@ -58,7 +58,7 @@ def overlaps(trained: np.ndarray, pattern: np.ndarray, steps: slice, start: bool
     """(heads, 4) overlap of each head (heads, T, T) with each predicted one (4, T, T), mean over the rows ``steps``.
 
     Without ``start`` the first token is left out and rows are scaled to sum to one again; rows of the prediction that
-    have nothing else are left out; nan where no row is left.
+    have nothing else are left out; nan if no row is left.
     """
     trained, pattern = trained[:, steps].astype(float), pattern[:, steps].astype(float)
     if not start:
@@ -84,7 +84,7 @@ def of_map(record: AttentionMap, start: bool = True) -> np.ndarray:
 def nearest(found: np.ndarray) -> list[tuple[int, int]]:
     """For each head of the construction the (layer, head) of a trained one, from (layers, heads, 4) overlaps.
 
-    Different heads where there are enough of them, so that the sum of their overlaps is largest.
+    Different heads if there are enough of them, so that the sum of their overlaps is largest.
     """
     heads = list(np.ndindex(*found.shape[:2]))
     if len(heads) > 8:  # so many that the best of each are tried only

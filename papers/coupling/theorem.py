@@ -106,7 +106,7 @@ class TheoremSpec(Spec, frozen=True, kw_only=True):
         return True
 
     def check(self) -> None:
-        """Raise `SettingError` where the model is not as large as its operands ask, or its numbers too coarse."""
+        """Raise `SettingError` if the model is not as large as its operands ask, or its numbers too coarse."""
         task = self.data.task
         if not isinstance(task, Addition):
             assert isinstance(task, Part)

@@ -55,7 +55,7 @@ def execute(
 
 
 def calibrate(model: Transformer, data: TaskData, spec: CalibratedSpec, seed: int) -> torch.Tensor:
-    """Set the lines of a model by its own attention; (H,) bool, True where a head has one.
+    """Set the lines of a model by its own attention; (H,) bool, True if a head has one.
 
     Probabilities of the last layer, averaged over problems of the trained length.
     """

@@ -78,7 +78,7 @@ def longest(spec: ChosenSpec) -> int:
 
 
 def encoded(spec: ChosenSpec, encoding: Any, ids: Any = None) -> ChosenSpec:
-    """With an encoding, and consecutive ids where no others are given."""
+    """With an encoding, and consecutive ids if no others are given."""
     return overlay(spec, {"model.encoding": encoding, "data.position_ids": ids or Consecutive()})
 
 

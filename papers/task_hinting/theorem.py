@@ -45,7 +45,7 @@ class TheoremSpec(ProbedSpec, frozen=True):
 
     @property
     def sorts(self) -> Sorting:
-        """Its task; raises `SettingError` where that is another one."""
+        """Its task; raises `SettingError` if that is another one."""
         if not isinstance(self.data.task, Sorting):
             raise SettingError(
                 f"data.task={self.data.task.name}: the construction of Theorem 5.1 sorts; set data.task=sorting"
