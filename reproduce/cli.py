@@ -172,7 +172,7 @@ def _completion(options: argparse.Namespace) -> int:
 
 
 def _selectors(prefix: str, **found: object) -> list[str]:
-    """What a selector that begins so may become, loaded when a shell asks."""
+    """Completions of a selector, loaded when a shell needs them."""
     from reproduce.commands import completion
 
     return completion.selectors(prefix, **found)
@@ -540,7 +540,7 @@ def _one_by_one(options: argparse.Namespace) -> list[argparse.Namespace]:
 
 
 def _goes_on(options: argparse.Namespace) -> str:
-    """What the same command will do with what an interrupted one left."""
+    """Effect of the same command on the files of an interrupted one."""
     if options.command != "run":
         return ""
     if options.fresh:

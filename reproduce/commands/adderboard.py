@@ -37,7 +37,7 @@ BY_MEANING = (
     "positional encodings and forbid code that pairs digits by hand. Read strictly, this is such code; that is for the "
     "keepers of the list to decide, and no place in it is claimed here"
 )
-"""What rule 4, "the model does the work, not the code", means for ids that are made from what tokens mean."""
+"""Verdict on rule 4, "the model does the work, not the code", for ids that depend on the meaning of tokens."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Judged:
 
     model: str
     weights: str
-    """Whether they are hand-coded, or trained, and on what."""
+    """Origin of the weights: hand-coded, or trained, with the training data."""
     precision: str
     sums: "Sums"
     parameters: "Parameters"
@@ -69,7 +69,8 @@ def adderboard_command(options: argparse.Namespace) -> int:
 
 
 def _chosen(options: argparse.Namespace) -> list[Model]:
-    """Where a paper constructs a model of the size that is asked for, that one; else the newest run with weights."""
+    """Return the model that a paper constructs at the wanted size, if there is one; else the newest run with
+    weights."""
     offered = {name: spec for paper in CATALOGUE.papers() for name, spec in CATALOGUE.paper(paper).adders().items()}
     names = list(offered) if options.selector is None else [CATALOGUE.select_one(options.selector).name]
     found = []
@@ -129,14 +130,14 @@ def _rules(spec: "Spec", in_order: bool) -> dict[str, str]:
 
 
 def plain(judged: Judged) -> dict[str, object]:
-    """What the check says of a model, as data for JSON."""
+    """Return the result of the check as data for JSON."""
     counts = {name: getattr(judged, name)._asdict() for name in ("sums", "parameters")}
     counts["sums"]["wrong"] = [one.text() for one in judged.sums.wrong[:LISTED]]
     return dataclasses.asdict(judged) | counts
 
 
 def told(judged: Judged, before: Sequence[Judged] = ()) -> str:
-    """What the check says of a model, a line for each point; rules in short where ``before`` said the same."""
+    """Return the result of the check, a line for each point; rules in short if ``before`` has the same text in full."""
     from lengen.inspection.adderboard import EDGES, PAIRS, QUALIFIES, SEED
 
     sums, parameters = judged.sums, judged.parameters
@@ -166,7 +167,7 @@ def told(judged: Judged, before: Sequence[Judged] = ()) -> str:
 
 
 def _unsaid(rule: str, kept: str, before: Sequence[Judged]) -> str:
-    """What is said of a rule: its first words alone where a model above had the same said in full."""
+    """Return the text on a rule: its first words alone if a model above has the same in full."""
     said = any(one.rules[rule] == kept for one in before)
     answer, _, words = kept.partition(":")
     return f"{answer}: the same as said above" if said and len(words) > WIDTH else kept

@@ -69,7 +69,7 @@ def _block(kind: str, names: str, facts: Facts) -> str:
 
 
 def _summary(paper: str, facts: Facts) -> str:
-    """What a paper says of its committed runs, those of the largest profile that has any.
+    """Return the summary of a paper's committed runs, those of the largest profile that has any.
 
     Raises:
         BlockError: the paper declares no summary.
@@ -91,7 +91,7 @@ OF_PAPERS: Mapping[str, Callable[[Sequence[Comparison]], str]] = {
     "score card": front_page.scores,
     "first": front_page.first,
 }
-"""Kind -> what stands in it, of several papers."""
+"""Kind -> text of its blocks for several papers at once."""
 
 OF_A_PAPER: Mapping[str, Callable[[str, Facts], str]] = {
     "seen": lambda paper, facts: front_page.seen(facts.compared[paper]),

@@ -40,7 +40,7 @@ Tell = Callable[[int, int], None]
 
 
 class Page(NamedTuple):
-    """What the page of a paper shows."""
+    """Content of the page of a paper."""
 
     paper: str
     title: str
@@ -65,7 +65,7 @@ class Page(NamedTuple):
 
 
 def folder(root: Path) -> Path:
-    """Where the site lies."""
+    """Return the folder of the site."""
     return root / "local" / "report"
 
 
@@ -96,8 +96,8 @@ def write(
 
 
 def index_card(paper: str, title: str, compared: Mapping[str, Comparison], file: str) -> dict[str, Any]:
-    """What the index shows of a paper: published values that are met and its statements; ``file`` is empty without a
-    page."""
+    """Return the card of a paper on the index: published values that are met and its statements; ``file`` is empty
+    without a page."""
     return {
         "paper": paper,
         "title": title,

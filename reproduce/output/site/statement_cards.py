@@ -1,4 +1,4 @@
-"""What a page shows of one statement: its answer, numbers, seeds as dots, the comparisons behind it, its runs.
+"""Card of one statement: its answer, numbers, seeds as dots, the comparisons behind it, its runs.
 
 Comparisons enter; text, numbers and names of pages leave.
 """
