@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from lengen.benchmark.frozen import checksums, problems
+from lengen.benchmark.frozen import checksums, frozen
 from lengen.benchmark.scoring import PredictionError, by_seed, read_predictions, score
 from lengen.benchmark.tasks import TaskError, task_of
 from lengen.results.records import Grid
@@ -81,5 +81,5 @@ def read_submission(folder: Path) -> tuple[Header, dict[int, Grid]]:
     rows = by_seed(read_predictions(files[0]))
     if tuple(rows) != tuple(sorted(found.seeds)):
         raise PredictionError(f"{files[0]}: predictions are of seeds {list(rows)}, {HEADER} names {list(found.seeds)}")
-    asked = problems(found.task, found.size)
+    asked = frozen(found.task, found.size)
     return found, {seed: score(asked, part, units_first=found.order == "units first") for seed, part in rows.items()}

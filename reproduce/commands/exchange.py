@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lengen import benchmark
-from lengen.paper.experiment import PROFILES, Experiment
+from lengen.paper.experiment import Experiment
 from lengen.results.records import Counts, Grid
-from reproduce.commands.problem import find
-from reproduce.runs.catalogue import CATALOGUE, SelectorError
+from reproduce.commands.problem import find, setting
+from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import readable
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 FORMATS = ("jsonl", "txt", "csv", "parquet", "lm-eval")
 COLUMNS = ("id", "task", "length", "count", "prompt", "answer", "text", "split")
 """Columns of tables of problems: those that its lines have."""
-EXAMPLES = 100_000
-"""Training problems of a task of the benchmark if nothing else is asked for."""
 
 
 class ExchangeError(ValueError):
@@ -64,13 +62,9 @@ def _own(folder: Path, mark: str) -> None:
 
 def _lines(options: argparse.Namespace) -> Iterable[Mapping[str, Any]]:
     if options.selector in benchmark.TASKS:
-        task = benchmark.task_of(options.selector)
-        if options.split == "test":
-            return (problem._asdict() for problem in benchmark.problems(task.name, options.size))
-        held_out = frozenset(problem.prompt for problem in benchmark.problems(task.name))
-        size, seed = options.size or task.papers, options.seed or 0
-        task.cells(size)  # a size that there is
-        drawn = benchmark.training(task, size, seed, options.examples or EXAMPLES, held_out)
+        drawn = benchmark.problems(
+            options.selector, options.size, split=options.split, examples=options.examples, seed=options.seed or 0
+        )
         return (problem._asdict() for problem in drawn)
     from lengen.data import lines
 
@@ -84,13 +78,9 @@ def _lines(options: argparse.Namespace) -> Iterable[Mapping[str, Any]]:
 
 
 def _data(experiment: Experiment, profile: str | None, seed: int | None) -> "TaskData":
-    """The data of an experiment: of the profile, else of the first of cpu, night, paper and smoke that it has."""
     from lengen.data.task_data import TaskData
 
-    known = [name for name in ("cpu", *PROFILES) if name in experiment.specs and name != "smoke"] or ["smoke"]
-    if profile is not None and profile not in experiment.specs:
-        raise SelectorError(f"{experiment.name} has no profile {profile}; expected {', '.join(experiment.specs)}")
-    return TaskData(experiment.specs[profile or known[0]], seed or 0)
+    return TaskData(setting(experiment.name, profile), seed or 0)
 
 
 def _jsonl(lines: Iterator[Mapping[str, Any]], folder: Path, name: str) -> list[Path]:

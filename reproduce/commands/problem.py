@@ -197,6 +197,14 @@ def without_runs(name: str, **options: object) -> None:
         raise SelectorError(f"{said}: leave that out, or name a trained model")
 
 
+def setting(name: str, profile: str | None = None) -> Spec:
+    """The setting of an experiment: of the profile, else of the first of cpu, night, paper and smoke that it has."""
+    experiment = CATALOGUE.select_one(name)
+    check_profile(experiment, profile)
+    known = [one for one in ("cpu", *PROFILES) if one in experiment.specs and one != "smoke"] or ["smoke"]
+    return experiment.specs[profile or known[0]]
+
+
 def named(name: str) -> "Found":
     """Return the parts of the model of an experiment, for `lengen.load`."""
     from lengen.inspection.library import Found
