@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from lengen.part import Axis, Part, SettingError, axis_of, build, fields_of, kinds, nearest, plain
-from lengen.settings.override import assign
+from lengen.settings.changes import assign
 from lengen.settings.spec import Spec, check, from_dict
 from lengen.tasks.base import Task
 
@@ -21,7 +21,7 @@ PARTS = {"task": "data", "format": "data", "position_ids": "data", "encoding": "
 SMALL: dict[str, Any] = {
     "data": {"task": {"kind": "addition"}, "format": {"kind": "linear"}, "position_ids": {"kind": "consecutive"}},
     "model": {"layers": 2, "heads": 4, "width": 64, "head_dim": 16, "ff_width": 128, "encoding": {"kind": "fire"}},
-    "train": {"steps": 1000, "batch": 64, "lr": 1e-3},
+    "train": {"steps": 2000, "batch": 64, "lr": 1e-3},
     "test": {"lengths": [], "examples": 100},
 }
 """What is not named."""

@@ -179,6 +179,25 @@ class Task(Axis):
         """One problem from what a user typed; raises `OperandError`."""
         raise NotImplementedError
 
+    def read_line(self, line: str) -> Problems:
+        """Return one problem of a line such as ``12+34=46`` or ``12,34,46``; raises `OperandError` for a wrong answer.
+
+        >>> from lengen import Addition
+        >>> Addition(digits=2).read_line("12+34=46").lengths.tolist()
+        [[2, 2]]
+        """
+        query, equals, answer = line.partition("=")
+        operands = [one.strip() for one in query.split(self.OPERATOR or None)]
+        if not equals and "," in query:
+            *operands, answer = (one.strip() for one in query.split(","))
+        problem = self.parse(operands)
+        (true,), said = self.text(problem), answer.strip().replace(",", " ")
+        if self.NUMBERS and not self.LAST:
+            said = said.lstrip("0") or said[:1]
+        if said != true:
+            raise OperandError(f"the answer is {true}, not {said}" if said else "it has no answer; expected 12+34=46")
+        return problem
+
     def with_subtasks(self, number: int) -> Task:
         """The task whose problems ask for one of so many sub-tasks each; raises `SettingError` for a task without."""
         if number:
