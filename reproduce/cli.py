@@ -410,7 +410,10 @@ def parser() -> Parser:
     )
     command.set_defaults(answer=_adderboard)
     command.add_argument(
-        "selector", nargs="?", metavar="SELECTOR", help="an experiment (default: those offered for it)"
+        "selector",
+        nargs="?",
+        metavar="SELECTOR",
+        help="an experiment, or my_submission.py (default: those offered)",
     )
     _takes_a_run(command)
     command.add_argument("--pairs", type=positive, metavar="N", help="random pairs (default: those of the check)")

@@ -11,6 +11,8 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reproduce.commands.problem import Model, find, without_runs
@@ -60,7 +62,11 @@ def adderboard_command(options: argparse.Namespace) -> int:
     """Judge the named model, or every one that a paper offers for it."""
     from lengen.inspection.adderboard import PAIRS
 
-    judged = [judge(model, options.pairs or PAIRS) for model in _chosen(options)]
+    pairs = options.pairs or PAIRS
+    if str(options.selector).endswith(".py"):
+        judged = [judge_submission(Path(options.selector), pairs)]
+    else:
+        judged = [judge(model, pairs) for model in _chosen(options)]
     if options.json:
         print(json.dumps([plain(one) for one in judged], ensure_ascii=False))
     else:
@@ -84,6 +90,36 @@ def _chosen(options: argparse.Namespace) -> list[Model]:
             experiment = CATALOGUE.select_one(name)
             found.append(find(experiment, options.profile, options.seed, options.with_overrides))
     return found
+
+
+def judge_submission(path: Path, pairs: int) -> Judged:
+    """Judge a file in the form of the list: ``build_model()`` returns a model and its metadata, ``add(model, a, b)`` a
+    sum. Raises `SelectorError` for a file that has neither."""
+    from lengen.inspection.adderboard import PAIRS, QUALIFIES, counted, summed, tensors
+
+    spec = spec_from_file_location("submission", path)
+    try:
+        assert spec is not None and spec.loader is not None
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        model, metadata = module.build_model()
+        add = module.add
+    except Exception as error:  # a foreign file may raise anything
+        raise SelectorError(
+            f"{path}: {type(error).__name__}: {error}; expected build_model() that returns (model, metadata), and "
+            "add(model, a, b) that returns their sum"
+        ) from None
+    sums = summed(lambda a, b: add(model, a, b), pairs, report=counter("sums", sys.stderr))
+    parameters = counted(model, metadata.get("params", 0))
+    return Judged(
+        model=str(metadata.get("name", path.stem)),
+        weights=f"by {metadata.get('author', 'nobody named')}; {metadata.get('params', 'no')} parameters declared",
+        precision=next((str(one.dtype).removeprefix("torch.") for one in tensors(model)), "no tensors"),
+        sums=sums,
+        parameters=parameters,
+        rules={"1 to 4": f"for a person to read: {metadata.get('architecture', 'no architecture declared')}"},
+        qualifies=pairs == PAIRS and sums.share >= QUALIFIES,
+    )
 
 
 def judge(model: Model, pairs: int) -> Judged:

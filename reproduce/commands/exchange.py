@@ -318,6 +318,8 @@ def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int) -> 
         ours = f"{theirs[length].rate('correct'):.3f}" if length in theirs else "-" if theirs else ""
         problems = int(counts[0]["n"]) if counts else 0
         print(f"{length:>6}{problems:>10}  {said:<25}{ours}".rstrip())
+    for line in _published(options.beside) if options.beside else ():
+        print(line)
     if options.picture:
         _draw(
             options.picture,
@@ -333,6 +335,19 @@ def _beside(selector: str) -> Any:
 
     run, store = newest(CATALOGUE.select_one(selector), stores(), otherwise="promote one of {} made with --set")
     return store.load(run)
+
+
+def _published(selector: str) -> Iterator[str]:
+    """Yield a line for each published accuracy of an experiment."""
+    from reproduce.comparison.values import values
+
+    experiment = CATALOGUE.select_one(selector)
+    for value in values(experiment.paper):
+        if experiment.name in value.experiments and value.measure == "exact" and value.lengths and not value.across:
+            first, last = min(value.lengths), max(value.lengths)
+            lengths = f"length {first}" if first == last else f"lengths {first} to {last}"
+            relation = "" if value.relation == "=" else f"{value.relation} "
+            yield f"published: {relation}{value.published:g} {value.unit}, {lengths} ({value.place})"
 
 
 def _draw(path: str, grids: Mapping[str, Grid]) -> None:
