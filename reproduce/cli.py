@@ -452,6 +452,8 @@ def _exchanges(commands: "argparse._SubParsersAction[Parser]") -> None:
     command.add_argument("--on", required=True, metavar="TASK", help="a task of docs/benchmark.md")
     command.add_argument("--problems", type=file(), metavar="FILE", help="lines such as 12+34=46; - is stdin")
     command.add_argument("--out", type=file(".jsonl"), metavar="FILE", help="write the predictions: .jsonl")
+    command.add_argument("--submission", type=file(), metavar="DIR", help="write the two files of a submission")
+    command.add_argument("--name", metavar="TEXT", help="name of the model in a submission")
     _takes_problems(command)
     _tells(command)
     _takes_a_run(command, overrides=False)

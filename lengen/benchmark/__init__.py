@@ -14,7 +14,7 @@ from lengen.benchmark.frozen import checksums
 from lengen.benchmark.measures import Measures, levels, measures, over_seeds
 from lengen.benchmark.problem import Problem, read_line, read_lines, training
 from lengen.benchmark.scoring import PredictionError, by_seed, predictions, read_predictions, score
-from lengen.benchmark.submission import Header, header, read_header, read_submission
+from lengen.benchmark.submission import Header, header, read_header, read_submission, write_submission
 from lengen.benchmark.tasks import TASKS, Task, TaskError, task_of
 
 __all__ = [
@@ -43,4 +43,5 @@ __all__ = [
     "score",
     "task_of",
     "training",
+    "write_submission",
 ]

@@ -249,13 +249,38 @@ def evaluate_command(options: argparse.Namespace) -> int:
         stdin = options.problems == "-"
         text = sys.stdin.read() if stdin else Path(options.problems).read_text(encoding="utf-8")
         asked = benchmark.read_lines(text.splitlines(), task, "stdin" if stdin else options.problems)
-    answer = benchmark.answerer(_answerer(options), task.name, asked)
+    given = _answerer(options)
+    answer = benchmark.answerer(given, task.name, asked)
     rows = [row | {"seed": options.seed or 0} for row in benchmark.predictions(answer, asked)]
     if options.out:
         path = Path(options.out)
         path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
     grid = benchmark.score(asked, rows, units_first=options.units_first)
+    if options.submission:
+        if options.problems:
+            raise ExchangeError("--submission is of the frozen problems: leave --problems out")
+        files = benchmark.write_submission(Path(options.submission), _header(options, task, size, given), rows)
+        print("\n".join(map(readable, files)) + "\n")
     return _tell(options, {options.seed or 0: grid}, size)
+
+
+def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given: Any) -> benchmark.Header:
+    """The header of a submission, as far as it is known; a person adds the rest of a foreign model's."""
+    fields: dict[str, Any] = {"seeds": (options.seed or 0,), "kind": "program" if options.function else "trained"}
+    if options.units_first:
+        fields["order"] = "units first"
+    if options.run:
+        spec = given.spec
+        axis = (min(spec.data.task.counts), spec.data.task.most) if task.second else (1, 1)
+        fields["parameters"] = sum(one.numel() for one in given.module.parameters())
+        fields["kind"] = "constructed" if given.weights is None else "trained"
+        fields["note"] = f"reproduce evaluate --run {options.run} --on {task.name} --size {size}"
+        fields["scratchpad"] = spec.data.format.scratchpad
+        if given.weights is not None:
+            examples = sum(part.train.steps * part.train.batch for part in spec.trainings())
+            fields["trained"] = {"length": (1, spec.data.task.longest), "count": axis, "examples": examples}
+    name = options.name or options.run or options.function or options.hf
+    return benchmark.header(name, task.name, size, **fields)
 
 
 def _answerer(options: argparse.Namespace) -> Any:
