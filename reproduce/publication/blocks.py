@@ -8,7 +8,7 @@ A block stands between two comments that name its kind and what it is of:
 Pages and facts enter, pages leave. Kinds: *score card* (a line per paper) and *first* (a sentence and the picture of
 all), both of several papers; *rules* (how answers are given; it is of ``verdicts``); and those of one paper: *answer*
 (its main statements), *seen* (the same by answer and distance), *claims* (the same as a table), *summary* (what it
-declares to say of its runs), and what its report has (`reproduce.publication.report`).
+declares to say of its runs), *gallery* (its pictures), and what its report has (`reproduce.publication.report`).
 """
 
 import re
@@ -18,7 +18,7 @@ from pathlib import Path
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import PROFILES
 from reproduce.comparison.pages import RULES, statements_table
-from reproduce.publication import front_page, report
+from reproduce.publication import front_page, gallery, report
 from reproduce.publication.facts import Facts
 from reproduce.runs.catalogue import CATALOGUE
 
@@ -104,5 +104,6 @@ OF_A_PAPER: Mapping[str, Callable[[str, Facts], str]] = {
     "undecided": report.undecided,
     "cost": report.cost,
     "adderboard": report.adderboard,
+    "gallery": gallery.gallery,
 }
 """Kind -> what stands in it, of one paper."""
