@@ -6,10 +6,10 @@ A block stands between two comments that name its kind and what it is of:
     <!-- answer of one: end -->
 
 Pages and facts enter, pages leave. Kinds: *score card* (a line per paper) and *first* (a sentence and the picture of
-all), both of several papers; *rules* (how answers are given; it is of ``verdicts``); *diff* (a tested
-addition, by its name); and those of one paper: *answer*
-(its main statements), *seen* (the same by answer and distance), *claims* (the same as a table), *summary* (what it
-declares to say of its runs), *gallery* (its pictures), and what its report has (`reproduce.publication.report`).
+all), both of several papers; *rules* (how answers are given; it is of ``verdicts``); *diff* (a tested addition, by its
+name); and those of one paper: *answer* (its main statements), *seen* (the same by answer and distance), *claims* (the
+same as a table), *summary* (what it declares to say of its runs), *gallery* (its pictures), and what its report has
+(`reproduce.publication.report`).
 """
 
 import re
@@ -65,8 +65,8 @@ def _block(kind: str, names: str, facts: Facts) -> str:
     if kind not in OF_A_PAPER or names not in facts.compared:
         raise BlockError(
             f"a page asks for a block '{kind} of {names}': there are {', '.join(OF_PAPERS)} of PAPERS, "
-            f"rules of verdicts, diff of an addition and, of one of {', '.join(facts.compared)}, {', '.join(OF_A_PAPER)}; "
-            "correct the comment"
+            f"rules of verdicts, diff of an addition and, of one of {', '.join(facts.compared)}, "
+            f"{', '.join(OF_A_PAPER)}; correct the comment"
         )
     return OF_A_PAPER[kind](names, facts)
 
