@@ -24,6 +24,8 @@ REPORT = ROOT / "results" / "local" / "report"
 """The report of `make report`."""
 HOME = '<a class="skip" href="#content">To the content</a>\n<nav><a href="../index.html">Documentation</a></nav>'
 """Its first lines in the site, which lead back."""
+SHIM = "https://unpkg.com/iframe-worker/shim"
+"""What material loads from elsewhere, so that search works from the disk; docs/assets has it."""
 LINK = re.compile(r"(?P<before>\]\()(?P<target>[^)#\s:]+)(?P<after>(?:#[^)]*)?\))")
 
 
@@ -55,6 +57,11 @@ def on_nav(nav: "Navigation", config: "MkDocsConfig", files: "Files") -> "Naviga
     if (REPORT / "index.html").is_file():
         nav.items.insert(1, Link("Every statement with its runs", "report/index.html"))
     return nav
+
+
+def on_post_page(output: str, page: "Page", config: "MkDocsConfig") -> str:
+    """Load nothing from elsewhere."""
+    return output.replace(SHIM, posixpath.relpath("assets/iframe-worker.js", posixpath.dirname(page.file.dest_uri)))
 
 
 def on_post_build(config: "MkDocsConfig") -> None:

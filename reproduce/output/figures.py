@@ -203,9 +203,7 @@ def _is(path: Path, content: bytes) -> bool:
     return path.exists() and path.read_bytes() == content
 
 
-def render(
-    figure: Figure, runs: Mapping[str, Sequence[Run]], kinds: Sequence[str] = KINDS
-) -> dict[str, bytes]:
+def render(figure: Figure, runs: Mapping[str, Sequence[Run]], kinds: Sequence[str] = KINDS) -> dict[str, bytes]:
     """One figure as ``{"svg": ..., "png": ...}``; ``runs`` maps every experiment it reads to its runs.
 
     A figure with a table has it under ``csv``. The title is short; the caption is in the SVG, for pages and for those
