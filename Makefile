@@ -12,7 +12,7 @@ RUN     := $(PY) -m reproduce
 PYTEST  ?= -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce night matrix figures compare report bench docs test soak lint
+.PHONY: help setup reproduce night matrix figures compare report bench docs site test soak lint
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 20
@@ -88,8 +88,7 @@ docs: $(DOCS)/.installed  ## the documentation as a site: build/site/index.html
 	@mkdir -p build/site/notebooks && for page in docs/notebooks/*.md; do \
 	  $(DOCS)/bin/jupytext --quiet --to ipynb --output build/site/notebooks/$$(basename $$page .md).ipynb $$page || exit; done
 
-site: docs report  ## documentation and report as one site: build/site/index.html
-	@rm -rf build/site/report && cp -r results/local/report build/site/report
+site: report docs  ## documentation and report as one site: build/site/index.html
 	@echo "file://$(CURDIR)/build/site/index.html"
 
 $(DOCS)/.installed: docs/requirements.txt

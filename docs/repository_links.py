@@ -1,22 +1,31 @@
 """A hook of the documentation: links that leave docs/ lead to files of the repository, which become part of the site.
 
 So the same relative links work in a checkout and in the built site. Markdown becomes a page, anything else is copied;
-what a linked page links to follows. A link to a folder stays as it is.
+what a linked page links to follows. A link to a folder stays as it is. The report, if it has been built, becomes a part
+of the site and of its contents.
 """
 
 import posixpath
 import re
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
+    from mkdocs.structure.nav import Navigation
     from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = "repository"
 """Folder of the site for what lies outside of docs/."""
+REPORT = ROOT / "results" / "local" / "report"
+"""The report of `make report`."""
+HOME = '<a class="skip" href="#content">To the content</a>\n<nav><a href="../index.html">Documentation</a></nav>'
+"""Its first lines in the site, which lead back."""
+SHIM = "https://unpkg.com/iframe-worker/shim"
+"""What material loads from elsewhere, so that search works from the disk; docs/assets has it."""
 LINK = re.compile(r"(?P<before>\]\()(?P<target>[^)#\s:]+)(?P<after>(?:#[^)]*)?\))")
 
 
@@ -39,6 +48,30 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
 def on_page_markdown(markdown: str, page: "Page", config: "MkDocsConfig", files: "Files") -> str:
     """Rewrite each link to a file of the repository to where that file is in the site."""
     return rewritten(markdown, page.file.src_uri)
+
+
+def on_nav(nav: "Navigation", config: "MkDocsConfig", files: "Files") -> "Navigation":
+    """Add the report to the contents."""
+    from mkdocs.structure.nav import Link
+
+    if (REPORT / "index.html").is_file():
+        nav.items.insert(1, Link("Every statement with its runs", "report/index.html"))
+    return nav
+
+
+def on_post_page(output: str, page: "Page", config: "MkDocsConfig") -> str:
+    """Load nothing from elsewhere."""
+    return output.replace(SHIM, posixpath.relpath("assets/iframe-worker.js", posixpath.dirname(page.file.dest_uri)))
+
+
+def on_post_build(config: "MkDocsConfig") -> None:
+    """Copy the report into the site; its index leads back to the documentation."""
+    if (REPORT / "index.html").is_file():
+        place = Path(config.site_dir) / "report"
+        shutil.copytree(REPORT, place, dirs_exist_ok=True)
+        index = place / "index.html"
+        text = index.read_text(encoding="utf-8").replace(HOME.partition("\n")[0], HOME, 1)
+        index.write_text(text, encoding="utf-8")
 
 
 def rewritten(markdown: str, uri: str) -> str:

@@ -30,7 +30,7 @@ if "torch" not in sys.modules and not os.environ.keys() & {"OMP_WAIT_POLICY", "G
     os.environ.update(OMP_WAIT_POLICY="PASSIVE", KMP_BLOCKTIME="0")
 
 EXPORTS = {
-    "lengen.benchmark": ("evaluate", "score"),
+    "lengen.benchmark": ("evaluate", "problems", "score"),
     "lengen.benchmark.letters": ("letters",),
     "lengen.callbacks": (
         "AccuracyGrid",
@@ -54,7 +54,9 @@ EXPORTS = {
     "lengen.metrics.counted": ("AnswerMatch", "Counted", "EditDistance", "ExactMatch"),
     "lengen.models": ("Transformer",),
     "lengen.training.build": ("build_model",),
+    "lengen.settings.named": ("setting",),
     "lengen.training.module": ("SequenceModule",),
+    "lengen.training.named": ("train",),
     "lengen.training.run": ("build_trainer", "execute"),
 }
 """Module -> its names that stand here, beside those of `SETTINGS` and the class names of all parts."""

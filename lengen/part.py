@@ -32,7 +32,7 @@ Count = typing.Annotated[int, Meta(ge=0, le=LARGEST)]
 Size = typing.Annotated[int, Meta(ge=1, le=LARGEST)]
 """A whole number from 1 on."""
 Width = typing.Annotated[int, Meta(ge=0, le=LONGEST)]
-"""Digits of a number, or 0 where nothing is said of them."""
+"""Digits of a number, or 0 if nothing is said of them."""
 Length = typing.Annotated[int, Meta(ge=1, le=LONGEST)]
 """Digits or tokens of an operand, or how many operands there are."""
 Id = typing.Annotated[int, Meta(ge=1, le=LARGEST_ID)]
@@ -224,7 +224,7 @@ def _kind_at(value: Any, places: list[str]) -> str:
 
 
 def nearest(word: str, words: Sequence[str]) -> str:
-    """A suggestion for a mistyped word: '; nearest: a, b', or the whole choice where nothing is near."""
+    """A suggestion for a mistyped word: '; nearest: a, b', or the whole choice if nothing is near."""
     close = difflib.get_close_matches(word, words, n=3, cutoff=0.5)
     return "; nearest: " + ", ".join(close) if close else "; one of: " + ", ".join(words)
 

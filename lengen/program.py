@@ -40,6 +40,11 @@ def entry() -> None:
     cli.entry()
 
 
+def setting(name: str) -> Any:
+    """The setting of an experiment by its name: that of its first profile of cpu, night, paper and smoke."""
+    return module("commands.problem").setting(name)
+
+
 def named(name: str) -> Any:
     """Find a stored run by its name, for `lengen.load`."""
     return module("commands.problem").named(name)

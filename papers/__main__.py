@@ -1,4 +1,4 @@
-"""The papers, one a line: number, name, title and why it is left out of ``make reproduce`` (empty where it is not)
+"""The papers, one a line: number, name, title and why it is left out of ``make reproduce`` (empty if it is not)
 between tabs; ``python -m papers`` needs no library."""
 
 from papers import found

@@ -10,5 +10,5 @@ PROGRAM = ("lengen", "papers", "reproduce")
 
 
 def is_sentence(error: BaseException) -> bool:
-    """Whether an error is a sentence for the user: a ValueError of one of our own types."""
+    """Return True if an error is a sentence for the user: a ValueError of one of our own types."""
     return isinstance(error, ValueError) and type(error).__module__.partition(".")[0] in PROGRAM

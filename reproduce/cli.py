@@ -172,7 +172,7 @@ def _completion(options: argparse.Namespace) -> int:
 
 
 def _selectors(prefix: str, **found: object) -> list[str]:
-    """What a selector that begins so may become, loaded when a shell asks."""
+    """Completions of a selector, loaded when a shell needs them."""
     from reproduce.commands import completion
 
     return completion.selectors(prefix, **found)
@@ -410,7 +410,10 @@ def parser() -> Parser:
     )
     command.set_defaults(answer=_adderboard)
     command.add_argument(
-        "selector", nargs="?", metavar="SELECTOR", help="an experiment (default: those offered for it)"
+        "selector",
+        nargs="?",
+        metavar="SELECTOR",
+        help="an experiment, or my_submission.py (default: those offered)",
     )
     _takes_a_run(command)
     command.add_argument("--pairs", type=positive, metavar="N", help="random pairs (default: those of the check)")
@@ -449,6 +452,8 @@ def _exchanges(commands: "argparse._SubParsersAction[Parser]") -> None:
     command.add_argument("--on", required=True, metavar="TASK", help="a task of docs/benchmark.md")
     command.add_argument("--problems", type=file(), metavar="FILE", help="lines such as 12+34=46; - is stdin")
     command.add_argument("--out", type=file(".jsonl"), metavar="FILE", help="write the predictions: .jsonl")
+    command.add_argument("--submission", type=file(), metavar="DIR", help="write the two files of a submission")
+    command.add_argument("--name", metavar="TEXT", help="name of the model in a submission")
     _takes_problems(command)
     _tells(command)
     _takes_a_run(command, overrides=False)
@@ -540,7 +545,7 @@ def _one_by_one(options: argparse.Namespace) -> list[argparse.Namespace]:
 
 
 def _goes_on(options: argparse.Namespace) -> str:
-    """What the same command will do with what an interrupted one left."""
+    """Effect of the same command on the files of an interrupted one."""
     if options.command != "run":
         return ""
     if options.fresh:

@@ -97,6 +97,15 @@ def test_every_statement_of_a_publication_has_a_name_of_four_words(known: Facts)
         assert all(1 < len(name.split()) <= 4 for name in names) and len({*names}) == len(names), one.paper
 
 
+def test_the_gallery_has_every_committed_picture_with_an_alternative_text() -> None:
+    shown = re.findall(
+        r"!\[([^]]+)\]\(\.\./(results/[^)]+)\)", (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    )
+    there = {*ROOT.glob("results/reference/*/figures/*.svg"), *ROOT.glob("results/findings/*.svg")}
+    assert {path for _, path in shown} == {path.relative_to(ROOT).as_posix() for path in there}
+    assert len({words for words, _ in shown}) == len(shown), "two pictures with one alternative text"
+
+
 def printed(block: str) -> tuple[str, list[str]]:
     """A command of the front page and the lines that stand below it."""
     command, *lines = block.splitlines()

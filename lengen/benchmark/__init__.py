@@ -8,12 +8,13 @@
 Nothing of it loads torch; docs/benchmark.md is the protocol.
 """
 
+from lengen.benchmark.asked import problems
 from lengen.benchmark.evaluating import answerer, evaluate
-from lengen.benchmark.frozen import checksums, problems
+from lengen.benchmark.frozen import checksums
 from lengen.benchmark.measures import Measures, levels, measures, over_seeds
 from lengen.benchmark.problem import Problem, read_line, read_lines, training
 from lengen.benchmark.scoring import PredictionError, by_seed, predictions, read_predictions, score
-from lengen.benchmark.submission import Header, header, read_header, read_submission
+from lengen.benchmark.submission import Header, header, read_header, read_submission, write_submission
 from lengen.benchmark.tasks import TASKS, Task, TaskError, task_of
 
 __all__ = [
@@ -42,4 +43,5 @@ __all__ = [
     "score",
     "task_of",
     "training",
+    "write_submission",
 ]

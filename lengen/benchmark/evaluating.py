@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lengen.benchmark.frozen import problems as frozen
+from lengen.benchmark.frozen import frozen
 from lengen.benchmark.problem import Problem
 from lengen.benchmark.scoring import Answerer, predictions, score
 from lengen.benchmark.tasks import TaskError, task_of

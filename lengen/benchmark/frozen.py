@@ -1,4 +1,4 @@
-"""The frozen problems: a compressed file of JSON lines a task, and the SHA-256 of each file's text; no torch."""
+"""The frozen problems: a compressed file of JSON lines a task, and the SHA-256 of each file's text."""
 
 import gzip
 import hashlib
@@ -45,7 +45,7 @@ def _problems(name: str) -> tuple[Problem, ...]:
 WRITE = "python -m lengen.benchmark"
 
 
-def problems(task: str, size: int | None = None) -> list[Problem]:
+def frozen(task: str, size: int | None = None) -> list[Problem]:
     """The frozen problems of a task, or those of a trained size; raises `TaskError`."""
     known = task_of(task)
     if size is None:

@@ -1,4 +1,4 @@
-"""Headline numbers of a grid of the benchmark: in range, reach, area, and exact match at multiples; no torch."""
+"""Headline numbers of a grid of the benchmark: in range, reach, area, and exact match at multiples."""
 
 import math
 from collections.abc import Sequence

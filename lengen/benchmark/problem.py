@@ -1,4 +1,4 @@
-"""A problem of the benchmark and its line of JSON; how problems are drawn, for tests and for training; no torch."""
+"""A problem of the benchmark and its line of JSON; how problems are drawn, for tests and for training."""
 
 import json
 from collections.abc import Iterable, Iterator, Set
@@ -111,7 +111,7 @@ def read_lines(lines: Iterable[str], task: Task | None = None, name: str = "prob
     return found
 
 
-def cleaned(text: str, task: Task, units_first: bool = False) -> str:
+def cleaned(text: str, task: Task | None, units_first: bool = False) -> str:
     """An answer as it is compared: without blanks; numbers without leading zeros, most significant digit first.
 
     >>> from lengen.benchmark import task_of
@@ -120,10 +120,10 @@ def cleaned(text: str, task: Task, units_first: bool = False) -> str:
     >>> cleaned("007", task_of("copy")), cleaned("7, 12  53", task_of("sorting"))
     ('007', '7 12 53')
     """
-    if task.name == "sorting":
+    if task is not None and task.name == "sorting":
         return " ".join(text.replace(",", " ").split())
     text = "".join(text.split())
-    if not task.numbers:
+    if task is None or not task.numbers:
         return text
     text = text[::-1] if units_first else text
     return text.lstrip("0") or "0" * bool(text)

@@ -1,4 +1,4 @@
-"""Predictions against problems: what of a text is the answer, and the counts of every cell; no torch."""
+"""Predictions against problems: what of a text is the answer, and the counts of every cell."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lengen.benchmark.problem import Problem, cleaned
-from lengen.benchmark.tasks import TaskError, task_of
+from lengen.benchmark.tasks import TASKS, TaskError
 from lengen.results.records import Counts, Grid
 
 MODE = "free_running"
@@ -51,7 +51,7 @@ def answer_of(row: Row, task: str, units_first: bool = False) -> str | None:
     text = row.get("prediction")
     if text is None and row.get("raw") is not None:
         text = re.split("[=>]", re.split(r"[$\n]", str(row["raw"]).lstrip("$\n"), maxsplit=1)[0])[-1]
-    return None if text is None else cleaned(str(text), task_of(task), units_first)
+    return None if text is None else cleaned(str(text), TASKS.get(task), units_first)
 
 
 def by_seed(rows: Iterable[Row]) -> dict[int, list[Row]]:
@@ -92,7 +92,7 @@ def score(
 
 
 def _counts(problem: Problem, answer: str | None) -> Counts:
-    numbers = task_of(problem.task).name == "sorting"
+    numbers = problem.task == "sorting"
     true: Sequence[str] = problem.answer.split() if numbers else problem.answer
     said: Sequence[str] = (answer or "").split() if numbers else answer or ""
     edits = _edits(said, true)
@@ -115,7 +115,7 @@ def _edits(said: Sequence[str], true: Sequence[str]) -> int:
 
 
 Answerer = Callable[[list[str]], Sequence[str | None]]
-"""Prompts such as ``12+34=`` to texts; None where there is no answer."""
+"""Prompts such as ``12+34=`` to texts; None if there is no answer."""
 
 
 def predictions(answer: Answerer, problems: Sequence[Problem], at_once: int = 100) -> list[dict[str, Any]]:

@@ -1,12 +1,15 @@
-"""A submission: the header submission.json and the predictions beside it; no torch."""
+"""A submission: the header submission.json and the predictions beside it."""
 
+import gzip
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 
-from lengen.benchmark.frozen import checksums, problems
-from lengen.benchmark.scoring import PredictionError, by_seed, read_predictions, score
+from lengen.benchmark.frozen import checksums, frozen
+from lengen.benchmark.scoring import PredictionError, Row, by_seed, read_predictions, score
 from lengen.benchmark.tasks import TaskError, task_of
 from lengen.results.records import Grid
 
@@ -54,6 +57,21 @@ def header(model: str, task: str, size: int, **fields: Any) -> Header:
     return msgspec.convert(made | {"model": model, "task": task, "size": size} | fields, Header)
 
 
+def write_submission(folder: Path, head: Header, rows: Sequence[Row]) -> list[Path]:
+    """Write the two files of a submission; predictions of other seeds that are there stay."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / PREDICTIONS[0]
+    kept = [row for row in read_predictions(path) if row.get("seed", 0) not in head.seeds] if path.exists() else []
+    found = by_seed([*kept, *rows])
+    lines = [
+        json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for part in found.values() for row in part
+    ]
+    path.write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
+    text = msgspec.json.format(msgspec.json.encode(msgspec.structs.replace(head, seeds=tuple(found))), indent=1)
+    (folder / HEADER).write_bytes(text + b"\n")
+    return [folder / HEADER, path]
+
+
 def read_header(path: Path) -> Header:
     """The header of a file; raises `PredictionError`."""
     try:
@@ -81,5 +99,5 @@ def read_submission(folder: Path) -> tuple[Header, dict[int, Grid]]:
     rows = by_seed(read_predictions(files[0]))
     if tuple(rows) != tuple(sorted(found.seeds)):
         raise PredictionError(f"{files[0]}: predictions are of seeds {list(rows)}, {HEADER} names {list(found.seeds)}")
-    asked = problems(found.task, found.size)
+    asked = frozen(found.task, found.size)
     return found, {seed: score(asked, part, units_first=found.order == "units first") for seed, part in rows.items()}

@@ -1,4 +1,4 @@
-"""The table of all committed submissions, in docs/benchmark.md; no torch."""
+"""The table of all committed submissions, in docs/benchmark.md."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Tasks of the benchmark in plain Python: their problems, prompts and answers; no torch.
+"""Tasks of the benchmark in plain Python: their problems, prompts and answers.
 
     addition 4501+98=4599      sums 12+34+5=51     n_by_1 4501*7=31507     multiplication 12*34=408
     parity 0110=0              successor 1299=1300 copy 0450=0450          reverse 0450=0540

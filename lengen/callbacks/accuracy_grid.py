@@ -56,7 +56,7 @@ class AccuracyGrid(Measurement):
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Drop scores that were kept: they are of another model, since nobody trains on after the last step."""
-        if self.partial is not None:
+        if self.partial is not None and self.writes_files:
             self.partial.unlink(missing_ok=True)
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
@@ -65,12 +65,16 @@ class AccuracyGrid(Measurement):
             self._score(model, data, cell)
             report(Progress("measure", done, len(self.cells), None, None))
 
+    def logged(self) -> dict[str, float]:
+        """Exact match of each cell."""
+        return {f"exact_match/{cell_name(cell)}": self.grid.accuracy(*cell) for cell in self.grid.scores}
+
     def _score(self, model: Transformer, data: TaskData, cell: tuple[int, int]) -> None:
         key = cell[: len(self.grid.axes)]
         if key in self.grid.scores:
             return
         problems = data.test(*cell, self.examples)
-        free = self.free_running and can_run_free(data.spec.data) and isinstance(model, Transformer)
+        free = self.free_running and can_run_free(data.spec.data)
         for mode, score in score_cell(model, data.writer, problems, free).items():
             self.grid.add(key, mode, score)
         if self.sampled and isinstance(model, Transformer):
@@ -78,7 +82,7 @@ class AccuracyGrid(Measurement):
             chosen = problems.select(torch.arange(min(self.sampled, len(problems.lengths))))
             self.grid.add(key, "sampled", score_sampled(model, data.writer, chosen, stream))
         self._unkept += self.grid.scores[key]["teacher_forced"]["reference_tokens"]
-        if self.partial is not None and self._unkept > WORTH_KEEPING:
+        if self.partial is not None and self.writes_files and self._unkept > WORTH_KEEPING:
             write_whole(self.partial, sealed(self.grid.to_csv()))
             self._unkept = 0.0
 
@@ -91,13 +95,22 @@ class AccuracyGrid(Measurement):
         return Grid(self.grid.axes)
 
 
+def cell_name(cell: Sequence[int]) -> str:
+    """The name of a cell in loggers.
+
+    >>> cell_name((3, 2)), cell_name((3,))
+    ('length=3,count=2', 'length=3')
+    """
+    return ",".join(f"{axis}={value}" for axis, value in zip(("length", "count"), cell, strict=False))
+
+
 def sealed(text: str) -> str:
     """A text behind a line with its sha256, so that a flipped bit is noticed."""
     return f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}"
 
 
 def unsealed(text: str) -> str:
-    """The inverse of `sealed`; raises `RecordError` where the text is not what was sealed.
+    """The inverse of `sealed`; raises `RecordError` if the text is not what was sealed.
 
     >>> unsealed(sealed("7"))
     '7'

@@ -52,6 +52,10 @@ class AttentionMaps(Measurement):
         self.map: AttentionMap | None = None
         self.key_counts: list[KeyCount] = []
 
+    @property
+    def reads_attention(self) -> bool:
+        return bool(self.cells)
+
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         self.map, self.key_counts = None, []
         for done, (length, count) in enumerate(self.cells, start=1):

@@ -22,7 +22,7 @@ def checked(path: Path, names: Collection[str] = ("state_dict", "global_step", "
     """Read the content of a checkpoint as weights and plain data: nothing in it is executed, and it takes no more
     memory than the file is long.
 
-    Raises `CheckpointError` where it is damaged, holds anything else, or lacks one of ``names``.
+    Raises `CheckpointError` if it is damaged, holds anything else, or lacks one of ``names``.
     """
     try:
         _whole(path)

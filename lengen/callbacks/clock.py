@@ -18,7 +18,7 @@ class Clock(Callback):
 
     @property
     def measuring(self) -> float:
-        """Seconds since training ended, or since this was made where nothing was left to train."""
+        """Seconds since training ended, or since this was made if nothing was left to train."""
         return time.monotonic() - self._since
 
     def start(self) -> None:

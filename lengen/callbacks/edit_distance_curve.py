@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lengen.callbacks.accuracy_grid import AccuracyGrid
+from lengen.callbacks.accuracy_grid import AccuracyGrid, cell_name
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.task_data import TaskData
 from lengen.metrics.edit_distance import EDIT_DISTANCE
@@ -30,6 +30,10 @@ class EditDistanceCurve(Measurement):
         self.alone = AccuracyGrid(lengths, (count,), examples)
         self.count = count
         self.curve: dict[int, float] = {}
+
+    def logged(self) -> dict[str, float]:
+        """Edits per token of each length."""
+        return {f"edits_per_token/{cell_name((length, self.count))}": value for length, value in self.curve.items()}
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         if self.scored is None:

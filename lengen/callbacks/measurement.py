@@ -2,19 +2,19 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Protocol, cast
+from typing import cast
 
 import numpy as np
 import torch
 from lightning import Callback, LightningModule, Trainer
-from torch import Tensor
+from torch import nn
 
+from lengen.callbacks.metrics_logger import MetricsLogger
 from lengen.callbacks.training_loss import TrainingLoss, silent
-from lengen.data.batch import Batch
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
+from lengen.models.foreign import Foreign, Predicting
 from lengen.results.progress import Progress
 
 Report = Callable[[Progress], None]
@@ -32,6 +32,17 @@ class Measurement(Callback, ABC):
         """Named arrays, for figures."""
         self.scalars: dict[str, float] = {}
         """Named numbers."""
+        self.writes_files = True
+        """Of several processes the first one writes."""
+
+    @property
+    def reads_attention(self) -> bool:
+        """The model has to show its attention."""
+        return False
+
+    def logged(self) -> dict[str, float]:
+        """Numbers for the Trainer's loggers, under names that say of which cell they are."""
+        return {}
 
     @abstractmethod
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
@@ -39,8 +50,14 @@ class Measurement(Callback, ABC):
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         """Refuse a module or data that cannot be measured, before anything is trained."""
-        model_of(pl_module)
+        model = model_of(pl_module)
         data_of(trainer)
+        if self.reads_attention and not hasattr(model, "attention"):
+            raise TypeError(
+                f"{type(pl_module).__name__}: {type(self).__name__} needs a method attention(batch) that returns a "
+                'list of {"self": weights (B, heads, T - 1, T - 1)}, one for each layer'
+            )
+        self.writes_files = trainer.is_global_zero
 
     def on_fit_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._measure(trainer, pl_module)
@@ -52,43 +69,19 @@ class Measurement(Callback, ABC):
     def _measure(self, trainer: Trainer, pl_module: LightningModule) -> None:
         watched = [callback.report for callback in trainer.callbacks if isinstance(callback, TrainingLoss)]  # type: ignore[attr-defined]
         self.measure(model_of(pl_module).eval(), data_of(trainer), watched[0] if watched else silent)
-
-
-class Predicting(Protocol):
-    """A module of anybody's that can be measured, teacher-forced."""
-
-    def predict(self, batch: Batch) -> Tensor:
-        """Return logits (B, T - 1, V) of every token of the batch but the first."""
-
-
-class Foreign:
-    """A `Predicting` module in the place of a transformer: it is read, and writes nothing of its own."""
-
-    writes_in_order = False
-    spec = SimpleNamespace(causal=True)
-
-    def __init__(self, module: LightningModule) -> None:
-        self.module = module
-        self.predict = cast(Predicting, module).predict
-
-    @property
-    def device(self) -> torch.device:
-        """Device of the module."""
-        return self.module.device
-
-    def eval(self) -> "Foreign":
-        """Stop dropping anything."""
-        self.module.eval()
-        return self
+        for logger in trainer.loggers:
+            if not isinstance(logger, MetricsLogger) and (numbers := self.logged()):  # its folder has the counts
+                logger.log_metrics(numbers, step=trainer.global_step)
 
 
 def model_of(module: LightningModule) -> Transformer:
-    """The transformer that a module trains, or the module itself if it has `predict`; raises `TypeError` otherwise."""
+    """The network that a module trains, or the module itself if it has `predict`; raises `TypeError` otherwise."""
     model = getattr(module, "model", None)
     if isinstance(model, Transformer):
         return model
-    if callable(getattr(module, "predict", None)):
-        return cast(Transformer, Foreign(module))
+    for one in (model, module):
+        if isinstance(one, Predicting):
+            return cast(Transformer, Foreign(cast(nn.Module, one)))
     raise TypeError(
         f"{type(module).__name__}: expected a module whose `model` is a lengen Transformer, or one with a method "
         "predict(batch) that returns logits (B, T - 1, V)"

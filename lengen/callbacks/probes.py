@@ -22,6 +22,10 @@ class Probes(Measurement):
         super().__init__()
         self.problems = [operand_texts(operands) for operands in problems]
 
+    @property
+    def reads_attention(self) -> bool:
+        return bool(self.problems)
+
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         for number, operands in enumerate(self.problems):
             batch = data.writer.write(data.task.parse(operands))

@@ -1,4 +1,4 @@
-"""The training loss, read rarely: for whoever watches, for every logger, and to stop where it is no number."""
+"""The training loss, read rarely: for whoever watches, for every logger, and to stop if it is no number."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ def silent(progress: Progress) -> None:
 
 
 class TrainingLoss(Callback):
-    """Logs the loss at every ``every``-th step and the last, and reports progress; raises `DivergedError` where it
+    """Logs the loss at every ``every``-th step and the last, and reports progress; raises `DivergedError` if it
     is no number or exploded.
 
     The loss is read from the device at these steps only, so nothing synchronises in between. That is also why it goes

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from lightning import LightningDataModule, Trainer
@@ -10,6 +11,7 @@ from torch.distributed import is_initialized
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 from lengen.data.batch import Batch, TrainBatch
+from lengen.data.from_file import read_problems
 from lengen.data.task_data import TaskData
 from lengen.digits.problems import OperandError, Problems, operand_texts
 from lengen.part import SettingError
@@ -30,12 +32,16 @@ class ArithmeticData(LightningDataModule):
     Args:
         spec: The specification, or what its `to_dict` gives.
         seed: Decides the training and validation problems.
+        train_file: Problems to train on in place of drawn ones, lines such as ``12+34=46`` or ``12,34,46``; they are
+            shuffled anew in every epoch.
     """
 
-    def __init__(self, spec: Spec | dict[str, Any], seed: int = 0) -> None:
+    def __init__(self, spec: Spec | dict[str, Any], seed: int = 0, train_file: str | Path | None = None) -> None:
         super().__init__()
         self.spec = spec if isinstance(spec, Spec) else from_dict(spec)
         self.data = TaskData(self.spec, seed)
+        if train_file is not None:
+            self.data.train_on(read_problems(Path(train_file), self.data.task, self.data.writer))
         self.seed = seed
         self.task = self.data.task
         self.writer = self.data.writer
@@ -96,7 +102,7 @@ def _rows(rows: Sequence[Sequence[object]]) -> Sequence[Sequence[object]]:
 
 
 def data_of(trainer: Trainer) -> TaskData:
-    """The data that a trainer trains or tests on; raises `TypeError` where it was given no `ArithmeticData`."""
+    """The data that a trainer trains or tests on; raises `TypeError` if it was given no `ArithmeticData`."""
     given = getattr(trainer, "datamodule", None)
     if not isinstance(given, ArithmeticData):
         raise TypeError(f"Trainer: expected datamodule=ArithmeticData(...) for callbacks that measure, found {given!r}")

@@ -29,7 +29,7 @@ class Spaces(NamedTuple):
     fresh: bool
     """Anew whenever a problem is seen; else a problem keeps its spaces for the whole run."""
     seed: int
-    """Seed of the run: what keeps the spaces of two runs apart where they are not fresh."""
+    """Seed of the run: what keeps the spaces of two runs apart if they are not fresh."""
 
     def arrange(self, problems: Problems, lengths: Tensor, generator: torch.Generator) -> Tensor:
         """(B, S) bool: which of the places hold a space, for queries of ``lengths`` (B,) tokens before their ``=``."""

@@ -64,6 +64,12 @@ class TaskData:
         number, which = divmod(step, len(self.streams))
         return self.streams[which].batch(number)
 
+    def train_on(self, problems: Problems) -> None:
+        """Train the main task on these problems; raises `SettingError` if batches share one length."""
+        if self.spec.train.one_length:
+            raise SettingError("train.one_length=true draws batches of one length; set it to false to train on a file")
+        self.streams[0].fix(problems)
+
     def main_steps(self, steps: int) -> int:
         """Count the training steps of the main task among the first ``steps``."""
         return -(-steps // len(self.streams))

@@ -35,6 +35,10 @@ class Stream:
         self._window: tuple[int, list[TrainBatch]] = (-1, [])
         self._fixed: Problems | None = None
 
+    def fix(self, problems: Problems) -> None:
+        """Take these problems as the training set."""
+        self.examples, self._fixed = len(problems.lengths), problems.packed()
+
     def batch(self, number: int) -> TrainBatch:
         """The batch of that number, the same whenever it is asked for."""
         window, place = divmod(number, self.spec.train.bucket)

@@ -133,7 +133,7 @@ class Writer:
 
     def _first_hints(self, problems: Problems, generator: torch.Generator | None) -> Tensor | None:
         """(B,) which of the index hints marks the first place: the first one in testing, any that leaves room in
-        training; None without hints. Raises `OperandError` where there are fewer marks than places."""
+        training; None without hints. Raises `OperandError` if there are fewer marks than places."""
         if not len(self._hints):
             return None
         shapes, tables = self._shapes(problems), [self._table(problems, query) for query in {False, self.split}]

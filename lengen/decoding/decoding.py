@@ -16,10 +16,12 @@ from torch import Tensor
 
 from lengen.data.batch import Batch, response_start
 from lengen.data.writer import Writer
+from lengen.decoding.alone import write_alone
 from lengen.digits.problems import Problems
 from lengen.formats.vocab import END, PAD
 from lengen.models import Transformer
 from lengen.models.cache import Cache
+from lengen.models.foreign import Foreign
 
 
 class Verified(NamedTuple):
@@ -33,7 +35,7 @@ class Verified(NamedTuple):
     predicted: Tensor
     """(B, R) most likely token after each correct prefix (teacher-forced); padding where the reference has it."""
     agreed: Tensor
-    """(B,) tokens before the first divergence; the response's length where there is none."""
+    """(B,) tokens before the first divergence; the response's length if there is none."""
     correct: Tensor
     """(B,) bool: no divergence."""
 
@@ -175,6 +177,8 @@ def write(
     format has one, or at the length of the padded layout. With ``agreed`` and ``reference`` from `verify`, the first
     ``agreed`` tokens are taken as written (the model would write them) and decoding starts after them.
     """
+    if isinstance(model, Foreign):
+        return write_alone(model, writer, problems)
     batch = writer.write(problems)
     if not (model.writes_in_order and model.spec.causal):
         written = verify(model, batch).predicted

@@ -1,6 +1,6 @@
 """Exact arithmetic on digit arrays: operands of any length, whole batches, no 64-bit overflow.
 
-A number is a row of digits, least significant first: 201 is [1, 0, 2, 0]; decimal where no base is given. Loops run
+A number is a row of digits, least significant first: 201 is [1, 0, 2, 0]; decimal if no base is given. Loops run
 over digit places, never over examples.
 
 >>> carry(torch.tensor([[21, 18, 1]])).tolist()  # 21 ones, 18 tens, 1 hundred: 301

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 AT_ONCE = 100
-"""Problems of one forward pass, where nothing says how many."""
+"""Problems of one forward pass, if nothing says how many."""
 
 
 class Problems(NamedTuple):
@@ -25,7 +25,7 @@ class Problems(NamedTuple):
     lengths: Tensor
     """(B, K) digits of each operand; 0 for an operand that is absent."""
     kinds: Tensor | None = None
-    """(B,) which of a task's sub-tasks each problem asks for, where it has any."""
+    """(B,) which of a task's sub-tasks each problem asks for, if it has any."""
 
     def select(self, index: Tensor) -> Problems:
         """The problems at the given positions, in that order."""

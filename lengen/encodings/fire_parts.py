@@ -8,7 +8,7 @@ HIDDEN = 32
 
 
 def numbers(query_ids: Tensor, key_ids: Tensor, network: nn.Module, first: int) -> tuple[Tensor, Tensor]:
-    """Query ids (B or 1, Q, 1) and key ids (B or 1, 1, K) in the network's precision, or float32 where that is lower,
+    """Query ids (B or 1, Q, 1) and key ids (B or 1, 1, K) in the network's precision, or float32 if that is lower,
     counted from ``first``."""
     dtype = torch.promote_types(next(network.parameters()).dtype, torch.float32)
     return query_ids[0, :, :, None].to(dtype) + first, key_ids[0, :, None, :].to(dtype) + first

@@ -1,4 +1,4 @@
-"""Two operands digit by digit, those of one significance side by side; no torch.
+"""Two operands digit by digit, those of one significance side by side.
 
 Appendix A.4 of "From Interpolation to Extrapolation: Complete Length Generalization for Arithmetic Transformers":
 

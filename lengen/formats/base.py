@@ -1,5 +1,4 @@
-"""Base of formats: the rows of a task that are written, the place of each digit, reading the answer. Does not import
-torch."""
+"""Base of formats: the rows of a task that are written, the place of each digit, reading the answer."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -27,7 +26,7 @@ class Written(ABC):
     dropped: frozenset[str] = frozenset()
     """Rows whose leading zeros are not written, so that problems of one shape differ in length."""
     optional: frozenset[str] = frozenset()
-    """Rows that are not written at all where they hold nothing but zeros."""
+    """Rows that are not written at all if they hold nothing but zeros."""
     follows: bool = False
     """Numbers of the response end where the model ends them, so ids of its own text follow what it wrote."""
     least: int = 0
@@ -109,7 +108,7 @@ class Format(Axis):
         raise NotImplementedError
 
     def check(self, task: Task) -> None:
-        """Raise `SettingError` where the task cannot be written so."""
+        """Raise `SettingError` if the task cannot be written so."""
 
 
 def only_two_operands(format: Part, task: Task) -> None:

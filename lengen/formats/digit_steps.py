@@ -1,4 +1,4 @@
-"""Addition digit by digit; no torch.
+"""Addition digit by digit.
 
 Section 4.2.1 of "Length Generalization on Multi-Digit Integer Addition with Transformers":
 

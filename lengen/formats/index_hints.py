@@ -1,4 +1,4 @@
-"""Index hints: a mark before each digit, the same one before digits of the same place; no torch.
+"""Index hints: a mark before each digit, the same one before digits of the same place.
 
     plain       $57+48=105$          marks      $B5A7+B4A8=C1B0A5$
     reversed    $75+84=501$          marks      $A7B5+A8B4=A5B0C1$

@@ -1,4 +1,4 @@
-"""Layouts of sequences: one slot per token, with its coordinates and its source. Does not import torch.
+"""Layouts of sequences: one slot per token, with its coordinates and its source.
 
 A layout is written once per shape of problem in plain Python, slot by slot, as the papers draw their figures; whole
 batches are then filled by one gather (`lengen.data.writer`).
@@ -29,9 +29,9 @@ class Layout:
 
     levels: int
     symbols: list[str | None] = field(default_factory=list)
-    """The character of a slot, or None where a digit stands."""
+    """The character of a slot, or None if a digit stands."""
     digits: list[Digit | None] = field(default_factory=list)
-    """The digit in a slot, or None where a symbol stands."""
+    """The digit in a slot, or None if a symbol stands."""
     coordinates: list[tuple[int, ...]] = field(default_factory=list)
     """One coordinate per level: what position coupling couples; `UNUSED` where a level says nothing."""
     response: int = 0
@@ -42,7 +42,7 @@ class Layout:
     hinted: bool = False
     """A mark of its place stands before each digit: an index hint (`lengen.formats.index_hints`)."""
     hints: list[int] = field(default_factory=list)
-    """The place, from 1, that a slot marks instead of showing the digit it names; 0 where it marks none."""
+    """The place, from 1, that a slot marks instead of showing the digit it names; 0 if it marks none."""
 
     def symbol(self, character: str, *coordinates: int) -> None:
         """Append a symbol; without coordinates it is unused in every level."""

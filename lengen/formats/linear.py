@@ -1,4 +1,4 @@
-"""Problems written in one line: operands, a separator, intermediate results where asked for, the answer; no torch.
+"""Problems written in one line: operands, a separator, intermediate results if asked for, the answer.
 
 Padded sums, Figure 4 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count":
 
@@ -26,7 +26,7 @@ OTHER_SYMBOLS = 8
 
 
 class Linear(Part, Format, tag="linear", frozen=True):
-    """``$operands=answer$``, with the intermediate results of the task before the answer where asked for."""
+    """``$operands=answer$``, with the intermediate results of the task before the answer if asked for."""
 
     scratchpad: bool = False
     """Write the intermediate results before the answer."""
@@ -65,7 +65,7 @@ class Linear(Part, Format, tag="linear", frozen=True):
         who = kind_of(task)
         if self.scratchpad and not task.STAGES:
             raise SettingError(
-                f"data.format.scratchpad=true: {who} cannot be written with a scratchpad, {task.WHY_NONE}; set "
+                f"data.format.scratchpad=true: {who} has no intermediate results to write; set "
                 f"data.format.scratchpad=false"
             )
         if not task.NUMBERS:
@@ -92,11 +92,10 @@ class Linear(Part, Format, tag="linear", frozen=True):
                     f"data.format.{name}=true: answers of {who} are as long as its operands say, so there is no "
                     f"longest one to pad to; choose data.format.pad_to or data.format.width"
                 )
-        if self.pad_to and task.LAST:
+        if self.pad_to and task.LAST_DIGIT:
             raise SettingError(
                 f"data.format.pad_to={self.pad_to}: the last digit of {who} is its answer, and zeros behind it would "
-                f"be "
-                f"another; choose data.format.width, which pads its operands"
+                f"be another; choose data.format.width, which pads its operands"
             )
         for name in ("pad_to", "width"):
             if getattr(self, name) and not task.PADS:
@@ -149,11 +148,10 @@ class LinearFormat(Written):
         self.least = max(options.pad_to, options.width + options.more_zeros)
         self.ends = options.end
         stages = (task.STAGES,) if options.scratchpad else ()
-        self.replaced = bool(stages) and task.INLINE
+        self.replaced = bool(stages) and task.LAST_DIGIT
         self.rows = (OPERANDS, *stages) if self.replaced else (OPERANDS, *stages, ANSWER)
-        between = ">" if stages and not task.INLINE else ""
-        self.separators = between
-        self.last_token_only = task.LAST or task.INLINE
+        self.separators = ">" if stages and not self.replaced else ""
+        self.last_token_only = task.LAST_DIGIT
         self.reversed_answer = options.reverse_response
         self.plain_answer = task.NUMBERS
         dropped = set()
@@ -164,7 +162,7 @@ class LinearFormat(Written):
         self.dropped = frozenset(dropped)
         self.follows = ANSWER in dropped
         self.index_hints = index_hints(options.index_hints)
-        between_numbers = (*task.OPERATOR, *between, *options.separator.replace("$", ""))
+        between_numbers = (*task.OPERATOR, *self.separators, *options.separator.replace("$", ""))
         written = (*task.symbols, *between_numbers, *task.MARKS, *self.index_hints)
         self.symbols = tuple(dict.fromkeys(written))
 

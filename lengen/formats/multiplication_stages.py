@@ -1,4 +1,4 @@
-"""Multiplication with both stages of its scratchpad; no torch.
+"""Multiplication with both stages of its scratchpad.
 
 Section 5.1 and Figure 8 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count":
 

@@ -1,4 +1,4 @@
-"""Addition and its parts, each with its prefix; no torch.
+"""Addition and its parts, each with its prefix.
 
 Section 4.2.2 of "Length Generalization on Multi-Digit Integer Addition with Transformers":
 
@@ -54,7 +54,7 @@ class Subtasks(Part, Format, tag="subtasks", frozen=True):
 
 
 class SubtasksFormat(Written):
-    """``xxx$a+b=c$`` for two operands: kind k of a problem asks for ``names[k]``; the first where it has none.
+    """``xxx$a+b=c$`` for two operands: kind k of a problem asks for ``names[k]``; the first if it has none.
 
     Its layouts carry no coordinates.
     """

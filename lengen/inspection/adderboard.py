@@ -6,8 +6,10 @@ up to ten digits; 99 % of them all qualify. Answers are written token by token, 
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
+
+from torch import Tensor, nn
 
 from lengen.data.task_data import TaskData
 from lengen.digits.problems import OperandError
@@ -124,10 +126,44 @@ def sums(
     """Let a model add the edge cases and the drawn pairs; ``report`` is told how many of how many are answered."""
     asked = [*EDGES, *drawn(pairs, seed)]
     found = answers(data, model, [[str(number) for number in pair] for pair in asked], report)
-    right = [text == str(sum(pair)) for text, pair in zip(found.texts, asked, strict=True)]
-    wrong = tuple(Wrong(*pair, text) for pair, text, good in zip(asked, found.texts, right, strict=True) if not good)
-    refused = found.texts.count(None)
-    return Sums(sum(right[: len(EDGES)]), sum(right[len(EDGES) :]), pairs, refused, found.why, wrong)
+    return _of(asked, found.texts, found.why)
+
+
+def summed(
+    add: Callable[[int, int], object],
+    pairs: int = PAIRS,
+    seed: int = SEED,
+    report: Callable[[int, int], None] = lambda done, of: None,
+) -> Sums:
+    """Let a function add the edge cases and the drawn pairs; a sum for which it raises an error is refused."""
+    asked, texts, why = [*EDGES, *drawn(pairs, seed)], [], ""
+    for done, pair in enumerate(asked, start=1):
+        try:
+            texts.append(str(add(*pair)))
+        except Exception as error:  # a foreign function may raise anything
+            texts.append(None)
+            why = why or f"{pair[0]} + {pair[1]}: {type(error).__name__}: {error}"
+        report(done, len(asked))
+    return _of(asked, texts, why)
+
+
+def _of(asked: Sequence[Pair], texts: Sequence[str | None], why: str) -> Sums:
+    right = [text == str(sum(pair)) for text, pair in zip(texts, asked, strict=True)]
+    wrong = tuple(Wrong(*pair, text) for pair, text, good in zip(asked, texts, right, strict=True) if not good)
+    edges = len(EDGES)
+    return Sums(sum(right[:edges]), sum(right[edges:]), len(asked) - edges, list(texts).count(None), why, wrong)
+
+
+def tensors(model: object) -> list[Tensor]:
+    """Return the parameters of a submission's model, if it is a module."""
+    return list(model.parameters()) if isinstance(model, nn.Module) else []
+
+
+def counted(model: object, declared: int) -> Parameters:
+    """Count the parameters of a submission's model; those that it declares if it is no module."""
+    found = tensors(model)
+    zeros = sum(int((tensor == 0).sum()) for tensor in found)
+    return Parameters(sum(tensor.numel() for tensor in found) if found else declared, 0, zeros)
 
 
 def parameters(model: Transformer) -> Parameters:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -21,11 +21,15 @@ from lengen.huggingface import CONFIG, spec_of
 from lengen.inspection import problem
 from lengen.inspection.answers import answers
 from lengen.inspection.operand_lengths import operand_lengths
+from lengen.models import Transformer
 from lengen.results.records import Grid
 from lengen.settings.spec import Spec, from_dict
 from lengen.training.build import WeightsError
 from lengen.training.build import load as build
 from lengen.training.threads import SMALL, few_threads
+
+if TYPE_CHECKING:
+    from lengen.training.module import SequenceModule
 
 GROUP = "lengen.runs"
 """Entry points of packages that find a run by its name: functions ``find(name) -> Found``, which raise `ValueError` for
@@ -53,11 +57,11 @@ Finder = Callable[[str], Found]
 class Model:
     """A model with the data of its setting; `module` is the network itself."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: Found, module: Transformer | None = None) -> None:
         self.spec, self.weights, self.name = found
         self.data = TaskData(self.spec, seed=0)
         try:
-            self.module = build(self.spec, self.weights)
+            self.module = build(self.spec, self.weights) if module is None else module.eval()
         except WeightsError as error:
             raise LoadError(str(error)) from None
 
@@ -115,14 +119,19 @@ class Model:
         return float(torch.cat(correct).double().mean())
 
 
-def load(source: str | Path | Spec, weights: str | Path | None = None) -> Model:
-    """The model of a run: of its name, of its folder, or of a specification with a file of weights.
+def load(source: "str | Path | Spec | SequenceModule", weights: str | Path | None = None) -> Model:
+    """The model of a run: of its name, of its folder, of a trained module, or of a specification with weights.
 
     A name such as ``coupling/fig1/coupling-scratchpad`` stands for the newest finished run of the declared setting. A
     specification that constructs its weights needs none. Raises `LoadError` if there is nothing to load.
     """
+    trained = getattr(source, "model", None)
+    if isinstance(trained, Transformer):
+        return Model(Found(source.spec, None, "a trained module"), trained)  # type: ignore[union-attr]
     if not isinstance(source, Spec | str | Path):
-        raise LoadError(f"load({source!r:.80}): expected the name of an experiment, the folder of a run, or a Spec")
+        raise LoadError(
+            f"load({source!r:.80}): expected an experiment by name, the folder of a run, a trained module, or a Spec"
+        )
     if isinstance(source, Spec):
         if weights is None and not source.constructed:
             raise LoadError("load(spec) of a model that is trained needs its weights: load(spec, 'model.safetensors')")

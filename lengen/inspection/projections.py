@@ -80,7 +80,7 @@ def probe(model: Decoder, data: TaskData, operands: list[str]) -> dict[str, np.n
 
 
 def probe_trained(spec: Spec, weights: Path | None, operands: list[str]) -> dict[str, np.ndarray]:
-    """`probe` of a stored or constructed model; raises `SettingError` where there is nothing to project on."""
+    """`probe` of a stored or constructed model; raises `SettingError` if there is nothing to project on."""
     if not isinstance(spec.model.architecture, config.Decoder) or spec.model.tied:
         raise SettingError(
             f"model.tied={str(spec.model.tied).lower()}: probes need model.architecture=decoder with an output head of "

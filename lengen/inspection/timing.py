@@ -25,7 +25,7 @@ class Entry(NamedTuple):
     against: str
     """Reference of the measurement, with its aim if there is one."""
     low: float
-    """Tenth percentile over the turns; the value itself where nothing was repeated."""
+    """Tenth percentile over the turns; the value itself if nothing was repeated."""
     high: float
     """Ninetieth percentile."""
     command: str = ""

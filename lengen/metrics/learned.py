@@ -1,4 +1,4 @@
-"""Measures that can be compared between sizes: learned or not, exact match in and outside the range, reach; no torch.
+"""Measures that can be compared between sizes: learned or not, exact match in and outside the range, reach.
 
 A finished run enters, numbers that can be compared between sizes leave.
 """

@@ -1,4 +1,4 @@
-"""Measures and regions, general ones and those that papers declare. Does not import torch or pandas.
+"""Measures and regions, general ones and those that papers declare.
 
 A measure is a numerator and a denominator of a finished run, a region a set of test cells seen from the trained range.
 """
@@ -92,7 +92,7 @@ class Trained:
 
 
 def exact_at_longest(grid: Grid, span: Trained) -> float:
-    """Exact match at the longest trained length, over all trained counts; NaN where that was not tested."""
+    """Exact match at the longest trained length, over all trained counts; NaN if that was not tested."""
     cells = [cell for cell in grid.scores if cell[0] == span.length and span.has(cell)]
     return grid.total(cells, "teacher_forced").rate(EXACT_MATCH.numerator) if cells else math.nan
 
@@ -120,7 +120,7 @@ class Region:
 
 
 def stored(run: Run, name: str) -> "np.ndarray":
-    """An array of a run by its name; `Missing` where there is none."""
+    """An array of a run by its name; `Missing` if there is none."""
     if name not in run.arrays:
         raise Missing(f"{short(run.experiment)} holds no array {name}")
     return run.arrays[name]

@@ -15,7 +15,7 @@ faster from some 150 on."""
 
 
 def causal_mask(size: int, device: torch.device | None = None) -> Tensor:
-    """(size, size) bool, True where a query may see a key: at or before its own place."""
+    """(size, size) bool, True if a query may see a key: at or before its own place."""
     return torch.ones(size, size, dtype=torch.bool, device=device).tril()
 
 
@@ -33,7 +33,7 @@ def attention_weights(query: Tensor, key: Tensor, scale: float, bias: Tensor | N
         key: (B, H, K, D).
         scale: factor on the scores.
         bias: added to the scores, broadcastable to (B, H, Q, K), or None.
-        mask: bool, broadcastable to (B, H, Q, K), True where a key is visible.
+        mask: bool, broadcastable to (B, H, Q, K), True if a key is visible.
     """
     scores = attention_scores(query, key, scale, bias)
     return scores.masked_fill(~mask, float("-inf")).softmax(dim=-1)

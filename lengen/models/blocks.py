@@ -67,9 +67,9 @@ class Context(NamedTuple):
     closed: Tensor | None = None
     """(B or 1, H, T, 1) bool: rows that read nothing, because a fixed bias closes every key; their bias is finite."""
     counted: Tensor | None = None
-    """(B or 1, T) tokens that the temperature of each query grows with; None where no layer has one."""
+    """(B or 1, T) tokens that the temperature of each query grows with; None if no layer has one."""
     loops: Tensor | None = None
-    """(B,) times the stack is applied to each example; None where the model says it for all."""
+    """(B,) times the stack is applied to each example; None if the model says it for all."""
 
 
 def biased(context: Context, fixed: Tensor, mask: Tensor) -> Context:

@@ -36,7 +36,7 @@ class Cache:
     ids: Tensor
     """(levels, B or 1, capacity) ids of the cached tokens."""
     memory: tuple[LayerCache, ...] = ()
-    """Keys and values of the source, per decoder layer, where there is an encoder."""
+    """Keys and values of the source, per decoder layer, if there is an encoder."""
     source_ids: Tensor | None = None
     """(levels, B or 1, S) ids of the source."""
     source_mask: Tensor | None = None
@@ -46,7 +46,7 @@ class Cache:
     output: int = 0
     """The output head that predicts."""
     loops: Tensor | None = None
-    """(B,) times the stack is applied to each example, where that is a function of its length."""
+    """(B,) times the stack is applied to each example, if that is a function of its length."""
 
     @classmethod
     def empty(cls, model: ModelSpec, layers: int, batch: Batch, capacity: int, like: Tensor) -> "Cache":

@@ -48,7 +48,7 @@ class Decoder(Transformer):
         """Logits (B, T, V) after each token, from (B, T) tokens and (levels, B or 1, T) ids.
 
         ``prompt`` (B,) holds the tokens before each response, where attention depends on them; ``output`` is the
-        number of the output head; ``loops`` (B,) how often the stack is applied, where that depends on the problem.
+        number of the output head; ``loops`` (B,) how often the stack is applied, if that depends on the problem.
         """
         return self._logits(self._stream(tokens, ids, prompt, loops, record), output)
 

@@ -18,7 +18,7 @@ from lengen.settings.windows import window_cross, window_self
 
 
 def closed(window: np.ndarray) -> Tensor:
-    """0 where a bool window is open and -inf where it is closed."""
+    """0 if a bool window is open and -inf if it is closed."""
     return torch.zeros(window.shape).masked_fill(torch.from_numpy(~window), float("-inf"))
 
 

@@ -66,7 +66,7 @@ class LineBias(nn.Module):
 
         Every direction of each side is judged apart, as in the source, with the threshold of its side, and has a level
         of 0 at its strongest line: how much of the softmax that both sides share goes to which is left to the scores.
-        Returns (H,) bool, True where a head has a line; one that has none stays open everywhere.
+        Returns (H,) bool, True if a head has a line; one that has none stays open everywhere.
         """
         if cross.shape[2] != self.cross.columns:
             raise CalibrationError(

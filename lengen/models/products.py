@@ -3,7 +3,7 @@
 ``train.precision=bf16-products`` means: the operands of every product of a block, forward and backward, are rounded to
 bfloat16, sums are float32, and what comes out is rounded once. Softmax, norms, residual stream, output head, loss and
 optimizer stay float32. Two ways give that, up to the order of sums: `NATIVE` leaves it to the processor (AMX,
-AVX512-bf16), `EMULATED` multiplies the rounded operands in float32, where there are no such instructions.
+AVX512-bf16), `EMULATED` multiplies the rounded operands in float32, if there are no such instructions.
 """
 
 from collections.abc import Sequence

@@ -15,7 +15,7 @@ from lengen.settings.spec import ModelSpec
 
 @final
 class Stack(nn.ModuleList):
-    """``layers`` blocks, or one that is applied so often where they share it; the whole is applied ``loops`` times.
+    """``layers`` blocks, or one that is applied so often if they share it; the whole is applied ``loops`` times.
 
     A list of modules, so that weights are named by the number of their block. A normalisation that ends the stack ends
     each of its loops: it is the model's, which applies it once more before the output head (`forward`, ``ending``).

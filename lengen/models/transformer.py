@@ -25,7 +25,7 @@ class Transformer(nn.Module, ABC):
     """
 
     writes_in_order = True
-    """Tokens of a response are written one after another; False where all are written at once."""
+    """Tokens of a response are written one after another; False if all are written at once."""
 
     def __init__(
         self, model: ModelSpec, tokens: int, sizes: tuple[int, ...], *, cross: bool = False, outputs: int = 1
@@ -64,7 +64,7 @@ class Transformer(nn.Module, ABC):
         """
 
     def remember(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> None:
-        """As `extend` where nothing is asked of the new tokens: only what later ones read of them is made."""
+        """As `extend` if nothing is asked of the new tokens: only what later ones read of them is made."""
         self.extend(cache, tokens, ids, places)
 
     def attention(self, batch: Batch, softmax: bool = True) -> list[dict[str, Tensor]]:
@@ -94,7 +94,7 @@ class Transformer(nn.Module, ABC):
         initialise(self, self.spec, (self.embedding, self.outputs))
 
     def _forward(self, *arguments: object, record: Record | None) -> Tensor:
-        """`forward`; in training compiled where it was compiled, never while something is recorded."""
+        """`forward`; in training compiled if it was compiled, never while something is recorded."""
         plain = record is not None or not self.training
         logits: Tensor = self.forward(*arguments, record=record) if plain else self(*arguments)
         return logits
@@ -122,7 +122,7 @@ class Transformer(nn.Module, ABC):
         return places + 1 if prompt is None else prompt[:, None].expand(-1, places.shape[1])
 
     def _loops(self, batch: Batch) -> Tensor | None:
-        """(B,) times the stack is applied to each example, where that is a function of its length."""
+        """(B,) times the stack is applied to each example, if that is a function of its length."""
         rule = self.spec.loops_by_length
         return None if rule is None else loops_of(rule, batch)
 

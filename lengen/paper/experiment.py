@@ -1,4 +1,4 @@
-"""Experiments, each a published setting with its claim, place and sizes, and the figures that draw them; no torch.
+"""Experiments, each a published setting with its claim, place and sizes, and the figures that draw them.
 
 Papers list their experiments as plain data (`papers/<paper>/experiments.py`). The program reads the list to show, plan,
 run, draw and compare; nothing here knows how a run is made.

@@ -1,4 +1,4 @@
-"""Experiments as a table: a row is a base, axes of variants and what each value of an axis changes; no torch."""
+"""Experiments as a table: a row is a base, axes of variants and what each value of an axis changes."""
 
 import fnmatch
 import itertools

@@ -6,6 +6,7 @@ stands behind a function that imports it (`later`), so that all papers can be na
 
 import functools
 import pkgutil
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,11 @@ def later(place: str) -> Callable[[], Any]:
     return functools.partial(pkgutil.resolve_name, place)
 
 
+def listed(page: Path) -> Callable[[], Mapping[str, str]]:
+    """Return a function that reads the numbered items ``- **D1** text`` of a Markdown page."""
+    return lambda: dict(re.findall(r"(?m)^- \*\*(\w+)\*\* (.+)$", page.read_text(encoding="utf-8")))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Paper:
     """Declarations of a paper."""
@@ -37,9 +43,9 @@ class Paper:
     published: Path
     """Its published values and statements, a TOML file; without such a file there is nothing to compare."""
     arxiv: str = ""
-    """Its arXiv identifier, where it has one."""
+    """Its arXiv identifier, if it has one."""
     openreview: str = ""
-    """Its OpenReview forum, where it has one that is known here."""
+    """Its OpenReview forum, if it has one that is known here."""
     experiments: "Callable[[], Sequence[Experiment]]"
     """Its experiments in the order of declaration."""
     apart: str = ""

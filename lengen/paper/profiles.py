@@ -1,4 +1,4 @@
-"""A setting at every profile: the base of each with changes laid over it, shared ones or its own; no torch."""
+"""A setting at every profile: the base of each with changes laid over it, shared ones or its own."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class ByProfile:
 
     paper: Changes = field(default_factory=dict)
     night: Changes | None = None
-    """As cpu where it is None."""
+    """As cpu if it is None."""
     cpu: Changes = field(default_factory=dict)
     smoke: Changes = field(default_factory=dict)
 

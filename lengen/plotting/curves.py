@@ -197,14 +197,15 @@ def _line(axes: Axes, frame: pd.DataFrame, look: Look) -> None:
 
 def _published(axes: Axes, marks: Mapping[str, Sequence[Value]], told: Mapping[str, Look]) -> None:
     """A panel of published values alone: hollow marks joined by a thin line, each line a little aside."""
+    middle = (len(marks) - 1) / 2
     for k, (line, theirs) in enumerate(marks.items()):
         points = sorted((value.lengths[1], value.value) for value in theirs)
         if points:
             xs, ys = zip(*points, strict=True)
-            aside = offset_copy(axes.transData, axes.get_figure(root=True), x=3.5 * k, units="points")
+            aside = offset_copy(axes.transData, axes.get_figure(root=True), x=3 * (k - middle), units="points")
             axes.plot(
                 xs, ys, marker=told[line].marker, ls=told[line].line, lw=0.8, color=told[line].colour,
-                markerfacecolor="white", markersize=4.5, transform=aside,
+                markerfacecolor="white", markersize=4.5, transform=aside, clip_on=False,
             )  # fmt: skip
 
 

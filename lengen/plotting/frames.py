@@ -1,7 +1,7 @@
 """Records as pandas frames, one row per run and place: what curves and heat maps are drawn from.
 
 The first columns say where a value stands (length, count, step), ``run`` which run it is of. ``value`` is a rate, a
-mean or a loss; where it was counted, ``total`` out of ``n``.
+mean or a loss; if it was counted, ``total`` out of ``n``.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ def counted(metric: str) -> tuple[str, str]:
 
 
 def rate(counts: Counts, metric: str) -> float:
-    """Counts as the rate that a metric is (see `counted`); nan where nothing was counted."""
+    """Counts as the rate that a metric is (see `counted`); nan if nothing was counted."""
     return counts.rate(*counted(metric))
 
 
@@ -55,7 +55,7 @@ def hits(runs: Sequence[Run], name: str) -> pd.DataFrame:
 
 
 def metrics(runs: Sequence[Run], name: str, window: int = 1) -> pd.DataFrame:
-    """``step``, ``run``, ``value``: a metric recorded in training, where it is finite; medians of ``window`` rows
+    """``step``, ``run``, ``value``: a metric recorded in training, if it is finite; medians of ``window`` rows
     around each, fewer at the ends."""
     frames = []
     for number, run in enumerate(runs):

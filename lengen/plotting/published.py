@@ -74,7 +74,7 @@ def mark(axes: Axes, value: Value, look: Look, number: int = 0) -> None:
         axes.plot([first, last], [value.value] * 2, ":", color=look.colour, linewidth=0.9, zorder=3.5)
     axes.plot(
         [last], [value.value], BOUND.get(value.relation, "D"), color=look.colour, markerfacecolor="white", markersize=5,
-        markeredgewidth=1.1, zorder=4, transform=aside,
+        markeredgewidth=1.1, zorder=4, transform=aside, clip_on=False,
     )  # fmt: skip
 
 

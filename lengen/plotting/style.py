@@ -78,7 +78,7 @@ def titled(svg: bytes, says: str) -> bytes:
 
 
 def said(svg: bytes) -> str:
-    """The title of an SVG; empty where it has none."""
+    """The title of an SVG; empty if it has none."""
     found = re.search(rb"<title>(.*?)</title>", svg, re.DOTALL)
     return unescape(found[1].decode()) if found else ""
 

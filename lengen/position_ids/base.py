@@ -37,11 +37,11 @@ class PositionIds(Axis):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Largest id of each level; empty where nothing bounds them."""
+        """Largest id of each level; empty if nothing bounds them."""
         return ()
 
     def check(self, format: Format) -> None:
-        """Raise `SettingError` where a format cannot be numbered so."""
+        """Raise `SettingError` if a format cannot be numbered so."""
 
     def coordinates(self, tokens: Tensor, digits: int) -> Tensor | None:
         """Coordinates (levels, B, T) read off tokens (B, T) of a vocabulary that begins with so many digits; None
@@ -63,7 +63,7 @@ class PositionIds(Axis):
 
 
 def without_index_hints(kind: str, format: Format, why: str) -> None:
-    """Raise `SettingError` where a format writes index hints."""
+    """Raise `SettingError` if a format writes index hints."""
     marks = getattr(format, "index_hints", 0)
     if marks:
         raise SettingError(

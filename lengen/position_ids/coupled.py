@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 class Coupled(Part, PositionIds, tag="coupled", frozen=True):
     """Tokens that matter to each other share an id: an offset, random in training, plus the coordinate of the
-    format; 0 where a level says nothing."""
+    format; 0 if a level says nothing."""
 
     FOLLOWS = True
     COUNTS_TOKENS = False
@@ -61,7 +61,7 @@ def random_offsets(
 ) -> Tensor:
     """1 in testing; in training uniform on [1, largest - highest coordinate], or up to 1 + ``max_offset``.
 
-    Raises `OperandError` where an id would exceed its level's maximum.
+    Raises `OperandError` if an id would exceed its level's maximum.
     """
     from lengen.digits.problems import OperandError
 

@@ -1,4 +1,4 @@
-"""The end of a training whose numbers are none any more; no torch."""
+"""The end of a training whose numbers are none any more."""
 
 from pathlib import Path
 

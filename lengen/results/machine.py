@@ -1,4 +1,4 @@
-"""The processor a run was made on: what its speed, and the last bits of its numbers, depend on; torch-free."""
+"""The processor a run was made on: what its speed, and the last bits of its numbers, depend on."""
 
 import os
 import platform
@@ -53,7 +53,7 @@ def cores() -> int:
 
 
 def read_cpuinfo(text: str) -> tuple[str, tuple[str, ...]]:
-    """Model ("" where it is not named) and instruction sets that a ``/proc/cpuinfo`` tells of.
+    """Model ("" if it is not named) and instruction sets that a ``/proc/cpuinfo`` tells of.
 
     >>> read_cpuinfo("processor : 0\\nmodel name : AMD EPYC 7B13\\nflags : fpu fma avx2 sse\\n")
     ('AMD EPYC 7B13', ('avx2', 'fma'))

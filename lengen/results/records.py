@@ -1,4 +1,4 @@
-"""Records of a run, as counts: grids, curves, attention, arrays. Does not import torch.
+"""Records of a run, as counts: grids, curves, attention, arrays.
 
 Counts before rates: a cell keeps how many examples were tested and how many were right, so intervals,
 merging over seeds and re-weighting need no new run. CSV text is the exchange format; `numpy` holds maps.
@@ -37,7 +37,7 @@ class Counts(dict[str, float]):
         return Counts({name: self[name] + other[name] for name in self if name in other})
 
     def rate(self, numerator: str, denominator: str = "n") -> float:
-        """One count per another; nan where either was not counted, or nothing was."""
+        """One count per another; nan if either was not counted, or nothing was."""
         scale = self.get(denominator, 0)
         return self.get(numerator, math.nan) / scale if scale else math.nan
 
@@ -260,7 +260,7 @@ class Run:
         return not self.info["spec"]["train"]["steps"]  # type: ignore[index]
 
     def scalar(self, name: str, other: float) -> float:
-        """A number that it wrote among its scalars; ``other`` where it wrote none of this name."""
+        """A number that it wrote among its scalars; ``other`` if it wrote none of this name."""
         scalars = self.info.get("scalars")
         found = scalars.get(name) if isinstance(scalars, Mapping) else None
         return float(found) if isinstance(found, int | float) else other

@@ -1,4 +1,4 @@
-"""Files that are replaced whole: a kill leaves the old content or the new, never a part; no torch."""
+"""Files that are replaced whole: a kill leaves the old content or the new, never a part."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Fixed biases on attention that a setting can name: windows, lines, and what is calibrated; no torch."""
+"""Fixed biases on attention that a setting can name: windows, lines, and what is calibrated."""
 
 from typing import ClassVar
 

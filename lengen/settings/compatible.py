@@ -8,6 +8,7 @@ from lengen.settings.attention_biases import AttentionBias, Given, HardALiBi, Li
 from lengen.settings.encodings import NoEncoding, Rotary
 from lengen.settings.model import LARGEST_MODEL, Decoder, LoopsByLength, ModelSpec
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
+from lengen.tasks.sequences import Skewed
 
 
 def check_parts(data: DataSpec, model: ModelSpec, test: TestSpec) -> None:
@@ -31,7 +32,7 @@ def check_sections(data: DataSpec, model: ModelSpec, train: TrainSpec, test: Tes
             "none; set data.format.begin=true"
         )
     for place, part in [("data.task", data.task), *(("data.hints", hint) for hint in data.hints)]:
-        if train.one_length and not part.SKEWED:
+        if train.one_length and not isinstance(part, Skewed):
             raise SettingError(
                 f"train.one_length=true: only tasks with a distribution of lengths draw examples of one length, and "
                 f"{place}={kind_of(part)} has none; set train.one_length=false"
@@ -114,7 +115,7 @@ def _longest_number(data: DataSpec, test: TestSpec) -> int:
 
 
 def _check_loops(data: DataSpec, model: ModelSpec, train: TrainSpec, test: TestSpec, rule: LoopsByLength) -> None:
-    """Raise `SettingError` where nobody knows how often to loop before the response is written."""
+    """Raise `SettingError` if nobody knows how often to loop before the response is written."""
     if train.loss != "response":
         raise SettingError(
             f"model.loops_by_length: with train.loss={train.loss} nothing tells where a prompt ends; set "

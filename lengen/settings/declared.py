@@ -1,4 +1,4 @@
-"""Procedures, constructions and measurements of a setting, as its paper declares them. Does not import torch."""
+"""Procedures, constructions and measurements of a setting, as its paper declares them."""
 
 import sys
 from collections.abc import Iterator

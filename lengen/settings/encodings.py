@@ -1,4 +1,4 @@
-"""The position encodings that a setting can name: how position ids enter the network; no torch."""
+"""The position encodings that a setting can name: how position ids enter the network."""
 
 from typing import ClassVar
 

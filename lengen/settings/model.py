@@ -1,4 +1,4 @@
-"""The model of a setting: sizes, position encoding, architecture, attention; no torch."""
+"""The model of a setting: sizes, position encoding, architecture, attention."""
 
 import math
 from typing import Annotated, ClassVar, Literal
@@ -152,12 +152,12 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
     @property
     def block_weights(self) -> int:
-        """Weights of one block: 4 w h k of attention and 2 w f of the feed-forward network, 3 w f where it is gated."""
+        """Weights of one block: 4 w h k of attention and 2 w f of the feed-forward network, 3 w f if it is gated."""
         return self.width * (4 * self.heads * self.head_dim + (3 if self.activation == "geglu" else 2) * self.ff_width)
 
     @property
     def attention_bias(self) -> AttentionBias | None:
-        """The fixed bias of the architecture, where it has one."""
+        """The fixed bias of the architecture, if it has one."""
         return self.architecture.attention_bias if isinstance(self.architecture, Decoder | EncoderDecoder) else None
 
     def loops_of(self, prompt: float, response: float) -> int:

@@ -1,4 +1,4 @@
-"""The other sections of a setting: what is written, how it is trained and what is tested; no torch."""
+"""The other sections of a setting: what is written, how it is trained and what is tested."""
 
 import functools
 import string

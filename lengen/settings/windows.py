@@ -1,4 +1,4 @@
-"""Keys that a window of attention leaves open, as bool arrays, for models and figures. Does not import torch.
+"""Keys that a window of attention leaves open, as bool arrays, for models and figures.
 
 Appendix A.4 and Figures 10 and 11 of "From Interpolation to Extrapolation".
 """

@@ -94,7 +94,7 @@ class Addition(Part, Task, tag="addition", frozen=True):
         return sums(problems, width)[:, -1]
 
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
-        """Sums of the first 0, 1, ..., K - 1 operands; without the first of these where it is left out."""
+        """Sums of the first 0, 1, ..., K - 1 operands; without the first of these if it is left out."""
         if name != self.STAGES:
             raise KeyError(name)
         return sums(problems, width)[:, 0 if self.from_zero else 1 : -1]

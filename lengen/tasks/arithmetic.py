@@ -120,7 +120,7 @@ class Arithmetic(Part, Task, frozen=True):
                 raise OperandError(
                     f"operand '{text}' is not a number in base {self.base}: expected digits {allowed} only"
                 )
-        numbers = [text.lower() if self.LAST else text.lower().lstrip("0") or "0" for text in operands]
+        numbers = [text.lower() if self.LAST_DIGIT else text.lower().lstrip("0") or "0" for text in operands]
         if self.SINGLE and len(numbers[1]) > 1:
             raise OperandError(f"operand '{operands[1]}' has more than one digit: the second operand of N x 1 has one")
         width = max(map(len, numbers))
@@ -233,7 +233,6 @@ class DigitSums(Arithmetic, tag="digit_sums", frozen=True):
 
     OPERATOR = "+"
     OPERANDS = 2
-    WHY_NONE = "each of its digits needs no other"
 
     def columns(self, operands: Tensor) -> Tensor:
         return operands.sum(dim=1) % self.base

@@ -67,8 +67,9 @@ class Task(Axis):
     """The shape tells the digits of the answer."""
     PLACEWISE: ClassVar[bool] = True
     """Each digit of the answer belongs to a place of the operands; else it says something of them as a whole."""
-    LAST: ClassVar[bool] = False
-    """The final answer is the last digit of the answer: those before it are answers to the first digits."""
+    LAST_DIGIT: ClassVar[bool] = False
+    """The final answer is the last digit of the answer, or of the intermediate results if those are written: digits
+    before it are answers to the first digits."""
     UNITS_FIRST: ClassVar[bool] = False
     """Its answers are written from the units on: a digit needs those before it."""
     MARKS: ClassVar[tuple[str, ...]] = ()
@@ -77,16 +78,10 @@ class Task(Axis):
     """Name of the intermediate results that a scratchpad writes; empty: there are none."""
     STAGES_ARE_NUMBERS: ClassVar[bool] = False
     """Intermediate results are numbers, whose leading zeros need not be written."""
-    INLINE: ClassVar[bool] = False
-    """The last digit of the intermediate results is the answer."""
-    WHY_NONE: ClassVar[str] = "it has no intermediate results"
-    """Why there are no stages, where there are none."""
     SINGLE: ClassVar[bool] = False
     """The second operand has one digit, which is never padded."""
     EQUAL_LENGTHS: ClassVar[bool] = False
     """All operands of a problem have the same number of digits, in training and in tests."""
-    SKEWED: ClassVar[bool] = False
-    """It draws problems of given lengths, from a distribution of lengths of its own."""
     LEAST_COUNT: ClassVar[int] = 0
     """Smallest value of the second axis that can be tested; 0: problems have no second axis."""
 
@@ -107,7 +102,7 @@ class Task(Axis):
 
     @property
     def most(self) -> int:
-        """Largest trained value of the second axis: operands, or digits of a second factor; 1 where there is none."""
+        """Largest trained value of the second axis: operands, or digits of a second factor; 1 if there is none."""
         return 1
 
     @property
@@ -184,6 +179,25 @@ class Task(Axis):
         """One problem from what a user typed; raises `OperandError`."""
         raise NotImplementedError
 
+    def read_line(self, line: str) -> Problems:
+        """Return one problem of a line such as ``12+34=46`` or ``12,34,46``; raises `OperandError` for a wrong answer.
+
+        >>> from lengen import Addition
+        >>> Addition(digits=2).read_line("12+34=46").lengths.tolist()
+        [[2, 2]]
+        """
+        query, equals, answer = line.partition("=")
+        operands = [one.strip() for one in query.split(self.OPERATOR or None)]
+        if not equals and "," in query:
+            *operands, answer = (one.strip() for one in query.split(","))
+        problem = self.parse(operands)
+        (true,), said = self.text(problem), answer.strip().replace(",", " ")
+        if self.NUMBERS and not self.LAST:
+            said = said.lstrip("0") or said[:1]
+        if said != true:
+            raise OperandError(f"the answer is {true}, not {said}" if said else "it has no answer; expected 12+34=46")
+        return problem
+
     def with_subtasks(self, number: int) -> Task:
         """The task whose problems ask for one of so many sub-tasks each; raises `SettingError` for a task without."""
         if number:
@@ -199,7 +213,7 @@ class Task(Axis):
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
         """(B, W) digits of the true answers, 0 beyond them: what is trained and scored.
 
-        With a ``width`` numbers are held in exactly so many digits; raises `OperandError` where that is too few.
+        With a ``width`` numbers are held in exactly so many digits; raises `OperandError` if that is too few.
         """
         raise NotImplementedError
 
@@ -232,7 +246,7 @@ class Task(Axis):
 
     def answer_sizes(self, problems: Problems) -> Tensor:
         """(B,) digits that the answers have without leading zeros."""
-        if self.NUMBERS and not self.LAST:
+        if self.NUMBERS and not self.LAST_DIGIT:
             return digits.significant(self.answer(problems))
         shapes, inverse = torch.unique(self.shapes(problems), dim=0, return_inverse=True)
         return torch.tensor([self.extent(tuple(shape)).answer for shape in shapes.tolist()])[inverse]
@@ -244,7 +258,7 @@ class Task(Axis):
         found = []
         for row, size in zip(self.answer(problems).tolist(), self.answer_sizes(problems).tolist(), strict=True):
             written = [symbols[value - self.first()] for value in row[:size]]
-            if self.LAST:
+            if self.LAST_DIGIT:
                 written = written[-1:]
             elif self.NUMBERS and not self.UNITS_FIRST:
                 written.reverse()
@@ -262,7 +276,7 @@ class Task(Axis):
 
 
 def fitted(numbers: Tensor, width: int, what: str) -> Tensor:
-    """Numbers (..., W) held in exactly ``width`` digits, as they are without it; raises `OperandError` where one needs
+    """Numbers (..., W) held in exactly ``width`` digits, as they are without it; raises `OperandError` if one needs
     more."""
     if not width:
         return numbers

@@ -61,7 +61,7 @@ class Counting(OfAlphabet, tag="count", frozen=True):
 
 
 def rarer(sequences: Tensor) -> Tensor:
-    """(B,) of two numbers in each sequence (B, W) the one that occurs less often; the smaller where neither does.
+    """(B,) of two numbers in each sequence (B, W) the one that occurs less often; the smaller if neither does.
 
     >>> rarer(torch.tensor([[5, 5, 5, 4, 5], [5, 4, 5, 4, 0]])).tolist()
     [4, 4]

@@ -44,7 +44,6 @@ class ListOps(Part, Task, tag="listops", frozen=True):
 
     NUMBERS: ClassVar[bool] = False
     PLACEWISE: ClassVar[bool] = False
-    WHY_NONE: ClassVar[str] = "its intermediate results stand in a tree"
 
     digits: Length
     """Digits of the longest trained expression."""

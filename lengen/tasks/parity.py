@@ -25,7 +25,7 @@ class Parity(OneString, tag="parity", frozen=True):
 
     PLACEWISE = False
     STAGES = "prefix parities"
-    INLINE = True
+    LAST_DIGIT = True
 
     bits: Length
     """Bits of the longest trained string."""

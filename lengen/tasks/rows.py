@@ -1,4 +1,4 @@
-"""Names of the rows of digits that tasks compute and formats write; no torch."""
+"""Names of the rows of digits that tasks compute and formats write."""
 
 OPERANDS = "operands"
 ANSWER = "answer"

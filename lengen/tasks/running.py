@@ -22,9 +22,8 @@ class Running(Arithmetic, frozen=True):
 
     EXACT_ANSWER: ClassVar[bool] = True
     GROWS: ClassVar[bool] = False
-    LAST: ClassVar[bool] = True
+    LAST_DIGIT: ClassVar[bool] = True
     UNITS_FIRST: ClassVar[bool] = True
-    WHY_NONE: ClassVar[str] = "its answer already is every intermediate result"
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
         return self.results(self.padded(problems, width)[:, 0])

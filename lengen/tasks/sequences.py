@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 class Skewed(Part, Task, frozen=True):
     """Tasks whose training lengths are 2 to ``longest``, some of them more often than others."""
 
-    SKEWED: ClassVar[bool] = True
-
     longest: Size
     """Longest trained operand."""
     short: Count = 0

@@ -40,7 +40,7 @@ class Sorting(OfAlphabet, tag="sorting", frozen=True):
         """Uniform sequences for ``count`` 1; beyond it rep(length, count) of Section 3.1: length // count different
         numbers, each ``count`` times, the rest drawn uniformly with replacement; in random order.
 
-        Raises `OperandError` where the alphabet has fewer numbers.
+        Raises `OperandError` if the alphabet has fewer numbers.
         """
         lengths = torch.full((n,), length)
         numbers = uniform_sequences(lengths, self.alphabet, generator)
@@ -140,7 +140,7 @@ def ascending(sequences: Tensor, lengths: Tensor) -> Tensor:
 
 
 def successors(sequences: Tensor, numbers: Tensor) -> Tensor:
-    """(B, N) the smallest larger number in each sequence (B, W), of numbers (B, N); themselves where there is none.
+    """(B, N) the smallest larger number in each sequence (B, W), of numbers (B, N); themselves if there is none.
 
     >>> successors(torch.tensor([[5, 3, 1, 5]]), torch.tensor([[1, 3, 5]])).tolist()
     [[3, 5, 5]]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 TESTED, VALIDATED = 10_000, 1_000
-"""Problems of each length that are reserved, where they are at most `SHARE` of all."""
+"""Problems of each length that are reserved, if they are at most `SHARE` of all."""
 SHARE = 0.25
 QUOTAS = {1: 100, 2: 900, 3: 9000}
 """Training problems of the shortest lengths (Section 4.2.2); longer ones share the rest equally."""
@@ -247,7 +247,7 @@ def quotas(lengths: tuple[int, ...], examples: int) -> dict[int, int]:
     """Training problems of each length: 100, 900 and 9000 of one, two and three digits, the others sharing the rest.
 
     Where that leaves nothing to share, as with 10,000 problems of up to nine digits, no length gets more than an equal
-    share of what is left after shorter ones; where there is no other length, the longest takes the rest.
+    share of what is left after shorter ones; if there is no other length, the longest takes the rest.
 
     >>> quotas((1, 3), 10_000), quotas((1, 2, 3, 4, 5), 30_000)
     ({1: 100, 3: 9900}, {1: 100, 2: 900, 3: 9000, 4: 10000, 5: 10000})

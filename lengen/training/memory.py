@@ -10,7 +10,7 @@ TRIM, PADDING, MAPPED = -1, -2, -3
 
 
 def keep_freed_memory() -> bool:
-    """Let the C library hand freed blocks out again instead of returning them to the system; False where it cannot.
+    """Let the C library hand freed blocks out again instead of returning them to the system; False if it cannot.
 
     A page that is asked for anew is faulted in and cleared, which for tensors of some megabytes costs more than the
     arithmetic on them: 5,000 faults and an eighth of a training step at 3,000 tokens of width 128, up to ten times

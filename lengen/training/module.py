@@ -7,19 +7,21 @@ import torch
 from lightning import LightningModule
 from lightning.pytorch.utilities import CombinedLoader
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from lengen.callbacks.accuracy_grid import cell_name
+from lengen.callbacks.measurement import model_of
 from lengen.callbacks.metrics_logger import LEARNING_RATE, VALIDATION
 from lengen.callbacks.training_loss import loss_names
 from lengen.data.batch import Batch, TrainBatch
-from lengen.data.datamodule import TrainingBatches
+from lengen.data.datamodule import ArithmeticData, TrainingBatches
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import verify, write
 from lengen.digits.problems import Problems
 from lengen.digits.randomness import generator
 from lengen.metrics import ExactMatch
-from lengen.models import Transformer
+from lengen.models.foreign import Predicting
 from lengen.models.products import round_products
 from lengen.part import SettingError, plain
 from lengen.settings.spec import Spec, from_dict
@@ -34,7 +36,7 @@ def response_loss(logits: Tensor, tokens: Tensor, loss: Tensor) -> Tensor:
     Args:
         logits: (B, T - 1, V) after each token but the last.
         tokens: (B, T) token ids.
-        loss: (B, T) bool, True where the token is a target.
+        loss: (B, T) bool, True if the token is a target.
     """
     targets = tokens[:, 1:].masked_fill(~loss[:, 1:], -100)
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))  # of half precision no sum is taken
@@ -50,15 +52,21 @@ class SequenceModule(LightningModule):
 
     Args:
         spec: The specification, or what its `to_dict` gives.
-        model: The model to train; None builds that of the specification.
+        model: The model to train, any module with ``predict(batch)`` that returns logits (B, T - 1, V). None builds
+            that of the specification.
         seed: Decides initial weights, and what dropout drops.
     """
 
-    def __init__(self, spec: Spec | dict[str, Any], model: Transformer | None = None, seed: int = 0) -> None:
+    def __init__(self, spec: Spec | dict[str, Any], model: nn.Module | None = None, seed: int = 0) -> None:
         super().__init__()
         self.spec = spec if isinstance(spec, Spec) else from_dict(spec)
         self.seed = seed
-        self.model = build_model(self.spec, seed) if model is None else model
+        self.model: Any = build_model(self.spec, seed) if model is None else model
+        if not isinstance(self.model, Predicting):
+            raise TypeError(
+                f"SequenceModule(model={type(model).__name__}): expected a module with a method predict(batch) that "
+                "returns logits (B, T - 1, V)"
+            )
         if self.spec.train.precision == "bf16-products":
             round_products(self.model, "native")
         self.exact_match = ExactMatch()
@@ -121,17 +129,20 @@ class SequenceModule(LightningModule):
             self.log(LEARNING_RATE, rate, batch_size=1)
 
     def validation_step(self, batch: Batch, index: int) -> None:
-        verified = verify(self.model, batch)
+        verified = verify(model_of(self), batch)
         self.exact_match.update(verified.predicted, verified.reference)
         self.log(VALIDATION, self.exact_match, prog_bar=True, batch_size=len(batch.tokens))
 
     def test_step(self, batch: Batch, index: int, dataloader_idx: int = 0) -> None:
-        share = verify(self.model, batch).correct.float().mean()
-        self.log("test_exact_match", share, batch_size=len(batch.tokens))
+        share = verify(model_of(self), batch).correct.float().mean()
+        data = getattr(self.trainer, "datamodule", None)
+        cells = data.cells if isinstance(data, ArithmeticData) else []
+        name = "test_exact_match" + (f"/{cell_name(cells[dataloader_idx])}" if cells else "")
+        self.log(name, share, batch_size=len(batch.tokens), add_dataloader_idx=not cells)
 
     def predict_step(self, batch: Problems, index: int, dataloader_idx: int = 0) -> list[str]:
         """Greedy responses to problems, as text."""
-        return [self.data.vocab.decode(row) for row in write(self.model, self.data.writer, batch)]
+        return [self.data.vocab.decode(row) for row in write(model_of(self), self.data.writer, batch)]
 
     def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:
         """Move training batches only: what is verified or written moves there and back by itself, once."""

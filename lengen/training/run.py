@@ -125,7 +125,7 @@ def refuse_early(data: TaskData) -> None:
 
 
 def _refuse(data: TaskData, problems: Problems) -> None:
-    """Raise `OperandError` where these problems cannot be written, or their responses not be planned."""
+    """Raise `OperandError` if these problems cannot be written, or their responses not be planned."""
     data.writer.write(problems)
     data.writer.plan(problems)
 
@@ -179,8 +179,10 @@ class Measured:
         return Outcome(self.scores.grid, self.attention.key_counts, self.attention.map, info, arrays)
 
 
-def build_trainer(spec: Spec, callbacks: Sequence[Callback], loggers: Sequence[Logger] = ()) -> Trainer:
-    """The Trainer of every run: only what our callbacks and loggers do is on."""
+def build_trainer(
+    spec: Spec, callbacks: Sequence[Callback], loggers: Sequence[Logger] = (), *, progress: bool = False
+) -> Trainer:
+    """The Trainer of every run: only what our callbacks and loggers do is on, and Lightning's bar if it is wanted."""
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)  # no banners: hardware found, tips
     gpu = torch.cuda.is_available()
     return Trainer(
@@ -195,7 +197,7 @@ def build_trainer(spec: Spec, callbacks: Sequence[Callback], loggers: Sequence[L
         logger=list(loggers),
         log_every_n_steps=0,  # TrainingLoss decides
         # Everything Lightning would print or save by itself is off: our callbacks do it once.
-        enable_progress_bar=False,
+        enable_progress_bar=progress,
         enable_model_summary=False,
         enable_checkpointing=False,
         num_sanity_val_steps=0,
@@ -226,7 +228,7 @@ def validated(data: TaskData, folder: Path, steps: int) -> dict[str, float]:
 
 
 def chosen(kernels: ChosenKernels) -> dict[str, Any]:
-    """The kernels that trained, as run.json holds them; nothing where nothing was trained."""
+    """The kernels that trained, as run.json holds them; nothing if nothing was trained."""
     choice = kernels.choice
     return {} if choice is None else {"kernels": msgspec.to_builtins(choice)}
 

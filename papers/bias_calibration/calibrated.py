@@ -24,7 +24,7 @@ from lengen.models.attention_lines import calibrate_bias, line_values
 from lengen.results.progress import Progress
 from lengen.tasks.arithmetic import NByOne, PairAddition
 from lengen.training import run as lengen
-from lengen.training.earlier import FIRST, execute_both
+from lengen.training.two_trainings import FIRST, execute_both
 from papers.bias_calibration.heads import heads_by_operand
 from papers.bias_calibration.spec import CalibratedSpec, CalibrationSpec
 

@@ -1,4 +1,4 @@
-"""The sizes of this paper's settings: as printed, minutes on two cores, about a second; no torch.
+"""The sizes of this paper's settings: as printed, minutes on two cores, about a second.
 
 A `Profile` is one task at one size: its vanilla model, and how large the other settings are that
 `papers.bias_calibration.settings` makes of it. The paper profile is Section 3.3, with what it leaves open taken from

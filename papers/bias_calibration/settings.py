@@ -1,4 +1,4 @@
-"""Settings of this paper: models of Table 1, configurations of Table 3, calibration. Does not import torch.
+"""Settings of this paper: models of Table 1, configurations of Table 3, calibration.
 
 Each function makes of a `Profile`, one task at one size, one setting.
 """

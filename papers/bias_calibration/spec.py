@@ -1,4 +1,4 @@
-"""Specification of a run of three steps: interpolate, calibrate, retrain (Section 5). Does not import torch.
+"""Specification of a run of three steps: interpolate, calibrate, retrain (Section 5).
 
 A `CalibratedSpec` is the specification of the retrained model with two sections more: how its predecessor is trained
 and how its attention becomes a bias.

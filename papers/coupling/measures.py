@@ -52,7 +52,7 @@ def _keys(focused: bool) -> Callable[[Run], tuple[float, int]]:
 
 
 def _mapped(measured: Callable[[AttentionMap], float]) -> Callable[[Run], tuple[float, int]]:
-    """A number of the recorded map; `Missing` where no row of it is measured, as without a scratchpad."""
+    """A number of the recorded map; `Missing` if no row of it is measured, as without a scratchpad."""
 
     def value(run: Run) -> tuple[float, int]:
         if run.attention is None:

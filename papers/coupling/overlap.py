@@ -1,5 +1,4 @@
-"""Attention predicted by the construction of Theorem 4.1, and its overlap with that of a trained model. Does not import
-torch.
+"""Attention predicted by the construction of Theorem 4.1, and its overlap with that of a trained model.
 
 Section 4.4 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count" calls trained attention
 "strikingly similar" to the construction's. Here similarity is a number: the overlap of two softmax rows is the sum over
@@ -59,7 +58,7 @@ def overlaps(trained: np.ndarray, pattern: np.ndarray, steps: slice, start: bool
     """(heads, 4) overlap of each head (heads, T, T) with each predicted one (4, T, T), mean over the rows ``steps``.
 
     Without ``start`` the first token is left out and rows are scaled to sum to one again; rows of the prediction that
-    have nothing else are left out; nan where no row is left.
+    have nothing else are left out; nan if no row is left.
     """
     trained, pattern = trained[:, steps].astype(float), pattern[:, steps].astype(float)
     if not start:
@@ -85,7 +84,7 @@ def of_map(record: AttentionMap, start: bool = True) -> np.ndarray:
 def nearest(found: np.ndarray) -> list[tuple[int, int]]:
     """For each head of the construction the (layer, head) of a trained one, from (layers, heads, 4) overlaps.
 
-    Different heads where there are enough of them, so that the sum of their overlaps is largest.
+    Different heads if there are enough of them, so that the sum of their overlaps is largest.
     """
     heads = list(np.ndindex(*found.shape[:2]))
     if len(heads) > 8:  # so many that the best of each are tried only

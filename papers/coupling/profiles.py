@@ -1,4 +1,4 @@
-"""The sizes of this paper's settings: what Tables 1-3 print, hours and minutes on two cores, about a second; no torch.
+"""The sizes of this paper's settings: what Tables 1-3 print, hours and minutes on two cores, about a second.
 
 Each task has one setting per profile, that of its headline model: with a scratchpad and coupled ids. Experiments say
 what is different about them (`papers.coupling.experiments`); smaller profiles shrink sizes and never the code path.

@@ -1,4 +1,4 @@
-"""Sizes of the transformer of Theorem 4.1, and the specification that constructs it; no torch.
+"""Sizes of the transformer of Theorem 4.1, and the specification that constructs it.
 
     operands m, digits n  ->  padded length l  ->  P_1, P_2  ->  width d = 2 (P_1 + P_2) + 19, sharpness alpha
 
@@ -106,7 +106,7 @@ class TheoremSpec(Spec, frozen=True, kw_only=True):
         return True
 
     def check(self) -> None:
-        """Raise `SettingError` where the model is not as large as its operands ask, or its numbers too coarse."""
+        """Raise `SettingError` if the model is not as large as its operands ask, or its numbers too coarse."""
         task = self.data.task
         if not isinstance(task, Addition):
             assert isinstance(task, Part)

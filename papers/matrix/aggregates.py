@@ -45,9 +45,9 @@ class Aggregate(NamedTuple):
     beside: int
     """Tasks that the plain decoder has learned, too."""
     improves: float
-    """Probability to beat the plain decoder on these; nan for itself, and where there are none."""
+    """Probability to beat the plain decoder on these; nan for itself, and if there are none."""
     improves_between: Interval
-    """Its interval; unknown where one of them has one seed."""
+    """Its interval; unknown if one of them has one seed."""
 
 
 def aggregates(runs: Runs) -> list[Aggregate]:

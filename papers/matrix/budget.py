@@ -1,4 +1,4 @@
-"""The token budget of a cell: what an example costs, and what the model of a finished run was trained on; no torch."""
+"""The token budget of a cell: what an example costs, and what the model of a finished run was trained on."""
 
 import statistics
 from functools import cache

@@ -17,7 +17,7 @@ from lengen.models import Decoder, Transformer
 from lengen.models.line_bias import LineBias
 from lengen.results.progress import Progress
 from lengen.training import run as lengen
-from lengen.training.earlier import FIRST, execute_both
+from lengen.training.two_trainings import FIRST, execute_both
 from papers.matrix.spec import CalibratedSpec
 
 
@@ -55,7 +55,7 @@ def execute(
 
 
 def calibrate(model: Transformer, data: TaskData, spec: CalibratedSpec, seed: int) -> torch.Tensor:
-    """Set the lines of a model by its own attention; (H,) bool, True where a head has one.
+    """Set the lines of a model by its own attention; (H,) bool, True if a head has one.
 
     Probabilities of the last layer, averaged over problems of the trained length.
     """

@@ -108,7 +108,7 @@ def _train(
     report: Callable[[Progress], None],
     loggers: Sequence[Logger],
 ) -> tuple[Tried, lengen.Outcome | None]:
-    """A training with one rate; without its outcome where it was over before. A loss that diverged is the worst there
+    """A training with one rate; without its outcome if it was over before. A loss that diverged is the worst there
     is."""
     done, rate = folder / DONE, training.train.lr
     try:

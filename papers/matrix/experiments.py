@@ -22,7 +22,7 @@ CLAIMS = {name: (inspect.getdoc(trick) or "").split("\n")[0] for name, trick in 
 
 
 def cell(task: str, trick: str, profile: str) -> ChosenSpec:
-    """A trick on a task at a size; raises `SettingError` where it makes no sense."""
+    """A trick on a task at a size; raises `SettingError` if it makes no sense."""
     row = TASKS[task]
     spec = TRICKS[trick](plain(row, profile))
     spec = budgeted(spec, SMOKE_TOKENS if profile == "smoke" else row.tokens)
@@ -42,7 +42,7 @@ def entry(task: str, trick: str) -> Experiment:
         try:
             specs[profile] = cell(task, trick, profile)
         except SettingError as error:
-            reason, *_ = str(error).split("; ")  # what to set instead is no advice where nobody sets anything
+            reason, *_ = str(error).split("; ")  # what to set instead is no advice if nobody sets anything
             absent = dict.fromkeys(PROFILES, f"refused: {reason}")
             specs = {}
             break

@@ -1,4 +1,4 @@
-"""Reach of a model, shown in every cell of the matrix and named by its claims. Does not import torch."""
+"""Reach of a model, shown in every cell of the matrix and named by its claims."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ def counts_by_length(run: Run) -> dict[int, tuple[float, float]]:
 
 
 def counts_by_count(run: Run) -> dict[int, tuple[float, float]]:
-    """Right answers and problems by tested count of operands, over the trained lengths; empty where there is no second
+    """Right answers and problems by tested count of operands, over the trained lengths; empty if there is no second
     axis."""
     return _counts(run, 1)
 
@@ -39,7 +39,7 @@ def by_length(run: Run) -> dict[int, float]:
 
 
 def by_count(run: Run) -> dict[int, float]:
-    """Exact match by tested count of operands, over the trained lengths; empty where there is no second axis."""
+    """Exact match by tested count of operands, over the trained lengths; empty if there is no second axis."""
     return {count: right / n for count, (right, n) in counts_by_count(run).items()}
 
 
@@ -63,7 +63,7 @@ def accuracy_beyond(run: Run) -> float:
 
 
 def beyond(run: Run) -> tuple[float, int]:
-    """The same as a share of problems: those of one count, so that tasks count alike where they are pooled."""
+    """The same as a share of problems: those of one count, so that tasks count alike if they are pooled."""
     longest = trained(run).length
     values = [value for length, value in by_length(run).items() if length > longest]
     examples = run.info["spec"]["test"]["examples"]  # type: ignore[index]

@@ -22,16 +22,16 @@ class Cell(NamedTuple):
 
     state: State
     reach: float
-    """Median over seeds of the multiple of the trained length that is solved; nan where it is not tested."""
+    """Median over seeds of the multiple of the trained length that is solved; nan if it is not tested."""
     seeds: int
     retried: bool
     """A run of it was trained with more than one budget."""
     span: tuple[float, float] = (np.nan, np.nan)
     """Between what the seeds' multiples lie."""
     learned: float = np.nan
-    """Median over seeds of exact match at the longest trained length; nan where it has not run."""
+    """Median over seeds of exact match at the longest trained length; nan if it has not run."""
     in_count: float = np.nan
-    """Median over seeds of the multiple of the most trained operands that is solved; nan where there is no such axis,
+    """Median over seeds of the multiple of the most trained operands that is solved; nan if there is no such axis,
     or the cell is not tested."""
 
 
@@ -126,7 +126,7 @@ def _number(run: Run, name: str) -> float:
 def of_trick(runs: Runs, trick: str, measure: Callable[[Run], float]) -> Scores:
     """Scores (tasks, seeds) of a trick on the tasks of which it has learned the trained range.
 
-    Of seeds as many as every one of these cells has; empty where no task is left.
+    Of seeds as many as every one of these cells has; empty if no task is left.
     """
     return _table(list(learned_by(runs, trick).values()), measure)
 
@@ -134,7 +134,7 @@ def of_trick(runs: Runs, trick: str, measure: Callable[[Run], float]) -> Scores:
 def compared(runs: Runs, trick: str, baseline: str, measure: Callable[[Run], float]) -> tuple[Scores, Scores]:
     """Scores (tasks, seeds) of a trick and of a baseline on the tasks on which both have learned their trained range.
 
-    Of seeds as many as every one of these cells has; both are empty where no task is left.
+    Of seeds as many as every one of these cells has; both are empty if no task is left.
     """
     left, right = learned_by(runs, trick), learned_by(runs, baseline)
     tasks = [task for task in left if task in right]
@@ -143,7 +143,7 @@ def compared(runs: Runs, trick: str, baseline: str, measure: Callable[[Run], flo
 
 
 def learned_by(runs: Runs, trick: str) -> Mapping[str, Sequence[Run]]:
-    """The runs of a trick by task, where it has learned the trained range."""
+    """The runs of a trick by task, if it has learned the trained range."""
     found = {named(name)[0]: some for name, some in runs.items() if some and named(name)[1] == trick}
     return {task: some for task, some in found.items() if has_learned(some)}
 

@@ -1,4 +1,4 @@
-"""Changes that several tricks share, and the model they start from; no torch."""
+"""Changes that several tricks share, and the model they start from."""
 
 import math
 from typing import Any
@@ -10,6 +10,7 @@ from lengen.settings.changes import overlay
 from lengen.settings.encodings import Learned, NoEncoding
 from lengen.settings.model import Decoder, ModelSpec
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
+from lengen.tasks.sequences import Skewed
 from papers.matrix.budget import step_tokens
 from papers.matrix.spec import ChoiceSpec, ChosenSpec
 from papers.matrix.tasks import Row
@@ -51,7 +52,7 @@ def plain(row: Row, profile: str) -> ChosenSpec:
             warmup=0.05,
             bucket=2 if small else 16,
             evaluations=1 if small else 5,
-            one_length=task.SKEWED,
+            one_length=isinstance(task, Skewed),
             precision="32-true" if small else "bf16-products",
         ),
         test=TestSpec(
@@ -77,7 +78,7 @@ def longest(spec: ChosenSpec) -> int:
 
 
 def encoded(spec: ChosenSpec, encoding: Any, ids: Any = None) -> ChosenSpec:
-    """With an encoding, and consecutive ids where no others are given."""
+    """With an encoding, and consecutive ids if no others are given."""
     return overlay(spec, {"model.encoding": encoding, "data.position_ids": ids or Consecutive()})
 
 

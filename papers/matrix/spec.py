@@ -1,5 +1,5 @@
 """Specification of a run of the matrix: a setting, its learning rates, the condition for a longer training, and the
-making of a calibrated bias. Does not import torch."""
+making of a calibrated bias."""
 
 from typing import Annotated
 

@@ -17,7 +17,7 @@ from lengen.tasks.two_operand_addition import TwoOperandAddition
 FACTORS = (1.5, 2, 3, 5)
 """Multiples of the trained length n that are tested, beside n / 2, n and n + 1."""
 MOST_COUNTS = 2
-"""The largest multiple of the most trained numbers that is tested, where there is a second axis."""
+"""The largest multiple of the most trained numbers that is tested, if there is a second axis."""
 LARGEST = 50
 """Alphabet of sorting: more numbers than the longest tested sequence has."""
 

@@ -51,7 +51,7 @@ class ByLength(Measurement):
 
 
 def answers(model: Transformer, data: TaskData, length: int, problems: Problems) -> Arrays:
-    """Answer loss, and sub-tasks or parts of the scratchpad where there are any."""
+    """Answer loss, and sub-tasks or parts of the scratchpad if there are any."""
     loss, _ = losses(model, data, problems)
     arrays: Arrays = {f"values.answer_loss.{length}": loss}
     format = data.spec.data.format

@@ -44,7 +44,7 @@ def implied_answer(partials: str) -> str:
     """The number that steps ``...=digit,c=carry`` spell: digits of the steps, units first, then the last carry.
 
     Digits and carries are taken as written; whether a step adds up is not asked. A step whose end cannot be read
-    gives no digit. Leading zeros are dropped, as in the answer; empty where no step can be read.
+    gives no digit. Leading zeros are dropped, as in the answer; empty if no step can be read.
 
     >>> implied_answer("c=0,7+9+0=6,c=1;6+8+1=5,c=1;5+7+1=3,c=1")
     '1356'
@@ -70,7 +70,7 @@ def score_parts(written: Sequence[str], reference: Sequence[str]) -> dict[str, n
         written, reference: N responses as text; the end ``$`` may be there or not.
 
     Returns:
-        ``hits.part.<name>``, (N,) uint8, 1 where both are equal and there is something (an answer implied by no
+        ``hits.part.<name>``, (N,) uint8, 1 if both are equal and there is something (an answer implied by no
         partials is none); ``values.edits.<name>``, (N,) float32, their Levenshtein distance in characters.
 
     >>> scores = score_parts(["5 + 7;c=0,5+7+0=2,c=1|2$"], ["5 + 7;c=0,5+7+0=2,c=1|12$"])

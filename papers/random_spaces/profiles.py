@@ -1,4 +1,4 @@
-"""The sizes of this paper: the base of each profile, and how far each of them follows a data set; no torch.
+"""The sizes of this paper: the base of each profile, and how far each of them follows a data set.
 
 `paper` holds Chapter 4 as printed, with what it leaves open taken from the author's code; `night`, `cpu` and `smoke`
 shrink sizes and never the code path. Night and cpu have one model and as many updates, cpu fewer experiments and seeds:

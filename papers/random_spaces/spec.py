@@ -1,4 +1,4 @@
-"""Specification of a run of this paper, with its measurements beyond exact match. Does not import torch."""
+"""Specification of a run of this paper, with its measurements beyond exact match."""
 
 from lengen.part import Size
 from lengen.settings.sections import Section

@@ -19,7 +19,7 @@ from lengen.models import Transformer
 
 
 class Uncertainty(NamedTuple):
-    """One row per prompt, one column per answer place, NaN where nothing was written or asked for."""
+    """One row per prompt, one column per answer place, NaN if nothing was written or asked for."""
 
     entropy: np.ndarray
     """(B, R) nats."""
@@ -30,7 +30,7 @@ class Uncertainty(NamedTuple):
     early: np.ndarray
     """(B,) bool: the text ended before the true answer does."""
     right: np.ndarray
-    """(B, R) 1 where the most likely token but the end is the true digit, 0 where it is another; NaN at the end too."""
+    """(B, R) 1 if the most likely token but the end is the true digit, 0 if it is another; NaN at the end too."""
 
 
 def uncertainty(model: Transformer, writer: Writer, problems: Problems, *, suppress_end: bool) -> Uncertainty:

@@ -1,6 +1,6 @@
-"""The sizes of this paper: the base of each profile, training sets, and how far each of them tests; no torch.
+"""The sizes of this paper: the base of each profile, training sets, and how far each of them tests.
 
-`paper` holds Appendix B as printed, with what it leaves open decided in `papers.task_hinting.deviations`; `night`,
+`paper` holds Appendix B as printed, with what it leaves open decided in DEVIATIONS.md; `night`,
 `cpu` and `smoke` shrink sizes and never the code path.
 """
 

@@ -1,4 +1,4 @@
-"""Specification of a run of this paper, with the probes of the trained model. Does not import torch."""
+"""Specification of a run of this paper, with the probes of the trained model."""
 
 from lengen.part import Count, SettingError
 from lengen.settings.sections import Section

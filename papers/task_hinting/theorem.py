@@ -1,4 +1,4 @@
-"""Theorem 5.1 as a specification: a transformer whose weights are written down, not trained; no torch.
+"""Theorem 5.1 as a specification: a transformer whose weights are written down, not trained.
 
 The weights are `papers.task_hinting.construction`; what they repair is ERRATA.md. Symbols are those of Appendix A: q
 numbers in the alphabet, n of them in an input, N the longest input that the weights are made for.
@@ -45,7 +45,7 @@ class TheoremSpec(ProbedSpec, frozen=True):
 
     @property
     def sorts(self) -> Sorting:
-        """Its task; raises `SettingError` where that is another one."""
+        """Its task; raises `SettingError` if that is another one."""
         if not isinstance(self.data.task, Sorting):
             raise SettingError(
                 f"data.task={self.data.task.name}: the construction of Theorem 5.1 sorts; set data.task=sorting"

@@ -30,7 +30,7 @@ from lengen.training.build import build_model
 
 
 class Sizes(NamedTuple):
-    """How much is measured; the defaults take two to three minutes."""
+    """Sizes of the measurements; the defaults take two to three minutes."""
 
     batch: int = 1024
     repeats: int = 30

@@ -11,6 +11,8 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reproduce.commands.problem import Model, find, without_runs
@@ -37,7 +39,7 @@ BY_MEANING = (
     "positional encodings and forbid code that pairs digits by hand. Read strictly, this is such code; that is for the "
     "keepers of the list to decide, and no place in it is claimed here"
 )
-"""What rule 4, "the model does the work, not the code", means for ids that are made from what tokens mean."""
+"""Verdict on rule 4, "the model does the work, not the code", for ids that depend on the meaning of tokens."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Judged:
 
     model: str
     weights: str
-    """Whether they are hand-coded, or trained, and on what."""
+    """Origin of the weights: hand-coded, or trained, with the training data."""
     precision: str
     sums: "Sums"
     parameters: "Parameters"
@@ -60,7 +62,11 @@ def adderboard_command(options: argparse.Namespace) -> int:
     """Judge the named model, or every one that a paper offers for it."""
     from lengen.inspection.adderboard import PAIRS
 
-    judged = [judge(model, options.pairs or PAIRS) for model in _chosen(options)]
+    pairs = options.pairs or PAIRS
+    if str(options.selector).endswith(".py"):
+        judged = [judge_submission(Path(options.selector), pairs)]
+    else:
+        judged = [judge(model, pairs) for model in _chosen(options)]
     if options.json:
         print(json.dumps([plain(one) for one in judged], ensure_ascii=False))
     else:
@@ -69,7 +75,8 @@ def adderboard_command(options: argparse.Namespace) -> int:
 
 
 def _chosen(options: argparse.Namespace) -> list[Model]:
-    """Where a paper constructs a model of the size that is asked for, that one; else the newest run with weights."""
+    """Return the model that a paper constructs at the wanted size, if there is one; else the newest run with
+    weights."""
     offered = {name: spec for paper in CATALOGUE.papers() for name, spec in CATALOGUE.paper(paper).adders().items()}
     names = list(offered) if options.selector is None else [CATALOGUE.select_one(options.selector).name]
     found = []
@@ -83,6 +90,36 @@ def _chosen(options: argparse.Namespace) -> list[Model]:
             experiment = CATALOGUE.select_one(name)
             found.append(find(experiment, options.profile, options.seed, options.with_overrides))
     return found
+
+
+def judge_submission(path: Path, pairs: int) -> Judged:
+    """Judge a file in the form of the list: ``build_model()`` returns a model and its metadata, ``add(model, a, b)`` a
+    sum. Raises `SelectorError` for a file that has neither."""
+    from lengen.inspection.adderboard import PAIRS, QUALIFIES, counted, summed, tensors
+
+    spec = spec_from_file_location("submission", path)
+    try:
+        assert spec is not None and spec.loader is not None
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        model, metadata = module.build_model()
+        add = module.add
+    except Exception as error:  # a foreign file may raise anything
+        raise SelectorError(
+            f"{path}: {type(error).__name__}: {error}; expected build_model() that returns (model, metadata), and "
+            "add(model, a, b) that returns their sum"
+        ) from None
+    sums = summed(lambda a, b: add(model, a, b), pairs, report=counter("sums", sys.stderr))
+    parameters = counted(model, metadata.get("params", 0))
+    return Judged(
+        model=str(metadata.get("name", path.stem)),
+        weights=f"by {metadata.get('author', 'nobody named')}; {metadata.get('params', 'no')} parameters declared",
+        precision=next((str(one.dtype).removeprefix("torch.") for one in tensors(model)), "no tensors"),
+        sums=sums,
+        parameters=parameters,
+        rules={"1 to 4": f"for a person to read: {metadata.get('architecture', 'no architecture declared')}"},
+        qualifies=pairs == PAIRS and sums.share >= QUALIFIES,
+    )
 
 
 def judge(model: Model, pairs: int) -> Judged:
@@ -129,14 +166,14 @@ def _rules(spec: "Spec", in_order: bool) -> dict[str, str]:
 
 
 def plain(judged: Judged) -> dict[str, object]:
-    """What the check says of a model, as data for JSON."""
+    """Return the result of the check as data for JSON."""
     counts = {name: getattr(judged, name)._asdict() for name in ("sums", "parameters")}
     counts["sums"]["wrong"] = [one.text() for one in judged.sums.wrong[:LISTED]]
     return dataclasses.asdict(judged) | counts
 
 
 def told(judged: Judged, before: Sequence[Judged] = ()) -> str:
-    """What the check says of a model, a line for each point; rules in short where ``before`` said the same."""
+    """Return the result of the check, a line for each point; rules in short if ``before`` has the same text in full."""
     from lengen.inspection.adderboard import EDGES, PAIRS, QUALIFIES, SEED
 
     sums, parameters = judged.sums, judged.parameters
@@ -166,7 +203,7 @@ def told(judged: Judged, before: Sequence[Judged] = ()) -> str:
 
 
 def _unsaid(rule: str, kept: str, before: Sequence[Judged]) -> str:
-    """What is said of a rule: its first words alone where a model above had the same said in full."""
+    """Return the text on a rule: its first words alone if a model above has the same in full."""
     said = any(one.rules[rule] == kept for one in before)
     answer, _, words = kept.partition(":")
     return f"{answer}: the same as said above" if said and len(words) > WIDTH else kept

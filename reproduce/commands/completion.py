@@ -28,7 +28,7 @@ def answer(parser: argparse.ArgumentParser) -> None:
 
 
 def selectors(prefix: str, **_: Any) -> list[str]:
-    """What a selector that begins so may become: papers by name and number, then figures of one, then variants of one.
+    """Return the completions of a selector: papers by name and number, then figures of one, then variants of one.
 
     All but variants end in a slash, after which one can go on.
     """

@@ -71,7 +71,7 @@ def findings(root: Path) -> Iterator[Finding]:
 
 
 def python(version: tuple[int, ...]) -> Finding:
-    """Whether this Python is new enough."""
+    """Check that this Python is new enough."""
     told = f"{'.'.join(map(str, version))} on {platform.system()} {platform.machine()}"
     name = ".".join(map(str, OLDEST))
     return Finding(
@@ -80,7 +80,7 @@ def python(version: tuple[int, ...]) -> Finding:
 
 
 def instructions(model: str, sets: tuple[str, ...]) -> Finding:
-    """Which instructions for products of matrices the processor has."""
+    """List the processor's instructions for products of matrices."""
     if not sets:
         return Finding("processor", f"{model}, which does not tell its instruction sets")
     slow = not any(name in sets for name in FAST)
@@ -96,7 +96,7 @@ def disk(root: Path) -> Finding:
 
 
 def folder(root: Path) -> Iterator[Finding]:
-    """Whether files can be written, and leases held, where results go."""
+    """Check that the results folder takes files and leases."""
     where = _existing(root)
     place = readable(where)
     if not where.is_dir():
@@ -190,7 +190,7 @@ def driver() -> str:
 
 
 def cuda(built: str, usable: str, driver: str) -> Finding:
-    """What the CUDA version torch was built for, the GPU that it can use, and the driver say together."""
+    """Compare the CUDA version that torch was built for, the GPU that it can use, and the driver."""
     if usable:
         return Finding("CUDA", f"{built}, driver {driver or 'unknown'}, {usable}")
     if not driver:
@@ -205,7 +205,7 @@ def cuda(built: str, usable: str, driver: str) -> Finding:
 
 
 def _existing(path: Path) -> Path:
-    """What lies at a path, or the nearest above it that is there."""
+    """Return a path, or the nearest folder above it that exists."""
     while not path.exists():
         path = path.parent
     return path

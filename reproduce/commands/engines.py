@@ -52,7 +52,7 @@ def workers_here(options: argparse.Namespace) -> int:
 
 
 def engine(options: argparse.Namespace, order: Order, needed: bool) -> AbstractContextManager[Any]:
-    """What makes the runs, with its ``workers``; Ray is connected to as the context is entered, where it is needed."""
+    """Return the engine of the runs, with its ``workers``; the context connects to Ray if it is needed."""
     if not needed:
         return nullcontext(Local(1))
     if options.executor == "ray":
@@ -65,7 +65,7 @@ def engine(options: argparse.Namespace, order: Order, needed: bool) -> AbstractC
 
 
 def slurm(options: argparse.Namespace, order: Order) -> Slurm:
-    """What submits the runs: the same command for every worker, as one of several."""
+    """Return the engine that submits the runs: the same command for every worker, as one of several."""
     words = [
         "run",
         *options.selector.split(),

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lengen import benchmark
-from lengen.paper.experiment import PROFILES, Experiment
+from lengen.paper.experiment import Experiment
 from lengen.results.records import Counts, Grid
-from reproduce.commands.problem import find
-from reproduce.runs.catalogue import CATALOGUE, SelectorError
+from reproduce.commands.problem import find, setting
+from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import readable
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 FORMATS = ("jsonl", "txt", "csv", "parquet", "lm-eval")
 COLUMNS = ("id", "task", "length", "count", "prompt", "answer", "text", "split")
 """Columns of tables of problems: those that its lines have."""
-EXAMPLES = 100_000
-"""Training problems of a task of the benchmark if nothing else is asked for."""
 
 
 class ExchangeError(ValueError):
@@ -64,13 +62,9 @@ def _own(folder: Path, mark: str) -> None:
 
 def _lines(options: argparse.Namespace) -> Iterable[Mapping[str, Any]]:
     if options.selector in benchmark.TASKS:
-        task = benchmark.task_of(options.selector)
-        if options.split == "test":
-            return (problem._asdict() for problem in benchmark.problems(task.name, options.size))
-        held_out = frozenset(problem.prompt for problem in benchmark.problems(task.name))
-        size, seed = options.size or task.papers, options.seed or 0
-        task.cells(size)  # a size that there is
-        drawn = benchmark.training(task, size, seed, options.examples or EXAMPLES, held_out)
+        drawn = benchmark.problems(
+            options.selector, options.size, split=options.split, examples=options.examples, seed=options.seed or 0
+        )
         return (problem._asdict() for problem in drawn)
     from lengen.data import lines
 
@@ -84,13 +78,9 @@ def _lines(options: argparse.Namespace) -> Iterable[Mapping[str, Any]]:
 
 
 def _data(experiment: Experiment, profile: str | None, seed: int | None) -> "TaskData":
-    """The data of an experiment: of the profile, else of the first of cpu, night, paper and smoke that it has."""
     from lengen.data.task_data import TaskData
 
-    known = [name for name in ("cpu", *PROFILES) if name in experiment.specs and name != "smoke"] or ["smoke"]
-    if profile is not None and profile not in experiment.specs:
-        raise SelectorError(f"{experiment.name} has no profile {profile}; expected {', '.join(experiment.specs)}")
-    return TaskData(experiment.specs[profile or known[0]], seed or 0)
+    return TaskData(setting(experiment.name, profile), seed or 0)
 
 
 def _jsonl(lines: Iterator[Mapping[str, Any]], folder: Path, name: str) -> list[Path]:
@@ -259,13 +249,38 @@ def evaluate_command(options: argparse.Namespace) -> int:
         stdin = options.problems == "-"
         text = sys.stdin.read() if stdin else Path(options.problems).read_text(encoding="utf-8")
         asked = benchmark.read_lines(text.splitlines(), task, "stdin" if stdin else options.problems)
-    answer = benchmark.answerer(_answerer(options), task.name, asked)
+    given = _answerer(options)
+    answer = benchmark.answerer(given, task.name, asked)
     rows = [row | {"seed": options.seed or 0} for row in benchmark.predictions(answer, asked)]
     if options.out:
         path = Path(options.out)
         path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
     grid = benchmark.score(asked, rows, units_first=options.units_first)
+    if options.submission:
+        if options.problems:
+            raise ExchangeError("--submission is of the frozen problems: leave --problems out")
+        files = benchmark.write_submission(Path(options.submission), _header(options, task, size, given), rows)
+        print("\n".join(map(readable, files)) + "\n")
     return _tell(options, {options.seed or 0: grid}, size)
+
+
+def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given: Any) -> benchmark.Header:
+    """The header of a submission, as far as it is known; a person adds the rest of a foreign model's."""
+    fields: dict[str, Any] = {"seeds": (options.seed or 0,), "kind": "program" if options.function else "trained"}
+    if options.units_first:
+        fields["order"] = "units first"
+    if options.run:
+        spec = given.spec
+        axis = (min(spec.data.task.counts), spec.data.task.most) if task.second else (1, 1)
+        fields["parameters"] = sum(one.numel() for one in given.module.parameters())
+        fields["kind"] = "constructed" if given.weights is None else "trained"
+        fields["note"] = f"reproduce evaluate --run {options.run} --on {task.name} --size {size}"
+        fields["scratchpad"] = spec.data.format.scratchpad
+        if given.weights is not None:
+            examples = sum(part.train.steps * part.train.batch for part in spec.trainings())
+            fields["trained"] = {"length": (1, spec.data.task.longest), "count": axis, "examples": examples}
+    name = options.name or options.run or options.function or options.hf
+    return benchmark.header(name, task.name, size, **fields)
 
 
 def _answerer(options: argparse.Namespace) -> Any:
@@ -328,6 +343,8 @@ def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int) -> 
         ours = f"{theirs[length].rate('correct'):.3f}" if length in theirs else "-" if theirs else ""
         problems = int(counts[0]["n"]) if counts else 0
         print(f"{length:>6}{problems:>10}  {said:<25}{ours}".rstrip())
+    for line in _published(options.beside) if options.beside else ():
+        print(line)
     if options.picture:
         _draw(
             options.picture,
@@ -343,6 +360,19 @@ def _beside(selector: str) -> Any:
 
     run, store = newest(CATALOGUE.select_one(selector), stores(), otherwise="promote one of {} made with --set")
     return store.load(run)
+
+
+def _published(selector: str) -> Iterator[str]:
+    """Yield a line for each published accuracy of an experiment."""
+    from reproduce.comparison.values import values
+
+    experiment = CATALOGUE.select_one(selector)
+    for value in values(experiment.paper):
+        if experiment.name in value.experiments and value.measure == "exact" and value.lengths and not value.across:
+            first, last = min(value.lengths), max(value.lengths)
+            lengths = f"length {first}" if first == last else f"lengths {first} to {last}"
+            relation = "" if value.relation == "=" else f"{value.relation} "
+            yield f"published: {relation}{value.published:g} {value.unit}, {lengths} ({value.place})"
 
 
 def _draw(path: str, grids: Mapping[str, Grid]) -> None:

@@ -71,7 +71,7 @@ def usual(arguments: Sequence[str]) -> list[str]:
 
 
 def advice(message: str, typed: Sequence[str], options: Collection[str], commands: Collection[str]) -> str:
-    """What the parser says of a mistake, with what to type instead.
+    """Return the parser's message on a mistake, with the text to type instead.
 
     ``options`` are those of the command that was typed, ``commands`` all of them.
     """

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from lengen.inspection.library import Found
 
 CHANGED = "take one of {} made with --set by --with-overrides"
-"""What to do where all runs are changed ones."""
+"""Advice if all runs are changed ones."""
 
 
 def encode_command(options: argparse.Namespace) -> int:
-    """How one problem looks to the model of the published setting."""
+    """Show one problem as the model of the published setting reads it."""
     experiment = CATALOGUE.select_one(options.selector)
     spec = _spec(experiment).override(*experiment.shown)
     operands = _operands(options, spec)
@@ -156,7 +156,7 @@ def _spec(experiment: Experiment) -> Spec:
 
 
 class Model(NamedTuple):
-    """What answers a problem."""
+    """Model that answers a problem."""
 
     spec: Spec
     weights: Path | None
@@ -197,8 +197,16 @@ def without_runs(name: str, **options: object) -> None:
         raise SelectorError(f"{said}: leave that out, or name a trained model")
 
 
+def setting(name: str, profile: str | None = None) -> Spec:
+    """The setting of an experiment: of the profile, else of the first of cpu, night, paper and smoke that it has."""
+    experiment = CATALOGUE.select_one(name)
+    check_profile(experiment, profile)
+    known = [one for one in ("cpu", *PROFILES) if one in experiment.specs and one != "smoke"] or ["smoke"]
+    return experiment.specs[profile or known[0]]
+
+
 def named(name: str) -> "Found":
-    """What the model of an experiment is made of, for `lengen.load`."""
+    """Return the parts of the model of an experiment, for `lengen.load`."""
     from lengen.inspection.library import Found
 
     experiment = CATALOGUE.select_one(name)

@@ -56,7 +56,7 @@ def rerun_command(options: argparse.Namespace) -> int:
 
 
 def told(lines: list[Line], differences: list[str]) -> list[str]:
-    """What was compared, a line each, what differs in how the runs were made, and one sentence in the end."""
+    """Return the compared records, a line each, the differences in making the runs, and one sentence in the end."""
     shown = [f"{WORDS[line.same]:<8} {line.what:<34} {line.said}" for line in lines]
     shown += [f"made otherwise: {said}" for said in differences]
     count = sum(line.same is False for line in lines)

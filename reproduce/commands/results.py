@@ -68,7 +68,7 @@ def list_command(options: argparse.Namespace) -> int:
 
 
 def show_command(options: argparse.Namespace) -> int:
-    """What its settings change of the defaults, or all of them; published entries, commands."""
+    """Show the settings that differ from the defaults, or all of them; published entries, commands."""
     from reproduce.output.description import description
     from reproduce.output.kernels import different_kernels
 
@@ -237,7 +237,7 @@ def print_comparison(reference: "Comparison", yours: "Comparison | None", form: 
 
 
 def print_score(reference: "Comparison", yours: "Comparison | None") -> None:
-    """What a paper is known by: its title, the score, values beside yours, and its main statements."""
+    """Print the summary of a paper: its title, the score, values beside yours, and its main statements."""
     from reproduce.output.comparison_table import whole
 
     title = CATALOGUE.paper(reference.paper).title
@@ -372,7 +372,7 @@ def _refresh_reference(paper: str, reference: Store) -> None:
 
 
 def _refresh_pages(reference: Store) -> None:
-    """What the pages of a checkout say of claims follows its reference runs, whichever were promoted."""
+    """Update the claims on the pages of a checkout from its reference runs, whichever were promoted."""
     from reproduce import publication
 
     repository = checkout()

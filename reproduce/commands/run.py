@@ -107,7 +107,7 @@ def _plan(chosen: Sequence[Experiment], options: argparse.Namespace) -> Plan:
 
 
 def _worth_saying(plan: Plan, chosen: Sequence[Experiment], options: argparse.Namespace) -> Iterator[str]:
-    """What a reader of the command might expect otherwise: one seed of that number, and a run with another name."""
+    """Note on what a reader of the command might not expect: one seed of that number, and a run with another name."""
     if options.seeds and len(options.seeds) == 1 and options.seeds[0] > 0:
         (seed,) = options.seeds
         yield f"--seeds {seed} makes seed {seed} alone; --seeds 0..{seed - 1} makes {seed}"
@@ -133,7 +133,7 @@ def _claims(plan: Plan) -> dict[str, Mapping[str, str]]:
 
 
 def suite(chosen: Sequence[Experiment], selector: str, profile: str) -> tuple[list[Experiment], list[Experiment]]:
-    """What runs, and what a run of whole papers leaves out because it is extra at this profile."""
+    """Return the experiments to run, and those that a run of whole papers leaves out as extra at this profile."""
     whole = "/" not in selector.strip("/")
     left_out = [item for item in chosen if whole and profile in item.extra]
     return [item for item in chosen if item not in left_out], left_out
@@ -188,14 +188,14 @@ def _has_gpu() -> bool:
 
 
 def _on_cores(jobs: Sequence[Job]) -> str:
-    """How long jobs of the paper profile would take without a GPU."""
+    """Return the time that jobs of the paper profile would take without a GPU."""
     cores = usable_cores()
     words = in_words(makespan([cost_on(job.spec, gpu=False).total for job in jobs], cores))
     return f"about {words} on {cores} core{'s' * (cores > 1)}"
 
 
 def _dry_run(plan: Plan, done: dict[Job, Run], workers: int, profile: str) -> None:
-    """What would run, what is finished, what this profile leaves out, and the time it would take."""
+    """Show the runs to make, the finished ones, those that this profile leaves out, and the time."""
     listed = terminal.table("experiment", ("seed", "right"), "time")
     for job in plan.jobs:
         status = f"finished (v{done[job].version})" if job in done else in_words(cost(job.spec, job.profile).total)

@@ -34,7 +34,7 @@ FLOOR, CEILING = 1.0, 99.0
 
 @dataclass(frozen=True)
 class Side:
-    """What the seeds of one experiment measured."""
+    """Measurements of the seeds of one experiment."""
 
     experiment: str
     seeds: tuple[float, ...]
@@ -79,7 +79,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the stored runs say to a statement."""
+    """Answer of the stored runs to a statement."""
 
     statement: Statement
     word: str
@@ -97,7 +97,7 @@ class Answer:
 
     @property
     def numbers(self) -> str:
-        """What decided: the numbers of the part that the answer is from; of one that holds those of all parts."""
+        """The deciding numbers: those of the part that the answer is from; of one that holds those of all parts."""
         decisive = next((one for one in self.findings if one.word != HOLDS and one.numbers), None)
         if decisive is not None:
             return decisive.numbers

@@ -1,4 +1,4 @@
-"""What a paper published beside what was measured here: values, statements and hyper-parameters, compared once.
+"""Published values, statements and hyper-parameters of a paper beside ours, compared once.
 
 A paper and stores enter, a `Comparison` leaves, which every page, table and command shows.
 """
@@ -26,17 +26,17 @@ class Comparison:
 
     @property
     def score(self) -> Score:
-        """How many published shares are met."""
+        """Number of published shares that are met."""
         return score(self.lines)
 
     @property
     def counts(self) -> Counter[str]:
-        """How many statements have which answer."""
+        """Number of statements by answer."""
         return Counter({word: sum(answer.word == word for answer in self.answers) for word in WORDS})
 
     @property
     def measured(self) -> bool:
-        """Whether any run is behind it."""
+        """True if any run is behind it."""
         return any(line.trained for line in self.lines) or any(answer.distance for answer in self.answers)
 
     def of(self, experiments: Iterable[Experiment]) -> "Comparison":

@@ -49,7 +49,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Score:
-    """How many published shares are met."""
+    """Number of published shares that are met."""
 
     printed: int
     compared: int

@@ -1,4 +1,4 @@
-"""What is measured on finished runs: the measures that every paper can name, and how any measure becomes a table.
+"""Measures of finished runs: those that every paper can name, and tables of any measure.
 
 Runs and test cells enter, a table with a numerator and a denominator per run and cell leaves: everything after it sums
 or groups its rows. Measures that one paper needs stand in its ``measures.py``.
@@ -131,7 +131,7 @@ def paper_measures(name: str) -> Vocabulary:
 
 
 class Part(NamedTuple):
-    """What one run gives to a measure in one cell; a measure of whole runs has the cell 0 x 0."""
+    """Contribution of one run to a measure in one cell; a measure of whole runs has the cell 0 x 0."""
 
     seed: int
     cell: tuple[int, int]

@@ -62,7 +62,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a paper says, in words that a reader of its abstract recognises."""
+    """Statement of a paper, in words that a reader of its abstract recognises."""
 
     id: str
     words: str

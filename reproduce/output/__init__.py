@@ -1,1 +1,1 @@
-"""What people look at: terminal, figures, report."""
+"""Output for people: terminal, figures, report."""

@@ -1,4 +1,4 @@
-"""Which pictures need no new drawing: those made of exactly what they would be made of now, and not touched since.
+"""Pictures that need no new drawing: made of the same content as now, and not touched since.
 
 A sum of everything that a picture is made of enters (`sum_of`), whether its files still are what was drawn from that
 leaves. The sum covers the program's own files, the versions of what draws, and every file of every run, so a picture is
@@ -66,12 +66,12 @@ class Drawn:
         self._notes: dict[str, object] = notes if isinstance(notes, dict) else {}
 
     def is_current(self, path: Path, made_of: str | None) -> bool:
-        """Whether a file was drawn from exactly this and is as it was written."""
+        """Return True if a file was drawn from exactly this and is as it was written."""
         note = self._notes.get(self._name(path))
         return made_of is not None and path.is_file() and note == [made_of, _digest(path.read_bytes())]
 
     def holds(self, path: Path) -> bool:
-        """Whether a file is there as it was drawn here, from whatever."""
+        """Return True if a file is as it was drawn here, from any content."""
         note = self._notes.get(self._name(path))
         return isinstance(note, list) and path.is_file() and note[-1:] == [_digest(path.read_bytes())]
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 NUMBER = r"(?:[A-Z]\.)?\d[^\W_]*(?:\.\d[^\W_]*)?"
-"""How papers number figures: 1, 7a, 4.1 or B.1."""
+"""Numbers of figures in papers: 1, 7a, 4.1 or B.1."""
 KINDS = ("svg", "png")
 """Kinds of pictures."""
 DRAWN = re.compile(rf".+-(?:{'|'.join(PROFILES)})(?:-with-.+)?\.(?:{'|'.join(KINDS)}|csv)")
@@ -56,7 +56,7 @@ def draw(
 
 
 def sheets(paper: str, source: Store, names: Collection[str] | None = None) -> list[Sheet]:
-    """What `draw` draws.
+    """List the sheets that `draw` draws.
 
     Figures without a run of their own (`_own`) at a profile are skipped, and so is the smoke profile where another one
     has runs: its training is too short to show anything. A figure that reads no experiment is drawn for every profile
@@ -83,7 +83,7 @@ def profile_of(sheet: Sheet) -> str:
 
 
 def missing(sheet: Sheet) -> int:
-    """How many of the experiments that the sheet's profile has are without a run."""
+    """Count the experiments of the sheet's profile that are without a run."""
     return sum(not runs and profile_of(sheet) in CATALOGUE.select_one(name).specs for name, runs in sheet.runs.items())
 
 
@@ -126,7 +126,7 @@ def _pages(repository: Path) -> bytes:
 
 
 def committed(path: Path) -> bool:
-    """Whether a file is one of the committed results of this checkout."""
+    """Return True if a file is one of the committed results of this checkout."""
     repository = checkout()
     return repository is not None and path.is_relative_to(repository / "results" / "reference") and path.is_file()
 
@@ -203,9 +203,7 @@ def _is(path: Path, content: bytes) -> bool:
     return path.exists() and path.read_bytes() == content
 
 
-def render(
-    figure: Figure, runs: Mapping[str, Sequence[Run]], kinds: Sequence[str] = KINDS
-) -> dict[str, bytes]:
+def render(figure: Figure, runs: Mapping[str, Sequence[Run]], kinds: Sequence[str] = KINDS) -> dict[str, bytes]:
     """One figure as ``{"svg": ..., "png": ...}``; ``runs`` maps every experiment it reads to its runs.
 
     A figure with a table has it under ``csv``. The title is short; the caption is in the SVG, for pages and for those
@@ -225,8 +223,8 @@ def render(
 
 
 def published_name(name: str) -> str:
-    """How the paper calls a figure: fig1 is Figure 1, table4.3 Table 4.3, figB.1 Figure B.1, fig10_11 Figures 10 and
-    11, fig16_21 Figures 16 to 21; else nothing."""
+    """Return a figure's name in the paper: fig1 is Figure 1, table4.3 Table 4.3, figB.1 Figure B.1, fig10_11 Figures 10
+    and 11, fig16_21 Figures 16 to 21; else nothing."""
     match = re.fullmatch(rf"(fig|table)({NUMBER})(?:_({NUMBER}))?", name)
     if match is None:
         return ""

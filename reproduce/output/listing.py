@@ -1,4 +1,4 @@
-"""What exists: papers with what is met of them, the figures of a paper, the variants of a figure; tables leave.
+"""Tables of papers with their scores, of the figures of a paper, and of the variants of a figure.
 
 Experiments, the runs that are there and the last committed comparison enter. No torch, no matplotlib, no records.
 """
@@ -97,7 +97,7 @@ def _size(
 
 
 def _seconds(items: Sequence[Experiment], profile: str) -> list[float]:
-    """What the runs of these experiments take at a profile they have; a shared run once."""
+    """Return the time of the runs of these experiments at a profile they have; a shared run counts once."""
     runs = {
         (CATALOGUE.home(item, profile).name, seed): cost(item.specs[profile], profile).total
         for item in items
@@ -111,7 +111,7 @@ def _has_run(item: Experiment, profiles: Sequence[str], stores: Sequence[Held]) 
 
 
 def answered(counts: Counter[str]) -> "Text":
-    """How many statements have which answer, a line for each that any has."""
+    """Return the number of statements by answer, a line for each answer."""
     from rich.text import Text
 
     width = max(map(len, map(str, counts.values())), default=0)
@@ -175,7 +175,7 @@ def variants(chosen: Sequence[Experiment], stores: Mapping[str, Held]) -> "Table
 
 
 def _time(items: Sequence[Experiment]) -> str:
-    """What the runs of these experiments take one by one, at the size that `run` takes where none is named."""
+    """Return the time of the runs of these experiments one by one, at the default size of `run`."""
     profile = usual_profile(items)
     seconds = _seconds([item for item in items if profile in item.specs], profile)
     return f"{in_words(sum(seconds))} {profile}" if seconds else "-"

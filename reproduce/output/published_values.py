@@ -1,4 +1,4 @@
-"""What a paper published, as the values that its figures draw beside ours.
+"""Published values that figures draw beside ours.
 
 Published measurements enter, the values of every experiment leave with the sizes of the published setting, so that a
 figure can put them at the same multiples of another one. Experiments that are the same at the paper profile have the

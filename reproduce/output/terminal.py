@@ -1,4 +1,4 @@
-"""How things look on a terminal: tables as wide as it is, an encoded problem, the projections of a probe; text leaves.
+"""Layout on a terminal: tables as wide as it is, an encoded problem, the projections of a probe; text leaves.
 
 No torch, no matplotlib; rich is loaded where there is a table.
 """

@@ -1,4 +1,5 @@
-"""What makes the suite citable: tables, data package, crate, pages, model cards and badges, written by ``promote``.
+"""Files that make the suite citable, written by ``promote``: tables, data package, crate, pages, model cards and
+badges.
 
 The committed runs and their comparison enter; files leave, the same bytes from the same runs. In pages with prose
 numbers stand between marks alone, so they are never older than the runs.

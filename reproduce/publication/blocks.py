@@ -6,9 +6,10 @@ A block stands between two comments that name its kind and what it is of:
     <!-- answer of one: end -->
 
 Pages and facts enter, pages leave. Kinds: *score card* (a line per paper) and *first* (a sentence and the picture of
-all), both of several papers; *rules* (how answers are given; it is of ``verdicts``); and those of one paper: *answer*
-(its main statements), *seen* (the same by answer and distance), *claims* (the same as a table), *summary* (what it
-declares to say of its runs), and what its report has (`reproduce.publication.report`).
+all), both of several papers; *rules* (how answers are given; it is of ``verdicts``); *diff* (a tested addition, by its
+name); and those of one paper: *answer* (its main statements), *seen* (the same by answer and distance), *claims* (the
+same as a table), *summary* (what it declares to say of its runs), *gallery* (its pictures), and what its report has
+(`reproduce.publication.report`).
 """
 
 import re
@@ -18,7 +19,7 @@ from pathlib import Path
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import PROFILES
 from reproduce.comparison.pages import RULES, statements_table
-from reproduce.publication import front_page, report
+from reproduce.publication import front_page, gallery, report
 from reproduce.publication.facts import Facts
 from reproduce.runs.catalogue import CATALOGUE
 
@@ -57,19 +58,29 @@ def _block(kind: str, names: str, facts: Facts) -> str:
     papers = names.split()
     if kind == "rules" and names == "verdicts":
         return RULES
+    if kind == "diff":
+        return f"```diff\n{_addition(names, facts.repository)}```"
     if kind in OF_PAPERS and set(papers) <= set(facts.compared):
         return OF_PAPERS[kind]([facts.compared[paper] for paper in papers])
     if kind not in OF_A_PAPER or names not in facts.compared:
         raise BlockError(
             f"a page asks for a block '{kind} of {names}': there are {', '.join(OF_PAPERS)} of PAPERS, "
-            f"rules of verdicts and, of one of {', '.join(facts.compared)}, {', '.join(OF_A_PAPER)}; "
-            "correct the comment"
+            f"rules of verdicts, diff of an addition and, of one of {', '.join(facts.compared)}, "
+            f"{', '.join(OF_A_PAPER)}; correct the comment"
         )
     return OF_A_PAPER[kind](names, facts)
 
 
+def _addition(name: str, repository: Path) -> str:
+    """Return the text of a tested addition."""
+    path = repository / "tests" / "additions" / f"{name}.diff"
+    if not path.is_file():
+        raise BlockError(f"a page asks for a block 'diff of {name}', and there is no {path}; correct the comment")
+    return path.read_text(encoding="utf-8")
+
+
 def _summary(paper: str, facts: Facts) -> str:
-    """What a paper says of its committed runs, those of the largest profile that has any.
+    """Return the summary of a paper's committed runs, those of the largest profile that has any.
 
     Raises:
         BlockError: the paper declares no summary.
@@ -91,7 +102,7 @@ OF_PAPERS: Mapping[str, Callable[[Sequence[Comparison]], str]] = {
     "score card": front_page.scores,
     "first": front_page.first,
 }
-"""Kind -> what stands in it, of several papers."""
+"""Kind -> text of its blocks for several papers at once."""
 
 OF_A_PAPER: Mapping[str, Callable[[str, Facts], str]] = {
     "seen": lambda paper, facts: front_page.seen(facts.compared[paper]),
@@ -104,5 +115,6 @@ OF_A_PAPER: Mapping[str, Callable[[str, Facts], str]] = {
     "undecided": report.undecided,
     "cost": report.cost,
     "adderboard": report.adderboard,
+    "gallery": gallery.gallery,
 }
 """Kind -> what stands in it, of one paper."""

@@ -1,4 +1,4 @@
-"""What the generated files are made of: the committed runs and their comparison, read once."""
+"""Sources of the generated files: the committed runs and their comparison, read once."""
 
 import tomllib
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What the front page shows of comparisons: a sentence and a picture of all, and the main statements of one.
+"""Comparisons on the front page: a line per paper, and the main statements of one.
 
 Comparisons enter, Markdown leaves.
 """

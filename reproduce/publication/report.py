@@ -19,7 +19,7 @@ HOUR = 3600
 
 
 def identity(paper: str, facts: Facts) -> str:
-    """What is reproduced, and by what."""
+    """Return the reproduced paper and the reproducing suite."""
     known = CATALOGUE.paper(paper)
     found = facts.compared[paper]
     equal = sum(not setting.unequal for setting in found.settings)
@@ -36,7 +36,7 @@ def identity(paper: str, facts: Facts) -> str:
             f"- [published.toml](published.toml): {len(found.answers)} main statements, {len(found.lines)} published "
             f"measurements, {len(found.settings)} hyper-parameters, of which {equal} are equal in the paper profile.",
             f"- {found.score}." if found.score.compared else "- No published value stands beside ours yet.",
-            f"- [deviations.py](deviations.py): {len(CATALOGUE.deviations(paper))} numbered deviations.",
+            f"- [DEVIATIONS.md](DEVIATIONS.md): {len(CATALOGUE.deviations(paper))} numbered deviations.",
             f"- [ERRATA.md](ERRATA.md): {sum(line.startswith('## E') for line in errata.splitlines())} errata.",
         ]
     )
@@ -104,7 +104,8 @@ def _hours(run: Run, took: Callable[[Run], float]) -> float:
 
 
 def adderboard(paper: str, facts: Facts) -> str:
-    """What the community's check of ten-digit addition said of this paper's models, when it was last run in full."""
+    """Return the results of the community's check of ten-digit addition for this paper's models, from its last full
+    run."""
     path = facts.repository / "results" / "adderboard.json"
     judged = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
     head = ("model", "weights", "right, of 10 edge cases and 10,000 pairs", "parameters", "work by code")

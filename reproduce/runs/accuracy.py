@@ -1,4 +1,4 @@
-"""How well a run did, in two figures: exact match in and outside the range it was trained on."""
+"""Exact match of a run in and outside the range it was trained on."""
 
 import math
 

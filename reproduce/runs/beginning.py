@@ -17,7 +17,7 @@ OF_THE_FIRST = ("commit", "dirty", "code", "command")
 
 
 def begin(work: Path, provenance: Mapping[str, object], claims: Mapping[str, str]) -> dict[str, object]:
-    """What is known of the process that began the run in a work folder: of this one, where none did before.
+    """Return the record of the process that began the run in a work folder: of this one, if none did before.
 
     Under ``resumed`` stand commits of later processes that ran other code. A folder that has a checkpoint and no such
     file was left by a program that kept none: its run is begun by who goes on with it. Raises `StoreError` where the

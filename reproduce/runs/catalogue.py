@@ -1,4 +1,4 @@
-"""Which experiments exist: papers found, selectors resolved, shared specifications traced to their home.
+"""Catalogue of experiments: papers found, selectors resolved, shared specifications traced to their home.
 
 What enters are papers (`lengen.paper.paper.Paper`), found in the folder ``papers``; what leaves are `Experiment` and
 `Figure` objects. Two experiments of a paper whose specifications are equal at a profile are one run, stored under the
@@ -171,7 +171,7 @@ class Catalogue:
         return "/".join([*have, first, *rest]) if have else selector
 
     def _instead(self, selector: str) -> str:
-        """What to type for a selector that is a profile, or has other signs between its parts."""
+        """Return advice for a selector that is a profile, or has other signs between its parts."""
         if selector in PROFILES:
             return f"; a profile is chosen by --profile {selector}"
         other = re.sub(r"[.:]", "/", selector, count=1).replace(":", "/")
@@ -182,7 +182,7 @@ class Catalogue:
         return self.papers().index(name.split("/")[0])
 
     def behind(self, selector: str) -> tuple[Experiment, ...]:
-        """What `select` names and, of a figure, what it draws beside its own variants."""
+        """Return the experiments of `select` and, of a figure, those it draws beside its own variants."""
         named = {item.name for item in self.select(selector)}
         parts = selector.strip("/").split("/")
         papers = list(dict.fromkeys(name.split("/")[0] for name in named))
@@ -231,20 +231,20 @@ class Catalogue:
         return [chosen[seed] for seed in sorted(chosen)]
 
     def counts(self, run: Run, experiment: Experiment, profile: str) -> bool:
-        """Whether a run may stand for an experiment at a profile: its specification is the declared one, or it lies in
-        the reference store and was made without overrides."""
+        """Return True if a run may represent an experiment at a profile: its specification is the declared one, or it
+        lies in the reference store and was made without overrides."""
         if not self._of(run, experiment, profile):
             return False
         as_declared = run.info["spec_hash"] == hash_of(experiment.specs[profile])
         return as_declared or (run.store == "reference" and run.info["overrides"] == [])
 
     def overridden(self, run: Run, experiment: Experiment, profile: str) -> bool:
-        """Whether a run was made for an experiment at a profile with ``--set``, and so does not stand for it."""
+        """Return True if a run was made for an experiment at a profile with ``--set``, and so does not represent it."""
         changed = run.info["overrides"] != []
         return changed and self._of(run, experiment, profile) and not self.counts(run, experiment, profile)
 
     def _of(self, run: Run, experiment: Experiment, profile: str) -> bool:
-        """Whether a run lies where runs of an experiment at a profile do."""
+        """Return True if a run lies in the folder of an experiment at a profile."""
         return profile in experiment.specs and (run.experiment, run.profile) == (
             self.home(experiment, profile).name,
             profile,

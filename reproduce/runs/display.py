@@ -174,7 +174,7 @@ class Display:
             print(line, file=self._stream, flush=True)
 
     def _shown(self) -> "Group":
-        """How far the command is, as text and as a bar over the whole width, and the runs that go on."""
+        """Return the progress of the command as text and as a bar over the whole width, and the runs under way."""
         from rich.console import Group
         from rich.progress_bar import ProgressBar
         from rich.table import Table

@@ -34,7 +34,7 @@ Files = Mapping[str, bytes]
 
 @dataclass(frozen=True)
 class Errand:
-    """What a machine is asked to do."""
+    """Work for another machine."""
 
     job: Job
     work: Path
@@ -45,7 +45,7 @@ class Errand:
     """`reproduce.store.provenance.code_digest` of the machine that publishes."""
     loggers: tuple[str, ...] = ()
     in_place: bool = True
-    """Whether the work folder itself may be used where it can be seen."""
+    """True if the work folder itself may be used by a machine that sees it."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Failed:
 
 @dataclass
 class Letter:
-    """What happened since the last one."""
+    """Events since the last letter."""
 
     host: str = field(default_factory=platform.node)
     progress: Progress | None = None
@@ -145,7 +145,7 @@ def _do(errand: Errand, folder: Path, in_place: bool, outbox: "_Outbox") -> None
 
 
 def _is_current(errand: Errand) -> bool:
-    """Whether the work folder can be seen from here, and is that of this errand still."""
+    """Return True if the work folder can be seen from here, and still belongs to this errand."""
     try:
         return (errand.work / TOKEN).read_text() == errand.token
     except OSError:
@@ -181,7 +181,7 @@ class _Outbox:
 
 
 class Changes:
-    """What in a folder is new since it was looked at; asked by the thread that writes there, so nothing is half."""
+    """Changes in a folder since the last look, found by the thread that writes there, so nothing is half."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -216,7 +216,7 @@ def _stamps(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def left_in(folder: Path) -> dict[str, bytes]:
-    """What a try left in a work folder for the next one."""
+    """Return the files that a try left in a work folder for the next one."""
     return {name: (folder / name).read_bytes() for name in _stamps(folder)}
 
 

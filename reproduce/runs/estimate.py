@@ -1,4 +1,4 @@
-"""How long a run takes, before it has run; torch-free.
+"""Estimates of the time of a run, before it has run. Does not import torch.
 
 What enters is a specification; what leaves are seconds on one processor core, which the profiles smoke, cpu and night
 are made for, or on one GPU, which paper is made for.
@@ -25,8 +25,8 @@ from lengen.training.operations import (
 )
 
 ROUNDED = 2.0
-"""How many times as fast a core trains with products of bfloat16 operands, compiled where that pays: 1.5 to 2.8 on a
-processor that has them."""
+"""Speed-up of a core by products of bfloat16 operands, compiled if that pays: 1.5 to 2.8 on a processor that has
+them."""
 GPU_RATE = 1.5e14
 """Operations per second of one large GPU (bfloat16, batches of hundreds)."""
 GPU_STEP = 0.003

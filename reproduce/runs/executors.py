@@ -1,4 +1,4 @@
-"""Where jobs run on this machine: in this process, or in worker processes. For clusters see `on_ray` and `slurm`.
+"""Executors on this machine: in this process, or in worker processes. For clusters see `on_ray` and `slurm`.
 
 What enters are jobs and the function that performs one; what leaves are events for a `Watch`. An executor keeps no
 book of what is done: that is in the run folders, so any executor goes on where another was killed.
@@ -27,7 +27,8 @@ from reproduce.store.leases import BusyError
 REPORTS_PER_SECOND = 4
 """At most so many progress reports of one run reach the display."""
 LOADED = ("lengen.training.run",)
-"""What workers share, read-only: it loads torch and lightning, which takes 4 core-seconds, and starts no thread."""
+"""Modules that workers share, read-only: they load torch and lightning, which takes 4 core-seconds, and start no
+thread."""
 ENDING = 5.0
 """Seconds that an idle worker has to end before it is killed."""
 
@@ -87,7 +88,7 @@ def longest_first(jobs: Sequence[Job]) -> list[Job]:
 
 
 def _processes() -> Any:
-    """How workers begin: forked from one process that has loaded what a training needs, where the system can fork."""
+    """Start of workers: forked from one process that has loaded the needs of a training, if the system can fork."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")

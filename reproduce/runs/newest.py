@@ -1,4 +1,4 @@
-"""Which stored run answers where an experiment is named: the newest finished one of its declared setting.
+"""Newest finished run of an experiment's declared setting.
 
 An experiment and stores enter; a run and the store that holds it leave, or one sentence that says which run to make.
 """
@@ -69,7 +69,7 @@ def _age(run: Run) -> tuple[bool, str, int]:
 
 
 def _advice(experiment: Experiment, profile: str | None, seed: int | None) -> str:
-    """How to make the run that is missing, at a size that there is: cpu, which is the default, or else the largest."""
+    """Return the command for the missing run, at a size that exists: cpu, which is the default, or else the largest."""
     chosen = profile or ("cpu" if "cpu" in experiment.specs else next(reversed(list(experiment.specs))))
     wanted = f" --profile {chosen}" * (chosen != "cpu" or profile is not None)
     wanted += f" --seeds {seed}" * (seed is not None)

@@ -101,9 +101,9 @@ class _Given:
         self.job, self.space, self.held = job, space, held
         self.deaths = 0
         self.host = ""
-        """Where it is made; "" before it has begun."""
+        """Machine that makes it; "" before it has begun."""
         self.left: Any = None
-        """What the last try left, in Ray's store: kept alive until the task has it."""
+        """Files of the last try, in Ray's store: kept alive until the task has them."""
         self.checkpoint = self.stamp()
 
     def stamp(self) -> float:

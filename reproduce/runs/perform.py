@@ -28,7 +28,7 @@ from reproduce.store.leases import BusyError
 from reproduce.store.store import CHECKPOINT, LOGGERS, Store, Workspace
 
 ERRORS = "error.txt"
-"""Where the traceback of an unexpected error is kept, in the work folder of the run."""
+"""File for the traceback of an unexpected error, in the work folder of the run."""
 RESUMING = "resuming"
 """Stage of a run that goes on from the checkpoint of an earlier process."""
 FULL = 4 * 2**20
@@ -40,7 +40,8 @@ class PlanError(ValueError):
 
 
 class FatalError(Exception):
-    """What would fail every other run too (results folder, disk, override): the command ends with one sentence."""
+    """Error that would stop every other run too (results folder, disk, override): the command ends with one
+    sentence."""
 
 
 class JobError(Exception):
@@ -64,7 +65,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a command would run, in order of declaration, and what the profile leaves out."""
+    """Runs of a command, in order of declaration, and those that the profile leaves out."""
 
     jobs: tuple[Job, ...]
     absent: Mapping[str, str]
@@ -73,7 +74,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Order:
-    """What all runs of one command share; goes to every worker."""
+    """Options that all runs of one command share; sent to every worker."""
 
     root: Path
     provenance: Mapping[str, object]
@@ -86,7 +87,7 @@ class Order:
 
 
 class Result(NamedTuple):
-    """What is known of a run that succeeded; the records are in the store."""
+    """Result of a run that succeeded; the records are in the store."""
 
     version: int
     seconds: float
@@ -110,7 +111,7 @@ process is making: it is asked for again after the others."""
 
 @dataclass
 class Report:
-    """What became of a plan."""
+    """Outcome of a plan."""
 
     runs: list[Run] = field(default_factory=list)
     """Finished runs of the plan, those of earlier commands included, in its order."""

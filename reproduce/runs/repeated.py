@@ -20,13 +20,13 @@ from reproduce.store.run_folder import damaged
 from reproduce.store.store import WEIGHTS, WEIGHTS_SUM
 
 TIME = "seconds"
-"""What the names of measured times hold."""
+"""Part of the names of measured times."""
 DESCRIBED = ("processor", "instruction_sets", "device", "threads", "platform", "versions", "commit")
-"""What run.json says of how a run was made, that can move its numbers."""
+"""Entries of run.json on the making of a run that can move its numbers."""
 
 
 NOTHING = "nothing to compare"
-"""What is said of records that neither run has."""
+"""Word for records that neither run has."""
 
 
 class Line(NamedTuple):
@@ -58,12 +58,13 @@ def compared(stored: Run, folder: Path, again: Run, folder_again: Path) -> list[
 
 
 def same(lines: Iterable[Line]) -> bool:
-    """Whether all that could be compared is the same."""
+    """True if all that could be compared is the same."""
     return all(line.same is not False for line in lines)
 
 
 def otherwise(stored: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
-    """How the circumstances of two runs differ, by their run.json: a sentence each, the processor first."""
+    """Return the differences between the circumstances of two runs, by their run.json: a sentence each, the processor
+    first."""
     found = []
     for name in DESCRIBED:
         one, other = stored.get(name), again.get(name)
@@ -183,7 +184,7 @@ def accuracy(what: str, stored: float, again: float) -> Line:
 
 
 def apart_by(one: float, other: float) -> float:
-    """How far two numbers lie apart; NaN is where NaN is, and infinitely far from a number.
+    """Return the distance of two numbers; 0 between NaN and NaN, infinite between NaN and a number.
 
     >>> apart_by(1.0, 1.5), apart_by(math.nan, math.nan), apart_by(math.nan, 1.0), apart_by(math.inf, math.inf)
     (0.5, 0.0, inf, 0.0)

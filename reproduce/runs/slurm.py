@@ -35,14 +35,14 @@ class Slurm:
     root: Path
     """The results folder, which every node has to see."""
     words: tuple[str, ...]
-    """What stands behind ``python -m reproduce`` in every worker."""
+    """Arguments of ``python -m reproduce`` in every worker."""
     workers: int = WORKERS
     jobs: int = 1
     """Runs side by side in a worker."""
     cpus: float = 1.0
     """Processor cores of a run."""
     gpu: bool = False
-    """Whether a worker gets a GPU."""
+    """True if a worker gets a GPU."""
     sbatch: tuple[str, ...] = ()
     """Further arguments of sbatch, which override what the script asks for."""
 
@@ -60,7 +60,7 @@ class Slurm:
         )
 
     def script(self, jobs: Sequence[Job], log: Path) -> str:
-        """What each worker does; ``log`` is the beginning of its log's name.
+        """Return the script of each worker; ``log`` is the beginning of its log's name.
 
         Twice the estimated time is asked for, an hour at least: a worker that needs more goes on in another turn.
         """

@@ -1,4 +1,4 @@
-"""What a stored run took: seconds by the clock of training, of measuring and of everything, and tokens."""
+"""Cost of a stored run: seconds by the clock of training, of measuring and of everything, and tokens."""
 
 from lengen.results.records import Run
 

@@ -48,7 +48,7 @@ class Turns(Generic[T]):
                 yield item
 
     def next(self) -> T | None:
-        """What to do now; None where nothing is left, or all that is left was postponed a moment ago."""
+        """Return the next job; None if nothing is left, or all that is left was postponed a moment ago."""
         if self._ready:
             return self._ready.popleft()
         if self._postponed and self._postponed[0][0] <= self._now():

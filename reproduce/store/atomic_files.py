@@ -38,7 +38,7 @@ def one_line(text: str) -> str:
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """What a file holds; raises `StoreError` where it is longer than ``most`` bytes, before any of it is read."""
+    """Read a file; raises `StoreError` if it is longer than ``most`` bytes, before any of it is read."""
     if (size := path.stat().st_size) > most:
         raise StoreError(
             f"{readable(path)} has {size / 2**20:.0f} MB, more than the {most / 2**20:.0f} MB such a file may have: "

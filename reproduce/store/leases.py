@@ -103,7 +103,7 @@ def silent(path: Path, now: float) -> str:
 
 
 def _acquired(lease: SoftFileLease, home: Path, seconds: float, every: float) -> bool:
-    """Whether the lease was got within so many seconds, asking ``every`` so often."""
+    """Return True if the lease was got within so many seconds, with a try every ``every`` seconds."""
     try:
         with writing(home):
             try:

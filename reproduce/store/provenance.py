@@ -1,4 +1,4 @@
-"""Where a run comes from: commit, versions, platform, command; torch-free.
+"""Provenance of a run: commit, versions, platform, command. Does not import torch.
 
 What enters is this checkout and the installed packages; what leaves is plain data for run.json. Nothing in it
 names the machine or a place on its disk, so results of different machines can stand in one repository.
@@ -52,7 +52,7 @@ def provenance(arguments: Sequence[str]) -> dict[str, object]:
 
 
 def this_machine() -> dict[str, object]:
-    """What of the provenance is of the machine that trains: versions, platform, processor."""
+    """Return the part of the provenance that belongs to the machine: versions, platform, processor."""
     processor = machine()
     return {
         "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},

@@ -23,7 +23,7 @@ SCORES = "scores.csv"
 """The counts of a run, which every run has."""
 ATTENTION, ARRAYS = "attention.npz", "arrays.npz"
 RECORDS = ("metrics.csv", SCORES, "keys.csv", ATTENTION, ARRAYS)
-"""What a run measured; each is checked against its sha256 when read."""
+"""Records of a run; each is checked against its sha256 when read."""
 
 
 LARGEST_TEXT = 2**24
@@ -46,7 +46,7 @@ def sealed(info: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def intact(info: Mapping[str, Any]) -> bool:
-    """Whether a run.json is what was sealed, or never was."""
+    """Return True if a run.json is unchanged since it was sealed, or never was sealed."""
     return SUM not in info or info[SUM] == _sum(info)
 
 
@@ -56,7 +56,7 @@ def _sum(info: Mapping[str, Any]) -> str:
 
 
 class Form(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run.json holds, as far as it is read; runs of different ages hold more or less."""
+    """Content of a run.json, as far as it is read; runs of different ages hold more or less."""
 
     spec: dict[str, Any]
     spec_hash: str

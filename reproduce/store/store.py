@@ -55,7 +55,7 @@ class Workspace:
         self.held = held
         """The right to write here: a process that was stopped for long may have lost it."""
         self.folder = folder
-        """Where metrics.csv, last.ckpt and model.safetensors live while the run is made; survives a kill."""
+        """Folder of metrics.csv, last.ckpt and model.safetensors while the run is made; survives a kill."""
 
     def publish(self, info: Mapping[str, object], outcome: Any) -> Run:
         """Write the records of ``outcome`` (grid, key_counts, attention, arrays, info) and name the folder ``v<N>``.
@@ -140,7 +140,7 @@ class Store:
         return None if folder is None else self._load(folder)
 
     def folder(self, run: Run) -> Path:
-        """Where a run of this store lies."""
+        """Return the folder of a run of this store."""
         return self.path / run.experiment / run.profile / f"seed-{run.seed}" / f"v{run.version}"
 
     @contextlib.contextmanager

@@ -21,7 +21,7 @@ from lengen.results.records import Grid
 from lengen.settings.spec import check, replace
 from lengen.training.run import execute
 from tests.counted import counted
-from tests.lengen.beside import beside, made, trained
+from tests.lengen.encoder_decoders import encoder_decoder, random_model, trained
 from tests.lengen.helpers import TEST, TRAIN, fixed_data, spec, two_operands
 
 FEW = TrainSpec(steps=40, batch=32, bucket=2, lr=1e-3)
@@ -29,7 +29,7 @@ KINDS = {"decoder": {"architecture": Decoder()}, "encoder_decoder": {}}
 
 
 def half_trained(architecture: str) -> tuple[Transformer, ArithmeticData]:
-    return trained(beside(two_operands(1), FEW, encoding="sinusoidal", **KINDS[architecture]), 120)
+    return trained(encoder_decoder(two_operands(1), FEW, encoding="sinusoidal", **KINDS[architecture]), 120)
 
 
 def repeated(data: ArithmeticData, row: int, n: int) -> Problems:
@@ -93,7 +93,7 @@ def test_choosing_the_most_likely_is_what_writing_does(architecture):
 @pytest.mark.parametrize("architecture", KINDS)
 def test_a_rule_is_told_the_example_and_the_slot_of_every_token_it_chooses(architecture):
     """Whoever is done is not asked again, and what is chosen is what is written and read further."""
-    model, data = made(beside(two_operands(1, 2), encoding="sinusoidal", **KINDS[architecture]))
+    model, data = random_model(encoder_decoder(two_operands(1, 2), encoding="sinusoidal", **KINDS[architecture]))
     problems = data.test(2, 2, 9)
     texts = torch.randint(2, 12, (9, 4), generator=torch.Generator().manual_seed(0))
     ends = [0, 1, 1, 2, 3, 3, 9, 9, 9]  # three never end
@@ -139,7 +139,7 @@ def test_sampled_scores_count_what_was_sampled():
     assert "sampled" not in score_cell(model, data.writer, problems, True)
 
 
-SAMPLED = beside(
+SAMPLED = encoder_decoder(
     two_operands(1, 2),
     replace(TRAIN, steps=2, evaluations=1),
     replace(TEST, lengths=(1, 2, 3), counts=(2,), examples=12, sampled=5),
@@ -175,7 +175,7 @@ def test_runs_have_a_mode_of_their_own_for_sampled_text_and_cells_done_are_not_r
 @pytest.mark.parametrize("options", [{"architecture": Encoder()}, {"causal": False, "attention_bias": Given()}])
 def test_models_that_write_all_at_once_are_not_sampled(options):
     """`write` reads their whole text off one pass: what a rule would choose changes nothing."""
-    wrong = beside(fixed_data("addition"), test=replace(TEST, sampled=5), encoding="sinusoidal", **options)
+    wrong = encoder_decoder(fixed_data("addition"), test=replace(TEST, sampled=5), encoding="sinusoidal", **options)
     with pytest.raises(SettingError, match=r"test\.sampled=5: ") as caught:
         check(wrong)
     assert "\n" not in str(caught.value)
@@ -186,6 +186,6 @@ def test_an_encoder_trains_on_its_response_only():
     """What it is trained on is what is hidden from it: of all tokens nothing would be left to read."""
     train = replace(TRAIN, loss="all")
     with pytest.raises(SettingError, match=r"train\.loss=all: "):
-        check(beside(two_operands(1), train, architecture=Encoder(), encoding="sinusoidal"))
-    check(beside(two_operands(1), train, encoding="sinusoidal"))
+        check(encoder_decoder(two_operands(1), train, architecture=Encoder(), encoding="sinusoidal"))
+    check(encoder_decoder(two_operands(1), train, encoding="sinusoidal"))
     check(spec(two_operands(1), train, encoding="sinusoidal"))

@@ -16,11 +16,11 @@ from lengen.settings.spec import TestSpec, change, replace
 from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute
-from tests.lengen.beside import beside, data_for
+from tests.lengen.encoder_decoders import data_for, encoder_decoder
 from tests.lengen.helpers import TRAIN, Killed, fixed_data, kill_at
 from tests.lengen.test_execute import run, traces
 
-SPEC = beside(
+SPEC = encoder_decoder(
     data_for("sinusoidal", "successor"),
     replace(TRAIN, steps=9, evaluations=3, bucket=2, lr=1e-2),
     TestSpec(lengths=(1, 2), examples=6, probes=(("7",), ("89",))),
@@ -111,7 +111,7 @@ def test_dropout_acts_on_embeddings_attention_feed_forward_units_and_branches():
 # ------------------------------------------------------------------ stopping
 
 
-STOPPING = beside(
+STOPPING = encoder_decoder(
     fixed_data("running_xor", 2, base=2, position_ids=NoPositionIds()),
     replace(TRAIN, steps=40, evaluations=20, bucket=2, stop_at=0.5, patience=3),
     TestSpec(lengths=(1,), examples=2),
@@ -256,5 +256,7 @@ def test_results_that_are_too_long_are_refused_before_training(tmp_path, monkeyp
     monkeypatch.setattr(SequenceModule, "training_step", killed)
     for task, counts in (("successor", (1,)), ("addition", (2,))):
         with pytest.raises(SettingError, match=r"data\.format\.width=2: expected at least 3, the digits of the"):
-            run(tmp_path, beside(fixed_data(task, 2), test=TestSpec(lengths=(1, 2), counts=counts, examples=1)))
+            run(
+                tmp_path, encoder_decoder(fixed_data(task, 2), test=TestSpec(lengths=(1, 2), counts=counts, examples=1))
+            )
         assert not (tmp_path / METRICS).exists()

@@ -37,7 +37,7 @@ from lengen.training.build import build_model, load
 from lengen.training.module import response_loss
 from lengen.training.optimizer import build_optimizer, learning_rate_factor
 from lengen.training.run import WEIGHTS, execute
-from tests.lengen.beside import beside, made
+from tests.lengen.encoder_decoders import encoder_decoder, random_model
 from tests.lengen.helpers import TEST, TRAIN, fixed_data, kill_at, spec, two_operands
 
 KINDS = {
@@ -59,7 +59,7 @@ FORMATS = {
 )
 def test_losses_are_those_of_each_response_token_by_hand(name, kind):
     written = two_operands(1, 2, **{"padded": {"pad": True}, **FORMATS}[name])
-    model, data = made(beside(written, encoding="sinusoidal", **KINDS[kind]))
+    model, data = random_model(encoder_decoder(written, encoding="sinusoidal", **KINDS[kind]))
     problems = data.task.train(30, torch.Generator().manual_seed(0))
     batch = data.writer.write(problems)
     found, verified = response_losses(model, batch), verify(model, batch)
@@ -101,7 +101,7 @@ def test_digit_losses_line_up_units(rows, reverse):
 @pytest.mark.parametrize("reverse", [False, True])
 def test_digit_losses_of_written_sums(reverse):
     """Sums of n and n + 1 digits: a model that is only wrong about tens has a loss at place 2 only."""
-    data = ArithmeticData(beside(two_operands(1, 2, reverse_response=reverse), encoding="sinusoidal"), 0)
+    data = ArithmeticData(encoder_decoder(two_operands(1, 2, reverse_response=reverse), encoding="sinusoidal"), 0)
     batch = data.writer.write(data.test(2, 2, 50))
 
     class Tens:
@@ -124,7 +124,7 @@ def test_digit_losses_of_written_sums(reverse):
 # ------------------------------------------------------------------ while training
 
 
-TRACKED = beside(
+TRACKED = encoder_decoder(
     two_operands(1, 2, spaces=RandomSpaces(0.5), examples=200),
     replace(TRAIN, steps=10, evaluations=4, bucket=3, lr=1e-2),
     replace(TEST, lengths=(1, 2, 3), counts=(2,), examples=8, track=6),
@@ -216,7 +216,7 @@ def test_digits_are_tracked_where_every_token_is_a_digit_of_one_number(task, for
 
 def test_losses_of_a_model_whose_tokens_see_later_ones_are_not_tracked():
     bias = EncoderDecoder(attention_bias=Window(width=1), causal=False)
-    seeing = beside(fixed_data("addition"), test=replace(TEST, lengths=(2,)), architecture=bias)
+    seeing = encoder_decoder(fixed_data("addition"), test=replace(TEST, lengths=(2,)), architecture=bias)
     check(seeing)
     with pytest.raises(SettingError, match=r"test\.track=5: losses are of tokens given those before them") as caught:
         check(change(seeing, test={"track": 5}))
@@ -230,7 +230,7 @@ def test_losses_of_a_model_whose_tokens_see_later_ones_are_not_tracked():
 def test_all_tokens_but_the_first_are_targets_where_a_specification_says_so(name):
     data = two_operands(1, 2, 4, spaces=RandomSpaces(0.5), **FORMATS[name])
     train = TrainSpec(steps=9, batch=16, bucket=2, lr=1e-3)
-    response = ArithmeticData(beside(data, train, architecture="decoder"), 0)
+    response = ArithmeticData(encoder_decoder(data, train, architecture="decoder"), 0)
     whole = ArithmeticData(change(response.spec, train={"loss": "all"}), 0)
     for step in range(4):
         one, all_ = response.batch(step), whole.batch(step)
@@ -247,7 +247,7 @@ def test_all_tokens_but_the_first_are_targets_where_a_specification_says_so(name
 
 
 def test_encoding_shows_what_is_trained_on():
-    plain = beside(two_operands(3), architecture="decoder")
+    plain = encoder_decoder(two_operands(3), architecture="decoder")
     for loss, expected in (("response", [0] * 9 + [1] * 4), ("all", [0] + [1] * 12)):
         shown = encode(change(plain, train={"loss": loss}), ["123", "456"])
         assert "".join(shown["tokens"]) == "$123+456=579$" and shown["loss"] == expected
@@ -276,7 +276,7 @@ def test_the_schedule_of_section_4_2_4():
 def test_weight_decay_is_for_matrices_and_tables_only(kind):
     train = TrainSpec(steps=10, batch=1, lr=0.1, weight_decay=0.1, warmup_steps=1)
     ids = {"position_ids": Abacus(9)}
-    model = build_model(beside(two_operands(1, pad=True, **ids), train, encoding="learned", **KINDS[kind]), 0)
+    model = build_model(encoder_decoder(two_operands(1, pad=True, **ids), train, encoding="learned", **KINDS[kind]), 0)
     decayed, kept = build_optimizer(model, train)[0].param_groups
     assert (decayed["weight_decay"], kept["weight_decay"]) == (0.1, 0.0)
     names = {id(parameter): name for name, parameter in model.named_parameters()}

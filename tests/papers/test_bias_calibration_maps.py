@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 
 from lengen.settings.windows import window_cross, window_self
 from papers.bias_calibration import figures
-from tests.papers.made import (
+from tests.papers.runs_bias_calibration import (
     ADDITION,
     PAPER,
     SUCCESSOR,

@@ -6,7 +6,7 @@ import pytest
 from lengen.metrics.measures import Missing
 from lengen.tasks.arithmetic import PairAddition, Successor
 from papers.bias_calibration.measures import follows, shares_near
-from tests.papers.made import run
+from tests.papers.runs_bias_calibration import run
 
 RNG = np.random.default_rng(0)
 

@@ -1,76 +1,18 @@
 """Every experiment of the position-coupling paper: declared whole, built, and stepped twice."""
 
-import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen.data.task_data import TaskData
 from lengen.inspection.problem import encode
-from lengen.paper.experiment import PROFILES, Experiment
 from lengen.settings.changes import overlay
 from lengen.settings.encodings import NoEncoding
-from lengen.settings.spec import Spec, check
 from lengen.tasks.addition import Addition
-from lengen.training.build import build_model
-from lengen.training.module import SequenceModule, response_loss
-from lengen.training.optimizer import build_optimizer
-from papers.coupling.deviations import DEVIATIONS
 from papers.coupling.experiments import EXPERIMENTS, FIGURES
 from reproduce.commands.run import suite
 from reproduce.comparison.values import values
 from reproduce.runs.catalogue import CATALOGUE
 
 NAMES = {experiment.name: experiment for experiment in EXPERIMENTS}
-
-
-def narrow(spec: Spec) -> Spec:
-    """The same setting in every respect but its width, its batch and the size of its training set."""
-    return overlay(
-        spec,
-        {"model": {"width": 16, "head_dim": 4, "ff_width": 16}, "data.examples": min(spec.data.examples, 32)},
-        {"train": {"batch": 4, "bucket": 2, "steps": 2}},
-    )
-
-
-def distinct() -> list[tuple[str, str]]:
-    """(experiment, profile) of every distinct specification."""
-    seen: dict[str, tuple[str, str]] = {}
-    for experiment in EXPERIMENTS:
-        for profile, spec in experiment.specs.items():
-            if spec.constructed:
-                continue  # nothing is trained: tests/papers/test_coupling_construction.py
-            seen.setdefault(spec.hash(), (experiment.name, profile))
-    return list(seen.values())
-
-
-@pytest.mark.parametrize(("name", "profile"), distinct())
-def test_every_setting_is_built_and_stepped_twice(name: str, profile: str) -> None:
-    spec = narrow(NAMES[name].specs[profile])
-    data = TaskData(spec, seed=0)
-    module = SequenceModule(spec, build_model(spec, seed=0))
-    optimizer, schedule = build_optimizer(module.model, spec.train)
-    before = [parameter.clone() for parameter in module.parameters()]
-    for step in range(2):
-        batch = data.batch(step)
-        loss = module.training_step(batch, step)
-        logits = module.model(batch.tokens[:, :-1], batch.ids[:, :, :-1])
-        assert torch.isclose(loss, response_loss(logits, batch.tokens, batch.loss) / batch.scale)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        schedule.step()
-    assert all(torch.isfinite(parameter).all() for parameter in module.parameters())
-    assert any(not torch.equal(a, b) for a, b in zip(before, module.parameters(), strict=True))
-
-
-@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
-def test_every_profile_is_declared_or_its_absence_has_a_reason(experiment: Experiment) -> None:
-    assert set(experiment.specs) | set(experiment.absent) == set(PROFILES)
-    assert not set(experiment.specs) & set(experiment.absent)
-    assert all(experiment.absent.values()) and all(experiment.extra.values())
-    assert set(experiment.extra) <= set(experiment.specs)
-    assert experiment.claim and experiment.place.startswith(("Figure", "Theorem", "Section")) and experiment.seeds >= 1
 
 
 def test_names_are_unique_and_every_published_figure_has_its_experiments() -> None:
@@ -95,17 +37,6 @@ def test_the_published_grids_and_sizes_are_those_of_the_tables() -> None:
     )
     assert (len(product.test.lengths), len(product.test.counts)) == (30, 30)
     assert [spec.data.position_ids.sizes for spec in (parity, addition, product)] == [(101,), (40, 40), (64, 32, 64)]
-
-
-def test_the_largest_test_cells_fit_the_maximum_position_ids() -> None:
-    for experiment in EXPERIMENTS:
-        for spec in experiment.specs.values():
-            check(spec)
-            data = TaskData(spec, seed=0)
-            cell = (max(spec.test.lengths), max(spec.test.counts))
-            batch = data.writer.write(data.test(*cell, 1))
-            for row, largest in zip(batch.ids, spec.data.position_ids.sizes, strict=False):
-                assert int(row.max()) <= largest
 
 
 def test_encode_prints_figures_2_4_and_8b() -> None:
@@ -172,10 +103,6 @@ def test_methods_that_are_compared_share_their_size() -> None:
                 if item.figure == figure
             }
             assert len(models) == 1
-
-
-def test_deviations_are_numbered_in_order() -> None:
-    assert list(DEVIATIONS) == [f"D{n}" for n in range(1, len(DEVIATIONS) + 1)]
 
 
 def test_a_run_of_the_whole_paper_leaves_out_what_is_extra_there_and_naming_it_runs_it() -> None:

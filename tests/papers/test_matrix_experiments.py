@@ -5,9 +5,7 @@ import pytest
 from lengen.callbacks.scoring import score_cell
 from lengen.data.task_data import TaskData
 from lengen.formats.vocab import FIRST
-from lengen.paper.experiment import PROFILES
 from lengen.settings.attention_biases import LineWindow
-from lengen.settings.spec import check
 from lengen.training.build import build_model
 from papers.matrix.experiments import EXPERIMENTS, cell
 from papers.matrix.tasks import TASKS
@@ -30,14 +28,6 @@ def test_every_cell_trains_on_a_batch_and_scores_its_largest_problems(item):
     assert score_cell(model, data.writer, problems, free_running=False)["teacher_forced"]["n"] == 2
 
 
-@pytest.mark.parametrize("item", CELLS, ids=lambda item: f"{item.figure}/{item.variant}")
-def test_the_largest_problems_of_a_night_have_positions(item):
-    spec = item.specs["night"]
-    data = TaskData(spec, 0)
-    problems = data.test(max(spec.test.lengths), max(spec.test.counts), 1)
-    assert len(data.writer.write(problems).tokens) == 1
-
-
 @pytest.mark.parametrize("profile", ["smoke", "night"])
 @pytest.mark.parametrize("task", TASKS)
 def test_no_two_cells_of_a_task_are_the_same(task, profile):
@@ -57,16 +47,8 @@ def test_what_makes_no_sense_is_refused_and_nothing_else():
     assert few | numbers | one_operand | no_stages | no_hint == REFUSED
 
 
-def test_what_makes_sense_at_the_first_size_does_at_every_size():
-    """Cells of the other sizes are not checked when they are declared."""
-    for item in CELLS:
-        for spec in item.specs.values():
-            check(spec)
-
-
 def test_refusals_say_why_at_every_profile_and_no_cell_has_a_published_size():
     for item in EXPERIMENTS:
-        assert set(item.specs) | set(item.absent) == set(PROFILES)
         assert all(reason.startswith("refused: ") for reason in item.absent.values()) is (not item.specs)
         assert "paper" in item.absent
 

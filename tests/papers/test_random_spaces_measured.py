@@ -27,7 +27,7 @@ from papers.random_spaces.experiments import EXPERIMENTS
 from papers.random_spaces.parts import PARTS, score_parts
 from papers.random_spaces.spec import MeasuredSpec
 from papers.random_spaces.uncertainty import Uncertainty, summary, uncertainty
-from tests.lengen.beside import beside, trained
+from tests.lengen.encoder_decoders import encoder_decoder, trained
 
 NAMES = {
     "spaces": "fig4.5/spaces",
@@ -211,7 +211,7 @@ def test_omitted_digits_are_those_of_the_text_that_the_model_writes(runs):
 def half_trained():
     train = TrainSpec(steps=40, batch=32, bucket=2, lr=1e-3)
     data = DataSpec(task=TwoOperandAddition((1, 2)), format=Linear(), spaces=RandomSpaces(ratio=0.5))
-    return trained(beside(data, train, architecture=Decoder(), encoding=Sinusoidal()), 150)
+    return trained(encoder_decoder(data, train, architecture=Decoder(), encoding=Sinusoidal()), 150)
 
 
 def literal(model, data, length: int, prompts: int, suppress: bool):

@@ -6,7 +6,7 @@ import pytest
 
 from lengen.metrics.measures import Missing
 from papers.random_spaces.measures import MASTERED, MEASURES, crossed_at
-from tests.papers.made_random_spaces import run
+from tests.papers.runs_random_spaces import run
 
 CURVE = [(100, 0.0), (200, 0.4), (300, 0.9), (400, 0.2), (500, 1.0)]
 

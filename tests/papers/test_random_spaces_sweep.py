@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from papers.random_spaces import sweep
 from papers.random_spaces.figures import table4_3_csv
-from tests.papers import made_random_spaces as made
+from tests.papers import runs_random_spaces as stored
 
 ROLES = {1: "trained", 5: "gap", 7: "longer", 8: "longer"}
 
@@ -21,7 +21,7 @@ def frame(runs) -> pd.DataFrame:
     lines = []
     for run in sweep.distinct(runs):
         spec = run.info["spec"]
-        for group in (made.TRAINED, (5,), (7,), (8,)):
+        for group in (stored.TRAINED, (5,), (7,), (8,)):
             for mode, written in (("teacher_forced", "greedy"), ("sampled", "sampled")):
                 scores = [run.grid.scores[(length,)][mode] for length in group]
                 lines.append(
@@ -38,8 +38,8 @@ def frame(runs) -> pd.DataFrame:
 
 
 def test_rows_equal_what_pandas_finds():
-    runs = made.sweep(seeds=3)
-    runs[f"{made.PAPER}/table4.3/10k-add-w128"].pop()  # an unbalanced cell
+    runs = stored.sweep(seeds=3)
+    runs[f"{stored.PAPER}/table4.3/10k-add-w128"].pop()  # an unbalanced cell
     found = {(row.examples, row.training, row.lengths, row.mode): row for row in sweep.rows(runs)}
     grouped = frame(runs).groupby(["examples", "training", "lengths", "mode"])
     expected = grouped.agg(
@@ -62,7 +62,7 @@ def test_mean_and_deviation_are_those_of_pandas(values):
 
 
 def test_one_run_has_no_deviation_and_no_run_no_row():
-    runs = made.sweep(sizes=(10_000,), widths=(64,), seeds=1) | {f"{made.PAPER}/table4.3/1m-add-w64": []}
+    runs = stored.sweep(sizes=(10_000,), widths=(64,), seeds=1) | {f"{stored.PAPER}/table4.3/1m-add-w64": []}
     found = sweep.rows(runs)
     assert {row.examples for row in found} == {10_000} and all(math.isnan(row.deviation) for row in found)
     assert ",,1,1\n" in sweep.to_csv(found)
@@ -71,13 +71,13 @@ def test_one_run_has_no_deviation_and_no_run_no_row():
 
 
 def test_a_run_that_two_experiments_share_counts_once():
-    runs = made.sweep(seeds=1)
-    mix = runs[f"{made.PAPER}/table4.3/10k-mix-w64"]
-    assert sweep.rows(runs | {f"{made.PAPER}/fig4.9/{task}": mix for task in made.SUBTASKS}) == sweep.rows(runs)
+    runs = stored.sweep(seeds=1)
+    mix = runs[f"{stored.PAPER}/table4.3/10k-mix-w64"]
+    assert sweep.rows(runs | {f"{stored.PAPER}/fig4.9/{task}": mix for task in stored.SUBTASKS}) == sweep.rows(runs)
 
 
 def test_a_mode_that_was_not_measured_has_no_rows():
-    runs = made.sweep(seeds=1)
+    runs = stored.sweep(seeds=1)
     for run in sweep.distinct(runs):
         for modes in run.grid.scores.values():
             del modes["sampled"]
@@ -86,11 +86,11 @@ def test_a_mode_that_was_not_measured_has_no_rows():
 
 
 def test_the_columns_are_the_gap_and_the_next_tested_length():
-    assert sweep.columns(sweep.rows(made.sweep(seeds=1))) == [(5,), (7,)]
+    assert sweep.columns(sweep.rows(stored.sweep(seeds=1))) == [(5,), (7,)]
 
 
 def test_the_improvement_is_the_mean_over_sizes_of_mix_minus_add():
-    runs = made.sweep(seeds=2)
+    runs = stored.sweep(seeds=2)
     means = frame(runs).groupby(["examples", "training", "lengths", "mode"])["accuracy"].mean()
     gains = [means[size, "mix", (5,), "greedy"] - means[size, "add", (5,), "greedy"] for size in (10_000, 100_000)]
     found = sweep.rows(runs)
@@ -111,7 +111,7 @@ def test_the_published_improvement_follows_from_the_published_cells():
 
 
 def test_csv_holds_every_row_in_per_cent_and_does_not_depend_on_the_order_of_runs():
-    runs = made.sweep()
+    runs = stored.sweep()
     lines = list(csv.DictReader(io.StringIO(table4_3_csv(runs))))
     found = sweep.rows(runs)
     assert tuple(lines[0]) == sweep.HEADER and len(lines) == len(found)

@@ -17,7 +17,7 @@ from papers.task_hinting import theorem
 from papers.task_hinting.construction import vectors
 from papers.task_hinting.probing import mechanisms
 from papers.task_hinting.theorem import gain, largest_alphabet, largest_length, sharpness
-from tests.papers.made_sorting import Lists, families, of_length, problems, repaired, variant
+from tests.papers.sorting_problems import Lists, families, of_length, problems, repaired, variant
 
 ALL = {n: [list(one) for one in itertools.product((1, 2, 3), repeat=n)] for n in range(1, 7)}
 """All sequences of three symbols, by length."""

@@ -16,7 +16,7 @@ from lengen.models.blocks import FeedForward
 from papers.task_hinting.construction import vectors
 from papers.task_hinting.experiments import EXPERIMENTS
 from papers.task_hinting.theorem import sharpness
-from tests.papers.made_sorting import Lists, Sorter, families, of_length, problems, repaired, variant
+from tests.papers.sorting_problems import Lists, Sorter, families, of_length, problems, repaired, variant
 
 ROOT = Path(__file__).resolve().parents[2]
 ALL = {n: [list(one) for one in itertools.product((1, 2, 3), repeat=n)] for n in range(1, 6)}

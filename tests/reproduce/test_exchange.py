@@ -2,11 +2,17 @@
 
 import json
 import sys
+from types import SimpleNamespace
 
 import pytest
+import torch
 
-from lengen.benchmark import problems
+import lengen
+from lengen import benchmark
+from lengen.benchmark import problems, read_submission
+from lengen.benchmark.frozen import frozen
 from reproduce.cli import main
+from reproduce.commands.exchange import _header
 
 ADDER = """
 def answer(prompts):
@@ -73,6 +79,23 @@ def test_an_experiment_is_exported_and_its_true_answers_are_right(here, capsys):
     assert json.loads(capsys.readouterr().out)[0]["in_range"] == 1
     assert main(["export", name, *size, "--split", "train", "--steps", "0..1", "--format", "txt", "--out", "out"]) == 0
     assert all(line.startswith("$") for line in next((here / "out").glob("*.txt")).read_text().split())
+
+
+def test_a_submission_is_written_seed_by_seed(here):
+    words = ["evaluate", "an_adder:answer", "--on", "addition", "--submission", "mine", "--name", "adder"]
+    for seed in ("0", "1", "1"):
+        assert main([*words, "--seed", seed]) == 0
+    header, grids = read_submission(here / "mine")
+    assert (header.model, header.kind, header.seeds) == ("adder", "program", (0, 1))
+    assert all(grid.accuracy() == 1 for grid in grids.values())
+
+
+def test_a_constructed_model_writes_what_is_known_of_it(here):
+    (asked, *_) = frozen("sums", 3)
+    given = SimpleNamespace(spec=lengen.setting(digits=2), module=torch.nn.Linear(2, 1), weights=None)
+    options = SimpleNamespace(seed=None, function=None, units_first=False, run="p/f/v", name=None, hf=None)
+    header = _header(options, benchmark.task_of(asked.task), 3, given)
+    assert (header.kind, header.parameters, header.model, header.trained) == ("constructed", 3, "p/f/v", None)
 
 
 @pytest.mark.parametrize(

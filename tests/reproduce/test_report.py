@@ -254,7 +254,7 @@ def test_nothing_that_a_statement_says_becomes_markup(site):
     said = msgspec.structs.replace(answer.statement, words=NASTY, quote=NASTY)
     found = dataclasses.replace(found, answers=(dataclasses.replace(answer, statement=said),))
     card = pages.index_card("toy", NASTY, {"reference": found}, "toy.html")
-    text = pages.render("index.html", cards=[card], title="t")
+    text = pages.render("index.html", cards=[card], title="t", picture="", said="")
     assert NASTY not in text and Read(text).heads["img"] == 0
 
 

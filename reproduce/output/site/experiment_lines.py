@@ -16,7 +16,7 @@ from reproduce.output.site.statement_cards import run_page
 from reproduce.runs import spent
 
 LEARNED_IT, NOT_LEARNED, NOT_RUN, REFUSED = "learned", "not learned", "not run", "refused"
-"""What experiments are filtered by."""
+"""States by which experiments are filtered."""
 Made = Mapping[str, Mapping[tuple[str, str], Sequence[Run]]]
 """Experiment -> (store, profile) -> its runs."""
 Tokens = Callable[[Run], float]
@@ -37,7 +37,7 @@ class Line(NamedTuple):
     outside: str
     """The same beyond the trained range."""
     state: str
-    """Whether its longest trained length was learned, as a filter names it."""
+    """State of its longest trained length, as a filter names it."""
     took: tuple[str, str, str]
     """Parameters, millions of tokens that the model was trained on, seconds of the run with all its trainings: medians
     over seeds; empty without runs."""

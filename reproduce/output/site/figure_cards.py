@@ -1,4 +1,4 @@
-"""What a page says of one figure: its picture at the largest profile that fills it, its statements, its runs.
+"""Card of one figure: its picture at the largest profile that fills it, its statements, its runs.
 
 Sheets (`reproduce.output.figures`) and statement cards enter, figure cards leave.
 """
@@ -23,7 +23,7 @@ class Picture(NamedTuple):
     missing: int
     """Experiments of the figure that have this size and no run of it."""
     alt: str
-    """What it shows, in words."""
+    """Content of the picture, in words."""
     said: str = ""
     """Its caption."""
 
@@ -37,7 +37,7 @@ class Drawn(NamedTuple):
     width: int
     height: int
     says: str = ""
-    """What the picture says of itself: what it found, and its caption."""
+    """Finding and caption of the picture."""
 
 
 class FigureCard(NamedTuple):
@@ -113,7 +113,7 @@ def key_of(store: str, experiment: str, profile: str) -> str:
 
 
 def sheet_selector(figure: Figure) -> str:
-    """What names the runs of a figure on the command line."""
+    """Return the selector of the runs of a figure for the command line."""
     return f"{figure.reads[0].split('/')[0]}/{figure.name}" if figure.reads else figure.name
 
 

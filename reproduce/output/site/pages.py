@@ -26,6 +26,7 @@ from reproduce.output.site.experiment_lines import Line, lines
 from reproduce.output.site.figure_cards import Drawn, FigureCard, figure_card, homes, key_of
 from reproduce.output.site.run_records import attention, counts, curves
 from reproduce.output.site.statement_cards import StatementCard, run_page, slug, statement_cards
+from reproduce.publication import overview
 from reproduce.runs import spent
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
@@ -40,7 +41,7 @@ Tell = Callable[[int, int], None]
 
 
 class Page(NamedTuple):
-    """What the page of a paper shows."""
+    """Content of the page of a paper."""
 
     paper: str
     title: str
@@ -65,7 +66,7 @@ class Page(NamedTuple):
 
 
 def folder(root: Path) -> Path:
-    """Where the site lies."""
+    """Return the folder of the site."""
     return root / "local" / "report"
 
 
@@ -91,15 +92,21 @@ def write(
         name = f"{slug(paper)}.html"
         cards.append(index_card(paper, CATALOGUE.paper(paper).title, compared, name if (site / name).exists() else ""))
     path = site / "index.html"
-    _write_text(path, render("index.html", cards=cards, title="Do arithmetic transformers really length-generalize?"))
+    shown = overview.shown({paper: next(iter(compared.values())) for paper, compared in found.items()})
+    picture = f"figures/{overview.FILE}" if shown else ""
+    if shown:
+        _write_text(site / picture, overview.picture(shown))
+    title = "Do arithmetic transformers really length-generalize?"
+    _write_text(path, render("index.html", cards=cards, title=title, picture=picture, said=overview.said(shown)))
     return path
 
 
 def index_card(paper: str, title: str, compared: Mapping[str, Comparison], file: str) -> dict[str, Any]:
-    """What the index shows of a paper: published values that are met and its statements; ``file`` is empty without a
-    page."""
+    """Return the card of a paper on the index: published values that are met and its statements; ``file`` is empty
+    without a page."""
     return {
         "paper": paper,
+        "number": CATALOGUE.paper(paper).number if paper in CATALOGUE.papers() else "",
         "title": title,
         "file": file,
         "scores": compared.items(),

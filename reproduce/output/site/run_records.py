@@ -1,4 +1,4 @@
-"""What the script of a page draws of runs: counts of every cell by seed, training curves, attention maps.
+"""Records of runs for the script of a page: counts of every cell by seed, training curves, attention maps.
 
 Runs enter, plain data for JSON leaves; exact counts, never rates.
 """

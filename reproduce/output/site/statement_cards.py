@@ -1,4 +1,4 @@
-"""What a page shows of one statement: its answer, numbers, seeds as dots, the comparisons behind it, its runs.
+"""Card of one statement: its answer, numbers, seeds as dots, the comparisons behind it, its runs.
 
 Comparisons enter; text, numbers and names of pages leave.
 """
@@ -23,6 +23,8 @@ class Dots(NamedTuple):
     """Seeds that did not learn their trained range, which are left out."""
     seeds: str
     """The same in words."""
+    ends: tuple[str, str] = ("0", "100 %")
+    """Of the axis."""
 
 
 class Part(NamedTuple):
@@ -122,6 +124,7 @@ def _dots(sides: Sequence[Side], unit: str) -> tuple[Dots, ...]:
     values = [value for side in sides for value in (*side.seeds, *side.hollow)]
     low, high = (0.0, 100.0) if unit == "%" or not values else (min(0.0, *values), max(values))
     width = high - low or 1.0
+    ends = numbers_of([low], unit), numbers_of([high], unit)
     return tuple(
         Dots(
             side.experiment.split("/", 1)[1],
@@ -129,6 +132,7 @@ def _dots(sides: Sequence[Side], unit: str) -> tuple[Dots, ...]:
             tuple(round((value - low) / width, 4) for value in side.seeds),
             tuple(round((value - low) / width, 4) for value in side.hollow),
             "; left out: ".join(filter(None, (numbers_of(side.seeds, unit), numbers_of(side.hollow, unit)))),
+            ends,
         )
         for side in sides
     )

@@ -3,9 +3,17 @@
 import pytest
 import torch
 from lightning import LightningModule, Trainer
+from lightning.pytorch.loggers.logger import DummyLogger
 from torch import nn
 
 import lengen
+from lengen.callbacks import accuracy_grid
+from lengen.callbacks.training_loss import silent
+from lengen.data.task_data import TaskData
+from lengen.decoding.alone import write_alone
+from lengen.decoding.decoding import write
+from lengen.models.foreign import Foreign
+from lengen.training.build import build_model
 from lengen.training.module import response_loss
 
 OPTIONS = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False, "accelerator": "cpu"}
@@ -35,6 +43,22 @@ class Predicts(Theirs):
         return self.logits(batch)
 
 
+class Attends(Predicts):
+    def attention(self, batch):
+        size = batch.tokens.shape[1] - 1
+        weights = torch.ones(size, size).tril()
+        return [{"self": (weights / weights.sum(dim=1, keepdim=True)).expand(len(batch.tokens), 2, size, size)}]
+
+
+class Kept(DummyLogger):
+    def __init__(self):
+        super().__init__()
+        self.found = {}
+
+    def log_metrics(self, metrics, step=None):
+        self.found |= metrics
+
+
 def spec():
     data = lengen.DataSpec(task=lengen.Copy(3), format=lengen.Linear(), position_ids=lengen.Consecutive(20))
     model = lengen.ModelSpec(layers=1, heads=1, width=8, head_dim=8, ff_width=8)
@@ -48,9 +72,64 @@ def test_a_module_with_predict_is_measured():
         Predicts(len(data.vocab)), data
     )
     assert set(grid.grid.scores) == {(2,), (4,)}
-    assert all(list(modes) == ["teacher_forced"] for modes in grid.grid.scores.values())
-    assert 0 <= grid.grid.accuracy() <= 1 and len(grid.grid.to_frame()) == 2
+    assert all({*modes} == {"teacher_forced", "free_running"} for modes in grid.grid.scores.values())
+    assert 0 <= grid.grid.accuracy() <= 1 and len(grid.grid.to_frame()) == 4
     assert "Grid of 2 length" in repr(grid.grid) and "<table" in grid.grid._repr_html_()
+
+
+def fitted(module, *callbacks, **options):
+    data = lengen.ArithmeticData(spec())
+    given = OPTIONS | {"limit_val_batches": 0} | options
+    Trainer(max_steps=2, max_epochs=-1, callbacks=list(callbacks), **given).fit(module, data)
+
+
+def test_cells_go_to_loggers_under_names_that_say_which():
+    logger, grid, curve = Kept(), lengen.AccuracyGrid((2, 4), examples=5), lengen.EditDistanceCurve((2, 4), examples=5)
+    fitted(Predicts(len(spec().data.vocab)), grid, curve, logger=logger)
+    assert logger.found["exact_match/length=2"] == grid.grid.accuracy(2)
+    assert logger.found["edits_per_token/length=4,count=1"] == curve.curve[4] > 0
+
+
+def test_attention_of_any_module_is_measured_or_refused_before_it_trains():
+    maps = lengen.AttentionMaps([(2, 1)], examples=5)
+    fitted(Attends(len(spec().data.vocab)), maps)
+    assert maps.map is not None and len(maps.key_counts) == 2
+    module = Predicts(len(spec().data.vocab))
+    with pytest.raises(TypeError, match=r"needs a method attention\(batch\)"):
+        fitted(module, lengen.AttentionMaps([(2, 1)]))
+    assert module.steps == 0
+
+
+def test_any_module_with_predict_is_the_model_of_ours():
+    model = Predicts(len(spec().data.vocab))
+    grid = lengen.AccuracyGrid((2,), examples=5)
+    module = lengen.SequenceModule(spec(), model=model)
+    before = model.output.weight.clone()
+    fitted(module, grid, limit_val_batches=1)
+    assert not torch.equal(before, model.output.weight) and set(grid.grid.scores) == {(2,)}
+    with pytest.raises(TypeError, match=r"model=Linear\): expected a module with a method predict"):
+        lengen.SequenceModule(spec(), model=nn.Linear(2, 2))
+
+
+@pytest.mark.parametrize("named", [{"position_ids": "coupled"}, {"encoding": "rope"}, {"task": "copy"}], ids=str)
+def test_what_has_no_cache_writes_what_a_transformer_writes(named):
+    small = {"steps": 1, "batch": 4, "layers": 1, "heads": 2, "width": 16, "head_dim": 8, "ff_width": 8}
+    data = TaskData(lengen.setting(**{"digits": 2, **small, **named}), 0)
+    model = build_model(data.spec, 3).eval()
+    problems = data.test(3, data.spec.test.counts[0], 20)
+    alone, cached = write_alone(Foreign(model), data.writer, problems), write(model, data.writer, problems)
+    assert torch.equal(alone, cached)
+
+
+def test_one_process_writes_scores_that_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(accuracy_grid, "WORTH_KEEPING", 0)
+    for first in (True, False):
+        grid = lengen.AccuracyGrid((2,), examples=5, folder=tmp_path)
+        grid.writes_files = first
+        data = lengen.ArithmeticData(spec()).data
+        grid.measure(build_model(spec(), 0).eval(), data, silent)
+        assert (tmp_path / accuracy_grid.PARTIAL).exists() is first
+        (tmp_path / accuracy_grid.PARTIAL).unlink(missing_ok=True)
 
 
 def test_a_module_without_it_is_refused_before_it_trains():

@@ -10,11 +10,11 @@ from lengen.models import Decoder, Encoder
 from lengen.part import SettingError
 from lengen.settings.spec import check as check_setting
 from lengen.training.build import build_model
-from tests.lengen.beside import beside, data_for, made
+from tests.lengen.encoder_decoders import data_for, encoder_decoder, random_model
 from tests.lengen.helpers import ENCODINGS, data_spec, decoder, problems, spec, two_operands
 from tests.lengen.models.test_encoder_decoder import SIZE, copied
 from tests.lengen.test_decoding import check
-from tests.lengen.test_decoding_beside import check as check_text
+from tests.lengen.test_decoding_encoder_decoders import check as check_text
 
 ENCODER = {"architecture": "encoder"}
 
@@ -24,7 +24,7 @@ ENCODER = {"architecture": "encoder"}
 @pytest.mark.parametrize("shared", [False, True])
 def test_it_is_torch_nn_on_blanks(place, shared):
     """A problem alone and beside longer ones: padding is no key, blanks are."""
-    sized = beside(
+    sized = encoder_decoder(
         data_spec("addition", position_ids="consecutive"),
         encoding="sinusoidal",
         norm_place=place,
@@ -32,7 +32,7 @@ def test_it_is_torch_nn_on_blanks(place, shared):
         layers=3,
         **ENCODER,
     )
-    model, data = made(sized)
+    model, data = random_model(sized)
     batch = data.writer.write(problems(sized.data.task, [["57", "48"], ["5", "1"]]))
     assert (batch.tokens == PAD).any()
     blanks = torch.where(batch.loss, PAD, batch.tokens)
@@ -52,7 +52,7 @@ def test_it_is_torch_nn_on_blanks(place, shared):
 @torch.no_grad()
 @pytest.mark.parametrize("encoding", ["none", "learned", "sinusoidal", "rope", "alibi", "rpe"])
 def test_the_response_is_not_seen(encoding):
-    model, data = made(beside(data_for(encoding), encoding=encoding, **ENCODER))
+    model, data = random_model(encoder_decoder(data_for(encoding), encoding=encoding, **ENCODER))
     batch = data.writer.write(data.test(2, 2, 6))
     expected = model.predict(batch)
     for other in (PAD, 5):
@@ -67,7 +67,7 @@ def test_the_response_is_not_seen(encoding):
 
 @torch.no_grad()
 def test_attention_is_of_the_token_that_is_filled_in_and_goes_both_ways():
-    model, data = made(beside(data_for("alibi"), encoding="alibi", shared=True, **ENCODER))
+    model, data = random_model(encoder_decoder(data_for("alibi"), encoding="alibi", shared=True, **ENCODER))
     batch = data.writer.write(data.test(2, 2, 6))
     size = batch.tokens.shape[1]
     layers, scores = model.attention(batch), model.attention(batch, softmax=False)
@@ -81,7 +81,9 @@ def test_attention_is_of_the_token_that_is_filled_in_and_goes_both_ways():
 @pytest.mark.parametrize("kind", [Encoder, Decoder])
 def test_shared_layers_are_one_block_applied_again(kind):
     options = {"layers": 3, "architecture": kind.__name__.lower(), "encoding": "sinusoidal"}
-    one, three = (build_model(beside(data_for("sinusoidal"), shared=shared, **options), 0) for shared in (True, False))
+    one, three = (
+        build_model(encoder_decoder(data_for("sinusoidal"), shared=shared, **options), 0) for shared in (True, False)
+    )
     assert isinstance(one, kind)
 
     def count(module):
@@ -92,7 +94,7 @@ def test_shared_layers_are_one_block_applied_again(kind):
         block.load_state_dict(one.blocks[0].state_dict())
     others = {name: value for name, value in one.state_dict().items() if not name.startswith("blocks")}
     three.load_state_dict(others, strict=False)
-    batch = ArithmeticData(beside(data_for("sinusoidal"), **options), 0).validation()
+    batch = ArithmeticData(encoder_decoder(data_for("sinusoidal"), **options), 0).validation()
     assert torch.equal(one.predict(batch), three.predict(batch))
     one.predict(batch).square().sum().backward()
     three.predict(batch).square().sum().backward()
@@ -112,18 +114,18 @@ def test_a_cache_holds_every_application_of_a_shared_block(encoding):
 
 def test_a_decoder_reads_numbers_of_one_width():
     """Without an encoder query and response stand in one text; a free run is plain greedy decoding there too."""
-    model, data = made(beside(data_for("rope"), encoding="rope", architecture="decoder"))
+    model, data = random_model(encoder_decoder(data_for("rope"), encoding="rope", architecture="decoder"))
     check_text(model, data, data.task.train(5, torch.Generator().manual_seed(1)))
 
 
 def test_answers_whose_length_the_blanks_would_tell_are_refused():
     """Sums without leading zeros have a blank more where a carry makes them longer."""
     for padded in (True, False):
-        setting = beside(two_operands(1, 2, pad=padded), encoding="sinusoidal", **ENCODER)
+        setting = encoder_decoder(two_operands(1, 2, pad=padded), encoding="sinusoidal", **ENCODER)
         if padded:
             check_setting(setting)
             continue
         with pytest.raises(SettingError, match=r"model\.architecture=encoder: the blanks that it fills") as caught:
             check_setting(setting)
         assert "\n" not in str(caught.value)
-    check_setting(beside(two_operands(1, 2), encoding="sinusoidal"))
+    check_setting(encoder_decoder(two_operands(1, 2), encoding="sinusoidal"))

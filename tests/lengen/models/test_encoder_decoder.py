@@ -10,7 +10,7 @@ from lengen.data.datamodule import ArithmeticData
 from lengen.formats.vocab import PAD
 from lengen.settings.spec import TestSpec
 from lengen.training.build import build_model
-from tests.lengen.beside import MODEL, beside, data_for, made
+from tests.lengen.encoder_decoders import MODEL, data_for, encoder_decoder, random_model
 from tests.lengen.helpers import data_spec, fixed_data, problems
 
 SIZE = {"d_model": 16, "nhead": 2, "dim_feedforward": 32, "dropout": 0.0, "layer_norm_eps": 1e-5, "batch_first": True}
@@ -70,13 +70,13 @@ def in_torch(model, batch) -> tuple[torch.Tensor, list[dict[str, torch.Tensor]]]
 @pytest.mark.parametrize("place", ["pre", "post"])
 @pytest.mark.parametrize("encoder_layers", [0, 1, 2])
 def test_it_is_torch_nn_with_the_same_weights(place, encoder_layers):
-    sized = beside(
+    sized = encoder_decoder(
         data_spec("addition", scratchpad=False, position_ids="consecutive"),
         encoding="sinusoidal",
         norm_place=place,
         encoder_layers=encoder_layers,
     )
-    model, data = made(sized)
+    model, data = random_model(sized)
     batch = data.writer.write(problems(sized.data.task, [["57", "48"], ["5", "1"], ["999", "999", "999"]]))
     assert (batch.source.tokens == PAD).any() and (batch.tokens == PAD).any(), "padding on both sides"
     logits, weights = in_torch(model, batch)
@@ -96,7 +96,7 @@ BIASES = [{}, {"attention_bias": Window(1)}, {"attention_bias": Given()}, {"atte
 @pytest.mark.parametrize("options", BIASES, ids=lambda options: "-".join(map(str, options.values())) or "none")
 def test_attention_is_the_softmax_of_its_scores(options, encoding):
     """Of every layer, rows of one over the open keys and exactly 0 elsewhere; a row closed entirely reads nothing."""
-    model, data = made(beside(data_for(encoding), encoding=encoding, **options))
+    model, data = random_model(encoder_decoder(data_for(encoding), encoding=encoding, **options))
     batch = data.writer.write(data.test(2, 2, 6))
     size, columns = batch.tokens.shape[1] - 1, batch.source.tokens.shape[1]
     causal = torch.ones(size, size, dtype=torch.bool).tril()
@@ -128,7 +128,7 @@ def test_padding_of_the_source_changes_nothing(name):
     ids = {"none": "none", "learned": "coupled"}.get(name, "consecutive")
     data = data_spec("addition", position_ids=ids, room=12, reverse_query=True)
     longest = TestSpec(lengths=(3,), counts=(3,))
-    model, data = made(beside(data, test=longest, encoding=name, encoder_layers=1))
+    model, data = random_model(encoder_decoder(data, test=longest, encoding=name, encoder_layers=1))
     rows = [["57", "48"], ["5", "1"], ["9", "99", "8"]]
     batch = data.writer.write(problems(data.task, rows))
     together = model.predict(batch)
@@ -143,7 +143,7 @@ def test_padding_of_the_source_changes_nothing(name):
 
 
 def test_later_tokens_change_nothing_before_them_and_the_source_does():
-    model, data = made(beside(data_for("sinusoidal"), encoding="sinusoidal", encoder_layers=1))
+    model, data = random_model(encoder_decoder(data_for("sinusoidal"), encoding="sinusoidal", encoder_layers=1))
     batch = data.writer.write(data.test(2, 2, 6))
     before = model.predict(batch)
     changed = batch._replace(tokens=batch.tokens.clone())
@@ -156,7 +156,9 @@ def test_later_tokens_change_nothing_before_them_and_the_source_does():
 
 
 def test_without_a_causal_mask_the_given_bias_alone_decides():
-    model, data = made(beside(data_for("sinusoidal"), encoding="sinusoidal", attention_bias=Given(), causal=False))
+    model, data = random_model(
+        encoder_decoder(data_for("sinusoidal"), encoding="sinusoidal", attention_bias=Given(), causal=False)
+    )
     batch = data.writer.write(data.test(2, 2, 4))
     model.attention_bias.own.zero_()
     changed = batch._replace(tokens=batch.tokens.clone())
@@ -169,7 +171,9 @@ def test_without_a_causal_mask_the_given_bias_alone_decides():
 
 @pytest.mark.parametrize(("shared", "layers"), [(False, 3), (True, 3), (True, 1)])
 def test_parameters_are_counted_by_closed_form_and_shared_ones_once(shared, layers):
-    sized = beside(fixed_data("successor"), encoding="sinusoidal", shared=shared, layers=layers, encoder_layers=2)
+    sized = encoder_decoder(
+        fixed_data("successor"), encoding="sinusoidal", shared=shared, layers=layers, encoder_layers=2
+    )
     model = build_model(sized, 0)
     attention, norm = 4 * (16 * 16 + 16), 2 * 16
     feed_forward = 16 * 32 + 32 + 32 * 16 + 16
@@ -184,17 +188,19 @@ def test_parameters_are_counted_by_closed_form_and_shared_ones_once(shared, laye
 
 
 def test_a_bias_is_stored_with_the_weights_and_is_no_parameter():
-    model, _ = made(beside(data_for("none"), attention_bias=Given()))
+    model, _ = random_model(encoder_decoder(data_for("none"), attention_bias=Given()))
     assert {"bias.own", "bias.cross"} <= set(model.state_dict())
     assert not any(name.startswith("bias.") for name, _ in model.named_parameters())
-    other = build_model(beside(data_for("none"), attention_bias=Given()), 1).double()
+    other = build_model(encoder_decoder(data_for("none"), attention_bias=Given()), 1).double()
     other.load_state_dict(model.state_dict())
     read, held = other.attention_bias, model.attention_bias
     assert torch.equal(read.own, held.own) and torch.equal(read.cross, held.cross)
 
 
 def test_xavier_and_zero_biases_at_the_start():
-    sized = beside(fixed_data("successor"), encoding="sinusoidal", encoder_layers=1, width=64, head_dim=32, ff_width=96)
+    sized = encoder_decoder(
+        fixed_data("successor"), encoding="sinusoidal", encoder_layers=1, width=64, head_dim=32, ff_width=96
+    )
     model = build_model(sized, 0)
     for name, parameter in model.named_parameters():
         if parameter.dim() > 1:
@@ -205,7 +211,7 @@ def test_xavier_and_zero_biases_at_the_start():
 
 
 def test_a_batch_without_a_source_is_refused():
-    model, data = made(beside(data_for("none")))
+    model, data = random_model(encoder_decoder(data_for("none")))
     batch = data.validation()._replace(source=None)
     for use in (model.predict, model.attention, lambda b: model.cache(b, 9)):
         with pytest.raises(ValueError, match="needs batches with a source: write them with a Writer that splits"):

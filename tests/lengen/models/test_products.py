@@ -11,7 +11,7 @@ from lengen.models.products import Rounds, round_products, rounded, rounded_prod
 from lengen.settings.spec import replace
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
-from tests.lengen.beside import beside, data_for
+from tests.lengen.encoder_decoders import data_for, encoder_decoder
 from tests.lengen.helpers import TRAIN, data_spec, spec
 
 ULP = 2.0**-7
@@ -73,7 +73,7 @@ def test_only_training_rounds(encoding):
 
 
 def test_every_block_of_every_stack_rounds():
-    setting = beside(data_for("none"), architecture=EncoderDecoder(1))
+    setting = encoder_decoder(data_for("none"), architecture=EncoderDecoder(1))
     model = build_model(setting, 0)
     round_products(model, "emulated")
     found = [module for module in model.modules() if isinstance(module, Rounds)]

@@ -7,7 +7,7 @@ from lengen import Given, Tempered, Window
 from lengen.data.batch import Batch
 from lengen.models import Decoder, Record, Transformer
 from lengen.models.blocks import Attention, Block
-from tests.lengen.beside import beside, data_for, made
+from tests.lengen.encoder_decoders import data_for, encoder_decoder, random_model
 from tests.lengen.helpers import data_spec
 
 ALL = ("queries", "scores", "attention", "residuals")
@@ -30,7 +30,7 @@ def of(name: str) -> tuple[Transformer, Batch]:
     encoding = options.get("encoding", "none")
     one_sequence = {"position_ids": "consecutive" if encoding != "none" else "none", "scratchpad": False}
     data = data_spec("addition", **one_sequence) if options.get("architecture") == "decoder" else data_for(encoding)
-    model, drawn = made(beside(data, **options))
+    model, drawn = random_model(encoder_decoder(data, **options))
     return model, drawn.writer.write(drawn.test(2, 2, 5))
 
 
@@ -136,7 +136,7 @@ def test_an_unknown_record_is_refused():
 
 def test_an_interface_is_no_model_and_an_encoder_has_no_cache():
     with pytest.raises(TypeError, match="abstract"):
-        Transformer(beside(data_for("none")).model, 5, ())
+        Transformer(encoder_decoder(data_for("none")).model, 5, ())
     model, batch = of("encoder")
     for asked in (lambda: model.cache(batch, 4), lambda: model.extend(None, batch.tokens, batch.ids, batch.tokens)):
         with pytest.raises(TypeError, match="an encoder fills all places of a response at once and has no cache"):

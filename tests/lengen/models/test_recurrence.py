@@ -18,7 +18,7 @@ from lengen.part import SettingError
 from lengen.settings.spec import Spec, check, replace
 from lengen.training.build import build_model
 from lengen.training.module import response_loss
-from tests.lengen.beside import beside, made
+from tests.lengen.encoder_decoders import encoder_decoder, random_model
 from tests.lengen.greedy import show
 from tests.lengen.helpers import spec, two_operands
 from tests.lengen.reading import check_reading
@@ -49,7 +49,9 @@ def waves(ids: Tensor) -> Tensor:
 def sized(name: str, architecture: str = "decoder", **options) -> Spec:
     data = two_operands(1, 2, pad=architecture == "encoder", **options.pop("data", {}))
     kinds = {"encoder_layers": RECURRENT[name].get("layers", 2) + 1} if architecture == "encoder_decoder" else {}
-    return beside(data, architecture=architecture, **{"encoding": "sinusoidal", **RECURRENT[name], **kinds, **options})
+    return encoder_decoder(
+        data, architecture=architecture, **{"encoding": "sinusoidal", **RECURRENT[name], **kinds, **options}
+    )
 
 
 def steps_of(blocks, layers: int, spec: Spec) -> list[list]:
@@ -88,7 +90,7 @@ def same_attention(found: list[dict[str, Tensor]], expected: list[dict[str, Tens
 @pytest.mark.parametrize("name", RECURRENT)
 def test_a_decoder_applies_its_blocks_as_by_hand(name):
     here = sized(name)
-    model, data = made(here)
+    model, data = random_model(here)
     batch, record = data.writer.write(data.test(2, 2, 4)), Record("attention")
     tokens, ids = batch.tokens[:, :-1], batch.ids[:, :, :-1]
     context = Context(model.encoding, ids, ids, None, None)
@@ -107,7 +109,7 @@ def test_a_decoder_applies_its_blocks_as_by_hand(name):
 @pytest.mark.parametrize("name", RECURRENT)
 def test_an_encoder_applies_its_blocks_as_by_hand(name):
     here = sized(name, "encoder")
-    model, data = made(here)
+    model, data = random_model(here)
     batch = data.writer.write(data.test(2, 2, 4))
     mask = ((batch.tokens != PAD) | batch.loss)[:, None, None]
     context = Context(model.encoding, batch.ids, batch.ids, None, mask)
@@ -128,7 +130,7 @@ def test_an_encoder_applies_its_blocks_as_by_hand(name):
 def test_an_encoder_decoder_applies_both_its_stacks_as_by_hand(name):
     """Universal Transformer: one block each, positions and the step added at every step of both."""
     here = sized(name, "encoder_decoder")
-    model, data = made(here)
+    model, data = random_model(here)
     batch = data.writer.write(data.test(2, 2, 4))
     source, tokens, ids = batch.source, batch.tokens[:, :-1], batch.ids[:, :, :-1]
     mask = (source.tokens != PAD)[:, None, None]
@@ -161,7 +163,7 @@ def test_an_encoder_decoder_applies_both_its_stacks_as_by_hand(name):
 @pytest.mark.parametrize("name", RECURRENT)
 def test_a_cache_grown_token_by_token_gives_the_full_pass(name, ids):
     here = sized(name, encoding=ids, data=ABACUS if ids == "learned" else {})
-    model, data = made(here)
+    model, data = random_model(here)
     batch = data.writer.write(data.test(2, 2, 3))
     size = batch.tokens.shape[1]
     whole, cache = model(batch.tokens, batch.ids), model.cache(batch, size + 2)
@@ -178,7 +180,7 @@ def test_a_cache_grown_token_by_token_gives_the_full_pass(name, ids):
 
 @pytest.mark.parametrize("name", RECURRENT)
 def test_a_cache_beside_an_encoder_gives_the_full_pass(name):
-    model, data = made(sized(name, "encoder_decoder"))
+    model, data = random_model(sized(name, "encoder_decoder"))
     batch = data.writer.write(data.test(2, 2, 3))
     size = batch.tokens.shape[1] - 1
     whole, cache = model.predict(batch), model.cache(batch, size + 1)
@@ -191,7 +193,7 @@ def test_a_cache_beside_an_encoder_gives_the_full_pass(name):
 @pytest.mark.parametrize("architecture", ["decoder", "encoder_decoder"])
 @pytest.mark.parametrize("name", RECURRENT)
 def test_recurrent_models_write_what_reading_the_whole_text_again_gives(name, architecture):
-    model, data = made(sized(name, architecture), 2)
+    model, data = random_model(sized(name, architecture), 2)
     drawn = data.test(2, 2, 5)
     verified = verify(model, data.writer.write(drawn))
     expected, _, (most, *_) = [], None, data.writer.plan(drawn)[1].tolist()
@@ -218,11 +220,11 @@ def test_recurrent_models_write_what_reading_the_whole_text_again_gives(name, ar
 def test_loops_and_injection_have_no_weights_and_one_loop_without_is_the_old_model(architecture):
     layers = {"layers": 2, "encoder_layers": 2} if architecture == "encoder_decoder" else {"layers": 2}
     data = two_operands(1, 2, pad=architecture == "encoder")
-    plain = beside(data, architecture=architecture, encoding="sinusoidal", **layers)
-    model, data = made(plain)
+    plain = encoder_decoder(data, architecture=architecture, encoding="sinusoidal", **layers)
+    model, data = random_model(plain)
     batch = data.writer.write(data.test(2, 2, 4))
     for options in ({"loops": 3}, {"loops": 3, "inject": "input"}, {"loops": 3, "inject": "coordinates"}):
-        other, _ = made(replace(plain, model=replace(plain.model, **options)))
+        other, _ = random_model(replace(plain, model=replace(plain.model, **options)))
         assert other.state_dict().keys() == model.state_dict().keys()
         assert all(torch.equal(a, b) for a, b in zip(other.parameters(), model.parameters(), strict=True))
         assert not torch.equal(other.predict(batch), model.predict(batch))
@@ -230,7 +232,7 @@ def test_loops_and_injection_have_no_weights_and_one_loop_without_is_the_old_mod
         with pytest.raises(
             SettingError, match=f"model.inject={inject}: it is added at recurrent steps, of which there are none"
         ):
-            made(replace(plain, model=replace(plain.model, inject=inject)))
+            random_model(replace(plain, model=replace(plain.model, inject=inject)))
 
 
 def count(sized: Spec) -> int:
@@ -249,18 +251,18 @@ def test_parameters_by_closed_form(layers, loops, shared):
     around = tokens * width + norm + (width + 1) * tokens
     own, data = 1 if shared else layers, two_operands(1, 2)
     block, crossed = attention + feed_forward + 2 * norm, 2 * attention + feed_forward + 3 * norm
-    assert len(ArithmeticData(beside(data), 0).vocab) == tokens
-    assert count(beside(data, architecture="decoder", **model)) == own * block + around
-    assert count(beside(two_operands(1, 2, pad=True), architecture="encoder", **model)) == own * block + around
-    assert count(beside(data, encoder_layers=layers, **model)) == own * (block + crossed) + around
+    assert len(ArithmeticData(encoder_decoder(data), 0).vocab) == tokens
+    assert count(encoder_decoder(data, architecture="decoder", **model)) == own * block + around
+    assert count(encoder_decoder(two_operands(1, 2, pad=True), architecture="encoder", **model)) == own * block + around
+    assert count(encoder_decoder(data, encoder_layers=layers, **model)) == own * (block + crossed) + around
     model.pop("inject", None)  # adds no parameter, and would tell no order to a query that passes no block
-    assert count(beside(data, encoder_layers=0, **model)) == own * crossed + around
+    assert count(encoder_decoder(data, encoder_layers=0, **model)) == own * crossed + around
 
 
 @pytest.mark.parametrize("architecture", ["decoder", "encoder_decoder", "encoder"])
 @pytest.mark.parametrize("name", RECURRENT)
 def test_gradients_reach_every_weight(name, architecture):
-    model, data = made(sized(name, architecture, linear_bias=False))
+    model, data = random_model(sized(name, architecture, linear_bias=False))
     batch = data.batch(0)
     logits = model.predict(Batch(batch.tokens, batch.ids, batch.loss, batch.source))
     response_loss(logits, batch.tokens, batch.loss).backward()

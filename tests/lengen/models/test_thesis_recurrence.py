@@ -18,7 +18,7 @@ from lengen.decoding.decoding import write
 from lengen.formats.layout import Layout
 from lengen.models import Transformer
 from lengen.training.build import build_model
-from tests.lengen.beside import beside
+from tests.lengen.encoder_decoders import encoder_decoder
 from tests.lengen.helpers import problems, two_operands
 
 MODEL = {
@@ -95,7 +95,9 @@ def model_of(spec: Spec, weights: dict[str, Tensor]) -> Transformer:
 
 
 def spec_of(architecture, **options) -> Spec:
-    return beside(two_operands(1, 2, vocabulary="printable"), architecture=architecture, **{**MODEL, **options})
+    return encoder_decoder(
+        two_operands(1, 2, vocabulary="printable"), architecture=architecture, **{**MODEL, **options}
+    )
 
 
 @torch.no_grad()
@@ -169,7 +171,7 @@ def test_a_query_that_ends_in_a_digit_hands_over_that_digit_and_its_hint():
     task = NextLarger(longest=5)
     for hands_over, expected in ((True, ("$ 5 3 1 ⊥", "3 5 $")), (False, ("$ 5 3 1 ⊥ 3", "$ 5 $"))):
         given = DataSpec(task=task, format=Linear())
-        spec = beside(given, architecture=EncoderDecoder(hands_over=hands_over), encoding=Sinusoidal())
+        spec = encoder_decoder(given, architecture=EncoderDecoder(hands_over=hands_over), encoding=Sinusoidal())
         data, asked = TaskData(spec, 0), task.parse(["5", "3", "1", "3"])
         batch = data.writer.write(asked)
         assert tuple(data.vocab.decode(tokens[0]) for tokens in (batch.source.tokens, batch.tokens)) == expected

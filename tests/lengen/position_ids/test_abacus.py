@@ -20,8 +20,8 @@ from lengen.position_ids.abacus import Abacus
 from lengen.position_ids.randomised import Randomised
 from lengen.settings.spec import check
 from tests.lengen import thesis
-from tests.lengen.beside import made
 from tests.lengen.data.test_random_spaces import abacus
+from tests.lengen.encoder_decoders import random_model
 from tests.lengen.greedy import show
 from tests.lengen.helpers import fixed_data, problems, spec, two_operands, vocab_of, writer
 from tests.lengen.reading import check_reading
@@ -182,7 +182,7 @@ def greedy(model, data: ArithmeticData, row: list[str], most: int) -> str:
 def test_decoding_counts_digits_as_they_are_written(name):
     """A random model writes anything: numbers that are too long, broken by symbols, or no number."""
     data = two_operands(3, **FORMATS[name], **IDS["abacus"])
-    model, made_data = made(spec(data, encoding="learned", norm_place="pre", tied=False), 3)
+    model, made_data = random_model(spec(data, encoding="learned", norm_place="pre", tied=False), 3)
     drawn = problems(data.task, [["12", "34"], ["99", "1"], ["1", "2"], ["999", "999"], ["7", "80"]])
     _, slots, _ = made_data.writer.plan(drawn)
     rows = [["12", "34"], ["99", "1"], ["1", "2"], ["999", "999"], ["7", "80"]]

@@ -78,6 +78,7 @@ from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
 from lengen.part import kinds
 from lengen.settings.spec import replace
+from lengen.tasks.sequences import Skewed
 from lengen.training.build import build_model
 from tests.cases import CASES
 
@@ -128,7 +129,7 @@ def learned(ids: Any) -> Change:
 
 
 def hint(part: Task) -> Change:
-    return lambda spec: change(spec, data={"hints": (part,)}, train={"one_length": spec.data.task.SKEWED})
+    return lambda spec: change(spec, data={"hints": (part,)}, train={"one_length": isinstance(spec.data.task, Skewed)})
 
 
 def beside(*architecture: Any, **fields: Any) -> Change:

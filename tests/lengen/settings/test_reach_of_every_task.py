@@ -96,7 +96,7 @@ def test_scratchpads_are_of_tasks_with_intermediate_results(name):
     if name in SCRATCHPADS:
         runs(setting(name, scratchpad=True))
         return
-    with pytest.raises(SettingError, match=r"cannot be written with a scratchpad, it has no intermediate results"):
+    with pytest.raises(SettingError, match=r"has no intermediate results to write"):
         check(setting(name, scratchpad=True))
 
 

@@ -75,7 +75,7 @@ def execute_both(
 def train_before(
     spec: Spec, seed: int, folder: Path, report: Callable[[Progress], None], loggers: Sequence[Logger] = ()
 ) -> dict[str, Any]:
-    """Train in ``folder`` where that has not been done; what is known of the training (`lengen.training.run.Outcome`).
+    """Train in ``folder`` if that has not been done; what is known of the training (`lengen.training.run.Outcome`).
 
     ``loggers`` get its values under their names, with that of the folder before them.
     """

@@ -13,7 +13,7 @@ from lengen.decoding.decoding import verify, write
 from lengen.formats.vocab import END, PAD
 from lengen.settings.spec import replace
 from tests.counted import counted
-from tests.lengen.beside import beside, data_for, made, plain_greedy, trained
+from tests.lengen.encoder_decoders import data_for, encoder_decoder, plain_greedy, random_model, trained
 from tests.lengen.helpers import data_spec
 from tests.lengen.reading import check_reading
 
@@ -61,7 +61,7 @@ def test_all_ways_agree_with_plain_greedy_decoding(name, bias):
     layers = [1, 2] if name == "alibi" else [0, 1]
     for number, (encoder_layers, shared) in enumerate(itertools.product(layers, [False, True])):
         options = {"attention_bias": BIASES[bias], "shared": shared, "encoder_layers": encoder_layers}
-        model, data = made(beside(data_for(name), encoding=name, **options), number)
+        model, data = random_model(encoder_decoder(data_for(name), encoding=name, **options), number)
         responses = check(model, data, data.task.train(2, torch.Generator().manual_seed(number)))
         assert len({tuple(row) for row in responses}) > 1 or name == "none" or number, "it looks at its problem"
 
@@ -71,7 +71,7 @@ def test_sources_and_responses_of_different_lengths(name):
     """Padding in the middle of a batch: formats that are not of one width, beside an encoder."""
     ids = {"none": "none", "learned": "coupled"}.get(name, "consecutive")
     data = data_spec("addition", position_ids=ids, room=12, reverse_response=name != "learned")
-    model, data = made(beside(data, encoding=name, encoder_layers=1))
+    model, data = random_model(encoder_decoder(data, encoding=name, encoder_layers=1))
     check(model, data, data.task.train(4, torch.Generator().manual_seed(1)))
 
 
@@ -80,7 +80,7 @@ def test_numbers_without_padding_beside_an_encoder(name):
     """As without an encoder, coupled ids of a text of one's own follow from the text."""
     ids = {"learned": "coupled"}.get(name, "consecutive")
     data = data_spec("addition", position_ids=ids, room=12, pad=False)
-    model, data = made(beside(data, encoding=name, encoder_layers=1))
+    model, data = random_model(encoder_decoder(data, encoding=name, encoder_layers=1))
     problem = replace(data.task, digits=2).train(6, torch.Generator().manual_seed(1))
     written = write(model, data.writer, problem)
     assert stripped(written.tolist()) == [by_the_text(model, data, problem.select(torch.tensor([i]))) for i in range(6)]
@@ -116,7 +116,7 @@ def test_models_that_see_later_places_write_by_reading_the_whole_text_again(name
     """Or all at once, blanks in place of the response: an encoder-only model."""
     for task in ("addition", "running_xor"):
         data = data_for(name, task, **({"base": 2} if task == "running_xor" else {}))
-        model, data = made(beside(data, encoding=name, **options))
+        model, data = random_model(encoder_decoder(data, encoding=name, **options))
         problems = data.task.train(6, torch.Generator().manual_seed(3))
         batch = data.writer.write(problems)
         with torch.no_grad():  # make the end likely in the middle of a response
@@ -140,7 +140,7 @@ def trained_model(name: str):
     encoding, options = TRAINED[name]
     data = data_for(encoding, "successor")
     train = TrainSpec(steps=100, batch=32, lr=5e-3, bucket=4)
-    sized = beside(data, train, encoding=encoding, **{"layers": 1, "width": 32, "head_dim": 16, **options})
+    sized = encoder_decoder(data, train, encoding=encoding, **{"layers": 1, "width": 32, "head_dim": 16, **options})
     return trained(sized)
 
 

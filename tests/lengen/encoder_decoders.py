@@ -31,7 +31,7 @@ IDS = {"none": "none", "learned": "coupled"}
 """Encoding -> the position ids it is tested with, consecutive where not named."""
 
 
-def beside(data: DataSpec, train: TrainSpec = TRAIN, test: TestSpec = TEST, **model: object) -> Spec:
+def encoder_decoder(data: DataSpec, train: TrainSpec = TRAIN, test: TestSpec = TEST, **model: object) -> Spec:
     """A specification of an encoder-decoder, or of another architecture in its style."""
     return spec(data, train, test, **{**MODEL, **model})
 
@@ -52,7 +52,7 @@ def random_bias(bias, seed: int = 0) -> None:
     bias.set(*filled)
 
 
-def made(spec: Spec, seed: int = 0) -> tuple[Transformer, ArithmeticData]:
+def random_model(spec: Spec, seed: int = 0) -> tuple[Transformer, ArithmeticData]:
     """A random float64 model, its norms and biases changed too, and its data."""
     model = build_model(spec, seed).double().eval()
     torch.manual_seed(seed)

@@ -1,0 +1,149 @@
+"""A whole setting from the few names of it that matter; all else is small, so that it trains in a minute or two.
+
+A name is that of a field, as ``--set`` takes it without the sections before it: ``digits`` for ``data.task.digits``.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from lengen.part import Axis, Part, SettingError, axis_of, build, fields_of, kinds, nearest, plain
+from lengen.settings.changes import assign
+from lengen.settings.spec import Spec, check, from_dict
+from lengen.tasks.base import Task
+
+LONGEST = 5
+"""Trained operand length, unless it is named."""
+PARTS = {"task": "data", "format": "data", "position_ids": "data", "encoding": "model", "architecture": "model"}
+"""Parts that are chosen before their fields are set -> their section."""
+SMALL: dict[str, Any] = {
+    "data": {"task": {"kind": "addition"}, "format": {"kind": "linear"}, "position_ids": {"kind": "consecutive"}},
+    "model": {"layers": 2, "heads": 4, "width": 64, "head_dim": 16, "ff_width": 128, "encoding": {"kind": "fire"}},
+    "train": {"steps": 2000, "batch": 64, "lr": 1e-3},
+    "test": {"lengths": [], "examples": 100},
+}
+"""What is not named."""
+
+
+def setting(task: str | Task | Spec = "addition", **named: Any) -> Spec:
+    """Return a checked setting of a task, or a changed one; raises `SettingError` for a name that it does not have.
+
+    Values are those of ``--set``: a word, a number, the kind of a part or the part itself, a list or ``"1..10"``. A
+    name that a section and a part have is that of the section (``width`` of the model, ``lengths`` of the test); one
+    that two sections have needs its path: ``**{"test.examples": 1000}``. Tested are lengths up to twice the
+    trained one, and position ids with a largest one have as many as the longest tested problem needs.
+
+    >>> spec = setting("addition", digits=3, position_ids="coupled", layers=1)
+    >>> spec.data.position_ids, spec.model.layers, spec.test.lengths
+    (Coupled(max_position=(9,)), 1, (1, 2, 3, 4, 5, 6))
+    """
+    if isinstance(task, Spec):
+        return _changed(task, named)
+    values, given = json.loads(json.dumps(SMALL)), {"task": task, **named}
+    for name in [name for name in PARTS if name in given]:
+        _set(values, f"{PARTS[name]}.{name}", given[name])
+    kind = kinds(Task)[values["data"]["task"]["kind"]]  # type: ignore[type-abstract]
+    values["data"]["task"] = _ranged(kind, named) | values["data"]["task"]
+    ids = values["data"]["position_ids"]["kind"]
+    if "encoding" not in given and ids != "consecutive":
+        values["model"]["encoding"] = {"kind": "none" if ids == "none" else "learned"}
+    if kind.NUMBERS and values["data"]["format"] == {"kind": "linear"}:
+        # Of two numbers of a query abacus ids couple digits of one place only if their units stand first.
+        written = {"reverse_response": True, "reverse_query": ids == "abacus"}
+        values["data"]["format"] |= written | dict.fromkeys(() if "data.format.width" in named else _padded(kind), True)
+    for name in [name for name in named if name not in PARTS]:
+        _set(values, _path(values, name), named[name])
+    built = build(values["data"]["task"], kind, "data.task")
+    test = values["test"]
+    test["lengths"] = test["lengths"] or list(range(min(built.trained_lengths), 2 * built.longest + 1))
+    test.setdefault("counts", list(built.counts))
+    _with_ids(values)
+    spec = from_dict(values)
+    check(spec)
+    return spec
+
+
+def _changed(spec: Spec, named: dict[str, Any]) -> Spec:
+    values = spec.to_dict()
+    for name, value in named.items():
+        _set(values, _path(values, name), value)
+    changed = from_dict(values, type(spec))
+    check(changed)
+    return changed
+
+
+def _set(values: dict[str, Any], path: str, value: Any) -> None:
+    """Set a field as ``--set`` does; raises `SettingError`."""
+    if not isinstance(value, str):
+        value = json.dumps(plain(value) if isinstance(value, msgspec.Struct) else value)
+    try:
+        assign(values, Spec, f"{path}={value}")
+    except SettingError as error:
+        raise SettingError(str(error).removeprefix("--set ")) from None
+
+
+def _ranged(kind: type[Part], named: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a task that have no default: its trained lengths."""
+    required = [item.name for item in fields_of(kind) if item.required]
+    longest = next((named[name] for name in required if name in named), LONGEST)
+    return {name: list(range(1, LONGEST + 1)) if name == "lengths" else longest for name in required}
+
+
+def _padded(kind: type[Task]) -> tuple[str, ...]:
+    """What is padded, so that the prompt alone decides the places of the response."""
+    return () if kind.EXACT_ANSWER else ("pad_query", "pad_response")
+
+
+def _path(values: dict[str, Any], name: str) -> str:
+    """The path of a field by its name; raises `SettingError`."""
+    if "." in name:
+        return name
+    found = {path: path.rpartition(".")[2] for path in _paths(values, Spec, "")}
+    paths = [path for path, last in found.items() if last == name]
+    paths = [path for path in paths if path.count(".") == 1] or paths
+    if not paths:
+        raise SettingError(f"there is no setting '{name}'{nearest(name, list(dict.fromkeys(found.values())))}")
+    if len(paths) > 1:
+        both = " or ".join(f"**{{'{path}': ...}}" for path in paths)
+        raise SettingError(f"'{name}' stands in {len(paths)} sections; expected {both}")
+    return paths[0]
+
+
+def _paths(values: dict[str, Any], sort: type, at: str) -> Iterator[str]:
+    """Paths of all fields, those of the chosen parts included."""
+    if issubclass(sort, Axis) and not issubclass(sort, Part):
+        sort = kinds(sort)[values["kind"]]
+    for item in fields_of(sort):  # type: ignore[type-var]
+        inner = values.get(item.name)
+        if isinstance(inner, dict):
+            yield from _paths(inner, axis_of(item.type) or item.type, f"{at}{item.name}.")
+        elif at:
+            yield f"{at}{item.name}"
+
+
+def _with_ids(values: dict[str, Any]) -> None:
+    """Give position ids as many as the longest tested problem needs, if they have a largest one and it is not named."""
+    from lengen.data.task_data import TaskData
+    from lengen.settings.encodings import Encoding
+
+    ids = values["data"]["position_ids"]
+    table = kinds(Encoding)[values["model"]["encoding"]["kind"]].TABLE  # type: ignore[type-abstract]
+    if (ids["kind"] not in ("coupled", "abacus", "randomised") and not table) or "max_position" in ids:
+        return
+    levels = 2 if ids["kind"] == "coupled" and values["data"]["format"].get("scratchpad") else 1
+    many: Any = 10_000
+    ids["max_position"] = [many] * levels if ids["kind"] == "coupled" else many
+    spec = from_dict(values)
+    data = TaskData(spec, 0)
+    task, test = spec.data.task, spec.test
+    batch = data.writer.write(data.test(max(*test.lengths, task.longest), max(*test.counts, task.most), 100))
+    if ids["kind"] == "randomised":
+        ids["max_position"] = batch.tokens.shape[1]
+        return
+    sides = [batch.ids] if batch.source is None else [batch.ids, batch.source.ids]
+    found = [max(int(side[level].max()) for side in sides) for level in range(levels)]
+    ids["max_position"] = found if ids["kind"] == "coupled" else found[0]
+    if ids["kind"] == "abacus":
+        ids.setdefault("max_offset", found[0])

@@ -1,0 +1,39 @@
+"""A training in one line: a setting by names, its model, its data and a Trainer."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from lightning import Callback
+
+from lengen.data.datamodule import ArithmeticData
+from lengen.settings.named import setting
+from lengen.settings.spec import Spec
+from lengen.tasks.base import Task
+from lengen.training.module import SequenceModule
+from lengen.training.run import build_trainer
+
+
+def train(
+    task: str | Task | Spec = "addition",
+    *,
+    seed: int = 0,
+    callbacks: Sequence[Callback] = (),
+    progress: bool = False,
+    **named: Any,
+) -> SequenceModule:
+    """Train a model and return its module, ready to answer: `lengen.load` takes it.
+
+    Args:
+        task: The task, or a whole specification.
+        seed: Decides initial weights and problems.
+        callbacks: Of the Trainer, such as an `AccuracyGrid`.
+        progress: Show Lightning's bar.
+        named: Fields of the setting by their names (`lengen.settings.named.setting`).
+    """
+    spec = setting(task, **named)
+    module = SequenceModule(spec, seed=seed)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module="lightning")
+        build_trainer(spec, callbacks, progress=progress).fit(module, ArithmeticData(spec, seed))
+    return module.eval()

@@ -1,0 +1,66 @@
+"""Every committed picture of a paper on one page: the picture, its caption, and published values beside ours.
+
+Committed SVG files and a comparison enter, Markdown for a page in docs/ leaves.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from lengen.metrics.measures import short
+from lengen.paper.experiment import Figure
+from reproduce.comparison.compare import Comparison
+from reproduce.comparison.lines import Line, score
+from reproduce.comparison.measured import number
+from reproduce.comparison.pages import at, printed
+from reproduce.output.markdown import table
+from reproduce.publication.facts import Facts
+from reproduce.runs.catalogue import CATALOGUE
+
+
+def gallery(paper: str, facts: Facts) -> str:
+    """Return a section for each figure that has a committed picture."""
+    folder = facts.reference.path / paper / "figures"
+    found = facts.compared[paper]
+    sections = [
+        _section(path, figure, found, facts.repository)
+        for figure in CATALOGUE.figures(paper)
+        for path in sorted(folder.glob(f"{figure.name}-*.svg"))
+        if path.stem.rpartition("-")[0] == figure.name
+    ]
+    return "\n\n".join(sections)
+
+
+def _section(path: Path, figure: Figure, found: Comparison, repository: Path) -> str:
+    from lengen.plotting import said
+
+    title, _, caption = said(path.read_bytes()).partition(". ")
+    place = path.relative_to(repository).as_posix()
+    seen = next((one for one in re.split(r"(?<=\.) ", caption) if one.startswith("Mean exact match")), "")
+    alternative = re.sub(r"[\[\]]", "", f"{title}. {seen}".strip())
+    parts = [f"### {title}", f"![{alternative}](../{place})", caption or "Nothing has run."]
+    mine = [line for line in found.lines if {*line.value.experiments} <= {*figure.reads} and line.ours is not None]
+    if mine:
+        met = score(mine)
+        parts.append(
+            f"<details markdown><summary>Published beside ours: {met.within_5} of {met.compared} within 5 points"
+            f"</summary>\n\n{values(mine)}\n\n</details>"
+        )
+    return "\n\n".join(parts)
+
+
+def values(lines: Sequence[Line]) -> str:
+    """Return a row per experiment and place, and in it published and ours at each length."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for line in lines:
+        names = ", ".join(map(short, line.value.experiments))
+        rows.setdefault((names, line.value.place), []).append(_pair(line))
+    return table(
+        ["experiment", "where", "length: published, ours"],
+        ([name, place, "; ".join(pairs)] for (name, place), pairs in rows.items()),
+    )
+
+
+def _pair(line: Line) -> str:
+    unit = f" {line.value.unit}" if line.value.unit else ""
+    return f"{at(line)}: {printed(line)}, {number(line.ours or 0)}{unit}"
