@@ -51,8 +51,8 @@ class Linear(Part, Format, tag="linear", frozen=True):
     end: bool = True
     """A response ends with ``$``; else exactly as many tokens are written as the answer has."""
     index_hints: Count = 0
-    """Marks that can stand before digits, the same one before digits of the same place: ``$B5A7+B4A8=C1B0A5$``; in
-    training the marks of an example begin anywhere among them. 0 writes none."""
+    """Number of marks that can be written before digits, the same one before digits of the same place:
+    ``$B5A7+B4A8=C1B0A5$``; in training the marks of an example begin anywhere among them. 0 writes none."""
 
     @property
     def padded(self) -> bool:

@@ -62,6 +62,6 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
 
 
 def position_scheme(run: Run) -> str:
-    """Return how a run's model knows positions: a scheme of ids with a name, or the encoding."""
+    """Return the label of a run's positions: a scheme of ids with a name, or the encoding."""
     ids, encoding = (setting(run, name) for name in ("position_ids", "encoding"))
     return str(ids) if ids in ("coupled", "abacus", "randomised") else str(encoding)

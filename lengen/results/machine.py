@@ -33,7 +33,7 @@ class Machine(NamedTuple):
 
     model: str
     instruction_sets: tuple[str, ...]
-    """Those of `INSTRUCTION_SETS` that it has; none where the system does not say."""
+    """Those of `INSTRUCTION_SETS` that it has; none if the system does not list them."""
     cores: int
 
     def __str__(self) -> str:
@@ -53,7 +53,7 @@ def cores() -> int:
 
 
 def read_cpuinfo(text: str) -> tuple[str, tuple[str, ...]]:
-    """Model ("" if it is not named) and instruction sets that a ``/proc/cpuinfo`` tells of.
+    """Model ("" if it is not named) and instruction sets in a ``/proc/cpuinfo``.
 
     >>> read_cpuinfo("processor : 0\\nmodel name : AMD EPYC 7B13\\nflags : fpu fma avx2 sse\\n")
     ('AMD EPYC 7B13', ('avx2', 'fma'))

@@ -106,7 +106,7 @@ def hints(*kinds: str) -> Axis:
 
 
 def _repeated(figure: str, place: str, *kinds: str, says: Any = lambda kind: KINDS[kind][1]) -> tuple[Experiment, ...]:
-    """A figure that looks at the models trained with repetitions."""
+    """Return the experiments of a figure on the models trained with repetitions."""
     return row(
         figure, place, axes=(hints(*kinds),), says=says, night=lambda kind: 3 if kind == "all" else HEADLINE,
         skip={"cpu": {"minutes": "fill all"}},
