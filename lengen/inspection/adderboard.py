@@ -137,7 +137,8 @@ def summed(
     report: Callable[[int, int], None] = lambda done, of: None,
 ) -> Sums:
     """Let a function add the edge cases and the drawn pairs; a sum for which it raises an error is refused."""
-    asked, texts, why = [*EDGES, *drawn(pairs, seed)], [], ""
+    asked, why = [*EDGES, *drawn(pairs, seed)], ""
+    texts: list[str | None] = []
     for done, pair in enumerate(asked, start=1):
         try:
             texts.append(str(add(*pair)))

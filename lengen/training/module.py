@@ -79,7 +79,8 @@ class SequenceModule(LightningModule):
 
     def forward(self, batch: Batch) -> Tensor:
         """Logits (B, T - 1, V) of every token of the batch but the first."""
-        return self.model.predict(batch)
+        logits: Tensor = self.model.predict(batch)
+        return logits
 
     def training_step(self, batch: TrainBatch, index: int) -> Tensor:
         """Loss per target token, weighted as in `lengen.data.training_batches`."""
