@@ -24,7 +24,7 @@ SMALL: dict[str, Any] = {
     "train": {"steps": 2000, "batch": 64, "lr": 1e-3},
     "test": {"lengths": [], "examples": 100},
 }
-"""What is not named."""
+"""Setting of which the named fields are changed."""
 
 
 def setting(task: str | Task | Spec = "addition", **named: Any) -> Spec:
@@ -92,7 +92,7 @@ def _ranged(kind: type[Part], named: dict[str, Any]) -> dict[str, Any]:
 
 
 def _padded(kind: type[Task]) -> tuple[str, ...]:
-    """What is padded, so that the prompt alone decides the places of the response."""
+    """Fields that pad numbers, so that the prompt alone decides the places of the response."""
     return () if kind.EXACT_ANSWER else ("pad_query", "pad_response")
 
 
