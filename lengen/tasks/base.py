@@ -192,7 +192,7 @@ class Task(Axis):
             *operands, answer = (one.strip() for one in query.split(","))
         problem = self.parse(operands)
         (true,), said = self.text(problem), answer.strip().replace(",", " ")
-        if self.NUMBERS and not self.LAST:
+        if self.NUMBERS and not self.LAST_DIGIT:
             said = said.lstrip("0") or said[:1]
         if said != true:
             raise OperandError(f"the answer is {true}, not {said}" if said else "it has no answer; expected 12+34=46")
