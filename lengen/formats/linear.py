@@ -227,10 +227,12 @@ class LinearFormat(Written):
         task, options = self.task, self.options
         extent = task.extent(task.shape(length, count))
 
+        padded, least = options.width, options.pad_to
+
         def wide(sizes: tuple[int, ...]) -> int:
-            if options.width or not options.pad_to:
-                return options.width * len(sizes) or sum(sizes)
-            return sum(max(size, options.pad_to) for size in sizes)
+            if padded or not least:
+                return padded * len(sizes) or sum(sizes)
+            return sum(max(size, least) for size in sizes)
 
         each = 1 + bool(self.index_hints)  # tokens of a digit
         operands = (extent.answer,) * len(extent.operands) if options.pad_query else extent.operands

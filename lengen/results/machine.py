@@ -26,6 +26,8 @@ INSTRUCTION_SETS = (
     "sve2",
 )
 """Those that matrix products are written for, in the order in which they are named: x86, then ARM."""
+ROUNDS_NATIVELY = {"avx512_bf16", "amx_bf16"}
+"""Instruction sets with products of bfloat16 numbers; without them every operand is converted, slower than float32."""
 
 
 class Machine(NamedTuple):

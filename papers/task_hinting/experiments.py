@@ -7,8 +7,6 @@ and 2), adding one (Table 3). Equal specifications are one run, stored under the
 
 from typing import Any
 
-import msgspec
-
 from lengen.paper.experiment import CURVES, TRAINING, Experiment, Figure, constructed, figure_of
 from lengen.paper.panel import Axis, Layer, Panel, Value, axis
 from lengen.part import Part
@@ -45,8 +43,7 @@ def hinted(*hints: type[Task]) -> Layer:
 def _like(task: Task, kind: type[Task]) -> Task:
     """A task of another kind, with the fields that both have."""
     assert issubclass(kind, Part)
-    names = (item.name for item in msgspec.structs.fields(kind))
-    return kind(**{name: getattr(task, name) for name in names if hasattr(task, name)})
+    return kind(**{name: getattr(task, name) for name in kind.__struct_fields__ if hasattr(task, name)})
 
 
 # ------------------------------------------------------------------ Section 3: data, depth, hints

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lengen.paper.experiment import Experiment
-from reproduce.comparison.answers import WORDS, Answer, answers
+from reproduce.comparison.answers import Answer, answers
 from reproduce.comparison.lines import Line, Score, lines, score
 from reproduce.comparison.measured import reader
+from reproduce.comparison.recorded import WORDS
 from reproduce.comparison.settings import Setting, settings
 from reproduce.store.store import Store
 

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from reproduce.comparison.answers import WORDS, Answer
+from reproduce.comparison.answers import Answer
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.exact_tests import BAND
 from reproduce.comparison.lines import Line
 from reproduce.comparison.measured import number
 from reproduce.comparison.pages import DAGGER, at, mark, printed
+from reproduce.comparison.recorded import WORDS
 from reproduce.output.terminal import COLOURS, entry, table, unbroken
 
 if TYPE_CHECKING:
