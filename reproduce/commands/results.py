@@ -33,6 +33,7 @@ MOST = 8
 
 if TYPE_CHECKING:
     from reproduce.comparison.compare import Comparison
+    from reproduce.comparison.statements import Statement
     from reproduce.output.description import Entry
 
 
@@ -147,7 +148,8 @@ def compare_command(options: argparse.Namespace) -> int:
             "compared; choose --format table or md"
         )
     selector = options.selector or "*"
-    chosen = CATALOGUE.behind(selector)
+    statement = _statement(selector)
+    chosen = CATALOGUE.behind(selector) if statement is None else _resting(selector, statement)
     papers = [name for name in CATALOGUE.papers() if any(item.paper == name for item in chosen)]
     for_programs = options.format in ("csv", "json")
     found: list[Comparison] = []
@@ -155,7 +157,8 @@ def compare_command(options: argparse.Namespace) -> int:
         items = [item for item in chosen if item.paper == paper]
         reference, yours, written = write_comparison(paper, _with_runs(paper))
         if "/" in selector.strip("/"):
-            reference, yours = reference.of(items), yours.of(items) if yours else None
+            name = statement.id if statement else ""
+            reference, yours = reference.of(items, name), yours.of(items, name) if yours else None
         if for_programs:  # all papers are one table
             found.append(yours or reference)
         else:
@@ -168,6 +171,22 @@ def compare_command(options: argparse.Namespace) -> int:
     if for_programs:
         print(for_program(found, options.format), end="")
     return _check_history(papers, sys.stderr if for_programs else sys.stdout) if options.check_history else 0
+
+
+def _statement(selector: str) -> "Statement | None":
+    """Return the statement that a selector names as ``paper/id``; None if it names none."""
+    paper, _, name = selector.strip("/").partition("/")
+    if paper not in CATALOGUE.papers() or not name:
+        return None
+    from reproduce.comparison.statements import statements
+
+    return next((one for one in statements(paper) if one.id == name), None)
+
+
+def _resting(selector: str, statement: "Statement") -> tuple[Experiment, ...]:
+    """Return the experiments of a paper that a statement rests on."""
+    paper = selector.strip("/").partition("/")[0]
+    return tuple(item for item in CATALOGUE.experiments(paper) if item.name in statement.names)
 
 
 def for_program(found: "Sequence[Comparison]", form: str) -> str:

@@ -87,7 +87,7 @@ def _answer(answer: Answer, whose: str) -> "list[RenderableType]":
     words = Text(whose).append(answer.word, COLOURS[answer.word])
     if not whose:
         words.append(f"  {answer.statement.words}{mark(answer)}")
-    told = [answer.reason, answer.numbers, answer.distance]
+    told = [answer.reason, answer.numbers, answer.distance, "" if whose else f"id {answer.statement.id}"]
     below = Padding(Text("; ".join(filter(None, told)), "dim"), (0, 0, 0, 2))
     return [words, below] if any(told) else [words]
 
