@@ -24,6 +24,8 @@ REPORT = ROOT / "results" / "local" / "report"
 """The report of `make report`."""
 HOME = '<a class="skip" href="#content">To the content</a>\n<nav><a href="../index.html">Documentation</a></nav>'
 """Its first lines in the site, which lead back."""
+ONLINE = re.compile(r"\[!\[[^]]*\]\(\.\./\.\./[^)]*\)\]\([^)]*\)\n|\[site\]\(\.\./\.\./[^)]*\), or ")
+"""What the front page shows of its repository's host: a badge, and a link to this site."""
 SHIM = "https://unpkg.com/iframe-worker/shim"
 """What material loads from elsewhere, so that search works from the disk; docs/assets has it."""
 LINK = re.compile(r"(?P<before>\]\()(?P<target>[^)#\s:]+)(?P<after>(?:#[^)]*)?\))")
@@ -47,7 +49,7 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
 
 def on_page_markdown(markdown: str, page: "Page", config: "MkDocsConfig", files: "Files") -> str:
     """Rewrite each link to a file of the repository to where that file is in the site."""
-    return rewritten(markdown, page.file.src_uri)
+    return rewritten(ONLINE.sub("", markdown), page.file.src_uri)
 
 
 def on_nav(nav: "Navigation", config: "MkDocsConfig", files: "Files") -> "Navigation":

@@ -59,7 +59,7 @@ EXPORTS = {
     "lengen.training.named": ("train",),
     "lengen.training.run": ("build_trainer", "execute"),
 }
-"""Module -> its names that stand here, beside those of `SETTINGS` and the class names of all parts."""
+"""Module -> its names in this face, beside those of `SETTINGS` and the class names of all parts."""
 SETTINGS: dict[str, tuple[str, ...]] = {
     "lengen.part": ("Part", "SettingError"),
     "lengen.tasks.base": ("Extent", "Task"),
@@ -81,7 +81,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
     ),
     "lengen.settings.spec": ("Spec", "change", "check", "from_dict"),
 }
-"""Module -> its names that stand here; all without torch."""
+"""Module -> its names in this face; all without torch."""
 _MODULE = {name: module for module, names in (EXPORTS | SETTINGS).items() for name in names}
 
 __all__ = sorted(_MODULE)

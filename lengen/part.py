@@ -32,7 +32,7 @@ Count = typing.Annotated[int, Meta(ge=0, le=LARGEST)]
 Size = typing.Annotated[int, Meta(ge=1, le=LARGEST)]
 """A whole number from 1 on."""
 Width = typing.Annotated[int, Meta(ge=0, le=LONGEST)]
-"""Digits of a number, or 0 if nothing is said of them."""
+"""Digits of a number, or 0 for no fixed number of them."""
 Length = typing.Annotated[int, Meta(ge=1, le=LONGEST)]
 """Digits or tokens of an operand, or how many operands there are."""
 Id = typing.Annotated[int, Meta(ge=1, le=LARGEST_ID)]
@@ -62,7 +62,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="k
 
 @functools.cache
 def fields_of(setting: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
-    """The fields of a class, looked up once: every hash of a setting asks for those of all its parts."""
+    """The fields of a class, looked up once: every hash of a setting needs those of all its parts."""
     return msgspec.structs.fields(setting)
 
 

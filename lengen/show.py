@@ -1,4 +1,4 @@
-"""Records as a person looks at them: one number, a frame of pandas, a picture, a table in a notebook or a terminal."""
+"""Records for a person: one number, a frame of pandas, a picture, a table in a notebook or a terminal."""
 
 import math
 from collections.abc import Mapping

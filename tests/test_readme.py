@@ -186,3 +186,11 @@ def test_the_front_page_leads_with_published_values_that_are_met(known: Facts) -
     for paper, found in known.compared.items():
         if found.score.compared:
             assert f"**{found.score.within_5} of {found.score.compared}**" in README, paper
+
+
+def test_a_statement_is_compared_by_its_id(capsys, monkeypatch, tmp_path) -> None:
+    (tmp_path / "reference").symlink_to(ROOT / "results" / "reference")
+    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
+    assert main(["compare", "coupling/sums-twice"]) == 0
+    said = capsys.readouterr().out
+    assert "id sums-twice" in said and said.count("id ") == 1

@@ -26,14 +26,14 @@ from lengen.models import Transformer
 from lengen.tasks.base import LARGEST_ALPHABET
 
 EXAMPLES = 1000
-"""Training examples that are asked at least; batches that were sorted by length together are asked together."""
+"""Least number of training examples; batches that were sorted by length together are taken together."""
 TOKENS = LARGEST_ALPHABET + FIRST
 """More than any token id."""
 
 
 def chance(batches: Sequence[Batch]) -> float:
-    """Loss, in nats per response token, of the best model that knows nothing but where a token stands in its response,
-    and where responses end."""
+    """Return the loss, in nats per response token, of the best model that depends on the place of a token in its
+    response alone, and has the end of each response for free."""
     keys, sizes = [], 0
     for batch in batches:
         responses, written = true_responses(batch), batch.loss.sum(dim=1)
@@ -62,7 +62,7 @@ def trained_examples(data: TaskData) -> list[Batch]:
 
 
 class Chance(Measurement):
-    """Compares a trained model with chance; ``found`` is what run.json says of it.
+    """Compares a trained model with chance; ``found`` goes into run.json.
 
     That is ``never_left_chance`` with both losses, in nats per token, for a model that is not below, else nothing. A
     model that was not trained is not asked. Of one in which tokens see later ones this says nothing: it may read what

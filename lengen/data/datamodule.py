@@ -78,7 +78,7 @@ class ArithmeticData(LightningDataModule):
         return -(-self.spec.train.steps // max(self.spec.train.evaluations, 1))
 
     def batch(self, step: int) -> TrainBatch:
-        """The training batch of a step, the same whenever it is asked for."""
+        """The training batch of a step, the same at every call."""
         return self.data.batch(step)
 
     def validation(self) -> Batch:
@@ -190,7 +190,7 @@ class _Listed(Dataset[Item]):
 
 
 class _Cell(IterableDataset[Batch]):
-    """The test examples of a cell, drawn when they are asked for."""
+    """The test examples of a cell, drawn on demand."""
 
     def __init__(self, data: TaskData, length: int, count: int) -> None:
         self._data, self._length, self._count = data, length, count

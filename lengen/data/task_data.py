@@ -60,7 +60,7 @@ class TaskData:
         return Stream(self.spec, task, writer, self.seed, examples, task.name if output else "")
 
     def batch(self, step: int) -> TrainBatch:
-        """The training batch of a step, the same whenever it is asked for."""
+        """The training batch of a step, the same at every call."""
         number, which = divmod(step, len(self.streams))
         return self.streams[which].batch(number)
 

@@ -40,7 +40,7 @@ class Stream:
         self.examples, self._fixed = len(problems.lengths), problems.packed()
 
     def batch(self, number: int) -> TrainBatch:
-        """The batch of that number, the same whenever it is asked for."""
+        """The batch of that number, the same at every call."""
         window, place = divmod(number, self.spec.train.bucket)
         if self._window[0] != window:
             self._window = (window, self._draw(window))

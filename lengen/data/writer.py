@@ -23,7 +23,7 @@ from lengen.position_ids.base import PositionIds
 from lengen.tasks.base import Task, keys
 
 EVERY = 1 << 30
-"""Digits that are written of a row whose layout says how many."""
+"""Written digits of a row with a fixed number of them."""
 
 
 class _Part(NamedTuple):
@@ -44,7 +44,7 @@ class _Numbers(NamedTuple):
     """The rows of digits that a format writes, one block for each of its names."""
 
     values: Tensor
-    """(B, R, W) what stands behind `FIRST` in the vocabulary."""
+    """(B, R, W) symbols as their places after `FIRST` in the vocabulary."""
     needed: Tensor | None
     """(B, R) digits that are written of each row, where a format drops leading zeros."""
     first: tuple[int, ...]
@@ -334,7 +334,7 @@ class _Table:
         return torch.where(self.place < 0, 0, torch.tensor(first)[self._block] + self._index)
 
     def source(self, first: tuple[int, ...], width: int) -> Tensor:
-        """(shapes, slots) where each token stands in a row of all symbols, then all digits, ``width`` of each row."""
+        """(shapes, slots) place of each token in a row of all symbols, then all digits, ``width`` of each row."""
         if (first, width) not in self._found:
             digit = len(self._vocab) + self.digit_rows(first) * width + self.place
             self._found[first, width] = torch.where(self.place < 0, self._symbol, digit)

@@ -69,7 +69,7 @@ def true_responses(batch: Batch) -> Tensor:
 
 
 def responses(batch: Batch) -> tuple[Tensor, Tensor]:
-    """(B, R) where the tokens of each response stand in the batch, and bool, whether it has so many."""
+    """(B, R) places of the tokens of each response in the batch, and bool, True if it has so many."""
     sizes = batch.loss.sum(dim=1)
     slots = torch.arange(int(sizes.max()), device=sizes.device)
     return (response_start(batch)[:, None] + slots).clamp(max=batch.tokens.shape[1] - 1), slots < sizes[:, None]

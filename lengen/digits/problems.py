@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 AT_ONCE = 100
-"""Problems of one forward pass, if nothing says how many."""
+"""Problems of one forward pass by default."""
 
 
 class Problems(NamedTuple):
@@ -25,7 +25,7 @@ class Problems(NamedTuple):
     lengths: Tensor
     """(B, K) digits of each operand; 0 for an operand that is absent."""
     kinds: Tensor | None = None
-    """(B,) which of a task's sub-tasks each problem asks for, if it has any."""
+    """(B,) sub-task of each problem, if the task has any."""
 
     def select(self, index: Tensor) -> Problems:
         """The problems at the given positions, in that order."""
@@ -68,7 +68,7 @@ def cells(lengths: Iterable[object], counts: Iterable[object]) -> list[tuple[int
 
 
 def operand_texts(operands: Iterable[object]) -> list[str]:
-    """Operands of a script as text: strings, and all that stands for a whole number, such as a tensor of one.
+    """Operands of a script as text: strings, and everything that is a whole number, such as a tensor of one.
 
     Raises `OperandError` for anything else, and for a string in place of a list.
 

@@ -74,5 +74,5 @@ class AlignedFormat(Written):
 
     @staticmethod
     def _beside(place: int, order: int) -> Callable[[int], tuple[int, int]]:
-        """The place that a pair of digits stands for, whichever digits they are."""
+        """The place of a pair of digits, whichever digits they are."""
         return lambda _: (place + 1, order)

@@ -20,7 +20,7 @@ class Written(ABC):
     levels: ClassVar[int] = 2
     """Levels of coordinates its layouts carry."""
     rows: tuple[str, ...]
-    """Names of the rows it writes, of which the task says the digits."""
+    """Names of the written rows, whose digits the task has."""
     marks: Mapping[str, tuple[str, str]] = MappingProxyType({})
     """Rows that are no digits, with the symbols of 0 and 1."""
     dropped: frozenset[str] = frozenset()
@@ -34,21 +34,21 @@ class Written(ABC):
     width: int = 0
     """Digits of every number; 0: as many as it needs."""
     separators: str = ""
-    """Characters after the last of which the final answer stands; empty: the answer is the whole response."""
+    """Characters before the final answer, which follows the last of them; empty: the answer is the whole response."""
     ends: bool = True
     """A response ends with an end token; False: its length is known, and exactly so many tokens are written."""
     last_token_only: bool = False
     """The final answer is the last token before the end."""
     reversed_answer: bool = False
-    """The answer stands least significant digit first."""
+    """The answer is written least significant digit first."""
     plain_answer: bool = True
     """The answer is a number, which reads the same without leading zeros."""
     exact: bool = False
-    """Its shapes are the sub-task that is asked for and the digits of each operand, not the task's shapes."""
+    """Its shapes are the sub-task and the digits of each operand, not the task's shapes."""
     index_hints: tuple[str, ...] = ()
-    """Marks that stand before digits, in the order of the places they mark (`lengen.formats.index_hints`)."""
+    """Marks before digits, in the order of the places they mark (`lengen.formats.index_hints`)."""
     kinds: int = 0
-    """Sub-tasks that a problem can ask for; 0: there is nothing but the task."""
+    """Number of sub-tasks that a problem can have; 0: there is nothing but the task."""
 
     @abstractmethod
     def layout(self, shape: tuple[int, ...]) -> Layout:
@@ -80,22 +80,22 @@ class Format(Axis):
 
     @property
     def scratchpad(self) -> bool:
-        """Intermediate results stand before the answer."""
+        """Intermediate results are written before the answer."""
         return False
 
     @property
     def reverse_query(self) -> bool:
-        """Operands stand least significant digit first."""
+        """Operands are written least significant digit first."""
         return False
 
     @property
     def reverse_response(self) -> bool:
-        """Numbers of the response stand least significant digit first."""
+        """Numbers of the response are written least significant digit first."""
         return False
 
     @property
     def aligned(self) -> bool:
-        """Digits of one significance stand side by side."""
+        """Digits of one significance are written side by side."""
         return False
 
     @property

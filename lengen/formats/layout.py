@@ -29,18 +29,18 @@ class Layout:
 
     levels: int
     symbols: list[str | None] = field(default_factory=list)
-    """The character of a slot, or None if a digit stands."""
+    """The character of a slot; None for a digit."""
     digits: list[Digit | None] = field(default_factory=list)
-    """The digit in a slot, or None if a symbol stands."""
+    """The digit in a slot; None for a symbol."""
     coordinates: list[tuple[int, ...]] = field(default_factory=list)
-    """One coordinate per level: what position coupling couples; `UNUSED` where a level says nothing."""
+    """One coordinate per level, for position coupling; `UNUSED` in a level without one."""
     response: int = 0
     """Index of the first slot of the response: from here on tokens are training targets."""
     opening: int = 1
     """Slots before the operands: ``$``, or a prefix and ``$``. Random spaces go after them and before the last slot of
     the query."""
     hinted: bool = False
-    """A mark of its place stands before each digit: an index hint (`lengen.formats.index_hints`)."""
+    """Each digit follows a mark of its place: an index hint (`lengen.formats.index_hints`)."""
     hints: list[int] = field(default_factory=list)
     """The place, from 1, that a slot marks instead of showing the digit it names; 0 if it marks none."""
 

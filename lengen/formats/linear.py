@@ -51,8 +51,8 @@ class Linear(Part, Format, tag="linear", frozen=True):
     end: bool = True
     """A response ends with ``$``; else exactly as many tokens are written as the answer has."""
     index_hints: Count = 0
-    """Marks that can stand before digits, the same one before digits of the same place: ``$B5A7+B4A8=C1B0A5$``; in
-    training the marks of an example begin anywhere among them. 0 writes none."""
+    """Number of marks that can be written before digits, the same one before digits of the same place:
+    ``$B5A7+B4A8=C1B0A5$``; in training the marks of an example begin anywhere among them. 0 writes none."""
 
     @property
     def padded(self) -> bool:
@@ -227,10 +227,12 @@ class LinearFormat(Written):
         task, options = self.task, self.options
         extent = task.extent(task.shape(length, count))
 
+        padded, least = options.width, options.pad_to
+
         def wide(sizes: tuple[int, ...]) -> int:
-            if options.width or not options.pad_to:
-                return options.width * len(sizes) or sum(sizes)
-            return sum(max(size, options.pad_to) for size in sizes)
+            if padded or not least:
+                return padded * len(sizes) or sum(sizes)
+            return sum(max(size, least) for size in sizes)
 
         each = 1 + bool(self.index_hints)  # tokens of a digit
         operands = (extent.answer,) * len(extent.operands) if options.pad_query else extent.operands

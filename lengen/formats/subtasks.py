@@ -21,8 +21,7 @@ from lengen.tasks.rows import ANSWER, CARRIES_OUT, DOWNWARD_CARRIES, MODULAR, OP
 
 Subtask = Literal["add", "rev", "ali", "mad", "car"]
 SUBTASKS: tuple[Subtask, ...] = ("add", "rev", "ali", "mad", "car")
-"""Parts of addition that can be asked for (Section 4.2.2 of "Length Generalization on Multi-Digit Integer Addition with
-Transformers")."""
+"""Parts of addition (Section 4.2.2 of "Length Generalization on Multi-Digit Integer Addition with Transformers")."""
 CARRIES = {"pairs": PAIR_CARRIES, "code": DOWNWARD_CARRIES, "true": CARRIES_OUT}
 """Rows that mark carries, by `Subtasks.carries`. For "code" a "-" follows where the units carry. 1234+4567: ``---c``,
 ``---c-``, ``--cc``; 95+5: ``-c``, ``c-`` (that code aligns operands at their first digits), ``cc``."""
@@ -54,7 +53,7 @@ class Subtasks(Part, Format, tag="subtasks", frozen=True):
 
 
 class SubtasksFormat(Written):
-    """``xxx$a+b=c$`` for two operands: kind k of a problem asks for ``names[k]``; the first if it has none.
+    """``xxx$a+b=c$`` for two operands: kind k of a problem is ``names[k]``; the first if it has none.
 
     Its layouts carry no coordinates.
     """

@@ -34,7 +34,7 @@ EDGES = (
     (LARGEST, LARGEST),
     (1, LARGEST),
 )
-"""The edge cases as they stand there; one of them twice."""
+"""The edge cases as printed there; one of them twice."""
 Pair = tuple[int, int]
 
 
@@ -75,7 +75,7 @@ class Sums(NamedTuple):
     drawn: int
     """Pairs that were drawn."""
     refused: int
-    """Problems, of both kinds, that the model cannot be asked: they count as wrong."""
+    """Problems, of both kinds, that do not fit the model: they count as wrong."""
     why: str
     """Why not: the sentence of the first of them."""
     wrong: "tuple[Wrong, ...]" = ()
@@ -123,7 +123,8 @@ def sums(
     seed: int = SEED,
     report: Callable[[int, int], None] = lambda done, of: None,
 ) -> Sums:
-    """Let a model add the edge cases and the drawn pairs; ``report`` is told how many of how many are answered."""
+    """Let a model add the edge cases and the drawn pairs; ``report`` is called with the numbers of answered and of
+    all."""
     asked = [*EDGES, *drawn(pairs, seed)]
     found = answers(data, model, [[str(number) for number in pair] for pair in asked], report)
     return _of(asked, found.texts, found.why)
@@ -136,7 +137,8 @@ def summed(
     report: Callable[[int, int], None] = lambda done, of: None,
 ) -> Sums:
     """Let a function add the edge cases and the drawn pairs; a sum for which it raises an error is refused."""
-    asked, texts, why = [*EDGES, *drawn(pairs, seed)], [], ""
+    asked, why = [*EDGES, *drawn(pairs, seed)], ""
+    texts: list[str | None] = []
     for done, pair in enumerate(asked, start=1):
         try:
             texts.append(str(add(*pair)))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 METRICS: dict[str, Metric] = {
     metric.name: metric for metric in (EXACT_MATCH, ANSWER_MATCH, ANSWER_TOKEN, EDIT_DISTANCE)
 }
-"""Every metric by its name; scores are stored by it, claims and figures ask for it."""
+"""Every metric by its name, which scores, claims and figures use."""
 
 __all__ = [
     "ANSWER_TOKEN",

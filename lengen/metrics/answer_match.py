@@ -1,4 +1,4 @@
-"""Exact match of the final answer, whatever the scratchpad before it says."""
+"""Exact match of the final answer, whatever the scratchpad before it."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def answer_match(format: "Written", vocab: "Vocab", written: "Tensor", reference: "Tensor") -> "Tensor":
-    """(B,) bool: the final answers are equal, whatever the scratchpads say (Figure 15; Figure 3 for parity)."""
+    """(B,) bool: the final answers are equal, whatever the scratchpads (Figure 15; Figure 3 for parity)."""
     from lengen.data.reading import final_answer
 
     return exact_match(final_answer(format, vocab, written), final_answer(format, vocab, reference))

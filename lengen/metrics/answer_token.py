@@ -1,4 +1,4 @@
-"""The answer of one token, looked up where the true one stands, wherever the model ends its response.
+"""The answer of one token, looked up at the place of the true one, wherever the model ends its response.
 
 With the true prefix in the context only this token is scored; `lengen.metrics.answer_match` reads the token before
 the first end that the model writes, so an early or a missing end makes a right answer wrong there.

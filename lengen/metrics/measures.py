@@ -22,7 +22,7 @@ LEARNED = 0.95
 
 
 class Missing(Exception):
-    """A measure that the runs at hand cannot give; the message says what is not there."""
+    """A measure that the runs at hand cannot give; the message names the missing record."""
 
 
 @dataclass(frozen=True)

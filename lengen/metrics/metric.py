@@ -60,4 +60,4 @@ class Metric:
     """The numerator counts successes among the denominator, so intervals for proportions hold."""
     higher_is_better: bool = True
     own_text: bool = False
-    """Counted only of text that the model wrote itself, not where the true prefix stands in the context."""
+    """Counted only of text that the model wrote itself, without the true prefix in the context."""

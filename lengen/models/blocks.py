@@ -69,7 +69,7 @@ class Context(NamedTuple):
     counted: Tensor | None = None
     """(B or 1, T) tokens that the temperature of each query grows with; None if no layer has one."""
     loops: Tensor | None = None
-    """(B,) times the stack is applied to each example; None if the model says it for all."""
+    """(B,) times the stack is applied to each example; None if it is the same for all."""
 
 
 def biased(context: Context, fixed: Tensor, mask: Tensor) -> Context:

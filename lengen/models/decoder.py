@@ -92,7 +92,7 @@ class Decoder(Transformer):
         return context if self.lines is None else self._lined(context._replace(mask=visible), places, prompt)
 
     def _lined(self, context: Context, places: Tensor, prompt: Tensor | None) -> Context:
-        """With the bias along lines of tokens at ``places`` (B or 1, T), whose mask says how many keys there are."""
+        """With the bias along lines of tokens at ``places`` (B or 1, T), whose mask has as many keys as there are."""
         assert self.lines is not None and prompt is not None and context.mask is not None
         return biased(context, self.lines(places, context.mask.shape[-1], prompt), context.mask)
 

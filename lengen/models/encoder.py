@@ -1,4 +1,4 @@
-"""An encoder-only transformer: it reads the query with blanks where the response will stand, and fills all at once.
+"""An encoder-only transformer: it reads the query with blanks in place of the response, and fills all at once.
 
 The architecture that "From Interpolation to Extrapolation" cites beside its own (Table 1, RPE: Jelassi et al. 2023),
 there with one block applied again and again (``shared``).

@@ -17,7 +17,7 @@ class Residuals(NamedTuple):
 
 
 class Record:
-    """Keeps what it is asked for by name; hand it to `Transformer.predict`, then read the lists.
+    """Keeps intermediate values by name; hand it to `Transformer.predict`, then read the lists.
 
     Each list has one entry per applied block: a shared block, or one in a loop, has one per application. What was not
     asked for stays empty. Keeping changes no output: weights and scores are computed beside the fused kernel, from the

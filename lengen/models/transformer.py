@@ -44,7 +44,8 @@ class Transformer(nn.Module, ABC):
 
     @abstractmethod
     def predict(self, batch: Batch, record: Record | None = None) -> Tensor:
-        """Logits (B, T - 1, V) of every token of the batch but the first; the ``record`` keeps what it asks for."""
+        """Logits (B, T - 1, V) of every token of the batch but the first; the ``record`` keeps its intermediate
+        values."""
 
     @abstractmethod
     def cache(self, batch: Batch, capacity: int) -> Cache:
@@ -64,7 +65,7 @@ class Transformer(nn.Module, ABC):
         """
 
     def remember(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> None:
-        """As `extend` if nothing is asked of the new tokens: only what later ones read of them is made."""
+        """As `extend` if no logits of the new tokens are needed: only what later ones read of them is made."""
         self.extend(cache, tokens, ids, places)
 
     def attention(self, batch: Batch, softmax: bool = True) -> list[dict[str, Tensor]]:

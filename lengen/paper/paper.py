@@ -70,7 +70,7 @@ class Paper:
     measurements: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     """Class name of a setting -> the function of the setting that returns its `Measurement`s."""
     benchmarks: "Callable[[], Mapping[str, Benchmark]]" = dict
-    """Measurements of speed of its own, by the name under which one is asked for."""
+    """Measurements of speed of its own, by their name on the command line."""
     adders: "Callable[[], Mapping[str, Spec | None]]" = dict
     """Experiments whose models ``adderboard`` lets add two numbers of ten digits, each with the specification that
     constructs such a model; None: with the weights of a run."""

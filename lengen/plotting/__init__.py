@@ -29,7 +29,7 @@ from lengen.plotting.grid import GREY, HEAT, grid, heat_map, outline, scale
 from lengen.plotting.labels import blocks, length_axis, spans
 from lengen.plotting.learned import RULE, edge, has_learned, learned
 from lengen.plotting.measured import MEASURES, medians, values
-from lengen.plotting.methods import LOOKS, Look, looks, position_scheme
+from lengen.plotting.methods import LOOKS, Look, looks
 from lengen.plotting.published import NONE, Published, Value, at_same_lengths
 from lengen.plotting.settings import SETTINGS, setting
 from lengen.plotting.sheet import (
@@ -53,8 +53,8 @@ __all__ = [
     "PAGE", "RED", "RULE", "SETTINGS", "Look", "Published", "Row", "Runs", "Value", "arrays", "at_same_lengths",
     "attention", "attention_map", "attention_scale", "blocks", "caption", "cells", "compact", "curves", "draw_rows",
     "edge", "empty", "grid", "has_learned", "heat_map", "hits", "label", "labels", "learned", "legend",
-    "legend_height", "length_axis", "lengths_axis", "looks", "maps", "medians", "metrics", "numbered", "outline",
-    "percent", "pictures", "position_scheme", "rate",
+    "length_axis", "lengths_axis", "looks", "maps", "medians", "metrics", "numbered", "outline",
+    "percent", "pictures", "rate",
     "said", "scale", "scores", "setting", "sheet", "shown", "spans", "structured_heads", "style", "table", "token_map",
     "total_rate", "training", "values",
 ]  # fmt: skip

@@ -42,7 +42,7 @@ from lengen.plotting.style import MARKERS
 from lengen.results.records import Run
 
 CROWDED = 8
-"""Most published marks of a panel that stand among ours."""
+"""Most published marks of a panel that are drawn among ours."""
 ORDERED = mpl.colormaps["viridis"]
 """Lines that have an order, from dark to light."""
 

@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from lengen.plotting.settings import setting
 from lengen.plotting.style import BLACK, COLOURS, MARKERS
-from lengen.results.records import Run
 
 
 class Look(NamedTuple):
@@ -59,9 +57,3 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
         round_ = k // len(free)
         found[label] = Look(free[k % len(free)], MARKERS[(k + round_) % 7], LINES[round_ % len(LINES)])
     return {label: found[label] for label in wanted}
-
-
-def position_scheme(run: Run) -> str:
-    """Return how a run's model knows positions: a scheme of ids with a name, or the encoding."""
-    ids, encoding = (setting(run, name) for name in ("position_ids", "encoding"))
-    return str(ids) if ids in ("coupled", "abacus", "randomised") else str(encoding)

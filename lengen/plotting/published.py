@@ -53,8 +53,8 @@ APART = 4.0
 def at_same_lengths(
     values: Sequence[Value], run: Run, measure: str = "exact", mode: str = "teacher_forced"
 ) -> list[Value]:
-    """Return the values of one measure that stand beside a run: it was trained on the published range, and tested as
-    far as the value goes."""
+    """Return the values of one measure to draw beside a run: it was trained on the published range, and tested as far
+    as the value goes."""
     span = trained(run)
     tested = [max(axis) for axis in zip(*run.grid.scores, strict=True)] or [0]
     return [

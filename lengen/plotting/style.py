@@ -20,7 +20,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 COLOURS: tuple[tuple[float, float, float], ...] = tuple(sns.color_palette("colorblind"))
-"""Ten colours that colour-blind eyes tell apart."""
+"""Ten colours that colour-blind eyes distinguish."""
 BLACK = (0.15, 0.15, 0.15)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 RED = "#d7191c"
@@ -106,7 +106,7 @@ FAMILY = b"'DejaVu Sans', Verdana, sans-serif"
 
 
 def compact(svg: bytes) -> bytes:
-    """An SVG without indentation, comments, and what every text says again: half as large, drawn the same."""
+    """An SVG without indentation, comments, and repeated text: half as large, drawn the same."""
     text = re.sub(rb"<!-- .*? -->\n?", b"", svg, flags=re.DOTALL)
     text = re.sub(rb' transform="rotate\(-0 [-\d. e]+\)"', b"", text)
     text = text.replace(b"font-family: 'DejaVu Sans'; ", b"").replace(b"'DejaVu Sans'", FAMILY)

@@ -74,7 +74,7 @@ def _row(some: Sequence[Run], name: str) -> pd.Series:
 
 
 def _theirs(run: Run, found: Sequence[Value]) -> pd.Series:
-    """The same of published values; the longest trained length stands for the trained ones."""
+    """The same of published values; the longest trained length represents the trained ones."""
     span = trained(run)
     cells: dict[int, float] = {}
     for value in found:

@@ -26,7 +26,8 @@ class PositionIds(Axis):
     FOLLOWS: ClassVar[bool] = False
     """Ids of a number depend on its length, which must be known."""
     COUNTS_TOKENS: ClassVar[bool] = True
-    """An id follows from how many tokens stand before it, whatever they say; False: code looks at what they mean."""
+    """An id follows from the number of tokens before it, whatever they are; False: it depends on the meaning of
+    tokens."""
     READS_TOKENS: ClassVar[bool] = False
     """Coordinates are read off tokens; else the layout has them."""
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class Coupled(Part, PositionIds, tag="coupled", frozen=True):
-    """Tokens that matter to each other share an id: an offset, random in training, plus the coordinate of the
-    format; 0 if a level says nothing."""
+    """Tokens that matter to each other share an id: an offset, random in training, plus the coordinate of the format; 0
+    in a level without one."""
 
     FOLLOWS = True
     COUNTS_TOKENS = False

@@ -26,6 +26,8 @@ INSTRUCTION_SETS = (
     "sve2",
 )
 """Those that matrix products are written for, in the order in which they are named: x86, then ARM."""
+ROUNDS_NATIVELY = {"avx512_bf16", "amx_bf16"}
+"""Instruction sets with products of bfloat16 numbers; without them every operand is converted, slower than float32."""
 
 
 class Machine(NamedTuple):
@@ -33,7 +35,7 @@ class Machine(NamedTuple):
 
     model: str
     instruction_sets: tuple[str, ...]
-    """Those of `INSTRUCTION_SETS` that it has; none where the system does not say."""
+    """Those of `INSTRUCTION_SETS` that it has; none if the system does not list them."""
     cores: int
 
     def __str__(self) -> str:
@@ -53,7 +55,7 @@ def cores() -> int:
 
 
 def read_cpuinfo(text: str) -> tuple[str, tuple[str, ...]]:
-    """Model ("" if it is not named) and instruction sets that a ``/proc/cpuinfo`` tells of.
+    """Model ("" if it is not named) and instruction sets in a ``/proc/cpuinfo``.
 
     >>> read_cpuinfo("processor : 0\\nmodel name : AMD EPYC 7B13\\nflags : fpu fma avx2 sse\\n")
     ('AMD EPYC 7B13', ('avx2', 'fma'))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a small file. It is not forced onto the disk, which would take longer than what it is written after, so
-    readers have to tell what a power failure left of it."""
+    """Write a small file. It is not forced onto the disk, which would take longer than the step before it, so readers
+    must tolerate a file that a power failure cut short."""
     save_whole(path, lambda temporary: temporary.write_bytes(text.encode()), forced=False)
 
 

@@ -63,7 +63,7 @@ def overlay(base: Setting, *changes: Changes) -> Setting:
 
 def _overlaid(base: Setting, change: Changes, path: str) -> Setting:
     """Apply one mapping of changes to the section or part at ``path``."""
-    names = {item.name for item in fields_of(type(base))}
+    names = base.__struct_fields__
     fields: dict[str, Any] = {}
     for key, value in change.items():
         name, dot, rest = key.partition(".")
@@ -73,7 +73,7 @@ def _overlaid(base: Setting, change: Changes, path: str) -> Setting:
             raise SettingError(f"{place}: there is no field '{name}' in {owner}{_among(type(base), name)}")
         held = fields.get(name, getattr(base, name))
         inner = {rest: value} if dot else value
-        if isinstance(inner, Mapping):
+        if isinstance(inner, dict | Mapping):  # a dictionary is known at once
             if not isinstance(held, msgspec.Struct):
                 raise SettingError(f"{place}: it holds {held!r}, which has no fields to change; give a whole part")
             value = _overlaid(held, inner, f"{place}.")

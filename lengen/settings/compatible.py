@@ -115,7 +115,7 @@ def _longest_number(data: DataSpec, test: TestSpec) -> int:
 
 
 def _check_loops(data: DataSpec, model: ModelSpec, train: TrainSpec, test: TestSpec, rule: LoopsByLength) -> None:
-    """Raise `SettingError` if nobody knows how often to loop before the response is written."""
+    """Raise `SettingError` if the number of loops depends on a response that is not written yet."""
     if train.loss != "response":
         raise SettingError(
             f"model.loops_by_length: with train.loss={train.loss} nothing tells where a prompt ends; set "

@@ -55,7 +55,7 @@ class RelativeKeys(Part, Encoding, tag="rpe", frozen=True):
     """A learned vector for each clipped distance is added to the keys (Shaw et al. 2018)."""
 
     clip: Id = 16
-    """Largest distance told apart."""
+    """Largest distance with a value of its own."""
 
 
 class Fire(Part, Encoding, tag="fire", frozen=True):

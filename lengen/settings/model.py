@@ -50,7 +50,7 @@ class EncoderDecoder(Part, Architecture, tag="encoder_decoder", frozen=True):
 
 
 class Encoder(Part, Architecture, tag="encoder", frozen=True):
-    """Blanks stand where the response will, and all are filled at once."""
+    """The response is blank in the input, and all of it is filled at once."""
 
     IN_ORDER = False
 

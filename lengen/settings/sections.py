@@ -53,7 +53,7 @@ class RandomSpaces(Section, frozen=True):
 
 @functools.lru_cache(maxsize=256)
 def _written(format: Format, task: Task) -> "Written":
-    """The format of a task, made once for the thousands of test cells whose tokens estimates of time ask for."""
+    """The format of a task, made once for the thousands of test cells whose tokens estimates of time need."""
     return format.build(task)
 
 
@@ -154,7 +154,7 @@ class TrainSpec(Section, frozen=True):
     warmup: Share = 0.01
     """Share of the steps with linear warm-up."""
     warmup_steps: Count = 0
-    """Steps of linear warm-up where their number is given; then ``warmup`` has no say."""
+    """Steps of linear warm-up; if given, ``warmup`` is ignored."""
     final_lr: NotNegative = 0.1
     """The cosine ends at this share of the peak learning rate."""
     clip: NotNegative = 1.0
@@ -172,7 +172,7 @@ class TrainSpec(Section, frozen=True):
     stop_at: Share = 0.0
     """Stop once validation exact match was at least this at ``patience`` evaluations in a row; 0 never stops."""
     patience: Size = 3
-    """Evaluations in a row that ``stop_at`` asks for."""
+    """Evaluations in a row that have to reach ``stop_at``."""
     loss: Literal["response", "all"] = "response"
     """Tokens trained on: the response, or all but the first."""
     one_length: bool = False

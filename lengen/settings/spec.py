@@ -97,11 +97,13 @@ Kind = typing.TypeVar("Kind", bound=Spec)
 def _without_defaults(setting: msgspec.Struct) -> dict[str, Any]:
     """Nested fields that are not at their default, and the kinds of parts."""
     found: dict[str, Any] = {"kind": setting.kind} if isinstance(setting, Part) else {}
-    for item in fields_of(type(setting)):
-        value = getattr(setting, item.name)
-        if item.default is not msgspec.NODEFAULT and value == item.default and type(value) is type(item.default):
-            continue
-        found[item.name] = _bare(value)
+    names, defaults = setting.__struct_fields__, setting.__struct_defaults__
+    needed = len(names) - len(defaults)
+    for place, name in enumerate(names):
+        value = getattr(setting, name)
+        default = defaults[place - needed] if place >= needed else msgspec.NODEFAULT
+        if value != default or type(value) is not type(default):
+            found[name] = _bare(value)
     return found
 
 

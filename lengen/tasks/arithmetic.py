@@ -247,7 +247,7 @@ class NByOne(Arithmetic, tag="n_by_one", frozen=True):
     STAGES = "carries"
 
     tested_from: Count = 0
-    """Smallest digit that test problems multiply by; times zero asks for zeros alone, whatever the length."""
+    """Smallest digit that test problems multiply by; the answer of times zero is zeros alone, whatever the length."""
 
     def check(self) -> None:
         super().check()

@@ -34,7 +34,7 @@ class Extent(NamedTuple):
     """Digits of the numbers of problems of one shape."""
 
     operands: tuple[int, ...]
-    """Digits of each operand; of the longest where the shape does not tell them apart."""
+    """Digits of each operand; of the longest if the shape does not contain the others."""
     answer: int
     """Digits of the longest answer that could occur."""
     stages: tuple[int, ...] = ()
@@ -58,15 +58,15 @@ class Task(Axis):
     OPERATOR: ClassVar[str] = ""
     """Symbol between operands."""
     PREFIX: ClassVar[bool] = False
-    """The operator stands before the operands."""
+    """The operator is written before the operands."""
     SEPARATED: ClassVar[bool] = True
-    """A separator stands between the operands and the answer."""
+    """A separator is written between the operands and the answer."""
     EXACT_OPERANDS: ClassVar[bool] = True
-    """The shape tells the digits of each operand."""
+    """The shape contains the digits of each operand."""
     EXACT_ANSWER: ClassVar[bool] = True
-    """The shape tells the digits of the answer."""
+    """The shape determines the digits of the answer."""
     PLACEWISE: ClassVar[bool] = True
-    """Each digit of the answer belongs to a place of the operands; else it says something of them as a whole."""
+    """Each digit of the answer belongs to a place of the operands; else it depends on all of them."""
     LAST_DIGIT: ClassVar[bool] = False
     """The final answer is the last digit of the answer, or of the intermediate results if those are written: digits
     before it are answers to the first digits."""
@@ -107,7 +107,7 @@ class Task(Axis):
 
     @property
     def trained_lengths(self) -> tuple[int, ...]:
-        """Trained operand lengths, each as often as its share says."""
+        """Trained operand lengths, each as often as its share."""
         return tuple(range(1, self.longest + 1))
 
     @property
@@ -192,14 +192,14 @@ class Task(Axis):
             *operands, answer = (one.strip() for one in query.split(","))
         problem = self.parse(operands)
         (true,), said = self.text(problem), answer.strip().replace(",", " ")
-        if self.NUMBERS and not self.LAST:
+        if self.NUMBERS and not self.LAST_DIGIT:
             said = said.lstrip("0") or said[:1]
         if said != true:
             raise OperandError(f"the answer is {true}, not {said}" if said else "it has no answer; expected 12+34=46")
         return problem
 
     def with_subtasks(self, number: int) -> Task:
-        """The task whose problems ask for one of so many sub-tasks each; raises `SettingError` for a task without."""
+        """The task whose problems have one of so many sub-tasks each; raises `SettingError` for a task without."""
         if number:
             raise SettingError(f"data.format: {self.name} has no sub-tasks to ask for")
         return self

@@ -39,7 +39,7 @@ class Skew(NamedTuple):
         return (mass / sizes)[inside.long()]
 
     def lengths(self, n: int, longest: int, generator: Generator) -> Tensor:
-        """(n,) lengths, shuffled; systematic sampling: each length is drawn as often as its probability says, to one.
+        """(n,) lengths, shuffled; systematic sampling: each length is drawn as often as its probability, to one.
 
         One random number moves a comb of ``n`` equal steps over the distribution, so each draw has that distribution,
         and the mean length of few draws varies little.

@@ -180,7 +180,7 @@ def evaluated(tokens: Tensor, lengths: Tensor) -> Tensor:
 
 
 def _applied(operations: Tensor, arguments: Tensor, sizes: Tensor) -> Tensor:
-    """(G,) results of operations on groups of the given sizes, whose arguments stand in order, group after group."""
+    """(G,) results of operations on groups of the given sizes, whose arguments are in order, group after group."""
     ends = sizes.cumsum(0)
     starts = ends - sizes
     sums = torch.zeros_like(sizes).index_add_(0, torch.repeat_interleave(sizes), arguments)

@@ -115,7 +115,7 @@ def distinct(n: int, alphabet: int, width: int, generator: Generator) -> Tensor:
 
 
 def shuffled(sequences: Tensor, lengths: Tensor, generator: Generator) -> Tensor:
-    """(B, W) sequences whose first ``lengths`` numbers stand in random order."""
+    """(B, W) sequences whose first ``lengths`` numbers are in random order."""
     order = torch.rand(sequences.shape, generator=generator)
     outside = torch.arange(sequences.shape[1]) >= lengths[:, None]
     return sequences.gather(1, order.masked_fill(outside, 2.0).argsort(dim=1))

@@ -123,7 +123,7 @@ def repeating_sequences(lengths: Tensor, alphabet: int, repeats: float, generato
 
 
 def asked(sequences: Tensor, lengths: Tensor, numbers: Tensor) -> Problems:
-    """Problems of a sequence (B, W) and a number (B,) asked about it."""
+    """Problems of a sequence (B, W) and a number (B,) of it."""
     second = torch.zeros_like(sequences)
     second[:, 0] = numbers
     return Problems(torch.stack([sequences, second], dim=1), torch.stack([lengths, torch.ones_like(lengths)], dim=1))

@@ -82,7 +82,7 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
 
     @property
     def subtasks(self) -> int:
-        """Sub-tasks that its problems ask for; 0: none."""
+        """Number of sub-tasks of its problems; 0: none."""
         return 0
 
     def with_subtasks(self, number: int) -> TwoOperandAddition:
@@ -170,7 +170,7 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
 
 
 class _WithSubtasks(TwoOperandAddition, tag="two_operand_addition", frozen=True):
-    """The same problems, each asked with one of so many sub-tasks."""
+    """The same problems, each with one of so many sub-tasks."""
 
     number: int = 0
 
@@ -214,8 +214,8 @@ def downward_carries(columns: Tensor) -> Tensor:
 
 
 def from_the_left(operands: Tensor, lengths: Tensor) -> Tensor:
-    """Operands (B, 2, W), units first, of which the shorter one ends with as many zeros as it is shorter: its first
-    digit stands at the first digit of the longer one.
+    """Operands (B, 2, W), units first, the shorter one with zeros at its end: the first digits of both are in one
+    place.
 
     >>> from_the_left(torch.tensor([[[5, 9], [5, 0]]]), torch.tensor([[2, 1]])).tolist()  # 95 and 5
     [[[5, 9], [0, 5]]]

@@ -23,7 +23,7 @@ def build_model(spec: Spec, seed: int) -> Transformer:
 
 
 def model_for(data: TaskData, seed: int) -> Transformer:
-    """As `build_model`, for data that is there already: it says how many tokens and places there are."""
+    """As `build_model`, for existing data, which has the numbers of tokens and places."""
     model = _untrained(data, seed)
     if data.spec.constructed:
         construct = declared(data.spec, "constructions")

@@ -23,7 +23,7 @@ from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
 from lengen.digits.randomness import generator
 from lengen.models.products import Rounding, round_products, rounded_products
-from lengen.results.machine import machine
+from lengen.results.machine import ROUNDS_NATIVELY, machine
 from lengen.results.progress import Progress
 from lengen.results.whole_files import write_whole
 from lengen.settings.spec import Spec
@@ -40,8 +40,6 @@ to 10 s, but the state of a cache must not decide.
 UPDATES_WORTH_COMPILING = 20_000
 """Updates of a training on a GPU from which on compiling is paid back: it takes a minute, and a small step is bound by
 the number of its kernels."""
-ROUNDS_NATIVELY = {"avx512_bf16", "amx_bf16"}
-"""Instruction sets with products of bfloat16 numbers; without them every operand is converted, slower than float32."""
 
 
 class Kernels(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Keep the memory that tensors give back: the same sizes are asked for again at the next step."""
+"""Keep the memory that tensors give back: the next step needs the same sizes again."""
 
 import ctypes
 import sys

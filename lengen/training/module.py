@@ -79,17 +79,18 @@ class SequenceModule(LightningModule):
 
     def forward(self, batch: Batch) -> Tensor:
         """Logits (B, T - 1, V) of every token of the batch but the first."""
-        return self.model.predict(batch)
+        logits: Tensor = self.model.predict(batch)
+        return logits
 
     def training_step(self, batch: TrainBatch, index: int) -> Tensor:
-        """Loss per target token, weighted as `lengen.data.training_batches` says."""
+        """Loss per target token, weighted as in `lengen.data.training_batches`."""
         if self.spec.model.dropout:  # what is dropped is a function of (seed, step), as the batch is: resuming is exact
             torch.manual_seed(generator("dropout", self.seed, self.global_step, *self._share(index)).initial_seed())
         logits = self(Batch(batch.tokens, batch.ids, batch.loss, batch.source, batch.output))
         return response_loss(logits, batch.tokens, batch.loss) / batch.scale
 
     def _share(self, index: int) -> list[int]:
-        """Numbers that tell the batches of one step apart: none if a step takes one batch of one process."""
+        """Numbers that distinguish the batches of one step: none if a step takes one batch of one process."""
         trainer = self._trainer
         if trainer is None or trainer.accumulate_grad_batches * trainer.world_size == 1:
             return []

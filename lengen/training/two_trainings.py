@@ -30,7 +30,7 @@ Found = TypeVar("Found")
 
 
 class OneRun:
-    """Passes progress on, as of one training of all trainings' steps; only the last one's measurements are told of."""
+    """Passes progress on, as of one training of all trainings' steps; only the last one's measurements are reported."""
 
     def __init__(self, report: Callable[[Progress], None], steps: int) -> None:
         self.report = report

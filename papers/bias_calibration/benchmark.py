@@ -15,7 +15,7 @@ Matrix = list[list[float]]
 SIZES = {False: (8, 30, 62, 125), True: (2, 3, 5, 6)}
 """Heads, rows of the attention, rows and columns of its calibrated bias; and where only little is measured."""
 DIRECTIONS = ((1, -1), (1, 0), (1, 1))
-"""Anti-diagonal, vertical, diagonal: those that suffice, as Section 5 says."""
+"""Anti-diagonal, vertical, diagonal: those that suffice by Section 5."""
 
 
 def calibration_loop(

@@ -41,7 +41,7 @@ LABELS = {
     "max": "maximum", "min": "minimum",
 }  # fmt: skip
 HEADLINE = 5
-"""Seeds of a night of what the paper's abstract says."""
+"""Seeds of a night behind the paper's abstract."""
 Setting = Callable[[Profile], Spec]
 
 

@@ -39,7 +39,7 @@ class InterpolationSpec(Section, frozen=True, kw_only=True):
     stop_at: Share = 1.0
     """It stops once validation exact match was at least this at ``patience`` evaluations in a row; 0 never stops."""
     patience: Size = 6
-    """Evaluations in a row that ``stop_at`` asks for."""
+    """Evaluations in a row that have to reach ``stop_at``."""
 
 
 class CalibrationSpec(Section, frozen=True, kw_only=True):
@@ -75,7 +75,7 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
     calibration: CalibrationSpec
 
     def first(self) -> Spec:
-        """The interpolating model's specification; its validation says whether it interpolates, so it is not tested."""
+        """The interpolating model's specification; its validation decides if it interpolates, so it is not tested."""
         encoding, architecture = self.interpolation.encoding, self.model.architecture
         ids = NoPositionIds() if isinstance(encoding, NoEncoding) else Consecutive()
         plain = replace(architecture, attention_bias=None, causal=True)

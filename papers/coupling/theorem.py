@@ -99,14 +99,14 @@ class Sizes:
 
 
 class TheoremSpec(Spec, frozen=True, kw_only=True):
-    """A specification of the constructed transformer, for at most as many and as long operands as its task says."""
+    """A specification of the constructed transformer, for at most as many and as long operands as in its task."""
 
     @property
     def constructed(self) -> bool:
         return True
 
     def check(self) -> None:
-        """Raise `SettingError` if the model is not as large as its operands ask, or its numbers too coarse."""
+        """Raise `SettingError` if the model is too small for its operands, or its numbers too coarse."""
         task = self.data.task
         if not isinstance(task, Addition):
             assert isinstance(task, Part)

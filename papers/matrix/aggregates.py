@@ -85,7 +85,7 @@ def best(found: Sequence[Aggregate]) -> list[Aggregate]:
 
 
 def enough(found: Sequence[Aggregate]) -> int:
-    """Tasks that a trick must have learned for its mean to stand beside others."""
+    """Tasks that a trick must have learned for its mean to be compared."""
     return int(np.ceil(ENOUGH * max(len(one.learned) for one in found)))
 
 

@@ -116,7 +116,7 @@ TOOK: Mapping[str, Callable[[Run], float]] = {
     "tokens_of_kept_training": tokens,
     "seconds_of_all_trainings": lambda run: run.scalar("seconds_of_all_trainings", np.nan),
 }
-"""Columns of `table` that say what a cell took; seconds are those of one core by the clock."""
+"""Columns of `table` for the cost of a cell; seconds are those of one core by the clock."""
 
 
 def _number(run: Run, name: str) -> float:

@@ -23,7 +23,7 @@ ROOM = 1.5
 
 
 class Refused(SettingError):
-    """A trick that makes no sense for a task; the message says why."""
+    """A trick that makes no sense for a task; the message has the reason."""
 
 
 def plain(row: Row, profile: str) -> ChosenSpec:

@@ -85,4 +85,4 @@ TASKS: dict[str, Row] = {
         hint=lambda n: NextLarger(longest=n, alphabet=LARGEST),
     ),
 }  # fmt: skip
-"""By their names in experiments; `RECIPES.md` says where the budgets come from."""
+"""Rows by their names in experiments; `RECIPES.md` has the origin of the budgets."""

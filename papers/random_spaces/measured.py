@@ -115,7 +115,7 @@ def alignments(model: Transformer, data: TaskData, length: int, problems: Proble
 
 
 def measurements(spec: MeasuredSpec) -> list[Measurement]:
-    """Return the measurements that a specification asks for."""
+    """Return the measurements in a specification."""
     count, measure = max(spec.test.counts), spec.measure
     return [
         ByLength(answers, spec.test.lengths, count, measure.examples),

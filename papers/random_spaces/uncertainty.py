@@ -19,7 +19,7 @@ from lengen.models import Transformer
 
 
 class Uncertainty(NamedTuple):
-    """One row per prompt, one column per answer place, NaN if nothing was written or asked for."""
+    """One row per prompt, one column per answer place, NaN if nothing was written or expected."""
 
     entropy: np.ndarray
     """(B, R) nats."""

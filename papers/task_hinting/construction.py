@@ -56,7 +56,7 @@ def vectors(alphabet: int) -> Vectors:
 
 
 def construct(model: Decoder, spec: TheoremSpec) -> None:
-    """Set all weights of a model whose parameters are zero, as ``theorem.variant`` says."""
+    """Set all weights of a model whose parameters are zero, in the variant of ``theorem.variant``."""
     q, longest = spec.sorts.alphabet, spec.sorts.longest
     if spec.theorem.variant == "printed":
         set_weights(model, q, gain=1, sharpness=1, printed=True)

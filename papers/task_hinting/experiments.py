@@ -7,8 +7,6 @@ and 2), adding one (Table 3). Equal specifications are one run, stored under the
 
 from typing import Any
 
-import msgspec
-
 from lengen.paper.experiment import CURVES, TRAINING, Experiment, Figure, constructed, figure_of
 from lengen.paper.panel import Axis, Layer, Panel, Value, axis
 from lengen.part import Part
@@ -45,8 +43,7 @@ def hinted(*hints: type[Task]) -> Layer:
 def _like(task: Task, kind: type[Task]) -> Task:
     """A task of another kind, with the fields that both have."""
     assert issubclass(kind, Part)
-    names = (item.name for item in msgspec.structs.fields(kind))
-    return kind(**{name: getattr(task, name) for name in names if hasattr(task, name)})
+    return kind(**{name: getattr(task, name) for name in kind.__struct_fields__ if hasattr(task, name)})
 
 
 # ------------------------------------------------------------------ Section 3: data, depth, hints
@@ -106,7 +103,7 @@ def hints(*kinds: str) -> Axis:
 
 
 def _repeated(figure: str, place: str, *kinds: str, says: Any = lambda kind: KINDS[kind][1]) -> tuple[Experiment, ...]:
-    """A figure that looks at the models trained with repetitions."""
+    """Return the experiments of a figure on the models trained with repetitions."""
     return row(
         figure, place, axes=(hints(*kinds),), says=says, night=lambda kind: 3 if kind == "all" else HEADLINE,
         skip={"cpu": {"minutes": "fill all"}},

@@ -57,7 +57,7 @@ class Mechanisms(Measurement):
 
 
 def measurements(spec: ProbedSpec) -> list[Measurement]:
-    """Return the probes that a specification asks for."""
+    """Return the probes in a specification."""
     probe = spec.probe
     asked = probe.examples or probe.sequences
     return [Mechanisms(spec.test.lengths, probe.examples, probe.sequences)] if asked else []

@@ -35,7 +35,7 @@ class Hits(NamedTuple):
     """(B,) bool: after the first attention layer the delimiter's largest projection on the decoder basis is the minimum
     of the sequence."""
     guessed: Tensor
-    """(B,) bool: the minimum is the number 1, so whoever always says 1 finds it."""
+    """(B,) bool: the minimum is the number 1, so a constant guess of 1 finds it."""
     identity_successor: Tensor
     """(N,) bool: after the second attention layer the two largest projections on the decoder basis are the output token
     and the next larger number of the sequence."""

@@ -10,7 +10,7 @@ class ProbeSpec(Section, frozen=True):
     """Probes of Section 4 for a trained model that sorts."""
 
     examples: Count = 0
-    """Sequences of every tested length on which the two mechanisms are looked for; 0 asks nothing."""
+    """Sequences of every tested length for the two mechanisms; 0 for none."""
     sequences: tuple[tuple[str, ...], ...] = ()
     """Sequences whose projections are recorded."""
 

@@ -130,7 +130,7 @@ def _text(value: Any) -> str:
 
 
 def largest_alphabet(precision: str) -> int:
-    """The largest q that a precision tells apart; the derivation is at `TheoremSpec.check`.
+    """The largest q that a precision can represent; the derivation is at `TheoremSpec.check`.
 
     >>> [largest_alphabet(name) for name in ("bf16-true", "32-true")]
     [32, 2097152]

@@ -4,6 +4,7 @@ What enters is the machine, the installed packages and the results folder; what 
 Nothing is changed but a folder that is made below the results and removed again.
 """
 
+import argparse
 import contextlib
 import platform
 import shutil
@@ -49,7 +50,7 @@ class Finding(NamedTuple):
         )
 
 
-def doctor_command() -> int:
+def doctor_command(_: argparse.Namespace) -> int:
     """Print a line for each finding; 1 where one has a remedy."""
     wrong = False
     for finding in findings(results_root()):

@@ -23,7 +23,7 @@ from reproduce.runs.estimate import cost_on
 from reproduce.runs.executors import Local
 from reproduce.runs.newest import newest
 from reproduce.runs.perform import Job, Order
-from reproduce.runs.repeated import Line, compared, otherwise, same
+from reproduce.runs.run_differences import Line, compared, otherwise, same
 from reproduce.store.atomic_files import StoreError, readable, write_text
 from reproduce.store.locations import stores
 from reproduce.store.provenance import provenance

@@ -33,6 +33,7 @@ MOST = 8
 
 if TYPE_CHECKING:
     from reproduce.comparison.compare import Comparison
+    from reproduce.comparison.statements import Statement
     from reproduce.output.description import Entry
 
 
@@ -42,14 +43,13 @@ def list_command(options: argparse.Namespace) -> int:
     chosen = CATALOGUE.select(selector)
     names = list(dict.fromkeys(item.paper for item in chosen))
     where = stores()
-    held = {store.name: listing.held((run for name in names for run in store.headers(name)), chosen) for store in where}
     if "/" in selector.strip("/"):
-        terminal.show(listing.variants(chosen, held))
+        terminal.show(listing.variants(chosen, where))
         return 0
     known = {name: recorded(name, where[0].path.parent) for name in names}
     if options.selector is None:
         papers = [CATALOGUE.paper(name) for name in names]
-        terminal.show(listing.papers(papers, list(held.values()), known, usable_cores()), "", listing.LEGEND)
+        terminal.show(listing.papers(papers, where, known, usable_cores()), "", listing.LEGEND)
         return 0
     from reproduce.comparison.statements import naming, statements
 
@@ -59,7 +59,7 @@ def list_command(options: argparse.Namespace) -> int:
         resting = {
             figure: known[name].counts([one.id for one in naming(said, CATALOGUE.behind(figure))]) for figure in groups
         }
-        found = listing.figures(groups, CATALOGUE.figures(name), list(held.values()), resting)
+        found = listing.figures(groups, CATALOGUE.figures(name), where, resting)
         terminal.show(*[""] * bool(number), CATALOGUE.paper(name).title, "")
         if known[name].answers:
             terminal.show(listing.answered(known[name].counts()), "")
@@ -72,15 +72,15 @@ def show_command(options: argparse.Namespace) -> int:
     from reproduce.output.description import description
     from reproduce.output.kernels import different_kernels
 
-    chosen = CATALOGUE.select(options.selector)
+    chosen, where = CATALOGUE.select(options.selector), stores()
     naming = {paper: _naming(paper) for paper in dict.fromkeys(experiment.paper for experiment in chosen)}
     for number, experiment in enumerate(chosen):
         terminal.show(
             *[""] * bool(number), *description(experiment, naming[experiment.paper](experiment), options.full)
         )
         for profile, spec in experiment.specs.items():
-            made = [run for store in stores() for run in store.headers(experiment.paper, profile)]
-            alike = [run for run in made if run.experiment == experiment.name and run.info["spec_hash"] == spec.hash()]
+            made = [run for store in where for run in store.made(experiment.name, profile)]
+            alike = [run for run in made if run.info["spec_hash"] == hash_of(spec)]
             if sentence := different_kernels(alike):
                 terminal.show(f"stored runs at {profile}: {sentence}")
     return 0
@@ -113,7 +113,7 @@ def _naming(paper: str) -> "Callable[[Experiment], list[Entry]]":
 def figures_command(options: argparse.Namespace) -> int:
     """Draw the committed runs' figures, and those of local runs where there are any; print the files."""
     from reproduce.output import figures
-    from reproduce.output.drawn import other_versions
+    from reproduce.output.picture_cache import other_versions
     from reproduce.runs.display import counter
 
     groups = []
@@ -148,7 +148,8 @@ def compare_command(options: argparse.Namespace) -> int:
             "compared; choose --format table or md"
         )
     selector = options.selector or "*"
-    chosen = CATALOGUE.behind(selector)
+    statement = _statement(selector)
+    chosen = CATALOGUE.behind(selector) if statement is None else _resting(selector, statement)
     papers = [name for name in CATALOGUE.papers() if any(item.paper == name for item in chosen)]
     for_programs = options.format in ("csv", "json")
     found: list[Comparison] = []
@@ -156,7 +157,8 @@ def compare_command(options: argparse.Namespace) -> int:
         items = [item for item in chosen if item.paper == paper]
         reference, yours, written = write_comparison(paper, _with_runs(paper))
         if "/" in selector.strip("/"):
-            reference, yours = reference.of(items), yours.of(items) if yours else None
+            name = statement.id if statement else ""
+            reference, yours = reference.of(items, name), yours.of(items, name) if yours else None
         if for_programs:  # all papers are one table
             found.append(yours or reference)
         else:
@@ -169,6 +171,22 @@ def compare_command(options: argparse.Namespace) -> int:
     if for_programs:
         print(for_program(found, options.format), end="")
     return _check_history(papers, sys.stderr if for_programs else sys.stdout) if options.check_history else 0
+
+
+def _statement(selector: str) -> "Statement | None":
+    """Return the statement that a selector names as ``paper/id``; None if it names none."""
+    paper, _, name = selector.strip("/").partition("/")
+    if paper not in CATALOGUE.papers() or not name:
+        return None
+    from reproduce.comparison.statements import statements
+
+    return next((one for one in statements(paper) if one.id == name), None)
+
+
+def _resting(selector: str, statement: "Statement") -> tuple[Experiment, ...]:
+    """Return the experiments of a paper that a statement rests on."""
+    paper = selector.strip("/").partition("/")[0]
+    return tuple(item for item in CATALOGUE.experiments(paper) if item.name in statement.names)
 
 
 def for_program(found: "Sequence[Comparison]", form: str) -> str:
@@ -294,6 +312,13 @@ def _drawn(selector: str | None) -> list[tuple[str, list[str] | None]]:
         CATALOGUE.select(f"{paper}/{figure}")  # names the nearest where there is none
         raise SelectorError(f"selector '{selector}': {figure} is not drawn")
     return [(name, names) for name, names in drawn.items() if names]
+
+
+def bench_command(options: argparse.Namespace) -> int:
+    """Measure speed; the options are those of `reproduce.bench`."""
+    from reproduce.bench import __main__ as bench
+
+    return bench.main(options.arguments[1:])
 
 
 def promote_command(options: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from lengen.paper.experiment import Experiment
 from lengen.part import SettingError
@@ -60,7 +61,7 @@ def run_command(options: argparse.Namespace) -> int:
     order = Order(local.root, provenance(options.arguments), options.fresh, loggers, _claims(plan))
     if options.executor == "slurm":
         if todo:
-            engines.slurm(options, order)(todo, runner.Performer(order), Display({}, 1))
+            engines.slurm(options, order)(todo, partial(runner.perform, order), Display({}, 1))
         else:
             print("every run is finished: nothing to submit")
         return 0
@@ -93,6 +94,8 @@ def run_command(options: argparse.Namespace) -> int:
         conclude(list(dict.fromkeys(experiment.paper for experiment in chosen)))
         if options.profile not in CHECKED:
             print(f"runs of the {options.profile} profile show that everything works, and are compared with nothing")
+    if options.profile in CHECKED and _of_one_seed(report.runs):
+        print(ONE_SEED)
     return _failures(report)
 
 
@@ -225,6 +228,18 @@ def _summary(report: Report, store: Store) -> None:
         for note in done.info.get("notes", []):  # type: ignore[attr-defined]
             print(f"  {one_line(str(note))}")
         print(f"  {readable(store.folder(done))}")
+
+
+ONE_SEED = (
+    "one seed is one outcome: it can show that a setting reaches an accuracy, not how often it does; a level needs 3 "
+    "seeds and a comparison 4 on each side, as --seeds 0..3 makes them"
+)
+
+
+def _of_one_seed(runs: Sequence[Run]) -> bool:
+    """Return True if there are trainings, and one for each setting."""
+    trained = [run.experiment for run in runs if not run.constructed]
+    return bool(trained) and len(set(trained)) == len(trained)
 
 
 def _failures(report: Report) -> int:

@@ -18,13 +18,11 @@ from reproduce.comparison.exact_tests import FEWEST, SIGNIFICANT, above, equal, 
 from reproduce.comparison.history import knew
 from reproduce.comparison.measured import Stored, number, pooled
 from reproduce.comparison.measures import paper_measures
+from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE
 from reproduce.comparison.regions import REGIONS, Cells, inside
 from reproduce.comparison.statements import Part, Statement, statements
 from reproduce.runs.catalogue import CATALOGUE
 
-HOLDS, FAILS, UNSURE, REPAIRED = "holds", "does not hold", "cannot tell", "holds once repaired"
-WORDS = (HOLDS, REPAIRED, FAILS, UNSURE)
-"""The four answers."""
 NOT_SEEN = "not seen at this size"
 FEWEST_OF_A_LEVEL = 3
 """Seeds that a level needs."""

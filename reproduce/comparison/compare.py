@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lengen.paper.experiment import Experiment
-from reproduce.comparison.answers import WORDS, Answer, answers
+from reproduce.comparison.answers import Answer, answers
 from reproduce.comparison.lines import Line, Score, lines, score
 from reproduce.comparison.measured import reader
+from reproduce.comparison.recorded import WORDS
 from reproduce.comparison.settings import Setting, settings
 from reproduce.store.store import Store
 
@@ -39,13 +40,17 @@ class Comparison:
         """True if any run is behind it."""
         return any(line.trained for line in self.lines) or any(answer.distance for answer in self.answers)
 
-    def of(self, experiments: Iterable[Experiment]) -> "Comparison":
-        """Return what rests on one of these experiments."""
+    def of(self, experiments: Iterable[Experiment], statement: str = "") -> "Comparison":
+        """Return what rests on one of these experiments; of the statements the one with this id, if one is named."""
         names = {item.name for item in experiments}
         return replace(
             self,
             lines=tuple(line for line in self.lines if names & set(line.value.experiments)),
-            answers=tuple(answer for answer in self.answers if names & set(answer.statement.names)),
+            answers=tuple(
+                answer
+                for answer in self.answers
+                if names & set(answer.statement.names) and statement in ("", answer.statement.id)
+            ),
             settings=tuple(setting for setting in self.settings if names & set(setting.experiments)),
         )
 

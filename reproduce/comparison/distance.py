@@ -1,6 +1,7 @@
 """Distance of a run from the paper, decided by two specifications."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ from lengen.part import build
 from lengen.results.records import Run
 from lengen.settings.sections import DataSpec
 from lengen.settings.spec import Spec
+from reproduce.runs.catalogue import hash_of
 
 SETTING = "published setting"
 """Every hyper-parameter is the published one."""
@@ -43,10 +45,20 @@ def distance(run: Run, paper: Spec | None) -> str:
     if paper is None:
         return OWN
     spec: Any = run.info["spec"]
-    if run.info["spec_hash"] == paper.hash():
+    if run.info["spec_hash"] == hash_of(paper):
         return SETTING
-    ours = msgspec.to_builtins(build(spec["data"], DataSpec, "data"))  # with fields that are younger than the run
-    return LENGTHS if problem(ours) == problem(msgspec.to_builtins(paper.data)) else SHORTER
+    return LENGTHS if _stored(msgspec.json.encode(spec["data"])) == _declared(paper.data) else SHORTER
+
+
+@cache  # runs share few data sections
+def _stored(data: bytes) -> dict[str, Any]:
+    """`problem` of a stored data section, with fields that are younger than the run."""
+    return _declared(build(msgspec.json.decode(data), DataSpec, "data"))
+
+
+@cache
+def _declared(data: DataSpec) -> dict[str, Any]:
+    return problem(msgspec.to_builtins(data))
 
 
 def farthest(distances: Iterable[str]) -> str:

@@ -7,8 +7,10 @@ import functools
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np  # a tenth of a second, loaded by the first test
 
 SIGNIFICANT = 0.025
 """Largest probability, each way, of a difference that counts."""
@@ -26,6 +28,8 @@ def above(left: Sequence[float], right: Sequence[float]) -> float:
     >>> above([4.9, 15.4, 0.3, 2.1, 5.8], [0.0] * 5)
     0.003968253968253968
     """
+    import numpy as np
+
     pool, n = np.array([*left, *right]), len(left)
     sums = _choices(len(pool), n) @ pool
     gaps = sums / n - (pool.sum() - sums) / (len(pool) - n)
@@ -48,6 +52,8 @@ def trend(groups: Sequence[Sequence[float]]) -> float:
     >>> trend([[1.0, 2.0], [3.0, 4.0]])
     0.16666666666666666
     """
+    import numpy as np
+
     pool = np.array([value for group in groups for value in group])
     later = (pool[None] > pool[:, None]) + 0.5 * (pool[None] == pool[:, None])
     sizes = [len(group) for group in groups]
@@ -56,13 +62,15 @@ def trend(groups: Sequence[Sequence[float]]) -> float:
     return float(np.mean(found >= seen - 1e-12))
 
 
-def _statistic(later: np.ndarray, sizes: Sequence[int]) -> float:
+def _statistic(later: "np.ndarray", sizes: Sequence[int]) -> float:
     ends = list(itertools.accumulate(sizes))
     return float(sum(later[end - size : end, end:].sum() for end, size in zip(ends, sizes, strict=True)))
 
 
-def _statistics(later: np.ndarray, rest: np.ndarray, sizes: Sequence[int]) -> Iterator[np.ndarray]:
+def _statistics(later: "np.ndarray", rest: "np.ndarray", sizes: Sequence[int]) -> "Iterator[np.ndarray]":
     """Yield the statistic of every arrangement of the seeds ``rest`` in groups of these sizes."""
+    import numpy as np
+
     if arrangements(sizes) > MANY:
         raise ValueError(f"{len(rest)} seeds in {len(sizes)} groups have more than {MANY} arrangements")
     picked = _choices(len(rest), sizes[0])
@@ -76,8 +84,10 @@ def _statistics(later: np.ndarray, rest: np.ndarray, sizes: Sequence[int]) -> It
 
 
 @functools.cache
-def _choices(n: int, k: int) -> np.ndarray:
+def _choices(n: int, k: int) -> "np.ndarray":
     """Return every choice of k of n as a row of zeros and ones."""
+    import numpy as np
+
     chosen = np.array(list(itertools.combinations(range(n), k)))
     picked = np.zeros((len(chosen), n))
     np.put_along_axis(picked, chosen, 1.0, axis=1)

@@ -7,9 +7,7 @@ or groups its rows. Measures that one paper needs stand in its ``measures.py``.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lengen.metrics import METRICS
 from lengen.metrics.learned import along, area, reach
@@ -17,6 +15,9 @@ from lengen.metrics.measures import ByLength, Family, Measure, Missing, OfRun, S
 from lengen.results.records import Run
 from reproduce.comparison.regions import Cells
 from reproduce.runs.catalogue import CATALOGUE
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def scalar(name: str) -> Measure:
@@ -45,9 +46,9 @@ def values(name: str) -> Measure:
 
 
 def _array(prefix: str, name: str, proportion: bool) -> Measure:
-    def examples(run: Run, length: int) -> np.ndarray:
+    def examples(run: Run, length: int) -> "np.ndarray":
         found = stored(run, f"{prefix}.{length}").astype(float)
-        return found[~np.isnan(found)]
+        return found[found == found]  # nan is not itself
 
     def value(run: Run, length: int) -> tuple[float, int]:
         kept = examples(run, length)

@@ -5,7 +5,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reproduce.comparison.answers import WORDS
+HOLDS, FAILS, UNSURE, REPAIRED = "holds", "does not hold", "cannot tell", "holds once repaired"
+WORDS = (HOLDS, REPAIRED, FAILS, UNSURE)
+"""The four answers."""
 
 
 @dataclass(frozen=True)

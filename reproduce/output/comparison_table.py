@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from reproduce.comparison.answers import WORDS, Answer
+from reproduce.comparison.answers import Answer
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.exact_tests import BAND
 from reproduce.comparison.lines import Line
 from reproduce.comparison.measured import number
 from reproduce.comparison.pages import DAGGER, at, mark, printed
+from reproduce.comparison.recorded import WORDS
 from reproduce.output.terminal import COLOURS, entry, table, unbroken
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _answer(answer: Answer, whose: str) -> "list[RenderableType]":
     words = Text(whose).append(answer.word, COLOURS[answer.word])
     if not whose:
         words.append(f"  {answer.statement.words}{mark(answer)}")
-    told = [answer.reason, answer.numbers, answer.distance]
+    told = [answer.reason, answer.numbers, answer.distance, "" if whose else f"id {answer.statement.id}"]
     below = Padding(Text("; ".join(filter(None, told)), "dim"), (0, 0, 0, 2))
     return [words, below] if any(told) else [words]
 

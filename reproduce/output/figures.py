@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from lengen.paper.experiment import PROFILES, Figure
 from lengen.results.records import Run
 from lengen.settings.spec import nearest
-from reproduce.output.drawn import Drawn, other_versions, sum_of
-from reproduce.output.side_by_side import each
+from reproduce.output.drawing_pool import each
+from reproduce.output.picture_cache import Drawn, other_versions, sum_of
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store import atomic_files as files
 from reproduce.store.provenance import checkout
@@ -143,7 +143,7 @@ def write(
     Other versions of the libraries that draw give other bytes of the same picture.
 
     Args:
-        root: the results folder, whose notes say what is drawn already (`reproduce.output.drawn`).
+        root: the results folder, whose notes say what is drawn already (`reproduce.output.picture_cache`).
         kinds: of the pictures that are needed, by default those that are `kept`; others that are kept follow where one
             of these became different, and those that are not are deleted if they are as they were drawn here.
         tell: gets how many of how many are drawn.

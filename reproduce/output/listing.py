@@ -3,19 +3,18 @@
 Experiments, the runs that are there and the last committed comparison enter. No torch, no matplotlib, no records.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lengen.paper.experiment import Experiment, Figure
 from lengen.paper.paper import Paper
-from lengen.results.records import Run
-from reproduce.comparison.answers import WORDS
 from reproduce.comparison.distance import CHECKED
-from reproduce.comparison.recorded import Recorded
+from reproduce.comparison.recorded import WORDS, Recorded
 from reproduce.output.terminal import COLOURS, entry, table
 from reproduce.runs.catalogue import CATALOGUE, usual_profile
 from reproduce.runs.estimate import cost, in_words, makespan
+from reproduce.store.store import Store
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -37,30 +36,18 @@ class Finished(NamedTuple):
     """Those made with ``--set``, which do not."""
 
 
-Held = Mapping[tuple[str, str], Finished]
-"""(Experiment, profile) -> its runs in one store; of a shared run every reader has its count."""
+def finished(item: Experiment, profile: str, store: Store) -> Finished:
+    """Count the finished runs of an experiment at a profile; of a shared run every reader has its count."""
+    runs = list(store.made(CATALOGUE.home(item, profile).name, profile))
+    seeds = {run.seed for run in runs if CATALOGUE.counts(run, item, profile)}
+    return Finished(len(seeds), sum(CATALOGUE.overridden(run, item, profile) for run in runs))
 
 
-def held(headers: Iterable[Run], chosen: Sequence[Experiment]) -> Held:
-    """The finished runs of these experiments, by the headers of one store."""
-    at: dict[tuple[str, str], list[Run]] = defaultdict(list)
-    for run in headers:
-        at[run.experiment, run.profile].append(run)
-    found = {}
-    for item in chosen:
-        for profile in item.specs:
-            runs = at[CATALOGUE.home(item, profile).name, profile]
-            seeds = {run.seed for run in runs if CATALOGUE.counts(run, item, profile)}
-            overridden = sum(CATALOGUE.overridden(run, item, profile) for run in runs)
-            found[item.name, profile] = Finished(len(seeds), overridden)
-    return found
-
-
-def papers(chosen: Sequence[Paper], stores: Sequence[Held], known: Mapping[str, Recorded], cores: int) -> "Table":
+def papers(chosen: Sequence[Paper], stores: Sequence[Store], known: Mapping[str, Recorded], cores: int) -> "Table":
     """A row per paper: title, published values that are met, main statements, and per size its time and what has run.
 
     Args:
-        stores: what each store holds.
+        stores: where runs are looked for.
         known: the last committed comparison of each paper.
         cores: processor cores that runs share; the paper profile has one GPU.
     """
@@ -86,7 +73,7 @@ def papers(chosen: Sequence[Paper], stores: Sequence[Held], known: Mapping[str, 
 
 
 def _size(
-    experiments: Sequence[Experiment], profile: str, stores: Sequence[Held], cores: int
+    experiments: Sequence[Experiment], profile: str, stores: Sequence[Store], cores: int
 ) -> tuple[str, str, str] | None:
     """A profile, the time that a run of the whole paper takes at it, and how many of its experiments have run."""
     suite = [item for item in experiments if profile in item.specs and profile not in item.extra]
@@ -97,17 +84,23 @@ def _size(
 
 
 def _seconds(items: Sequence[Experiment], profile: str) -> list[float]:
-    """Return the time of the runs of these experiments at a profile they have; a shared run counts once."""
-    runs = {
-        (CATALOGUE.home(item, profile).name, seed): cost(item.specs[profile], profile).total
-        for item in items
-        for seed in item.default_seeds(profile)
-    }
+    """Return the seconds of the runs of these experiments at a profile they have; a shared run counts once."""
+    runs: dict[tuple[str, int], float] = {}
+    for item in items:
+        home, seconds = CATALOGUE.home(item, profile).name, cost(item.specs[profile], profile).total
+        runs |= {(home, seed): seconds for seed in item.default_seeds(profile)}
     return list(runs.values())
 
 
-def _has_run(item: Experiment, profiles: Sequence[str], stores: Sequence[Held]) -> bool:
-    return any(store[item.name, profile].declared for profile in profiles if profile in item.specs for store in stores)
+def _has_run(item: Experiment, profiles: Sequence[str], stores: Sequence[Store]) -> bool:
+    """Return True if a store has a run that counts; read no further."""
+    return any(
+        CATALOGUE.counts(run, item, profile)
+        for profile in profiles
+        if profile in item.specs
+        for store in stores
+        for run in store.made(CATALOGUE.home(item, profile).name, profile)
+    )
 
 
 def answered(counts: Counter[str]) -> "Text":
@@ -135,7 +128,7 @@ def groups(paper: str) -> dict[str, list[Experiment]]:
 def figures(
     groups: Mapping[str, Sequence[Experiment]],
     drawn: Sequence[Figure],
-    stores: Sequence[Held],
+    stores: Sequence[Store],
     resting: Mapping[str, Counter[str]],
 ) -> "Table":
     """A row per figure: title, answers to the statements that rest on it, variants, those that have run, time of all.
@@ -155,22 +148,22 @@ def figures(
     return found
 
 
-def variants(chosen: Sequence[Experiment], stores: Mapping[str, Held]) -> "Table":
+def variants(chosen: Sequence[Experiment], stores: Sequence[Store]) -> "Table":
     """A row per variant: its name, what is claimed of it where, time, and the seeds at each size that a store holds.
 
-    Where every variant has a remark, the one that most have is the table's caption instead. ``stores`` by name.
+    Where every variant has a remark, the one that most have is the table's caption instead.
     """
     remarks = [_remark(item) for item in chosen]
     usual, times = Counter(remarks).most_common(1)[0]
     shared = usual if all(remarks) and times > 1 and len(remarks) < 2 * times else ""
-    found = table("variant", ("time", "right"), *stores)
+    found = table("variant", ("time", "right"), *(store.name for store in stores))
     if shared:
         found.caption = shared if times == len(remarks) else f"All without a remark in brackets: {shared}"
         found.caption_justify = "left"
     for item, remark in zip(chosen, remarks, strict=True):
         said = "" if remark in ("", shared) else f" [{remark}]"
         cell = entry(item.name, f"{item.place}:{said} {item.claim}")
-        found.add_row(cell, _time([item]), *(_seeds(item, store) for store in stores.values()))
+        found.add_row(cell, _time([item]), *(_seeds(item, store) for store in stores))
     return found
 
 
@@ -181,11 +174,11 @@ def _time(items: Sequence[Experiment]) -> str:
     return f"{in_words(sum(seconds))} {profile}" if seconds else "-"
 
 
-def _seeds(item: Experiment, store: Held) -> str:
+def _seeds(item: Experiment, store: Store) -> str:
     """Seeds by size, with those made with ``--set`` apart: ``cpu 3 +1 with --set``."""
     lines = []
     for profile in item.specs:
-        declared, overridden = store[item.name, profile]
+        declared, overridden = finished(item, profile, store)
         if declared or overridden:
             lines.append(f"{profile} {declared}" + (f" +{overridden} with --set" if overridden else ""))
     return "\n".join(lines) or "-"

@@ -24,6 +24,8 @@ GAP = 2
 """Spaces between the columns of a table."""
 PIPED_WIDTH = 180
 """Characters of a line where there is no terminal."""
+HEIGHT = 24
+"""Lines of a terminal, which no table depends on: rich, without it, looks it up for each cell."""
 NARROWEST = 40
 """Characters of a line on a terminal that is narrower: it breaks the line itself, and no word is lost."""
 
@@ -67,7 +69,7 @@ def show(*parts: "RenderableType") -> None:
     from rich.table import Table
 
     needed = [_least(part) for part in parts if isinstance(part, Table)]
-    console = Console(width=max([width(), *needed]), highlight=False, markup=False, emoji=False)
+    console = Console(width=max([width(), *needed]), height=HEIGHT, highlight=False, markup=False, emoji=False)
     with console.capture() as captured:
         for part in parts:
             console.print(part)
@@ -80,7 +82,7 @@ def _least(shown: "Table") -> int:
     from rich.console import Console
     from rich.measure import Measurement
 
-    console = Console(width=10 * PIPED_WIDTH, highlight=False, markup=False, emoji=False)
+    console = Console(width=10 * PIPED_WIDTH, height=HEIGHT, highlight=False, markup=False, emoji=False)
 
     def word(cell: "RenderableType") -> int:
         lines = console.render_lines(cell, pad=False)

@@ -12,7 +12,7 @@ from lengen.settings.spec import Spec, from_dict
 from reproduce.output.description import fields
 from reproduce.output.markdown import table
 from reproduce.publication.facts import Facts
-from reproduce.runs import spent
+from reproduce.runs import run_cost
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import WEIGHTS
@@ -100,7 +100,7 @@ def _line(run: Run) -> list[str]:
     inside, outside = accuracies(run)
     where = f"{run.profile}/seed-{run.seed}/{WEIGHTS}"
     steps = run.metrics[-1][0] if run.metrics else 0
-    minutes = f"{spent.training(run) / 60:.1f} min, {run.info['device']}"
+    minutes = f"{run_cost.training(run) / 60:.1f} min, {run.info['device']}"
     return [f"[{where}]({where})", inside, outside, f"{steps:,}", minutes, str(run.info["commit"])[:7]]
 
 

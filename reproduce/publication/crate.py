@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from lengen.results.records import Run
 from reproduce.publication.datapackage import with_lines
 from reproduce.publication.facts import Facts
-from reproduce.runs import spent
+from reproduce.runs import run_cost
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import StoreError, readable
 
@@ -102,7 +102,7 @@ def _started(run: Run) -> str:
     if "started" in run.info:
         return str(run.info["started"])
     finished = datetime.datetime.fromisoformat(str(run.info["finished"]))
-    seconds = datetime.timedelta(seconds=spent.whole(run))
+    seconds = datetime.timedelta(seconds=run_cost.whole(run))
     return (finished - seconds).isoformat(timespec="milliseconds")
 
 

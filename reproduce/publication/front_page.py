@@ -6,9 +6,10 @@ Comparisons enter, Markdown leaves.
 import re
 from collections.abc import Sequence
 
-from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE, WORDS, Answer
+from reproduce.comparison.answers import Answer
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import SHORTER
+from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE, WORDS
 from reproduce.output.markdown import table
 from reproduce.publication import overview
 from reproduce.runs.catalogue import CATALOGUE

@@ -12,7 +12,7 @@ from reproduce.comparison.exact_tests import BAND
 from reproduce.comparison.pages import values_table
 from reproduce.output.markdown import table
 from reproduce.publication.facts import Facts
-from reproduce.runs import spent
+from reproduce.runs import run_cost
 from reproduce.runs.catalogue import CATALOGUE
 
 HOUR = 3600
@@ -81,7 +81,7 @@ def cost(paper: str, facts: Facts) -> str:
     lines = []
     for (profile, device), runs in sorted(groups.items()):
         unit = "core" if device == "cpu" else "device"
-        hours = [sum(_hours(run, took) for run in runs) for took in (spent.training, spent.measuring)]
+        hours = [sum(_hours(run, took) for run in runs) for took in (run_cost.training, run_cost.measuring)]
         told = [f"{value:.1f} {unit}-hours" for value in hours]
         longest = f"{max(_minutes(run) for run in runs):.1f}"
         lines.append([profile, device, len({run.experiment for run in runs}), len(runs), *told, longest])
@@ -93,7 +93,7 @@ def cost(paper: str, facts: Facts) -> str:
 
 def _minutes(run: Run) -> float:
     """Minutes from its first step to its last measurement."""
-    return (spent.training(run) + spent.measuring(run)) / 60
+    return (run_cost.training(run) + run_cost.measuring(run)) / 60
 
 
 def _hours(run: Run, took: Callable[[Run], float]) -> float:

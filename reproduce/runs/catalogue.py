@@ -203,9 +203,9 @@ class Catalogue:
         """The first experiment of the paper with the same specification at this profile; itself where it has none."""
         key = (experiment.paper, profile)
         if key not in self._home:
-            first: dict[str, Experiment] = {}
+            first: dict[Spec, Experiment] = {}
             self._home[key] = {
-                item.name: first.setdefault(hash_of(item.specs[profile]), item)
+                item.name: first.setdefault(item.specs[profile], item)
                 for item in self.experiments(experiment.paper)
                 if profile in item.specs
             }
@@ -235,8 +235,9 @@ class Catalogue:
         lies in the reference store and was made without overrides."""
         if not self._of(run, experiment, profile):
             return False
-        as_declared = run.info["spec_hash"] == hash_of(experiment.specs[profile])
-        return as_declared or (run.store == "reference" and run.info["overrides"] == [])
+        if run.store == "reference" and run.info["overrides"] == []:
+            return True
+        return run.info["spec_hash"] == hash_of(experiment.specs[profile])
 
     def overridden(self, run: Run, experiment: Experiment, profile: str) -> bool:
         """Return True if a run was made for an experiment at a profile with ``--set``, and so does not represent it."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
+from lengen.results.machine import ROUNDS_NATIVELY, machine
 from lengen.settings.sections import VALIDATION
 from lengen.settings.spec import Spec
 from lengen.training.operations import (
@@ -25,8 +26,8 @@ from lengen.training.operations import (
 )
 
 ROUNDED = 2.0
-"""Speed-up of a core by products of bfloat16 operands, compiled if that pays: 1.5 to 2.8 on a processor that has
-them."""
+"""Speed-up of a core by products of bfloat16 operands, compiled if that pays: 1.5 to 2.8 on a processor that has them;
+on another such a training takes as long as with float32 products."""
 GPU_RATE = 1.5e14
 """Operations per second of one large GPU (bfloat16, batches of hundreds)."""
 GPU_STEP = 0.003
@@ -55,12 +56,18 @@ def cost(spec: Spec, profile: str) -> Cost:
 
 def cost_on(spec: Spec, *, gpu: bool) -> Cost:
     """Estimated seconds of one run of ``spec`` on a GPU, or on one core, whatever its profile."""
-    parts = [_cost(part, gpu) for part in spec.trainings()]
+    parts = [_cost(part, gpu, rounds_natively()) for part in spec.trainings()]
     return Cost(sum(part.train for part in parts), parts[-1].measure)
 
 
+@cache
+def rounds_natively() -> bool:
+    """Return True on a processor that multiplies bfloat16 numbers; another gains nothing by rounding."""
+    return bool(ROUNDS_NATIVELY & set(machine().instruction_sets))
+
+
 @cache  # experiments share specifications
-def _cost(spec: Spec, gpu: bool) -> Cost:
+def _cost(spec: Spec, gpu: bool, natively: bool) -> Cost:
     device = "gpu" if gpu else "core"
     rate, step = (GPU_RATE, GPU_STEP) if gpu else (core_rate(spec.model), STEP)
     train, test = spec.train, spec.test
@@ -75,7 +82,7 @@ def _cost(spec: Spec, gpu: bool) -> Cost:
     testing += each * (test.track * train.evaluations + 2 * test.sampled)
     averaged = [data.tokens(length, count) for length, count in test.attention]
     testing += sum(forward(model, *pair) for pair in averaged) * test.attention_examples
-    if not gpu and train.precision == "bf16-products":
+    if not gpu and natively and train.precision == "bf16-products":
         training /= ROUNDED
     return Cost(
         START[device] + (training + validating) / rate + train.steps * step,

@@ -20,8 +20,8 @@ from typing import Any
 
 from lengen.results.progress import Progress
 from reproduce.runs.estimate import cost
+from reproduce.runs.job_queue import IDLE, PATIENCE, JobQueue
 from reproduce.runs.perform import FatalError, Job, JobError, Perform, Watch, use_one_thread
-from reproduce.runs.turns import IDLE, PATIENCE, Turns
 from reproduce.store.leases import BusyError
 
 REPORTS_PER_SECOND = 4
@@ -29,6 +29,8 @@ REPORTS_PER_SECOND = 4
 LOADED = ("lengen.training.run",)
 """Modules that workers share, read-only: they load torch and lightning, which takes 4 core-seconds, and start no
 thread."""
+MOMENT = 0.5
+"""Seconds within which a signal to the whole process group, of which a worker died, reaches this process as well."""
 ENDING = 5.0
 """Seconds that an idle worker has to end before it is killed."""
 
@@ -45,26 +47,26 @@ class Local:
     def __call__(self, jobs: Sequence[Job], perform: Perform, watch: Watch) -> None:
         workers = min(self.workers, len(jobs))
         if workers <= 1:
-            turns = Turns(jobs, patience=self.patience)
-            for job in turns:
-                _here(job, perform, watch, turns)
+            left = JobQueue(jobs, patience=self.patience)
+            for job in left:
+                _here(job, perform, watch, left)
         else:
             _Pool(jobs, perform, watch, self.patience).run(workers)
 
 
-def _here(job: Job, perform: Perform, watch: Watch, turns: Turns[Job]) -> None:
+def _here(job: Job, perform: Perform, watch: Watch, left: JobQueue[Job]) -> None:
     """Perform one job in this process."""
     watch.started(job)
     try:
         report = throttled(lambda progress: watch.progressed(job, progress))
         watch.finished(job, perform(job, report))
     except BusyError as error:
-        turns.postpone(job)
+        left.postpone(job)
         watch.postponed(job, str(error))
         return
     except JobError as error:
         watch.failed(job, str(error))
-    turns.done()
+    left.done()
 
 
 def throttled(report: Callable[[Progress], None]) -> Callable[[Progress], None]:
@@ -100,7 +102,7 @@ class _Pool:
     """Worker processes that live for the whole command, forked from one that has loaded torch where the system can."""
 
     def __init__(self, jobs: Sequence[Job], perform: Perform, watch: Watch, patience: float) -> None:
-        self._waiting = Turns(longest_first(jobs), patience=patience)
+        self._waiting = JobQueue(longest_first(jobs), patience=patience)
         self._perform, self._watch = perform, watch
         if all(job.profile != "paper" for job in jobs):
             use_one_thread()  # before the libraries are loaded that workers share
@@ -185,6 +187,7 @@ class _Pool:
         """A worker that died (out of memory, killed): its job failed, another worker takes the rest."""
         job, process = self._running.pop(pipe), self._processes.pop(pipe)
         process.join()
+        time.sleep(MOMENT)  # if the command was ended together with its workers, this is where it ends
         self._watch.failed(job, f"its process ended with code {process.exitcode} (out of memory, or killed)")
         if self._waiting:
             self._feed(self._start())

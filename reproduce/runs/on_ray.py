@@ -1,10 +1,10 @@
 """Ray as the engine: one task per run, on whichever node has room (``pip install .[cluster]``).
 
 What enters are jobs; what leaves are runs in the local store of the machine that gave the command, the driver. The
-driver holds the lease of every run it has given away, takes in the checkpoints, and alone publishes. Where a worker or
-a node dies, the driver asks for the run again, from the newest checkpoint that it has: Ray's own retries would know
-of none, so they are off. A task is a generator of letters (`elsewhere`), so nothing but Ray's own processes has to
-live on the cluster, and what a dead node did not deliver is not missed.
+driver holds the lease of every run it has given away, and alone publishes. Every node sees the results folder at the
+same place, and works in it. Where a worker or a node dies, the driver asks for the run again, and it goes on from its
+newest checkpoint: Ray's own retries are off. A task is a generator of letters (`ray_task`), so nothing but Ray's own
+processes has to live on the cluster.
 """
 
 import contextlib
@@ -20,8 +20,8 @@ from contextlib import ExitStack
 from types import FrameType
 from typing import Any
 
-from reproduce.runs.elsewhere import TOKEN, Errand, Failed, Files, Letter, Made, errand_for, left_in, letters, write
 from reproduce.runs.executors import longest_first
+from reproduce.runs.job_queue import JobQueue
 from reproduce.runs.perform import (
     FatalError,
     Job,
@@ -34,7 +34,7 @@ from reproduce.runs.perform import (
     explained,
     publish,
 )
-from reproduce.runs.turns import Turns
+from reproduce.runs.ray_task import TOKEN, Errand, Failed, Letter, Made, errand_for, letters
 from reproduce.store.leases import BusyError
 from reproduce.store.store import CHECKPOINT, Store, Workspace
 
@@ -58,7 +58,6 @@ class OnRay:
         cpus: Processor cores of a run.
         gpus: GPUs of a run; a part of one lets several runs share it.
         at_once: Runs that are asked for at a time; None: what has room, and a few more.
-        in_place: Whether a node that sees the results folder may train in it.
     """
 
     def __init__(
@@ -68,10 +67,8 @@ class OnRay:
         cpus: float = 1.0,
         gpus: float = 0.0,
         at_once: int | None = None,
-        in_place: bool = True,
     ) -> None:
-        self.order, self.address, self.cpus, self.gpus = order, address, cpus, gpus
-        self.at_once, self.in_place = at_once, in_place
+        self.order, self.address, self.cpus, self.gpus, self.at_once = order, address, cpus, gpus, at_once
         self._connected = ExitStack()
 
     def __enter__(self) -> "OnRay":
@@ -102,8 +99,6 @@ class _Given:
         self.deaths = 0
         self.host = ""
         """Machine that makes it; "" before it has begun."""
-        self.left: Any = None
-        """Files of the last try, in Ray's store: kept alive until the task has them."""
         self.checkpoint = self.stamp()
 
     def stamp(self) -> float:
@@ -125,7 +120,7 @@ class _Errands:
 
         self._ray, self._engine, self._watch = ray, engine, watch
         self._order, self._store = engine.order, Store(engine.order.root, "local")
-        self._waiting = Turns(longest_first(jobs))
+        self._waiting = JobQueue(longest_first(jobs))
         self._given: dict[Any, _Given] = {}
         self._most, self._counted = 0, float("-inf")
         self._task = ray.remote(_letters).options(
@@ -195,14 +190,12 @@ class _Errands:
         """Ask for a run, from where the last try got."""
         folder = given.space.folder
         try:
-            errand = errand_for(given.job, folder, uuid.uuid4().hex, self._order.loggers, self._engine.in_place)
-            files = left_in(folder)
+            errand = errand_for(given.job, folder, uuid.uuid4().hex, self._order.loggers)
         except (OSError, ValueError) as error:
             given.close()
             raise explained(error, None, self._order.root) from error
         given.checkpoint = given.stamp()
-        given.left = self._ray.put(files)
-        self._given[self._task.remote(errand, [given.left])] = given  # in a list it travels only if it is asked for
+        self._given[self._task.remote(errand)] = given
 
     def _hear(self, task: Any) -> None:
         """One letter of a run, or the end of its task."""
@@ -227,16 +220,15 @@ class _Errands:
                 self._watch.postponed(given.job, str(error))
 
     def _take(self, task: Any, given: _Given, letter: Letter) -> None:
-        """Show what a letter says, and put on the disk what it brings."""
+        """Show what a letter says, and publish what it brings."""
         if not given.host:
             self._watch.started(given.job)
-        given.host, given.left = letter.host, None
+        given.host = letter.host
         given.space.held.glance()
         if letter.progress is not None:
             self._watch.progressed(given.job, letter.progress)
         end = letter.end
         try:
-            write(given.space.folder, letter.files)
             if isinstance(end, Made):
                 result = self._published(given, end)
         except (BusyError, FatalError):
@@ -281,16 +273,9 @@ class _Errands:
         self._given.pop(task).close()
 
 
-def _letters(errand: Errand, left: Sequence[Any]) -> Iterator[Letter]:
+def _letters(errand: Errand) -> Iterator[Letter]:
     """The task: runs in a worker of Ray."""
-
-    def fetch() -> Files:
-        import ray
-
-        files: Files = ray.get(left[0])
-        return files
-
-    yield from letters(errand, fetch)
+    yield from letters(errand)
 
 
 @contextlib.contextmanager

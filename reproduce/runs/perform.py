@@ -11,6 +11,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -21,8 +22,8 @@ from lengen.results.records import Run
 from lengen.settings.spec import Spec
 from lengen.training.procedure import run_setting
 from reproduce import is_sentence
-from reproduce.runs.beginning import begin
 from reproduce.runs.catalogue import CATALOGUE
+from reproduce.runs.first_process import begin
 from reproduce.store.atomic_files import StoreError, readable, write_text
 from reproduce.store.leases import BusyError
 from reproduce.store.store import CHECKPOINT, LOGGERS, Store, Workspace
@@ -164,20 +165,10 @@ def run(
     collector = _Collector(watch)
     todo = [job for job in jobs if job not in done]
     if todo:
-        execute_all(todo, Performer(order), collector)
+        execute_all(todo, partial(perform, order), collector)
     made = finished([job for job in todo if job.name not in collector.failures], Store(order.root, "local"))
     known = {**done, **made}
     return Report([known[job] for job in jobs if job in known], collector.failures)
-
-
-@dataclass(frozen=True)
-class Performer:
-    """`perform` with its order: what is sent to a worker once."""
-
-    order: Order
-
-    def __call__(self, job: Job, report: Callable[[Progress], None]) -> Result:
-        return perform(self.order, job, report)
 
 
 def perform(order: Order, job: Job, report: Callable[[Progress], None]) -> Result:

@@ -14,10 +14,12 @@ import functools
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-
-from filelock import SoftFileLease, Timeout
+from typing import TYPE_CHECKING
 
 from reproduce.store.atomic_files import StoreError, readable, writing
+
+if TYPE_CHECKING:
+    from filelock import SoftFileLease  # loaded by who writes
 
 LEASE = ".lease"
 """File in the folder of a seed that names who writes there."""
@@ -47,7 +49,7 @@ class LostError(BusyError):
 class Held:
     """A lease that this process holds, or lost because it stood still for long: stopped, or asleep."""
 
-    def __init__(self, home: Path, lease: SoftFileLease) -> None:
+    def __init__(self, home: Path, lease: "SoftFileLease") -> None:
         self._home, self._lease, self._token = home, lease, lease.token
 
     def glance(self) -> None:
@@ -99,11 +101,17 @@ def silent(path: Path, now: float) -> str:
         age = now - path.stat().st_mtime
     except OSError:
         return ""
-    return _who(SoftFileLease(path)) if age > 2 * STALE else ""
+    if age <= 2 * STALE:
+        return ""
+    from filelock import SoftFileLease
+
+    return _who(SoftFileLease(path))
 
 
-def _acquired(lease: SoftFileLease, home: Path, seconds: float, every: float) -> bool:
+def _acquired(lease: "SoftFileLease", home: Path, seconds: float, every: float) -> bool:
     """Return True if the lease was got within so many seconds, with a try every ``every`` seconds."""
+    from filelock import Timeout
+
     try:
         with writing(home):
             try:
@@ -134,11 +142,13 @@ def _clear_empty(path: Path) -> None:
 
 
 @functools.cache
-def _lease(home: Path) -> SoftFileLease:
+def _lease(home: Path) -> "SoftFileLease":
     """One object a folder and process: how long a lease was not touched is known to who looked before, too."""
+    from filelock import SoftFileLease
+
     return SoftFileLease(home / LEASE, lease_duration=STALE, heartbeat_interval=HEARTBEAT)
 
 
-def _who(lease: SoftFileLease) -> str:
+def _who(lease: "SoftFileLease") -> str:
     owner = lease.owner
     return "a process that just ended" if owner is None else f"process {owner.pid} on {owner.hostname.split('?')[0]}"

@@ -12,7 +12,6 @@ import shlex
 import subprocess
 import tomllib
 from collections.abc import Sequence
-from importlib import metadata
 from pathlib import Path
 
 from lengen.results.machine import machine
@@ -107,6 +106,8 @@ def commit() -> tuple[str, bool]:
 
 def _fetched() -> str:
     """The commit that pip noted when it installed this program from a repository; "" if it did not."""
+    from importlib import metadata  # takes a thirtieth of a second
+
     try:
         noted = json.loads(metadata.distribution(SUITE).read_text("direct_url.json") or "{}")
         return str(noted["vcs_info"]["commit_id"])
@@ -120,6 +121,8 @@ def _git(*arguments: str) -> str:
 
 
 def _version(package: str) -> str:
+    from importlib import metadata
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

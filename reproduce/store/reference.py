@@ -6,7 +6,7 @@
 Runs enter from a local store (`Reference.adopt`). A variant has at most one run for each profile and seed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -42,6 +42,12 @@ class Reference(Store):
             for key, fields in self._at(folder).runs.items()
             if profile in (None, key[1]) and (holding is None or holding in fields["files"])
         ]
+
+    def made(self, experiment: str, profile: str) -> Iterator[Run]:
+        """Runs of one experiment at one profile with hash, overrides and kernels alone."""
+        for line in self._of(experiment).made.get((experiment.rpartition("/")[2], profile), ()):
+            info = {"spec_hash": line.spec_hash, "overrides": [], "kernels": line.kernels}
+            yield Run(experiment, profile, line.seed, 1, self.name, info, Grid(("length",)))
 
     def load(self, header: Run) -> Run:
         """A run of `headers` with its records."""

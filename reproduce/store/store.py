@@ -44,7 +44,7 @@ WHO = ("experiment", "profile", "seed")
 _MARK = ".spec"
 """File in ``.work`` which holds the hash of the specification that is running there."""
 BEGINNING = ".beginning"
-"""File in ``.work`` which says who began the run there (`reproduce.runs.beginning`)."""
+"""File in ``.work`` which says who began the run there (`reproduce.runs.first_process`)."""
 
 
 class Workspace:
@@ -116,6 +116,12 @@ class Store:
                 continue
             found.append(Run(*self._who(folder), self.name, self._info(folder), Grid(("length",))))
         return _newest_of_each(found)
+
+    def made(self, experiment: str, profile: str) -> Iterator[Run]:
+        """Finished runs of one experiment at one profile with their run.json only, each read when it is asked for."""
+        if os.path.isdir(self.path / experiment / profile):
+            for folder in self._versions(f"{experiment}/{profile}/seed-*"):
+                yield Run(*self._who(folder), self.name, self._info(folder), Grid(("length",)))
 
     def runs(self, paper: str | None = None, profile: str | None = None) -> list[Run]:
         """Finished runs, the newest version of each (experiment, profile, seed, spec hash), sorted."""

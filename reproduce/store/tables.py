@@ -14,7 +14,7 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,6 +58,10 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str] = []
     claims: dict[str, str] = {}
     versions: dict[str, str] = {}
+    kernels: dict[str, Any] = {}
+
+
+_line = msgspec.json.Decoder(Line).decode
 
 
 class Records(NamedTuple):
@@ -119,19 +123,32 @@ class Tables:
         except msgspec.MsgspecError as error:
             raise self._bad(SETTINGS, str(error)) from None
         found = {}
+        for place, text, variant, who in self._lines():
+            if who.spec_hash not in settings:
+                raise self._bad(RUNS, f"line {place}: {SETTINGS} has no specification {who.spec_hash}")
+            fields = msgspec.json.decode(text)
+            found[variant, who.profile, who.seed] = {**fields, "spec": settings[who.spec_hash], "overrides": []}
+        return dict(sorted(found.items()))
+
+    @cached_property
+    def made(self) -> Mapping[tuple[str, str], Sequence[Line]]:
+        """The runs of each variant and profile, from runs.jsonl alone: quick, for counting."""
+        found: dict[tuple[str, str], list[Line]] = {}
+        for *_, variant, who in self._lines() if (self.folder / RUNS).is_file() else ():
+            found.setdefault((variant, who.profile), []).append(who)
+        return found
+
+    def _lines(self) -> Iterator[tuple[int, str, str, Line]]:
+        """Yield number, text, variant and fields of each line of runs.jsonl."""
         for place, text in enumerate(self._text(RUNS).splitlines(), start=1):
             try:
-                line = msgspec.json.decode(text)
-                who = msgspec.convert(line, Line)
+                who = _line(text)
                 *figure, variant = who.experiment.split("/")
                 if figure != [*self.folder.parts[-2:]]:
                     raise ValueError(f"{who.experiment} belongs to another figure")
-                if who.spec_hash not in settings:
-                    raise ValueError(f"{SETTINGS} has no specification {who.spec_hash}")
             except ValueError as error:
                 raise self._bad(RUNS, f"line {place}: {error}") from None
-            found[variant, who.profile, who.seed] = {**line, "spec": settings[who.spec_hash], "overrides": []}
-        return dict(sorted(found.items()))
+            yield place, text, variant, who
 
     def load(self, key: Key) -> dict[str, Any]:
         """The records of a run, as keyword arguments of `Run`.

@@ -208,7 +208,7 @@ def test_arrays_are_means_over_all_examples_and_nan_if_nothing_was_recorded():
 
 def test_settings_are_read_by_name_and_sections_of_papers_by_their_path():
     made = PAIRS | {"theorem": {"variant": "printed"}}
-    assert plotting.setting(run(made=made), "length") == 5 and plotting.setting(run(made=made), "spaces") == 0.0
+    assert plotting.setting(run(made=made), "length") == 5 and plotting.setting(run(made=made), "subtasks") == ()
     assert plotting.setting(run(made=made), "theorem.variant") == "printed"
     assert plotting.setting(run(made=made), "theorem.wings") is None
 

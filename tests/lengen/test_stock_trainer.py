@@ -138,7 +138,9 @@ def test_loggers_beside_a_run_get_what_its_file_gets_and_the_learning_rate(finis
     again = execute(SPEC, 0, tmp_path, lambda progress: None, loggers=[logger])
     assert again.grid == outcome.grid and (tmp_path / METRICS).read_bytes() == (folder / METRICS).read_bytes()
     rows = [(step + 1, name, float(f"{value:.6g}")) for step, metrics in logger.rows for name, value in metrics.items()]
-    told = [row for row in rows if row[1] not in ("epoch", "learning_rate")]
+    cells = {name: value for _, name, value in rows if "=" in name}
+    assert set(cells) == {f"exact_match/length={length},count={count}" for length, count in outcome.grid.scores}
+    told = [row for row in rows if row[1] not in ("epoch", "learning_rate", *cells)]
     assert told == read_metrics(tmp_path / METRICS)
     rates = [value for _, name, value in rows if name == "learning_rate"]
     assert len(rates) == 8 and rates == sorted(rates, reverse=True) and rates[0] == 1e-2

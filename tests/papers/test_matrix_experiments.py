@@ -9,7 +9,6 @@ from lengen.settings.attention_biases import LineWindow
 from lengen.training.build import build_model
 from papers.matrix.experiments import EXPERIMENTS, cell
 from papers.matrix.tasks import TASKS
-from papers.matrix.tricks import TRICKS
 from reproduce.cli import main
 
 CELLS = [item for item in EXPERIMENTS if item.specs]
@@ -66,14 +65,6 @@ def test_a_part_of_the_matrix_runs_without_a_profile_where_it_has_one(monkeypatc
     assert main([*part[:2], "--task", "copy", *part[4:]]) == 0 and capsys.readouterr().err == "", "copies have both"
 
 
-def test_what_has_no_hint_says_what_is_not_built():
-    for task, words in (("parity", "answered from the last bit on"), ("n-by-one", "are no task of this suite")):
-        for trick in ("hint", "association"):
-            (item,) = (item for item in EXPERIMENTS if item.name == f"matrix/{task}/{trick}")
-            assert item.absent["night"].startswith("refused: not built: ") and words in item.absent["night"]
-    assert all((row.hint is None) == bool(row.no_hint) for row in TASKS.values())
-
-
 def test_parity_is_as_small_and_its_cells_as_alike_as_the_pages_say():
     """README and RECIPES: 510 strings, 82,000 examples, one id for all bits, 106 and 94 of 40 bits."""
     spec = cell("parity", "coupled", "night")
@@ -94,11 +85,6 @@ def test_abacus_and_coupled_ids_number_digits_of_strings_alike(task):
         shown.append([ids[1:6] - ids[1], ids[7:12] - ids[1], ids[6] == 0])
     (first, second, without), (other, answer, with_one) = shown
     assert first.equal(other) and second.equal(answer) and bool(without) and not bool(with_one)
-
-
-def test_every_trick_says_what_it_is_and_where_it_is_from():
-    for name, trick in TRICKS.items():
-        assert trick.__doc__ and len(trick.__doc__) > 80, name
 
 
 @pytest.mark.parametrize("task", TASKS)

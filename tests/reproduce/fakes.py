@@ -94,16 +94,6 @@ class WaitsOnce(Instant):
         return super().run(seed, folder, report, loggers)
 
 
-class FailsOnce(Instant):
-    """It fails after its first checkpoint; resumed, it goes on to the end."""
-
-    def run(self, seed, folder, report, loggers=()):
-        if not (folder / "last.ckpt").exists():
-            (folder / "last.ckpt").write_text("first\n")
-            raise RuntimeError("the first try is unlucky")
-        return super().run(seed, folder, report, loggers)
-
-
 class CleansUp(Instant):
     """Its process leaves a file when it ends by itself, as it would take back a semaphore."""
 

@@ -1,8 +1,8 @@
 """Many small runs on a Ray cluster of three nodes whose workers are killed at random, and one node in the middle.
 
 ``python -m tests.reproduce.soak_ray --runs 200 --kills 40 --out results/soak`` makes the cheapest smoke runs of every
-paper on the cluster, half of them where no node sees the results folder, half where all do, and then on this machine
-alone. In the end every run has to be there once, byte-equal to the local one.
+paper on the cluster, and then on this machine alone. In the end every run has to be there once, byte-equal to the local
+one.
 """
 
 import argparse
@@ -92,16 +92,14 @@ class Killer(threading.Thread):
 def soak(jobs: Sequence[Job], kills: int, seed: int, place: Path) -> Soaked:
     """Make the jobs twice; ``place`` gets two results folders."""
     order, heard = Order(place / "ray", {"commit": "soak"}), rays.Heard()
-    failures: dict[str, str] = {}
     with rays.cluster(NODES) as cluster:
         import ray
 
         began = time.monotonic()
         killer = Killer(cluster, heard, len(jobs), kills, random.Random(seed))
         killer.start()
-        for half, in_place in ((jobs[::2], False), (jobs[1::2], True)):
-            with OnRay(order, cluster.address, in_place=in_place) as engine:
-                failures |= runner.run(half, {}, order, engine, heard).failures
+        with OnRay(order, cluster.address) as engine:
+            failures = runner.run(jobs, {}, order, engine, heard).failures
         seconds_on_ray = time.monotonic() - began
         killer.over.set()
         killer.join()

@@ -37,7 +37,7 @@ from lengen.training.build import WeightsError, build_model, load
 from lengen.training.kernels import ChosenKernels
 from reproduce.comparison import published, statements
 from reproduce.comparison.published import PublishedError
-from reproduce.output.drawn import Drawn
+from reproduce.output.picture_cache import Drawn
 from reproduce.output.site import pages
 from reproduce.store.archives import arrays_from_bytes, arrays_to_bytes, attention_from_bytes, attention_to_bytes
 from reproduce.store.atomic_files import StoreError

@@ -20,7 +20,10 @@ import lengen.inspection
 from lengen import Addition
 from reproduce import cli
 from reproduce.cli import main
+from reproduce.commands import rerun as rerun_module
 from reproduce.commands import results as commands
+from reproduce.commands import run as run_module
+from reproduce.commands import values
 from reproduce.output import figures
 from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE
@@ -75,7 +78,7 @@ def refused(capsys, *arguments):
     ("text", "expected"), [("5", (5,)), ("0..2", (0, 1, 2)), ("0,2", (0, 2)), ("2..2", (2,)), ("1,0..2", (1, 0, 2))]
 )
 def test_seeds(text, expected):
-    assert cli.seeds(text) == expected
+    assert values.seeds(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -416,19 +419,21 @@ def command(*arguments, results, kind="Instant"):
     return subprocess.Popen(
         [sys.executable, str(script), str(results.parent / "papers" / "toy"), *arguments],
         env={**os.environ, "PYTHONPATH": str(CHECKOUT)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_an_interrupted_run_says_that_it_resumes(results, number, code, workers):
+@pytest.mark.parametrize("group", [False, True])
+def test_an_interrupted_run_says_that_it_resumes(results, number, code, workers, group):
     process = command("run", "toy/fig1", "--jobs", workers, results=results, kind="WaitsForever")
     assert "started" in process.stderr.readline()
     while not list(results.glob("local/toy/fig1/*/cpu/seed-0/.work/pid")):
         assert process.poll() is None
-    process.send_signal(number)
+    os.killpg(process.pid, number) if group else process.send_signal(number)
     _, shown = process.communicate(timeout=20)
-    assert process.returncode == code
+    assert process.returncode == code and "failed" not in shown
     assert shown.splitlines()[-1] == "interrupted: the same command will resume where it stopped"
     assert "Traceback" not in shown
 
@@ -437,7 +442,8 @@ def test_an_interrupted_fresh_run_says_what_would_resume_it(results, monkeypatch
     def stopped(_):
         raise cli.Interrupted(signal.SIGTERM)
 
-    monkeypatch.setattr(cli, "_run", stopped)
+    monkeypatch.setattr(run_module, "run_command", stopped)
+    monkeypatch.setattr(rerun_module, "rerun_command", stopped)
     assert main(["run", "toy", "--fresh"]) == 143
     said = "interrupted: the same command will begin anew; without --fresh it will resume what has no finished version"
     assert capsys.readouterr().err == f"{said}\n"

@@ -59,6 +59,8 @@ def test_the_kubernetes_file_is_whole_and_its_command_is_one() -> None:
     (worker,) = group["template"]["spec"]["containers"]
     assert head["image"] == worker["image"] and group["maxReplicas"] == options.jobs
     assert worker["resources"]["limits"]["nvidia.com/gpu"] == f"{options.gpus_per_run:g}"
-    (volume,) = cluster["headGroupSpec"]["template"]["spec"]["volumes"]
-    assert volume["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
-    assert head["env"] == [{"name": "LENGEN_RESULTS", "value": head["volumeMounts"][0]["mountPath"]}]
+    for pod, container in ((cluster["headGroupSpec"], head), (group, worker)):
+        (volume,) = pod["template"]["spec"]["volumes"]
+        assert volume["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
+        assert container["env"] == [{"name": "LENGEN_RESULTS", "value": container["volumeMounts"][0]["mountPath"]}]
+    assert claim["spec"]["accessModes"] == ["ReadWriteMany"]

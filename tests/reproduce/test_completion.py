@@ -10,6 +10,7 @@ import pytest
 from reproduce import cli
 from reproduce.cli import main
 from reproduce.commands.completion import selectors
+from reproduce.commands.table import SHELLS
 from reproduce.runs.catalogue import CATALOGUE
 from tests.reproduce.fakes import install_toy
 
@@ -37,7 +38,7 @@ def test_selectors_go_on_level_by_level(prefix, found, results):
     assert all(CATALOGUE.select(name) for name in found)
 
 
-@pytest.mark.parametrize("shell", cli.SHELLS)
+@pytest.mark.parametrize("shell", SHELLS)
 def test_every_shell_gets_a_script(shell, capsys):
     assert main(["completion", shell]) == 0
     assert "reproduce" in capsys.readouterr().out

@@ -87,9 +87,12 @@ def test_two_trainings_take_the_time_of_both():
     assert estimate.cost(spec, "cpu") == (first.train + second.train, second.measure)
 
 
-def test_rounded_products_halve_the_training_of_a_core_and_nothing_else():
+def test_rounded_products_halve_the_training_of_a_core_that_has_them_and_nothing_else(monkeypatch):
+    monkeypatch.setattr(estimate, "rounds_natively", lambda: True)
     float32 = plain(profile("cpu", PairAddition)).override("train.precision=32-true")
     rounded = float32.override("train.precision=bf16-products")
     slow, fast = estimate.cost(float32, "cpu"), estimate.cost(rounded, "cpu")
     assert fast.measure == slow.measure and 0.5 < fast.train / slow.train < 0.6
     assert estimate.cost(float32, "paper") == estimate.cost(rounded, "paper")
+    monkeypatch.setattr(estimate, "rounds_natively", lambda: False)
+    assert estimate.cost(rounded, "cpu") == slow

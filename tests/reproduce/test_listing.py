@@ -2,15 +2,17 @@
 from."""
 
 import re
+from collections import Counter
 
 import pytest
 
+from lengen.settings.spec import Spec
 from papers.matrix.experiments import HOURS
 from reproduce.cli import main
-from reproduce.comparison.answers import WORDS
-from reproduce.comparison.recorded import recorded
+from reproduce.comparison.recorded import WORDS, recorded
 from reproduce.output import listing
-from reproduce.runs.catalogue import CATALOGUE, SelectorError
+from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
+from reproduce.store import run_folder, tables
 from tests.reproduce.fakes import install_toy
 
 
@@ -40,6 +42,26 @@ def test_papers_then_figures_then_variants(results, capsys):
     variants = lines(capsys, "toy/fig2")
     assert ["toy/fig2/gamma", "1", "s", "cpu", "-", "cpu", "1"] in [line.split() for line in variants]
     assert "  Figure 1: [at cpu size the run of toy/fig1/alpha] it adds" in variants
+
+
+def test_more_stored_runs_are_not_more_to_hash_or_to_read(results, capsys, monkeypatch):
+    count = Counter()
+
+    def counting(name, function):
+        return lambda *given: (count.update([name]), function(*given))[1]
+
+    monkeypatch.setattr(Spec, "hash", counting("hash", Spec.hash))
+    monkeypatch.setattr(run_folder, "read_bytes", counting("read", run_folder.read_bytes))
+    monkeypatch.setattr(tables, "read_bytes", counting("read", tables.read_bytes))
+    found = []
+    for seeds in ("0", "1..5"):
+        assert main(["run", "toy/fig1", "toy/fig2", "--seeds", seeds]) == 0
+        count.clear()
+        for arguments in ([], ["toy"]):
+            hash_of.cache_clear()
+            lines(capsys, *arguments)
+        found.append(dict(count))
+    assert found[0] == found[1] and found[0]["read"] > 0
 
 
 def test_what_most_variants_lack_is_said_once_and_time_is_that_of_the_size_that_runs(monkeypatch, capsys):

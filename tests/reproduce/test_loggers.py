@@ -7,8 +7,8 @@ import pytest
 from lightning.pytorch.loggers.logger import Logger
 
 from lengen.callbacks.extra_loggers import EXTRAS
-from reproduce import cli
 from reproduce.cli import main
+from reproduce.commands import table
 from reproduce.store.reference import Reference
 from reproduce.store.store import LOGGERS, Store
 
@@ -76,7 +76,7 @@ def test_a_missing_package_is_one_sentence_before_anything_trains(monkeypatch, t
 
 def test_an_unknown_logger_is_refused_with_the_known_ones(capsys):
     assert main(["run", RUN, "--logger", "pigeon"]) == 2
-    assert "tensorboard" in capsys.readouterr().err and tuple(EXTRAS) == cli.LOGGERS
+    assert "tensorboard" in capsys.readouterr().err and tuple(EXTRAS) == table.LOGGERS
 
 
 @pytest.mark.parametrize("name", EXTRAS)

@@ -35,17 +35,16 @@ def jobs(kind=Instant, seeds=(0,)):
     return [Job("toy/fig1/alpha", "cpu", seed, behaving(kind)) for seed in seeds]
 
 
-def make(root, cluster, todo, in_place=False):
+def make(root, cluster, todo):
     heard = rays.Heard()
-    with OnRay(Order(root, {"commit": "none"}), cluster.address, in_place=in_place) as engine:
+    with OnRay(Order(root, {"commit": "none"}), cluster.address) as engine:
         assert engine.workers == len(cluster.list_all_nodes())
         return runner.run(todo, {}, Order(root, {"commit": "none"}), engine, heard), heard
 
 
 @with_ray
-@pytest.mark.parametrize("in_place", [False, True])
-def test_a_worker_that_dies_costs_no_more_than_what_is_behind_the_checkpoint(cluster, tmp_path, in_place):
-    report, heard = make(tmp_path / "ray", cluster, [*jobs(DiesOnce, (0,)), *jobs(Instant, (1,))], in_place)
+def test_a_worker_that_dies_costs_no_more_than_what_is_behind_the_checkpoint(cluster, tmp_path):
+    report, heard = make(tmp_path / "ray", cluster, [*jobs(DiesOnce, (0,)), *jobs(Instant, (1,))])
     assert not report.failures and [run.seed for run in report.runs] == [0, 1] and set(heard.done.values()) == {1}
     store = Store(tmp_path / "ray", "local")
     kept = [(store.folder(run) / "last.ckpt").read_text() for run in report.runs]
@@ -90,7 +89,7 @@ def test_an_interruption_ends_the_workers_and_frees_the_runs(cluster, tmp_path):
     try:
         threading.Thread(target=interrupt, daemon=True).start()
         with pytest.raises(Interrupted):
-            make(tmp_path, cluster, jobs(WaitsForever), in_place=True)
+            make(tmp_path, cluster, jobs(WaitsForever))
     finally:
         signal.signal(signal.SIGINT, handler)
     assert not list(tmp_path.rglob(".lease"))

@@ -15,7 +15,7 @@ import yaml
 
 from reproduce import publication
 from reproduce.comparison import pages as comparison_pages
-from reproduce.comparison.answers import WORDS
+from reproduce.comparison.recorded import WORDS
 from reproduce.comparison.statements import statements
 from reproduce.publication import badges, blocks, facts
 from reproduce.runs.catalogue import CATALOGUE

@@ -15,8 +15,8 @@ import msgspec
 import pytest
 
 from lengen.results.records import Grid
-from reproduce.comparison.answers import WORDS
 from reproduce.comparison.compare import compare
+from reproduce.comparison.recorded import WORDS
 from reproduce.comparison.statements import statements
 from reproduce.output import figures
 from reproduce.output.site import experiment_lines, pages

@@ -11,9 +11,9 @@ import pytest
 from lengen.results.records import AttentionMap, KeyCount
 from reproduce.cli import main
 from reproduce.commands.rerun import _as_then
-from reproduce.runs import repeated
+from reproduce.runs import run_differences
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.runs.repeated import accuracy, arrays, cells, otherwise, rows
+from reproduce.runs.run_differences import accuracy, arrays, numbers, otherwise
 from reproduce.store.atomic_files import StoreError
 from reproduce.store.run_folder import sealed
 from reproduce.store.store import Store
@@ -71,8 +71,8 @@ def test_other_numbers_are_named_with_how_far_they_lie_apart(results, capsys, mo
     assert main(["rerun", RUN]) == 1
     shown = capsys.readouterr().out
     assert "differs  weights" in shown
-    assert "1 of 1 numbers differ, most train_loss 4: 0.5 was stored, here it is 0.75; from step 4 on" in shown
-    assert "3 of 4 cells differ, exact match by 20.00 points at most" in shown
+    assert "1 of 1 numbers differ, first train_loss 4: 0.5 was stored, here it is 0.75; by 0.25 at most" in shown
+    assert "differs  scores" in shown and "2 3 teacher_forced correct: 7 was stored, here it is 9" in shown
     assert "differs  scalars" in shown and "steps: 4 was stored, here it is 5" in shown
     assert "same     exact match in the trained range   100.00 %" in shown
     assert "70.00 % was stored, here it is 90.00 % (+20.00)" in shown
@@ -169,9 +169,9 @@ def test_every_training_of_a_run_gets_the_kernels_that_it_chose(results):
 
 
 def test_numbers_of_every_kind_are_held_against_each_other(results):
-    assert rows("metrics", {}, {("a", 1): 1.0}) == repeated.Line("metrics", None, "nothing to compare")
-    assert rows("metrics", {("a", 1): math.nan}, {("a", 1): math.nan}).same
-    assert rows("metrics", {("a", 1): 1.0, ("b", 1): 1.0}, {("a", 1): 1.0}).same is False
+    assert arrays("metrics", {}, {"a 1": 1.0}) == run_differences.Line("metrics", None, "nothing to compare")
+    assert arrays("metrics", {"a 1": math.nan}, {"a 1": math.nan}).same
+    assert arrays("metrics", {"a 1": 1.0, "b 1": 1.0}, {"a 1": 1.0}).same is False
     one = {"x": np.array([1.0, np.nan, np.inf]), "name": np.array(["a"])}
     assert arrays("arrays", one, one | {"more": np.zeros(1)}).said == "4 numbers"
     assert arrays("arrays", one, {**one, "x": np.array([1.5, np.nan, np.inf])}).said.startswith("1 of 4 numbers differ")
@@ -180,16 +180,16 @@ def test_numbers_of_every_kind_are_held_against_each_other(results):
     assert arrays("arrays", {"name": np.array(["a"])}, {"name": np.array(["b"])}).same is False
     assert accuracy("a", math.nan, 1.0).same is None
     run, other = (publish(Store(results, "local")) for _ in range(2))
-    assert cells(run, other).same
+    scores = numbers(run)["scores"]
+    assert arrays("scores", scores, numbers(other)["scores"]).same
     other.grid.scores[2, 2]["teacher_forced"]["edit_sum"] += 1
-    assert cells(run, other).said.startswith("1 of "), "all counts are compared, not only what is right as a whole"
-    run.grid.scores.pop((2, 2))
-    assert "1 cells were tested in one" in cells(run, publish(Store(results, "local"))).said
+    assert "edit_sum" in arrays("scores", scores, numbers(other)["scores"]).said, "all counts are compared"
+    other.grid.scores.pop((2, 2))
+    assert "not made any more" in arrays("scores", scores, numbers(other)["scores"]).said
     assert otherwise({}, {"processor": "x"}) == ["the stored run does not name its processor; here it is x"]
     assert otherwise(
         {"versions": {"torch": "1"}, "processor": "x"}, {"versions": {"torch": "2"}, "processor": "x"}
     ) == ["torch was 1, here it is 2"]
     looked = AttentionMap(("a",), np.zeros((1, 1, 1, 1)), 1)
     run = dataclasses.replace(run, key_counts=[KeyCount(1, 1, 0, 0, 3, 9)], attention=looked)
-    assert list(repeated._key_counts(run).items()) == [((1, 1, 0, 0), 9)]
-    assert set(repeated._attention(run)) == {"weights", "tokens"}
+    assert numbers(run)["key counts"] == {"1 1 0 0": 9} and set(numbers(run)["attention"]) == {"weights", "tokens"}

@@ -1,6 +1,7 @@
 """Planning, running side by side, failures, workers that die, and the forecast of time."""
 
 import dataclasses
+import functools
 import io
 import itertools
 import os
@@ -146,7 +147,7 @@ def test_a_worker_that_died_while_it_was_idle_costs_no_run(results):
     watch = Display({job: estimate.cost(job.spec, job.profile)}, 1, stream=io.StringIO())
     failed, finished = [], []
     watch.failed, watch.finished = (lambda *told: failed.append(told)), (lambda *told: finished.append(told))
-    pool = executors._Pool([job], runner.Performer(Order(results, {"commit": "none"})), watch, 0.0)
+    pool = executors._Pool([job], functools.partial(runner.perform, Order(results, {"commit": "none"})), watch, 0.0)
     pipe = pool._start()
     pool._processes[pipe].kill()
     pool._processes[pipe].join()
@@ -173,7 +174,7 @@ def test_one_job_or_one_worker_stays_in_this_process(results):
 
 def test_who_shares_leaves_a_run_that_another_makes(results, monkeypatch):
     monkeypatch.setattr(executors, "PATIENCE", 0.0)
-    monkeypatch.setattr("reproduce.runs.turns.AGAIN", 0.05)
+    monkeypatch.setattr("reproduce.runs.job_queue.AGAIN", 0.05)
     todo, order = jobs(seeds=(0, 1)), Order(results, {}, False)
     others = todo[0].experiment, todo[0].profile, todo[0].seed, todo[0].spec.hash()
     costs = {job: estimate.cost(job.spec, job.profile) for job in todo}

@@ -14,8 +14,8 @@ from reproduce.commands import engines
 from reproduce.runs import slurm
 from reproduce.runs.catalogue import USUAL
 from reproduce.runs.display import Display
+from reproduce.runs.job_queue import JobQueue
 from reproduce.runs.perform import Job, Order, PlanError
-from reproduce.runs.turns import Turns
 from reproduce.store.store import Store
 from tests.reproduce import slurms
 from tests.reproduce.fakes import SPEC
@@ -116,7 +116,7 @@ def test_options_that_say_nothing_together_are_refused(arguments, said, monkeypa
 
 def test_who_shares_ends_where_the_others_make_what_is_left():
     clock = [0.0]
-    turns = Turns("ab", now=lambda: clock[0], patience=10)
+    turns = JobQueue("ab", now=lambda: clock[0], patience=10)
     assert turns.next() == "a"
     turns.postpone("a")
     assert turns.next() == "b"

@@ -13,7 +13,7 @@ from lengen.metrics.measures import LEARNED, exact_at_longest, trained
 from lengen.paper.experiment import PROFILES, Experiment
 from lengen.results.records import Run
 from reproduce.output.site.statement_cards import run_page
-from reproduce.runs import spent
+from reproduce.runs import run_cost
 
 LEARNED_IT, NOT_LEARNED, NOT_RUN, REFUSED = "learned", "not learned", "not run", "refused"
 """States by which experiments are filtered."""
@@ -47,7 +47,7 @@ class Line(NamedTuple):
     """Words and page of every run."""
 
 
-def lines(experiments: Sequence[Experiment], made: Made, tokens: Tokens = spent.tokens) -> list[Line]:
+def lines(experiments: Sequence[Experiment], made: Made, tokens: Tokens = run_cost.tokens) -> list[Line]:
     """A line for every experiment, in the order of declaration; ``tokens`` counts those of a run."""
     return [_line(item, made.get(item.name, {}), tokens) for item in experiments]
 
@@ -92,9 +92,9 @@ def _took(some: Sequence[Run], tokens: Tokens) -> tuple[str, str, str]:
         return format(median(known), form) if known else ""
 
     return (
-        told([spent.number(run, "parameters") for run in some], ",.0f"),
+        told([run_cost.number(run, "parameters") for run in some], ",.0f"),
         told([tokens(run) / 1e6 for run in some], ".3g"),
-        told([spent.whole(run) for run in some], ",.0f"),
+        told([run_cost.whole(run) for run in some], ",.0f"),
     )
 
 

@@ -16,18 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lengen.results.records import Run
-from reproduce.comparison.answers import WORDS
 from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.lines import Line as Published
 from reproduce.comparison.measured import number
 from reproduce.comparison.pages import at, printed
+from reproduce.comparison.recorded import WORDS
 from reproduce.output import figures
 from reproduce.output.site.experiment_lines import Line, lines
 from reproduce.output.site.figure_cards import Drawn, FigureCard, figure_card, homes, key_of
 from reproduce.output.site.run_records import attention, counts, curves
 from reproduce.output.site.statement_cards import StatementCard, run_page, slug, statement_cards
 from reproduce.publication import overview
-from reproduce.runs import spent
+from reproduce.runs import run_cost
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store import atomic_files as files
@@ -146,7 +146,7 @@ def page_of(paper: str, stores: Sequence[Store], compared: Mapping[str, Comparis
         counts=held,
         deviations=CATALOGUE.deviations(paper),
         values=[line for line in first.lines if line.ours is not None],
-        experiments=lines(CATALOGUE.experiments(paper), made, CATALOGUE.paper(paper).tokens or spent.tokens),
+        experiments=lines(CATALOGUE.experiments(paper), made, CATALOGUE.paper(paper).tokens or run_cost.tokens),
         runs=[
             (run.experiment, f"{run.profile}, seed {run.seed}, {run.store}", run_page(run))
             for store in stores
@@ -208,8 +208,8 @@ def render_run(run: Run, page: Page) -> str:
         "platform": info.get("platform"),
         "precision": info.get("dtype"),
         "parameters": info.get("parameters"),
-        "seconds of all trainings": round(spent.training(run), 1),
-        "seconds of measuring": round(spent.measuring(run), 1),
+        "seconds of all trainings": round(run_cost.training(run), 1),
+        "seconds of measuring": round(run_cost.measuring(run), 1),
         "specification": info.get("spec_hash"),
         "set by hand": " ".join(map(str, info.get("overrides") or [])),  # type: ignore[call-overload]
         "versions": ", ".join(f"{name} {number}" for name, number in dict(info.get("versions") or {}).items()),  # type: ignore[call-overload]

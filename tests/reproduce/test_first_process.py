@@ -2,7 +2,7 @@
 
 import pytest
 
-from reproduce.runs.beginning import begin
+from reproduce.runs.first_process import begin
 from reproduce.store.atomic_files import StoreError
 from reproduce.store.store import BEGINNING, Store
 from tests.reproduce.fakes import SPEC, outcome

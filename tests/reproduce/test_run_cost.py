@@ -6,7 +6,7 @@ import pytest
 
 from reproduce.output.site import experiment_lines
 from reproduce.publication import crate
-from reproduce.runs import spent
+from reproduce.runs import run_cost
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.locations import results_root
 from reproduce.store.reference import Reference
@@ -33,7 +33,7 @@ def made(**info):
     ("info", "seconds"), [(RESUMED, 1480.0), (BEFORE_CLOCKS, 500.0), (TRIED, 610.4), (CHOSEN, 1207.3), ({}, 0.0)]
 )
 def test_the_whole_is_no_less_than_its_parts(info, seconds):
-    assert spent.whole(made(**info)) == seconds
+    assert run_cost.whole(made(**info)) == seconds
 
 
 def test_the_table_of_experiments_has_the_seconds_and_tokens_of_all_processes():
@@ -45,7 +45,7 @@ def test_the_table_of_experiments_has_the_seconds_and_tokens_of_all_processes():
 
 
 def test_trainings_that_were_tried_and_left_took_seconds_and_gave_the_model_no_tokens():
-    assert (spent.training(made(**CHOSEN)), spent.tokens(made(**CHOSEN))) == (1202.2, 12_304 * 301.9)
+    assert (run_cost.training(made(**CHOSEN)), run_cost.tokens(made(**CHOSEN))) == (1202.2, 12_304 * 301.9)
     (line,) = experiment_lines.lines([A], {A.name: {("reference", "cpu"): [made(**CHOSEN)]}})
     assert line.took == ("1,000", "3.71", "1,207")
     (line,) = experiment_lines.lines([A], {A.name: {("reference", "cpu"): [made(**CHOSEN)]}}, lambda run: 2e6)
@@ -56,7 +56,7 @@ def test_no_committed_run_took_less_than_its_trainings():
     runs = [run for paper in CATALOGUE.papers() for run in Reference(results_root()).headers(paper)]
     for one in runs:
         parts = one.info.get("seconds_training", 0), one.info.get("scalars", {}).get("seconds_of_all_trainings", 0)
-        assert spent.whole(one) >= spent.training(one) >= max(parts), one.experiment
+        assert run_cost.whole(one) >= run_cost.training(one) >= max(parts), one.experiment
 
 
 def test_the_crate_has_the_time_when_the_first_process_began():

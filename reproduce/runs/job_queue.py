@@ -1,4 +1,4 @@
-"""Whose turn it is: work in order, where what another process is doing comes back after the rest."""
+"""The queue of jobs: in order; a job that another process is making comes back after the rest."""
 
 import math
 import time
@@ -19,13 +19,13 @@ would be free by then."""
 T = TypeVar("T")
 
 
-class Turns(Generic[T]):
+class JobQueue(Generic[T]):
     """A queue; iterating over it waits for what was postponed, and ends when nothing is left.
 
     With ``patience`` it ends as well when for so many seconds all that was looked at was being made elsewhere.
 
-    >>> turns = Turns("ab", now=iter(range(9)).__next__)
-    >>> turns.next(), turns.postpone("a"), turns.next(), turns.next(), turns.next()
+    >>> queue = JobQueue("ab", now=iter(range(9)).__next__)
+    >>> queue.next(), queue.postpone("a"), queue.next(), queue.next(), queue.next()
     ('a', None, 'b', None, 'a')
     """
 

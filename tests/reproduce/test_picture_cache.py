@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lengen.paper.experiment import Figure
-from reproduce.output import drawn, figures, side_by_side
+from reproduce.output import drawing_pool, figures, picture_cache
 from reproduce.store import locked, provenance
 from reproduce.store.store import Store
 from tests.reproduce.drawn import figures as constructed
@@ -101,7 +101,7 @@ def test_a_picture_is_drawn_again_when_anything_it_is_made_of_is_another(sheet, 
         case "fewer":
             made = made._replace(runs=made.runs | {name: others})
         case "program":
-            monkeypatch.setattr(drawn, "_program", lambda: "changed")
+            monkeypatch.setattr(picture_cache, "_program", lambda: "changed")
         case "notes":
             (root / "local" / "drawn.json").write_text("{")
     figures.write([made], root)
@@ -115,9 +115,9 @@ def test_what_is_not_known_to_lie_in_a_file_is_always_drawn(sheet):
         for name, some in made.runs.items()
     }
     mine = dataclasses.replace(made.figure, how=lambda picture, runs, published: made.figure.draw(runs))
-    assert drawn.sum_of(made.figure, made.runs) is not None
+    assert picture_cache.sum_of(made.figure, made.runs) is not None
     for other in (made._replace(runs=unread), made._replace(figure=mine)):
-        assert drawn.sum_of(other.figure, other.runs) is None
+        assert picture_cache.sum_of(other.figure, other.runs) is None
         for _ in range(2):
             times.clear()
             figures.write([other], root)
@@ -129,14 +129,14 @@ def test_one_changed_byte_of_the_program_changes_the_sum_of_all(tmp_path, monkey
     module.parent.mkdir(parents=True)
     (tmp_path / "papers").mkdir()
     monkeypatch.setattr(provenance, "__file__", str(module))
-    monkeypatch.setattr(drawn, "code_digest", provenance.code_digest.__wrapped__)
+    monkeypatch.setattr(picture_cache, "code_digest", provenance.code_digest.__wrapped__)
     sums = []
     for text in ("a = 1", "a = 2"):
         (tmp_path / "papers" / "published.toml").write_text(text)
-        sums.append(drawn._program.__wrapped__())
-    assert sums[0] != sums[1] == drawn._program.__wrapped__()
+        sums.append(picture_cache._program.__wrapped__())
+    assert sums[0] != sums[1] == picture_cache._program.__wrapped__()
     (tmp_path / "papers" / "README.md").write_text("a page is in no picture")
-    assert sums[1] == drawn._program.__wrapped__()
+    assert sums[1] == picture_cache._program.__wrapped__()
 
 
 def test_a_page_draws_no_picture_that_it_does_not_show_but_leaves_no_old_one(sheet):
@@ -158,14 +158,14 @@ def test_a_picture_is_the_same_whether_drawn_alone_or_beside_the_other():
 
 SEVERAL = """
 import os
-from reproduce.output import figures, side_by_side
+from reproduce.output import figures, drawing_pool
 from tests.reproduce.drawn import figures as constructed
 
 def work(place):
     figure, runs = constructed()[place]
     return figures.render(figure, runs), os.getpid()
 
-found = [dict(side_by_side.each(work, range(3), workers)) for workers in (1, 2)]
+found = [dict(drawing_pool.each(work, range(3), workers)) for workers in (1, 2)]
 alone, beside = ([some[place] for place in range(3)] for some in found)
 assert [pictures for pictures, _ in alone] == [pictures for pictures, _ in beside]
 assert {process for _, process in alone} == {os.getpid()} and os.getpid() not in {process for _, process in beside}
@@ -174,11 +174,11 @@ def ended(place):
     os.kill(os.getpid(), 9)
 
 try:
-    list(side_by_side.each(ended, range(3), 2))
-except side_by_side.EndedError as error:
+    list(drawing_pool.each(ended, range(3), 2))
+except drawing_pool.EndedError as error:
     print(error)
 try:
-    list(side_by_side.each([1, 2, 3].__getitem__, [0, 9], 2))
+    list(drawing_pool.each([1, 2, 3].__getitem__, [0, 9], 2))
 except IndexError as error:
     print("IndexError")
 """
@@ -194,7 +194,7 @@ def test_several_processes_draw_what_one_draws():
 
 def test_one_process_does_it_where_forking_is_not_safe(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", object())
-    assert dict(side_by_side.each(lambda item: item + 1, [1, 2, 3], 2)) == {0: 2, 1: 3, 2: 4}
+    assert dict(drawing_pool.each(lambda item: item + 1, [1, 2, 3], 2)) == {0: 2, 1: 3, 2: 4}
 
 
 @pytest.mark.parametrize("other", ["", "matplotlib 3.10.0 (locked: 3.11.2)"])
@@ -218,12 +218,12 @@ def test_committed_pictures_change_with_the_locked_versions_alone_or_when_told(s
 
 
 def test_versions_that_are_not_the_locked_ones_are_named(monkeypatch):
-    assert drawn.other_versions() == locked.others(drawn.LIBRARIES)
+    assert picture_cache.other_versions() == locked.others(picture_cache.LIBRARIES)
     monkeypatch.setattr(metadata, "version", lambda name: "0.1")
-    named = drawn.other_versions()
-    assert all(f"{name} 0.1 (locked: " in named for name in drawn.LIBRARIES) and "torch" not in named
+    named = picture_cache.other_versions()
+    assert all(f"{name} 0.1 (locked: " in named for name in picture_cache.LIBRARIES) and "torch" not in named
     monkeypatch.setattr(locked, "checkout", lambda: None)
-    assert drawn.other_versions() == ""
+    assert picture_cache.other_versions() == ""
 
 
 def test_notes_are_json_below_the_local_store(sheet):

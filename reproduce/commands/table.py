@@ -1,0 +1,191 @@
+"""The table of commands: name, help, the function that answers, arguments. No command is loaded before it is given."""
+
+from typing import Any, NamedTuple
+
+from lengen.paper.experiment import PROFILES
+from reproduce.commands.values import Joined, file, names, positive, seed, seeds, share_of, steps
+
+FORMATS = ("table", "md", "csv", "json")
+EXPORTS = ("jsonl", "txt", "csv", "parquet", "lm-eval")
+LOGGERS = ("tensorboard", "wandb")
+SHELLS = ("bash", "zsh", "fish", "powershell")
+"""Those that argcomplete writes scripts for."""
+
+
+class Argument(NamedTuple):
+    """An argument of a command, as argparse takes it."""
+
+    names: tuple[str, ...]
+    fields: dict[str, Any]
+
+
+class Command(NamedTuple):
+    """A row of the table."""
+
+    name: str
+    help: str
+    answer: str
+    """``module:function`` in `reproduce.commands`: of the options, the exit code."""
+    arguments: tuple[Argument, ...] = ()
+    trains: bool = False
+    """It trains, so Ctrl-C and SIGTERM end it as interrupted."""
+
+
+def _a(*names: str, **fields: Any) -> Argument:
+    return Argument(names, fields)
+
+
+def _flag(*names: str) -> Argument:
+    """An option without a value; the last of the names is its help."""
+    return Argument(names[:-1], {"action": "store_true", "help": names[-1]})
+
+
+# fmt: off
+_WHERE = "paper, paper/figure or paper/figure/variant; a paper by name or as paper1; wildcards * ? [] allowed"
+_SEVERAL = f"{_WHERE}; several side by side"
+SELECTOR = _a("selector", metavar="SELECTOR", help=_WHERE)
+SELECTORS = _a("selector", nargs="+", metavar="SELECTOR", help=_SEVERAL, action=Joined)
+ANY = _a("selector", nargs="*", metavar="SELECTOR", help=_SEVERAL, action=Joined)
+OF_A_RUN = (
+    _a("--profile", choices=PROFILES, help="of the run to take (default: any)"),
+    _a("--seed", type=seed, metavar="K", help="of the run to take (default: any)"),
+)
+"""The stored run of an experiment that answers."""
+A_RUN = (
+    *OF_A_RUN,
+    _flag("--with-overrides", "the newest run, even if it was made with --set"),
+)
+FORMAT = _a("--format", choices=FORMATS, default="table", help="how to print (default table)")
+JSON = _flag("--json", "one line of JSON")
+_OPERAND = "a number, a digit of a string, or a sum as in 57+48="
+OPERANDS = _a("operands", nargs="*", metavar="OPERAND", help=_OPERAND)
+LINES = _a("operands", nargs="*", metavar="OPERAND",
+           help=f"{_OPERAND}; none, or -: a line of the standard input is a problem")
+AUXILIARY = _a("--task", default="", help="an auxiliary task of the setting (default: its main task)")
+SIZE = _a("--size", type=positive, metavar="N",
+          help="longest trained length, which decides a task's problems (default: that of the papers)")
+SCORED = (
+    _flag("--units-first", "digits of predicted numbers stand least significant first"),
+    _a("--beside", metavar="SELECTOR", help="an experiment whose newest run is printed beside"),
+    _a("--picture", type=file(".png", ".svg"), metavar="FILE", help="draw exact match: .png or .svg"),
+    _a("--scores", type=file(".csv"), metavar="FILE", help="write the counts: .csv"),
+    JSON,
+)
+"""Options of what is scored."""
+_PART = "of the selected experiments only those whose name has one of these as its {} part; wildcards"
+RUN = (
+    SELECTORS,
+    _a("--profile", "-p", choices=PROFILES,
+       help="size of the experiments (default: cpu; night where that alone is there beside smoke)"),
+    _a("--seeds", "--seed", type=seeds, metavar="0..2",
+       help="which seeds: 3 is seed 3 alone, 0..2 are three, 0,2 are two"),
+    _a("--set", action="append", default=[], metavar="A.B=V", dest="overrides",
+       help="change the spec; repeatable, and A.B=V alone is read as well"),
+    _a("--task", type=names, default=(), metavar="A,B", help=_PART.format("second")),
+    _a("--tricks", type=names, default=(), metavar="A,B", help=_PART.format("third")),
+    _flag("--dry-run", "-n", "say what would run, and for how long"),
+    _flag("--fresh", "redo all selected runs, finished or not"),
+    _flag("--missing", "only runs that results/reference lacks"),
+    _a("--jobs", "-j", type=positive, metavar="N", help="runs side by side (default: cores; 1 on a GPU)"),
+    _a("--executor", choices=("local", "ray", "slurm"), default="local",
+       help="run here, on a Ray cluster, or submit to Slurm: docs/clusters.md"),
+    _a("--address", metavar="HOST:PORT", help="of the Ray cluster (default: $RAY_ADDRESS)"),
+    _a("--cpus-per-run", type=share_of(1), metavar="N", help="cores of a run there (default 1)"),
+    _a("--gpus-per-run", type=share_of(0), metavar="N",
+       help="GPUs of a run on Ray, 0.25 for four on one (default: 1 at the paper profile, else 0)"),
+    _a("--workers", type=positive, metavar="N", help="workers to submit to Slurm (default 8)"),
+    _a("--sbatch-args", action="append", default=[], metavar="=ARGS",
+       help='further arguments of sbatch, as in --sbatch-args="--partition=gpu --time=12:00:00"; repeatable'),
+    _flag("--share", "share runs with other commands: end once they are making all that is left, and draw nothing"),
+    _a("--logger", action="append", choices=LOGGERS, default=[], dest="loggers",
+       help="log to this beside metrics.csv, into the run's folder loggers; repeatable"),
+    _flag("--without-gpu", "start the paper profile on a machine that has no GPU, too"),
+)
+
+COMMANDS = (
+    Command("list", "papers, a paper's figures or a figure's variants, with verdicts", "results:list_command", (ANY,)),
+    Command("show", "an experiment: setting, published numbers and claims, commands", "results:show_command", (
+        SELECTORS,
+        _flag("--full", "every field, not only what differs from its default"),
+    )),
+    Command("doctor", "what this machine has, what it lacks, and what to do about it", "doctor:doctor_command"),
+    Command("run", "train, measure and store; resumes and skips what is finished", "run:run_command", RUN, trains=True),
+    Command("rerun", "repeat a stored run, and say whether it gives the same numbers", "rerun:rerun_command", (
+        _a("run", metavar="RUN", help="folder of a run, or paper/figure/variant for its newest"),
+        *OF_A_RUN,
+    ), trains=True),
+    Command("figures", "draw the figures of stored runs", "results:figures_command", (
+        ANY,
+        FORMAT,
+        _flag("--any-versions", "write committed pictures, too, when other versions than the locked ones draw them"),
+    )),
+    Command("compare", "published numbers and claims against stored runs", "results:compare_command", (
+        ANY,
+        FORMAT,
+        _flag("--with-overrides", "also what was made with --set, beside the rest; it decides no verdict"),
+        _flag("--check-history", "check against git that claims stood as runs recorded them"),
+    )),
+    Command("report", "one site with everything", "results:report_command", (ANY,)),
+    Command("promote", "copy finished local runs into results/reference", "results:promote_command", (
+        SELECTORS,
+        _a("--profile", choices=PROFILES, help="default: cpu, night and paper"),
+        _a("--seeds", type=seeds, metavar="0..2", help="of these alone: 5, 0..2 or 0,2"),
+        _flag("--weights", "with model.safetensors, where it is below 4 MB"),
+        _a("--from", dest="source", metavar="DIR", help="runs of another results folder"),
+    )),
+    Command("encode", "how a problem looks to the model", "problem:encode_command", (
+        SELECTOR, OPERANDS, JSON, AUXILIARY,
+    )),
+    Command("probe", "what a trained model's residual stream shows, layer by layer", "problem:probe_command", (
+        SELECTOR,
+        OPERANDS,
+        JSON,
+        _a("--out", metavar="FILE", help="draw the selected figure for this problem: .png or .svg"),
+        *A_RUN,
+    )),
+    Command("solve", "let a trained model answer", "problem:solve_command", (
+        SELECTOR, LINES, JSON, AUXILIARY, *A_RUN,
+    )),
+    Command("completion", 'complete the program reproduce in a shell: eval "$(reproduce completion bash)"',
+            "completion:completion_command", (
+        _a("shell", nargs="?", choices=SHELLS, default=SHELLS[0], help=f"default {SHELLS[0]}"),
+    )),
+    Command("bench", "measure speed on this machine, as ratios", "results:bench_command"),
+    Command("adderboard", "the community's check of ten-digit addition, on this suite's models",
+            "adderboard:adderboard_command", (
+        _a("selector", nargs="?", metavar="SELECTOR",
+           help="an experiment, or my_submission.py (default: those offered)"),
+        *A_RUN,
+        _a("--pairs", type=positive, metavar="N", help="random pairs (default: those of the check)"),
+        JSON,
+    )),
+    Command("export", "problems of a task or an experiment as files; a run for Hugging Face",
+            "exchange:export_command", (
+        _a("selector", metavar="SELECTOR", help="a task of docs/benchmark.md, or an experiment"),
+        _a("--split", choices=("test", "train"), default="test", help="default test"),
+        _a("--format", choices=EXPORTS, default="jsonl", help="default jsonl"),
+        _a("--out", type=file(), metavar="DIR", help="folder of the files and their card"),
+        _a("--hf", type=file(), metavar="DIR", help="folder of the run: config.json, tokenizer, a card"),
+        SIZE,
+        _a("--examples", type=positive, metavar="N", help="problems of a cell, or of a task's training"),
+        _a("--steps", type=steps, metavar="0..99", help="of an experiment's training (default: all)"),
+        *OF_A_RUN,
+    )),
+    Command("score", "predictions made elsewhere: exact match, reach, edit distance", "exchange:score_command", (
+        _a("task", metavar="TASK", help="a task of docs/benchmark.md, or an experiment"),
+        _a("predictions", type=file(), metavar="FILE", help="lines of JSON: id, prediction, seed"),
+        SIZE, *SCORED, *OF_A_RUN,
+    )),
+    Command("evaluate", "let a function or a model answer a task of the benchmark", "exchange:evaluate_command", (
+        _a("function", nargs="?", metavar="MODULE:FUNCTION", help="from a list of prompts to texts"),
+        _a("--hf", type=file(), metavar="DIR", help="a causal language model of transformers"),
+        _a("--run", metavar="SELECTOR", help="a stored run, or a constructed model, of this suite"),
+        _a("--on", required=True, metavar="TASK", help="a task of docs/benchmark.md"),
+        _a("--problems", type=file(), metavar="FILE", help="lines such as 12+34=46; - is stdin"),
+        _a("--out", type=file(".jsonl"), metavar="FILE", help="write the predictions: .jsonl"),
+        _a("--submission", type=file(), metavar="DIR", help="write the two files of a submission"),
+        _a("--name", metavar="TEXT", help="name of the model in a submission"),
+        SIZE, *SCORED, *OF_A_RUN,
+    )),
+)
+# fmt: on
