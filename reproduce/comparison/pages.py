@@ -113,12 +113,12 @@ def _details(answers: Sequence[Answer]) -> str:
     parts = []
     for answer in answers:
         statement = answer.statement
-        quote = f"> {statement.quote}\n" if statement.quote else "\n"
+        quote = f"> {statement.quote}\n\n" if statement.quote else ""
         rows = [_detail(finding, "") for finding in answer.findings]
         rows += [_detail(finding, "detail: ") for finding in answer.details]
         head = ["comparison", "outcome", "measured", "p", "seeds left out"]
         remark = f"\n\n{statement.remark}" if statement.remark else ""
-        parts.append(f"**{statement.id}** ({statement.place})\n\n{quote}\n{table(head, rows)}{remark}")
+        parts.append(f"**{statement.id}** ({statement.place})\n\n{quote}{table(head, rows)}{remark}")
     return "\n\n".join(parts)
 
 

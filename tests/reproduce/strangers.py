@@ -280,8 +280,8 @@ def _page(folder: Path, content: bytes) -> None:
     nothing = pages.Page("toy", said(18), [], [], [], [], {}, {}, [], [], [])
     page = pages.render_run(run, nothing)
     Page(page)
-    row = {"paper": "toy", "title": said(19), "file": "toy.html", "scores": [], "statements": []}
-    Page(pages.render("index.html", cards=[row], title=said(20)))
+    row = {"paper": "toy", "number": said(18), "title": said(19), "file": "toy.html", "scores": [], "statements": []}
+    Page(pages.render("index.html", cards=[row], title=said(20), picture="figures/overview.svg", said=said(19)))
 
 
 page_inputs = st.fixed_dictionaries({"words": st.lists(text, min_size=1, max_size=21), "value": plain}).map(
