@@ -81,7 +81,7 @@ def test_the_wheel_runs_the_same_code_beside_files_with_its_names(site, hostile)
 
 def test_a_checkout_is_reached_beside_files_with_its_names(hostile):
     code = "import lengen.program as p; print(p.module('cli').__file__); import sys; print(sys.path[0] == '')"
-    file, restored = python(hostile, ROOT, "-c", code).split()
+    file, restored = python(hostile, ROOT, "-c", code).splitlines()
     assert Path(file) == ROOT / "reproduce" / "cli.py" and restored == "True"
     assert "coupling" in python(hostile, ROOT, "-m", "lengen", "list")
 
