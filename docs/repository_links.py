@@ -67,7 +67,9 @@ def on_post_page(output: str, page: "Page", config: "MkDocsConfig") -> str:
 
 
 def on_post_build(config: "MkDocsConfig") -> None:
-    """Copy the report into the site; its index leads back to the documentation."""
+    """Copy the report into the site; its index leads back to the documentation. The page 404 loads nothing either."""
+    missing = Path(config.site_dir) / "404.html"  # a template, which `on_post_page` does not see
+    missing.write_text(missing.read_text(encoding="utf-8").replace(SHIM, "assets/iframe-worker.js"), encoding="utf-8")
     if (REPORT / "index.html").is_file():
         place = Path(config.site_dir) / "report"
         shutil.copytree(REPORT, place, dirs_exist_ok=True)
