@@ -26,8 +26,6 @@ HOME = '<a class="skip" href="#content">To the content</a>\n<nav><a href="../ind
 """Its first lines in the site, which lead back."""
 ONLINE = re.compile(r"\[!\[[^]]*\]\(\.\./\.\./[^)]*\)\]\([^)]*\)\n|\[site\]\(\.\./\.\./[^)]*\), or ")
 """What the front page shows of its repository's host: a badge, and a link to this site."""
-SHIM = "https://unpkg.com/iframe-worker/shim"
-"""What material loads from elsewhere, so that search works from the disk; docs/assets has it."""
 LINK = re.compile(r"(?P<before>\]\()(?P<target>[^)#\s:]+)(?P<after>(?:#[^)]*)?\))")
 
 
@@ -61,15 +59,8 @@ def on_nav(nav: "Navigation", config: "MkDocsConfig", files: "Files") -> "Naviga
     return nav
 
 
-def on_post_page(output: str, page: "Page", config: "MkDocsConfig") -> str:
-    """Load nothing from elsewhere."""
-    return output.replace(SHIM, posixpath.relpath("assets/iframe-worker.js", posixpath.dirname(page.file.dest_uri)))
-
-
 def on_post_build(config: "MkDocsConfig") -> None:
-    """Copy the report into the site; its index leads back to the documentation. The page 404 loads nothing either."""
-    missing = Path(config.site_dir) / "404.html"  # a template, which `on_post_page` does not see
-    missing.write_text(missing.read_text(encoding="utf-8").replace(SHIM, "assets/iframe-worker.js"), encoding="utf-8")
+    """Copy the report into the site; its index leads back to the documentation."""
     if (REPORT / "index.html").is_file():
         place = Path(config.site_dir) / "report"
         shutil.copytree(REPORT, place, dirs_exist_ok=True)

@@ -113,11 +113,7 @@ ONE_TO_THREE = ByProfile(
 """1-3_digit. Smaller profiles have the same gaps at shorter lengths (D3)."""
 ONE_TO_SEVEN = ByProfile(
     paper=_set(up_to(7), up_to(8), 100_000),
-    night={
-        "data": {"task": TwoOperandAddition(up_to(7)), "examples": 100_000},
-        "train": {"precision": "32-true"},
-        "test": {"lengths": up_to(8), "examples": 1000},
-    },
+    night={**_set(up_to(7), up_to(8), 100_000), "train.precision": "32-true", "test.examples": 1000},
     cpu=_set(up_to(5), up_to(6), 30_000),
     smoke=_set(up_to(2), up_to(3), 200),
 )
