@@ -83,9 +83,7 @@ class ShownGrid:
         axes = [name for name in self.axes if frame[name].nunique() > 1] or [*self.axes[:1]]
         if len(frame):
             frame = frame[frame["mode"] == frame["mode"].iloc[0]]
-        return (
-            frame.pivot_table(SHOWN, axes[0], axes[1:]) if len(axes) > 1 else frame.set_index(axes)[[SHOWN]]
-        )
+        return frame.pivot_table(SHOWN, axes[0], axes[1:]) if len(axes) > 1 else frame.set_index(axes)[[SHOWN]]
 
     def _repr_html_(self) -> str:
         """A table, for notebooks."""

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from lightning import Callback, LightningModule, Trainer
 
+from lengen.callbacks.held_signals import HeldSignals
 from lengen.results.divergence import diverged
 from lengen.results.whole_files import save_whole
 
@@ -51,14 +52,44 @@ def _whole(path: Path) -> None:
 class ResumePoint(Callback):
     """Writes ``last.ckpt`` into a folder after every evaluation, atomically: a kill leaves the old one or the new one.
 
-    Weights that are not finite are never written, so the checkpoint that is there is good. Lightning's
-    `ModelCheckpoint` promises neither; it works beside this one where more than the last checkpoint is wanted.
+    Ctrl-C and SIGTERM end a training of one process after the step at hand, which is written first. Weights that are
+    not finite are never written, so the checkpoint that is there is good. Lightning's `ModelCheckpoint` promises
+    neither; it works beside this one where more than the last checkpoint is wanted.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = Path(folder) / CHECKPOINT
+        self.signals = HeldSignals()
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if trainer.world_size == 1:  # several would write different steps
+            self.signals.hold()
+
+    def on_train_batch_end(
+        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        between = (batch_idx + 1) % trainer.accumulate_grad_batches
+        if self.signals.came is None or between or trainer.is_last_batch:  # the last one is evaluated, and written then
+            return
+        try:
+            if _finite(pl_module):
+                save_whole(self.path, trainer.save_checkpoint)
+        finally:
+            self.signals.release()
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        if not all(bool(parameter.isfinite().all()) for parameter in pl_module.parameters()):
+        if not _finite(pl_module):
             raise diverged(f"weights at step {trainer.global_step} are not finite", self.path)
         save_whole(self.path, trainer.save_checkpoint)
+        if self.signals.came is not None:
+            self.signals.release()
+
+    def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self.signals.release()
+
+    def on_exception(self, trainer: Trainer, pl_module: LightningModule, exception: BaseException) -> None:
+        self.signals.release()
+
+
+def _finite(module: LightningModule) -> bool:
+    return all(bool(parameter.isfinite().all()) for parameter in module.parameters())

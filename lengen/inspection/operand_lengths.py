@@ -40,4 +40,3 @@ def operand_lengths(model: Transformer, data: TaskData, lengths: Sequence[int], 
         for mode, counts in score_cell(model, data.writer, asked, free_running=False).items():
             grid.add((first, second), mode, counts)
     return grid
-

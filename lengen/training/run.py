@@ -78,13 +78,14 @@ def execute(
     prepare: Callable[[Transformer], None] | None = None,
     loggers: Sequence[Logger] = (),
 ) -> Outcome:
-    """Train and measure one specification; call again after a kill and it goes on from the last checkpoint.
+    """Train and measure one specification; call again after a kill and it goes on from the last checkpoint, after
+    Ctrl-C or SIGTERM from the last step.
 
     ``prepare`` is given the untrained model, to set what is not trained (a fixed bias), and a setting that needs it is
     refused without; ``loggers`` get what metrics.csv gets, and the learning rate.
 
     Resumed or not, a run ends with bit-equal weights on the same machine and number of threads: batches are a
-    function of (seed, step), and checkpoints lie at evaluation boundaries only.
+    function of (seed, step).
     """
     data = ArithmeticData(spec, seed)
     refuse_early(data.data)
@@ -99,7 +100,7 @@ def execute(
         prepare(module.model)
     keep_freed_memory()
     kernels, clock, measured = ChosenKernels(folder, report), Clock(), Measured(spec, folder)
-    callbacks = [clock, *training_callbacks(spec, folder, report), kernels, *measured.callbacks]
+    callbacks = [clock, kernels, *training_callbacks(spec, folder, report), *measured.callbacks]
     threads = 1 if one_is_best(module, SMALL) else torch.get_num_threads()
     trainer = build_trainer(spec, callbacks, [MetricsLogger(folder), *loggers])
     train(trainer, module, data, folder / CHECKPOINT)

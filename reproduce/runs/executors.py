@@ -33,6 +33,8 @@ MOMENT = 0.5
 """Seconds within which a signal to the whole process group, of which a worker died, reaches this process as well."""
 ENDING = 5.0
 """Seconds that an idle worker has to end before it is killed."""
+SAVING = 30.0
+"""Seconds that trainings have to save their step before they are killed."""
 
 
 class Local:
@@ -124,6 +126,9 @@ class _Pool:
                 if not self._running:
                     time.sleep(IDLE)  # all that is left is being made elsewhere
             self._dismiss()
+        except BaseException:
+            self._stop()
+            raise
         finally:
             for process in self._processes.values():
                 process.kill()
@@ -136,6 +141,25 @@ class _Pool:
             with contextlib.suppress(OSError):
                 pipe.send(None)
             process.join(ENDING)
+
+    def _stop(self) -> None:
+        """Let trainings save the step at hand: a worker that has ended closes its pipe.
+
+        Its process is no witness: the one that it was forked from may have been ended, too.
+        """
+        began, left, told = time.monotonic(), list(self._processes), False
+        for process in self._processes.values():
+            process.terminate()
+        while left and (waited := time.monotonic() - began) < SAVING:
+            if waited > 2 * MOMENT and not told:
+                told = True
+                self._watch.told("saving the steps at hand; Ctrl-C again ends at once")
+            ready = multiprocessing.connection.wait(left, timeout=MOMENT)
+            for pipe in [pipe for pipe in left if pipe in ready]:
+                try:
+                    pipe.recv()
+                except (EOFError, OSError):
+                    left.remove(pipe)
 
     def _start(self) -> Connection:
         ours, theirs = self._context.Pipe()
@@ -211,6 +235,12 @@ def _without_semaphores() -> None:
         tqdm.set_lock(threading.RLock())
 
 
+def _end(number: int, _: object) -> None:
+    """End this process, once: the parent sends SIGTERM also after a signal to the whole group."""
+    signal.signal(number, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
 def work(pipe: Connection, perform: Perform, environment: Mapping[str, str]) -> None:
     """Life of a worker: take jobs from the pipe, send back what happens, die with the parent.
 
@@ -219,6 +249,7 @@ def work(pipe: Connection, perform: Perform, environment: Mapping[str, str]) -> 
     this process at once: a killed command leaves nothing that still writes.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides
+    signal.signal(signal.SIGTERM, _end)
     _without_semaphores()
     os.environ.clear()
     os.environ.update(environment)

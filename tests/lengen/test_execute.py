@@ -1,6 +1,7 @@
 """A run from specification to records: killed and resumed, repeated, diverged; always the same files."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,67 @@ def test_a_run_killed_while_training_ends_as_if_it_had_not_been(step, finished, 
     assert same(run(tmp_path), outcome)
     assert list(dict.fromkeys(asked)) == list(range(step - step % 3, 10)), "resumed at the last checkpoint"
     assert traces(tmp_path) == traces(folder)
+
+
+def signalled(step: int, number: int, monkeypatch, folder: Path, times: int = 1) -> None:
+    """Run, and get a signal in the middle of a step; its handler raises `Killed`, as that of the program does."""
+    body = SequenceModule.training_step
+
+    def interrupted(self, batch, index):
+        for _ in range(times if self.trainer.global_step == step else 0):
+            signal.raise_signal(number)
+        return body(self, batch, index)
+
+    def ends(*_):
+        raise Killed
+
+    handler = signal.signal(number, ends)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(SequenceModule, "training_step", interrupted)
+            with pytest.raises(Killed):
+                run(folder)
+        assert signal.getsignal(number) == ends
+    finally:
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize(
+    ("step", "number"), [(0, signal.SIGINT), (1, signal.SIGTERM), (4, signal.SIGINT), (9, signal.SIGTERM)]
+)
+def test_an_interrupted_run_saves_its_step_and_ends_as_if_it_had_not_been(
+    step, number, finished, tmp_path, monkeypatch
+):
+    folder, outcome, _ = finished
+    signalled(step, number, monkeypatch, tmp_path)
+    kept = torch.load(tmp_path / CHECKPOINT, weights_only=True)
+    assert kept["global_step"] == step + 1, "the step in which the signal came is the last one"
+    assert next(state for name, state in kept["callbacks"].items() if name.startswith("Clock"))["steps"] == step + 1
+    if step < 7:
+        signalled(step + 1, number, monkeypatch, tmp_path)
+    asked, batch = [], TaskData.batch
+    monkeypatch.setattr(TaskData, "batch", lambda self, step: asked.append(step) or batch(self, step))
+    assert same(run(tmp_path), outcome)
+    first = step + (2 if step < 7 else 1)
+    assert [step for step in dict.fromkeys(asked) if step < 10] == list(range(first, 10)), "no step is trained twice"
+    assert traces(tmp_path) == traces(folder)
+
+
+def test_a_second_ctrl_c_ends_at_once(tmp_path, monkeypatch):
+    signalled(4, signal.SIGINT, monkeypatch, tmp_path, times=2)
+    assert torch.load(tmp_path / CHECKPOINT, weights_only=True)["global_step"] == 3
+
+
+def test_an_interrupted_run_that_diverged_keeps_the_good_checkpoint(tmp_path, monkeypatch):
+    body = SequenceModule.training_step
+    monkeypatch.setattr(SequenceModule, "training_step", lambda self, *given: poisoned(self, body(self, *given)))
+    monkeypatch.setattr("lengen.callbacks.training_loss.usable", lambda loss: True)  # it is not read at every step
+
+    def poisoned(self, loss):
+        return loss * (float("nan") if self.trainer.global_step == 4 else 1)
+
+    signalled(4, signal.SIGTERM, monkeypatch, tmp_path)
+    assert torch.load(tmp_path / CHECKPOINT, weights_only=True)["global_step"] == 3
 
 
 @pytest.mark.parametrize("place", ["checkpoint", "validation", "measure", "attention"])

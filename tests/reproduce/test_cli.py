@@ -435,7 +435,9 @@ def test_an_interrupted_run_says_that_it_resumes(results, number, code, workers,
     _, shown = process.communicate(timeout=20)
     assert process.returncode == code and "failed" not in shown
     assert shown.splitlines()[-1] == "interrupted: the same command will resume where it stopped"
-    assert "Traceback" not in shown
+    assert "Traceback" not in shown and "semaphore" not in shown
+    begun = list(results.glob("local/toy/fig1/*/cpu/seed-*/.work/pid"))
+    assert begun and all((path.parent / "last.ckpt").exists() for path in begun), "the step at hand is saved"
 
 
 def test_an_interrupted_fresh_run_says_what_would_resume_it(results, monkeypatch, capsys):
