@@ -17,6 +17,22 @@ AXE = os.environ.get("AXE", "")
 """The file axe.min.js of the package axe-core: npm pack axe-core."""
 REFERENCE = Reference(Path(__file__).parents[2] / "results")
 DESK, PHONE = (1280, 900), (390, 844)
+HIGHEST = 12_000
+"""Pixels of a paper's page on a desk, before anything is unfolded."""
+BROKEN = r"""
+    document.querySelectorAll('details').forEach(d => { d.open = true; });
+    const found = [];
+    for (const cell of document.querySelectorAll('td, th, dt, .verdict')) {
+      const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+      for (let text; (text = texts.nextNode());) for (const word of text.textContent.matchAll(/[\p{L}\d]+([.,]\d+)*/gu)) {
+        const range = document.createRange();
+        range.setStart(text, word.index);
+        range.setEnd(text, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].filter(b => b.width).map(b => Math.round(b.top))).size > 1) found.push(word[0]);
+      }
+    }
+    return found"""
+"""Words and numbers of tables that stand on two lines."""
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +90,22 @@ def test_the_first_figure_lies_within_two_screens_and_nothing_scrolls_sideways(s
     for path in (site / "index.html", a_run_with_attention(site)):
         browser.open(path)
         assert browser.run("return document.documentElement.scrollWidth") <= size[0], path.name
+
+
+def test_a_page_of_a_paper_is_not_too_long(site, browser):
+    browser.size(1400, 900)
+    for path in papers(site):
+        browser.open(path)
+        assert browser.run("return document.documentElement.scrollHeight") < HIGHEST, path.name
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_no_table_breaks_inside_a_word_or_a_number(site, browser, size):
+    browser.size(*size, phone=size == PHONE)
+    for path in [site / "index.html", *papers(site), a_run_with_attention(site)]:
+        browser.open(path)
+        assert browser.run(BROKEN) == [], path.name
+        assert browser.run("return document.documentElement.scrollWidth") <= size[0], f"{path.name}, unfolded"
 
 
 def test_the_filter_leaves_what_is_asked_for(site, browser):

@@ -31,6 +31,7 @@ class Part(NamedTuple):
     """One comparison of trainings."""
 
     words: str
+    """Its difference from the words of the statement; empty if it is the whole statement."""
     outcome: str
     numbers: str
     p: str
@@ -103,21 +104,31 @@ def _standing(store: str, answer: Answer) -> Standing:
     return Standing(
         store=store,
         word=answer.word,
-        reason=answer.reason,
+        reason=_beyond(answer.statement.words, answer.reason),
         numbers=answer.numbers,
         distance=answer.distance,
         younger=bool(mark(answer)),
-        parts=tuple(map(_part, answer.findings)),
-        details=tuple(map(_part, answer.details)),
+        parts=tuple(_part(answer, finding) for finding in answer.findings),
+        details=tuple(_part(answer, finding) for finding in answer.details),
         command=command(answer),
         runs=tuple((words, page) for page, words in runs.items()),
     )
 
 
-def _part(finding: Finding) -> Part:
+def _beyond(said: str, words: str) -> str:
+    """Words without those that the heading says already.
+
+    >>> _beyond("It helps", "It helps (copy): 2 more are needed"), _beyond("It helps", "It helps")
+    ('copy: 2 more are needed', '')
+    """
+    left = words.removeprefix(said)
+    return words if left == words else left.lstrip(": ").removeprefix("(").replace(")", "", 1)
+
+
+def _part(answer: Answer, finding: Finding) -> Part:
     outcome = f"{finding.word}: {finding.reason}" if finding.reason else finding.word
     sides = (*finding.left, *finding.right)
-    return Part(finding.part.words, outcome, finding.numbers, probability(finding.p), _dots(sides, finding.unit))
+    return Part(_beyond(answer.statement.words, finding.part.words), outcome, finding.numbers, probability(finding.p), _dots(sides, finding.unit))
 
 
 def _dots(sides: Sequence[Side], unit: str) -> tuple[Dots, ...]:
