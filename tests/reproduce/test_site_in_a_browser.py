@@ -24,11 +24,14 @@ BROKEN = r"""
     const found = [];
     for (const cell of document.querySelectorAll('td, th, dt, .verdict')) {
       const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
-      for (let text; (text = texts.nextNode());) for (const word of text.textContent.matchAll(/[\p{L}\d]+([.,]\d+)*/gu)) {
-        const range = document.createRange();
-        range.setStart(text, word.index);
-        range.setEnd(text, word.index + word[0].length);
-        if (new Set([...range.getClientRects()].filter(b => b.width).map(b => Math.round(b.top))).size > 1) found.push(word[0]);
+      for (let text; (text = texts.nextNode());) {
+        for (const word of text.textContent.matchAll(/[\p{L}\d]+([.,]\d+)*/gu)) {
+          const range = document.createRange();
+          range.setStart(text, word.index);
+          range.setEnd(text, word.index + word[0].length);
+          const lines = [...range.getClientRects()].filter(box => box.width).map(box => Math.round(box.top));
+          if (new Set(lines).size > 1) found.push(word[0]);
+        }
       }
     }
     return found"""

@@ -128,7 +128,8 @@ def _beyond(said: str, words: str) -> str:
 def _part(answer: Answer, finding: Finding) -> Part:
     outcome = f"{finding.word}: {finding.reason}" if finding.reason else finding.word
     sides = (*finding.left, *finding.right)
-    return Part(_beyond(answer.statement.words, finding.part.words), outcome, finding.numbers, probability(finding.p), _dots(sides, finding.unit))
+    words = _beyond(answer.statement.words, finding.part.words)
+    return Part(words, outcome, finding.numbers, probability(finding.p), _dots(sides, finding.unit))
 
 
 def _dots(sides: Sequence[Side], unit: str) -> tuple[Dots, ...]:
