@@ -67,7 +67,7 @@ def _answers_in_digits(data: TaskData) -> bool:
     """A response is the digits of one number and an end: no intermediate results, marks, carries or padding."""
     format, task = data.format, data.task
     alone = format.ends and not format.separators and not format.index_hints
-    return alone and task.NUMBERS and not task.trailing and not isinstance(task, Carries)
+    return alone and task.ROWS.numbers and not task.trailing and not isinstance(task, Carries)
 
 
 class LearningCurves(Callback):

@@ -25,7 +25,8 @@ def operands(task: Task, problems: Problems) -> list[list[str]]:
         if task.first():
             found.append([str(value) for row in held for value in row])
         else:
-            found.append(["".join(symbols[value] for value in (row[::-1] if task.NUMBERS else row)) for row in held])
+            order = -1 if task.ROWS.numbers else 1
+            found.append(["".join(symbols[value] for value in row[::order]) for row in held])
     return found
 
 
@@ -35,7 +36,7 @@ def tests(data: TaskData, cells: Iterable[tuple[int, int]], examples: int, name:
     Raises `SettingError` for a task whose operands cannot be read back.
     """
     task, writer = data.task, data.writer
-    operator = task.OPERATOR or " "
+    operator = task.SIGNS.operator or " "
     for length, count in cells:
         problems = data.test(length, count, examples)
         rows, answers = operands(task, problems), task.text(problems)

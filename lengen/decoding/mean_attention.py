@@ -10,6 +10,7 @@ from lengen.data.task_data import TaskData
 from lengen.digits.problems import Problems
 from lengen.digits.randomness import generator
 from lengen.models import Transformer
+from lengen.tasks.rows import Row
 
 Sides = dict[str, Tensor]
 """Attention (B, H, Q, K) by name: "self" what a response reads of itself, "cross" what it reads of the query."""
@@ -21,7 +22,7 @@ def longest_problems(data: TaskData, wanted: int, seed: int) -> Problems:
     found: list[Problems] = []
     while sum(len(part.lengths) for part in found) < wanted:
         drawn = data.task.train(8 * wanted, stream)
-        lengths = drawn.lengths[:, :1] if task.SINGLE else drawn.lengths
+        lengths = drawn.lengths[:, :1] if task.ROWS.numbers and task.ROWS.operand(1) is Row.SEQUENCE else drawn.lengths
         found.append(drawn.select((lengths == task.longest).all(dim=1).nonzero()[:, 0]))
     width = max(part.operands.shape[2] for part in found)
     assert all(part.operands.shape[2] == width for part in found)

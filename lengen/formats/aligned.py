@@ -13,7 +13,7 @@ from lengen.formats.layout import Layout, at, places
 from lengen.part import Part, SettingError, Width, kind_of
 from lengen.tasks.arithmetic import DigitSums, NByOne, PairAddition
 from lengen.tasks.base import Task
-from lengen.tasks.rows import ANSWER, OPERANDS
+from lengen.tasks.rows import ANSWER, OPERANDS, Row
 
 
 class Aligned(Part, Format, tag="aligned", frozen=True):
@@ -53,15 +53,15 @@ class AlignedFormat(Written):
         self.width = options.width
         self.rows = (OPERANDS, ANSWER)
         self.reversed_answer = options.reverse_response
-        self.symbols = (*task.symbols, task.OPERATOR)
+        self.symbols = (*task.symbols, task.SIGNS.operator)
 
     def layout(self, shape: tuple[int, ...]) -> Layout:
         layout = Layout(self.levels)
         layout.symbol("$")
-        layout.symbol(self.task.OPERATOR, 0, 0)
+        layout.symbol(self.task.SIGNS.operator, 0, 0)
         for place in places(self.width, reverse=False):
             for i in range(2):
-                digit = 0 if i and self.task.SINGLE else place
+                digit = 0 if self.task.ROWS.operand(i) is Row.SEQUENCE else place
                 layout.number(OPERANDS, i, [digit], self._beside(place, i))
         layout.symbol("$")
         layout.respond()

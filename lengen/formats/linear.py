@@ -18,8 +18,8 @@ from lengen.formats.base import Format, Written
 from lengen.formats.index_hints import index_hints
 from lengen.formats.layout import Layout, at
 from lengen.part import Count, Part, SettingError, Width, kind_of
-from lengen.tasks.base import LARGEST_ALPHABET, Task
-from lengen.tasks.rows import ANSWER, OPERANDS
+from lengen.tasks.base import LARGEST_ALPHABET, Extent, Task
+from lengen.tasks.rows import ANSWER, OPERANDS, Row
 
 OTHER_SYMBOLS = 8
 """Room for operators, separators and spaces among the symbols of a line."""
@@ -68,14 +68,14 @@ class Linear(Part, Format, tag="linear", frozen=True):
                 f"data.format.scratchpad=true: {who} has no intermediate results to write; set "
                 f"data.format.scratchpad=false"
             )
-        if not task.NUMBERS:
+        if not task.ROWS.numbers:
             for name in ("pad_query", "pad_response", "pad_to", "width", "reverse_query", "reverse_response"):
                 if getattr(self, name):
                     raise SettingError(
                         f"data.format.{name}={str(getattr(self, name)).lower()}: the digits of {who} are no numbers, "
                         f"which could be padded or reversed; leave data.format.{name} out"
                     )
-        if self.more_zeros and (not self.width or task.EXACT_ANSWER):
+        if self.more_zeros and (not self.width or task.ROWS.answer is not Row.BOUND):
             raise SettingError(
                 f"data.format.more_zeros={self.more_zeros}: zeros stand before the number that {who} is answered with "
                 f"where data.format.width pads it; leave data.format.more_zeros out"
@@ -87,7 +87,7 @@ class Linear(Part, Format, tag="linear", frozen=True):
                     f"says how many digits every number has; set one of them"
                 )
         for name in ("pad_query", "pad_response"):
-            if getattr(self, name) and task.EXACT_ANSWER:
+            if getattr(self, name) and task.ROWS.answer is not Row.BOUND:
                 raise SettingError(
                     f"data.format.{name}=true: answers of {who} are as long as its operands say, so there is no "
                     f"longest one to pad to; choose data.format.pad_to or data.format.width"
@@ -98,7 +98,7 @@ class Linear(Part, Format, tag="linear", frozen=True):
                 f"be another; choose data.format.width, which pads its operands"
             )
         for name in ("pad_to", "width"):
-            if getattr(self, name) and not task.PADS:
+            if getattr(self, name) and task.ROWS.answer is Row.SEQUENCE:
                 raise SettingError(
                     f"data.format.{name}={getattr(self, name)}: {who} is written as long as it is; leave "
                     f"data.format.{name} out"
@@ -153,16 +153,16 @@ class LinearFormat(Written):
         self.separators = ">" if stages and not self.replaced else ""
         self.last_token_only = task.LAST_DIGIT
         self.reversed_answer = options.reverse_response
-        self.plain_answer = task.NUMBERS
+        self.plain_answer = task.ROWS.numbers
         dropped = set()
-        if not options.width and not options.pad_query and not task.EXACT_OPERANDS:
+        if not options.width and not options.pad_query and task.ROWS.operand(0) is Row.BOUND:
             dropped.add(OPERANDS)
-        if not options.width and not options.pad_response and not task.EXACT_ANSWER:
-            dropped |= {ANSWER, *(stages if task.STAGES_ARE_NUMBERS else ())}
+        if not options.width and not options.pad_response and task.ROWS.answer is Row.BOUND:
+            dropped |= {ANSWER, *(stages if task.ROWS.stages is Row.BOUND else ())}
         self.dropped = frozenset(dropped)
         self.follows = ANSWER in dropped
         self.index_hints = index_hints(options.index_hints)
-        between_numbers = (*task.OPERATOR, *self.separators, *options.separator.replace("$", ""))
+        between_numbers = (*task.SIGNS.operator, *self.separators, *options.separator.replace("$", ""))
         written = (*task.symbols, *between_numbers, *task.MARKS, *self.index_hints)
         self.symbols = tuple(dict.fromkeys(written))
 
@@ -172,29 +172,23 @@ class LinearFormat(Written):
         layout = Layout(self.levels, opening=int(options.begin), hinted=bool(self.index_hints))
         whole = not task.PLACEWISE and not options.scratchpad
 
-        def wide(size: int) -> int:
-            return options.width or max(size, options.pad_to)
-
         def operator(order: int) -> None:
-            if task.OPERATOR:
-                layout.symbol(task.OPERATOR, 0, order)
+            if task.SIGNS.operator:
+                layout.symbol(task.SIGNS.operator, 0, order)
 
         if options.begin:
             layout.symbol("$")
-        if task.PREFIX:
+        if task.SIGNS.prefix:
             operator(0)
-        for i, size in enumerate(extent.operands):
-            # Operands that drop leading zeros are laid out as if padded: that is what batches are sorted by.
-            width = wide(extent.answer if options.pad_query or OPERANDS in self.dropped else size)
-            if i and task.SINGLE:
-                width = size
+        # Operands that drop leading zeros are laid out as if padded: that is what batches are sorted by.
+        for i, width in enumerate(self._operands(extent, options.pad_query or OPERANDS in self.dropped)):
             # The operator belongs to the number beside whose least significant digit it stands.
             if i and options.reverse_query:
                 operator(i)
             layout.number(OPERANDS, i, self._order(width, options.reverse_query), at(i, whole=whole))
             if i < len(extent.operands) - 1 and not options.reverse_query:
                 operator(i)
-        if task.SEPARATED:
+        if task.SIGNS.separator:
             if options.separator == "$":
                 layout.symbol("$")
             elif options.separator:
@@ -205,13 +199,13 @@ class LinearFormat(Written):
             for j, size in enumerate(extent.stages):
                 if j:
                     layout.symbol(">", 0, j)
-                width = wide(size)
+                width = self._wide(size)
                 layout.number(task.STAGES, j, self._order(width, options.reverse_response), at(j))
             order = len(extent.stages)
             if not self.replaced and order:
                 layout.symbol(">", 0, order)
         if not self.replaced:
-            width = wide(extent.answer) + options.more_zeros
+            width = self._wide(extent.answer) + options.more_zeros
 
             def answer(place: int) -> tuple[int, int]:
                 return (0 if whole else task.place(place, width), order)
@@ -226,26 +220,28 @@ class LinearFormat(Written):
     def tokens(self, length: int, count: int) -> tuple[float, float]:
         task, options = self.task, self.options
         extent = task.extent(task.shape(length, count))
-
-        padded, least = options.width, options.pad_to
-
-        def wide(sizes: tuple[int, ...]) -> int:
-            if padded or not least:
-                return padded * len(sizes) or sum(sizes)
-            return sum(max(size, least) for size in sizes)
-
         each = 1 + bool(self.index_hints)  # tokens of a digit
-        operands = (extent.answer,) * len(extent.operands) if options.pad_query else extent.operands
-        written = each * (wide(operands[:1]) + extent.operands[1] if task.SINGLE else wide(operands))
-        operators = len(task.OPERATOR) * (len(operands) - 1 + task.PREFIX)
-        prompt = options.begin + written + operators + task.SEPARATED
+        written = each * sum(self._operands(extent, options.pad_query))
+        operators = len(task.SIGNS.operator) * (len(extent.operands) - 1 + task.SIGNS.prefix)
+        prompt = options.begin + written + operators + task.SIGNS.separator
         stages = extent.stages if options.scratchpad else ()
-        response = each * wide(stages) + max(0, len(stages) - 1) + options.end + task.trailing
+        response = each * sum(map(self._wide, stages)) + max(0, len(stages) - 1) + options.end + task.trailing
         if not self.replaced:
-            response += each * (wide((extent.answer,)) + options.more_zeros) + bool(stages)
+            response += each * (self._wide(extent.answer) + options.more_zeros) + bool(stages)
         return prompt, response
+
+    def _operands(self, extent: Extent, padded: bool) -> list[int]:
+        """Digits that are written of each operand, ``padded`` to the longest answer or not; sequences as they are."""
+        return [
+            size if self.task.ROWS.operand(i) is Row.SEQUENCE else self._wide(extent.answer if padded else size)
+            for i, size in enumerate(extent.operands)
+        ]
+
+    def _wide(self, size: int) -> int:
+        """Digits that are written of a number of ``size`` digits."""
+        return self.options.width or max(size, self.options.pad_to)
 
     def _order(self, size: int, reverse: bool) -> range:
         """Places in writing order: numbers most significant digit first unless reversed, sequences as they are."""
-        forward = reverse or not self.task.NUMBERS
+        forward = reverse or not self.task.ROWS.numbers
         return range(size) if forward else range(size - 1, -1, -1)

@@ -1,7 +1,7 @@
 """Sums by the length of the first and of the second operand: the test that equal lengths leave out.
 
-Some tasks draw operands of equal length alone, in training and in tests (`EQUAL_LENGTHS`). A model can be right on all
-of these and on no other sum.
+`TwoOperandAddition` draws operands of equal length alone, in training and in tests. A model can be right on all of
+these and on no other sum.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def operand_lengths(model: Transformer, data: TaskData, lengths: Sequence[int], 
     Raises `SettingError` for another task, `OperandError` for lengths that the format or the position ids cannot take.
     """
     task = data.spec.data.task
-    if task.OPERATOR != "+" or task.counts != (2,) or getattr(task, "subtasks", False):
+    if task.SIGNS.operator != "+" or task.counts != (2,) or getattr(task, "subtasks", False):
         raise SettingError(f"data.task: {task.name}: expected a task that adds two numbers")
     grid = Grid(("first", "second"))
     for first, second in cells(lengths, lengths):

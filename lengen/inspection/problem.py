@@ -18,6 +18,7 @@ from lengen.models import Transformer
 from lengen.part import LONGEST, SettingError
 from lengen.settings.spec import Spec
 from lengen.tasks.base import Task
+from lengen.tasks.two_operand_addition import TwoOperandAddition
 from lengen.training.build import load
 from lengen.training.threads import few_threads
 
@@ -125,7 +126,7 @@ def answer(
 def unlike_training(task: Task, problems: Problems) -> str:
     """One sentence if a task is trained and tested on operands of equal length and these differ; else nothing."""
     lengths = problems.lengths[0].tolist()
-    if not task.EQUAL_LENGTHS or len(set(lengths)) == 1:
+    if not isinstance(task, TwoOperandAddition) or len(set(lengths)) == 1:
         return ""
     trained = task.trained_lengths
     span = f"{trained[0]} to {trained[-1]}" if len(trained) == trained[-1] - trained[0] + 1 else f"{list(trained)}"

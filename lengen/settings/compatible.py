@@ -16,7 +16,7 @@ def check_parts(data: DataSpec, model: ModelSpec, test: TestSpec) -> None:
     assert isinstance(data.task, Part) and isinstance(data.format, Part)
     data.check()
     data.task.check_counts(test.counts)
-    if data.task.NUMBERS and max(test.lengths) > LONGEST:
+    if data.task.ROWS.numbers and max(test.lengths) > LONGEST:
         raise SettingError(f"test.lengths={max(test.lengths)}: expected numbers of at most {LONGEST} digits")
     check_model(model)
     check_encoding(model, data.position_ids)

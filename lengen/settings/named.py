@@ -13,6 +13,7 @@ from lengen.part import Axis, Part, SettingError, axis_of, build, fields_of, kin
 from lengen.settings.changes import assign
 from lengen.settings.spec import Spec, check, from_dict
 from lengen.tasks.base import Task
+from lengen.tasks.rows import Row
 
 LONGEST = 5
 """Trained operand length, unless it is named."""
@@ -49,7 +50,7 @@ def setting(task: str | Task | Spec = "addition", **named: Any) -> Spec:
     ids = values["data"]["position_ids"]["kind"]
     if "encoding" not in given and ids != "consecutive":
         values["model"]["encoding"] = {"kind": "none" if ids == "none" else "learned"}
-    if kind.NUMBERS and values["data"]["format"] == {"kind": "linear"}:
+    if kind.ROWS.numbers and values["data"]["format"] == {"kind": "linear"}:
         # Of two numbers of a query abacus ids couple digits of one place only if their units stand first.
         written = {"reverse_response": True, "reverse_query": ids == "abacus"}
         values["data"]["format"] |= written | dict.fromkeys(() if "data.format.width" in named else _padded(kind), True)
@@ -93,7 +94,7 @@ def _ranged(kind: type[Part], named: dict[str, Any]) -> dict[str, Any]:
 
 def _padded(kind: type[Task]) -> tuple[str, ...]:
     """Fields that pad numbers, so that the prompt alone decides the places of the response."""
-    return () if kind.EXACT_ANSWER else ("pad_query", "pad_response")
+    return ("pad_query", "pad_response") if kind.ROWS.answer is Row.BOUND else ()
 
 
 def _path(values: dict[str, Any], name: str) -> str:

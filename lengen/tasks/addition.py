@@ -12,7 +12,8 @@ from lengen.digits import digits
 from lengen.digits.lazy import torch
 from lengen.digits.problems import OperandError, Problems
 from lengen.part import Length, Part, SettingError
-from lengen.tasks.base import Extent, Task, fitted, of_decimals
+from lengen.tasks.base import Extent, Signs, Task, fitted, of_decimals
+from lengen.tasks.rows import BOUNDS
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -24,12 +25,10 @@ class Addition(Part, Task, tag="addition", frozen=True):
     57+48+96=201; stages: the sums of the first 0, 1, 2, ... operands, or of the first 1, 2, ...
     """
 
-    OPERATOR = "+"
-    EXACT_OPERANDS = False
-    EXACT_ANSWER = False
+    ROWS = BOUNDS
+    SIGNS = Signs("+")
     LEAST_COUNT = 2
     STAGES = "running sums"
-    STAGES_ARE_NUMBERS = True
 
     digits: Length
     """Digits of the longest trained operand."""

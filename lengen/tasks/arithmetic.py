@@ -15,7 +15,8 @@ from lengen.digits import digits
 from lengen.digits.lazy import torch
 from lengen.digits.problems import OperandError, Problems
 from lengen.part import Count, Length, Part, SettingError, Size
-from lengen.tasks.base import Extent, Task
+from lengen.tasks.base import Extent, Signs, Task
+from lengen.tasks.rows import Row, Rows
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -39,7 +40,7 @@ class Arithmetic(Part, Task, frozen=True):
     """Largest number drawn in training, uniformly, of at most one digit more than ``digits``; 0 draws a length first,
     then digits."""
 
-    EXACT_ANSWER: ClassVar[bool] = False
+    ROWS: ClassVar[Rows] = Rows(answer=Row.BOUND)
     OPERANDS: ClassVar[int] = 1
     """Number of operands."""
     IDENTITY: ClassVar[int] = 0
@@ -57,14 +58,14 @@ class Arithmetic(Part, Task, frozen=True):
 
     @property
     def most(self) -> int:
-        return 2 if self.OPERANDS == 2 and not self.SINGLE else 1
+        return 2 if self._drawn() == 2 else 1
 
     @property
     def counts(self) -> tuple[int, ...]:
         return (self.most,)
 
     def shape(self, length: int, count: int) -> tuple[int, ...]:
-        return (length, 1) if self.SINGLE else (length,) * self.OPERANDS
+        return (length, 1) if self._drawn() < self.OPERANDS else (length,) * self.OPERANDS
 
     def extent(self, shape: tuple[int, ...]) -> Extent:
         width = max(shape) + self.GROWS
@@ -121,7 +122,7 @@ class Arithmetic(Part, Task, frozen=True):
                     f"operand '{text}' is not a number in base {self.base}: expected digits {allowed} only"
                 )
         numbers = [text.lower() if self.LAST_DIGIT else text.lower().lstrip("0") or "0" for text in operands]
-        if self.SINGLE and len(numbers[1]) > 1:
+        if self._drawn() < self.OPERANDS and len(numbers[1]) > 1:
             raise OperandError(f"operand '{operands[1]}' has more than one digit: the second operand of N x 1 has one")
         width = max(map(len, numbers))
         return Problems(digits.from_strings(numbers, width)[None], torch.tensor([[len(text) for text in numbers]]))
@@ -167,7 +168,8 @@ class Arithmetic(Part, Task, frozen=True):
             ) from None
 
     def _drawn(self) -> int:
-        return 1 if self.SINGLE else self.OPERANDS
+        """Number of operands that are drawn as numbers: the second one of N x 1 is a digit."""
+        return sum(self.ROWS.operand(i) is not Row.SEQUENCE for i in range(self.OPERANDS))
 
     def _draw(self, n: int, generator: Generator, held_out: bool) -> Problems:
         length = self.digits
@@ -188,7 +190,7 @@ class Arithmetic(Part, Task, frozen=True):
         return pool[:cut] if held_out else pool[cut:]
 
     def _problems(self, operands: list[Tensor], generator: Generator, least: int = 0) -> Problems:
-        if self.SINGLE:
+        if len(operands) < self.OPERANDS:
             second = torch.zeros_like(operands[0])
             second[:, 0] = torch.randint(least, self.base, second[:, 0].shape, generator=generator)
             operands = [operands[0], second]
@@ -216,7 +218,7 @@ class Successor(Arithmetic, tag="successor", frozen=True):
 class PairAddition(Arithmetic, tag="pair_addition", frozen=True):
     """Sums of two numbers that are drawn independently: 123+748=871; stages: the carry into every place."""
 
-    OPERATOR = "+"
+    SIGNS = Signs("+")
     OPERANDS = 2
     STAGES = "carries"
 
@@ -231,7 +233,7 @@ class PairAddition(Arithmetic, tag="pair_addition", frozen=True):
 class DigitSums(Arithmetic, tag="digit_sums", frozen=True):
     """Sums of two numbers digit by digit, modulo the base, nothing carried: 123+748=861; an auxiliary task of sums."""
 
-    OPERATOR = "+"
+    SIGNS = Signs("+")
     OPERANDS = 2
 
     def columns(self, operands: Tensor) -> Tensor:
@@ -241,9 +243,9 @@ class DigitSums(Arithmetic, tag="digit_sums", frozen=True):
 class NByOne(Arithmetic, tag="n_by_one", frozen=True):
     """Products of a number and one digit: 123*6=738; stages: the carry into every place."""
 
-    OPERATOR = "*"
+    ROWS = Rows((Row.NUMBER, Row.SEQUENCE), answer=Row.BOUND)
+    SIGNS = Signs("*")
     OPERANDS = 2
-    SINGLE = True
     STAGES = "carries"
 
     tested_from: Count = 0

@@ -15,7 +15,7 @@ from lengen.digits.problems import OperandError, Problems
 from lengen.digits.randomness import generator as stream
 from lengen.digits.randomness import mix
 from lengen.part import Axis, Part, SettingError, kind_of
-from lengen.tasks.rows import ANSWER, OPERANDS
+from lengen.tasks.rows import ANSWER, OPERANDS, Rows
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -41,6 +41,17 @@ class Extent(NamedTuple):
     """Digits of each intermediate result."""
 
 
+class Signs(NamedTuple):
+    """Symbols of a query besides those of its operands."""
+
+    operator: str = ""
+    """Symbol between operands."""
+    prefix: bool = False
+    """The operator is written before the operands, too."""
+    separator: bool = True
+    """A separator is written between the operands and the answer."""
+
+
 class Task(Axis):
     """A task and its trained range.
 
@@ -51,20 +62,9 @@ class Task(Axis):
     __slots__ = ()
     AXIS = "a task"
 
-    NUMBERS: ClassVar[bool] = True
-    """Digits have significance: zeros may be padded, and order reversed."""
-    PADS: ClassVar[bool] = True
-    """Zeros may be padded."""
-    OPERATOR: ClassVar[str] = ""
-    """Symbol between operands."""
-    PREFIX: ClassVar[bool] = False
-    """The operator is written before the operands."""
-    SEPARATED: ClassVar[bool] = True
-    """A separator is written between the operands and the answer."""
-    EXACT_OPERANDS: ClassVar[bool] = True
-    """The shape contains the digits of each operand."""
-    EXACT_ANSWER: ClassVar[bool] = True
-    """The shape determines the digits of the answer."""
+    ROWS: ClassVar[Rows] = Rows()
+    """Kinds of its operands, answer and intermediate results."""
+    SIGNS: ClassVar[Signs] = Signs()
     PLACEWISE: ClassVar[bool] = True
     """Each digit of the answer belongs to a place of the operands; else it depends on all of them."""
     LAST_DIGIT: ClassVar[bool] = False
@@ -76,12 +76,6 @@ class Task(Axis):
     """Symbols besides digits that answers hold."""
     STAGES: ClassVar[str] = ""
     """Name of the intermediate results that a scratchpad writes; empty: there are none."""
-    STAGES_ARE_NUMBERS: ClassVar[bool] = False
-    """Intermediate results are numbers, whose leading zeros need not be written."""
-    SINGLE: ClassVar[bool] = False
-    """The second operand has one digit, which is never padded."""
-    EQUAL_LENGTHS: ClassVar[bool] = False
-    """All operands of a problem have the same number of digits, in training and in tests."""
     LEAST_COUNT: ClassVar[int] = 0
     """Smallest value of the second axis that can be tested; 0: problems have no second axis."""
 
@@ -187,12 +181,12 @@ class Task(Axis):
         [[2, 2]]
         """
         query, equals, answer = line.partition("=")
-        operands = [one.strip() for one in query.split(self.OPERATOR or None)]
+        operands = [one.strip() for one in query.split(self.SIGNS.operator or None)]
         if not equals and "," in query:
             *operands, answer = (one.strip() for one in query.split(","))
         problem = self.parse(operands)
         (true,), said = self.text(problem), answer.strip().replace(",", " ")
-        if self.NUMBERS and not self.LAST_DIGIT:
+        if self.ROWS.numbers and not self.LAST_DIGIT:
             said = said.lstrip("0") or said[:1]
         if said != true:
             raise OperandError(f"the answer is {true}, not {said}" if said else "it has no answer; expected 12+34=46")
@@ -246,7 +240,7 @@ class Task(Axis):
 
     def answer_sizes(self, problems: Problems) -> Tensor:
         """(B,) digits that the answers have without leading zeros."""
-        if self.NUMBERS and not self.LAST_DIGIT:
+        if self.ROWS.numbers and not self.LAST_DIGIT:
             return digits.significant(self.answer(problems))
         shapes, inverse = torch.unique(self.shapes(problems), dim=0, return_inverse=True)
         return torch.tensor([self.extent(tuple(shape)).answer for shape in shapes.tolist()])[inverse]
@@ -260,7 +254,7 @@ class Task(Axis):
             written = [symbols[value - self.first()] for value in row[:size]]
             if self.LAST_DIGIT:
                 written = written[-1:]
-            elif self.NUMBERS and not self.UNITS_FIRST:
+            elif self.ROWS.numbers and not self.UNITS_FIRST:
                 written.reverse()
             found.append(between.join(written))
         return found

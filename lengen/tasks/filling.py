@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lengen.digits.lazy import torch
 from lengen.digits.problems import OperandError, Problems
 from lengen.part import LONGEST, Count
-from lengen.tasks.base import DELIMITER, Extent
+from lengen.tasks.base import DELIMITER, Extent, Signs
 from lengen.tasks.sequences import OfAlphabet, number, of_two
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Filling(OfAlphabet, tag="fill", frozen=True):
     ``operands`` (B, 2, W): both sequences.
     """
 
-    OPERATOR = DELIMITER
+    SIGNS = Signs(DELIMITER)
 
     padding: Count = 0
     """PAD tokens behind the answer that are trained too; the printed mask has two."""

@@ -12,6 +12,7 @@ from lengen.digits.lazy import torch
 from lengen.digits.problems import OperandError, Problems
 from lengen.part import Share
 from lengen.tasks.base import Extent, fitted, of_decimals
+from lengen.tasks.rows import Row, Rows
 from lengen.tasks.sequences import Skewed
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Carries(Increment, tag="carries", frozen=True):
     """Adding one, with the carry that each digit hands on, units first: 123⊥4↑02↑01↑0."""
 
     STAGES = ""
-    PADS = False
+    ROWS = Rows(answer=Row.SEQUENCE)
     UNITS_FIRST = True
 
     def extent(self, shape: tuple[int, ...]) -> Extent:

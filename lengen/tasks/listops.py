@@ -17,6 +17,7 @@ from lengen.digits.lazy import torch
 from lengen.digits.problems import OperandError, Problems
 from lengen.part import Length, Part, SettingError, Size
 from lengen.tasks.base import DECIMAL, Extent, Task
+from lengen.tasks.rows import SEQUENCES, Rows
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -42,7 +43,7 @@ class ListOps(Part, Task, tag="listops", frozen=True):
     has two arguments or more, and lies inside as many others as levels allow, ``depth`` - 1 at most.
     """
 
-    NUMBERS: ClassVar[bool] = False
+    ROWS: ClassVar[Rows] = SEQUENCES
     PLACEWISE: ClassVar[bool] = False
 
     digits: Length

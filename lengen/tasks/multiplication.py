@@ -12,8 +12,8 @@ from lengen.digits import digits
 from lengen.digits.lazy import torch
 from lengen.digits.problems import OperandError, Problems
 from lengen.part import Length, Part
-from lengen.tasks.base import Extent, Task, fitted, of_decimals
-from lengen.tasks.rows import PRODUCTS, SUMS
+from lengen.tasks.base import Extent, Signs, Task, fitted, of_decimals
+from lengen.tasks.rows import PRODUCTS, SUMS, Row, Rows
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -25,11 +25,10 @@ class Multiplication(Part, Task, tag="multiplication", frozen=True):
     37*925=34225; stages: the products of the first number with the last 1, 2, ... digits of the second.
     """
 
-    OPERATOR = "*"
-    EXACT_ANSWER = False
+    ROWS = Rows(answer=Row.BOUND, stages=Row.BOUND)
+    SIGNS = Signs("*")
     LEAST_COUNT = 1
     STAGES = "running sums"
-    STAGES_ARE_NUMBERS = True
 
     digits: Length
     """Digits of the longest trained first operand."""

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 from lengen.digits.problems import Problems
 from lengen.part import SettingError
 from lengen.tasks.arithmetic import Arithmetic
+from lengen.tasks.base import Signs
+from lengen.tasks.rows import Rows
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 class Running(Arithmetic, frozen=True):
     """Every digit of the result is the result so far, so the last one is the answer."""
 
-    EXACT_ANSWER: ClassVar[bool] = True
+    ROWS: ClassVar[Rows] = Rows()
     GROWS: ClassVar[bool] = False
     LAST_DIGIT: ClassVar[bool] = True
     UNITS_FIRST: ClassVar[bool] = True
@@ -48,8 +50,7 @@ class RunningXor(Running, tag="running_xor", frozen=True):
 class ListOpsSum(Running, tag="listops_sm", frozen=True):
     """Sum of the digits so far, modulo the base."""
 
-    OPERATOR = "%"
-    PREFIX = True
+    SIGNS = Signs("%", prefix=True)
 
     def results(self, digits: Tensor) -> Tensor:
         return digits.cumsum(dim=1) % self.base
@@ -58,8 +59,7 @@ class ListOpsSum(Running, tag="listops_sm", frozen=True):
 class ListOpsMax(Running, tag="listops_max", frozen=True):
     """Largest of the digits so far."""
 
-    OPERATOR = ">"
-    PREFIX = True
+    SIGNS = Signs(">", prefix=True)
 
     def results(self, digits: Tensor) -> Tensor:
         return digits.cummax(dim=1).values
@@ -68,8 +68,7 @@ class ListOpsMax(Running, tag="listops_max", frozen=True):
 class ListOpsMin(Running, tag="listops_min", frozen=True):
     """Smallest of the digits so far."""
 
-    OPERATOR = "<"
-    PREFIX = True
+    SIGNS = Signs("<", prefix=True)
     IDENTITY = -1
 
     def results(self, digits: Tensor) -> Tensor:

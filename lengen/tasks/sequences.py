@@ -11,6 +11,7 @@ from lengen.digits.problems import OperandError, Problems
 from lengen.part import Count, Part, SettingError, Share, Size
 from lengen.tasks.base import LARGEST_ALPHABET, Task
 from lengen.tasks.length_distribution import SHORTEST, Skew
+from lengen.tasks.rows import SEQUENCES, Rows
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -73,7 +74,7 @@ class Skewed(Part, Task, frozen=True):
 class OfAlphabet(Skewed, frozen=True):
     """Sequences of the numbers 1 to ``alphabet``, one token each."""
 
-    NUMBERS: ClassVar[bool] = False
+    ROWS: ClassVar[Rows] = SEQUENCES
 
     alphabet: Size = 10
     """Sequences are drawn from the numbers 1 to this."""

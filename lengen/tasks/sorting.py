@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lengen.digits.lazy import torch
 from lengen.digits.problems import OperandError, Problems
 from lengen.part import Share
-from lengen.tasks.base import DELIMITER, Extent
+from lengen.tasks.base import DELIMITER, Extent, Signs
 from lengen.tasks.sequences import OfAlphabet, distinct, number, shuffled, uniform_sequences
 
 if TYPE_CHECKING:
@@ -73,8 +73,7 @@ class NextLarger(OfAlphabet, tag="next_larger", frozen=True):
     all are equal it is its own successor. ``operands`` (B, 2, W): the sequence, and the number at place 0.
     """
 
-    OPERATOR = DELIMITER
-    SEPARATED = False
+    SIGNS = Signs(DELIMITER, separator=False)
     PLACEWISE = False
 
     repeats: Share = 0.0

@@ -9,6 +9,7 @@ from lengen.digits.lazy import torch
 from lengen.digits.problems import OperandError, Problems
 from lengen.part import Length, Part, SettingError, Size
 from lengen.tasks.base import Task
+from lengen.tasks.rows import SEQUENCES, Rows
 
 if TYPE_CHECKING:
     from torch import Generator
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 class OneString(Part, Task, frozen=True):
     """A task on one string of digits, zeros at its beginning included."""
 
-    NUMBERS: ClassVar[bool] = False
+    ROWS: ClassVar[Rows] = SEQUENCES
 
     def train(self, n: int, generator: Generator) -> Problems:
         """Length uniform on 1 to the longest trained, then uniform digits."""

@@ -20,8 +20,17 @@ from lengen.digits.problems import OperandError, Problems
 from lengen.digits.randomness import generator as stream
 from lengen.part import Length, Part, SettingError
 from lengen.tasks.addition import sums
-from lengen.tasks.base import Extent, Task, keys, of_decimals
-from lengen.tasks.rows import CARRIES_IN, CARRIES_OUT, DOWNWARD_CARRIES, MODULAR, PAIR_CARRIES, SUM_DIGITS, TRAILING
+from lengen.tasks.base import Extent, Signs, Task, keys, of_decimals
+from lengen.tasks.rows import (
+    BOUNDS,
+    CARRIES_IN,
+    CARRIES_OUT,
+    DOWNWARD_CARRIES,
+    MODULAR,
+    PAIR_CARRIES,
+    SUM_DIGITS,
+    TRAILING,
+)
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -40,12 +49,9 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
     123+456=579; stages: the first operand alone, then the sum.
     """
 
-    OPERATOR = "+"
-    EQUAL_LENGTHS = True
-    EXACT_OPERANDS = False
-    EXACT_ANSWER = False
+    ROWS = BOUNDS
+    SIGNS = Signs("+")
     STAGES = "running sums"
-    STAGES_ARE_NUMBERS = True
 
     lengths: tuple[Length, ...]
     """Trained digits of the operands; some may be left out."""

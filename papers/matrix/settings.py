@@ -89,4 +89,4 @@ def learned(spec: ChosenSpec) -> ChosenSpec:
 
 def lowest_first(spec: ChosenSpec) -> ChosenSpec:
     """Answers of numbers begin with the units; those of other tasks stay as they are."""
-    return overlay(spec, {"data.format.reverse_response": True}) if spec.data.task.NUMBERS else spec
+    return overlay(spec, {"data.format.reverse_response": True}) if spec.data.task.ROWS.numbers else spec

@@ -36,12 +36,12 @@ def spelled(words: Sequence[str], task: "Task") -> list[str]:
             one, several = word.replace(",", ""), word.replace(",", " ")
             raise SpellingError(f"'{word}' could be one number or several: write {one}, or {several}")
     for char in OPERATORS:
-        if char in text and char != task.OPERATOR and not (char == "×" and task.OPERATOR == "*"):
-            operator = f" ({task.OPERATOR})" if task.OPERATOR else ""
+        if char in text and char != task.SIGNS.operator and not (char == "×" and task.SIGNS.operator == "*"):
+            operator = f" ({task.SIGNS.operator})" if task.SIGNS.operator else ""
             raise SpellingError(
                 f"'{text.strip()}' asks for {char}, and this task is {task.name}{operator}: write 12 34"
             )
-    for char in {",", "×", task.OPERATOR or ","}:
+    for char in {",", "×", task.SIGNS.operator or ","}:
         text = text.replace(char, " ")
     found = text.split()
     for word in found:

@@ -213,7 +213,7 @@ def decoder(spec: Spec, seed: int = 0) -> Decoder:
 
 def forwards(task: Task) -> bool:
     """Operands are held in reading order; else least significant digit first."""
-    return not task.NUMBERS
+    return not task.ROWS.numbers
 
 
 def problems(task: Task, operands: list[list[str]]) -> Problems:

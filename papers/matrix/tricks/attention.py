@@ -56,7 +56,7 @@ def abc(spec: ChosenSpec) -> ChosenSpec:
     """
     spec = _with_lines(spec)
     task = spec.data.task
-    width = task.longest + 1 if task.NUMBERS and not isinstance(task, TwoOperandAddition) else 0
+    width = task.longest + 1 if task.ROWS.numbers and not isinstance(task, TwoOperandAddition) else 0
     calibration = CalibrationSpec(width=width)
     first = overlay(spec.data, {"format.width": width}) if width else spec.data
     columns, _ = first.tokens(task.longest, task.most)

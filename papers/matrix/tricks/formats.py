@@ -17,7 +17,7 @@ def reversed(spec: ChosenSpec) -> ChosenSpec:
     Lee et al. 2023 (2307.03381): addition is learned from fewer examples. "Length Generalization on Multi-Digit Integer
     Addition with Transformers", Section 4.4.2: alone it does not help beyond the trained lengths.
     """
-    if not spec.data.task.NUMBERS:
+    if not spec.data.task.ROWS.numbers:
         raise Refused("digits here have no significance: a reversed answer would be another task")
     return lowest_first(spec)
 

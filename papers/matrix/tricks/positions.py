@@ -93,7 +93,7 @@ def abacus(spec: ChosenSpec) -> ChosenSpec:
     McLeish et al. 2024 (2405.17399): sums of 100 digits from 20, with operands and answers reversed as here.
     """
     spec = lowest_first(spec)
-    if spec.data.task.NUMBERS:
+    if spec.data.task.ROWS.numbers:
         spec = overlay(spec, {"data.format.reverse_query": True})
     furthest, trained = max(spec.test.lengths), spec.data.task.longest
     room = furthest + 2 * max(spec.test.counts) + 4
@@ -116,7 +116,7 @@ def coupled_2(spec: ChosenSpec) -> ChosenSpec:
     "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count", Figure 1: with a scratchpad it
     adds up to 30 operands of 30 digits from 10 of 10.
     """
-    if spec.data.task.most < 2 and not spec.data.task.OPERATOR:
+    if spec.data.task.most < 2 and not spec.data.task.SIGNS.operator:
         raise Refused("there is one operand: the second level would number nothing that the first does not")
     spec = lowest_first(spec)
     first, second = max(spec.test.lengths) + 2 * max(spec.test.counts) + 6, 3 * max(spec.test.counts) + 6

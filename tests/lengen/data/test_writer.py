@@ -155,9 +155,9 @@ def test_a_line_is_that_of_plain_strings_and_reads_back(name, data):
     expected = plain.rows(task, operands, format.width)
     assert made.task.text(problems) == [plain.rows(task, operands).text] == [expected.text]
     read = made.vocab.decode(final_answer(made.format, made.vocab, batch.tokens[0, len(query) :][None])[0])
-    if format.reverse_response and task.NUMBERS and not task.UNITS_FIRST:
+    if format.reverse_response and task.ROWS.numbers and not task.UNITS_FIRST:
         read = read[::-1]
-    plainly = read.lstrip("0") or "0" if task.NUMBERS and not task.UNITS_FIRST else read
+    plainly = read.lstrip("0") or "0" if task.ROWS.numbers and not task.UNITS_FIRST else read
     assert plainly == (expected.text if made.vocab.separator else expected.text.replace(" ", ""))
 
 

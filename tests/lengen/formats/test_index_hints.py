@@ -82,7 +82,7 @@ def test_marks_are_those_of_a_line_without_them_counted_by_hand(task, options, d
     """Sums, products, carries, prefix parities and strings; also that leading zeros take their marks with them."""
     typed, settings = TYPED[task.kind](data.draw), hinted(task, **options)
     query, response = plain.line(task, settings.format, typed)
-    strings = not task.NUMBERS
+    strings = not task.ROWS.numbers
     expected = marked(query, strings or settings.format.reverse_query)
     expected += marked(response, (strings or settings.format.reverse_response) and task.kind != "reverse")
     made = writer(settings)

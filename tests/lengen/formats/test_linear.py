@@ -41,7 +41,7 @@ def test_the_worked_examples(case):
     ids=lambda case: case.name,
 )
 def test_the_slow_reference_agrees_with_the_worked_examples(case):
-    tokens = reference.write(case.data, [str(int(t)) if case.data.task.NUMBERS else t for t in case.operands])
+    tokens = reference.write(case.data, [str(int(t)) if case.data.task.ROWS.numbers else t for t in case.operands])
     assert "".join(token.character for token in tokens) == case.text
     assert reference.ids(tokens, [1] * len(case.ids)) == case.rows
     assert [int(token.target) for token in tokens] == case.loss

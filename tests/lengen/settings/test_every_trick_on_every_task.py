@@ -78,6 +78,7 @@ from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
 from lengen.part import kinds
 from lengen.settings.spec import replace
+from lengen.tasks.rows import Row
 from lengen.tasks.sequences import Skewed
 from lengen.training.build import build_model
 from tests.cases import CASES
@@ -139,7 +140,9 @@ def beside(*architecture: Any, **fields: Any) -> Change:
 def beside_one_length(bias: Any, **fields: Any) -> Change:
     """A fixed bias, with numbers of one length where the task has numbers."""
     padded, plain = format(width=9), beside(0, bias, **fields)
-    return lambda spec: plain(padded(spec) if spec.data.task.NUMBERS and spec.data.task.PADS else spec)
+    return lambda spec: plain(
+        padded(spec) if spec.data.task.ROWS.numbers and spec.data.task.ROWS.answer is not Row.SEQUENCE else spec
+    )
 
 
 BASE = "sinusoidal"
