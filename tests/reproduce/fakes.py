@@ -112,8 +112,8 @@ class WaitsForever(Instant):
     """It takes a moment to save its step when it is ended."""
 
     def run(self, seed, folder, report, loggers=()):
-        (folder / "pid").write_text(json.dumps(os.getpid()))
         try:
+            (folder / "pid").write_text(json.dumps(os.getpid()))
             while True:
                 time.sleep(0.05)
         finally:
