@@ -2,12 +2,14 @@
 
 The setting decides what is computed; kernels move results by rounding alone. The rule reads the specification and the
 instructions of the processor, never a clock: all seeds of a setting train alike, however busy the machine is. A choice
-that fails here is left with one line on stderr, and training goes on without it. A run that is resumed takes the choice
-in its folder, so it stays bit-equal to one that was not interrupted.
+that fails here is left with one line on stderr, and training goes on without it; so it is if a graph that is compiled
+again in mid-training, for another shape, fails. A run that is resumed takes the choice in its folder, so it stays
+bit-equal to one that was not interrupted.
 """
 
 import shutil
 import sys
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -41,6 +43,9 @@ UPDATES_WORTH_COMPILING = 20_000
 """Updates of a training on a GPU from which on compiling is paid back: it takes a minute, and a small step is bound by
 the number of its kernels."""
 
+MOMENT = 0.3
+"""Seconds within which a signal to all processes of a command reaches this one."""
+
 
 class Kernels(msgspec.Struct, frozen=True, kw_only=True):
     """The choice of a run."""
@@ -48,7 +53,7 @@ class Kernels(msgspec.Struct, frozen=True, kw_only=True):
     products: Rounding
     """Rounding of the operands of products to bfloat16: none, by the processor, or emulated in float32."""
     compiled: bool
-    """The model is compiled by torch.compile."""
+    """The model is compiled by torch.compile, if `why` names no update from which on it was not."""
     why: str
     """The reasons, in words."""
 
@@ -68,6 +73,18 @@ class ChosenKernels(Callback):
         if wanted.compiled:
             self.report(Progress("compiling", trainer.global_step, trainer.max_steps, None, None))
         self.kernels = use(wanted, pl_module, data)
+        self._keep()
+        if self.kernels.compiled:
+            _guard(pl_module, self._left)
+
+    def _left(self, update: int, error: Exception) -> None:
+        """Record that the model is not compiled any more."""
+        assert self.kernels is not None
+        reason = f"not compiled from update {update:,} on: {_said('torch.compile', error)}"
+        self.kernels = msgspec.structs.replace(self.kernels, why=f"{self.kernels.why}; {reason}")
+        self._keep()
+
+    def _keep(self) -> None:
         write_whole(self.path, msgspec.json.encode(self.kernels).decode())
 
     @property
@@ -157,21 +174,49 @@ def _tried(kernels: Kernels, what: str, work: Callable[[], None], **instead: Any
     try:
         work()
     except Exception as error:  # of a compiler, a linker, a file system or a processor: all have the same remedy
-        message = " ".join(str(error).split())[:160]
-        reason = f"{what} failed: {type(error).__name__}{message and ': '}{message}"
-        print(f"{reason}; training goes on without", file=sys.stderr, flush=True)
-        return msgspec.structs.replace(kernels, why=f"{kernels.why}; {reason}", **instead)
+        threading.Event().wait(MOMENT)  # of a signal to the whole group the compiler dies first
+        return msgspec.structs.replace(kernels, why=f"{kernels.why}; {_said(what, error)}", **instead)
     return kernels
+
+
+def _said(what: str, error: Exception) -> str:
+    """The reason, which is one line on stderr as well."""
+    message = " ".join(str(error).split())[:160]
+    reason = f"{what} failed: {type(error).__name__}{message and ': '}{message}"
+    print(f"{reason}; training goes on without", file=sys.stderr, flush=True)
+    return reason
+
+
+def _guard(module: SequenceModule, left: Callable[[int, Exception], None]) -> None:
+    """Let the model go on uncompiled where a graph for a further shape cannot be compiled.
+
+    ``left`` gets the update and the error, unless the model itself is what fails.
+    """
+    model = module.model
+    compiled = model._compiled_call_impl
+
+    def call(*given: Any, **named: Any) -> Any:
+        try:
+            return compiled(*given, **named)
+        except Exception as error:
+            model._compiled_call_impl = None
+            result = model(*given, **named)
+            left(module.global_step + 1, error)
+            return result
+
+    model._compiled_call_impl = call
 
 
 def compile_line() -> None:
     """Compile and run one line, as a training would; raises if nothing can be compiled here."""
     import torch._dynamo.config
+    import torch._functorch.config
     import torch._inductor.config
 
     # Runs share the cores already, and a pool of compilers would outlive a worker that is killed.
     torch._inductor.config.compile_threads = 1
     torch._dynamo.config.suppress_errors = False
+    torch._functorch.config.force_non_lazy_backward_lowering = True  # what cannot be compiled fails in the forward pass
     if (missing := missing_compiler()) is not None:
         raise RuntimeError(missing)
     torch.compile(lambda x: x.sin() + 1, dynamic=True, fullgraph=True)(torch.zeros(8))
@@ -183,15 +228,12 @@ def _compile(module: SequenceModule, data: TaskData) -> None:
     A compiler looks at the sizes it sees first; those of a run's next batch would differ between seeds, and between a
     run that is resumed and one that is not.
     """
-    import torch._dynamo.config
-
     compile_line()  # a broken compiler is found in seconds, before the model is traced
     module.model.compile(dynamic=True)
     for stream in data.streams:
         drawn = generator("compile")
         batch = stream.writer.write(stream.task.train(module.spec.train.batch, drawn), drawn)
         _backward(module, partial(_sum, module, batch.to(module.device)))
-    torch._dynamo.config.suppress_errors = True  # a graph that is compiled again later and fails then runs uncompiled
 
 
 def _round_once(module: SequenceModule) -> None:

@@ -134,6 +134,37 @@ def test_a_choice_that_was_kept_and_fails_now_is_left(tmp_path, capfd, monkeypat
     assert not found["compiled"] and found["why"].startswith("before; torch.compile failed: ZeroDivisionError")
 
 
+class Eager:
+    """A model's call as one that a compiler made, which fails at the update that it is given."""
+
+    def __init__(self, module, fails_at):
+        self.module, self.fails_at = module, fails_at
+
+    def __call__(self, *given, **named):
+        if self.module.global_step == self.fails_at:
+            raise RuntimeError("no graph\nfor this shape")
+        return self.module.model._call_impl(*given, **named)
+
+
+def test_a_graph_that_fails_in_mid_training_is_recorded(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(kernels, "missing_compiler", lambda: None)
+    monkeypatch.setattr(
+        kernels, "_compile", lambda module, data: setattr(module.model, "_compiled_call_impl", Eager(module, 3))
+    )
+    found, line = falls_back(tmp_path, capfd)
+    reason = "torch.compile failed: RuntimeError: no graph for this shape"
+    assert found["compiled"] and found["why"] == f"train.compile=true; not compiled from update 4 on: {reason}"
+    assert reason in line
+
+
+def test_an_error_of_the_model_itself_is_no_failed_compilation(capfd):
+    module = SequenceModule(COMPILED)
+    module.model._compiled_call_impl = Eager(module, 0)
+    kernels._guard(module, lambda *_: pytest.fail("it was recorded"))
+    with pytest.raises((TypeError, AttributeError)):
+        module.model(None)
+
+
 def test_a_processor_that_cannot_round_is_emulated(tmp_path, capfd, monkeypatch):
     monkeypatch.setattr(kernels, "machine", lambda: Machine("any", ("amx_bf16",), 2))
     monkeypatch.setattr(kernels, "rounded_products", lambda *_: 1 / 0)
@@ -192,3 +223,11 @@ def test_a_compiled_training_is_the_plain_one_and_goes_on_bit_equally(tmp_path, 
         torch.testing.assert_close(
             compiled.training_step(batch, 0), plain.training_step(batch, 0), rtol=1e-5, atol=1e-5
         )
+    torch._dynamo.reset()  # as if the next batch had a shape of its own
+    monkeypatch.setattr("torch._inductor.compile_fx.compile_fx", lambda *_, **__: 1 / 0)
+    left = []
+    kernels._guard(compiled, lambda update, error: left.append((update, type(error).__name__)))
+    for step in range(2):
+        batch = data.batch(step)
+        assert torch.equal(compiled.training_step(batch, 0), plain.training_step(batch, 0))
+    assert left == [(1, "BackendCompilerFailed")]
