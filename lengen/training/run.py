@@ -65,8 +65,8 @@ class Outcome:
     key_counts: list[KeyCount]
     attention: AttentionMap | None
     info: dict[str, Any]
-    """device, steps_on (`lengen.callbacks.clock`), dtype, threads, parameters, seconds_training, seconds_measuring, tokens_per_second, scalars; of a
-    training that taught nothing also never_left_chance (`lengen.callbacks.chance`)."""
+    """device, steps_on (`lengen.callbacks.clock`), dtype, threads, parameters, seconds_training, seconds_measuring,
+    tokens_per_second, scalars; of a training that taught nothing also never_left_chance (`lengen.callbacks.chance`)."""
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     """Named arrays that a paper's own figures draw."""
 
