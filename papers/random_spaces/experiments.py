@@ -115,7 +115,9 @@ KINDS: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
     "ape": (
         "absolute positions", "absolute positions fail at every untrained length", (ByProfile(night=steps(25_000)),),
     ),
-    "reversed": ("answer reversed", "reversing the answer does not help", (REVERSED,)),
+    "reversed": (
+        "answer reversed", "reversing the answer does not help", (REVERSED, ByProfile(night=steps(60_000))),
+    ),
     "scratchpad": (
         "scratchpad", "a scratchpad does not help",
         (SCRATCHPAD, PARTS, ByProfile(cpu=steps(8000, batch=16), night=steps(10_000, batch=16))),
