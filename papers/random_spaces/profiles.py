@@ -57,7 +57,7 @@ PAPER = MeasuredSpec(
 """Sections 4.2.1 to 4.2.4, with the data set ``generalize_to_longer_mini``."""
 
 STEPS = 20_000
-"""Updates of 32 problems that random spaces, the slowest of Figure 4.5, need to learn their range."""
+"""Updates of 32 problems that random spaces, the slowest of Figure 4.5, need to learn the range of the cpu profile."""
 _SMALLER: Changes = {
     "model": {"norm_place": "pre", "final_norm": "layernorm", "tied": False, "dropout": 0.0},
     "train": {"lr": 1e-3, "precision": "bf16-products"},
@@ -139,6 +139,7 @@ SWEPT = ByProfile(
 the examples are additions, and width 64 has to learn them too."""
 PADDED = ByProfile(
     paper={"data": {"format": {"pad_to": 13}}, "test": {"lengths": up_to(14)}},
+    night={"data": {"format": {"pad_to": 13}}, "test": {"lengths": up_to(14)}},
     cpu={"data": {"format": {"pad_to": 9}}, "test": {"lengths": up_to(10)}},
     smoke={"data": {"format": {"pad_to": 5}}, "test": {"lengths": up_to(6)}},
 )
@@ -151,8 +152,18 @@ ATTENTION = ByProfile(
     smoke={"test": {"attention": ((4, 2),)}, "measure": {"alignment": (3, 4, 5, 6)}},
 )
 """The longest trained problems are looked at (Figure 4.4), and untrained ones beside them."""
+PUBLISHED_MINI = ByProfile(
+    night={
+        "data": {"task": TwoOperandAddition(up_to(9, 8)), "examples": 100_000},
+        "train": {"precision": "32-true"},
+        "test": {"lengths": up_to(12), "examples": 1000, "attention": ((9, 2),)},
+        "measure": {"alignment": (8, 9, 10, 11, 12)},
+    }
+)
+"""What the night measures of Figure 4.5: the published lengths, in single precision."""
 UNCERTAINTY = ByProfile(
     paper={"measure": {"uncertainty": (9, 12)}},
+    night={"measure": {"uncertainty": (9, 12)}},
     cpu={"measure": {"uncertainty": (6, 8)}},
     smoke={"measure": {"uncertainty": (4, 6)}},
 )
