@@ -37,6 +37,7 @@ from lengen.callbacks import (
 )
 from lengen.callbacks.chance import Chance
 from lengen.callbacks.checkpoint import checked
+from lengen.callbacks.clock import added, device_name
 from lengen.callbacks.training_loss import between_readings
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
@@ -64,8 +65,8 @@ class Outcome:
     key_counts: list[KeyCount]
     attention: AttentionMap | None
     info: dict[str, Any]
-    """device, dtype, threads, parameters, seconds_training, seconds_measuring, tokens_per_second, scalars; of a
-    training that taught nothing also never_left_chance (`lengen.callbacks.chance`)."""
+    """device, steps_on (`lengen.callbacks.clock`), dtype, threads, parameters, seconds_training, seconds_measuring,
+    tokens_per_second, scalars; of a training that taught nothing also never_left_chance (`lengen.callbacks.chance`)."""
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     """Named arrays that a paper's own figures draw."""
 
@@ -237,6 +238,7 @@ def chosen(kernels: ChosenKernels) -> dict[str, Any]:
 def costs(spec: Spec, trainer: Trainer, model: Transformer, clock: Clock, threads: int) -> dict[str, Any]:
     """Return time and machine of a run."""
     return {
+        "steps_on": added(clock.steps_on, {device_name(model.device): 0}),
         "device": trainer.accelerator.__class__.__name__.removesuffix("Accelerator").lower(),
         "dtype": spec.train.precision,
         "threads": threads,

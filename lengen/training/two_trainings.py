@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from lightning.pytorch.loggers.logger import Logger
 
 from lengen.callbacks import METRICS, VALIDATION, read_metrics
+from lengen.callbacks.clock import added
 from lengen.callbacks.extra_loggers import Prefixed
 from lengen.callbacks.metrics_logger import write_metrics
 from lengen.models import Transformer
@@ -68,7 +69,8 @@ def execute_both(
     outcome = run.execute(second, seed, folder, told, lambda model: give(model, found), loggers)
     append_metrics(folder, FIRST)
     both = round(began["seconds_training"] + outcome.info["seconds_training"], 1)
-    info = {"seconds_training": both, "kernels_of": of_parts(folder)}
+    devices = added(began.get("steps_on", {}), outcome.info["steps_on"])
+    info = {"seconds_training": both, "steps_on": devices, "kernels_of": of_parts(folder)}
     return replace(outcome, info=outcome.info | info), began, found
 
 

@@ -76,6 +76,7 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     processor: str = ""
     instruction_sets: list[str] = []
     device: str = ""
+    steps_on: dict[str, int] = {}
     dtype: str = ""
     threads: int = 1
     parameters: int = 0

@@ -81,7 +81,7 @@ class Workspace:
         if outcome.arrays:
             write_bytes(folder / "arrays.npz", arrays_to_bytes(outcome.arrays))
         files = [name for name in (*RECORDS, WEIGHTS, CHECKPOINT) if (folder / name).is_file()]
-        content = {
+        content: dict[str, Any] = {
             "schema_version": SCHEMA,
             "status": "finished",
             "experiment": experiment,
@@ -94,6 +94,8 @@ class Workspace:
             "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
             "files": {name: _sha256(folder / name) for name in files},
         }
+        if len(content.get("steps_on", ())) < 2:  # on one device, which is named already
+            content.pop("steps_on", None)
         return self._store._name(self, content)
 
 

@@ -49,6 +49,13 @@ def test_a_published_run_reads_back_equal_and_alone(store):
     assert not (folder.parent / ".work").exists()
 
 
+@pytest.mark.parametrize(("devices", "kept"), [({"cpu, A": 4}, False), ({"cuda, B": 3, "cpu, A": 1}, True)])
+def test_the_steps_on_each_device_are_kept_if_there_were_several(store, devices, kept):
+    run = publish(store, steps_on=devices)
+    assert run.info.get("steps_on") == (devices if kept else None)
+    assert Store(store.root, "local").find(*KEY, HASH).info == run.info
+
+
 def test_a_version_is_never_written_again(store):
     first = publish(store)
     before = {path: path.read_bytes() for path in store.folder(first).iterdir()}

@@ -60,3 +60,19 @@ def test_a_killed_run_counts_the_steps_before_the_kill(step, tmp_path, monkeypat
     ((steps, training),) = seen[-1:]
     assert steps == SPEC.train.steps and outcome.info["seconds_training"] == round(training, 1)
     assert outcome.info["seconds_per_step"] * steps == pytest.approx(training)
+
+
+def test_steps_are_counted_by_device(tmp_path, monkeypatch):
+    """Those that a checkpoint holds; also if the last process only measures."""
+    folder, here = tmp_path, ["cuda, H100"]
+    monkeypatch.setattr(clocks, "device_name", lambda device: here[0])
+    monkeypatch.setattr("lengen.training.run.device_name", lambda device: here[0])
+
+    def run():
+        return execute(SPEC, 0, folder, lambda progress: None).info["steps_on"]
+
+    kill_at(5, monkeypatch, run)
+    here[:] = ["cpu, AMD"]
+    assert run() == {"cuda, H100": 3, "cpu, AMD": 4}
+    here[:] = ["cpu, Intel"]
+    assert run() == {"cuda, H100": 3, "cpu, AMD": 4, "cpu, Intel": 0}
