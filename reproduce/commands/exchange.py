@@ -130,12 +130,21 @@ def _by_length(lines: Sequence[Mapping[str, Any]], folder: Path, name: str) -> I
         if "prompt" not in line:
             raise ExchangeError("--format lm-eval is of test problems: expected --split test")
         by.setdefault(max(line["length"], line["count"]), []).append(line)
+    ignored = json.dumps(_ignored([line["answer"] for line in lines]))
     for length, some in sorted(by.items()):
         (data,) = _jsonl(iter(some), folder, f"{name}-{length:03}")
         yield data
         task = folder / f"lengen_{name}_{length:03}.yaml".replace("-", "_")
-        task.write_text(HARNESS.format(task=task.stem, data=data.resolve().as_posix()), encoding="utf-8")
+        text = HARNESS.format(task=task.stem, data=data.resolve().as_posix(), ignored=ignored)
+        task.write_text(text, encoding="utf-8")
         yield task
+
+
+def _ignored(answers: Sequence[str]) -> list[str]:
+    """Patterns of what means nothing in answers: blanks but between numbers, and leading zeros but of strings."""
+    blanks = "^\\s+|[\\s$]+$" if any(" " in answer for answer in answers) else "[\\s$]"
+    strings = any(len(answer) > 1 and answer.startswith("0") for answer in answers)
+    return [blanks] if strings else [blanks, "^0+(?=[0-9])"]
 
 
 HARNESS = """\
@@ -149,7 +158,7 @@ doc_to_target: "{{{{answer}}}}"
 target_delimiter: ""
 generation_kwargs: {{until: ["\\n"], do_sample: false}}
 metric_list:
-  - {{metric: exact_match, aggregation: mean, higher_is_better: true, regexes_to_ignore: ["[\\\\s$]", "^0+(?=[0-9])"]}}
+  - {{metric: exact_match, aggregation: mean, higher_is_better: true, regexes_to_ignore: {ignored}}}
 metadata: {{version: 1.0}}
 """
 WRITERS: dict[str, Callable[[Iterator[Mapping[str, Any]], Path, str], list[Path]]] = dict(

@@ -1,6 +1,7 @@
 """The commands export, score and evaluate, on tasks of the benchmark and on an experiment of a paper."""
 
 import json
+import re
 import sys
 from types import SimpleNamespace
 
@@ -55,6 +56,26 @@ def test_every_format_has_every_problem(here, form, capsys):
     text = "".join((here / name).read_text() for name in names[:-1])
     assert all(problem.prompt in text and problem.answer in text for problem in asked)
     assert "SHA-256" in (here / names[-1]).read_text()
+
+
+@pytest.mark.parametrize(
+    ("task", "answer", "same", "other"),
+    [
+        ("copy", "0450", "0 450$", "450"),
+        ("addition", "12", " 0012$", "21"),
+        ("sorting", "1 23", "1 23 $", "12 3"),
+    ],
+)
+def test_the_harness_ignores_what_means_nothing(here, task, answer, same, other):
+    assert main(["export", task, "--format", "lm-eval", "--out", "out"]) == 0
+    (line,) = re.findall("regexes_to_ignore: (.*)}", next((here / "out").glob("*.yaml")).read_text())
+
+    def read(text):
+        for pattern in json.loads(line):  # as the harness does, one after the other
+            text = re.sub(pattern, "", text)
+        return text
+
+    assert read(same) == read(answer) != read(other)
 
 
 def test_training_lines_of_a_task(here):
