@@ -12,6 +12,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
@@ -77,8 +78,8 @@ def curves(
     if not drawn or not wanted:
         return empty()
     groups = _groups(drawn, panels, fewest)
-    named = list(dict.fromkeys(line for lines in groups.values() for line, *_ in lines))
-    told = _in_order(named) if ordered else looks(named)
+    told = _looks(groups, ordered)
+    named = list(told)
     marks = {
         (title, name): {
             line: at_same_lengths(published.get(item.name, ()), some[0], MEASURES[name].published, MEASURES[name].mode)
@@ -126,6 +127,23 @@ def curves(
     if len(named) > 1 or any(some for found in marks.values() for some in found.values()):
         legend(figure, [*handles, *[key()] * any(some for found in marks.values() for some in found.values())])
     return figure
+
+
+def lines_of(picture: Picture, runs: Runs) -> dict[str, tuple[str, str]]:
+    """Return label and colour of the line of every experiment that a picture of curves draws."""
+    panels, options = picture.options.get("panels", ""), picture.options
+    groups = _groups(shown(picture, runs), panels, options.get("fewest", 2))
+    told = _looks(groups, options.get("ordered", False))
+    return {
+        item.name: (line if panels == "count" else ", ".join(filter(None, (title, line))), to_hex(told[line].colour))
+        for title, lines in groups.items()
+        for line, item, _ in lines
+    }
+
+
+def _looks(groups: Mapping[str, Sequence[Line]], ordered: bool) -> dict[str, Look]:
+    named = list(dict.fromkeys(line for lines in groups.values() for line, *_ in lines))
+    return _in_order(named) if ordered else looks(named)
 
 
 def _groups(drawn: Sequence[tuple[Experiment, Sequence[Run]]], panels: str, fewest: int) -> dict[str, list[Line]]:

@@ -4,7 +4,9 @@ script, and what did not change is not written again."""
 import base64
 import dataclasses
 import hashlib
+import itertools
 import json
+import math
 import re
 from collections import Counter
 from html.parser import HTMLParser
@@ -115,9 +117,10 @@ def test_one_script_runs_and_it_is_the_one_that_the_page_allows(read):
             assert kind != "application/json" or json.loads(text) is not None
 
 
-def test_the_script_is_short_and_makes_no_markup_of_text():
-    script = (pages.HERE / "script.js").read_text()
-    assert len(script.splitlines()) <= 300
+@pytest.mark.parametrize("name", sorted({name for some in pages.SCRIPTS.values() for name in some}))
+def test_scripts_are_short_and_make_no_markup_of_text(name):
+    script = (pages.HERE / name).read_text()
+    assert len(script.splitlines()) <= 250
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|fetch\(|XMLHttp", script)
 
 
@@ -180,7 +183,9 @@ def test_nothing_that_a_run_says_becomes_markup():
     assert NASTY not in text and "onerror=alert" in text
     found = Read(text)
     assert found.heads["img"] == 0 and len([1 for kind, _ in found.scripts if kind != "application/json"]) == 1
-    assert json.loads(next(text for kind, text in found.scripts if NASTY in json.loads(text)))[NASTY] == [[1, 0.5]]
+    assert json.loads(next(text for kind, text in found.scripts if NASTY in json.loads(text)))[NASTY] == [
+        [0, [[1, 0.5]]]
+    ]
 
 
 def test_every_experiment_has_a_line_with_its_values_or_why_not():
@@ -230,7 +235,12 @@ def test_maps_and_curves_of_a_page_are_those_of_the_run():
     assert held["shape"] == [2, 2, 13, 13] and len(average) == 2 * 2 * 13 * 13 and set(average) == {0, 255}
     assert alone == looking().examples[0].weights.tobytes() != average
     assert [one["name"] for one in held["maps"]] == ["average of 20", "".join(looking().examples[0].tokens)]
-    assert curves(made) == {"loss": [(1, 2.0), (3, 1.0)]}
+    assert curves(made) == {"loss": [(0, [(1, 2.0), (3, 1.0)])]}
+    long = run("a", spec(), 4, metrics=tuple((step, "loss", 1.0) for step in range(1, 2001)))
+    ((mine, few), (other, fewer)) = curves(made, [long])["loss"][0], curves(made, [long])["loss"][1]
+    assert (mine, len(few), other) == (0, 2, 4) and (fewer[0][0], fewer[-1][0]) == (1, 2000)
+    apart = [math.log(after / before) for (before, _), (after, _) in itertools.pairwise(fewer)]
+    assert 10 < len(fewer) <= 26 and max(apart) < 0.7 + min(apart), "apart on a logarithmic axis"
     assert attention(run("b", spec())) is None
 
 

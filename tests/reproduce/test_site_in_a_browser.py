@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lengen.plotting.grid import medians
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.reference import Reference
 from tests.reproduce.browser import MISSING, Browser
@@ -144,6 +145,45 @@ def test_experiments_are_left_by_both_parts_of_their_names(site, browser):
         assert left and (len(left) < len(names) or len(browser.run(states)) == 1)
 
 
+def test_a_heading_sorts_its_table(site, browser):
+    browser.open(site / "coupling.html")
+    column = "return [...document.querySelectorAll('tr.experiment')].map(r => r.cells[2].textContent)"
+    press = (
+        "const h = document.querySelectorAll('[aria-labelledby=experiments] th')[2]; h.querySelector('button').click();"
+    )
+    was = browser.run(column)
+    for order in ("ascending", "descending"):
+        assert browser.run(press + "return h.getAttribute('aria-sort')") == order
+        found = browser.run(column)
+        told = [text for text in found if text]
+        shares = [float(text.partition(" ")[0]) for text in told if text[0].isdigit()]
+        assert shares == sorted(shares, reverse=order == "descending") != [] and sorted(found) == sorted(was)
+        assert found[: len(told)] == told, "what has no value is last"
+
+
+def test_a_map_has_the_numbers_of_the_picture(site, browser):
+    browser.open(site / "coupling.html", "figure-fig1")
+    browser.run("document.querySelector('#figure-fig1 .explore').open = true")
+    browser.run("return new Promise(done => setTimeout(done, 200))")
+    cells = "[...document.querySelectorAll('#figure-fig1 .grid tr')].slice(0, -1)"
+    shown = browser.run(f"return {cells}.map(row => [...row.cells].slice(1).map(cell => cell.textContent))")
+    name = browser.run("return document.querySelectorAll('#figure-fig1 select')[1].selectedOptions[0].text")
+    drawn = medians(REFERENCE.of(f"coupling/{name}", "night"), "teacher_forced", "correct")
+    assert shown == [[f"{value:.0f}" for value in row] for row in (100 * drawn).round().to_numpy()]
+
+
+def test_seeds_of_a_setting_lie_over_one_another(site, browser):
+    page = next((site / "runs").glob("coupling.fig1.coupling-scratchpad.night.seed-1.*"))
+    browser.open(page)
+    count = len(REFERENCE.of("coupling/fig1/coupling-scratchpad", "night"))
+    assert browser.run("return document.querySelectorAll('#training-curves .seed').length") == count - 1 > 0
+    assert browser.run("return document.querySelectorAll('#training-curves polyline:not(.seed)').length") == 1
+    assert (
+        len([link for link in browser.run("return [...document.querySelectorAll('nav a')].map(a => a.text)")])
+        == count + 1
+    )
+
+
 def test_a_deep_link_leads_to_its_claim(site, browser):
     place = re.findall(r'<article class="claim" id="([^"]+)"', (site / "task_hinting.html").read_text())[-1]
     browser.open(site / "task_hinting.html", place)
@@ -188,14 +228,17 @@ def test_curves_show_the_seeds_that_are_switched_on(site, browser):
 def test_the_attention_viewer_tells_a_weight_of_the_head_that_is_chosen(site, browser):
     browser.open(a_run_with_attention(site))
     said = "return document.querySelector('#attention-viewer .said').textContent"
-    choose = "const s = document.querySelectorAll('#attention-viewer select')[2]; s.value = '1';"
-    browser.run(choose + "s.dispatchEvent(new Event('input'))")
-    assert browser.run(said).startswith("layer 1, head 2: from ")
+    heads = "[...document.querySelectorAll('.heads button')]"
+    names = browser.run(f"return {heads}.map(button => button.textContent)")
+    assert names[:2] == ["layer 1, head 1", "layer 1, head 2"]
+    browser.run(f"{heads}[1].click()")
+    assert browser.run(f"return {heads}.map(b => b.getAttribute('aria-pressed') === 'true').indexOf(true)") == 1
+    assert re.match(r"layer 1, head 2: query '.' \(\d+\) to key '.' \(1\): ", browser.run(said))
     before = browser.run(said)
-    browser.run("document.querySelector('canvas').focus()")
+    browser.run("document.querySelector('canvas[tabindex]').focus()")
     browser.press("ArrowUp", "ArrowRight")
     assert browser.run(said) != before and re.search(r"\): [01]\.\d{3}$", browser.run(said))
-    browser.hover("canvas")
+    browser.hover("canvas[tabindex]")
     assert browser.run(said) != before
 
 
@@ -204,7 +247,7 @@ def test_the_attention_viewer_shows_single_examples_beside_their_average(site, b
     browser.open(next(path for path in (site / "runs").glob(f"{name}.*") if '"maps"' in path.read_text()))
     names = browser.run("return [...document.querySelector('#attention-viewer select').options].map(o => o.text)")
     assert names[0].startswith("average of ") and len(names) == 4 and all(name.startswith("$") for name in names[1:])
-    seen = "return document.querySelector('canvas').toDataURL()"
+    seen = "return document.querySelector('canvas[tabindex]').toDataURL()"
     choose = "const s = document.querySelector('#attention-viewer select'); s.value = '2';"
     before = browser.run(seen)
     browser.run(choose + "s.dispatchEvent(new Event('input'))")

@@ -6,7 +6,7 @@ Sheets (`reproduce.output.figures`) and statement cards enter, figure cards leav
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from lengen.paper.experiment import Figure
+from lengen.paper.experiment import CURVES, Figure
 from lengen.results.records import Run
 from reproduce.output.figures import Sheet, fullest, missing, profile_of, published_name
 from reproduce.output.site.statement_cards import StatementCard, run_page, slug
@@ -50,8 +50,9 @@ class FigureCard(NamedTuple):
     """Those that have their place here."""
     others: Sequence[StatementCard]
     """Those that it draws all runs of too, and that have their place at another figure."""
-    keys: Sequence[str]
-    """Experiments whose counts can be looked at, as keys of the page's data."""
+    keys: Sequence[tuple[str, str, str]]
+    """Experiments whose counts can be looked at: key of the page's data, and label and colour of its line, if it has
+    one in the picture."""
     runs: Sequence[tuple[str, str]]
     command: str
 
@@ -94,6 +95,11 @@ def figure_card(
     found = "; ".join(f"{card.words}: {card.standings[0].word}" for card in (statements or others)[:4])
     (shown, sheet), *further = drawn
     shown = shown._replace(alt=f"{shown.alt} {'Found: ' + found if found else 'No statement rests on it'}.")
+    lines = {}
+    if figure.how == CURVES:
+        from lengen.plotting.curves import lines_of
+
+        lines = lines_of(figure, sheet.runs)
     runs: list[Run] = [run for some in sheet.runs.values() for run in some]
     return FigureCard(
         name=figure.name,
@@ -101,7 +107,11 @@ def figure_card(
         pictures=[shown, *(picture for picture, _ in further)],
         statements=statements,
         others=others,
-        keys=[key_of(shown.store, name, shown.profile) for name, some in sheet.runs.items() if some],
+        keys=[
+            (key_of(shown.store, name, shown.profile), *lines.get(name, ("", "")))
+            for name, some in sheet.runs.items()
+            if some
+        ],
         runs=_links(runs),
         command=f"python -m reproduce run {sheet_selector(figure)} --profile {shown.profile}",
     )

@@ -8,13 +8,14 @@ content is the same is not written again.
 import base64
 import functools
 import hashlib
-import json
+import itertools
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lengen.part import SettingError, build
 from lengen.results.records import Run
 from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.lines import Line as Published
@@ -22,6 +23,7 @@ from reproduce.comparison.measured import number
 from reproduce.comparison.pages import at, printed
 from reproduce.comparison.recorded import WORDS
 from reproduce.output import figures
+from reproduce.output.description import fields
 from reproduce.output.site.experiment_lines import Line, lines
 from reproduce.output.site.figure_cards import Drawn, FigureCard, figure_card, homes, key_of
 from reproduce.output.site.run_records import attention, counts, curves
@@ -29,7 +31,7 @@ from reproduce.output.site.statement_cards import StatementCard, run_page, slug,
 from reproduce.publication import overview
 from reproduce.runs import run_cost
 from reproduce.runs.accuracy import accuracies
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.store import atomic_files as files
 from reproduce.store.store import Store
 
@@ -37,6 +39,12 @@ if TYPE_CHECKING:
     import jinja2
 
 HERE = Path(__file__).resolve().parent
+SCRIPTS = {
+    "index.html": ("tables.js",),
+    "paper.html": ("charts.js", "tables.js"),
+    "run.html": ("charts.js", "run.js"),
+}
+"""The parts of the one script of a page."""
 Tell = Callable[[int, int], None]
 
 
@@ -125,7 +133,7 @@ def page_of(paper: str, stores: Sequence[Store], compared: Mapping[str, Comparis
         if (card := figure_card(figure, mine, cards, home)) is not None:
             found.append(card)
     placed = {card.id for figure in found for card in figure.statements}
-    keys = {key for figure in found for key in figure.keys}
+    keys = {key for figure in found for key, *_ in figure.keys}
     held: dict[str, object] = {}
     made: dict[str, dict[tuple[str, str], Sequence[Run]]] = {}
     for store, sheet, *_ in drawn:
@@ -172,11 +180,15 @@ def _write_paper(
     page = page_of(paper, stores, compared, drawn)
     _write_text(site / page.file, render("paper.html", page=page, title=page.title, up="index.html"))
     headers = [(store, run) for store in stores for run in store.headers(paper)]
-    told = tell(f"run pages of {paper} written")
-    for done, (source, header) in enumerate(headers, start=1):
-        run = source.load(header)
-        _write_text(site / run_page(run), render_run(run, page))
-        told(done, len(headers))
+    told, done = tell(f"run pages of {paper} written"), itertools.count(1)
+    settings: dict[tuple[str, str, str], list[tuple[Store, Run]]] = {}
+    for store, run in headers:
+        settings.setdefault((store.name, run.experiment, run.profile), []).append((store, run))
+    for some in settings.values():
+        seeds = [source.load(header) for source, header in some]
+        for run in seeds:
+            _write_text(site / run_page(run), render_run(run, page, [other for other in seeds if other is not run]))
+            told(next(done), len(headers))
     _sweep(site / "figures" / slug(paper), {site / item.file for item in drawn})
     _sweep(site / "runs", {site / run_page(run) for _, run in headers}, f"{slug(paper)}.")
 
@@ -195,8 +207,8 @@ def _place(run: Run) -> str:
     return f"results/{run.store}/{run.experiment}/{run.profile}/seed-{run.seed}/v{run.version}"
 
 
-def render_run(run: Run, page: Page) -> str:
-    """The page of one run."""
+def render_run(run: Run, page: Page, others: Sequence[Run] = ()) -> str:
+    """The page of one run, beside the other seeds of its setting."""
     info = run.info
     file = run_page(run)
     inside, outside = accuracies(run)
@@ -210,12 +222,13 @@ def render_run(run: Run, page: Page) -> str:
         "parameters": info.get("parameters"),
         "seconds of all trainings": round(run_cost.training(run), 1),
         "seconds of measuring": round(run_cost.measuring(run), 1),
-        "specification": info.get("spec_hash"),
+        "hash of the setting": info.get("spec_hash"),
         "set by hand": " ".join(map(str, info.get("overrides") or [])),  # type: ignore[call-overload]
         "versions": ", ".join(f"{name} {number}" for name, number in dict(info.get("versions") or {}).items()),  # type: ignore[call-overload]
         "notes": "; ".join(map(str, info.get("notes") or [])),  # type: ignore[call-overload]
         "folder": _place(run),
     }
+    changed = fields("", [_changed(run)])
     resting = [
         (standing.word, card.words, f"../{page.file}#{card.anchor}")
         for card in page.statements
@@ -232,24 +245,43 @@ def render_run(run: Run, page: Page) -> str:
         outside=outside,
         provenance={name: value for name, value in provenance.items() if value not in (None, "")},
         scalars=dict(info.get("scalars") or {}),  # type: ignore[call-overload]
-        setting=list(_flat(info.get("spec", {}))),
+        changed=changed,
+        rest=[field for field in fields("", [info.get("spec", {})]) if field not in changed],
+        others=[(f"seed {other.seed}", Path(run_page(other)).name) for other in others],
         resting=resting,
         counts={"run": counts(run.experiment.split("/", 1)[1], [run])} if run.grid.scores else {},
-        curves=curves(run),
+        curves=curves(run, others),
         attention=attention(run),
     )
 
 
-def _flat(value: object, name: str = "") -> list[tuple[str, str]]:
-    """A setting as (``section.field``, value)."""
-    if isinstance(value, Mapping):
-        return [line for key, inner in value.items() for line in _flat(inner, f"{name}.{key}" if name else str(key))]
-    return [(name, json.dumps(value, ensure_ascii=False))]
+def _changed(run: Run) -> object:
+    """The fields of its setting that are not at their default; all of them for a setting that no paper declares."""
+    setting = run.info.get("spec", {})
+    try:
+        sort = type(next(iter(CATALOGUE.select_one(run.experiment).specs.values())))
+        return build(setting, sort).changed()
+    except (SelectorError, SettingError, StopIteration):
+        return setting
 
 
 def render(template: str, **values: Any) -> str:
     """A page as text."""
-    return _environment().get_template(template).render(**values)
+    script, digest = _script(template)
+    return _environment().get_template(template).render(script=script, script_sum=f"sha256-{digest}", **values)
+
+
+@functools.cache
+def _script(template: str) -> tuple[str, str]:
+    """The script of a page and its sum, by which the page allows it."""
+    script = "\n".join(_packed(name) for name in SCRIPTS[template])
+    return script, base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+
+
+def _packed(name: str) -> str:
+    """Lines of a file without what is for its authors: it stands in every page."""
+    lines = map(str.strip, (HERE / name).read_text(encoding="utf-8").splitlines())
+    return "\n".join(line for line in lines if not line.startswith("//"))
 
 
 @functools.cache
@@ -264,12 +296,8 @@ def _environment() -> "jinja2.Environment":
         undefined=jinja2.StrictUndefined,
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "sort_keys": True}
-    script = (HERE / "script.js").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     environment.globals.update(
-        style=(HERE / "style.css").read_text(encoding="utf-8"),
-        script=script,
-        script_sum=f"sha256-{digest}",
+        style=_packed("style.css"),
         answers=WORDS,
         slug=slug,
         number=number,

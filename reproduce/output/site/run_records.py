@@ -4,21 +4,23 @@ Runs enter, plain data for JSON leaves; exact counts, never rates.
 """
 
 import base64
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
+from lengen.metrics.learned import has_learned
 from lengen.metrics.measures import trained
 from lengen.results.records import Counts, Run, in_steps
 
-MOST_POINTS = 400
-"""Points of a training curve that a page shows: of longer ones every second, third, ..."""
+MOST_POINTS, FEWEST_POINTS = 100, 25
+"""Points of a training curve that a page shows, evenly over the logarithm of the steps; those of the other seeds."""
 
 
 def counts(name: str, runs: Sequence[Run]) -> dict[str, object]:
-    """Exact matches of every tested cell, by mode and seed, with the cells that were trained.
+    """Exact matches of every tested cell, by mode and seed, with the trained cells and the seeds that learned them.
 
-    ``{"name", "cells": [[length, count]], "inside": [0 or 1], "modes": {mode: [{"seed", "right", "n"}]}}``;
+    ``{"name", "cells": [[length, count]], "inside": [0 or 1], "modes": {mode: [{"seed", "learned", "right", "n"}]}}``;
     a cell that a seed did not test in a mode has n 0.
     """
     cells = sorted({cell for run in runs for cell in run.grid.scores})
@@ -33,6 +35,7 @@ def counts(name: str, runs: Sequence[Run]) -> dict[str, object]:
         mode: [
             {
                 "seed": run.seed,
+                "learned": int(has_learned(run)),
                 "right": [int(_at(run, cell, mode).get("correct", 0)) for cell in cells],
                 "n": [int(_at(run, cell, mode).get("n", 0)) for cell in cells],
             }
@@ -47,13 +50,31 @@ def _at(run: Run, cell: tuple[int, ...], mode: str) -> Counts:
     return run.grid.scores.get(cell, {}).get(mode, Counts())
 
 
-def curves(run: Run) -> dict[str, list[tuple[int, float]]]:
-    """Training curves: name -> (step, value), finite values only."""
-    found: dict[str, list[tuple[int, float]]] = {}
-    for step, name, value in run.metrics:
-        if np.isfinite(value):
-            found.setdefault(name, []).append((step, float(f"{value:.4g}")))
-    return {name: points[:: -(-len(points) // MOST_POINTS)] for name, points in found.items()}
+def curves(run: Run, others: Sequence[Run] = ()) -> dict[str, list[tuple[int, list[tuple[int, float]]]]]:
+    """Training curves: name -> seed and its (step, value), finite values only; this run first, then the others."""
+    found: dict[str, dict[int, list[tuple[int, float]]]] = {}
+    for one in (run, *others):
+        for step, name, value in one.metrics:
+            if np.isfinite(value):
+                found.setdefault(name, {}).setdefault(one.seed, []).append((step, float(f"{value:.4g}")))
+    return {
+        name: [
+            (seed, _spread(points, MOST_POINTS if seed == run.seed else FEWEST_POINTS))
+            for seed, points in seeds.items()
+        ]
+        for name, seeds in found.items()
+        if run.seed in seeds
+    }
+
+
+def _spread(points: Sequence[tuple[int, float]], most: int) -> list[tuple[int, float]]:
+    """The first and the last point, and between them those that lie apart on a logarithmic axis."""
+    places = [math.log(max(step, 1)) for step, _ in points]
+    apart, kept = (places[-1] - places[0]) / most, [0]
+    for k, place in enumerate(places[1:-1], start=1):
+        if place - places[kept[-1]] >= apart and places[-1] - place >= apart / 2:
+            kept.append(k)
+    return [points[k] for k in dict.fromkeys((*kept, len(points) - 1))]
 
 
 def attention(run: Run) -> dict[str, object] | None:
