@@ -182,8 +182,8 @@ def _write_paper(
     headers = [(store, run) for store in stores for run in store.headers(paper)]
     told, done = tell(f"run pages of {paper} written"), itertools.count(1)
     settings: dict[tuple[str, str, str], list[tuple[Store, Run]]] = {}
-    for store, run in headers:
-        settings.setdefault((store.name, run.experiment, run.profile), []).append((store, run))
+    for source, run in headers:
+        settings.setdefault((source.name, run.experiment, run.profile), []).append((source, run))
     for some in settings.values():
         seeds = [source.load(header) for source, header in some]
         for run in seeds:
