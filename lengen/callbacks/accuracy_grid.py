@@ -77,7 +77,7 @@ class AccuracyGrid(Measurement):
         free = self.free_running and can_run_free(data.spec.data)
         for mode, score in score_cell(model, data.writer, problems, free).items():
             self.grid.add(key, mode, score)
-        if self.sampled and isinstance(model, Transformer):
+        if self.sampled:
             stream = generator("sampled", data.seed, *cell)
             chosen = problems.select(torch.arange(min(self.sampled, len(problems.lengths))))
             self.grid.add(key, "sampled", score_sampled(model, data.writer, chosen, stream))

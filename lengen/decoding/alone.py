@@ -1,4 +1,6 @@
-"""Greedy responses of a network that has no cache: it reads all of its text anew for every token."""
+"""Responses of a network that has no cache: it reads all of its text anew for every token."""
+
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -10,9 +12,12 @@ from lengen.digits.problems import Problems
 from lengen.formats.vocab import END, PAD
 from lengen.models.foreign import Foreign
 
+Choose = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""Logits (N, V), examples (N,) and response slots (N,) to tokens (N,)."""
+
 
 @torch.no_grad()
-def write_alone(model: Foreign, writer: Writer, problems: Problems) -> Tensor:
+def write_alone(model: Foreign, writer: Writer, problems: Problems, choose: Choose) -> Tensor:
     """Return responses (B, R) as `lengen.decoding.decoding.write` does, padded after the end token."""
     batch = writer.write(problems)
     start, (planned, slots, offsets) = response_start(batch), writer.plan(problems)
@@ -26,8 +31,9 @@ def write_alone(model: Foreign, writer: Writer, problems: Problems) -> Tensor:
         at = start + place
         end = int(at.max()) + 1
         so_far = Batch(tokens[:, :end], ids[:, :, :end], ~prompt[:, :end])
-        best = model.predict(so_far.to(model.device)).argmax(dim=-1).cpu()
-        newest = best[rows, at - 1].masked_fill(done, PAD)
+        logits, left = model.predict(so_far.to(model.device)).cpu(), ~done
+        newest = torch.full_like(start, PAD)
+        newest[left] = choose(logits[rows[left], at[left] - 1], rows[left], torch.full_like(start, place)[left])
         text[:, place] = tokens[rows, at] = newest
         done = done | ((newest == END) & writer.format.ends) | (place + 1 >= slots)
         if bool(done.all()):

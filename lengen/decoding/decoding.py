@@ -8,7 +8,6 @@ model first diverges; from there, and only there, `write` lets it go on with a k
 what was read is not read again.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -16,7 +15,7 @@ from torch import Tensor
 
 from lengen.data.batch import Batch, response_start
 from lengen.data.writer import Writer
-from lengen.decoding.alone import write_alone
+from lengen.decoding.alone import Choose, write_alone
 from lengen.digits.problems import Problems
 from lengen.formats.vocab import END, PAD
 from lengen.models import Transformer
@@ -145,10 +144,6 @@ def read(model: Transformer, writer: Writer, problems: Problems) -> Reading:
     return Reading(_compared(written, best.to(written.tokens.device)), start, cache)
 
 
-Choose = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""Logits (N, V), examples (N,) and response slots (N,) to tokens (N,)."""
-
-
 def most_likely(logits: Tensor, rows: Tensor, slots: Tensor) -> Tensor:
     """Greedy decoding."""
     return logits.argmax(dim=-1)
@@ -168,17 +163,17 @@ def write(
     reference: Tensor | None = None,
     choose: Choose = most_likely,
 ) -> Tensor:
-    """Greedy responses with a key-value cache: (B, R) token ids, padded after the end token.
+    """Responses with a key-value cache: (B, R) token ids, padded after the end token.
 
     ``choose`` takes logits (N, V), the examples (N,) they belong to and the response slots (N,) they are for, and
-    gives the tokens (N,): the most likely ones unless told otherwise.
+    gives the tokens (N,).
 
     Position ids go on by the format's rule, never by the reference. A response stops at its end token, where the
     format has one, or at the length of the padded layout. With ``agreed`` and ``reference`` from `verify`, the first
     ``agreed`` tokens are taken as written (the model would write them) and decoding starts after them.
     """
     if isinstance(model, Foreign):
-        return write_alone(model, writer, problems)
+        return write_alone(model, writer, problems, choose)
     batch = writer.write(problems)
     if not (model.writes_in_order and model.spec.causal):
         written = verify(model, batch).predicted
