@@ -9,7 +9,7 @@ from papers.random_spaces.finding import Finding
 
 FINDING = Finding("abacus-operand-lengths")
 MODEL = "random_spaces/fig4.5/abacus"
-LENGTHS = range(1, 8)
+LENGTHS = range(1, 13)
 EXAMPLES = 100
 """Problems of each cell."""
 

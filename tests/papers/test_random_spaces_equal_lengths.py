@@ -10,10 +10,10 @@ def rate(rows, equal):
 
 def test_the_committed_table_has_every_pair_of_lengths():
     rows = equal_lengths.stored()
-    assert {(row["first"], row["second"]) for row in rows} == {(a, b) for a in range(1, 8) for b in range(1, 8)}
+    assert {(row["first"], row["second"]) for row in rows} == {(a, b) for a in range(1, 13) for b in range(1, 13)}
     assert rate(rows, True) > 0.95 and rate(rows, False) < 0.01
 
 
 def test_the_stored_model_gives_the_committed_counts_of_a_few_problems_each():
-    rows = equal_lengths.measure(examples=5)
-    assert rate(rows, True) > 0.9 and rate(rows, False) < 0.05
+    rows = equal_lengths.measure(examples=2)
+    assert rate(rows, True) > 0.9 and rate(rows, False) < 0.01
