@@ -8,11 +8,13 @@ from collections.abc import Sequence
 
 import torch
 
+from lengen.callbacks.measurement import Measurement, Report
 from lengen.callbacks.scoring import score_cell
 from lengen.data.task_data import TaskData
 from lengen.digits.digits import sample
-from lengen.digits.problems import Problems, cells, whole
+from lengen.digits.problems import OperandError, Problems, cells, whole
 from lengen.digits.randomness import generator
+from lengen.metrics.measures import trained_range
 from lengen.models import Transformer
 from lengen.part import SettingError
 from lengen.results.records import Grid
@@ -40,3 +42,41 @@ def operand_lengths(model: Transformer, data: TaskData, lengths: Sequence[int], 
         for mode, counts in score_cell(model, data.writer, asked, free_running=False).items():
             grid.add((first, second), mode, counts)
     return grid
+
+
+EXAMPLES = 20
+"""Problems of each cell at the end of a training."""
+
+
+class OperandLengths(Measurement):
+    """The grid of every trained model that adds two numbers: four trained lengths, and four that are tested beyond.
+
+    ``found`` goes into run.json; ``scalars`` are exact match over trained lengths, of equal and of unequal ones.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[str, object] = {}
+
+    def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
+        span = trained_range(data.spec.data)
+        trained = four(sorted(span.lengths or range(1, span.length + 1)))
+        lengths = [*trained, *four(sorted({length for length in data.spec.test.lengths if length > span.length}))]
+        try:
+            grid = operand_lengths(model, data, lengths, EXAMPLES)
+        except (SettingError, OperandError):  # another task, or a format of equal lengths alone
+            return
+        correct = [[grid.scores[one, other][grid.mode]["correct"] for other in lengths] for one in lengths]
+        self.found = {"operand_lengths": {"lengths": lengths, "examples": EXAMPLES, "correct": correct}}
+        for name, equal in (("equal", True), ("unequal", False)):
+            if chosen := [cell for cell in cells(trained, trained) if (cell[0] == cell[1]) is equal]:
+                self.scalars[f"exact_match_{name}_lengths"] = grid.total(chosen, grid.mode).rate("correct")
+
+
+def four(lengths: Sequence[int]) -> list[int]:
+    """At most four of some lengths, evenly spaced, the first and the last among them.
+
+    >>> four([1, 2, 3, 4, 5, 6, 7]), four([8, 9]), four([])
+    ([1, 3, 5, 7], [8, 9], [])
+    """
+    return sorted({lengths[round(i * (len(lengths) - 1) / 3)] for i in range(4)}) if lengths else []

@@ -42,6 +42,7 @@ from lengen.callbacks.training_loss import between_readings
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.digits.problems import Problems
+from lengen.inspection.operand_lengths import OperandLengths
 from lengen.models import Transformer
 from lengen.part import SettingError, kind_of
 from lengen.results.progress import Progress
@@ -66,7 +67,8 @@ class Outcome:
     attention: AttentionMap | None
     info: dict[str, Any]
     """device, steps_on (`lengen.callbacks.clock`), dtype, threads, parameters, seconds_training, seconds_measuring,
-    tokens_per_second, scalars; of a training that taught nothing also never_left_chance (`lengen.callbacks.chance`)."""
+    tokens_per_second, scalars; of an addition operand_lengths (`lengen.inspection.operand_lengths`); of a training that
+    taught nothing never_left_chance (`lengen.callbacks.chance`)."""
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     """Named arrays that a paper's own figures draw."""
 
@@ -167,7 +169,8 @@ class Measured:
         )
         self.attention = AttentionMaps(test.attention, test.attention_examples)
         self.chance = Chance()
-        own = [self.scores, self.attention, Probes(test.probes), self.chance]
+        self.operand_lengths = OperandLengths()
+        own = [self.scores, self.attention, Probes(test.probes), self.operand_lengths, self.chance]
         self.callbacks: list[Measurement] = [*own, *measurements(spec)]
 
     @property
@@ -177,7 +180,7 @@ class Measured:
     def outcome(self, info: dict[str, Any]) -> Outcome:
         """The records of all of them, with what is known of the run."""
         arrays = {name: array for callback in self.callbacks for name, array in callback.arrays.items()}
-        info = info | self.chance.found
+        info = info | self.operand_lengths.found | self.chance.found
         return Outcome(self.scores.grid, self.attention.key_counts, self.attention.map, info, arrays)
 
 

@@ -89,6 +89,7 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     tokens_per_second: float = 0.0
     weights_sha256: str = ""
     never_left_chance: dict[str, float] = {}
+    operand_lengths: dict[str, Any] = {}
     kernels: dict[str, Any] = {}
     kernels_of: dict[str, dict[str, Any]] = {}
 

@@ -72,7 +72,9 @@ def test_a_run_leaves_its_records(finished):
     rows = read_metrics(folder / METRICS)
     assert [step for step, name, _ in rows if name == "train_loss"] == list(range(1, 11))
     assert [step for step, name, _ in rows if name == "val_exact_match"] == [3, 6, 9, 10]
-    assert outcome.info["scalars"] == {"val_exact_match": rows[-1][2], "steps": 10}
+    scalars = outcome.info["scalars"]
+    assert (scalars["val_exact_match"], scalars["steps"]) == (rows[-1][2], 10)
+    assert outcome.info["operand_lengths"]["lengths"] == [1, 2] and 0 <= scalars["exact_match_equal_lengths"] <= 1
     assert {report.stage for report in reports} == {"train", "measure", "attention"}
     assert all(isinstance(report, Progress) and 0 < report.step <= report.steps for report in reports)
 

@@ -4,7 +4,7 @@ import pytest
 
 import lengen
 from lengen.data.task_data import TaskData
-from lengen.inspection.operand_lengths import operand_lengths, problems
+from lengen.inspection.operand_lengths import EXAMPLES, OperandLengths, operand_lengths, problems
 from lengen.inspection.problem import answer, unlike_training
 from lengen.part import SettingError
 from lengen.tasks.arithmetic import PairAddition
@@ -34,6 +34,20 @@ def test_other_tasks_have_no_such_grid():
     parity = spec(data_spec("parity"))
     with pytest.raises(SettingError, match="expected a task that adds two numbers"):
         operand_lengths(build_model(parity, 0), TaskData(parity, 0), (1, 2))
+
+
+def test_every_addition_is_measured_at_its_end_and_no_other_task():
+    grid = OperandLengths()
+    setting = lengen.load("coupling/thm4.1/construction")
+    grid.measure(setting.module, setting.data, lambda progress: None)
+    found = grid.found["operand_lengths"]
+    assert found["lengths"] == [1, 34, 67, 100] and found["correct"] == [[EXAMPLES] * len(found["lengths"])] * len(
+        found["lengths"]
+    )
+    assert grid.scalars == {"exact_match_equal_lengths": 1.0, "exact_match_unequal_lengths": 1.0}
+    parity, other = spec(data_spec("parity")), OperandLengths()
+    other.measure(build_model(parity, 0), TaskData(parity, 0), lambda progress: None)
+    assert other.found == other.scalars == {}
 
 
 def test_a_problem_of_unequal_lengths_has_a_note_where_training_has_none():
