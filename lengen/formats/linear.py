@@ -12,6 +12,7 @@ Appendix A.4), sequences without beginning and end ("Task Hinting", Figure 3.1):
     $0101=0110$        $0123+0748$1780$        5 3 1 4 2 ⊥ 1 2 3 4 5
 """
 
+from itertools import repeat
 from typing import Literal
 
 from lengen.formats.base import Format, Written
@@ -225,13 +226,16 @@ class LinearFormat(Written):
         operators = len(task.SIGNS.operator) * (len(extent.operands) - 1 + task.SIGNS.prefix)
         prompt = options.begin + written + operators + task.SIGNS.separator
         stages = extent.stages if options.scratchpad else ()
-        response = each * sum(map(self._wide, stages)) + max(0, len(stages) - 1) + options.end + task.trailing
+        wide = options.width * len(stages) or sum(map(max, stages, repeat(options.pad_to)))
+        response = each * wide + max(0, len(stages) - 1) + options.end + task.trailing
         if not self.replaced:
             response += each * (self._wide(extent.answer) + options.more_zeros) + bool(stages)
         return prompt, response
 
     def _operands(self, extent: Extent, padded: bool) -> list[int]:
         """Digits that are written of each operand, ``padded`` to the longest answer or not; sequences as they are."""
+        if padded and Row.SEQUENCE not in self.task.ROWS.operands:
+            return [self._wide(extent.answer)] * len(extent.operands)
         return [
             size if self.task.ROWS.operand(i) is Row.SEQUENCE else self._wide(extent.answer if padded else size)
             for i, size in enumerate(extent.operands)

@@ -73,11 +73,11 @@ def _overlaid(base: Setting, change: Changes, path: str) -> Setting:
             raise SettingError(f"{place}: there is no field '{name}' in {owner}{_among(type(base), name)}")
         held = fields.get(name, getattr(base, name))
         inner = {rest: value} if dot else value
-        if isinstance(inner, dict | Mapping):  # a dictionary is known at once
+        if isinstance(inner, dict) or isinstance(inner, Mapping):  # noqa: SIM101 a dictionary is known at once
             if not isinstance(held, msgspec.Struct):
                 raise SettingError(f"{place}: it holds {held!r}, which has no fields to change; give a whole part")
             value = _overlaid(held, inner, f"{place}.")
-        elif isinstance(held, Axis) and not isinstance(value, Axis | None):
+        elif value is not None and isinstance(held, Axis) and not isinstance(value, Axis):
             raise SettingError(f"{place}: it holds {held.AXIS}, not {value!r}; give a part such as {held!r}")
         fields[name] = value
     return msgspec.structs.replace(base, **fields)
