@@ -300,7 +300,7 @@ def test_runs_of_ones_own_stand_beside_those_of_the_project(tmp_path, monkeypatc
     page = Read(text)
     mine = [link for link in page.links if link.endswith(".local.html")]
     assert mine and all((index.parent / link).is_file() for link in mine)
-    assert "cpu size, local runs" in text and '<th scope="row">local</th>' in text
+    assert "Size cpu, local runs" in text and '<th scope="row">local</th>' in text
     assert any("local.thm4.1" in source for source, _ in page.pictures)
     other = Read(index.read_text())
     assert (

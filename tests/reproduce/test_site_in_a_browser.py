@@ -6,7 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from matplotlib.colors import to_hex
 
+from lengen.plotting import LOOKS
+from lengen.plotting import medians as curve_medians
+from lengen.plotting import values as curve_values
 from lengen.plotting.grid import medians
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.reference import Reference
@@ -172,16 +176,31 @@ def test_a_map_has_the_numbers_of_the_picture(site, browser):
     assert shown == [[f"{value:.0f}" for value in row] for row in (100 * drawn).round().to_numpy()]
 
 
+def test_curves_have_the_numbers_and_the_colours_of_the_picture(site, browser):
+    browser.open(site / "coupling.html", "figure-fig3")
+    browser.run("document.querySelector('#figure-fig3 .explore').open = true")
+    browser.run("return new Promise(done => setTimeout(done, 200))")
+    told = browser.run(
+        "return [...document.querySelectorAll('#figure-fig3 circle')].map(c => c.getAttribute('aria-label'))"
+    )
+    found = curve_medians(curve_values(REFERENCE.of("coupling/fig3/coupling-scratchpad", "night"), "answer_token"))
+    name = "scratchpad, Position coupling, length "
+    seen = [text.removeprefix(name).split(";")[0] for text in told if text.startswith(name)]
+    assert seen == [f"{length}: median {100 * value:.1f} %" for length, value in found.items()]
+    colours = browser.run(
+        "return [...document.querySelectorAll('#figure-fig3 circle')].map(c => c.getAttribute('fill'))"
+    )
+    assert colours[0] == to_hex(LOOKS["Position coupling"].colour)
+
+
 def test_seeds_of_a_setting_lie_over_one_another(site, browser):
     page = next((site / "runs").glob("coupling.fig1.coupling-scratchpad.night.seed-1.*"))
     browser.open(page)
     count = len(REFERENCE.of("coupling/fig1/coupling-scratchpad", "night"))
     assert browser.run("return document.querySelectorAll('#training-curves .seed').length") == count - 1 > 0
     assert browser.run("return document.querySelectorAll('#training-curves polyline:not(.seed)').length") == 1
-    assert (
-        len([link for link in browser.run("return [...document.querySelectorAll('nav a')].map(a => a.text)")])
-        == count + 1
-    )
+    links = browser.run("return [...document.querySelectorAll('nav a')].map(a => a.text)")
+    assert sum(link.startswith("seed ") for link in links) == count - 1
 
 
 def test_a_deep_link_leads_to_its_claim(site, browser):

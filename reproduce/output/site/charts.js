@@ -139,7 +139,7 @@ function plot(lines, label, unit, say) {
   const marks = [], words = [];
   for (const line of lines) {
     const points = line.points.map(([x, y]) => X(x).toFixed(1) + "," + Y(y).toFixed(1)).join(" ");
-    svg.append(draw("polyline", {points, stroke: line.color, class: line.thin ? "seed" : ""}));
+    svg.append(draw("polyline", {points, stroke: line.color, class: line.thin ? "seed" : "", "stroke-dasharray": line.dash || "none"}));
     if (line.thin) continue;
     for (const [x, y, text] of line.points) {
       const mark = draw("circle", {cx: X(x), cy: Y(y), r: unit ? 5 : 3, fill: line.color, role: "img", "aria-label": text});
@@ -156,16 +156,17 @@ function curves(items, mode, shown, withSeeds, say) {
   const lines = [];
   items.forEach((item, number) => {
     const seeds = seedsOf(item, mode, "all"), color = item.color;
+    const dash = ["", "7 4", "2 3"][items.slice(0, number).filter(other => other.color === color).length % 3];
     if (!shown.has(number) || !seeds.length) return;
     const line = (some, name) => item.cells.flatMap(([length], place) => {
       const [share, told] = middle(some, place);
       return share >= 0 ? [[length, share, `${name}, length ${length}: ${told}`
         + (item.inside[place] ? ", trained" : ", not trained")]] : [];
     });
-    if (withSeeds) seeds.forEach(seed => lines.push({color, thin: true, points: line([seed], item.name + " seed " + seed.seed)}));
-    lines.push({color, points: line(seeds, item.name)});
+    if (withSeeds) seeds.forEach(seed => lines.push({color, dash, thin: true, points: line([seed], item.name + " seed " + seed.seed)}));
+    lines.push({color, dash, points: line(seeds, item.name)});
   });
-  return plot(lines, "exact match by length", true, say);
+  return plot(lines, "right by length", true, say);
 }
 function explore(place) {
   const all = data("counts"), items = JSON.parse(place.dataset.keys).filter(([key]) => all[key]).map(([key, name, color], number) =>
@@ -187,7 +188,7 @@ function explore(place) {
     fill();
     controls.append(label, seedLabel);
     refresh = () => view.replaceChildren(heat(items[+which.value], mode.value, seed.value, say));
-    said.textContent = "Percent right, median of the seeds that learned; trained cells are framed. Point at a cell, or use the arrow keys.";
+    said.textContent = place.dataset.measure + " in percent, median of the seeds that learned; trained cells are framed. Point at a cell, or use the arrow keys.";
   } else {
     const shown = new Set(items.keys());
     let withSeeds = true;
@@ -198,7 +199,7 @@ function explore(place) {
     });
     controls.append(toggle("each seed", true, on => { withSeeds = on; refresh(); }));
     refresh = () => view.replaceChildren(curves(items, mode.value, shown, withSeeds, say));
-    said.textContent = "Thick: median of the seeds that learned; thin: each seed. Point at a mark, or use the arrow keys.";
+    said.textContent = place.dataset.measure + ". Thick: median of the seeds that learned; thin: each seed; dashed: another panel. Point at a mark, or use the arrow keys.";
   }
   place.append(controls, said, view);
   refresh();

@@ -51,8 +51,11 @@ class FigureCard(NamedTuple):
     others: Sequence[StatementCard]
     """Those that it draws all runs of too, and that have their place at another figure."""
     keys: Sequence[tuple[str, str, str]]
-    """Experiments whose counts can be looked at: key of the page's data, and label and colour of its line, if it has
-    one in the picture."""
+    """Experiments whose counts can be looked at: `key_of` them, and label and colour of the line in the picture."""
+    metric: str
+    """Counted metric that the picture shows, exact match if it shows none."""
+    measure: str
+    """The same in words."""
     runs: Sequence[tuple[str, str]]
     command: str
 
@@ -95,11 +98,7 @@ def figure_card(
     found = "; ".join(f"{card.words}: {card.standings[0].word}" for card in (statements or others)[:4])
     (shown, sheet), *further = drawn
     shown = shown._replace(alt=f"{shown.alt} {'Found: ' + found if found else 'No statement rests on it'}.")
-    lines = {}
-    if figure.how == CURVES:
-        from lengen.plotting.curves import lines_of
-
-        lines = lines_of(figure, sheet.runs)
+    metric, measure, lines = _shown(figure, sheet)
     runs: list[Run] = [run for some in sheet.runs.values() for run in some]
     return FigureCard(
         name=figure.name,
@@ -108,18 +107,33 @@ def figure_card(
         statements=statements,
         others=others,
         keys=[
-            (key_of(shown.store, name, shown.profile), *lines.get(name, ("", "")))
+            (key_of(shown.store, name, shown.profile, metric), *lines.get(name, ("", "")))
             for name, some in sheet.runs.items()
             if some
         ],
+        metric=metric,
+        measure=measure,
         runs=_links(runs),
         command=f"python -m reproduce run {sheet_selector(figure)} --profile {shown.profile}",
     )
 
 
-def key_of(store: str, experiment: str, profile: str) -> str:
+def _shown(figure: Figure, sheet: Sheet) -> tuple[str, str, Mapping[str, tuple[str, str]]]:
+    """Metric of the counts that a figure shows, its words, and label and colour of its lines."""
+    if figure.how == CURVES:
+        from lengen.plotting import MEASURES
+        from lengen.plotting.curves import lines_of
+
+        counted = (MEASURES[name] for name in figure.options.get("measures", ()) if "hits." not in name)
+        first = next((one for one in counted if one.share), MEASURES["exact"])
+        return first.metric, " ".join(first.label.split()), lines_of(figure, sheet.runs)
+    metric = figure.options.get("metric", "correct")
+    return metric, "Exact match" if metric == "correct" else "Final answer", {}
+
+
+def key_of(store: str, experiment: str, profile: str, metric: str) -> str:
     """Under which name the page holds the counts of an experiment."""
-    return f"{store} {experiment} {profile}"
+    return f"{store} {experiment} {profile} {metric}"
 
 
 def sheet_selector(figure: Figure) -> str:

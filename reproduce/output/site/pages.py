@@ -134,15 +134,17 @@ def page_of(paper: str, stores: Sequence[Store], compared: Mapping[str, Comparis
             found.append(card)
     placed = {card.id for figure in found for card in figure.statements}
     keys = {key for figure in found for key, *_ in figure.keys}
+    metrics = {figure.metric for figure in found}
     held: dict[str, object] = {}
     made: dict[str, dict[tuple[str, str], Sequence[Run]]] = {}
     for store, sheet, *_ in drawn:
         profile = figures.profile_of(sheet)
         for name, runs in sheet.runs.items():
             made.setdefault(name, {})[store, profile] = runs
-            key = key_of(store, name, profile)
-            if runs and key in keys and key not in held:
-                held[key] = counts(name.split("/", 1)[1], runs)
+            for metric in metrics:
+                key = key_of(store, name, profile, metric)
+                if runs and key in keys and key not in held:
+                    held[key] = counts(name.split("/", 1)[1], runs, metric)
     first = next(iter(compared.values()))
     return Page(
         paper=paper,

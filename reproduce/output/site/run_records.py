@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lengen.metrics import METRICS
 from lengen.metrics.learned import has_learned
 from lengen.metrics.measures import trained
 from lengen.results.records import Counts, Run, in_steps
@@ -17,12 +18,13 @@ MOST_POINTS, FEWEST_POINTS = 100, 25
 """Points of a training curve that a page shows, evenly over the logarithm of the steps; those of the other seeds."""
 
 
-def counts(name: str, runs: Sequence[Run]) -> dict[str, object]:
-    """Exact matches of every tested cell, by mode and seed, with the trained cells and the seeds that learned them.
+def counts(name: str, runs: Sequence[Run], metric: str = "correct") -> dict[str, object]:
+    """Right responses of every tested cell, by mode and seed, with the trained cells and the seeds that learned them.
 
     ``{"name", "cells": [[length, count]], "inside": [0 or 1], "modes": {mode: [{"seed", "learned", "right", "n"}]}}``;
     a cell that a seed did not test in a mode has n 0.
     """
+    right = METRICS[metric].numerator if metric in METRICS else metric
     cells = sorted({cell for run in runs for cell in run.grid.scores})
     span = trained(runs[0])
     modes = sorted({mode for run in runs for some in run.grid.scores.values() for mode in some})
@@ -36,7 +38,7 @@ def counts(name: str, runs: Sequence[Run]) -> dict[str, object]:
             {
                 "seed": run.seed,
                 "learned": int(has_learned(run)),
-                "right": [int(_at(run, cell, mode).get("correct", 0)) for cell in cells],
+                "right": [int(_at(run, cell, mode).get(right, 0)) for cell in cells],
                 "n": [int(_at(run, cell, mode).get("n", 0)) for cell in cells],
             }
             for run in runs
