@@ -181,14 +181,14 @@ def test_curves_have_the_numbers_and_the_colours_of_the_picture(site, browser):
     browser.run("document.querySelector('#figure-fig3 .explore').open = true")
     browser.run("return new Promise(done => setTimeout(done, 200))")
     told = browser.run(
-        "return [...document.querySelectorAll('#figure-fig3 circle')].map(c => c.getAttribute('aria-label'))"
+        "return [...document.querySelectorAll('#figure-fig3 .plot circle')].map(c => c.getAttribute('aria-label'))"
     )
     found = curve_medians(curve_values(REFERENCE.of("coupling/fig3/coupling-scratchpad", "night"), "answer_token"))
     name = "scratchpad, Position coupling, length "
     seen = [text.removeprefix(name).split(";")[0] for text in told if text.startswith(name)]
     assert seen == [f"{length}: median {100 * value:.1f} %" for length, value in found.items()]
     colours = browser.run(
-        "return [...document.querySelectorAll('#figure-fig3 circle')].map(c => c.getAttribute('fill'))"
+        "return [...document.querySelectorAll('#figure-fig3 .plot circle')].map(c => c.getAttribute('fill'))"
     )
     assert colours[0] == to_hex(LOOKS["Position coupling"].colour)
 
