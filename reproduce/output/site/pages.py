@@ -283,7 +283,8 @@ def _script(template: str) -> tuple[str, str]:
 def _packed(name: str) -> str:
     """Lines of a file without what is for its authors: it stands in every page."""
     lines = map(str.strip, (HERE / name).read_text(encoding="utf-8").splitlines())
-    return "\n".join(line for line in lines if not line.startswith("//"))
+    text = "\n".join(line for line in lines if not line.startswith("//"))
+    return re.sub(r" ?([{};:,]) ", r"\1", text) if name.endswith(".css") else text
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from lengen.metrics.learned import has_learned
 from lengen.metrics.measures import trained
 from lengen.results.records import Counts, Run, in_steps
 
-MOST_POINTS, FEWEST_POINTS = 100, 25
+MOST_POINTS, FEWEST_POINTS = 60, 20
 """Points of a training curve that a page shows, evenly over the logarithm of the steps; those of the other seeds."""
 
 
