@@ -6,21 +6,33 @@ Comparisons enter, Markdown leaves.
 import re
 from collections.abc import Sequence
 
-from reproduce.comparison.answers import Answer
+from reproduce.comparison.answers import NOT_SEEN, Answer
 from reproduce.comparison.compare import Comparison
-from reproduce.comparison.distance import SHORTER
+from reproduce.comparison.distance import PROOF, SHORTER
 from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE, WORDS
 from reproduce.output.markdown import table
 from reproduce.publication import overview
 from reproduce.runs.catalogue import CATALOGUE
+
+LONGEST = 50
+"""Letters of a reason that says which part it is about."""
 
 
 def sentence(found: Sequence[Comparison]) -> str:
     """Return what was found, in one sentence or two."""
     met, compared = (sum(getattr(one.score, name) for one in found) for name in ("within_5", "compared"))
     counts = {word: sum(one.counts[word] for one in found) for word in WORDS}
-    several = {HOLDS: "hold", REPAIRED: "hold once a proof is repaired", FAILS: "do not hold", UNSURE: UNSURE}
-    told = [f"{counts[word]} {several[word]}" for word in (HOLDS, REPAIRED, FAILS) if counts[word]]
+    easier = sum(one.word == HOLDS and one.distance == SHORTER for each in found for one in each.answers)
+    told = [
+        f"{count} {words}"
+        for count, words in (
+            (counts[HOLDS] - easier, "hold there"),
+            (easier, f"hold on {SHORTER}"),
+            (counts[REPAIRED], "once a proof is repaired"),
+            (counts[FAILS], "do not hold"),
+        )
+        if count
+    ]
     last = f", and {counts[UNSURE]} cannot be told yet" if counts[UNSURE] else ""
     return (
         f"**{met} of {compared} published values are met within 5 points** at the papers' own lengths; "
@@ -30,11 +42,12 @@ def sentence(found: Sequence[Comparison]) -> str:
 
 def first(found: Sequence[Comparison]) -> str:
     """Return what was found, and the picture with its alternative text and its caption."""
-    squares = ", ".join(f"{sum(one.counts[word] for one in found)} {word}" for word in WORDS)
+    counts = {word: sum(one.counts[word] for one in found) for word in WORDS}
+    squares = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     return (
         f"{sentence(found)}\n\n![Squares of the main statements: {squares}. {overview.right(found)}]"
         f"(results/{overview.FILE})\n\n"
-        "*Left: what each paper states, and if we see it. Right: medians over trainings; published values are hollow.*"
+        "*Left: what the papers state. Right: medians over trainings; published values are hollow.*"
     )
 
 
@@ -47,19 +60,23 @@ def seen(found: Comparison) -> str:
     told = [f"- **{word[0].upper()}{word[1:]}**{near}: {'; '.join(some)}." for (word, near), some in groups.items()]
     score = found.score
     if score.compared:
-        last = f"- Published values: **{score.within_5} of {score.compared}** within 5 points."
+        named = (line.value.place.partition(",")[0] for line in found.lines if line.compared)
+        where = ", ".join(dict.fromkeys(place for one in named for place in one.split("; ")))
+        where = re.sub(r", (Figure|Table) ", ", ", where)
+        last = f"- Published values: **{score.within_5} of {score.compared}** within 5 points ({where})."
     else:
-        last = f"- Published values: none of {score.printed} stands beside ours yet ({SHORTER})."
+        last = f"- Published values: none of {score.printed} stands beside ours yet."
     return "\n".join([*told, last])
 
 
 def _shares(one: Answer) -> str:
-    """Return the medians that decided, with the part that they are of if it is open."""
-    numbers = re.sub(r" \([^)]*\)", "", one.numbers)
-    if "%" not in numbers:
-        return ""
-    open_part = next((part.part.words for part in one.findings if part.word != HOLDS and part.numbers), "")
-    return f" ({open_part}: {numbers})" if open_part and len(one.findings) > 1 else f" ({numbers})"
+    """Return the shares that decided, from the worst training to the best; the reason of what nobody can tell."""
+    if one.word == UNSURE:
+        reason = re.split(r" \(|; ", one.reason)[0].replace(NOT_SEEN, "").strip(": ")
+        return f" ({reason.partition(': ')[2] if len(reason) > LONGEST else reason})" if reason else ""
+    numbers = re.sub(r"[\d.]+ % \(\w+ trainings: ([^)]*)\)", r"\1", one.numbers)
+    numbers = re.sub(r" % against", " against", re.sub(r" \([^)]*\)", "", numbers))
+    return f" ({numbers})" if "%" in numbers and one.distance != PROOF else ""
 
 
 def scores(found: Sequence[Comparison]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE, Answer
 from reproduce.comparison.compare import Comparison
+from reproduce.comparison.distance import SHORTER
 from reproduce.comparison.published import load
 from reproduce.runs.catalogue import CATALOGUE
 
@@ -20,13 +21,17 @@ if TYPE_CHECKING:
 FILE = "overview.svg"
 """Its name in results/."""
 WIDTH, HEIGHT = 6.75, 3.5
+EASIER = f"holds, {SHORTER}"
 LOOKS: Mapping[str, tuple[str, str]] = {
-    HOLDS: ("#8cc5e3", "✓"),
-    REPAIRED: ("#cfe6f2", "✓*"),
+    HOLDS: ("#7fb9dd", "✓"),
+    EASIER: ("#b9dcef", "(✓)"),
+    REPAIRED: ("#dfeef7", "✓*"),
     FAILS: ("#f0a35e", "✗"),
     UNSURE: ("#e4e4e4", "?"),
 }
 """Answer -> colour that colour-blind eyes tell from the others, and a sign for those who see none."""
+MET = 5
+"""Points apart up to which a published value is met."""
 LETTERS = 12
 """Of a line in a square."""
 
@@ -43,6 +48,11 @@ class Headline:
 def short(answer: Answer) -> str:
     """Return a statement in four words."""
     return answer.statement.short or answer.statement.id.replace("-", " ")
+
+
+def look(answer: Answer) -> str:
+    """Return the answer, and the distance if it holds on shorter problems alone."""
+    return EASIER if (answer.word, answer.distance) == (HOLDS, SHORTER) else answer.word
 
 
 def headline(compared: Sequence[Comparison]) -> Headline | None:
@@ -70,7 +80,7 @@ def shown(compared: Mapping[str, Comparison]) -> list[Comparison]:
 def said(compared: Sequence[Comparison]) -> str:
     """Return the title for those who do not see the picture: every square with its answer, the end of every line."""
     told = [
-        f"{_name(one)}: {', '.join(f'{short(answer)} ({answer.word})' for answer in one.answers)}" for one in compared
+        f"{_name(one)}: {', '.join(f'{short(answer)} ({look(answer)})' for answer in one.answers)}" for one in compared
     ]
     return f"{'; '.join(told)}. {right(compared)}".strip()
 
@@ -105,7 +115,8 @@ def picture(compared: Sequence[Comparison]) -> str:
         lines.set_visible(beside is not None)
         if beside is not None:
             _lines(lines, beside)
-        words = [word for word in LOOKS if any(one.counts[word] for one in compared)]
+        there = {look(answer) for one in compared for answer in one.answers}
+        words = [word for word in LOOKS if word in there]
         handles = [Patch(facecolor=LOOKS[word][0], label=f"{LOOKS[word][1]} {word}") for word in words]
         figure.legend(handles=handles, loc="outside lower left", ncols=len(handles), frameon=False)
         return plotting.pictures(figure, ("svg",), said(compared))["svg"].decode("utf-8")
@@ -116,7 +127,7 @@ def _squares(axes: "Axes", compared: Sequence[Comparison]) -> None:
     most = max(len(one.answers) for one in compared)
     for row, one in enumerate(compared):
         for column, answer in enumerate(one.answers):
-            colour, sign = LOOKS[answer.word]
+            colour, sign = LOOKS[look(answer)]
             axes.add_patch(_square(column, row, colour))
             words = textwrap.fill(short(answer), LETTERS)
             axes.text(column, row - 0.28, sign, ha="center", va="center", fontsize=9, weight="bold")
@@ -140,7 +151,7 @@ def _square(column: int, row: int, colour: str) -> Any:
 
 
 def _lines(axes: "Axes", found: Headline) -> None:
-    """Draw ours as lines, published values as hollow marks at the same lengths, each line with its name."""
+    """Draw ours as lines, published values as hollow marks at the same lengths, dotted what lies between."""
     from lengen import plotting
 
     for place, (name, values) in enumerate(found.lines.items()):
@@ -151,6 +162,9 @@ def _lines(axes: "Axes", found: Headline) -> None:
             lengths, published, color=colour, marker=marker, markersize=7, linestyle="none", markerfacecolor="none",
             clip_on=False,
         )  # fmt: skip
+        for length, there, here in values:
+            if abs(there - here) > MET:
+                axes.plot((length, length), (there, here), color=colour, linewidth=0.8, linestyle=":")
         level = max(ours[-1], ours[-2]) - min(ours[-1], ours[-2]) < 10 if len(ours) > 1 else True
         axes.text(
             lengths[-1], ours[-1] + (6 if level else -5), name, color=colour, ha="right",
