@@ -94,7 +94,7 @@ def area(accuracies: Mapping[int, float], trained_size: int) -> float:
     if len(beyond) < 2:
         return math.nan
     places = [math.log(size / trained_size) for size in beyond]
-    whole = sum(
+    whole = math.fsum(
         (places[k + 1] - places[k]) * (accuracies[beyond[k]] + accuracies[beyond[k + 1]]) / 2
         for k in range(len(beyond) - 1)
     )

@@ -1,7 +1,7 @@
 """The caption of a picture: what is drawn, how far each variant gets, and the seeds behind it."""
 
 from collections.abc import Sequence
-from statistics import median
+from statistics import fmean, median
 
 from lengen.metrics.measures import trained
 from lengen.paper.experiment import Figure as Picture
@@ -63,5 +63,5 @@ def beyond(runs: Sequence[Run]) -> float:
         span = trained(run)
         outside = [cell for cell in run.grid.scores if not span.has(cell)]
         found = [run.grid.total([cell], "teacher_forced").rate("correct") for cell in outside]
-        rates += [sum(found) / len(found)] if found else []
+        rates += [fmean(found)] if found else []  # `sum` rounds otherwise from Python 3.12 on
     return median(rates) if rates else float("nan")

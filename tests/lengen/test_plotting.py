@@ -9,6 +9,7 @@ from matplotlib.patches import Rectangle
 
 from lengen import plotting
 from lengen.paper.experiment import Experiment, figure_of
+from lengen.plotting.caption import beyond
 from lengen.results.records import AttentionMap, Grid, Run
 from tests.counted import counted
 from tests.lengen.helpers import data_spec, spec
@@ -178,6 +179,11 @@ def test_a_caption_names_how_far_each_variant_gets_and_the_seeds():
     assert said.startswith("Sums. Mean exact match beyond the trained range: first 50 %.")
     assert "Median of 1 to 2 seeds, cpu profile." in said and "Grey maps: not learned." in said
     assert "longer problems and are not drawn" in said
+
+
+def test_a_mean_in_a_caption_is_exact_on_every_version_of_python():
+    tenths = grid(0.1, lengths=(5, *range(6, 16)), counts=(2,))
+    assert beyond([run(tenths)]) == 0.1  # a plain sum of ten tenths is below 1 before Python 3.12
 
 
 # -- frames ------------------------------------------------------------------------------------------------
