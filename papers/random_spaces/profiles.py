@@ -160,7 +160,7 @@ PUBLISHED_MINI = ByProfile(
         "measure": {"alignment": (8, 9, 10, 11, 12)},
     }
 )
-"""What the night measures of Figure 4.5: the published lengths, in single precision."""
+"""The published lengths of Figure 4.5 at night, in single precision."""
 UNCERTAINTY = ByProfile(
     paper={"measure": {"uncertainty": (9, 12)}},
     night={"measure": {"uncertainty": (9, 12)}},
