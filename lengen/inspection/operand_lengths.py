@@ -20,10 +20,10 @@ from lengen.part import SettingError
 from lengen.results.records import Grid
 
 
-def problems(first: int, second: int, examples: int) -> Problems:
-    """Pairs of numbers with exactly ``first`` and ``second`` digits, the same for every model."""
+def problems(first: int, second: int, examples: int, base: int = 10) -> Problems:
+    """Pairs of numbers with exactly ``first`` and ``second`` digits, the same for every model of a base."""
     lengths = torch.tensor([[first, second]]).repeat(examples, 1)
-    drawn = sample(lengths, max(first, second), generator("operand lengths", first, second))
+    drawn = sample(lengths, max(first, second), generator("operand lengths", first, second), base)
     return Problems(drawn, lengths)
 
 
@@ -38,7 +38,7 @@ def operand_lengths(model: Transformer, data: TaskData, lengths: Sequence[int], 
         raise SettingError(f"data.task: {task.name}: expected a task that adds two numbers")
     grid = Grid(("first", "second"))
     for first, second in cells(lengths, lengths):
-        asked = problems(first, second, whole("examples", examples))
+        asked = problems(first, second, whole("examples", examples), len(task.symbols))
         for mode, counts in score_cell(model, data.writer, asked, free_running=False).items():
             grid.add((first, second), mode, counts)
     return grid

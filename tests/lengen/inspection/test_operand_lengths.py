@@ -20,6 +20,15 @@ def test_problems_have_the_lengths_of_their_cell():
     assert (problems(3, 1, 50).operands == drawn.operands).all()
 
 
+@pytest.mark.parametrize("base", [4, 16])
+def test_numbers_of_another_base_have_its_digits(base):
+    drawn = problems(3, 2, 200, base)
+    assert int(drawn.operands.max()) == base - 1 and (drawn.operands[:, 0, 2] > 0).all()
+    small = lengen.setting("pair_addition", digits=2, base=base, layers=1, width=16, heads=2, head_dim=8, ff_width=8)
+    grid = operand_lengths(build_model(small, 0), TaskData(small, 0), (1, 2), 3)
+    assert len(grid.scores) == 4
+
+
 def test_a_construction_that_adds_is_right_in_every_cell():
     model = lengen.load("coupling/thm4.1/construction")
     grid = model.operand_lengths((1, 3), examples=5)
