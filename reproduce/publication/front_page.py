@@ -4,6 +4,7 @@ Comparisons enter, Markdown leaves.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from reproduce.comparison.answers import NOT_SEEN, Answer
@@ -21,8 +22,8 @@ LONGEST = 50
 def sentence(found: Sequence[Comparison]) -> str:
     """Return what was found, in one sentence or two."""
     met, compared = (sum(getattr(one.score, name) for one in found) for name in ("within_5", "compared"))
-    counts = {word: sum(one.counts[word] for one in found) for word in WORDS}
-    easier = sum(one.word == HOLDS and one.distance == SHORTER for each in found for one in each.answers)
+    counts = _counts(found)
+    easier = sum(overview.look(one) == overview.EASIER for each in found for one in each.answers)
     told = [
         f"{count} {words}"
         for count, words in (
@@ -40,10 +41,15 @@ def sentence(found: Sequence[Comparison]) -> str:
     )
 
 
+def _counts(found: Sequence[Comparison]) -> Counter[str]:
+    """Number of statements of all papers together, by answer."""
+    return sum((one.counts for one in found), Counter())
+
+
 def first(found: Sequence[Comparison]) -> str:
     """Return what was found, and the picture with its alternative text and its caption."""
-    counts = {word: sum(one.counts[word] for one in found) for word in WORDS}
-    squares = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    counts = _counts(found)
+    squares = ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
     return (
         f"{sentence(found)}\n\n![Squares of the main statements: {squares}. {overview.right(found)}]"
         f"(results/{overview.FILE})\n\n"
