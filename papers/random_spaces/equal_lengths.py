@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from papers.random_spaces.finding import Finding
+from lengen.plotting.finding import Finding, heat_map
 
 FINDING = Finding("abacus-operand-lengths")
 MODEL = "random_spaces/fig4.5/abacus"
@@ -25,25 +25,11 @@ def measure(examples: int = EXAMPLES) -> list[dict[str, int]]:
     ]
 
 
-def stored() -> list[dict[str, int]]:
-    """Return the rows of the committed table."""
-    return [{name: int(value) for name, value in row.items()} for row in FINDING.read()]
-
-
 def draw(rows: list[dict[str, int]]) -> Any:
     """Draw exact match in percent as a heat map of first by second operand length."""
-    import pandas as pd
-    import seaborn as sns
-    from matplotlib.figure import Figure
-
-    frame = pd.DataFrame(rows).assign(rate=lambda found: 100 * found.correct / found.n)
-    figure = Figure(figsize=(3.3, 2.9), layout="constrained")
-    axes = figure.subplots()
-    table = frame.pivot(index="first", columns="second", values="rate")
-    sns.heatmap(table, ax=axes, annot=True, fmt=".0f", vmin=0, vmax=100, cmap="viridis", cbar=False, square=True)
-    axes.set_xlabel("Digits of the second operand")
-    axes.set_ylabel("Digits of the first operand")
-    axes.tick_params(axis="y", rotation=0)
+    figure = heat_map(rows, "first", "second", (3.3, 2.9), annot=True, fmt=".0f", cbar=False, square=True)
+    figure.axes[0].set_xlabel("Digits of the second operand")
+    figure.axes[0].set_ylabel("Digits of the first operand")
     return figure
 
 
@@ -54,7 +40,7 @@ def main() -> None:
     FINDING.write(measure())
     says = "Exact match of Abacus by first and second operand length: right where they are equal, wrong elsewhere"
     with style():
-        FINDING.picture(draw(stored()), says)
+        FINDING.picture(draw(FINDING.counts()), says)
 
 
 if __name__ == "__main__":

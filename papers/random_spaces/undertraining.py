@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from papers.random_spaces.finding import Finding
+from lengen.plotting.finding import Finding
 
 FINDING = Finding("table4.3-undertraining")
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
