@@ -280,14 +280,20 @@ def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given:
         fields["order"] = "units first"
     if options.run:
         spec = given.spec
-        axis = (min(spec.data.task.counts), spec.data.task.most) if task.second else (1, 1)
+        data = spec.data.task
+        axes = {"addition": (1, data.longest), "": (1, 1)}  # of addition the second axis is digits, for ours operands
+        axis = axes.get(task.name if task.second else "", (min(data.counts), data.most))
         fields["parameters"] = sum(one.numel() for one in given.module.parameters())
         fields["kind"] = "constructed" if given.weights is None else "trained"
         fields["note"] = f"reproduce evaluate --run {options.run} --on {task.name} --size {size}"
         fields["scratchpad"] = spec.data.format.scratchpad
         if given.weights is not None:
-            examples = sum(part.train.steps * part.train.batch for part in spec.trainings())
-            fields["trained"] = {"length": (1, spec.data.task.longest), "count": axis, "examples": examples}
+            experiment = CATALOGUE.select_one(options.run)
+            run = find(experiment, options.profile).run
+            # The paper's own setting has all trainings; what is loaded is the last one.
+            trainings = experiment.specs[run.profile].trainings() if run else ()
+            examples = sum(part.train.steps * part.train.batch for part in trainings)
+            fields["trained"] = {"length": (1, data.longest), "count": axis, "examples": examples}
     name = options.name or options.run or options.function or options.hf
     return benchmark.header(name, task.name, size, **fields)
 

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +16,7 @@ from lengen.benchmark.frozen import frozen
 from reproduce.cli import main
 from reproduce.commands.exchange import _header
 
+ROOT = Path(__file__).parents[2]
 ADDER = """
 def answer(prompts):
     return [str(sum(map(int, prompt[:-1].split("+")))) for prompt in prompts]
@@ -117,6 +119,14 @@ def test_a_constructed_model_writes_what_is_known_of_it(here):
     options = SimpleNamespace(seed=None, function=None, units_first=False, run="p/f/v", name=None, hf=None)
     header = _header(options, benchmark.task_of(asked.task), 3, given)
     assert (header.kind, header.parameters, header.model, header.trained) == ("constructed", 3, "p/f/v", None)
+
+
+def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all_its_trainings():
+    name = "bias_calibration/table1/addition-abc"
+    options = SimpleNamespace(seed=None, function=None, units_first=False, run=name, profile=None, name=None, hf=None)
+    written = _header(options, benchmark.task_of("addition"), 6, lengen.load(name))
+    committed, _ = read_submission(ROOT / "results/benchmark/suite-addition-abc")
+    assert (written.trained, written.parameters) == (committed.trained, committed.parameters)
 
 
 @pytest.mark.parametrize(
