@@ -1,0 +1,60 @@
+"""Sums of two operands by length and start id: position coupling tests at start id 1 alone, and trains at all.
+
+    python -m papers.coupling.start_ids      # measure the stored model, write the table and draw it
+"""
+
+from typing import Any
+
+from lengen.plotting.finding import Finding, heat_map
+
+FINDING = Finding("sums-by-start-id")
+MODEL = "coupling/fig1/coupling-scratchpad"
+LENGTHS = range(1, 11)
+COUNT = 2
+"""Operands of each problem."""
+EXAMPLES = 200
+"""Problems of each length, the same at every start id; those of Figure 1."""
+
+
+def measure(examples: int = EXAMPLES) -> list[dict[str, int]]:
+    """Count the right sums of the stored model, scratchpad included, by operand length and start id of the digits."""
+    import torch
+
+    import lengen
+    from lengen.decoding.decoding import verify
+    from lengen.training.threads import few_threads
+
+    model = lengen.load(MODEL)
+    (largest, _) = model.spec.data.position_ids.sizes
+    rows = []
+    for length in LENGTHS:
+        batch = model.data.writer.write(model.data.test(length, COUNT, examples))
+        digits = batch.ids[0].clone()  # as in testing, at start id 1
+        for start in range(1, largest - int(digits.max()) + 2):
+            batch.ids[0] = digits + (start - 1) * (digits > 0)
+            with torch.no_grad(), few_threads(model.module):
+                correct = int(verify(model.module, batch).correct.sum())
+            rows.append({"length": length, "start": start, "n": examples, "correct": correct})
+    return rows
+
+
+def draw(rows: list[dict[str, int]]) -> Any:
+    """Draw exact match in percent as a heat map of operand length by start id."""
+    figure = heat_map(rows, "length", "start", (3.3, 2.9), annot=True, fmt=".0f", cbar=False)
+    figure.axes[0].set_xlabel("Start id")
+    figure.axes[0].set_ylabel("Digits of each operand")
+    return figure
+
+
+def main() -> None:
+    """Measure, write the table, draw the picture."""
+    from lengen.plotting.style import style
+
+    FINDING.write(measure())
+    says = "Exact match of sums by operand length and start id: equal in the trained range, unequal beyond it"
+    with style():
+        FINDING.picture(draw(FINDING.counts()), says)
+
+
+if __name__ == "__main__":
+    main()
