@@ -23,7 +23,7 @@ from lengen.plotting.attention import (
     token_map,
 )
 from lengen.plotting.caption import caption
-from lengen.plotting.curves import curves, training
+from lengen.plotting.curves import curves
 from lengen.plotting.frames import arrays, hits, metrics, rate, scores, total_rate
 from lengen.plotting.grid import GREY, HEAT, grid, heat_map, outline, scale
 from lengen.plotting.labels import blocks, length_axis, spans
@@ -47,6 +47,7 @@ from lengen.plotting.sheet import (
 )
 from lengen.plotting.style import BLACK, COLOURS, DPI, MARKERS, RED, compact, numbered, pictures, said, style
 from lengen.plotting.tables import cells, table
+from lengen.plotting.training import training
 
 __all__ = [
     "BLACK", "COLOURS", "COLUMN", "DPI", "GREY", "HEAT", "LEARNED", "LETTER", "LOOKS", "MARKERS", "MEASURES", "NONE",

@@ -42,7 +42,7 @@ class Finding(NamedTuple):
         (FOLDER / f"{self.name}.svg").write_bytes(pictures(figure, ["svg"], says)["svg"])
 
 
-def heat_map(
+def rate_map(
     rows: Sequence[Mapping[str, int]], down: str, across: str, size: tuple[float, float], **options: Any
 ) -> Any:
     """Draw ``correct`` of ``n`` in percent by two columns of a table; ``options`` are those of `seaborn.heatmap`.

@@ -1,7 +1,9 @@
 """Looks of lines: a method has the same colour and marker in every figure of every paper."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+import matplotlib as mpl
 
 from lengen.plotting.style import BLACK, COLOURS, MARKERS
 
@@ -44,6 +46,8 @@ LOOKS: Mapping[str, Look] = {
 ORDER = (0, 1, 2, 3, 4, 9, 5)
 """Colours that are legible in print."""
 LINES = ("-", "--", "-.", ":")
+ORDERED = mpl.colormaps["viridis"]
+"""Lines that have an order, from dark to light."""
 
 
 def looks(labels: Iterable[str]) -> dict[str, Look]:
@@ -57,3 +61,9 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
         round_ = k // len(free)
         found[label] = Look(free[k % len(free)], MARKERS[(k + round_) % 7], LINES[round_ % len(LINES)])
     return {label: found[label] for label in wanted}
+
+
+def in_order(labels: Sequence[str]) -> dict[str, Look]:
+    """Return a look for every label of lines that have an order."""
+    last = max(len(labels) - 1, 1)
+    return {label: Look(ORDERED(0.88 * k / last), MARKERS[k % 7]) for k, label in enumerate(labels)}

@@ -5,11 +5,13 @@
 
 from typing import Any
 
-from lengen.plotting.finding import Finding, heat_map
+from lengen.plotting.finding import Finding, rate_map
 
 FINDING = Finding("sums-by-start-id")
 MODEL = "coupling/fig1/coupling-scratchpad"
 LENGTHS = range(1, 11)
+TRAINED = 3
+"""Digits of the longest trained operand."""
 COUNT = 2
 """Operands of each problem."""
 EXAMPLES = 200
@@ -39,10 +41,13 @@ def measure(examples: int = EXAMPLES) -> list[dict[str, int]]:
 
 
 def draw(rows: list[dict[str, int]]) -> Any:
-    """Draw exact match in percent as a heat map of operand length by start id."""
-    figure = heat_map(rows, "length", "start", (3.3, 2.9), annot=True, fmt=".0f", cbar=False)
+    """Draw exact match in percent as a heat map of operand length by start id, the trained lengths in red."""
+    from lengen.plotting.grid import outline
+
+    figure = rate_map(rows, "length", "start", (3.3, 2.9), annot=True, fmt=".0f", cbar=False)
     figure.axes[0].set_xlabel("Start id")
     figure.axes[0].set_ylabel("Digits of each operand")
+    outline(figure.axes[0], 0, 0, len({row["start"] for row in rows}), TRAINED)
     return figure
 
 

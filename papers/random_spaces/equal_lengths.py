@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from lengen.plotting.finding import Finding, heat_map
+from lengen.plotting.finding import Finding, rate_map
 
 FINDING = Finding("abacus-operand-lengths")
 MODEL = "random_spaces/fig4.5/abacus"
@@ -27,7 +27,7 @@ def measure(examples: int = EXAMPLES) -> list[dict[str, int]]:
 
 def draw(rows: list[dict[str, int]]) -> Any:
     """Draw exact match in percent as a heat map of first by second operand length."""
-    figure = heat_map(rows, "first", "second", (3.3, 2.9), annot=True, fmt=".0f", cbar=False, square=True)
+    figure = rate_map(rows, "first", "second", (3.3, 2.9), annot=True, fmt=".0f", cbar=False, square=True)
     figure.axes[0].set_xlabel("Digits of the second operand")
     figure.axes[0].set_ylabel("Digits of the first operand")
     return figure
