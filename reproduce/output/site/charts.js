@@ -5,6 +5,7 @@ const COLORS = ["#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc", "#ca9161"
 const HEAT = ["#ffffd9", "#edf8b1", "#c6e9b4", "#7ecdbb", "#40b5c4", "#1d90c0", "#225da8", "#243392", "#081d58"];
 const GREY = ["#f7f7f7", "#808080"];
 const INFERNO = ["#000004", "#210c4a", "#57106e", "#8a226a", "#bc3754", "#e45a31", "#f98e09", "#f9cb35", "#fcffa4"];
+const FEW = 10;  // lines that can be chosen without a fold
 const data = id => { const found = document.getElementById(id); return found ? JSON.parse(found.textContent) : null; };
 
 function make(name, settings = {}, ...children) {
@@ -192,11 +193,20 @@ function explore(place) {
   } else {
     const shown = new Set(items.keys());
     let withSeeds = true;
-    items.forEach((item, number) => {
+    const lines = make("span"), labels = items.map((item, number) => {
       const label = toggle(item.name, true, on => { on ? shown.add(number) : shown.delete(number); refresh(); });
       label.style.borderBottom = "3px solid " + item.color;
-      controls.append(label, " ");
+      lines.append(label, " ");
+      return label;
     });
+    if (items.length <= FEW) controls.append(lines);
+    else {
+      const every = toggle("all", true, on => {
+        labels.forEach((label, number) => { label.firstChild.checked = on; on ? shown.add(number) : shown.delete(number); });
+        refresh();
+      });
+      controls.append(make("details", {}, make("summary", {}, `Choose among ${items.length} lines`), every, " ", lines));
+    }
     controls.append(toggle("each seed", true, on => { withSeeds = on; refresh(); }));
     refresh = () => view.replaceChildren(curves(items, mode.value, shown, withSeeds, say));
     said.textContent = place.dataset.measure + ". Thick: median of the seeds that learned; thin: each seed; dashed: another panel. Point at a mark, or use the arrow keys.";
