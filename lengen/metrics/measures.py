@@ -108,17 +108,6 @@ def trained_range(data: DataSpec) -> Trained:
     return Trained(data.task.longest, data.task.most, frozenset(lengths), data)
 
 
-@dataclass(frozen=True)
-class Region:
-    """Test cells by the trained range, as a mask over columns of lengths and counts."""
-
-    words: str
-    mask: "Callable[[Trained, np.ndarray, np.ndarray], np.ndarray]"
-    """Trained range, lengths and counts of cells -> whether each lies in the region."""
-    only: Callable[[Sequence[int]], int] | None = None
-    """``min`` or ``max``: of the cells in the region only those of the shortest or longest length."""
-
-
 def stored(run: Run, name: str) -> "np.ndarray":
     """An array of a run by its name; `Missing` if there is none."""
     if name not in run.arrays:

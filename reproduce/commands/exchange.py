@@ -386,8 +386,7 @@ def _published(selector: str) -> Iterator[str]:
         if experiment.name in value.experiments and value.measure == "exact" and value.lengths and not value.across:
             first, last = min(value.lengths), max(value.lengths)
             lengths = f"length {first}" if first == last else f"lengths {first} to {last}"
-            relation = "" if value.relation == "=" else f"{value.relation} "
-            yield f"published: {relation}{value.published:g} {value.unit}, {lengths} ({value.place})"
+            yield f"published: {value.printed} {value.unit}, {lengths} ({value.place})"
 
 
 def _draw(path: str, grids: Mapping[str, Grid]) -> None:

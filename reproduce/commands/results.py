@@ -88,7 +88,7 @@ def show_command(options: argparse.Namespace) -> int:
 
 def _naming(paper: str) -> "Callable[[Experiment], list[Entry]]":
     """A function of an experiment: the published values and statements that name it, with their last answers."""
-    from reproduce.comparison.lines import span
+    from reproduce.comparison.numbers import span
     from reproduce.comparison.statements import naming, statements
     from reproduce.comparison.values import values
     from reproduce.output.description import Entry

@@ -16,8 +16,9 @@ from lengen.results.records import Run
 from reproduce.comparison.distance import ORDER, PROFILES, PROOF, distance, farthest
 from reproduce.comparison.exact_tests import FEWEST, SIGNIFICANT, above, equal, trend
 from reproduce.comparison.history import knew
-from reproduce.comparison.measured import Stored, number, pooled
+from reproduce.comparison.measured import Stored, pooled, tested
 from reproduce.comparison.measures import paper_measures
+from reproduce.comparison.numbers import number
 from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE
 from reproduce.comparison.regions import REGIONS, Cells, inside
 from reproduce.comparison.statements import Part, Statement, statements
@@ -62,7 +63,11 @@ class Finding:
     problems: int = 0
     """Distinct test problems of one seed."""
     unit: str = "%"
-    commands: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> str:
+        """The word, and the reason if there is one."""
+        return f"{self.word}: {self.reason}" if self.reason else self.word
 
     @property
     def numbers(self) -> str:
@@ -218,9 +223,7 @@ def _sides(
 
 def _cells(part: Part, runs: Sequence[Run]) -> Cells:
     """Return the cells that every run tested, in the region and bounds of a part."""
-    tested = set.intersection(*({(*cell, 1)[:2] for cell in run.grid.scores} for run in runs))
-    region = REGIONS[part.region]
-    return inside(sorted((n, m) for n, m in tested), trained(runs[0]), region, part.lengths, part.counts)
+    return inside(sorted(tested(runs)), trained(runs[0]), REGIONS[part.region], part.lengths, part.counts)
 
 
 def _judged(

@@ -5,13 +5,15 @@ Values and stored runs enter; `Line` objects leave, as CSV or as a score for eac
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 
 from lengen.metrics.measures import Missing
 from lengen.paper.experiment import Experiment
 from lengen.results.records import Run, to_table
 from reproduce.comparison.distance import NEAR, PROFILES, SHORTER, distance, farthest
-from reproduce.comparison.measured import Stored, number, over_cells
+from reproduce.comparison.measured import Stored, over_cells
+from reproduce.comparison.numbers import number, span
+from reproduce.comparison.recorded import MET
 from reproduce.comparison.values import Value, values
 from reproduce.runs.catalogue import CATALOGUE
 
@@ -65,7 +67,7 @@ def score(lines: Iterable[Line]) -> Score:
     """Count the lines within 5 points and within 2."""
     shares = [line for line in lines if line.value.unit == "%"]
     apart = [abs(line.points) for line in shares if line.points is not None]
-    return Score(len(shares), len(apart), *(sum(round(gap, 9) <= most for gap in apart) for most in (5, 2)))
+    return Score(len(shares), len(apart), *(sum(round(gap, 9) <= most for gap in apart) for most in (MET, 2)))
 
 
 def lines(paper: str, stored: Stored) -> list[Line]:
@@ -96,16 +98,15 @@ def _line(value: Value, experiments: Sequence[Experiment], stored: Stored) -> Li
 def _compared(value: Value, where: str, profile: str, runs: Sequence[Sequence[Run]]) -> Line:
     """Return the line of the least favourable experiment, or of all seeds if the value is taken across them."""
     scale = 100 if value.unit == "%" else 1
-    each = [
-        over_cells(value.paper, some, value.measure, value.mode, value.lengths, value.counts, value.statistic)
-        for some in runs
-    ]
-    trained = min(len(found.seeds) for found in each)
+    each = [[scale * seed for seed in over_cells(value, some)] for some in runs]
+    trained = min(map(len, each))
     if value.across:
-        seeds = tuple(scale * seed for found in each for seed in found.seeds)
-        return Line(value, where, profile, seeds, (fmean if value.across == "mean" else stdev)(seeds), trained)
-    worst = min(each, key=lambda found: _favour(value, scale * found.median))
-    return Line(value, where, profile, tuple(scale * seed for seed in worst.seeds), scale * worst.median, trained)
+        seeds = [seed for found in each for seed in found]
+        ours = (fmean if value.across == "mean" else stdev)(seeds)
+    else:
+        seeds = min(each, key=lambda found: _favour(value, median(found)))
+        ours = median(seeds)
+    return Line(value, where, profile, tuple(seeds), ours, trained)
 
 
 def _favour(value: Value, ours: float) -> float:
@@ -127,18 +128,3 @@ def _row(line: Line) -> tuple[object, ...]:
         number(value.published), number(line.ours), number(line.points), line.distance, line.trained or "",
         value.unit, line.profile, " ".join(map(number, line.seeds)), value.id,
     )  # fmt: skip
-
-
-def span(numbers: Sequence[int]) -> str:
-    """Return numbers as ranges of neighbours.
-
-    >>> span((1, 2, 3, 4, 5, 6, 7, 9)), span((50,)), span((5, 10, 20))
-    ('1-7 9', '50', '5 10 20')
-    """
-    parts: list[list[int]] = []
-    for item in numbers:
-        if parts and item == parts[-1][-1] + 1:
-            parts[-1].append(item)
-        else:
-            parts.append([item])
-    return " ".join(f"{part[0]}-{part[-1]}" if len(part) > 2 else " ".join(map(str, part)) for part in parts)

@@ -1,13 +1,13 @@
 """Measures of finished runs: those that every paper can name, and tables of any measure.
 
-Runs and test cells enter, a table with a numerator and a denominator per run and cell leaves: everything after it sums
-or groups its rows. Measures that one paper needs stand in its ``measures.py``.
+Runs and test cells enter, a numerator and a denominator per run and cell leave: everything after it sums or groups
+them. Measures that one paper needs stand in its ``measures.py``.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lengen.metrics import METRICS
 from lengen.metrics.learned import along, area, reach
@@ -131,17 +131,8 @@ def paper_measures(name: str) -> Vocabulary:
     return Vocabulary(CATALOGUE.paper(name).measures())
 
 
-class Part(NamedTuple):
-    """Contribution of one run to a measure in one cell; a measure of whole runs has the cell 0 x 0."""
-
-    seed: int
-    cell: tuple[int, int]
-    top: float
-    bottom: float
-
-
-def table(measure: Measure, runs: Sequence[Run], cells: Cells, mode: str) -> list[Part]:
-    """One row per run and cell, or per run for a measure of whole runs; run by run.
+def ratios(measure: Measure, runs: Sequence[Run], cells: Cells, mode: str) -> list[list[tuple[float, float]]]:
+    """Return numerator and denominator of each run in each cell, or one pair a run for a measure of whole runs.
 
     Args:
         runs: one per seed, of one experiment.
@@ -151,23 +142,15 @@ def table(measure: Measure, runs: Sequence[Run], cells: Cells, mode: str) -> lis
         Missing: where a run lacks what is measured.
     """
     if isinstance(measure, Scored):
-        return _scored(measure, runs, cells, mode)
+        return [[_counted(measure, run, cell, mode) for cell in cells] for run in runs]
     if isinstance(measure, OfRun):
-        return [Part(run.seed, (0, 0), *measure.value(run)) for run in runs]
-    return [Part(run.seed, cell, *measure.value(run, cell[0])) for run in runs for cell in cells]
+        return [[measure.value(run)] for run in runs]
+    return [[measure.value(run, cell[0]) for cell in cells] for run in runs]
 
 
-def _scored(measure: Scored, runs: Sequence[Run], cells: Cells, mode: str) -> list[Part]:
-    top, bottom = measure.numerator, measure.denominator
-    rows = []
-    for run in runs:
-        scores, axes = run.grid.scores, len(run.grid.axes)
-        for cell in cells:
-            counts: Mapping[str, float] = scores[cell[:axes]].get(mode, {})
-            if top in counts and bottom in counts:
-                rows.append(Part(run.seed, cell, counts[top], counts[bottom]))
-    if len(rows) < len(runs) * len(cells):
-        there = {(row.seed, row.cell) for row in rows}
-        n, m = next(cell for cell in sorted(cells) for run in runs if (run.seed, cell) not in there)
-        raise Missing(f"{short(runs[0].experiment)} was not scored {mode.replace('_', '-')} at {n} x {m}")
-    return rows
+def _counted(measure: Scored, run: Run, cell: tuple[int, int], mode: str) -> tuple[float, float]:
+    counts: Mapping[str, float] = run.grid.scores[cell[: len(run.grid.axes)]].get(mode, {})
+    if measure.numerator not in counts or measure.denominator not in counts:
+        where = f"{cell[0]} x {cell[1]}"
+        raise Missing(f"{short(run.experiment)} was not scored {mode.replace('_', '-')} at {where}")
+    return counts[measure.numerator], counts[measure.denominator]

@@ -6,11 +6,12 @@ Comparisons enter, text leaves.
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from lengen.metrics.measures import short
 from lengen.results.records import to_table
 from reproduce.comparison.answers import UNSURE, Answer, Finding
 from reproduce.comparison.compare import Comparison, compare
-from reproduce.comparison.lines import Line, span
-from reproduce.comparison.measured import number
+from reproduce.comparison.lines import Line
+from reproduce.comparison.numbers import number, probability
 from reproduce.output.markdown import table
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import write_text
@@ -86,27 +87,11 @@ def values_table(found: Iterable[Line]) -> str:
     return table(
         ["place", "experiment", "length", "published", "ours", "points apart", "every seed", "how near"],
         (
-            [line.value.place, line.value.experiments[0].split("/", 1)[1], at(line), printed(line), number(line.ours),
-             number(line.points), " ".join(f"{seed:.4g}" for seed in line.seeds), line.distance]
+            [line.value.place, short(line.value.experiments[0]), line.value.at, line.value.printed,
+             number(line.ours), number(line.points), " ".join(f"{seed:.4g}" for seed in line.seeds), line.distance]
             for line in found
         ),
     )  # fmt: skip
-
-
-def printed(line: Line) -> str:
-    """Return the published number with its relation."""
-    sign = "" if line.value.relation == "=" else f"{line.value.relation} "
-    return f"{sign}{number(line.value.published)}"
-
-
-def at(line: Line) -> str:
-    """Return the lengths and counts of a value, short.
-
-    Of many lengths the largest alone.
-    """
-    value = line.value
-    lengths = span(value.lengths) if len(value.lengths) < 4 else f"to {max(value.lengths)}"
-    return lengths if len(value.counts) < 2 else f"{lengths} x {max(value.counts)}"
 
 
 def _details(answers: Sequence[Answer]) -> str:
@@ -123,18 +108,9 @@ def _details(answers: Sequence[Answer]) -> str:
 
 
 def _detail(finding: Finding, kind: str) -> list[str]:
-    hollow = [
-        f"{side.experiment.split('/', 1)[1]} {len(side.hollow)}"
-        for side in (*finding.left, *finding.right)
-        if side.hollow
-    ]
-    outcome = f"{finding.word}: {finding.reason}" if finding.reason else finding.word
-    return [f"{kind}{finding.part.words}", outcome, finding.numbers, probability(finding.p), ", ".join(hollow)]
-
-
-def probability(p: float | None) -> str:
-    """Return a probability with two digits, or one over a whole number if it is so."""
-    return "" if p is None else f"{p:.2g}"
+    sides = (*finding.left, *finding.right)
+    hollow = [f"{short(side.experiment)} {len(side.hollow)}" for side in sides if side.hollow]
+    return [f"{kind}{finding.part.words}", finding.outcome, finding.numbers, probability(finding.p), ", ".join(hollow)]
 
 
 def _not_compared(found: Sequence[Line]) -> str:

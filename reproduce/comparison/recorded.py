@@ -8,6 +8,8 @@ from pathlib import Path
 HOLDS, FAILS, UNSURE, REPAIRED = "holds", "does not hold", "cannot tell", "holds once repaired"
 WORDS = (HOLDS, REPAIRED, FAILS, UNSURE)
 """The four answers."""
+MET = 5
+"""Points apart up to which a published value is met."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Recorded:
     compared: int = 0
     """Published shares that stand beside one of ours."""
     met: int = 0
-    """Those within 5 points."""
+    """Those that are met."""
 
     def counts(self, ids: list[str] | None = None) -> Counter[str]:
         """Return how many statements, or of these, have which answer."""
@@ -39,7 +41,7 @@ def recorded(paper: str, results: Path) -> Recorded:
         for row in _rows(results / "published.csv")
         if row["paper"] == paper and row["points"] and row["unit"] == "%"
     ]
-    return Recorded(answers, len(points), sum(gap <= 5 for gap in points))
+    return Recorded(answers, len(points), sum(gap <= MET for gap in points))
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

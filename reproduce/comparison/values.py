@@ -13,6 +13,7 @@ from typing import Any
 
 from lengen.metrics.measures import trained_range
 from lengen.paper.experiment import Experiment
+from reproduce.comparison.numbers import number, span
 from reproduce.comparison.published import PublishedError, load
 from reproduce.comparison.regions import REGIONS, inside
 from reproduce.runs.catalogue import CATALOGUE
@@ -44,13 +45,29 @@ class Value:
     across: str = ""
     """Taken over the seeds of all experiments: mean or deviation; else the median over seeds."""
 
+    @property
+    def printed(self) -> str:
+        """The published number with its relation."""
+        return f"{'' if self.relation == '=' else f'{self.relation} '}{number(self.published)}"
+
+    @property
+    def at(self) -> str:
+        """Its lengths and counts, short: of many lengths the largest alone."""
+        lengths = span(self.lengths) if len(self.lengths) < 4 else f"to {max(self.lengths)}"
+        return lengths if len(self.counts) < 2 else f"{lengths} x {max(self.counts)}"
+
+
+OPTIONAL = ("unit", "region", "measure", "mode", "statistic", "across")
+"""Fields of a value that a table may leave out."""
+
 
 def values(paper: str, again: bool = False) -> tuple[Value, ...]:
     """Every published measurement of a paper, each once; with ``again`` those of tables that are printed again, too."""
     path = CATALOGUE.paper(paper).published
     known = {item.name: item for item in CATALOGUE.experiments(paper) if "paper" in item.specs}
     found: dict[tuple[Any, ...], Value] = {}
-    for value in _entries(load(path), paper, known, again):
+    tables = [table for table in load(path).get("table", []) if again or not table.get("again")]
+    for value in (value for table in tables for value in group_values(table, paper, known)):
         homes = tuple(CATALOGUE.home(known[name], "paper").name for name in value.experiments)
         key = (homes, value.lengths, value.counts, value.measure, value.mode, value.statistic, value.across)
         first = found.get(key)
@@ -61,13 +78,6 @@ def values(paper: str, again: bool = False) -> tuple[Value, ...]:
     return tuple(found.values())
 
 
-def _entries(table: Mapping[str, Any], paper: str, known: Mapping[str, Experiment], again: bool) -> Iterator[Value]:
-    """Yield the values of all tables, or of those that are not printed ``again``."""
-    for group in table.get("table", []):
-        if again or not group.get("again"):
-            yield from group_values(group, paper, known)
-
-
 def group_values(group: Mapping[str, Any], paper: str, known: Mapping[str, Experiment]) -> Iterator[Value]:
     """Yield one value for each row and column; texts such as "N/A" are none, and ">=90" is a bound.
 
@@ -75,18 +85,22 @@ def group_values(group: Mapping[str, Any], paper: str, known: Mapping[str, Exper
     """
     columns: Sequence[Any] = group.get("lengths") or group.get("regions") or [group["over"]]
     for name, words, experiments, numbers in group["rows"]:
+        patterns = [experiments] if isinstance(experiments, str) else experiments
+        names = tuple(item for pattern in patterns for item in fnmatch.filter(known, pattern))
+        if not names:
+            raise PublishedError(f"{paper}: table '{group['prefix']}', row '{name}': no experiment {experiments}")
         for column, printed in zip(columns, numbers, strict=True):
-            if (found := _printed(printed)) is not None:
-                suffix = f"-{column}" if "over" not in group else ""
-                where = {"lengths": [column, column]} if isinstance(column, int) else column
-                where = {"region": column} if isinstance(column, str) else where
-                patterns = [experiments] if isinstance(experiments, str) else experiments
-                names = tuple(item for pattern in patterns for item in fnmatch.filter(known, pattern))
-                if not names:
-                    raise PublishedError(
-                        f"{paper}: table '{group['prefix']}', row '{name}': no experiment {experiments}"
-                    )
-                yield _value(f"{group['prefix']}-{name}{suffix}", words, names, found, {**group, **where}, paper, known)
+            if (found := _printed(printed)) is None:
+                continue
+            where = {"lengths": [column, column]} if isinstance(column, int) else column
+            row = {**group, **({"region": column} if isinstance(column, str) else where)}
+            whole = row.get("measure", "").startswith("scalar.")
+            lengths, counts = ((), (1,)) if whole else _cells(known[names[0]], row)
+            yield Value(
+                id=f"{group['prefix']}-{name}" + (f"-{column}" if "over" not in group else ""),
+                paper=paper, place=row["place"], words=words, experiments=names, relation=found[0], published=found[1],
+                lengths=lengths, counts=counts, **{field: row[field] for field in OPTIONAL if field in row},
+            )  # fmt: skip
 
 
 def _printed(value: int | float | str) -> tuple[str, float] | None:
@@ -101,50 +115,13 @@ def _printed(value: int | float | str) -> tuple[str, float] | None:
     return (found[1], float(found[2])) if found else None
 
 
-def _value(
-    name: str,
-    words: str,
-    names: tuple[str, ...],
-    printed: tuple[str, float],
-    row: Mapping[str, Any],
-    paper: str,
-    known: Mapping[str, Experiment],
-) -> Value:
-    measure = row.get("measure", "exact")
-    whole = measure.startswith("scalar.")
-    lengths, counts = ((), (1,)) if whole else _cells(known[names[0]], row)
-    return Value(
-        id=name,
-        paper=paper,
-        place=row["place"],
-        words=words,
-        experiments=names,
-        published=printed[1],
-        unit=row.get("unit", "%"),
-        relation=printed[0],
-        lengths=lengths,
-        counts=counts,
-        region=row.get("region", "all"),
-        measure=measure,
-        mode=row.get("mode", "teacher_forced"),
-        statistic=row.get("statistic", "minimum"),
-        across=row.get("across", ""),
-    )
-
-
 def _cells(experiment: Experiment, row: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Lengths and counts that the published specification tests in the region and bounds of an entry."""
     spec = experiment.specs["paper"]
-    span = trained_range(spec.data)
-    tested = spec.test.counts if span.second > 1 or len(spec.test.counts) > 1 else (1,)
+    trained = trained_range(spec.data)
+    tested = spec.test.counts if trained.second > 1 or len(spec.test.counts) > 1 else (1,)
     cells = [(length, count) for length in spec.test.lengths for count in tested]
-    asked = inside(
-        cells,
-        span,
-        REGIONS[row.get("region", "all")],
-        row.get("lengths"),
-        row.get("counts"),
-    )
+    asked = inside(cells, trained, REGIONS[row.get("region", "all")], row.get("lengths"), row.get("counts"))
     if not asked:  # printed at a length that the specification leaves out
         return tuple(row["lengths"][-1:]), tuple(row.get("counts", (1,))[-1:])
     return tuple(sorted({n for n, _ in asked})), tuple(sorted({m for _, m in asked}))

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from reproduce.comparison.answers import Answer
 from reproduce.comparison.compare import Comparison
-from reproduce.comparison.exact_tests import BAND
 from reproduce.comparison.lines import Line
-from reproduce.comparison.measured import number
-from reproduce.comparison.pages import DAGGER, at, mark, printed
-from reproduce.comparison.recorded import WORDS
+from reproduce.comparison.numbers import number
+from reproduce.comparison.pages import DAGGER, mark
+from reproduce.comparison.recorded import MET, WORDS
 from reproduce.output.terminal import COLOURS, entry, table, unbroken
 
 if TYPE_CHECKING:
@@ -71,11 +70,11 @@ def _values(shown: Sequence[Line], yours: Comparison | None) -> "Table":
     heads = ["length", "published", "ours", *(["yours"] if mine else []), "points"]
     found = table("experiment", *((head, "right") for head in heads), "every seed")
     for line in shown:
-        cells = [line.value.experiments[0].partition("/")[2], at(line), printed(line), number(line.ours)]
+        cells = [line.value.experiments[0].partition("/")[2], line.value.at, line.value.printed, number(line.ours)]
         if mine:
             cells.append(number(mine[line.value.id].ours) if line.value.id in mine else "")
         cells += [number(line.points), " ".join(f"{seed:.3g}" for seed in line.seeds)]
-        style = "yellow" if abs(line.points or 0) > BAND else ""
+        style = "yellow" if abs(line.points or 0) > MET else ""
         found.add_row(*(Text(cell, style) for cell in cells))
     return found
 

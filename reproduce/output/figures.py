@@ -44,6 +44,29 @@ class Sheet(NamedTuple):
     figure: Figure
     runs: Mapping[str, Sequence[Run]]
 
+    @property
+    def profile(self) -> str:
+        """The profile of its runs."""
+        return self.stem.name.rpartition("-")[2]
+
+    @property
+    def missing(self) -> int:
+        """Number of experiments of its profile that are without a run."""
+        return sum(not runs and self.profile in CATALOGUE.select_one(name).specs for name, runs in self.runs.items())
+
+    @property
+    def lacks(self) -> tuple[int, int]:
+        """Sorts sheets of a figure by what they lack, then by profile, the largest first."""
+        return self.missing, -PROFILES.index(self.profile)
+
+    def file(self, kind: str) -> Path:
+        """Its file of one kind."""
+        return self.stem.with_name(f"{self.stem.name}.{kind}")
+
+    def files(self) -> list[Path]:
+        """All files that it has."""
+        return [self.file(kind) for kind in (*kept(self.stem), *(["csv"] if self.figure.table else []))]
+
 
 def draw(
     paper: str,
@@ -63,8 +86,11 @@ def sheets(paper: str, source: Store, names: Collection[str] | None = None) -> l
     that is drawn at all, each time the same. Among committed results a figure has one picture, at the largest profile
     that fills it.
     """
-    chosen = _chosen(paper, names)
-    found = {profile: _runs(paper, source, profile) for profile in PROFILES}
+    chosen, experiments = _chosen(paper, names), CATALOGUE.experiments(paper)
+    found = {
+        profile: {item.name: CATALOGUE.declared_runs(source, item, profile) for item in experiments}
+        for profile in PROFILES
+    }
     profiles = [profile for profile in PROFILES if profile != "smoke" and any(found[profile].values())]
     wanted = []
     for figure in chosen:
@@ -73,23 +99,8 @@ def sheets(paper: str, source: Store, names: Collection[str] | None = None) -> l
             runs = {name: found[profile].get(name, []) for name in figure.reads}
             if any(runs[name] for name in _own(figure)) or not runs:
                 drawn.append(Sheet(source.path / paper / "figures" / f"{figure.name}-{profile}", figure, runs))
-        wanted += [min(drawn, key=fullest)] if drawn and source.name == "reference" else drawn
+        wanted += [min(drawn, key=lambda sheet: sheet.lacks)] if drawn and source.name == "reference" else drawn
     return wanted
-
-
-def profile_of(sheet: Sheet) -> str:
-    """The profile of a declared sheet's runs."""
-    return sheet.stem.name.rpartition("-")[2]
-
-
-def missing(sheet: Sheet) -> int:
-    """Count the experiments of the sheet's profile that are without a run."""
-    return sum(not runs and profile_of(sheet) in CATALOGUE.select_one(name).specs for name, runs in sheet.runs.items())
-
-
-def fullest(sheet: Sheet) -> tuple[int, int]:
-    """Sorts sheets of a figure by what they lack, then by profile, the largest first."""
-    return missing(sheet), -PROFILES.index(profile_of(sheet))
 
 
 def sweep(paper: str, source: Store, drawn: Iterable[Path]) -> list[Path]:
@@ -134,7 +145,6 @@ def committed(path: Path) -> bool:
 def write(
     wanted: Sequence[Sheet],
     root: Path,
-    kinds: Sequence[str] | None = None,
     tell: Callable[[int, int], None] | None = None,
     left: list[Path] | None = None,
 ) -> list[list[Path]]:
@@ -143,9 +153,8 @@ def write(
     Other versions of the libraries that draw give other bytes of the same picture.
 
     Args:
-        root: the results folder, whose notes say what is drawn already (`reproduce.output.picture_cache`).
-        kinds: of the pictures that are needed, by default those that are `kept`; others that are kept follow where one
-            of these became different, and those that are not are deleted if they are as they were drawn here.
+        root: the results folder, whose notes say what is drawn already (`reproduce.output.picture_cache`); pictures
+            that are not `kept` are deleted if they are as they were drawn here.
         tell: gets how many of how many are drawn.
         left: gets the committed files that would become different and are left as they are, because the versions are
             not the locked ones (`drawn.other_versions`); None: they are written all the same.
@@ -153,20 +162,19 @@ def write(
     notes = Drawn(root)
     sums = [sum_of(sheet.figure, sheet.runs) for sheet in wanted]
     todo = [
-        place
-        for place, (sheet, made_of) in enumerate(zip(wanted, sums, strict=True))
-        if not all(notes.is_current(path, made_of) for path in _files(sheet, kinds or kept(sheet.stem)))
+        (sheet, made_of)
+        for sheet, made_of in zip(wanted, sums, strict=True)
+        if not all(notes.is_current(path, made_of) for path in sheet.files())
     ]
     if todo:
         from lengen import plotting  # noqa: F401  (once, before processes part)
 
     other = left is not None and other_versions()
-    work = functools.partial(_drawn, kinds=kinds)
-    for done, (at, found) in enumerate(each(work, [wanted[place] for place in todo]), start=1):
-        sheet, made_of = wanted[todo[at]], sums[todo[at]]
+    for done, (at, found) in enumerate(each(_drawn, [sheet for sheet, _ in todo]), start=1):
+        sheet, made_of = todo[at]
         for kind, content in found.items():
-            path = _file(sheet, kind)
-            if not _is(path, content):
+            path = sheet.file(kind)
+            if not (path.exists() and path.read_bytes() == content):
                 if left is not None and other and committed(path):
                     left.append(path)
                     continue
@@ -176,31 +184,14 @@ def write(
             tell(done, len(todo))
     for sheet in wanted:
         for kind in set(KINDS) - {*kept(sheet.stem)}:
-            if notes.holds(_file(sheet, kind)):  # nothing is deleted that this program did not write
-                _file(sheet, kind).unlink()
+            if notes.holds(sheet.file(kind)):  # nothing is deleted that this program did not write
+                sheet.file(kind).unlink()
     notes.save()
-    return [_files(sheet, kinds or kept(sheet.stem)) for sheet in wanted]
+    return [sheet.files() for sheet in wanted]
 
 
-def _drawn(sheet: Sheet, kinds: Sequence[str] | None) -> dict[str, bytes]:
-    kinds = kinds or kept(sheet.stem)
-    found = render(sheet.figure, sheet.runs, kinds)
-    if all(_is(_file(sheet, kind), content) for kind, content in found.items()):
-        return found
-    rest = [kind for kind in kept(sheet.stem) if kind not in kinds]  # a folder holds one state of a figure
-    return found | (render(sheet.figure, sheet.runs, rest) if rest else {})
-
-
-def _files(sheet: Sheet, kinds: Sequence[str]) -> list[Path]:
-    return [_file(sheet, kind) for kind in (*kinds, *(["csv"] if sheet.figure.table else []))]
-
-
-def _file(sheet: Sheet, kind: str) -> Path:
-    return sheet.stem.with_name(f"{sheet.stem.name}.{kind}")
-
-
-def _is(path: Path, content: bytes) -> bool:
-    return path.exists() and path.read_bytes() == content
+def _drawn(sheet: Sheet) -> dict[str, bytes]:
+    return render(sheet.figure, sheet.runs, kept(sheet.stem))
 
 
 def render(figure: Figure, runs: Mapping[str, Sequence[Run]], kinds: Sequence[str] = KINDS) -> dict[str, bytes]:
@@ -233,10 +224,6 @@ def published_name(name: str) -> str:
         return f"{word} {first}: "
     far = first.isdigit() and second.isdigit() and int(second) > int(first) + 1
     return f"{word}s {first} {'to' if far else 'and'} {second}: "
-
-
-def _runs(paper: str, source: Store, profile: str) -> dict[str, list[Run]]:
-    return {item.name: CATALOGUE.declared_runs(source, item, profile) for item in CATALOGUE.experiments(paper)}
 
 
 def _own(figure: Figure) -> Sequence[str]:

@@ -11,8 +11,7 @@ from lengen.metrics.measures import short
 from lengen.paper.experiment import Figure
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.lines import Line, score
-from reproduce.comparison.measured import number
-from reproduce.comparison.pages import at, printed
+from reproduce.comparison.numbers import number
 from reproduce.output.markdown import table
 from reproduce.publication.facts import Facts
 from reproduce.runs.catalogue import CATALOGUE
@@ -62,5 +61,5 @@ def values(lines: Sequence[Line]) -> str:
 
 
 def _pair(line: Line) -> str:
-    unit = f" {line.value.unit}" if line.value.unit else ""
-    return f"{at(line)}: {printed(line)}, {number(line.ours or 0)}{unit}"
+    value = line.value
+    return f"{value.at}: {value.printed}, {number(line.ours or 0)} {value.unit}".rstrip()

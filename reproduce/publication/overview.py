@@ -13,6 +13,7 @@ from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE, Answer
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import SHORTER
 from reproduce.comparison.published import load
+from reproduce.comparison.recorded import MET
 from reproduce.runs.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ LOOKS: Mapping[str, tuple[str, str]] = {
     UNSURE: ("#e4e4e4", "?"),
 }
 """Answer -> colour that colour-blind eyes tell from the others, and a sign for those who see none."""
-MET = 5
-"""Points apart up to which a published value is met."""
 LETTERS = 12
 """Of a line in a square."""
 

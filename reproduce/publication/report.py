@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from lengen.results.records import Run
 from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE
-from reproduce.comparison.exact_tests import BAND
 from reproduce.comparison.pages import values_table
+from reproduce.comparison.recorded import MET
 from reproduce.output.markdown import table
 from reproduce.publication.facts import Facts
 from reproduce.runs import run_cost
@@ -49,10 +49,10 @@ def held(paper: str, facts: Facts) -> str:
 
 def failed(paper: str, facts: Facts) -> str:
     """Statements that do not hold, and published values that are missed."""
-    missed = [line for line in facts.compared[paper].lines if line.compared and abs(line.points or 0) > BAND]
+    missed = [line for line in facts.compared[paper].lines if line.compared and abs(line.points or 0) > MET]
     parts = [_statements(paper, facts, FAILS)]
     if missed:
-        parts += [f"Published values more than {BAND:g} points apart:", values_table(missed)]
+        parts += [f"Published values more than {MET} points apart:", values_table(missed)]
     return "\n\n".join(parts)
 
 

@@ -18,7 +18,7 @@ def quiet(what):
 def committed_pictures(patch: pytest.MonkeyPatch) -> None:
     """Drawing has tests of its own; what is not committed is an empty picture, below a folder of the test."""
 
-    def drawn(wanted, root, kinds, tell, left=None):
+    def drawn(wanted, root, tell, left=None):
         found = [sheet.stem.with_name(f"{sheet.stem.name}.svg") for sheet in wanted]
         for path in found:
             if not path.exists() and not path.is_relative_to(results_root()):

@@ -52,7 +52,7 @@ def sheet(tmp_path, monkeypatch):
 def test_what_is_drawn_is_not_drawn_again(sheet):
     made, root, times = sheet
     told = []
-    assert figures.write([made], root, tell=lambda *of: told.append(of)) == [figures._files(made, figures.KINDS)]
+    assert figures.write([made], root, tell=lambda *of: told.append(of)) == [made.files()]
     assert times == [] and told == []
 
 
@@ -76,7 +76,7 @@ def test_a_page_of_a_stranger_may_have_any_encoding(tmp_path, monkeypatch):
 @pytest.mark.parametrize("kind", figures.KINDS)
 def test_a_picture_that_was_touched_or_removed_is_drawn_again(sheet, kind):
     made, root, times = sheet
-    path = figures._file(made, kind)
+    path = made.file(kind)
     content = path.read_bytes()
     for spoil in (lambda: path.write_bytes(content + b" "), path.unlink):
         spoil()
@@ -139,17 +139,6 @@ def test_one_changed_byte_of_the_program_changes_the_sum_of_all(tmp_path, monkey
     assert sums[1] == picture_cache._program.__wrapped__()
 
 
-def test_a_page_draws_no_picture_that_it_does_not_show_but_leaves_no_old_one(sheet):
-    made, root, times = sheet
-    (root / "local" / "drawn.json").unlink()
-    assert figures.write([made], root, ["svg"]) == [[figures._file(made, "svg")]]
-    assert [given[2] for given in times] == [["svg"]]
-    png = figures._file(made, "png").read_bytes()
-    times.clear()
-    figures.write([titled(made, "another")], root, ["svg"])
-    assert [given[2] for given in times] == [["svg"], ["png"]] and figures._file(made, "png").read_bytes() != png
-
-
 def test_a_picture_is_the_same_whether_drawn_alone_or_beside_the_other():
     for figure, runs in constructed():
         both = figures.render(figure, runs)
@@ -203,7 +192,7 @@ def test_committed_pictures_change_with_the_locked_versions_alone_or_when_told(s
     monkeypatch.setattr(figures, "checkout", lambda: root)
     monkeypatch.setattr(figures, "other_versions", lambda: other)
     local, made = made, made._replace(stem=root / "results" / "reference" / "toy" / "figures" / "fig3-cpu")
-    svg, png = figures._file(made, "svg"), figures._file(made, "png")
+    svg, png = made.file("svg"), made.file("png")
     svg.parent.mkdir(parents=True)
     (root / "README.md").write_text("toy/figures/fig3-cpu.png")
     svg.write_bytes(b"as committed")

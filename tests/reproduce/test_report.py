@@ -24,7 +24,7 @@ from reproduce.output import figures
 from reproduce.output.site import experiment_lines, pages
 from reproduce.output.site.figure_cards import Drawn, figure_card
 from reproduce.output.site.run_records import attention, counts, curves
-from reproduce.output.site.statement_cards import slug, statement_cards
+from reproduce.output.site.statement_cards import dots, slug, statement_cards
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.locations import results_root
@@ -214,7 +214,7 @@ def test_what_a_figure_lacks_is_what_its_size_has_and_nobody_ran():
     done = {name: [run(at_night[0], spec(), 0, 0.5)] if name == at_night[0] else [] for name in figure.reads}
     drawn = Drawn("reference", figures.Sheet(Path("sorting-night"), figure, done), "sorting.svg", 10, 10)
     (picture,) = figure_card(figure, [drawn], [], {}).pictures
-    assert picture.missing == len(at_night) - 1
+    assert picture.sheet.missing == len(at_night) - 1
 
 
 def test_counts_of_a_page_are_those_of_the_runs():
@@ -249,12 +249,15 @@ def test_dots_are_all_seeds_of_the_comparisons_behind_an_answer(paper, site):
     _, reference = site
     found = compare(paper, [reference])
     cards = statement_cards({"reference": found})
-    assert [card.id for card in cards] == [answer.statement.id for answer in found.answers]
+    assert [card.statement.id for card in cards] == [answer.statement.id for answer in found.answers]
     for card, answer in zip(cards, found.answers, strict=True):
-        for part, finding in zip(card.standings[0].parts, answer.findings, strict=True):
-            sides = (*finding.left, *finding.right)
-            assert [(len(d.places), len(d.hollow)) for d in part.dots] == [(len(s.seeds), len(s.hollow)) for s in sides]
-            assert all(0 <= place <= 1 for dots in part.dots for place in (*dots.places, *dots.hollow))
+        assert card.answer is answer
+        for finding in answer.findings:
+            shown, sides = dots(finding), (*finding.left, *finding.right)
+            assert [(len(one.places), len(one.hollow)) for one in shown] == [
+                (len(one.seeds), len(one.hollow)) for one in sides
+            ]
+            assert all(0 <= place <= 1 for one in shown for place in (*one.places, *one.hollow))
 
 
 def test_nothing_that_a_statement_says_becomes_markup(site):

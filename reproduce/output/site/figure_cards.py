@@ -6,26 +6,11 @@ Sheets (`reproduce.output.figures`) and statement cards enter, figure cards leav
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from lengen.metrics.measures import short
 from lengen.paper.experiment import CURVES, Figure
 from lengen.results.records import Run
-from reproduce.output.figures import Sheet, fullest, missing, profile_of, published_name
+from reproduce.output.figures import Sheet, published_name
 from reproduce.output.site.statement_cards import StatementCard, run_page, slug
-
-
-class Picture(NamedTuple):
-    store: str
-    profile: str
-    file: str
-    """Its file, seen from the page of its paper."""
-    width: int
-    height: int
-    """Pixels, so that the page keeps its place while pictures come in."""
-    missing: int
-    """Experiments of the figure that have this size and no run of it."""
-    alt: str
-    """Content of the picture, in words."""
-    said: str = ""
-    """Its caption."""
 
 
 class Drawn(NamedTuple):
@@ -34,10 +19,27 @@ class Drawn(NamedTuple):
     store: str
     sheet: Sheet
     file: str
+    """Its file, seen from the page of its paper."""
     width: int
     height: int
+    """Pixels, so that the page keeps its place while pictures come in."""
     says: str = ""
-    """Finding and caption of the picture."""
+    """Title and caption of the picture."""
+
+    @property
+    def title(self) -> str:
+        """Name and title of the figure."""
+        return f"{published_name(self.sheet.figure.name)}{self.sheet.figure.title}"
+
+    @property
+    def alt(self) -> str:
+        """Content of the picture, in words."""
+        return f"{self.says.rstrip('.') or self.title}."
+
+    @property
+    def caption(self) -> str:
+        """Its caption."""
+        return self.says.partition(". ")[2]
 
 
 class FigureCard(NamedTuple):
@@ -45,7 +47,9 @@ class FigureCard(NamedTuple):
 
     name: str
     title: str
-    pictures: Sequence[Picture]
+    pictures: Sequence[Drawn]
+    found: str
+    """Answers to the statements that the first picture shows, in words."""
     statements: Sequence[StatementCard]
     """Those that have their place here."""
     others: Sequence[StatementCard]
@@ -70,13 +74,14 @@ def homes(figures: Sequence[Figure], cards: Sequence[StatementCard]) -> dict[str
     else the one that draws most of them. A statement on experiments that no figure draws is left out."""
     found = {}
     for card in cards:
-        names = set(card.names)
+        statement = card.statement
+        names = set(statement.names)
         drawn = {figure.name: len(names & set(figure.reads)) for figure in figures if names & set(figure.reads)}
         if not drawn:
             continue
         best = [name for name, count in drawn.items() if count == max(drawn.values())]
-        named = [name for name in best if (word := published_name(name)) and word.rstrip(": ") in card.place]
-        found[card.id] = (named or best)[0]
+        named = [name for name in best if (word := published_name(name)) and word.rstrip(": ") in statement.place]
+        found[statement.id] = (named or best)[0]
     return found
 
 
@@ -84,37 +89,35 @@ def figure_card(
     figure: Figure, sheets: Sequence[Drawn], cards: Sequence[StatementCard], home: Mapping[str, str]
 ) -> FigureCard | None:
     """The card of a figure; None where it was not drawn."""
-    title = f"{published_name(figure.name)}{figure.title}"
-    drawn: list[tuple[Picture, Sheet]] = []
-    for store, sheet, file, width, height, says in sheets:
-        alt = f"{says.rstrip('.') or title}."
-        said = says.partition(". ")[2]
-        drawn.append((Picture(store, profile_of(sheet), file, width, height, missing(sheet), alt, said), sheet))
-    if not drawn:
+    if not sheets:
         return None
-    drawn.sort(key=lambda item: (item[0].store != "reference", fullest(item[1])))
-    statements = [card for card in cards if home.get(card.id) == figure.name]
-    others = [card for card in cards if home.get(card.id) != figure.name and set(card.names) <= set(figure.reads)]
-    found = "; ".join(f"{card.words}: {card.standings[0].word}" for card in (statements or others)[:4])
-    (shown, sheet), *further = drawn
-    shown = shown._replace(alt=f"{shown.alt} {'Found: ' + found if found else 'No statement rests on it'}.")
+    shown, *further = sorted(sheets, key=lambda item: (item.store != "reference", item.sheet.lacks))
+    sheet = shown.sheet
+    statements = [card for card in cards if home.get(card.statement.id) == figure.name]
+    others = [
+        card
+        for card in cards
+        if home.get(card.statement.id) != figure.name and set(card.statement.names) <= set(figure.reads)
+    ]
+    found = "; ".join(f"{card.statement.words}: {card.answer.word}" for card in (statements or others)[:4])
     metric, measure, lines = _shown(figure, sheet)
-    runs: list[Run] = [run for some in sheet.runs.values() for run in some]
+    selector = f"{figure.reads[0].split('/')[0]}/{figure.name}" if figure.reads else figure.name
     return FigureCard(
         name=figure.name,
-        title=title,
-        pictures=[shown, *(picture for picture, _ in further)],
+        title=shown.title,
+        pictures=[shown, *further],
+        found=f"Found: {found}." if found else "No statement rests on it.",
         statements=statements,
         others=others,
         keys=[
-            (key_of(shown.store, name, shown.profile, metric), *lines.get(name, ("", "")))
+            (key_of(shown.store, name, sheet.profile, metric), *lines.get(name, ("", "")))
             for name, some in sheet.runs.items()
             if some
         ],
         metric=metric,
         measure=measure,
-        runs=_links(runs),
-        command=f"python -m reproduce run {sheet_selector(figure)} --profile {shown.profile}",
+        runs=_links([run for some in sheet.runs.values() for run in some]),
+        command=f"python -m reproduce run {selector} --profile {sheet.profile}",
     )
 
 
@@ -136,15 +139,9 @@ def key_of(store: str, experiment: str, profile: str, metric: str) -> str:
     return f"{store} {experiment} {profile} {metric}"
 
 
-def sheet_selector(figure: Figure) -> str:
-    """Return the selector of the runs of a figure for the command line."""
-    return f"{figure.reads[0].split('/')[0]}/{figure.name}" if figure.reads else figure.name
-
-
 def _links(runs: Sequence[Run]) -> list[tuple[str, str]]:
-    found = {
-        run_page(run): f"{run.experiment.split('/', 1)[1]} seed {run.seed}"
-        + (" (attention)" if run.attention is not None else "")
-        for run in runs
-    }
+    found = {}
+    for run in runs:
+        looked = " (attention)" if run.attention is not None else ""
+        found[run_page(run)] = f"{short(run.experiment)} seed {run.seed}{looked}"
     return [(words, page) for page, words in found.items()]

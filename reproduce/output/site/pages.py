@@ -19,15 +19,23 @@ from lengen.part import SettingError, build
 from lengen.results.records import Run
 from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.lines import Line as Published
-from reproduce.comparison.measured import number
-from reproduce.comparison.pages import at, printed
+from reproduce.comparison.numbers import number, probability
+from reproduce.comparison.pages import command, mark
 from reproduce.comparison.recorded import WORDS
 from reproduce.output import figures
 from reproduce.output.description import fields
 from reproduce.output.site.experiment_lines import Line, lines
 from reproduce.output.site.figure_cards import Drawn, FigureCard, figure_card, homes, key_of
 from reproduce.output.site.run_records import attention, counts, curves
-from reproduce.output.site.statement_cards import StatementCard, run_page, slug, statement_cards
+from reproduce.output.site.statement_cards import (
+    StatementCard,
+    beyond,
+    dots,
+    run_links,
+    run_page,
+    slug,
+    statement_cards,
+)
 from reproduce.publication import overview
 from reproduce.runs import run_cost
 from reproduce.runs.accuracy import accuracies
@@ -132,17 +140,16 @@ def page_of(paper: str, stores: Sequence[Store], compared: Mapping[str, Comparis
         mine = [item for item in drawn if item.sheet.figure.name == figure.name]
         if (card := figure_card(figure, mine, cards, home)) is not None:
             found.append(card)
-    placed = {card.id for figure in found for card in figure.statements}
+    placed = {card.statement.id for figure in found for card in figure.statements}
     keys = {key for figure in found for key, *_ in figure.keys}
     metrics = {figure.metric for figure in found}
     held: dict[str, object] = {}
     made: dict[str, dict[tuple[str, str], Sequence[Run]]] = {}
     for store, sheet, *_ in drawn:
-        profile = figures.profile_of(sheet)
         for name, runs in sheet.runs.items():
-            made.setdefault(name, {})[store, profile] = runs
+            made.setdefault(name, {})[store, sheet.profile] = runs
             for metric in metrics:
-                key = key_of(store, name, profile, metric)
+                key = key_of(store, name, sheet.profile, metric)
                 if runs and key in keys and key not in held:
                     held[key] = counts(name.split("/", 1)[1], runs, metric)
     first = next(iter(compared.values()))
@@ -152,7 +159,7 @@ def page_of(paper: str, stores: Sequence[Store], compared: Mapping[str, Comparis
         compared=compared,
         statements=cards,
         figures=found,
-        homeless=[card for card in cards if card.id not in placed],
+        homeless=[card for card in cards if card.statement.id not in placed],
         counts=held,
         deviations=CATALOGUE.deviations(paper),
         values=[line for line in first.lines if line.ours is not None],
@@ -172,7 +179,7 @@ def _write_paper(
 
     wanted = [(store.name, sheet) for store in stores for sheet in figures.sheets(paper, store)]
     told = tell(f"figures of {paper} drawn")
-    made = figures.write([sheet for _, sheet in wanted], site.parents[1], ("svg",), told, left=[])
+    made = figures.write([sheet for _, sheet in wanted], site.parents[1], told, left=[])
     drawn = []
     for (store, sheet), (svg, *_) in zip(wanted, made, strict=True):
         file = f"figures/{slug(paper)}/{slug(store)}.{slug(svg.stem)}.svg"
@@ -232,10 +239,10 @@ def render_run(run: Run, page: Page, others: Sequence[Run] = ()) -> str:
     }
     changed = fields("", [_changed(run)])
     resting = [
-        (standing.word, card.words, f"../{page.file}#{card.anchor}")
+        (answer.word, card.statement.words, f"../{page.file}#{card.anchor}")
         for card in page.statements
-        for standing in card.standings
-        if any(link == file for _, link in standing.runs)
+        for _, answer in card.standings
+        if file in run_links(answer)
     ]
     return render(
         "run.html",
@@ -300,14 +307,9 @@ def _environment() -> "jinja2.Environment":
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "sort_keys": True}
     environment.globals.update(
-        style=_packed("style.css"),
-        answers=WORDS,
-        slug=slug,
-        number=number,
-        at=at,
-        printed=printed,
-        up="",
-    )
+        style=_packed("style.css"), answers=WORDS, up="", slug=slug, number=number, probability=probability,
+        beyond=beyond, dots_of=dots, command=command, mark=mark, run_links=run_links,
+    )  # fmt: skip
     return environment
 
 

@@ -1,16 +1,17 @@
-"""Card of one statement: its answer, numbers, seeds as dots, the comparisons behind it, its runs.
+"""Card of one statement: its answers by the runs of each store; seeds as dots, and names of pages.
 
-Comparisons enter; text, numbers and names of pages leave.
+Comparisons enter; cards, numbers and names of pages leave.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from lengen.metrics.measures import short
 from lengen.results.records import Run
-from reproduce.comparison.answers import Answer, Finding, Side, numbers_of
+from reproduce.comparison.answers import Answer, Finding, numbers_of
 from reproduce.comparison.compare import Comparison
-from reproduce.comparison.pages import command, mark, probability
+from reproduce.comparison.statements import Statement
 
 
 class Dots(NamedTuple):
@@ -27,48 +28,21 @@ class Dots(NamedTuple):
     """Of the axis."""
 
 
-class Part(NamedTuple):
-    """One comparison of trainings."""
-
-    words: str
-    """Its difference from the words of the statement; empty if it is the whole statement."""
-    outcome: str
-    numbers: str
-    p: str
-    dots: Sequence[Dots]
-
-
-class Standing(NamedTuple):
-    """The answer by the runs of one store."""
-
-    store: str
-    word: str
-    reason: str
-    numbers: str
-    distance: str
-    younger: bool
-    parts: Sequence[Part]
-    details: Sequence[Part]
-    command: str
-    runs: Sequence[tuple[str, str]]
-    """Words and page of every run it rests on."""
-
-
 class StatementCard(NamedTuple):
-    """One statement; its standings, that of the reference runs first."""
+    """One statement; its answers by the name of a store, that of the reference runs first."""
 
-    id: str
-    words: str
-    place: str
-    quote: str
-    remark: str
-    names: Sequence[str]
-    standings: Sequence[Standing]
+    statement: Statement
+    standings: Sequence[tuple[str, Answer]]
+
+    @property
+    def answer(self) -> Answer:
+        """Its answer by the runs of the first store."""
+        return self.standings[0][1]
 
     @property
     def anchor(self) -> str:
         """Its id on the page."""
-        return f"statement-{slug(self.id)}"
+        return f"statement-{slug(self.statement.id)}"
 
 
 def slug(text: str) -> str:
@@ -85,61 +59,41 @@ def run_page(run: Run) -> str:
     return f"runs/{slug(f'{run.experiment}/{run.profile}/seed-{run.seed}/v{run.version}/{run.store}')}.html"
 
 
+def run_links(answer: Answer) -> dict[str, str]:
+    """Page -> words of every run that an answer rests on."""
+    return {run_page(run): f"{short(run.experiment)} seed {run.seed}" for run in answer.runs}
+
+
 def statement_cards(compared: Mapping[str, Comparison]) -> list[StatementCard]:
     """A card per statement; comparisons by the name of a store, the reference first."""
     (first, reference), *others = compared.items()
     found = []
     for place, answer in enumerate(reference.answers):
         rest = [(store, one.answers[place]) for store, one in others if one.answers[place].distance]
-        standings = [_standing(store, one) for store, one in [(first, answer), *rest]]
-        told = answer.statement
-        found.append(
-            StatementCard(told.id, told.words, told.place, told.quote, told.remark, told.names, tuple(standings))
-        )
+        found.append(StatementCard(answer.statement, [(first, answer), *rest]))
     return found
 
 
-def _standing(store: str, answer: Answer) -> Standing:
-    runs = {run_page(run): f"{run.experiment.split('/', 1)[1]} seed {run.seed}" for run in answer.runs}
-    return Standing(
-        store=store,
-        word=answer.word,
-        reason=_beyond(answer.statement.words, answer.reason),
-        numbers=answer.numbers,
-        distance=answer.distance,
-        younger=bool(mark(answer)),
-        parts=tuple(_part(answer, finding) for finding in answer.findings),
-        details=tuple(_part(answer, finding) for finding in answer.details),
-        command=command(answer),
-        runs=tuple((words, page) for page, words in runs.items()),
-    )
-
-
-def _beyond(said: str, words: str) -> str:
+def beyond(said: str, words: str) -> str:
     """Words without those that the heading says already.
 
-    >>> _beyond("It helps", "It helps (copy): 2 more are needed"), _beyond("It helps", "It helps")
+    >>> beyond("It helps", "It helps (copy): 2 more are needed"), beyond("It helps", "It helps")
     ('copy: 2 more are needed', '')
     """
     left = words.removeprefix(said)
     return words if left == words else left.lstrip(": ").removeprefix("(").replace(")", "", 1)
 
 
-def _part(answer: Answer, finding: Finding) -> Part:
-    outcome = f"{finding.word}: {finding.reason}" if finding.reason else finding.word
-    sides = (*finding.left, *finding.right)
-    words = _beyond(answer.statement.words, finding.part.words)
-    return Part(words, outcome, finding.numbers, probability(finding.p), _dots(sides, finding.unit))
-
-
-def _dots(sides: Sequence[Side], unit: str) -> tuple[Dots, ...]:
+def dots(finding: Finding) -> list[Dots]:
+    """Return the seeds of every experiment of a comparison on one axis."""
+    sides, unit = (*finding.left, *finding.right), finding.unit
     values = [value for side in sides for value in (*side.seeds, *side.hollow)]
     low, high = (0.0, 100.0) if unit == "%" or not values else (min(0.0, *values), max(values))
     width = high - low or 1.0
     ends = numbers_of([low], unit), numbers_of([high], unit)
-    return tuple(
+    return [
         Dots(
-            side.experiment.split("/", 1)[1],
+            short(side.experiment),
             numbers_of([side.median], unit) if side.seeds else "",
             tuple(round((value - low) / width, 4) for value in side.seeds),
             tuple(round((value - low) / width, 4) for value in side.hollow),
@@ -147,4 +101,4 @@ def _dots(sides: Sequence[Side], unit: str) -> tuple[Dots, ...]:
             ends,
         )
         for side in sides
-    )
+    ]
