@@ -9,7 +9,7 @@ import pytest
 
 from lengen.inspection.problem import encode
 from reproduce.cli import main, parser
-from reproduce.commands.results import MOST
+from reproduce.commands.promote import MOST
 from reproduce.output import terminal
 from reproduce.publication import blocks, overview
 from reproduce.publication.facts import Facts, gather

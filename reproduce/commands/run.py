@@ -146,14 +146,15 @@ def conclude(papers: Sequence[str]) -> None:
     """Draw the figures of the local runs, write comparison and report; print published values beside them, the main
     statements, and where everything lies."""
     from reproduce.commands import results
+    from reproduce.comparison import pages
     from reproduce.output import figures
+    from reproduce.output.comparison_table import whole
 
-    reference, local = stores()
     for paper in papers:
-        drawn = figures.draw(paper, local, tell=counter(f"figures of {paper} drawn", sys.stderr))
-        published, yours, written = results.write_comparison(paper, [reference, local])
-        results.print_score(published, yours)
-        print()
+        drawn = figures.draw(paper, stores()[1], tell=counter(f"figures of {paper} drawn", sys.stderr))
+        (published, yours), written = pages.save(paper, stores())
+        values = bool(yours.score.compared)
+        terminal.show(CATALOGUE.paper(paper).title, "", *whole(published, yours, values), "")
         for folder in dict.fromkeys(path.parent for path in drawn):
             print(f"figures  {readable(folder)}")
         print(f"compared {readable(written[-1])}")

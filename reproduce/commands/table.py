@@ -119,14 +119,13 @@ COMMANDS = (
         FORMAT,
         _flag("--any-versions", "write committed pictures, too, when other versions than the locked ones draw them"),
     )),
-    Command("compare", "published numbers and claims against stored runs", "results:compare_command", (
+    Command("compare", "published numbers and claims against stored runs", "compare:compare_command", (
         ANY,
         FORMAT,
-        _flag("--with-overrides", "also what was made with --set, beside the rest; it decides no verdict"),
         _flag("--check-history", "check against git that claims stood as runs recorded them"),
     )),
     Command("report", "one site with everything", "results:report_command", (ANY,)),
-    Command("promote", "copy finished local runs into results/reference", "results:promote_command", (
+    Command("promote", "copy finished local runs into results/reference", "promote:promote_command", (
         SELECTORS,
         _a("--profile", choices=PROFILES, help="default: cpu, night and paper"),
         _a("--seeds", type=seeds, metavar="0..2", help="of these alone: 5, 0..2 or 0,2"),
@@ -160,7 +159,7 @@ COMMANDS = (
         JSON,
     )),
     Command("export", "problems of a task or an experiment as files; a run for Hugging Face",
-            "exchange:export_command", (
+            "export:export_command", (
         _a("selector", metavar="SELECTOR", help="a task of docs/benchmark.md, or an experiment"),
         _a("--split", choices=("test", "train"), default="test", help="default test"),
         _a("--format", choices=EXPORTS, default="jsonl", help="default jsonl"),
@@ -171,12 +170,12 @@ COMMANDS = (
         _a("--steps", type=steps, metavar="0..99", help="of an experiment's training (default: all)"),
         *OF_A_RUN,
     )),
-    Command("score", "predictions made elsewhere: exact match, reach, edit distance", "exchange:score_command", (
+    Command("score", "predictions made elsewhere: exact match, reach, edit distance", "evaluate:score_command", (
         _a("task", metavar="TASK", help="a task of docs/benchmark.md, or an experiment"),
         _a("predictions", type=file(), metavar="FILE", help="lines of JSON: id, prediction, seed"),
         SIZE, *SCORED, *OF_A_RUN,
     )),
-    Command("evaluate", "let a function or a model answer a task of the benchmark", "exchange:evaluate_command", (
+    Command("evaluate", "let a function or a model answer a task of the benchmark", "evaluate:evaluate_command", (
         _a("function", nargs="?", metavar="MODULE:FUNCTION", help="from a list of prompts to texts"),
         _a("--hf", type=file(), metavar="DIR", help="a causal language model of transformers"),
         _a("--run", metavar="SELECTOR", help="a stored run, or a constructed model, of this suite"),

@@ -13,14 +13,13 @@ from reproduce.comparison.lines import Line
 from reproduce.comparison.numbers import number
 from reproduce.comparison.pages import DAGGER, mark
 from reproduce.comparison.recorded import MET, WORDS
-from reproduce.output.terminal import COLOURS, entry, table, unbroken
+from reproduce.output.terminal import COLOURS, table, unbroken
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
 
-BESIDE = "Runs made with --set beside those of the declared setting; they are compared with nothing:"
 NOTE = (
     f"{DAGGER} written or reworded after some of its runs. Every comparison behind a statement stands in comparison.md."
 )
@@ -101,12 +100,3 @@ def in_words(counts: Counter[str]) -> "Text":
     from rich.text import Text
 
     return Text(", ").join(Text(unbroken(f"{counts[word]} {word}"), COLOURS[word]) for word in WORDS if counts[word])
-
-
-def beside(rows: Sequence[tuple[str, ...]]) -> "Table":
-    """Runs made with ``--set`` and the declared ones: experiment, profile, seed, what was set, exact match in and
-    outside the trained range."""
-    found = table("experiment", "size", ("seed", "right"), ("in the\ntrained range", "right"), ("outside", "right"))
-    for name, profile, seed, made, inside, outside in rows:
-        found.add_row(entry(name, made), profile, seed, inside, outside)
-    return found

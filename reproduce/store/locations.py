@@ -38,6 +38,12 @@ def stores() -> tuple[Reference, Store]:
     return Reference(reference_root()), Store(results_root(), "local")
 
 
+def with_runs(paper: str) -> list[Store]:
+    """The reference store, and the local one where it has runs of this paper."""
+    reference, local = stores()
+    return [reference, local] if local.headers(paper) else [reference]
+
+
 @functools.cache
 def _say(sentence: str) -> None:
     """A line on stderr, once a process: a command asks for its stores several times."""

@@ -127,13 +127,13 @@ def load() -> None:
     os.environ["OMP_NUM_THREADS"] = "1"
     import lengen.plotting
     import lengen.training.run
-    import reproduce.commands.results
+    import reproduce.commands.compare
+    import reproduce.commands.promote
     import reproduce.commands.run
-    import reproduce.comparison.compare
     from reproduce.runs.catalogue import CATALOGUE
 
-    assert lengen.plotting and lengen.training.run and reproduce.commands.run and reproduce.commands.results
-    assert CATALOGUE.papers() and reproduce.comparison.compare
+    assert lengen.plotting and lengen.training.run and reproduce.commands.run and reproduce.commands.promote
+    assert CATALOGUE.papers() and reproduce.commands.compare
 
 
 def forked(root: Path, words: Sequence[str], notes: Path) -> Started:

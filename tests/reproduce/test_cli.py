@@ -21,7 +21,6 @@ from lengen import Addition
 from reproduce import cli
 from reproduce.cli import main
 from reproduce.commands import rerun as rerun_module
-from reproduce.commands import results as commands
 from reproduce.commands import run as run_module
 from reproduce.commands import values
 from reproduce.output import figures
@@ -262,7 +261,7 @@ def test_promotion_and_solving(results, capsys, monkeypatch):
     assert "already there" in shown and "fig1-night.svg: deleted, no run is behind it any more" in shown
     assert not of_runs_that_left.exists() and (results / "reference/toy/figures/fig1-cpu.svg").exists()
     with monkeypatch.context() as patch:
-        patch.setattr("reproduce.commands.results.hash_of", lambda spec: "another")
+        patch.setattr("reproduce.commands.promote.hash_of", lambda spec: "another")
         assert main(["promote", "toy/fig1", "--profile", "cpu"]) == 2
     assert "v1: of an earlier setting, not promoted" in capsys.readouterr().err
     assert len(Reference(results).runs()) == 1, "a run made with --set stays behind"
@@ -318,25 +317,6 @@ def test_the_run_that_solve_advises_exists(results, arguments, said, capsys):
     assert advised is None or main([*advised[1].split(), "--dry-run"]) == 0
 
 
-def test_compare_puts_runs_made_with_set_beside_the_others_and_judges_none_of_them(results, capsys):
-    assert main(["run", "toy/fig1/alpha"]) == 0
-    capsys.readouterr()
-    assert main(["compare", "toy"]) == 0
-    before, rows = capsys.readouterr().out, (results / "local/toy/comparison.md").read_text()
-    assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
-    capsys.readouterr()
-    assert main(["compare", "toy", "--with-overrides"]) == 0
-    shown = capsys.readouterr().out
-    assert shown.startswith(before) and (results / "local/toy/comparison.md").read_text() == rows
-    beside = shown.removeprefix(before).splitlines()
-    at = [number for number, line in enumerate(beside) if line.startswith("toy/fig1/alpha")]
-    assert [beside[number].split()[1:] for number in at] == [["cpu", "0", "100.0", "%", "70.0", "%"]] * 2
-    assert [beside[number + 1].strip() for number in at] == ["as declared", "--set train.steps=2"]
-    assert main(["compare", "toy", "--with-overrides", "--format", "md"]) == 0
-    assert "| toy/fig1/alpha | cpu | 0 | --set train.steps=2 |" in capsys.readouterr().out
-    assert "choose --format table or md" in refused(capsys, "compare", "toy", "--with-overrides", "--format", "csv")
-
-
 @pytest.mark.parametrize("form", ["csv", "json"])
 def test_programs_get_the_rows_of_all_papers_as_one_table(form, capsys, monkeypatch, tmp_path):
     toy = CATALOGUE.paper("toy")
@@ -344,7 +324,7 @@ def test_programs_get_the_rows_of_all_papers_as_one_table(form, capsys, monkeypa
     told = tmp_path / "other.toml"
     told.write_text(toy.published.read_text().replace("toy/", "other/"))
     CATALOGUE.fill(toy, dataclasses.replace(toy, name="other", number=2, published=told, experiments=lambda: others))
-    monkeypatch.setattr(commands, "checkout", lambda: tmp_path)
+    monkeypatch.setattr("reproduce.commands.compare.checkout", lambda: tmp_path)
     assert main(["compare", "--format", form, "--check-history"]) == 0
     shown = capsys.readouterr()
     rows = json.loads(shown.out)["published"] if form == "json" else list(csv.DictReader(io.StringIO(shown.out)))

@@ -14,7 +14,7 @@ from lengen import benchmark
 from lengen.benchmark import problems, read_submission
 from lengen.benchmark.frozen import frozen
 from reproduce.cli import main
-from reproduce.commands.exchange import _header
+from reproduce.commands.evaluate import _header
 
 ROOT = Path(__file__).parents[2]
 ADDER = """

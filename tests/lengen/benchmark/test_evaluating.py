@@ -19,7 +19,7 @@ from lengen.huggingface import HuggingFaceError, export, from_folder, hf
 from lengen.inspection.answers import answers
 from lengen.results.records import Grid
 from lengen.training.build import build_model
-from reproduce.commands.exchange import _of_experiment
+from reproduce.commands.evaluate import _of_experiment
 
 
 def spec():

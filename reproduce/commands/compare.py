@@ -1,0 +1,84 @@
+"""The command compare: published values beside ours, then the main statements; and the age of statements by git.
+
+Parsed options enter; comparison.md, text on stdout and an exit code leave.
+"""
+
+import argparse
+import csv
+import io
+import json
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+from reproduce.comparison import lines, pages
+from reproduce.comparison.compare import Comparison
+from reproduce.comparison.history import AS_NOW, CODES, OTHERWISE, UNKNOWN, history
+from reproduce.comparison.statements import statements
+from reproduce.output import terminal
+from reproduce.output.comparison_table import whole
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.atomic_files import readable
+from reproduce.store.locations import stores, with_runs
+from reproduce.store.provenance import checkout
+
+
+def compare_command(options: argparse.Namespace) -> int:
+    """Write comparison.md and print the comparison: published values beside ours, then the main statements.
+
+    CSV holds the published values of all papers, JSON those and the statements.
+    """
+    selector = options.selector or "*"
+    first, _, rest = selector.strip("/").partition("/")
+    known = statements(first) if rest and first in CATALOGUE.papers() else ()
+    statement = next((one for one in known if one.id == rest), None)
+    if statement is None:
+        chosen = CATALOGUE.behind(selector)
+    else:
+        chosen = tuple(item for item in CATALOGUE.experiments(first) if item.name in statement.names)
+    papers = [name for name in CATALOGUE.papers() if any(item.paper == name for item in chosen)]
+    for_programs = options.format in ("csv", "json")
+    tables: list[Comparison] = []
+    for number, paper in enumerate(papers):
+        (reference, *local), written = pages.save(paper, with_runs(paper))
+        yours = local[0] if local else None
+        if rest:
+            items = [item for item in chosen if item.paper == paper]
+            name = statement.id if statement else ""
+            reference, yours = reference.of(items, name), yours.of(items, name) if yours else None
+        if for_programs:  # all papers are one table
+            tables.append(yours or reference)
+            continue
+        print("\n" * bool(number), end="")
+        if options.format == "md":
+            print(pages.page(yours or reference), end="")
+            continue
+        terminal.show(CATALOGUE.paper(paper).title, "", *whole(reference, yours))
+        if written:
+            print(f"every comparison, with quotes and reasons:\n{readable(written[-1])}")
+    if for_programs:
+        print(for_program(tables, options.format), end="")
+    return _check_history(papers, sys.stderr if for_programs else sys.stdout) if options.check_history else 0
+
+
+def for_program(found: Sequence[Comparison], form: str) -> str:
+    """The published values of several papers as CSV; as JSON with the statements."""
+    values = lines.to_csv(line for one in found for line in one.lines)
+    if form == "csv":
+        return values
+    tables = {"published": values, "statements": pages.statements_csv(found)}
+    read = {name: list(csv.DictReader(io.StringIO(text))) for name, text in tables.items()}
+    return json.dumps(read, indent=1, ensure_ascii=False) + "\n"
+
+
+def _check_history(papers: Sequence[str], output: TextIO) -> int:
+    """Hold what the committed runs recorded of statements against git: 1 if one stands otherwise, 3 if some cannot be
+    looked up, as in a shallow clone or an unpacked archive."""
+    runs = [run for paper in papers for run in stores()[0].headers(paper)]
+    counts, told = history(runs, checkout())
+    told.append(f"{counts.total()} of {len(runs)} runs recorded what they are for: "
+                + ", ".join(f"{counts[word]} {word}" for word in (AS_NOW, OTHERWISE, UNKNOWN)))  # fmt: skip
+    if counts[UNKNOWN]:
+        told.append("fetch the whole history (git fetch --unshallow) to look the others up")
+    print("\n".join(told), file=output)
+    return CODES[next((word for word in (OTHERWISE, UNKNOWN) if counts[word]), AS_NOW)]

@@ -1,0 +1,222 @@
+"""The commands score and evaluate: predictions of anyone's model, read from a file or asked for, are scored.
+
+Parsed options enter; files, text on stdout and an exit code leave. Tasks of the benchmark are scored without torch.
+"""
+
+import argparse
+import importlib
+import itertools
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lengen import benchmark
+from lengen.results.records import Counts, Grid
+from reproduce.commands.problem import find, setting
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.runs.newest import newest
+from reproduce.store.atomic_files import readable
+from reproduce.store.locations import stores
+
+if TYPE_CHECKING:
+    from lengen.data.task_data import TaskData
+
+
+class PredictionError(ValueError):
+    """Predictions or a function that cannot be used; one sentence."""
+
+
+def score_command(options: argparse.Namespace) -> int:
+    """Score a file of predictions, and print it beside a stored run."""
+    rows = benchmark.read_predictions(Path(options.predictions or ""))  # a lone -- is read as nothing
+    if options.task in benchmark.TASKS:
+        task = benchmark.task_of(options.task)
+        size = options.size or task.papers
+        asked = benchmark.problems(task.name, size)
+        grids = {
+            seed: benchmark.score(asked, part, units_first=options.units_first)
+            for seed, part in benchmark.by_seed(rows).items()
+        }
+        return _tell(options, grids, size)
+    from lengen.data.task_data import TaskData
+
+    name = CATALOGUE.select_one(options.task).name
+    data = TaskData(setting(name, options.profile), options.seed or 0)
+    grids = {seed: _of_experiment(data, name, part) for seed, part in benchmark.by_seed(rows).items()}
+    return _tell(options, grids, data.spec.data.task.longest)
+
+
+def _of_experiment(data: "TaskData", name: str, rows: Sequence[Mapping[str, Any]]) -> Grid:
+    """Counts of predictions for an experiment's own problems: of ``raw`` by all metrics of its runs, or of answers."""
+    from lengen.data import lines
+    from lengen.metrics import count
+
+    test, given = data.spec.test, {row["id"]: row for row in rows}
+    grid = Grid(("length", "count") if len(test.counts) > 1 else ("length",))
+    known = set()
+    for length, second in itertools.product(test.lengths, test.counts):
+        prefix = f"{name}/length={length}/count={second}/"
+        if not any(id.startswith(prefix) for id in given):
+            continue  # a cell that was left out as a whole
+        problems = data.test(length, second, test.examples)
+        ids = [f"{prefix}{place:05}" for place in range(len(problems.lengths))]
+        known |= set(ids)
+        found = [given.get(id, {}) for id in ids]
+        if any("raw" in row for row in found):
+            written = lines.responses(data, [row.get("raw") for row in found])
+            counts = count(written, lines.true(data, problems), data.format, data.vocab, own_text=True)
+        else:
+            answers = data.task.text(problems)
+            right = sum(row.get("prediction") == answer for row, answer in zip(found, answers, strict=True))
+            counts = Counts(n=len(ids), correct=right, answer_correct=right)
+        counts["absent"] = sum(not row for row in found)
+        grid.add((length, second)[: len(grid.axes)], benchmark.scoring.MODE, counts)
+    if unknown := given.keys() - known:
+        raise PredictionError(f"{len(unknown)} predictions are of no problem of {name}, such as {min(unknown)}")
+    return grid
+
+
+def evaluate_command(options: argparse.Namespace) -> int:
+    """Let a function, a folder of transformers or a run of this suite answer a task of the benchmark."""
+    task = benchmark.task_of(options.on)
+    size = options.size or task.papers
+    asked = benchmark.problems(task.name, size)
+    if options.problems:
+        stdin = options.problems == "-"
+        text = sys.stdin.read() if stdin else Path(options.problems).read_text(encoding="utf-8")
+        asked = benchmark.read_lines(text.splitlines(), task, "stdin" if stdin else options.problems)
+    given = _answerer(options)
+    answer = benchmark.answerer(given, task.name, asked)
+    rows = [row | {"seed": options.seed or 0} for row in benchmark.predictions(answer, asked)]
+    if options.out:
+        path = Path(options.out)
+        path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
+    grid = benchmark.score(asked, rows, units_first=options.units_first)
+    if options.submission:
+        if options.problems:
+            raise PredictionError("--submission is of the frozen problems: leave --problems out")
+        files = benchmark.write_submission(Path(options.submission), _header(options, task, size, given), rows)
+        print("\n".join(map(readable, files)) + "\n")
+    return _tell(options, {options.seed or 0: grid}, size)
+
+
+def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given: Any) -> benchmark.Header:
+    """The header of a submission, as far as it is known; a person adds the rest of a foreign model's."""
+    fields: dict[str, Any] = {"seeds": (options.seed or 0,), "kind": "program" if options.function else "trained"}
+    if options.units_first:
+        fields["order"] = "units first"
+    if options.run:
+        spec = given.spec
+        data = spec.data.task
+        axes = {"addition": (1, data.longest), "": (1, 1)}  # of addition the second axis is digits, for ours operands
+        axis = axes.get(task.name if task.second else "", (min(data.counts), data.most))
+        fields["parameters"] = sum(one.numel() for one in given.module.parameters())
+        fields["kind"] = "constructed" if given.weights is None else "trained"
+        fields["note"] = f"reproduce evaluate --run {options.run} --on {task.name} --size {size}"
+        fields["scratchpad"] = spec.data.format.scratchpad
+        if given.weights is not None:
+            experiment = CATALOGUE.select_one(options.run)
+            run = find(experiment, options.profile).run
+            # The paper's own setting has all trainings; what is loaded is the last one.
+            trainings = experiment.specs[run.profile].trainings() if run else ()
+            examples = sum(part.train.steps * part.train.batch for part in trainings)
+            fields["trained"] = {"length": (1, data.longest), "count": axis, "examples": examples}
+    name = options.name or options.run or options.function or options.hf
+    return benchmark.header(name, task.name, size, **fields)
+
+
+def _answerer(options: argparse.Namespace) -> Any:
+    given = [value for value in (options.function, options.hf, options.run) if value]
+    if len(given) != 1:
+        raise PredictionError("evaluate: expected one of MODULE:FUNCTION, --hf DIR and --run SELECTOR")
+    if options.hf:
+        from lengen.huggingface import from_folder
+
+        return from_folder(Path(options.hf))
+    if options.run:
+        from lengen.inspection.library import Found
+        from lengen.inspection.library import Model as Loaded
+
+        model = find(CATALOGUE.select_one(options.run), options.profile)
+        return Loaded(Found(model.spec, model.weights, model.name))
+    return function(options.function)
+
+
+def function(name: str) -> Callable[[list[str]], Sequence[str]]:
+    """The function of ``module:function``, looked for in the current folder, too; raises `PredictionError`."""
+    module, _, attribute = name.partition(":")
+    sys.path.insert(0, "")
+    try:
+        found: Callable[[list[str]], Sequence[str]] = getattr(
+            importlib.import_module(module.removesuffix(".py").replace("/", ".")), attribute
+        )
+    except Exception as error:  # a foreign module may raise anything
+        raise PredictionError(f"'{name}': {error}; expected MODULE:FUNCTION, such as mymodel:answer") from None
+    finally:
+        sys.path.remove("")
+    return found
+
+
+def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int) -> int:
+    """Print the headline numbers and a line for every length; draw or write what was asked for."""
+    stored = None
+    if options.beside:
+        run, store = newest(
+            CATALOGUE.select_one(options.beside), stores(), otherwise="promote one of {} made with --set"
+        )
+        stored = store.load(run)
+    if options.scores:
+        if len(grids) > 1:
+            raise PredictionError(f"--scores is of one seed, and the predictions are of {len(grids)}")
+        Path(options.scores).write_text(next(iter(grids.values())).to_csv(), encoding="utf-8", newline="")
+    found = [benchmark.measures(grid, size) for grid in grids.values()]
+    by_seed = [benchmark.levels(grid) for grid in grids.values()]
+    if options.json:
+        print(json.dumps([one._asdict() | {"seed": seed} for seed, one in zip(grids, found, strict=True)]))
+        return 0
+    names = ("in_range", "reach", "area", "edits", "absent")
+    for name in () if getattr(options, "problems", None) else names:
+        values = [getattr(one, name) for one in found]
+        digits = 0 if name in ("reach", "absent") else 3
+        print(f"{name.replace('_', ' '):<10}{benchmark.over_seeds(values).text(digits)}")
+    if absent := max(one.absent for one in found):
+        print(f"{absent} problems have no prediction and count as wrong", file=sys.stderr)
+    theirs = benchmark.levels(stored.grid) if stored is not None else {}
+    print(f"\n{'length':>6}{'problems':>10}  exact match" + (f"{'':14}{options.beside}" if stored is not None else ""))
+    for length in sorted({*by_seed[0], *theirs}):
+        counts = [levels[length] for levels in by_seed if length in levels]
+        said = benchmark.over_seeds([one.rate("correct") for one in counts]).text(3) if counts else "-"
+        ours = f"{theirs[length].rate('correct'):.3f}" if length in theirs else "-" if theirs else ""
+        problems = int(counts[0]["n"]) if counts else 0
+        print(f"{length:>6}{problems:>10}  {said:<25}{ours}".rstrip())
+    for line in _published(options.beside) if options.beside else ():
+        print(line)
+    if options.picture:
+        shown = {"predictions": next(iter(grids.values()))}
+        _draw(options.picture, shown | ({options.beside: stored.grid} if stored else {}))
+    return 0
+
+
+def _published(selector: str) -> Iterator[str]:
+    """Yield a line for each published accuracy of an experiment."""
+    from reproduce.comparison.values import values
+
+    experiment = CATALOGUE.select_one(selector)
+    for value in values(experiment.paper):
+        if experiment.name in value.experiments and value.measure == "exact" and value.lengths and not value.across:
+            first, last = min(value.lengths), max(value.lengths)
+            lengths = f"length {first}" if first == last else f"lengths {first} to {last}"
+            yield f"published: {value.printed} {value.unit}, {lengths} ({value.place})"
+
+
+def _draw(path: str, grids: Mapping[str, Grid]) -> None:
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, len(grids), figsize=(4.5 * len(grids), 3.5), squeeze=False, layout="constrained")
+    for ax, (name, grid) in zip(axes[0], grids.items(), strict=True):
+        grid.plot(ax)
+        ax.set_title(name, fontsize="small")
+    figure.savefig(path)
+    print(readable(Path(path)))

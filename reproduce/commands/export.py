@@ -1,0 +1,176 @@
+"""The command export: problems of a task or an experiment as files, or a run as a folder for Hugging Face.
+
+Parsed options enter; files and their names on stdout leave. Tasks of the benchmark are exported without torch.
+"""
+
+import argparse
+import itertools
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lengen import benchmark
+from reproduce.commands.problem import find, setting
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.atomic_files import readable
+
+COLUMNS = ("id", "task", "length", "count", "prompt", "answer", "text", "split")
+"""Columns of tables of problems: those that its lines have."""
+
+Problems = Iterable[Mapping[str, Any]]
+
+
+class ExportError(ValueError):
+    """Problems or a folder that cannot be used; one sentence."""
+
+
+def export_command(options: argparse.Namespace) -> int:
+    """Write the problems of a task or an experiment, or a run as a folder for Hugging Face."""
+    if options.hf:
+        print("\n".join(map(readable, _export_run(options))))
+        return 0
+    if not options.out:
+        raise ExportError("export: expected --out DIR, the folder of the problems, or --hf DIR")
+    folder, name = Path(options.out), options.selector.replace("/", "-")
+    lines = _lines(options)
+    _own(folder, "README.md")
+    folder.mkdir(parents=True, exist_ok=True)
+    files = WRITERS[options.format](lines, folder, f"{name}-{options.split}")
+    card = folder / "README.md"
+    card.write_text(_card(options, files), encoding="utf-8")
+    print("\n".join(readable(path) for path in (*files, card)))
+    return 0
+
+
+def _own(folder: Path, mark: str) -> None:
+    """Raise `ExportError` for a folder with files that were not written by this command."""
+    if folder.is_dir() and any(folder.iterdir()):
+        path = folder / mark
+        if not path.is_file() or "reproduce export" not in path.read_text(encoding="utf-8", errors="replace"):
+            raise ExportError(f"{readable(folder)} holds other files: name a new folder")
+
+
+def _lines(options: argparse.Namespace) -> Problems:
+    if options.selector in benchmark.TASKS:
+        drawn = benchmark.problems(
+            options.selector, options.size, split=options.split, examples=options.examples, seed=options.seed or 0
+        )
+        return (problem._asdict() for problem in drawn)
+    from lengen.data import lines
+    from lengen.data.task_data import TaskData
+
+    name = CATALOGUE.select_one(options.selector).name
+    data = TaskData(setting(name, options.profile), options.seed or 0)
+    test = data.spec.test
+    if options.split == "test":
+        return lines.tests(data, itertools.product(test.lengths, test.counts), options.examples or test.examples, name)
+    return lines.training(data, options.steps or range(data.spec.train.steps), name)
+
+
+def _jsonl(lines: Problems, folder: Path, name: str) -> list[Path]:
+    return _written(folder / f"{name}.jsonl", (json.dumps(line, ensure_ascii=False) for line in lines))
+
+
+def _txt(lines: Problems, folder: Path, name: str) -> list[Path]:
+    return _written(folder / f"{name}.txt", (line.get("text") or line["prompt"] + line["answer"] for line in lines))
+
+
+def _written(path: Path, lines: Iterable[str]) -> list[Path]:
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        out.writelines(f"{line}\n" for line in lines)
+    return [path]
+
+
+def _csv(lines: Problems, folder: Path, name: str) -> list[Path]:
+    path = folder / f"{name}.csv"
+    _table(lines).to_csv(path, index=False, lineterminator="\n")
+    return [path]
+
+
+def _parquet(lines: Problems, folder: Path, name: str) -> list[Path]:
+    path = folder / f"{name}.parquet"
+    try:
+        _table(lines).to_parquet(path, index=False)
+    except ImportError:
+        raise ExportError("--format parquet needs pyarrow: pip install pyarrow, or take --format jsonl") from None
+    return [path]
+
+
+def _table(lines: Problems) -> Any:
+    import pandas as pd
+
+    frame = pd.DataFrame(list(lines))
+    return frame[[column for column in COLUMNS if column in frame.columns]]
+
+
+def _lm_eval(lines: Problems, folder: Path, name: str) -> list[Path]:
+    """A file of problems and a task of the evaluation harness for every length."""
+    by: dict[int, list[Mapping[str, Any]]] = {}
+    for line in lines:
+        if "prompt" not in line:
+            raise ExportError("--format lm-eval is of test problems: expected --split test")
+        by.setdefault(max(line["length"], line["count"]), []).append(line)
+    ignored = json.dumps(_ignored([line["answer"] for some in by.values() for line in some]))
+    written: list[Path] = []
+    for length, some in sorted(by.items()):
+        (data,) = _jsonl(some, folder, f"{name}-{length:03}")
+        task = folder / f"lengen_{name}_{length:03}.yaml".replace("-", "_")
+        text = HARNESS.format(task=task.stem, data=data.resolve().as_posix(), ignored=ignored)
+        task.write_text(text, encoding="utf-8")
+        written += [data, task]
+    return written
+
+
+def _ignored(answers: Sequence[str]) -> list[str]:
+    """Patterns of what means nothing in answers: blanks but between numbers, and leading zeros but of strings."""
+    blanks = "^\\s+|[\\s$]+$" if any(" " in answer for answer in answers) else "[\\s$]"
+    strings = any(len(answer) > 1 and answer.startswith("0") for answer in answers)
+    return [blanks] if strings else [blanks, "^0+(?=[0-9])"]
+
+
+HARNESS = """\
+task: {task}
+dataset_path: json
+dataset_kwargs: {{data_files: {{test: "{data}"}}}}
+test_split: test
+output_type: generate_until
+doc_to_text: "{{{{prompt}}}}"
+doc_to_target: "{{{{answer}}}}"
+target_delimiter: ""
+generation_kwargs: {{until: ["\\n"], do_sample: false}}
+metric_list:
+  - {{metric: exact_match, aggregation: mean, higher_is_better: true, regexes_to_ignore: {ignored}}}
+metadata: {{version: 1.0}}
+"""
+WRITERS: Mapping[str, Callable[[Problems, Path, str], list[Path]]] = {
+    "jsonl": _jsonl, "txt": _txt, "csv": _csv, "parquet": _parquet, "lm-eval": _lm_eval,
+}  # fmt: skip
+
+
+def _card(options: argparse.Namespace, files: Sequence[Path]) -> str:
+    """A data set card."""
+    data = [path.name for path in files if path.suffix in (".jsonl", ".csv", ".parquet", ".txt")]
+    listed = "".join(f"  - split: {options.split}\n    path: {name}\n" for name in data)
+    frozen = ""
+    if options.selector in benchmark.TASKS and options.split == "test":
+        frozen = (
+            f" They are frozen: SHA-256 {benchmark.header('', options.selector, 0, kind='program').problems_sha256}."
+        )
+    return (
+        f"---\nlicense: mit\npretty_name: {options.selector}, {options.split}\nconfigs:\n- config_name: default\n"
+        f"  data_files:\n{listed}---\n\n# {options.selector}: {options.split}\n\nProblems of arithmetic for length "
+        f"generalization, written by `reproduce {' '.join(options.arguments)}`.{frozen}\n\n`prompt` and `answer` are "
+        f"plain text; `written_prompt`, `written_response` and `text` are what a setting of the suite writes of them.\n"
+    )
+
+
+def _export_run(options: argparse.Namespace) -> Sequence[Path]:
+    from lengen import huggingface
+
+    model = find(CATALOGUE.select_one(options.selector), options.profile, options.seed)
+    if model.weights is None:
+        raise ExportError(f"{model.name}: weights set by hand are no run to export; lengen.load({options.selector!r})")
+    assert model.run is not None
+    _own(Path(options.hf), huggingface.CARD)
+    return huggingface.export(model.spec, model.weights, Path(options.hf), model.run.experiment, model.run.grid)
