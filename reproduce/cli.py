@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 from reproduce import is_sentence
 from reproduce.commands.parser import Parser
 from reproduce.commands.table import COMMANDS, Argument, Command
+from reproduce.store.atomic_files import existing, one_line
 
 BRIEF = ("list", "show", "compare")
 """Commands that end before collecting garbage pays: it takes a fifth of their time."""
@@ -163,8 +164,6 @@ def _goes_on(options: argparse.Namespace) -> str:
 
 
 def _refuse(sentence: str) -> int:
-    from reproduce.store.atomic_files import one_line
-
     print(one_line(f"{program()}: {sentence}"), file=sys.stderr)
     return 2
 
@@ -174,8 +173,7 @@ def home_for_matplotlib() -> None:
     if "MPLCONFIGDIR" in os.environ:
         return
     place = Path(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")) / "matplotlib"
-    nearest = next((path for path in (place, *place.parents) if path.exists()), None)
-    if nearest is None or not os.access(nearest, os.W_OK):
+    if not os.access(existing(place), os.W_OK):
         owner = os.getuid() if hasattr(os, "getuid") else "user"
         made = Path(tempfile.gettempdir()) / f"lengen-matplotlib-{owner}"
         with contextlib.suppress(OSError):

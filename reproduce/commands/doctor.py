@@ -21,7 +21,7 @@ from filelock import SoftFileLease, Timeout
 
 from lengen.results.machine import machine
 from reproduce.output.terminal import width
-from reproduce.store.atomic_files import StoreError, readable, write_text
+from reproduce.store.atomic_files import StoreError, existing, readable, write_text
 from reproduce.store.leases import HEARTBEAT, LEASE, STALE, leased, silent
 from reproduce.store.locations import results_root
 from reproduce.store.locked import differing, versions
@@ -91,14 +91,14 @@ def instructions(model: str, sets: tuple[str, ...]) -> Finding:
 
 def disk(root: Path) -> Finding:
     """Room below the results folder."""
-    free = shutil.disk_usage(_existing(root)).free / 1e9
+    free = shutil.disk_usage(existing(root)).free / 1e9
     remedy = f"make room, {ROOM:g} GB are needed, or set LENGEN_RESULTS to another disk" if free < ROOM else ""
     return Finding("disk", f"{free:.1f} GB free at {readable(root)}", remedy)
 
 
 def folder(root: Path) -> Iterator[Finding]:
     """Check that the results folder takes files and leases."""
-    where = _existing(root)
+    where = existing(root)
     place = readable(where)
     if not where.is_dir():
         yield Finding("permission", f"{place} is no folder", "move it away, or set LENGEN_RESULTS to a folder")
@@ -203,10 +203,3 @@ def cuda(built: str, usable: str, driver: str) -> Finding:
         f"update the driver, or install a torch that was built for it: {built} is newer than it, or the GPU is in use"
     )
     return Finding("CUDA", f"driver {driver}, but torch for CUDA {built} cannot use the GPU", remedy)
-
-
-def _existing(path: Path) -> Path:
-    """Return a path, or the nearest folder above it that exists."""
-    while not path.exists():
-        path = path.parent
-    return path

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from reproduce.store.atomic_files import one_line
+
 
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one sentence, with what to type instead where that is known."""
@@ -29,7 +31,6 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         from reproduce.commands.habits import advice
-        from reproduce.store.atomic_files import one_line
 
         commands = next((item.choices for item in self._actions if isinstance(item, argparse._SubParsersAction)), {})
         chosen = commands.get(self.typed[0] if self.typed else "", self)

@@ -127,6 +127,3 @@ def _as_then(stored: Run, local: Store, spec: Spec) -> None:
     threads = stored.info.get("threads")
     if stored.profile == "paper" and isinstance(threads, int) and 0 < threads < 1024:
         torch.set_num_threads(threads)
-
-
-__all__ = ["chosen", "rerun_command", "setting"]

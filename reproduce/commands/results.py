@@ -8,7 +8,7 @@ import fnmatch
 import itertools
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,8 @@ from reproduce.store.atomic_files import readable
 from reproduce.store.locations import results_root, stores, with_runs
 
 if TYPE_CHECKING:
+    from reproduce.comparison.statements import Statement
+    from reproduce.comparison.values import Value
     from reproduce.output.description import Entry
 
 
@@ -60,11 +62,10 @@ def show_command(options: argparse.Namespace) -> int:
     from reproduce.output.kernels import different_kernels
 
     chosen, where = CATALOGUE.select(options.selector), stores()
-    naming = {paper: _naming(paper) for paper in dict.fromkeys(experiment.paper for experiment in chosen)}
+    known = {paper: _of_paper(paper) for paper in dict.fromkeys(experiment.paper for experiment in chosen)}
     for number, experiment in enumerate(chosen):
-        terminal.show(
-            *[""] * bool(number), *description(experiment, naming[experiment.paper](experiment), options.full)
-        )
+        published = _published(experiment, *known[experiment.paper])
+        terminal.show(*[""] * bool(number), *description(experiment, published, options.full))
         for profile, spec in experiment.specs.items():
             made = [run for store in where for run in store.made(experiment.name, profile)]
             alike = [run for run in made if run.info["spec_hash"] == hash_of(spec)]
@@ -73,28 +74,29 @@ def show_command(options: argparse.Namespace) -> int:
     return 0
 
 
-def _naming(paper: str) -> "Callable[[Experiment], list[Entry]]":
-    """A function of an experiment: the published values and statements that name it, with their last answers."""
-    from reproduce.comparison.numbers import span
-    from reproduce.comparison.statements import naming, statements
+def _of_paper(paper: str) -> "tuple[Sequence[Value], Sequence[Statement], Mapping[str, str]]":
+    """Published values of a paper, its statements, and their last answers."""
+    from reproduce.comparison.statements import statements
     from reproduce.comparison.values import values
+
+    return values(paper), statements(paper), recorded(paper, stores()[0].path.parent).answers
+
+
+def _published(
+    experiment: Experiment, values: "Sequence[Value]", said: "Sequence[Statement]", answers: Mapping[str, str]
+) -> "list[Entry]":
+    """The published values and statements that name an experiment."""
+    from reproduce.comparison.numbers import span
+    from reproduce.comparison.statements import naming
     from reproduce.output.description import Entry
 
-    answers = recorded(paper, stores()[0].path.parent).answers
-    said, printed = statements(paper), values(paper)
-
-    def entries(experiment: Experiment) -> "list[Entry]":
-        found = [
-            Entry(
-                value.id, "", f"{value.words}, {span(value.lengths)}: {value.relation} {value.published:g} {value.unit}"
-            )
-            for value in printed
-            if experiment.name in value.experiments
-        ]
-        named = naming(said, [experiment])
-        return found + [Entry(one.id, answers.get(one.id, ""), f"{one.words}, {one.place}") for one in named]
-
-    return entries
+    found = [
+        Entry(value.id, "", f"{value.words}, {span(value.lengths)}: {value.relation} {value.published:g} {value.unit}")
+        for value in values
+        if experiment.name in value.experiments
+    ]
+    named = naming(said, [experiment])
+    return found + [Entry(one.id, answers.get(one.id, ""), f"{one.words}, {one.place}") for one in named]
 
 
 def figures_command(options: argparse.Namespace) -> int:

@@ -97,9 +97,7 @@ def parse(
     """Check the list ``statement`` of a table; ``where`` names the file in messages."""
     found: list[Statement] = []
     for index, row in enumerate(table.get("statement", []), 1):
-        place = (
-            f"{where}: statement {row.get('id', index)!r}" if isinstance(row, dict) else f"{where}: statement {index}"
-        )
+        place = f"{where}: statement {row.get('id', index) if isinstance(row, dict) else index!r}"
         try:
             statement = msgspec.convert(row, Statement)
         except msgspec.ValidationError as error:
@@ -137,12 +135,8 @@ def _mistakes(statement: Statement, known: Mapping[str, Experiment], paper: str)
         except KeyError:
             yield f"measure '{part.measure}' is unknown{nearest(part.measure, vocabulary.names())}"
             continue
-        if (
-            share
-            and part.check == "level"
-            and (part.least or 0) <= 0
-            and (100 if part.most is None else part.most) >= 100
-        ):
+        low, high = part.least or 0, 100 if part.most is None else part.most
+        if share and part.check == "level" and low <= 0 and high >= 100:
             yield f"'{part.words}' cannot fail: a share lies between 0 and 100 %"
 
 

@@ -5,7 +5,7 @@ Experiments, the runs that are there and the last committed comparison enter. No
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lengen.paper.experiment import Experiment, Figure
 from lengen.paper.paper import Paper
@@ -27,22 +27,6 @@ LEGEND = (
 )
 
 
-class Finished(NamedTuple):
-    """Finished runs of one experiment at one profile in one store."""
-
-    declared: int
-    """Seeds that count."""
-    overridden: int
-    """Those made with ``--set``, which do not."""
-
-
-def finished(item: Experiment, profile: str, store: Store) -> Finished:
-    """Count the finished runs of an experiment at a profile; of a shared run every reader has its count."""
-    runs = list(store.made(CATALOGUE.home(item, profile).name, profile))
-    seeds = {run.seed for run in runs if CATALOGUE.counts(run, item, profile)}
-    return Finished(len(seeds), sum(CATALOGUE.overridden(run, item, profile) for run in runs))
-
-
 def papers(chosen: Sequence[Paper], stores: Sequence[Store], known: Mapping[str, Recorded], cores: int) -> "Table":
     """A row per paper: title, published values that are met, main statements, and per size its time and what has run.
 
@@ -54,13 +38,8 @@ def papers(chosen: Sequence[Paper], stores: Sequence[Store], known: Mapping[str,
     from rich.text import Text
 
     found = table(
-        "paper",
-        "within\n5 points",
-        "main\nstatements",
-        "size",
-        ("time", "right"),
-        ("has run", "right"),
-    )
+        "paper", "within\n5 points", "main\nstatements", "size", ("time", "right"), ("has run", "right")
+    )  # fmt: skip
     for paper in chosen:
         found.add_row()
         name = entry(f"paper{paper.number} {paper.name}", paper.title)
@@ -175,10 +154,12 @@ def _time(items: Sequence[Experiment]) -> str:
 
 
 def _seeds(item: Experiment, store: Store) -> str:
-    """Seeds by size, with those made with ``--set`` apart: ``cpu 3 +1 with --set``."""
+    """Seeds by size, runs made with ``--set`` apart: ``cpu 3 +1 with --set``; every reader of a shared run counts it."""
     lines = []
     for profile in item.specs:
-        declared, overridden = finished(item, profile, store)
+        runs = list(store.made(CATALOGUE.home(item, profile).name, profile))
+        declared = len({run.seed for run in runs if CATALOGUE.counts(run, item, profile)})
+        overridden = sum(CATALOGUE.overridden(run, item, profile) for run in runs)
         if declared or overridden:
             lines.append(f"{profile} {declared}" + (f" +{overridden} with --set" if overridden else ""))
     return "\n".join(lines) or "-"

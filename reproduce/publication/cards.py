@@ -79,7 +79,7 @@ def _card(name: str, runs: Sequence[Run]) -> str:
         "metrics": ["exact_match"],
     }
     shown = runs[-1]
-    sizes = sorted({f"{_number(run, 'parameters'):,}" for run in runs})
+    sizes = sorted({f"{run_cost.number(run, 'parameters'):,}" for run in runs})
     spec: Spec = from_dict(shown.info["spec"])  # type: ignore[arg-type]
     return CARD.format(
         head="\n".join(_yaml(head)),
@@ -102,12 +102,6 @@ def _line(run: Run) -> list[str]:
     steps = run.metrics[-1][0] if run.metrics else 0
     minutes = f"{run_cost.training(run) / 60:.1f} min, {run.info['device']}"
     return [f"[{where}]({where})", inside, outside, f"{steps:,}", minutes, str(run.info["commit"])[:7]]
-
-
-def _number(run: Run, name: str) -> float:
-    value = run.info[name]
-    assert isinstance(value, int | float)
-    return value
 
 
 def _setting(run: Run) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ Comparisons enter, SVG text and its alternative text leave. The lines on the rig
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE, Answer
 from reproduce.comparison.compare import Comparison
@@ -123,11 +123,14 @@ def picture(compared: Sequence[Comparison]) -> str:
 
 def _squares(axes: "Axes", compared: Sequence[Comparison]) -> None:
     """Draw a row of squares per paper."""
+    from matplotlib.patches import FancyBboxPatch
+
     most = max(len(one.answers) for one in compared)
     for row, one in enumerate(compared):
         for column, answer in enumerate(one.answers):
             colour, sign = LOOKS[look(answer)]
-            axes.add_patch(_square(column, row, colour))
+            place, box = (column - 0.44, row - 0.42), "round,pad=0,rounding_size=0.05"
+            axes.add_patch(FancyBboxPatch(place, 0.88, 0.84, boxstyle=box, facecolor=colour, edgecolor="none"))
             words = textwrap.fill(short(answer), LETTERS)
             axes.text(column, row - 0.28, sign, ha="center", va="center", fontsize=9, weight="bold")
             axes.text(column, row + 0.12, words, ha="center", va="center", fontsize=7, linespacing=1.05)
@@ -138,15 +141,6 @@ def _squares(axes: "Axes", compared: Sequence[Comparison]) -> None:
     axes.set_title("Main statements of four papers" if len(compared) == 4 else "Main statements", loc="left")
     for spine in axes.spines.values():
         spine.set_visible(False)
-
-
-def _square(column: int, row: int, colour: str) -> Any:
-    from matplotlib.patches import FancyBboxPatch
-
-    return FancyBboxPatch(
-        (column - 0.44, row - 0.42), 0.88, 0.84, boxstyle="round,pad=0,rounding_size=0.05", facecolor=colour,
-        edgecolor="none",
-    )  # fmt: skip
 
 
 def _lines(axes: "Axes", found: Headline) -> None:

@@ -114,8 +114,7 @@ class Catalogue:
         """
         if len(several := selector.split()) > 1:
             names = {item.name for one in several for item in self.select(one)}
-            papers = dict.fromkeys(name.split("/")[0] for name in sorted(names, key=self._place))
-            return tuple(item for paper in papers for item in self.experiments(paper) if item.name in names)
+            return tuple(item for item in self.experiments() if item.name in names)
         parts = selector.strip("/").split("/")
         aliases = self.aliases()
         parts[0] = aliases.get(parts[0], parts[0])
@@ -177,9 +176,6 @@ class Catalogue:
         other = re.sub(r"[.:]", "/", selector, count=1).replace(":", "/")
         paper = other.split("/")[0]
         return f"; write {other}" if other != selector and paper in {*self.papers(), *self.aliases()} else ""
-
-    def _place(self, name: str) -> int:
-        return self.papers().index(name.split("/")[0])
 
     def behind(self, selector: str) -> tuple[Experiment, ...]:
         """Return the experiments of `select` and, of a figure, those it draws beside its own variants."""

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from lengen.paper.experiment import Experiment
 from lengen.results.records import Run
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
-from reproduce.store.store import WEIGHTS, Store, StoreError
+from reproduce.store.atomic_files import StoreError
+from reproduce.store.store import WEIGHTS, Store
 
 
 def check_profile(experiment: Experiment, profile: str | None) -> None:
@@ -61,11 +62,7 @@ def newest(
         what = "finished run with weights" if weights else "finished run"
         hint = f", or {otherwise.format(len(changed))}" if changed else ""
         raise StoreError(f"{experiment.name} has no {what} here: {_advice(experiment, profile, seed)}{hint}")
-    return max(found, key=lambda item: _age(item[0]))
-
-
-def _age(run: Run) -> tuple[bool, str, int]:
-    return run.profile != "smoke", str(run.info.get("finished")), run.version
+    return max(found, key=lambda it: (it[0].profile != "smoke", str(it[0].info.get("finished")), it[0].version))
 
 
 def _advice(experiment: Experiment, profile: str | None, seed: int | None) -> str:

@@ -24,7 +24,7 @@ from lengen.training.procedure import run_setting
 from reproduce import is_sentence
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.first_process import begin
-from reproduce.store.atomic_files import StoreError, readable, write_text
+from reproduce.store.atomic_files import StoreError, existing, readable, write_text
 from reproduce.store.leases import BusyError
 from reproduce.store.store import CHECKPOINT, LOGGERS, Store, Workspace
 
@@ -267,9 +267,7 @@ def explained(error: Exception, work: Path | None, root: Path) -> Exception:
 
 
 def _disk_full(path: Path) -> bool:
-    while not path.exists():
-        path = path.parent
-    return shutil.disk_usage(path).free < FULL
+    return shutil.disk_usage(existing(path)).free < FULL
 
 
 class _Collector:

@@ -5,9 +5,10 @@ Nothing here publishes, and nothing knows how letters travel (`on_ray` does).
 """
 
 import platform
+import queue
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ class Failed:
     fatal: bool = False
 
 
-@dataclass
+@dataclass(frozen=True)
 class Letter:
     """News since the last letter."""
 
@@ -85,24 +86,24 @@ def letters(errand: Errand) -> Iterator[Letter]:
         remedy = "set LENGEN_RESULTS to a folder that all nodes see at the same place"
         yield Letter(end=Failed(f"{node} does not see {errand.work}: {remedy}", True))
         return
-    outbox = _Outbox()
-    yield Letter()  # it has begun
-    threading.Thread(target=_do, args=(errand, outbox), daemon=True).start()
-    while True:
-        letter = outbox.take()
+    letter, outbox = Letter(), queue.SimpleQueue[Letter]()
+    yield letter  # it has begun
+    threading.Thread(target=_do, args=(errand, outbox.put), daemon=True).start()
+    while letter.end is None:
+        letter = outbox.get()
+        while letter.end is None and not outbox.empty():
+            letter = outbox.get()
         yield letter
-        if letter.end is not None:
-            return
 
 
-def _do(errand: Errand, outbox: "_Outbox") -> None:
-    """Train and measure, and tell the outbox."""
+def _do(errand: Errand, send: Callable[[Letter], None]) -> None:
+    """Train and measure, and send letters."""
     began = time.monotonic()
 
     def report(progress: Progress) -> None:
         if not _is_current(errand):
             raise SupersededError
-        outbox.put(progress)
+        send(Letter(progress=progress))
 
     end: Made | Failed
     try:
@@ -113,7 +114,7 @@ def _do(errand: Errand, outbox: "_Outbox") -> None:
     except Exception as error:
         told = explained(error, errand.work, errand.work)
         end = Failed(f"{platform.node()}: {told}", True) if isinstance(told, FatalError) else Failed(str(told))
-    outbox.put(None, end)
+    send(Letter(end=end))
 
 
 def _is_current(errand: Errand) -> bool:
@@ -122,23 +123,3 @@ def _is_current(errand: Errand) -> bool:
         return (errand.work / TOKEN).read_text() == errand.token
     except OSError:
         return False
-
-
-class _Outbox:
-    """One letter that grows until it is taken."""
-
-    def __init__(self) -> None:
-        self._changed, self._letter = threading.Condition(), Letter()
-
-    def put(self, progress: Progress | None, end: Made | Failed | None = None) -> None:
-        with self._changed:
-            self._letter.progress = progress or self._letter.progress
-            self._letter.end = end
-            self._changed.notify()
-
-    def take(self) -> Letter:
-        """The letter, as soon as there is something in it."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._letter.progress or self._letter.end)
-            letter, self._letter = self._letter, Letter()
-            return letter

@@ -104,11 +104,7 @@ def weights(stored: Run, folder: Path, again: Run, folder_again: Path) -> Line:
         for run in (stored, again)
     )
     if not was or not now:
-        return Line(
-            "weights",
-            None,
-            f"the stored run kept none, nor their sum; here {now[:16] or 'none'}",
-        )
+        return Line("weights", None, f"the stored run kept none, nor their sum; here {now[:16] or 'none'}")
     if was == now:
         return Line("weights", True, f"sha256 {was[:16]}")
     path = folder / WEIGHTS
@@ -183,6 +179,3 @@ def _listed(names: Any) -> str:
 def _short(value: object) -> str:
     text = f"{value:.6g}" if isinstance(value, float) else str(value)
     return text[:12] if len(text) == 40 else text
-
-
-__all__ = ["Line", "compared", "otherwise", "same"]

@@ -24,6 +24,13 @@ def readable(path: Path) -> str:
     return shown if len(shown) < len(str(path)) else str(path)
 
 
+def existing(path: Path) -> Path:
+    """Return a path, or the nearest folder above it that exists."""
+    while not path.exists():
+        path = path.parent
+    return path
+
+
 def one_line(text: str) -> str:
     """A message as one line of printable characters, whatever was typed or stood in a file: what would move the cursor
     or colour the terminal is shown as an escape, and the middle of a long message is left out.

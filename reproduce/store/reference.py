@@ -9,7 +9,6 @@ Runs enter from a local store (`Reference.adopt`). A variant has at most one run
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +136,7 @@ class Reference(Store):
 
                 found["attention"] = attention_from_bytes(self.whole(header, ATTENTION).read_bytes())
             if ARRAYS in tables.runs[key]["files"]:
-                found["arrays"] = LazyMapping(partial(self._arrays, header))
+                found["arrays"] = LazyMapping(lambda: self._arrays(header))
             tables.loaded[key] = replace(header, **found, **tables.load(key))
         return tables.loaded[key]
 

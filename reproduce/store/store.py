@@ -16,23 +16,14 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lengen.results.records import METRIC_COLUMNS, Grid, Run, key_counts_to_csv, to_table
 from reproduce.store.atomic_files import StoreError, readable, sync, write_bytes, write_text, writing
 from reproduce.store.leases import Held, leased
-from reproduce.store.run_folder import (
-    RECORDS,
-    SCHEMA,
-    SCORES,
-    damaged,
-    load_info,
-    load_records,
-    sealed,
-)
-
-__all__ = ["Store", "StoreError", "Workspace", "readable", "write_bytes", "write_text"]
+from reproduce.store.run_folder import RECORDS, SCHEMA, SCORES, damaged, load_info, load_records, sealed
 
 WEIGHTS, CHECKPOINT = "model.safetensors", "last.ckpt"
 WEIGHTS_SUM = "weights_sha256"
@@ -112,18 +103,15 @@ class Store:
 
         ``holding``: the newest versions that hold this file; weights are kept of few, and not of the newest always.
         """
-        found = []
-        for folder in self._versions(f"{paper or '*'}/*/*/{profile or '*'}/seed-*"):
-            if holding is not None and not (folder / holding).is_file():
-                continue
-            found.append(Run(*self._who(folder), self.name, self._info(folder), Grid(("length",))))
-        return _newest_of_each(found)
+        folders = self._versions(f"{paper or '*'}/*/*/{profile or '*'}/seed-*")
+        return _newest_of_each(
+            [self._header(folder) for folder in folders if holding is None or (folder / holding).is_file()]
+        )
 
     def made(self, experiment: str, profile: str) -> Iterator[Run]:
         """Finished runs of one experiment at one profile with their run.json only, each read when it is asked for."""
         if os.path.isdir(self.path / experiment / profile):
-            for folder in self._versions(f"{experiment}/{profile}/seed-*"):
-                yield Run(*self._who(folder), self.name, self._info(folder), Grid(("length",)))
+            yield from map(self._header, self._versions(f"{experiment}/{profile}/seed-*"))
 
     def runs(self, paper: str | None = None, profile: str | None = None) -> list[Run]:
         """Finished runs, the newest version of each (experiment, profile, seed, spec hash), sorted."""
@@ -131,21 +119,25 @@ class Store:
 
     def load(self, header: Run) -> Run:
         """A run of `headers` with its records."""
-        return self._load(self.folder(header))
+        return self.at(self.folder(header))
 
     def at(self, folder: Path) -> Run:
-        """The run in one version folder of this store, with its records; the newest of its kind or not."""
-        return self._load(folder)
+        """The run in one version folder of this store, with its records, every file checked; the newest of its kind or
+        not. It is read once, since a version never changes."""
+        if folder not in self._read:
+            header = self._header(folder)
+            self._read[folder] = replace(header, **load_records(folder, header.info))
+        return self._read[folder]
 
     def of(self, experiment: str, profile: str) -> list[Run]:
         """`runs` of one experiment at one profile; reads nothing else."""
-        found = [self._load(folder) for folder in self._versions(f"{experiment}/{profile}/seed-*")]
-        return _newest_of_each(found)
+        return _newest_of_each([self.at(folder) for folder in self._versions(f"{experiment}/{profile}/seed-*")])
 
     def find(self, experiment: str, profile: str, seed: int, spec_hash: str) -> Run | None:
         """The newest finished version of exactly this run, or None."""
-        folder = next(self._made(experiment, profile, seed, spec_hash), None)
-        return None if folder is None else self._load(folder)
+        folders = sorted(self._versions(f"{experiment}/{profile}/seed-{seed}"), key=_number, reverse=True)
+        found = (folder for folder in folders if self._header(folder).info["spec_hash"] == spec_hash)
+        return next(map(self.at, found), None)
 
     def folder(self, run: Run) -> Path:
         """Return the folder of a run of this store."""
@@ -206,7 +198,7 @@ class Store:
             sync(home)
             for name in (_MARK, BEGINNING):  # needed until the rename: who is killed before it resumes
                 (target / name).unlink(missing_ok=True)
-        return self._load(target)
+        return self.at(target)
 
     def _versions(self, pattern: str) -> list[Path]:
         """Version folders with a run.json below ``pattern``, in order of name and number."""
@@ -214,36 +206,21 @@ class Store:
         found = [path.parent for path in map(self.path.joinpath, files) if _number(path.parent)]
         return sorted(found, key=lambda path: (path.parent, _number(path)))
 
-    def _made(self, experiment: str, profile: str, seed: int, spec_hash: str) -> Iterator[Path]:
-        """Version folders of exactly this run, the newest first."""
-        folders = sorted(self._versions(f"{experiment}/{profile}/seed-{seed}"), key=_number, reverse=True)
-        return (folder for folder in folders if self._info(folder)["spec_hash"] == spec_hash)
-
-    def _who(self, folder: Path) -> tuple[str, str, int, int]:
-        """(experiment, profile, seed, version) from the place of a folder."""
-        *experiment, profile, seed, _ = folder.relative_to(self.path).parts
+    def _header(self, folder: Path) -> Run:
+        """A run without its records; run.json must be that of its place: a copied run is no further seed."""
+        *parts, profile, number, _ = folder.relative_to(self.path).parts
+        info = load_info(folder)
         try:
-            return "/".join(experiment), profile, int(seed.removeprefix("seed-")), _number(folder)
+            experiment, seed = "/".join(parts), int(number.removeprefix("seed-"))
         except ValueError:
             raise StoreError(f"{readable(folder.parent)}: expected a folder name such as seed-0") from None
-
-    def _info(self, folder: Path) -> dict[str, Any]:
-        """run.json of a version folder, which must be that of this place: a copied run is no further seed."""
-        info, (experiment, profile, seed, _) = load_info(folder), self._who(folder)
         said = [info.get(name, here) for name, here in zip(WHO, (experiment, profile, seed), strict=True)]
         if said != [experiment, profile, seed]:
             raise StoreError(
                 f"{readable(folder / 'run.json')} is that of {said[0]}, {said[1]} profile, seed {said[2]}: expected "
                 "the run of its folder; move it back, or delete its folder"
             )
-        return info
-
-    def _load(self, folder: Path) -> Run:
-        """A run with its records, every file checked; read once, since a version never changes."""
-        if folder not in self._read:
-            info = self._info(folder)
-            self._read[folder] = Run(*self._who(folder), self.name, info, **load_records(folder, info))
-        return self._read[folder]
+        return Run(experiment, profile, seed, _number(folder), self.name, info, Grid(("length",)))
 
 
 def _newest_of_each(runs: list[Run]) -> list[Run]:
