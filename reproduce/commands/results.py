@@ -19,6 +19,7 @@ from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
 from reproduce.runs.estimate import usable_cores
 from reproduce.store.atomic_files import readable
 from reproduce.store.locations import results_root, stores, with_runs
+from reproduce.store.locked import others
 
 if TYPE_CHECKING:
     from reproduce.comparison.statements import Statement
@@ -102,7 +103,7 @@ def _published(
 def figures_command(options: argparse.Namespace) -> int:
     """Draw the committed runs' figures, and those of local runs where there are any; print the files."""
     from reproduce.output import figures
-    from reproduce.output.picture_cache import other_versions
+    from reproduce.output.picture_cache import LIBRARIES
     from reproduce.runs.display import counter
 
     groups = [
@@ -119,7 +120,7 @@ def figures_command(options: argparse.Namespace) -> int:
         print("\n".join({"csv": ["path", *drawn], "md": [f"- {path}" for path in drawn]}.get(options.format, drawn)))
     if left:
         said = f"{len(left)} committed files, such as {readable(left[0])}, would change and stay as they are"
-        versions = f"drawn here with {other_versions()}"
+        versions = f"drawn here with {others(LIBRARIES)}"
         print(f"{said}: {versions}; make setup installs the locked ones, --any-versions writes", file=sys.stderr)
     return 0
 

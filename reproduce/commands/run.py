@@ -23,6 +23,11 @@ from reproduce.store.locations import results_root, stores
 from reproduce.store.provenance import provenance
 from reproduce.store.store import Store
 
+ONE_SEED = (
+    "one seed is one outcome: it can show that a setting reaches an accuracy, not how often it does; a level needs 3 "
+    "seeds and a comparison 4 on each side, as --seeds 0..3 makes them"
+)
+
 
 def run_command(options: argparse.Namespace) -> int:
     """Plan, run what is missing, show what came out; 1 if a run failed.
@@ -43,9 +48,13 @@ def run_command(options: argparse.Namespace) -> int:
     plan = _plan(chosen, options)
     for said in _worth_saying(plan, chosen, options):
         print(said, file=sys.stderr)
-    loggers = _loggers(options.loggers)
+    if options.loggers:
+        from lengen.callbacks.extra_loggers import require
+
+        require(options.loggers)  # here, before anything is trained
     if options.missing:
-        plan = _missing(plan, stores()[0])
+        held = runner.finished(plan.jobs, stores()[0])
+        plan = replace(plan, jobs=tuple(job for job in plan.jobs if job not in held))
         if not plan.jobs:
             print("results/reference holds every run: nothing is missing")
             return 0
@@ -58,6 +67,7 @@ def run_command(options: argparse.Namespace) -> int:
             _build(plan, options.overrides)
         _dry_run(plan, done, workers, options.profile)
         return 0
+    loggers = tuple(dict.fromkeys(options.loggers))
     order = Order(local.root, provenance(options.arguments), options.fresh, loggers, _claims(plan))
     if options.executor == "slurm":
         if todo:
@@ -94,9 +104,13 @@ def run_command(options: argparse.Namespace) -> int:
         conclude(list(dict.fromkeys(experiment.paper for experiment in chosen)))
         if options.profile not in CHECKED:
             print(f"runs of the {options.profile} profile show that everything works, and are compared with nothing")
-    if options.profile in CHECKED and _of_one_seed(report.runs):
+    trained = [run.experiment for run in report.runs if not run.constructed]
+    if options.profile in CHECKED and trained and len(set(trained)) == len(trained):
         print(ONE_SEED)
-    return _failures(report)
+    if report.failures:
+        names, runs = ", ".join(report.failures), len(report.failures) + len(report.runs)
+        print(f"{len(report.failures)} of {runs} runs failed: {names}", file=sys.stderr)
+    return int(bool(report.failures))
 
 
 def _plan(chosen: Sequence[Experiment], options: argparse.Namespace) -> Plan:
@@ -119,12 +133,6 @@ def _worth_saying(plan: Plan, chosen: Sequence[Experiment], options: argparse.Na
     for name, home in homes.items():
         if name != home and home in names and home not in homes:
             yield f"{name} is the run of {home}: their settings are the same at this profile"
-
-
-def _missing(plan: Plan, reference: Store) -> Plan:
-    """The plan without what the reference store holds."""
-    held = runner.finished(plan.jobs, reference)
-    return replace(plan, jobs=tuple(job for job in plan.jobs if job not in held))
 
 
 def _claims(plan: Plan) -> dict[str, Mapping[str, str]]:
@@ -176,15 +184,6 @@ def _build(plan: Plan, overrides: Sequence[str]) -> None:
             build_model(spec, 0)
 
 
-def _loggers(names: Sequence[str]) -> tuple[str, ...]:
-    """Each name once; raises `ValueError` here, before anything is trained, where its package is not installed."""
-    if names:
-        from lengen.callbacks.extra_loggers import require
-
-        require(names)
-    return tuple(dict.fromkeys(names))
-
-
 def _has_gpu() -> bool:
     import torch
 
@@ -229,23 +228,3 @@ def _summary(report: Report, store: Store) -> None:
         for note in done.info.get("notes", []):  # type: ignore[attr-defined]
             print(f"  {one_line(str(note))}")
         print(f"  {readable(store.folder(done))}")
-
-
-ONE_SEED = (
-    "one seed is one outcome: it can show that a setting reaches an accuracy, not how often it does; a level needs 3 "
-    "seeds and a comparison 4 on each side, as --seeds 0..3 makes them"
-)
-
-
-def _of_one_seed(runs: Sequence[Run]) -> bool:
-    """Return True if there are trainings, and one for each setting."""
-    trained = [run.experiment for run in runs if not run.constructed]
-    return bool(trained) and len(set(trained)) == len(trained)
-
-
-def _failures(report: Report) -> int:
-    if not report.failures:
-        return 0
-    names = ", ".join(report.failures)
-    print(f"{len(report.failures)} of {len(report.failures) + len(report.runs)} runs failed: {names}", file=sys.stderr)
-    return 1

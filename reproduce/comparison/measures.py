@@ -57,16 +57,6 @@ def _array(prefix: str, name: str, proportion: bool) -> Measure:
     return ByLength(name.replace("_", " ").replace(".", ", "), value, proportion)
 
 
-def _info(name: str, unit: float, words: str) -> Measure:
-    def value(run: Run) -> tuple[float, int]:
-        found = run.info.get(name)
-        if not isinstance(found, (int, float)):
-            raise Missing(f"run.json of {short(run.experiment)} holds no {name}")
-        return found / unit, 1
-
-    return OfRun(words, value)
-
-
 def reached(axis: str) -> Measure:
     """The largest length (or count) still right in 90 %, as a multiple of the trained one."""
     place = {"length": 0, "count": 1}[axis]
@@ -94,12 +84,8 @@ def covered(axis: str) -> Measure:
     return OfRun(f"area under accuracy over log {axis}", value, proportion=True)
 
 
-MEASURES: Mapping[str, Measure] = {
-    "response_tokens": Scored("tokens of a true response", "reference_tokens", proportion=False),
-    "parameters": _info("parameters", 1, "trainable parameters"),
-}
-"""Beside them every metric of `lengen.metrics` is a measure, under its name."""
 FAMILIES: Mapping[str, Family] = {"scalar": scalar, "hits": hits, "values": values, "reach": reached, "area": covered}
+"""Beside them every metric of `lengen.metrics` is a measure, under its name."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +96,7 @@ class Vocabulary:
 
     def names(self) -> list[str]:
         """Names of measures, and of families without the dot."""
-        return [*METRICS, *MEASURES, *FAMILIES, *self.own]
+        return [*METRICS, *FAMILIES, *self.own]
 
     def measure(self, name: str) -> Measure:
         """The measure of that name, ``family.rest`` for one of a family; KeyError where there is none."""
@@ -118,7 +104,7 @@ class Vocabulary:
             metric = METRICS[name]
             return Scored(metric.words, metric.numerator, metric.denominator, metric.proportion)
         family, dot, rest = name.partition(".")
-        found = {**MEASURES, **FAMILIES, **self.own}[family]
+        found = {**FAMILIES, **self.own}[family]
         if isinstance(found, Measure) is bool(dot):
             raise KeyError(name)
         return found if isinstance(found, Measure) else found(rest)

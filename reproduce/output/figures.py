@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lengen.paper.experiment import PROFILES, Figure
 from lengen.results.records import Run
-from lengen.settings.spec import nearest
 from reproduce.output.drawing_pool import each
-from reproduce.output.picture_cache import Drawn, other_versions, sum_of
+from reproduce.output.picture_cache import LIBRARIES, Drawn, sum_of
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store import atomic_files as files
+from reproduce.store.locked import others
 from reproduce.store.provenance import checkout
 from reproduce.store.store import Store
 
@@ -31,10 +31,6 @@ KINDS = ("svg", "png")
 """Kinds of pictures."""
 DRAWN = re.compile(rf".+-(?:{'|'.join(PROFILES)})(?:-with-.+)?\.(?:{'|'.join(KINDS)}|csv)")
 """Names that a drawn file has; a file with another name is not touched."""
-
-
-class FigureError(ValueError):
-    """A figure that does not exist; one sentence for the user."""
 
 
 class Sheet(NamedTuple):
@@ -86,7 +82,8 @@ def sheets(paper: str, source: Store, names: Collection[str] | None = None) -> l
     that is drawn at all, each time the same. Among committed results a figure has one picture, at the largest profile
     that fills it.
     """
-    chosen, experiments = _chosen(paper, names), CATALOGUE.experiments(paper)
+    chosen = [figure for figure in CATALOGUE.figures(paper) if names is None or figure.name in names]
+    experiments = CATALOGUE.experiments(paper)
     found = {
         profile: {item.name: CATALOGUE.declared_runs(source, item, profile) for item in experiments}
         for profile in PROFILES
@@ -157,7 +154,7 @@ def write(
             that are not `kept` are deleted if they are as they were drawn here.
         tell: gets how many of how many are drawn.
         left: gets the committed files that would become different and are left as they are, because the versions are
-            not the locked ones (`drawn.other_versions`); None: they are written all the same.
+            not the locked ones (`reproduce.store.locked.others`); None: they are written all the same.
     """
     notes = Drawn(root)
     sums = [sum_of(sheet.figure, sheet.runs) for sheet in wanted]
@@ -169,7 +166,7 @@ def write(
     if todo:
         from lengen import plotting  # noqa: F401  (once, before processes part)
 
-    other = left is not None and other_versions()
+    other = left is not None and others(LIBRARIES)
     for done, (at, found) in enumerate(each(_drawn, [sheet for sheet, _ in todo]), start=1):
         sheet, made_of = todo[at]
         for kind, content in found.items():
@@ -230,12 +227,3 @@ def _own(figure: Figure) -> Sequence[str]:
     """The experiments without which there is nothing to draw: those named after a figure, beside which it shows others;
     all that it reads where none is."""
     return [name for name in figure.reads if name.split("/")[1] == figure.name] or figure.reads
-
-
-def _chosen(paper: str, names: Collection[str] | None) -> list[Figure]:
-    figures = list(CATALOGUE.figures(paper))
-    known = [figure.name for figure in figures]
-    for name in names or ():
-        if name not in known:
-            raise FigureError(f"there is no figure '{name}' in paper '{paper}'{nearest(name, known)}")
-    return [figure for figure in figures if names is None or figure.name in names]

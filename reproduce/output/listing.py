@@ -154,7 +154,7 @@ def _time(items: Sequence[Experiment]) -> str:
 
 
 def _seeds(item: Experiment, store: Store) -> str:
-    """Seeds by size, runs made with ``--set`` apart: ``cpu 3 +1 with --set``; every reader of a shared run counts it."""
+    """Seeds by size, runs made with ``--set`` apart: ``cpu 3 +1 with --set``; each reader of a shared run counts it."""
     lines = []
     for profile in item.specs:
         runs = list(store.made(CATALOGUE.home(item, profile).name, profile))

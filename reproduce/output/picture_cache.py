@@ -19,7 +19,6 @@ from lengen.paper.experiment import Figure
 from lengen.results.records import Run
 from reproduce import PROGRAM
 from reproduce.store.atomic_files import write_bytes
-from reproduce.store.locked import others
 from reproduce.store.provenance import code_digest
 
 LIBRARIES = ("matplotlib", "seaborn", "numpy", "pandas", "pillow", "kiwisolver", "pyparsing", "contourpy")
@@ -33,13 +32,12 @@ def sum_of(figure: Figure, runs: Mapping[str, Sequence[Run]]) -> str | None:
     # a finished run holds the sha256 of its files or rows, which were compared when it was read
     if not known or not all(run.info.get("files") or run.info.get("rows") for some in runs.values() for run in some):
         return None
-    read = {name: [[_identity(run), run.info] for run in some] for name, some in runs.items()}
-    parts = [figure.name, figure.title, list(figure.reads), bool(figure.csv), list(read.items())]
+    read = [
+        [name, [[[run.experiment, run.profile, run.seed, run.version, run.store], run.info] for run in some]]
+        for name, some in runs.items()
+    ]
+    parts = [figure.name, figure.title, list(figure.reads), bool(figure.csv), read]
     return hashlib.sha256((_program() + json.dumps(parts, sort_keys=True)).encode()).hexdigest()
-
-
-def _identity(run: Run) -> list[object]:
-    return [run.experiment, run.profile, run.seed, run.version, run.store]
 
 
 @functools.cache
@@ -47,11 +45,6 @@ def _program() -> str:
     """A digest of the program and of what it draws with; read once by a process, which does not change while it runs"""
     said = [platform.python_version(), platform.machine(), *(f"{name} {version(name)}" for name in LIBRARIES)]
     return json.dumps([code_digest(), *said])
-
-
-def other_versions() -> str:
-    """The libraries that draw whose version is not the locked one; "" if there is none."""
-    return others(LIBRARIES)
 
 
 class Drawn:

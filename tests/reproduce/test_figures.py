@@ -246,12 +246,6 @@ def test_pictures_hold_no_date_and_no_version(toy):
         assert not any(word in content for word in (b"<metadata", b"<dc:", b"tEXt", b"tIME", b"Software"))
 
 
-def test_an_unknown_figure_is_one_sentence(toy):
-    store, *_ = toy
-    with pytest.raises(figures.FigureError, match="there is no figure 'fig33' in paper 'coupling'; nearest: fig3"):
-        figures.draw("coupling", store, ["fig33"])
-
-
 def test_every_setting_that_figures_read_tells_declared_experiments_apart():
     specs = [spec for paper in PAPERS for item in CATALOGUE.experiments(paper) for spec in item.specs.values()]
     for name, read in plotting.SETTINGS.items():

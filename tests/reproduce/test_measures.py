@@ -38,7 +38,6 @@ def test_ratios_are_those_of_the_counts():
     assert values[("answer", "teacher_forced")] == 0.75
     assert values[("answer", "free_running")] == 0.5
     assert take([made], "edit", "free_running", cells).value == pytest.approx(0.75 / 10)
-    assert take([made], "response_tokens", "teacher_forced", cells).value == 10
 
 
 def test_a_sample_pools_examples_and_keeps_seeds_apart():
@@ -89,10 +88,6 @@ def test_keys_at_one_operand_count_have_no_growth(rows):
 def test_measures_of_the_whole_run_need_no_cell():
     made = run(A, 1.0, keys=keys(1.0))
     assert take([made], "keys_growth", "teacher_forced", []).value == pytest.approx(1.0, abs=1e-3)
-    assert take([made], "parameters", "teacher_forced", []).value == 1000
-    del made.info["parameters"]
-    with pytest.raises(Missing, match="holds no parameters"):
-        take([made], "parameters", "teacher_forced", [])
 
 
 def test_no_tested_example_is_missing_not_zero():

@@ -190,7 +190,7 @@ def test_one_process_does_it_where_forking_is_not_safe(monkeypatch):
 def test_committed_pictures_change_with_the_locked_versions_alone_or_when_told(sheet, monkeypatch, other):
     made, root, _ = sheet
     monkeypatch.setattr(figures, "checkout", lambda: root)
-    monkeypatch.setattr(figures, "other_versions", lambda: other)
+    monkeypatch.setattr(figures, "others", lambda packages: other)
     local, made = made, made._replace(stem=root / "results" / "reference" / "toy" / "figures" / "fig3-cpu")
     svg, png = made.file("svg"), made.file("png")
     svg.parent.mkdir(parents=True)
@@ -207,12 +207,11 @@ def test_committed_pictures_change_with_the_locked_versions_alone_or_when_told(s
 
 
 def test_versions_that_are_not_the_locked_ones_are_named(monkeypatch):
-    assert picture_cache.other_versions() == locked.others(picture_cache.LIBRARIES)
     monkeypatch.setattr(metadata, "version", lambda name: "0.1")
-    named = picture_cache.other_versions()
+    named = locked.others(picture_cache.LIBRARIES)
     assert all(f"{name} 0.1 (locked: " in named for name in picture_cache.LIBRARIES) and "torch" not in named
     monkeypatch.setattr(locked, "checkout", lambda: None)
-    assert picture_cache.other_versions() == ""
+    assert locked.others(picture_cache.LIBRARIES) == ""
 
 
 def test_notes_are_json_below_the_local_store(sheet):
