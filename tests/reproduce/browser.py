@@ -1,6 +1,5 @@
 """Chromium as a test drives it: the WebDriver protocol over HTTP, by chromedriver, without a library."""
 
-import base64
 import json
 import shutil
 import socket
@@ -96,8 +95,3 @@ class Browser:
     def complaints(self) -> list[str]:
         """What stood in the console since it was last asked for."""
         return [line["message"] for line in self._ask("POST", "/se/log", {"type": "browser"})]
-
-    def picture(self, path: Path) -> None:
-        """Keep what is seen, for a person to look at."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(base64.b64decode(self._ask("GET", "/screenshot")))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reproduce.cli import main
-from reproduce.commands.adderboard import BY_MEANING, COUNTED, judge, told
+from reproduce.commands.adderboard import BY_MEANING, COUNTED, judge
 from reproduce.commands.problem import find
 from reproduce.runs.catalogue import CATALOGUE
 
@@ -50,14 +50,6 @@ def test_any_run_can_be_named(name, rule, said, digits):
     judged = judge(find(CATALOGUE.select_one(name)), pairs=1)
     assert judged.rules[rule] == said and f"up to {digits} digits; none of 10" in judged.weights
     assert judged.sums.drawn == 1 and not judged.qualifies
-
-
-def test_a_long_rule_is_said_once(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    judged = judge(find(CATALOGUE.select_one("random_spaces/fig4.5/abacus")), pairs=1)
-    whole, short = (" ".join(text.split()) for text in (told(judged), told(judged, [judged])))
-    assert " ".join(BY_MEANING.split()) in whole and "the same as said above" not in whole
-    assert "open: the same as said above" in short and BY_MEANING.split(": ")[1][:40] not in short
 
 
 def test_a_model_that_adds_nothing_is_refused(capsys):

@@ -1,7 +1,6 @@
 """The bench at its smallest: every name, one schema, a file another tool can read."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -95,14 +94,6 @@ def test_an_endless_encoder_decoder_writes_the_full_length_too():
     assert (model.spec.encoder_layers, model.spec.layers) == (1, 1)
 
 
-def test_a_file_is_named_for_processor_and_cores_only():
-    import platform
-
-    assert bench.file_name().endswith("-cores")
-    assert bench.file_name() == bench.file_name().lower()
-    assert not platform.node() or platform.node().lower() not in bench.file_name().split("-")
-
-
 def test_what_is_measured_alone_gets_a_file_of_its_own(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(bench, "measure", lambda *_: [])
     assert bench.main(["--only", "data", "--out", f"{tmp_path}/"], tiny=True) == 0
@@ -110,15 +101,6 @@ def test_what_is_measured_alone_gets_a_file_of_its_own(tmp_path, monkeypatch, ca
     assert path.name == f"{bench.file_name()}-data.json"
     (entry,) = json.loads(path.read_text())
     assert entry["name"] == "machine" and entry["against"].startswith("torch ")
-
-
-def test_make_bench_writes_only_where_it_is_told():
-    def dry(*words):
-        done = subprocess.run(["make", "-n", "bench", *words], cwd=ROOT, capture_output=True, text=True, check=True)
-        return next(line for line in done.stdout.splitlines() if "reproduce.bench" in line).split()
-
-    assert "--out" not in dry()
-    assert dry("OUT=results/bench/", "ONLY=data")[-4:] == ["--out", "results/bench/", "--only", "data"]
 
 
 def test_results_that_cannot_be_written_end_with_one_sentence(tmp_path, monkeypatch, capsys):

@@ -22,14 +22,13 @@ from reproduce import cli
 from reproduce.cli import main
 from reproduce.commands import rerun as rerun_module
 from reproduce.commands import run as run_module
-from reproduce.commands import values
 from reproduce.output import figures
 from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import readable
 from reproduce.store.reference import Reference
 from reproduce.store.store import Store
-from tests.reproduce.fakes import SPEC, FailsForSeedOne, install_toy, outcome
+from tests.reproduce.fakes import FailsForSeedOne, install_toy
 
 CHECKOUT = Path(runner.__file__).resolve().parents[2]
 
@@ -74,20 +73,6 @@ def refused(capsys, *arguments):
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("5", (5,)), ("0..2", (0, 1, 2)), ("0,2", (0, 2)), ("2..2", (2,)), ("1,0..2", (1, 0, 2))]
-)
-def test_seeds(text, expected):
-    assert values.seeds(text) == expected
-
-
-@pytest.mark.parametrize(
-    "text", ["3..1", "", "x", "-1", "1.5", "0..", "..2", "0...2", "0..99999", "1,,2", "٣", "1" * 12]
-)
-def test_bad_seeds(text, capsys):
-    assert "--seeds" in refused(capsys, "run", "toy", f"--seeds={text}")
-
-
-@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["run", "nosuch/paper"], "there is no paper 'nosuch'"),
@@ -123,15 +108,6 @@ def test_bad_seeds(text, capsys):
 def test_bad_input_gets_one_sentence(results, arguments, said, capsys):
     (results / "local").mkdir(parents=True)
     assert said in refused(capsys, *arguments)
-
-
-@pytest.mark.parametrize("name", ["run.json", "scores.csv"])
-@pytest.mark.parametrize("command", [["compare", "toy"], ["run", "toy/fig1/alpha"], ["promote", "toy"]])
-def test_a_damaged_result_is_named(results, name, command, capsys):
-    assert main(["run", "toy/fig1/alpha"]) == 0
-    capsys.readouterr()
-    (results / "local/toy/fig1/alpha/cpu/seed-0/v1" / name).write_text("{")
-    assert f"v1/{name}" in refused(capsys, *command)
 
 
 def test_results_that_cannot_be_written_are_named(monkeypatch, tmp_path, capsys):
@@ -355,11 +331,6 @@ def test_a_dry_run_refuses_what_running_would(override, capsys):
     assert override.partition("=")[0] in refused(capsys, "run", "toy/fig1/alpha", "--dry-run", "--set", override)
 
 
-def test_a_dry_run_accepts_an_override_that_makes_sense(capsys):
-    assert main(["run", "toy/fig1/alpha", "--dry-run", "--set", "train.steps=7", "--set", "model.width=16"]) == 0
-    assert "1 to run, 0 finished" in capsys.readouterr().out
-
-
 def test_the_paper_profile_without_a_gpu_has_to_be_chosen(results, capsys, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     said = refused(capsys, "run", "toy/fig1", "--profile", "paper")
@@ -491,8 +462,3 @@ def test_reading_commands_do_not_import_torch(arguments):
     environment = {key: value for key, value in os.environ.items() if key != "LENGEN_RESULTS"}
     subprocess.run([sys.executable, "-c", code, *arguments], cwd=CHECKOUT, env=environment, check=True,
                    capture_output=True)  # fmt: skip
-
-
-def test_the_toy_specification_is_what_the_tests_think():
-    assert CATALOGUE.select_one("toy/fig1/alpha").specs["cpu"] == SPEC
-    assert set(outcome().grid.scores) == {(2, 2), (2, 3), (3, 2), (3, 3)}

@@ -159,3 +159,24 @@ def test_the_digest_of_the_code_is_the_same_with_other_line_ends(vendored):
     provenance.code_digest.cache_clear()
     assert hashlib.sha256(file.read_bytes()) != hashlib.sha256(content) and provenance.code_digest() == before
     provenance.code_digest.cache_clear()
+
+
+def test_the_digest_of_the_code_is_of_its_files(tmp_path, monkeypatch):
+    for name in ("lengen", "reproduce/store"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.setattr(provenance, "__file__", str(tmp_path / "reproduce/store/provenance.py"))
+
+    def digest() -> str:
+        provenance.code_digest.cache_clear()
+        return provenance.code_digest()
+
+    (tmp_path / "lengen/a.py").write_text("1")
+    first = digest()
+    (tmp_path / "lengen/notes.md").write_text("any")
+    assert digest() == first
+    (tmp_path / "lengen/a.py").write_text("2")
+    second = digest()
+    (tmp_path / "lengen/a.py").rename(tmp_path / "lengen/b.py")
+    assert len({first, second, digest()}) == 3
+    monkeypatch.undo()
+    provenance.code_digest.cache_clear()

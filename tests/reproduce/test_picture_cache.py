@@ -2,7 +2,6 @@
 does not show: several processes give the bytes of one."""
 
 import dataclasses
-import json
 import subprocess
 import sys
 from importlib import metadata
@@ -10,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lengen.paper.experiment import Figure
 from reproduce.output import drawing_pool, figures, picture_cache
-from reproduce.store import locked, provenance
+from reproduce.store import locked
 from reproduce.store.store import Store
 from tests.reproduce.drawn import figures as constructed
 
@@ -124,21 +122,6 @@ def test_what_is_not_known_to_lie_in_a_file_is_always_drawn(sheet):
             assert len(times) == 1
 
 
-def test_one_changed_byte_of_the_program_changes_the_sum_of_all(tmp_path, monkeypatch):
-    module = tmp_path / "reproduce" / "store" / "provenance.py"
-    module.parent.mkdir(parents=True)
-    (tmp_path / "papers").mkdir()
-    monkeypatch.setattr(provenance, "__file__", str(module))
-    monkeypatch.setattr(picture_cache, "code_digest", provenance.code_digest.__wrapped__)
-    sums = []
-    for text in ("a = 1", "a = 2"):
-        (tmp_path / "papers" / "published.toml").write_text(text)
-        sums.append(picture_cache._program.__wrapped__())
-    assert sums[0] != sums[1] == picture_cache._program.__wrapped__()
-    (tmp_path / "papers" / "README.md").write_text("a page is in no picture")
-    assert sums[1] == picture_cache._program.__wrapped__()
-
-
 def test_a_picture_is_the_same_whether_drawn_alone_or_beside_the_other():
     for figure, runs in constructed():
         both = figures.render(figure, runs)
@@ -212,10 +195,3 @@ def test_versions_that_are_not_the_locked_ones_are_named(monkeypatch):
     assert all(f"{name} 0.1 (locked: " in named for name in picture_cache.LIBRARIES) and "torch" not in named
     monkeypatch.setattr(locked, "checkout", lambda: None)
     assert locked.others(picture_cache.LIBRARIES) == ""
-
-
-def test_notes_are_json_below_the_local_store(sheet):
-    made, root, _ = sheet
-    notes = json.loads((root / "local" / "drawn.json").read_text())
-    assert set(notes) == {"local/toy/figures/fig3-cpu.png", "local/toy/figures/fig3-cpu.svg"}
-    assert isinstance(made.figure, Figure) and all(len(note) == 2 for note in notes.values())

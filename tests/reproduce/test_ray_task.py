@@ -77,24 +77,3 @@ def test_a_machine_with_other_code_is_refused_before_it_trains(work):
     _, end = done(dataclasses.replace(errand(work), code="older"))
     assert isinstance(end, Failed) and end.fatal and "has other code" in end.sentence
     assert not (work / "last.ckpt").exists()
-
-
-def test_the_digest_of_the_code_is_of_its_files(tmp_path, monkeypatch):
-    for name in ("lengen", "reproduce/store"):
-        (tmp_path / name).mkdir(parents=True)
-    monkeypatch.setattr(provenance, "__file__", str(tmp_path / "reproduce/store/provenance.py"))
-
-    def digest() -> str:
-        provenance.code_digest.cache_clear()
-        return provenance.code_digest()
-
-    (tmp_path / "lengen/a.py").write_text("1")
-    first = digest()
-    (tmp_path / "lengen/notes.md").write_text("any")
-    assert digest() == first
-    (tmp_path / "lengen/a.py").write_text("2")
-    second = digest()
-    (tmp_path / "lengen/a.py").rename(tmp_path / "lengen/b.py")
-    assert len({first, second, digest()}) == 3
-    monkeypatch.undo()
-    provenance.code_digest.cache_clear()

@@ -15,10 +15,9 @@ from lengen.results.records import (
     Grid,
     KeyCount,
     RecordError,
-    metrics_from_csv,
     to_table,
 )
-from reproduce.store.archives import arrays_from_bytes, arrays_to_bytes, attention_from_bytes, attention_to_bytes
+from reproduce.store.archives import arrays_from_bytes, arrays_to_bytes
 from reproduce.store.atomic_files import write_text
 from reproduce.store.store import Store
 from tests.counted import counted
@@ -92,14 +91,3 @@ def test_arrays_survive_and_equal_ones_give_equal_bytes(arrays):
 def test_arrays_of_objects_are_refused():
     with pytest.raises(RecordError, match="array 'a': expected numbers or text"):
         arrays_to_bytes({"a": np.array([{}])})
-
-
-@given(rows=numbers)
-def test_metrics_survive_their_file(rows):
-    assert list(metrics_from_csv(to_table(METRIC_COLUMNS, rows))) == rows
-
-
-def test_equal_maps_give_equal_bytes():
-    attention = AttentionMap(("1", "+"), np.full((1, 1, 2, 2), 0.5, np.float32), 3)
-    assert attention_to_bytes(attention) == attention_to_bytes(attention)
-    assert attention_from_bytes(attention_to_bytes(attention)).tokens == ("1", "+")

@@ -22,7 +22,7 @@ from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE, usual_profile
 from reproduce.runs.display import Display, Forecast
 from reproduce.runs.executors import Local, throttled
-from reproduce.runs.perform import FatalError, Job, JobError, Order, PlanError, plan
+from reproduce.runs.perform import FatalError, Job, Order, PlanError, plan
 from reproduce.store.store import Store
 from tests.reproduce.fakes import (
     SPEC,
@@ -156,13 +156,6 @@ def test_a_worker_that_died_while_it_was_idle_costs_no_run(results):
         pool._hear(next(iter(pool._running)))
     pool._dismiss()
     assert not failed and [told[0] for told in finished] == [job]
-
-
-def test_one_thread_is_asked_of_every_library(monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "8")
-    monkeypatch.setenv("MKL_NUM_THREADS", "8")
-    runner.use_one_thread()
-    assert os.environ["OMP_NUM_THREADS"] == os.environ["MKL_NUM_THREADS"] == "1"
 
 
 def test_one_job_or_one_worker_stays_in_this_process(results):
@@ -393,9 +386,3 @@ def test_estimates_grow_with_the_work():
     assert estimate.cost(spec_with(batch=4000), "cpu").train > base.train
     assert estimate.makespan([3.0, 2.0, 2.0, 1.0], 2) == 4.0
     assert estimate.makespan([], 2) == 0.0
-
-
-def test_errors_of_a_run_become_sentences(results):
-    order = Order(results, {}, False)
-    with pytest.raises(JobError, match="RuntimeError: seed one is unlucky"):
-        runner.perform(order, Job("toy/fig1/alpha", "cpu", 1, behaving(FailsForSeedOne)), print)

@@ -14,7 +14,6 @@ import pytest
 
 from reproduce.store import run_folder as run_files
 from reproduce.store.atomic_files import StoreError, write_text
-from reproduce.store.locations import results_root
 from reproduce.store.store import Store
 from tests.reproduce.fakes import SPEC, outcome
 
@@ -67,12 +66,6 @@ def test_a_version_is_never_written_again(store):
     assert fresh.find(*KEY, HASH).version == 2
     assert [run.version for run in fresh.runs()] == [2, 3]
     assert fresh.find(*KEY, "1" * 16) is None
-
-
-def test_equal_runs_leave_equal_csv_files(store):
-    one, two = publish(store), publish(store)
-    for name in ("scores.csv", "metrics.csv"):
-        assert (store.folder(one) / name).read_bytes() == (store.folder(two) / name).read_bytes()
 
 
 @pytest.mark.parametrize("moment", ["replace", "rename", "fsync"])
@@ -316,10 +309,3 @@ def test_line_ends_that_git_changed_are_told_from_damage(store):
         with pytest.raises(StoreError, match=rf"git changed the line ends of .*{name}.*core\.autocrlf false"):
             Store(store.root, "local").runs()
         path.write_bytes(content)
-
-
-def test_results_root_follows_the_environment(monkeypatch, tmp_path):
-    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
-    assert results_root() == tmp_path
-    monkeypatch.delenv("LENGEN_RESULTS")
-    assert results_root() == Path(run_files.__file__).resolve().parents[2] / "results"

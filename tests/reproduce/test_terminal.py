@@ -46,11 +46,6 @@ def test_show_has_what_differs_from_the_default_and_the_rest_where_it_is_asked_f
     assert {"model.dropout", "data.format.begin", "hash"} | settings <= full
 
 
-def test_show_says_how_claims_stand(capsys):
-    assert main(["show", "coupling/thm4.1/construction"]) == 0
-    assert "holds once repaired" in " ".join(capsys.readouterr().out.split())
-
-
 def test_profiles_whose_parts_differ_stand_side_by_side():
     rows = description.fields("model.tempered", [None, {"form": "fixed", "of": "position"}])
     assert rows == [
