@@ -4,7 +4,6 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from lengen.paper.experiment import Experiment
 from lengen.part import SettingError
@@ -71,7 +70,7 @@ def run_command(options: argparse.Namespace) -> int:
     order = Order(local.root, provenance(options.arguments), options.fresh, loggers, _claims(plan))
     if options.executor == "slurm":
         if todo:
-            engines.slurm(options, order)(todo, partial(runner.perform, order), Display({}, 1))
+            print(one_line(engines.slurm(options, order).submit(todo)), file=sys.stderr)
         else:
             print("every run is finished: nothing to submit")
         return 0

@@ -19,6 +19,7 @@ from pathlib import Path
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import PROFILES
 from reproduce.comparison.pages import RULES, statements_table
+from reproduce.comparison.recorded import HOLDS, REPAIRED, UNSURE
 from reproduce.publication import front_page, gallery, report
 from reproduce.publication.facts import Facts
 from reproduce.runs.catalogue import CATALOGUE
@@ -110,9 +111,9 @@ OF_A_PAPER: Mapping[str, Callable[[str, Facts], str]] = {
     "claims": lambda paper, facts: statements_table(facts.compared[paper].answers),
     "summary": _summary,
     "identity": report.identity,
-    "held": report.held,
+    "held": lambda paper, facts: report.statements(paper, facts, HOLDS, REPAIRED),
     "failed": report.failed,
-    "undecided": report.undecided,
+    "undecided": lambda paper, facts: report.statements(paper, facts, UNSURE),
     "cost": report.cost,
     "adderboard": report.adderboard,
     "gallery": gallery.gallery,

@@ -7,9 +7,8 @@ import json
 from collections.abc import Callable
 
 from lengen.results.records import Run
-from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE
 from reproduce.comparison.pages import values_table
-from reproduce.comparison.recorded import MET
+from reproduce.comparison.recorded import FAILS, MET
 from reproduce.output.markdown import table
 from reproduce.publication.facts import Facts
 from reproduce.runs import run_cost
@@ -42,26 +41,17 @@ def identity(paper: str, facts: Facts) -> str:
     )
 
 
-def held(paper: str, facts: Facts) -> str:
-    """Statements that hold, as printed or once repaired."""
-    return _statements(paper, facts, HOLDS, REPAIRED)
-
-
 def failed(paper: str, facts: Facts) -> str:
     """Statements that do not hold, and published values that are missed."""
     missed = [line for line in facts.compared[paper].lines if line.compared and abs(line.points or 0) > MET]
-    parts = [_statements(paper, facts, FAILS)]
+    parts = [statements(paper, facts, FAILS)]
     if missed:
         parts += [f"Published values more than {MET} points apart:", values_table(missed)]
     return "\n\n".join(parts)
 
 
-def undecided(paper: str, facts: Facts) -> str:
-    """Statements that cannot be told, each with its reason."""
-    return _statements(paper, facts, UNSURE)
-
-
-def _statements(paper: str, facts: Facts, *words: str) -> str:
+def statements(paper: str, facts: Facts, *words: str) -> str:
+    """Return the statements that have one of these answers, each with its reason and its numbers."""
     lines = []
     for answer in facts.compared[paper].answers:
         if answer.word in words:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reproduce.runs.estimate import cost, in_words, makespan
-from reproduce.runs.perform import Job, Perform, PlanError, Watch
+from reproduce.runs.perform import Job, PlanError
 from reproduce.store.atomic_files import readable, write_text
 from reproduce.store.provenance import checkout
 
@@ -30,7 +30,7 @@ PATIENCE = 60
 
 @dataclass(frozen=True)
 class Slurm:
-    """An executor that submits, and does not wait."""
+    """An engine that submits, and does not wait."""
 
     root: Path
     """The results folder, which every node has to see."""
@@ -46,14 +46,15 @@ class Slurm:
     sbatch: tuple[str, ...] = ()
     """Further arguments of sbatch, which override what the script asks for."""
 
-    def __call__(self, jobs: Sequence[Job], perform: Perform, watch: Watch) -> None:
+    def submit(self, jobs: Sequence[Job]) -> str:
+        """Submit the jobs; return a sentence on what was submitted."""
         profile = jobs[0].profile
         papers = "-".join(dict.fromkeys(job.experiment.split("/")[0] for job in jobs))
         path = self.root / "local" / "slurm" / f"{papers}-{profile}.sbatch"
         workers = min(self.workers, len(jobs))
         write_text(path, self.script(jobs, path.with_suffix("")))
         number = submitted([*self.sbatch, str(path)])
-        watch.told(
+        return (
             f"job {number}: {workers} worker{'s' * (workers > 1)} for {len(jobs)} run{'s' * (len(jobs) > 1)}, logs in "
             f"{readable(path.parent)}; squeue -j {number} shows it, scancel {number} ends it; when it is over, this "
             "command without --executor draws and compares"

@@ -55,16 +55,11 @@ def _sum(info: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
-class Form(msgspec.Struct, frozen=True, kw_only=True):
-    """Content of a run.json, as far as it is read; runs of different ages hold more or less."""
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields of a run, as far as a program reads them; runs of different ages hold more or less."""
 
-    spec: dict[str, Any]
     spec_hash: str
     files: dict[str, str]
-    overrides: list[str]
-    experiment: str = ""
-    profile: str = ""
-    seed: int = 0
     scalars: dict[str, float] = {}
     notes: list[str] = []
     claims: dict[str, str] = {}
@@ -92,6 +87,16 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     operand_lengths: dict[str, Any] = {}
     kernels: dict[str, Any] = {}
     kernels_of: dict[str, dict[str, Any]] = {}
+
+
+class Form(Known, frozen=True, kw_only=True):
+    """Fields of a run.json."""
+
+    spec: dict[str, Any]
+    overrides: list[str]
+    experiment: str = ""
+    profile: str = ""
+    seed: int = 0
 
 
 def damaged(path: Path, content: bytes = b"", wanted: str = "") -> str:
@@ -128,9 +133,6 @@ def load_info(folder: Path) -> dict[str, Any]:
         )
     if not isinstance(info, dict) or info.get("schema_version") != SCHEMA or info.get("status") != "finished":
         raise StoreError(f"{readable(path)}: expected schema_version {SCHEMA} and status finished{repair}")
-    for name, kind in (("spec", dict), ("spec_hash", str), ("files", dict), ("overrides", list)):
-        if not isinstance(info.get(name), kind):
-            raise StoreError(f"{readable(path)}: expected '{name}' to be a JSON {kind.__name__}{repair}")
     try:
         if b"\\u" in content:  # halves of a character are written so, and nothing else that is no text
             json.dumps(info, ensure_ascii=False).encode()

@@ -24,6 +24,7 @@ import msgspec
 from lengen.results.records import METRIC_COLUMNS, Counts, Grid, KeyCount, Run, read_count, to_table
 from reproduce.store.atomic_files import StoreError, one_line, read_bytes, readable, write_text
 from reproduce.store.lazy import LazySequence
+from reproduce.store.run_folder import Known
 
 RUNS, SETTINGS, SCORES, METRICS, KEYS = "runs.jsonl", "settings.json", "scores.csv", "metrics.csv", "keys.csv"
 NAMES = ("variant", "profile", "seed")
@@ -40,25 +41,14 @@ Key = tuple[str, str, int]
 Rows = list[list[str]]
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """Fields of a line of runs.jsonl, as far as a program reads them."""
+class Line(Known, frozen=True, kw_only=True):
+    """Fields of a line of runs.jsonl."""
 
     experiment: str
     profile: str
     seed: int
-    spec_hash: str
     rows: dict[str, str]
-    files: dict[str, str]
     finished: str
-    command: str = ""
-    commit: str = ""
-    seconds: float = 0.0
-    dirty: bool = False
-    scalars: dict[str, float] = {}
-    notes: list[str] = []
-    claims: dict[str, str] = {}
-    versions: dict[str, str] = {}
-    kernels: dict[str, Any] = {}
 
 
 _line = msgspec.json.Decoder(Line).decode

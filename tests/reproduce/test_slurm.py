@@ -1,6 +1,5 @@
 """Slurm: what is submitted, what is refused, and a cluster on this machine whose workers share the runs."""
 
-import io
 import os
 import shlex
 import subprocess
@@ -13,7 +12,6 @@ from reproduce.cli import parser
 from reproduce.commands import engines
 from reproduce.runs import slurm
 from reproduce.runs.catalogue import USUAL
-from reproduce.runs.display import Display
 from reproduce.runs.job_queue import JobQueue
 from reproduce.runs.perform import Job, Order, PlanError
 from reproduce.store.store import Store
@@ -71,16 +69,11 @@ def sbatch_that(monkeypatch, folder, text):
 
 def test_the_script_is_submitted_with_further_arguments_and_nothing_runs(monkeypatch, tmp_path):
     sbatch_that(monkeypatch, tmp_path, f'printf "%s\\n" "$@" > {tmp_path}/arguments; echo "17;cluster"')
-    made, stream = submission(tmp_path, "--sbatch-args=--partition=gpu --time=0:30:00"), io.StringIO()
-    made(jobs(), lambda *_: pytest.fail("it ran"), Display({}, 1, stream=stream))
+    said = submission(tmp_path, "--sbatch-args=--partition=gpu --time=0:30:00").submit(jobs())
     script = tmp_path / "local/slurm/toy-cpu.sbatch"
-    assert (tmp_path / "arguments").read_text().split() == [
-        "--parsable",
-        "--partition=gpu",
-        "--time=0:30:00",
-        str(script),
-    ]
-    assert "job 17: 3 workers for 3 runs" in stream.getvalue() and "--array=0-2" in script.read_text()
+    given = ["--parsable", "--partition=gpu", "--time=0:30:00", str(script)]
+    assert (tmp_path / "arguments").read_text().split() == given
+    assert "job 17: 3 workers for 3 runs" in said and "--array=0-2" in script.read_text()
 
 
 def test_a_missing_sbatch_and_one_that_refuses_are_one_sentence(monkeypatch, tmp_path):

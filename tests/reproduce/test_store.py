@@ -151,7 +151,7 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path, store):
     [
         ("run.json", "{", "expected JSON"),
         ("run.json", "[]", "expected schema_version 2"),
-        ("run.json", '{"schema_version": 2, "status": "finished", "spec": {}}', "expected 'spec_hash'"),
+        ("run.json", '{"schema_version": 2, "status": "finished", "spec": {}}', "spec_hash"),
         (
             "run.json",
             '{"schema_version": 3, "status": "finished"}',
