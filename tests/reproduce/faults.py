@@ -34,6 +34,7 @@ from tests.lengen.helpers import Killed, kill_at
 from tests.lengen.test_execute import SPEC
 from tests.lengen.test_execute import run as train
 from tests.reproduce.fakes import Instant, toy
+from tests.reproduce.kills import copy
 
 PAGE = 4096
 ROOM = 64 * 2**20
@@ -199,15 +200,15 @@ def full_disk(place: Path, number: int, chain: Sequence[list[str]] = CHAIN) -> F
         root = disk.place / "results"
         for words in chain:
             before, after = place / "before", place / "after"
-            _copy(root, before)
+            copy(root, before)
             start = disk.used()
             with toys(root, place / "papers"):
                 assert not refused(command(words)), "with room it works"
                 needed = disk.used() - start
                 expected = content(root)
-                _copy(root, after)
+                copy(root, after)
                 for pages in steps(needed + 1, number):
-                    _copy(before, root)
+                    copy(before, root)
                     disk.leave(pages)
                     hit = refused(command(words), "is full", "No space left")
                     tried[words[0]] = tried.get(words[0], 0) + 1
@@ -215,21 +216,15 @@ def full_disk(place: Path, number: int, chain: Sequence[list[str]] = CHAIN) -> F
                     disk.enlarge()
                     assert not refused(command(words)), "with room again it goes on"
                     assert content(root) == expected, words
-                _copy(before, root)
+                copy(before, root)
                 disk.read_only()
                 refused(command(words), "Read-only file system")
                 read_only += 1
                 disk.enlarge()
-                _copy(after, root)
+                copy(after, root)
     finally:
         disk.close()
     return Full(tried, ended_so, read_only)
-
-
-def _copy(one: Path, other: Path) -> None:
-    shutil.rmtree(other, ignore_errors=True)
-    if one.exists():
-        shutil.copytree(one, other)
 
 
 # ------------------------------------------------------------------ files that are damaged
@@ -289,11 +284,11 @@ def damaged_files(
         assert not refused(command(CHAIN[0]))
         home = root / "local/toy/fig1/alpha/cpu/seed-0/v1"
         names = sorted(path.name for path in home.iterdir())
-        _copy(root, whole)
+        copy(root, whole)
         for name in names:
             for damage in [*damages, *((older, newer) if name == "run.json" else ())]:
                 for words in commands:
-                    _copy(whole, root)
+                    copy(whole, root)
                     damage(home / name, chance)
                     kept = _files(root)
                     ended = command(words)
@@ -336,7 +331,7 @@ def damaged_leftovers(place: Path, seed: int, number: int) -> dict[str, int]:
     left = [(folder, path.name) for folder in (measuring, training) for path in sorted(folder.iterdir())]
     for turn in range(number):
         (leftover, name), damage = left[turn % len(left)], DAMAGES[(turn + turn // len(left)) % 4]
-        _copy(leftover, place / "hurt")
+        copy(leftover, place / "hurt")
         damage(place / "hurt" / name, chance)
         try:
             found = train(place / "hurt")

@@ -13,11 +13,10 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -98,7 +97,7 @@ class Forked:
             os._exit(code)
 
     def poll(self, options: int = os.WNOHANG) -> int | None:
-        """How it ended, as `subprocess.Popen.poll`."""
+        """How it ended; None if it has not."""
         if self.returncode is None:
             pid, status = os.waitpid(self.pid, options)
             self.returncode = os.waitstatus_to_exitcode(status) if pid else None
@@ -111,7 +110,7 @@ class Forked:
 
 
 class Started(NamedTuple):
-    process: "subprocess.Popen[str] | Forked"
+    process: Forked
     notes: Path
 
     def stages(self) -> list[tuple[float, str]]:
@@ -137,27 +136,14 @@ def load() -> None:
 
 
 def forked(root: Path, words: Sequence[str], notes: Path) -> Started:
-    """As `start`, in a child of this process."""
+    """One command in a child of this process and a group of its own: a signal reaches it and its workers."""
     notes.unlink(missing_ok=True)
     return Started(Forked(root, words, notes), notes)
 
 
-def start(root: Path, words: Sequence[str], notes: Path) -> Started:
-    """One command in its own session, so that a signal reaches it and its workers, as a terminal's would."""
-    notes.unlink(missing_ok=True)
-    environment = {**os.environ, "LENGEN_RESULTS": str(root), "PYTHONPATH": str(CHECKOUT), "OMP_NUM_THREADS": "1"}
-    call = [sys.executable, "-m", "tests.reproduce.staged", str(notes), *words]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
-    process = subprocess.Popen(call, env=environment, cwd=CHECKOUT, **quiet)  # type: ignore[call-overload]
-    return Started(process, notes)
-
-
-Begin = Callable[[Path, Sequence[str], Path], Started]
-
-
-def complete(root: Path, words: Sequence[str], notes: Path, begin: Begin = start) -> dict[str, float]:
+def complete(root: Path, words: Sequence[str], notes: Path) -> dict[str, float]:
     """One command to its end: stage -> the seconds of its longest time; raises `RuntimeError` where it fails."""
-    started = begin(root, words, notes)
+    started = forked(root, words, notes)
     said = started.process.communicate()[1]
     if started.process.returncode:
         raise RuntimeError(f"{' '.join(words)} ended with {started.process.returncode}: {said[-2000:]}")
@@ -193,7 +179,7 @@ def reach(started: Started, stage: str, patience: float = 60.0) -> bool:
     return False
 
 
-def kill(kills: int, seed: int, place: Path, chain: Sequence[Command] = CHAIN, begin: Begin = start) -> Killed:
+def kill(kills: int, seed: int, place: Path, chain: Sequence[Command] = CHAIN) -> Killed:
     """Kill so many processes, or a few more, by turns of all commands; ``place`` gets the results folders."""
     began, chance = time.monotonic(), random.Random(seed)
     whole, hurt, before = place / "whole", place / "hurt", place / "before"
@@ -204,17 +190,17 @@ def kill(kills: int, seed: int, place: Path, chain: Sequence[Command] = CHAIN, b
     files = 0
     weight = sum(len(command.stages) for command in chain)
     for command in chain:
-        usual = complete(whole, command.words, place / "notes", begin)
+        usual = complete(whole, command.words, place / "notes")
         expected = content(whole)
-        _copy(hurt, before)
+        copy(hurt, before)
         wanted, done = -(-kills * len(command.stages) // weight), 0
         for _ in range(5 * wanted):
             if done >= wanted:
                 break
-            _copy(before, hurt)
+            copy(before, hurt)
             for stage in command.stages:
                 many = chance.choice((1, 2))
-                started = [begin(hurt, command.words, place / f"notes-{number}") for number in range(many)]
+                started = [forked(hurt, command.words, place / f"notes-{number}") for number in range(many)]
                 reach(started[0], stage)
                 time.sleep(chance.uniform(0, usual.get(stage, 0.5)))
                 hit = 0
@@ -232,7 +218,7 @@ def kill(kills: int, seed: int, place: Path, chain: Sequence[Command] = CHAIN, b
                 counts["of_two"] += hit * (many == 2)
                 if done >= wanted:
                     break
-            complete(hurt, command.words, place / "notes", begin)
+            complete(hurt, command.words, place / "notes")
             counts["restarts"] += 1
             found = content(hurt)
             files += len(found)
@@ -241,7 +227,7 @@ def kill(kills: int, seed: int, place: Path, chain: Sequence[Command] = CHAIN, b
     return Killed(dict(stages), dict(signals), counts["of_two"], counts["restarts"], files, differing, seconds)
 
 
-def _copy(one: Path, other: Path) -> None:
+def copy(one: Path, other: Path) -> None:
     """Make a folder what another one is."""
     shutil.rmtree(other, ignore_errors=True)
     if one.exists():

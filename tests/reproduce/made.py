@@ -61,11 +61,6 @@ def outside(inside, beyond, length=3, count=3):
     return lambda n, m: inside if n <= length and m <= count else beyond
 
 
-def three(of: Experiment, beyond, profile="cpu", inside=1.0, **more) -> list[Run]:
-    """Three seeds of a model that has learned its trained range, and has this accuracy outside it."""
-    return [run(of, outside(inside, beyond), profile, seed=seed, **more) for seed in range(3)]
-
-
 def keys(exponent, heads=4, length=3):
     """Key counts that grow with the operand count to a power, the same for every head."""
     return [

@@ -6,7 +6,7 @@ Counts of processes leave, and what was wrong.
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.reproduce.kills import SELECTOR, Begin, compared, complete, content, start
+from tests.reproduce.kills import SELECTOR, compared, complete, content, forked
 
 PROCESSES = 4
 RUN = ["run", SELECTOR, "--profile", "smoke", "--seeds", "0..3", "--jobs", "1"]
@@ -22,16 +22,16 @@ class Raced(NamedTuple):
     wrong: list[str]
 
 
-def race(place: Path, rounds: int, begin: Begin = start) -> Raced:
+def race(place: Path, rounds: int) -> Raced:
     """So many rounds of four processes that train, then four that promote."""
     whole, wrong, runs = place / "whole", [], 0
     for words in (RUN, PROMOTE):
-        complete(whole, words, place / "notes", begin)
+        complete(whole, words, place / "notes")
     expected = content(whole)
     for number in range(rounds):
         root = place / f"round-{number}"
         for words in (RUN, PROMOTE):
-            started = [begin(root, words, place / f"notes-{at}") for at in range(PROCESSES)]
+            started = [forked(root, words, place / f"notes-{at}") for at in range(PROCESSES)]
             said = [one.process.communicate()[1] for one in started]
             wrong += [text for one, text in zip(started, said, strict=True) if one.process.returncode]
         versions = sorted(path.parent for path in root.rglob("run.json"))

@@ -23,10 +23,10 @@ MIB = 2**20
 
 def kills(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bool]:
     """Commands killed at random moments of every stage."""
-    from tests.reproduce.kills import CHAIN, forked, kill, load
+    from tests.reproduce.kills import kill, load
 
     load()
-    found = kill(number, seed, place, CHAIN, forked)
+    found = kill(number, seed, place)
     stages = ", ".join(f"{count} {stage}" for stage, count in sorted(found.by_stage.items()))
     said = (
         f"{found.kills} kills ({stages}; {found.of_two} of them beside a second command), {found.restarts} times run "
@@ -71,11 +71,11 @@ def faults(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bo
 
 def races(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bool]:
     """Several processes at once on one selector."""
-    from tests.reproduce.kills import forked, load
+    from tests.reproduce.kills import load
     from tests.reproduce.races import race
 
     load()
-    found = race(place, number, forked)
+    found = race(place, number)
     said = f"{found.processes} processes raced for {found.runs} runs: {len(found.wrong)} made twice or otherwise"
     return said, found._asdict(), not found.wrong
 

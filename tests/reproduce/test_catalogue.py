@@ -5,15 +5,12 @@ import pytest
 import papers
 from reproduce.runs.catalogue import CATALOGUE, Catalogue, SelectorError, narrowed
 from reproduce.store.store import Store
-from tests.reproduce.fakes import install_toy, outcome, spec_with
+from tests.reproduce.fakes import outcome, spec_with
 
 SPEC_AT_CPU = spec_with()
 
 
-@pytest.fixture(autouse=True)
-def results(monkeypatch, tmp_path):
-    yield install_toy(monkeypatch, tmp_path)
-    CATALOGUE.fill()
+pytestmark = pytest.mark.usefixtures("results")
 
 
 def names(selector):

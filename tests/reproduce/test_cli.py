@@ -41,14 +41,11 @@ OperandError.__module__ = "lengen.inspection.problem"
 
 
 @pytest.fixture(autouse=True)
-def results(monkeypatch, tmp_path):
+def problems(monkeypatch, results):
+    """What is asked of models, without torch."""
     show = types.ModuleType("lengen.inspection.problem")
     show.encode, show.solve = encode, solve
     monkeypatch.setattr(lengen.inspection, "problem", show, raising=False)
-    monkeypatch.chdir(tmp_path)
-    yield install_toy(monkeypatch, tmp_path)
-    monkeypatch.undo()
-    CATALOGUE.fill()
 
 
 def encode(spec, operands, task=""):
@@ -126,15 +123,6 @@ def test_a_full_disk_is_named(monkeypatch, capsys):
     monkeypatch.setattr(os, "fsync", full)
     assert main(["run", "toy/fig1/alpha"]) == 2
     assert "No space left on device" in capsys.readouterr().err.splitlines()[-1]
-
-
-def test_show_prints_the_specification_claims_and_commands(capsys):
-    assert main(["show", "toy/fig1/alpha"]) == 0
-    shown = capsys.readouterr().out
-    assert "alpha adds beyond its range, Figure 1" in shown
-    assert any(line.split() == ["train.steps", "1", "4", "9"] for line in shown.splitlines())
-    assert "Everything else is at its default: --full shows it." in shown
-    assert "python -m reproduce run toy/fig1/alpha --profile paper" in shown
 
 
 def test_a_dry_run_runs_nothing(results, capsys):
@@ -258,22 +246,17 @@ def test_seeds_on_which_settings_are_tried_are_promoted_only_by_name(results, ca
     assert sorted(run.seed for run in Reference(results).runs()) == [7, 9]
 
 
-def test_a_run_made_with_set_answers_only_where_it_is_asked_for(capsys):
-    assert main(["run", "toy/fig1/alpha"]) == 0
-    assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
-    capsys.readouterr()
-    assert main(["solve", "toy/fig1/alpha", "1", "2"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "model       toy/fig1/alpha cpu seed 0 v1 (local)"
-    assert main(["solve", "toy/fig1/alpha", "1", "2", "--with-overrides"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].endswith("v2 (local) --set train.steps=2")
-
-
-def test_a_run_made_with_set_alone_does_not_answer_and_is_named(capsys):
+def test_a_run_made_with_set_answers_only_where_it_is_asked_for_and_is_named_where_it_is_alone(capsys):
     assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
     capsys.readouterr()
     said = refused(capsys, "solve", "toy/fig1/alpha", "1", "2")
-    assert "make one with python -m reproduce run toy/fig1/alpha," in said
-    assert "or take one of 1 made with --set by --with-overrides" in said
+    assert "make one with python -m reproduce run toy/fig1/alpha, or take one of 1 made with --set" in said
+    assert main(["run", "toy/fig1/alpha"]) == 0
+    assert main(["run", "toy/fig1/alpha", "--set", "train.steps=3"]) == 0
+    capsys.readouterr()
+    for option, model in (([], "v2 (local)"), (["--with-overrides"], "v3 (local) --set train.steps=3")):
+        assert main(["solve", "toy/fig1/alpha", "1", "2", *option]) == 0
+        assert capsys.readouterr().out.splitlines()[-1].endswith(model)
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,8 @@ from reproduce.cli import main
 from reproduce.commands.completion import selectors
 from reproduce.commands.table import SHELLS
 from reproduce.runs.catalogue import CATALOGUE
-from tests.reproduce.fakes import install_toy
 
 CHECKOUT = Path(cli.__file__).resolve().parents[1]
-
-
-@pytest.fixture
-def results(monkeypatch, tmp_path):
-    yield install_toy(monkeypatch, tmp_path)
-    CATALOGUE.fill()
 
 
 @pytest.mark.parametrize(

@@ -231,14 +231,6 @@ def test_a_figure_is_given_the_published_values():
     assert (first.value, first.relation, first.lengths, first.trained) == (1.0, "=", (5, 100), (20, 1))
 
 
-def test_redrawing_touches_no_file(toy):
-    store, *_ = toy
-    paths = figures.draw("coupling", store, ["fig5"])
-    before = [path.stat().st_mtime_ns for path in paths]
-    assert figures.draw("coupling", store, ["fig5"]) == paths
-    assert [path.stat().st_mtime_ns for path in paths] == before
-
-
 def test_pictures_hold_no_date_and_no_version(toy):
     store, *_ = toy
     for path in figures.draw("coupling", store, ["fig5"]):

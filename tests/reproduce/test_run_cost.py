@@ -36,14 +36,6 @@ def test_the_whole_is_no_less_than_its_parts(info, seconds):
     assert run_cost.whole(made(**info)) == seconds
 
 
-def test_the_table_of_experiments_has_the_seconds_and_tokens_of_all_processes():
-    (line,) = experiment_lines.lines([A], {A.name: {("reference", "cpu"): [made(**RESUMED)]}})
-    assert line.took == ("1,000", "59.2", "1,480")
-    older = made(**BEFORE_CLOCKS, tokens_per_second=1e5)
-    (line,) = experiment_lines.lines([A], {A.name: {("reference", "cpu"): [older]}})
-    assert line.took == ("1,000", "50", "500")
-
-
 def test_trainings_that_were_tried_and_left_took_seconds_and_gave_the_model_no_tokens():
     assert (run_cost.training(made(**CHOSEN)), run_cost.tokens(made(**CHOSEN))) == (1202.2, 12_304 * 301.9)
     (line,) = experiment_lines.lines([A], {A.name: {("reference", "cpu"): [made(**CHOSEN)]}})

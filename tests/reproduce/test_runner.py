@@ -34,17 +34,13 @@ from tests.reproduce.fakes import (
     Instant,
     TellsItsProcess,
     behaving,
-    install_toy,
     spec_with,
 )
 
 CHECKOUT = Path(runner.__file__).resolve().parents[2]
 
 
-@pytest.fixture(autouse=True)
-def results(monkeypatch, tmp_path):
-    yield install_toy(monkeypatch, tmp_path)
-    CATALOGUE.fill()
+pytestmark = pytest.mark.usefixtures("results")
 
 
 def jobs(seeds=(0,), overrides=(), selector="toy", kind=Instant):

@@ -15,10 +15,10 @@ ROOT = Path(__file__).resolve().parents[2]
 KILLING = """
 import json, sys
 from pathlib import Path
-from tests.reproduce.kills import Command, forked, kill, load
+from tests.reproduce.kills import Command, kill, load
 
 load()
-killed = kill(2, 3, Path(sys.argv[1]), [Command(sys.argv[2:], ["training", "writing"])], forked)
+killed = kill(2, 3, Path(sys.argv[1]), [Command(sys.argv[2:], ["training", "writing"])])
 print(json.dumps(killed._asdict()))
 """
 """Loads torch once: every command is a child of this process, as `make soak` has it."""

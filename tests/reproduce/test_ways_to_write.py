@@ -14,14 +14,6 @@ from reproduce.commands.habits import ANSWERS, COMMANDS
 from reproduce.commands.operands import SpellingError, spelled
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.provenance import suite_version
-from tests.reproduce.fakes import install_toy
-
-
-@pytest.fixture
-def toy(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    yield install_toy(monkeypatch, tmp_path)
-    CATALOGUE.fill()
 
 
 def said(capsys, *arguments: str, code: int = 0) -> str:
@@ -85,30 +77,30 @@ def test_bench_is_a_command(capsys):
         ["--set=train.steps=5", "--set=train.batch=3"],
     ],
 )
-def test_a_setting_is_taken_as_every_program_takes_it(toy, typed):
+def test_a_setting_is_taken_as_every_program_takes_it(results, typed):
     assert main(["run", "toy/fig1/alpha", "--seeds", "0", "-j", "1", *typed]) == 0
-    info = json.loads((toy / "local/toy/fig1/alpha/cpu/seed-0/v1/run.json").read_text())
+    info = json.loads((results / "local/toy/fig1/alpha/cpu/seed-0/v1/run.json").read_text())
     assert info["overrides"] == ["train.steps=5", "train.batch=3"] and info["spec"]["train"]["steps"] == 5
 
 
 @pytest.mark.parametrize(
     ("typed", "seeds"), [(["0", "1", "2"], 3), (["0-2"], 3), (["0,2"], 2), (["0..2"], 3), (["1"], 1)]
 )
-def test_seeds_are_taken_as_people_write_them(toy, capsys, typed, seeds):
+def test_seeds_are_taken_as_people_write_them(results, capsys, typed, seeds):
     assert f"{seeds} to run" in said(capsys, "run", "toy/fig1/alpha", "-n", "--seeds", *typed)
 
 
-def test_one_seed_of_a_number_is_said_to_be_one(toy, capsys):
+def test_one_seed_of_a_number_is_said_to_be_one(results, capsys):
     assert "seed 3 alone; --seeds 0..2 makes 3" in said(capsys, "run", "toy/fig1/alpha", "-n", "--seeds", "3")
     assert "alone" not in said(capsys, "run", "toy/fig1/alpha", "-n", "--seed", "0")
 
 
-def test_short_options_are_those_of_other_programs(toy, capsys):
+def test_short_options_are_those_of_other_programs(results, capsys):
     assert "1 to run" in said(capsys, "run", "toy/fig3", "-n", "-p", "smoke", "-j", "2", "--seeds", "0")
 
 
 @pytest.mark.parametrize("option", [option for options in ANSWERS for option in options])
-def test_an_option_of_another_program_is_answered(toy, capsys, option):
+def test_an_option_of_another_program_is_answered(results, capsys, option):
     for typed in ([option], [option, "1"], [f"{option}=1"] if option.startswith("--") else [option]):
         answer = said(capsys, "run", "toy/fig1/alpha", *typed, code=2)
         assert f"there is no {option}: " in answer
@@ -125,18 +117,18 @@ def test_an_option_of_another_program_is_answered(toy, capsys, option):
         (["--seeds", "0:3"], "expected 5, 0..2 or 0,2"),
     ],
 )
-def test_a_mistake_is_answered_with_what_to_type(toy, capsys, typed, answer):
+def test_a_mistake_is_answered_with_what_to_type(results, capsys, typed, answer):
     assert answer in said(capsys, "run", "toy/fig1/alpha", *typed, code=2)
 
 
-def test_a_setting_elsewhere_than_in_run_is_answered(toy, capsys):
+def test_a_setting_elsewhere_than_in_run_is_answered(results, capsys):
     assert "--set of the command run" in said(capsys, "show", "toy/fig1", "--train.steps=5", code=2)
 
 
 # ------------------------------------------------------------------ selectors
 
 
-def test_several_selectors_are_taken(toy, capsys):
+def test_several_selectors_are_taken(results, capsys):
     planned = said(capsys, "run", "toy/fig2", "toy/fig1/beta", "-n", "--seeds", "0")
     assert "2 to run" in planned and "toy/fig1/beta" in planned
     assert planned == said(capsys, "run", "toy/fig2", "-n", "toy/fig1/beta", "--seeds", "0")
@@ -146,7 +138,7 @@ def test_several_selectors_are_taken(toy, capsys):
 
 
 @pytest.mark.parametrize("selector", ["fig1", "Toy/FIG1", "papers/toy/fig1", "1/fig1", "paper1/fig1", "toy/fig1/"])
-def test_a_figure_is_found_as_people_call_it(toy, capsys, selector):
+def test_a_figure_is_found_as_people_call_it(results, capsys, selector):
     assert "alpha" in said(capsys, "list", selector) and "gamma" not in said(capsys, "list", selector)
 
 
@@ -157,7 +149,7 @@ def test_a_paper_is_found_by_its_identifier():
 
 
 @pytest.mark.parametrize(("selector", "meant"), [("toy.fig1", "toy/fig1"), ("toy/fig1:alpha", "toy/fig1/alpha")])
-def test_other_signs_between_parts_are_answered(toy, capsys, selector, meant):
+def test_other_signs_between_parts_are_answered(results, capsys, selector, meant):
     assert f"write {meant}" in said(capsys, "show", selector, code=2)
 
 
@@ -165,7 +157,7 @@ def test_a_figure_that_several_papers_have_is_asked_back(capsys):
     assert "write coupling/fig1 or bias_calibration/fig1" in said(capsys, "show", "fig1", code=2)
 
 
-def test_the_run_of_another_name_is_named(toy, capsys):
+def test_the_run_of_another_name_is_named(results, capsys):
     shared = said(capsys, "run", "toy/fig2/gamma", "-n")
     assert "toy/fig2/gamma is the run of toy/fig1/alpha" in shared
 
