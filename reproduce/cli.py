@@ -57,19 +57,17 @@ def parser() -> Parser:
 def _add(command: argparse.ArgumentParser, argument: Argument) -> None:
     added: Any = command.add_argument(*argument.names, **argument.fields)
     if added.dest == "selector":
-        added.completer = _selectors
+        added.completer = lambda prefix, **_: _resolved("completion:selectors")(prefix)  # loaded if a shell needs them
 
 
-def _selectors(prefix: str, **found: object) -> list[str]:
-    """Completions of a selector, loaded when a shell needs them."""
-    from reproduce.commands import completion
-
-    return completion.selectors(prefix, **found)
+def _resolved(name: str) -> Any:
+    """A function of a command, loaded when it is needed."""
+    return pkgutil.resolve_name(f"reproduce.commands.{name}")
 
 
 def _answer(row: Command, options: argparse.Namespace) -> int:
     """Answer one command; one that trains with handlers for signals while it does."""
-    answer = pkgutil.resolve_name(f"reproduce.commands.{row.answer}")
+    answer = _resolved(row.answer)
     if not row.trains:
         return int(answer(options))
     handlers = {number: signal.signal(number, _interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -88,9 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Answer one command; the exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if "_ARGCOMPLETE" in os.environ:  # a shell wants to know how the line may go on
-        from reproduce.commands import completion
-
-        completion.answer(parser())
+        _resolved("completion:answer")(parser())
 
     from reproduce.commands.habits import usual
 

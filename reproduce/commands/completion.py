@@ -4,7 +4,6 @@ Nothing of that package is loaded unless this command is given or a shell asks f
 """
 
 import argparse
-from typing import Any
 
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 
@@ -27,7 +26,7 @@ def answer(parser: argparse.ArgumentParser) -> None:
     argcomplete.autocomplete(parser)
 
 
-def selectors(prefix: str, **_: Any) -> list[str]:
+def selectors(prefix: str) -> list[str]:
     """Return the completions of a selector: papers by name and number, then figures of one, then variants of one.
 
     All but variants end in a slash, after which one can go on.

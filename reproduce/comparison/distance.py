@@ -29,7 +29,7 @@ ORDER = (SETTING, LENGTHS, PROOF, OWN, SHORTER, "")
 """From near to far; nothing was run at the last."""
 PROFILES = ("paper", "night", "cpu")
 """Profiles in the order in which their runs are preferred at equal distance."""
-CHECKED = ("cpu", "night", "paper")
+CHECKED = PROFILES[::-1]
 """Profiles whose runs are compared, the smallest first."""
 
 DRAWN = frozenset({"limit", "short", "skew"})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from lengen.results.progress import Progress
 from reproduce.runs.estimate import Cost, in_words, makespan
-from reproduce.runs.perform import RESUMING, Job, Result
+from reproduce.runs.perform import RESUMING, Job
 from reproduce.store.atomic_files import one_line
 
 if TYPE_CHECKING:
@@ -134,11 +134,11 @@ class Display:
             self._spoke[job] = time.monotonic()
             self._say(f"{job.name}: {', '.join(described(progress))}; {self._overall()}")
 
-    def finished(self, job: Job, result: Result) -> None:
+    def finished(self, job: Job, version: int) -> None:
         seconds = time.monotonic() - self._began[job]
         self._end(job)
         self._done += 1
-        self._say(f"{job.name}: finished as v{result.version} in {in_words(seconds)}; {self._overall()}")
+        self._say(f"{job.name}: finished as v{version} in {in_words(seconds)}; {self._overall()}")
 
     def failed(self, job: Job, sentence: str) -> None:
         self._end(job)

@@ -28,7 +28,6 @@ from reproduce.runs.perform import (
     Order,
     Perform,
     PlanError,
-    Result,
     Watch,
     begun,
     explained,
@@ -176,7 +175,7 @@ class _Errands:
             else:
                 held.close()
                 self._watch.started(job)
-                self._watch.finished(job, Result(made.version, 0.0))
+                self._watch.finished(job, made.version)
 
     def _limit(self) -> int:
         """Runs to have given away: counted anew every few seconds, because nodes come and go."""
@@ -230,7 +229,7 @@ class _Errands:
         end = letter.end
         try:
             if isinstance(end, Made):
-                result = self._published(given, end)
+                version = self._published(given, end)
         except (BusyError, FatalError):
             raise
         except Exception as error:
@@ -243,15 +242,15 @@ class _Errands:
             return
         self._close(task)
         if isinstance(end, Made):
-            self._watch.finished(given.job, result)
+            self._watch.finished(given.job, version)
         elif end.fatal:
             raise FatalError(end.sentence)
         else:
             self._watch.failed(given.job, end.sentence)
 
-    def _published(self, given: _Given, made: Made) -> Result:
+    def _published(self, given: _Given, made: Made) -> int:
         order = dataclasses.replace(self._order, provenance={**self._order.provenance, **made.machine})
-        return Result(publish(given.space, order, given.job, made.outcome, made.seconds).version, made.seconds)
+        return publish(given.space, order, given.job, made.outcome, made.seconds).version
 
     def _died(self, task: Any, error: Exception) -> None:
         """A worker or its node died: ask again, unless that happens at the same place over and over."""

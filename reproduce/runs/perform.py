@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from lengen.paper.experiment import Experiment
 from lengen.part import SettingError
@@ -87,26 +87,19 @@ class Order:
     starts."""
 
 
-class Result(NamedTuple):
-    """Result of a run that succeeded; the records are in the store."""
-
-    version: int
-    seconds: float
-
-
 class Watch(Protocol):
     """Who is told of what happens to the jobs (`reproduce.runs.display`)."""
 
     def started(self, job: Job) -> None: ...
     def progressed(self, job: Job, progress: Progress) -> None: ...
-    def finished(self, job: Job, result: Result) -> None: ...
+    def finished(self, job: Job, version: int) -> None: ...
     def failed(self, job: Job, sentence: str) -> None: ...
     def postponed(self, job: Job, sentence: str) -> None: ...
     def told(self, sentence: str) -> None: ...
 
 
-Perform = Callable[[Job, Callable[[Progress], None]], Result]
-"""``perform(job, report)`` makes one run; raises `JobError`, `FatalError`, or `BusyError` for a run that another
+Perform = Callable[[Job, Callable[[Progress], None]], int]
+"""``perform(job, report)`` makes one run, and returns its version in the store; raises `JobError`, `FatalError`, or `BusyError` for a run that another
 process is making: it is asked for again after the others."""
 
 
@@ -171,8 +164,8 @@ def run(
     return Report([known[job] for job in jobs if job in known], collector.failures)
 
 
-def perform(order: Order, job: Job, report: Callable[[Progress], None]) -> Result:
-    """Make one run: hold its lease, train and measure (resuming what a killed process left), publish."""
+def perform(order: Order, job: Job, report: Callable[[Progress], None]) -> int:
+    """Make one run: hold its lease, train and measure (resuming what a killed process left), publish; its version."""
     store = Store(order.root, "local")
     began = time.monotonic()
     key = (job.experiment, job.profile, job.seed, job.spec.hash())
@@ -187,7 +180,7 @@ def perform(order: Order, job: Job, report: Callable[[Progress], None]) -> Resul
                     report(Progress(RESUMING, 0, 1, None, None))
                 outcome = train(job, space.folder, watched(report, space), order.loggers)
                 made = publish(space, order, job, outcome, time.monotonic() - began)
-            return Result(made.version, time.monotonic() - began)
+            return made.version
     except BusyError:
         raise
     except Exception as error:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from reproduce.runs.perform import Job, Result
+from reproduce.runs.perform import Job
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 STORE = 100 * 2**20
@@ -86,7 +86,7 @@ class Heard:
     def progressed(self, job: Job, progress: Any) -> None:
         pass
 
-    def finished(self, job: Job, result: Result) -> None:
+    def finished(self, job: Job, version: int) -> None:
         self.done[job.name] = self.done.get(job.name, 0) + 1
 
     def failed(self, job: Job, sentence: str) -> None:

@@ -348,7 +348,7 @@ def test_plain_lines_speak_every_ten_seconds(monkeypatch):
         for second in range(25):
             clock[0] = second
             display.progressed(job, Progress("train", second, 25, 0.5, 0.25))
-        display.finished(job, runner.Result(1, 25.0))
+        display.finished(job, 1)
     lines = stream.getvalue().splitlines()
     assert len(lines) == 4
     said = "toy/fig1/alpha seed 0: train 10/25, loss 0.5000, accuracy 25.0 %; 2 of 3 runs done, about"
