@@ -16,11 +16,11 @@ def number(value: float | None) -> str:
     return f"{value:.3f}" if abs(value) < 0.005 else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def span(numbers: Sequence[int]) -> str:
-    """Return numbers as ranges of neighbours.
+def neighbours(numbers: Sequence[int]) -> list[list[int]]:
+    """Return numbers in groups of those that follow one another.
 
-    >>> span((1, 2, 3, 4, 5, 6, 7, 9)), span((50,)), span((5, 10, 20))
-    ('1-7 9', '50', '5 10 20')
+    >>> neighbours([1, 2, 3, 6])
+    [[1, 2, 3], [6]]
     """
     parts: list[list[int]] = []
     for item in numbers:
@@ -28,6 +28,16 @@ def span(numbers: Sequence[int]) -> str:
             parts[-1].append(item)
         else:
             parts.append([item])
+    return parts
+
+
+def span(numbers: Sequence[int]) -> str:
+    """Return numbers as ranges of neighbours.
+
+    >>> span((1, 2, 3, 4, 5, 6, 7, 9)), span((50,)), span((5, 10, 20))
+    ('1-7 9', '50', '5 10 20')
+    """
+    parts = neighbours(numbers)
     return " ".join(f"{part[0]}-{part[-1]}" if len(part) > 2 else " ".join(map(str, part)) for part in parts)
 
 

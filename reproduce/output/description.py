@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lengen.paper.experiment import PROFILES, Experiment
+from reproduce.comparison.numbers import neighbours
 from reproduce.output.terminal import COLOURS, table
 from reproduce.runs.estimate import cost, in_words
 
@@ -116,10 +117,4 @@ def _ranges(values: Sequence[int]) -> str:
     steps = {after - before for before, after in itertools.pairwise(values)}
     if len(steps) == 1 and (step := steps.pop()) > 1:
         return f"{values[0]}..{values[-1]} by {step}"
-    runs: list[list[int]] = []
-    for value in values:
-        if runs and value == runs[-1][-1] + 1:
-            runs[-1].append(value)
-        else:
-            runs.append([value])
-    return ",".join(f"{run[0]}..{run[-1]}" if len(run) > 2 else ",".join(map(str, run)) for run in runs)
+    return ",".join(f"{run[0]}..{run[-1]}" if len(run) > 2 else ",".join(map(str, run)) for run in neighbours(values))

@@ -99,8 +99,8 @@ class Watch(Protocol):
 
 
 Perform = Callable[[Job, Callable[[Progress], None]], int]
-"""``perform(job, report)`` makes one run, and returns its version in the store; raises `JobError`, `FatalError`, or `BusyError` for a run that another
-process is making: it is asked for again after the others."""
+"""``perform(job, report)`` makes one run and returns its version in the store; raises `JobError`, `FatalError`, or
+`BusyError` for a run that another process is making: it is asked for again after the others."""
 
 
 @dataclass
