@@ -94,15 +94,6 @@ def test_an_endless_encoder_decoder_writes_the_full_length_too():
     assert (model.spec.encoder_layers, model.spec.layers) == (1, 1)
 
 
-def test_what_is_measured_alone_gets_a_file_of_its_own(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(bench, "measure", lambda *_: [])
-    assert bench.main(["--only", "data", "--out", f"{tmp_path}/"], tiny=True) == 0
-    (path,) = tmp_path.iterdir()
-    assert path.name == f"{bench.file_name()}-data.json"
-    (entry,) = json.loads(path.read_text())
-    assert entry["name"] == "machine" and entry["against"].startswith("torch ")
-
-
 def test_results_that_cannot_be_written_end_with_one_sentence(tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("a file where a folder should be")
     monkeypatch.setattr(bench, "measure", lambda *_: [])

@@ -10,7 +10,6 @@ from lengen.inspection.projections import probe_trained
 from lengen.part import SettingError
 from lengen.settings.spec import from_dict
 from reproduce.cli import main
-from reproduce.output import terminal
 from reproduce.store.store import Store
 
 
@@ -66,16 +65,6 @@ def test_a_probe_is_a_table_json_or_the_figure_of_any_problem(results, capsys, t
     assert lines[0].split() == ["position", "token", "layer", "MLP", "encoder", "basis", "decoder", "basis"]
     assert len(lines) == 1 + 7 * 2 * 2 + 2, "a line per token, layer and stage, the model, the picture"
     assert target.read_bytes().startswith(b"\x89PNG")
-
-
-def test_what_a_probe_prints_are_the_largest_projections():
-    encoder = np.zeros((1, 2, 1, 4), dtype=np.float16)
-    encoder[0, 0, 0] = [0, 3, -5, 1]
-    encoder[0, 1, 0] = [2, 0, 1, 0]
-    found = {"tokens": np.array(["9"]), "vocabulary": np.array(["a", "b", "c", "d"]), "encoder": encoder}
-    lines = terminal.projections({**found, "decoder": -encoder}, most=2).splitlines()
-    assert lines[1].split() == ["0", "9", "1", "before", "b", "3.00", "d", "1.00", "c", "5.00", "a", "-0.00"]
-    assert lines[2].split()[4:8] == ["a", "2.00", "c", "1.00"]
 
 
 def test_models_without_a_head_of_their_own_are_not_probed(results, tmp_path):

@@ -66,12 +66,19 @@ def test_an_encoded_problem_goes_on_below_where_a_line_is_full():
     ]
 
 
+def test_what_a_probe_prints_are_the_largest_projections():
+    encoder = np.zeros((1, 2, 1, 4), dtype=np.float16)
+    encoder[0, 0, 0], encoder[0, 1, 0] = [0, 3, -5, 1], [2, 0, 1, 0]
+    found = {"tokens": np.array(["9"]), "vocabulary": np.array([*"abcd"]), "encoder": encoder, "decoder": -encoder}
+    lines = terminal.projections(found, most=2).splitlines()
+    assert lines[1].split() == ["0", "9", "1", "before", "b", "3.00", "d", "1.00", "c", "5.00", "a", "-0.00"]
+
+
 def test_a_probe_shows_fewer_symbols_where_a_line_is_full():
     values = np.ones((1, 2, 1, 4))
     found = {"tokens": np.array(["9"]), "vocabulary": np.array([*"abcd"]), "encoder": values, "decoder": values}
     lines = terminal.projections(found, limit=62).splitlines()
     assert max(map(len, lines)) <= 62 < max(map(len, terminal.projections(found).splitlines()))
-    assert lines[1].split() == ["0", "9", "1", "before", "a", "1.00", "b", "1.00", "a", "1.00", "b", "1.00"]
 
 
 @pytest.mark.parametrize("columns", [1, 20, 40])
