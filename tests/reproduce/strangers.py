@@ -123,7 +123,7 @@ def _with_run_json(folder: Path, content: bytes) -> None:
     for run in store.headers():
         loaded = store.load(run)
         if outcome().grid == loaded.grid:
-            Page(pages.render_run(loaded, pages.Page("toy", "toys", [], [], [], [], {}, {}, [], [], [])))
+            Page(pages.render_run(loaded, {"file": "toy.html", "title": "toys", "statements": []}))
 
 
 def _run_json() -> st.SearchStrategy[bytes]:
@@ -277,7 +277,7 @@ def _page(folder: Path, content: bytes) -> None:
     looked = AttentionMap(tokens, np.zeros((1, 1, 2, 2), np.float32), 1)
     grid = outcome().grid
     run = Run(f"toy/fig1/{said(16)}", "cpu", 0, 1, "local", info, grid, (), looked, ((1, said(17), 0.5),))
-    nothing = pages.Page("toy", said(18), [], [], [], [], {}, {}, [], [], [])
+    nothing = {"file": "toy.html", "title": said(18), "statements": []}
     page = pages.render_run(run, nothing)
     Page(page)
     row = {"paper": "toy", "number": said(18), "title": said(19), "file": "toy.html", "scores": [], "statements": []}

@@ -166,7 +166,7 @@ def test_nothing_that_a_run_says_becomes_markup():
     nasty = run("coupling/fig1/a", spec(), attention=dataclasses.replace(looking(), tokens=(NASTY,) * 13))
     info = {**nasty.info, "command": NASTY, "notes": [NASTY], "versions": {NASTY: NASTY}, "scalars": {NASTY: 1}}
     nasty = dataclasses.replace(nasty, experiment=f"coupling/fig1/{NASTY}", info=info, metrics=((1, NASTY, 0.5),))
-    page = pages.Page("coupling", NASTY, {}, [], [], [], {}, {}, [], [], [])
+    page = {"file": "coupling.html", "title": NASTY, "statements": []}
     text = pages.render_run(nasty, page)
     assert NASTY not in text and "onerror=alert" in text
     found = Read(text)
@@ -261,7 +261,7 @@ def test_nothing_that_a_statement_says_becomes_markup(site):
 
 def test_a_run_that_tested_nothing_has_a_page():
     empty = dataclasses.replace(run("coupling/fig1/a", spec()), grid=Grid(("length",)))
-    page = pages.Page("coupling", "t", {}, [], [], [], {}, {}, [], [], [])
+    page = {"file": "coupling.html", "title": "t", "statements": []}
     assert "not tested" in pages.render_run(empty, page)
 
 

@@ -13,29 +13,20 @@ import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lengen.part import SettingError, build
 from lengen.results.records import Run
 from reproduce.comparison.compare import Comparison, compare
-from reproduce.comparison.lines import Line as Published
 from reproduce.comparison.numbers import number, probability
 from reproduce.comparison.pages import command, mark
 from reproduce.comparison.recorded import WORDS
 from reproduce.output import figures
 from reproduce.output.description import fields
-from reproduce.output.site.experiment_lines import Line, lines
-from reproduce.output.site.figure_cards import Drawn, FigureCard, figure_card, homes, key_of
+from reproduce.output.site.experiment_lines import lines
+from reproduce.output.site.figure_cards import Drawn, figure_card, homes, key_of
 from reproduce.output.site.run_records import attention, counts, curves
-from reproduce.output.site.statement_cards import (
-    StatementCard,
-    beyond,
-    dots,
-    run_links,
-    run_page,
-    slug,
-    statement_cards,
-)
+from reproduce.output.site.statement_cards import beyond, dots, run_links, run_page, slug, statement_cards
 from reproduce.publication import overview
 from reproduce.runs import run_cost
 from reproduce.runs.accuracy import accuracies
@@ -54,31 +45,8 @@ SCRIPTS = {
 }
 """The parts of the one script of a page."""
 Tell = Callable[[int, int], None]
-
-
-class Page(NamedTuple):
-    """Content of the page of a paper."""
-
-    paper: str
-    title: str
-    compared: Mapping[str, Comparison]
-    """By the name of a store, the reference first."""
-    statements: Sequence[StatementCard]
-    figures: Sequence[FigureCard]
-    homeless: Sequence[StatementCard]
-    """Statements on experiments that no figure draws, or whose figure has no picture yet."""
-    counts: Mapping[str, object]
-    deviations: Mapping[str, str]
-    values: Sequence[Published]
-    """Published values that stand beside ours."""
-    experiments: Sequence[Line]
-    runs: Sequence[tuple[str, str, str]]
-    """Experiment, words and page of every run."""
-
-    @property
-    def file(self) -> str:
-        """Its file name."""
-        return f"{slug(self.paper)}.html"
+Page = Mapping[str, Any]
+"""Content of the page of a paper, as its template names it."""
 
 
 def folder(root: Path) -> Path:
@@ -131,7 +99,8 @@ def index_card(paper: str, title: str, compared: Mapping[str, Comparison], file:
 
 
 def page_of(paper: str, stores: Sequence[Store], compared: Mapping[str, Comparison], drawn: Sequence[Drawn]) -> Page:
-    """Everything on the page of a paper."""
+    """Return everything on the page of a paper; published values are those that stand beside ours, homeless statements
+    those on experiments that no figure draws, or whose figure has no picture yet."""
     cards = statement_cards(compared)
     declared = list(CATALOGUE.figures(paper))
     home = homes(declared, cards)
@@ -153,23 +122,23 @@ def page_of(paper: str, stores: Sequence[Store], compared: Mapping[str, Comparis
                 if runs and key in keys and key not in held:
                     held[key] = counts(name.split("/", 1)[1], runs, metric)
     first = next(iter(compared.values()))
-    return Page(
-        paper=paper,
-        title=CATALOGUE.paper(paper).title,
-        compared=compared,
-        statements=cards,
-        figures=found,
-        homeless=[card for card in cards if card.statement.id not in placed],
-        counts=held,
-        deviations=CATALOGUE.deviations(paper),
-        values=[line for line in first.lines if line.ours is not None],
-        experiments=lines(CATALOGUE.experiments(paper), made, CATALOGUE.paper(paper).tokens or run_cost.tokens),
-        runs=[
+    return {
+        "title": CATALOGUE.paper(paper).title,
+        "file": f"{slug(paper)}.html",
+        "compared": compared,
+        "statements": cards,
+        "figures": found,
+        "homeless": [card for card in cards if card.statement.id not in placed],
+        "counts": held,
+        "deviations": CATALOGUE.deviations(paper),
+        "values": [line for line in first.lines if line.ours is not None],
+        "experiments": lines(CATALOGUE.experiments(paper), made, CATALOGUE.paper(paper).tokens or run_cost.tokens),
+        "runs": [
             (run.experiment, f"{run.profile}, seed {run.seed}, {run.store}", run_page(run))
             for store in stores
             for run in store.headers(paper)
         ],
-    )
+    }
 
 
 def _write_paper(
@@ -187,7 +156,7 @@ def _write_paper(
         _write_bytes(site / file, content)
         drawn.append(Drawn(store, sheet, file, *_size(content), said(content)))
     page = page_of(paper, stores, compared, drawn)
-    _write_text(site / page.file, render("paper.html", page=page, title=page.title, up="index.html"))
+    _write_text(site / page["file"], render("paper.html", page=page, title=page["title"], up="index.html"))
     headers = [(store, run) for store in stores for run in store.headers(paper)]
     told, done = tell(f"run pages of {paper} written"), itertools.count(1)
     settings: dict[tuple[str, str, str], list[tuple[Store, Run]]] = {}
@@ -239,17 +208,17 @@ def render_run(run: Run, page: Page, others: Sequence[Run] = ()) -> str:
     }
     changed = fields("", [_changed(run)])
     resting = [
-        (answer.word, card.statement.words, f"../{page.file}#{card.anchor}")
-        for card in page.statements
+        (answer.word, card.statement.words, f"../{page['file']}#{card.anchor}")
+        for card in page["statements"]
         for _, answer in card.standings
         if file in run_links(answer)
     ]
     return render(
         "run.html",
         title=f"{run.experiment}, {run.profile}, seed {run.seed}",
-        up=f"../{page.file}",
+        up=f"../{page['file']}",
         run=run,
-        paper=page.title,
+        paper=page["title"],
         inside=inside,
         outside=outside,
         provenance={name: value for name, value in provenance.items() if value not in (None, "")},
