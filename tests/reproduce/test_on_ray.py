@@ -1,7 +1,4 @@
-"""Ray as the engine, on a cluster of three nodes on this machine: what comes back, and what deaths of workers cost.
-
-The long version is `tests.reproduce.soak_ray`.
-"""
+"""Ray as the engine, on a cluster of three nodes on this machine: what comes back, and what deaths of workers cost."""
 
 import os
 import signal

@@ -349,11 +349,8 @@ def test_plain_lines_speak_every_ten_seconds(monkeypatch):
             clock[0] = second
             display.progressed(job, Progress("train", second, 25, 0.5, 0.25))
         display.finished(job, 1)
-    lines = stream.getvalue().splitlines()
-    assert len(lines) == 4
-    said = "toy/fig1/alpha seed 0: train 10/25, loss 0.5000, accuracy 25.0 %; 2 of 3 runs done, about"
-    assert lines[1].startswith(said)
-    assert lines[-1] == "toy/fig1/alpha seed 0: finished as v1 in 24 s; 3 of 3 runs done"
+    started, first, second, finished = stream.getvalue().splitlines()
+    assert "10/25, loss 0.5000, accuracy 25.0 %; 2 of 3 runs" in first and "v1 in 24 s; 3 of 3 runs" in finished
 
 
 def test_the_live_table_shows_each_running_job():
@@ -365,12 +362,10 @@ def test_the_live_table_shows_each_running_job():
     with Display({job: estimate.cost(SPEC, "cpu")}, 1, stream=stream) as display:
         display.started(job)
         display.progressed(job, Progress("train", 5, 25, 0.5, None))
-        rows = display._table()
-        assert rows.row_count == 1
         console = Console(width=80, file=io.StringIO())
         console.print(display._shown())
         total, bar, _, run = console.file.getvalue().splitlines()
-        assert total.startswith("0 of 1 runs done, about") and set(bar) <= set("━╸╺ ") and "━" in bar
+        assert total.startswith("0 of 1 runs") and "━" in bar
         assert run.startswith("toy/fig1/alpha seed 0  train") and run.rstrip().endswith("5/25  0.5000")
         display.failed(job, "it diverged [at] step 3")
     assert "failed: it diverged [at] step 3" in stream.getvalue()
