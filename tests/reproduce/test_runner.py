@@ -349,7 +349,7 @@ def test_plain_lines_speak_every_ten_seconds(monkeypatch):
             clock[0] = second
             display.progressed(job, Progress("train", second, 25, 0.5, 0.25))
         display.finished(job, 1)
-    started, first, second, finished = stream.getvalue().splitlines()
+    _, first, _, finished = stream.getvalue().splitlines()
     assert "10/25, loss 0.5000, accuracy 25.0 %; 2 of 3 runs" in first and "v1 in 24 s; 3 of 3 runs" in finished
 
 
