@@ -26,6 +26,11 @@ class Comparison:
     settings: tuple[Setting, ...]
 
     @property
+    def beside(self) -> list[Line]:
+        """Published values that have one of ours beside them."""
+        return [line for line in self.lines if line.ours is not None]
+
+    @property
     def score(self) -> Score:
         """Number of published shares that are met."""
         return score(self.lines)

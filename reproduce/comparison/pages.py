@@ -51,9 +51,8 @@ def page(found: Comparison) -> str:
     parts = [f"# {title}: published and measured", f"**{found.score}.**" if found.score.compared else ""]
     if found.answers:
         parts += ["## Main statements", statements_table(found.answers), _reasons(found.answers)]
-    shown = [line for line in found.lines if line.ours is not None]
-    if shown:
-        parts += [_folded(f"Published beside ours: {len(shown)} values", values_table(shown))]
+    if found.beside:
+        parts += [_folded(f"Published beside ours: {len(found.beside)} values", values_table(found.beside))]
     if found.answers:
         parts += [_folded("Comparisons that each statement rests on, with every seed", _details(found.answers))]
     parts += [_not_compared(found.lines), _settings(found), _folded("How answers are given", RULES)]

@@ -30,7 +30,7 @@ def whole(reference: Comparison, yours: Comparison | None, values: bool = True) 
     from rich.text import Text
 
     parts: list[RenderableType] = [score(reference, yours)]
-    if values and (shown := [line for line in reference.lines if line.ours is not None] or _of(yours)):
+    if values and (shown := reference.beside or (yours.beside if yours else [])):
         parts += [Text(), _values(shown, yours)]
     for answer in reference.answers:
         parts += [Text(), *_answer(answer, "")]
@@ -57,15 +57,11 @@ def score(reference: Comparison, yours: Comparison | None = None) -> "Text":
     return found
 
 
-def _of(yours: Comparison | None) -> list[Line]:
-    return [line for line in yours.lines if line.ours is not None] if yours else []
-
-
 def _values(shown: Sequence[Line], yours: Comparison | None) -> "Table":
     """Return a line for each value: published, ours, points apart and every seed; with yours if there are any."""
     from rich.text import Text
 
-    mine = {line.value.id: line for line in _of(yours)}
+    mine = {line.value.id: line for line in (yours.beside if yours else ())}
     heads = ["length", "published", "ours", *(["yours"] if mine else []), "points"]
     found = table("experiment", *((head, "right") for head in heads), "every seed")
     for line in shown:

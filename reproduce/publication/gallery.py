@@ -38,7 +38,7 @@ def _section(path: Path, figure: Figure, found: Comparison, repository: Path) ->
     seen = next((one for one in re.split(r"(?<=\.) ", caption) if one.startswith("Mean exact match")), "")
     alternative = re.sub(r"[\[\]]", "", f"{title}. {seen}".strip())
     parts = [f"### {title}", f"![{alternative}](../{place})", caption or "Nothing has run."]
-    mine = [line for line in found.lines if {*line.value.experiments} <= {*figure.reads} and line.ours is not None]
+    mine = [line for line in found.beside if {*line.value.experiments} <= {*figure.reads}]
     if mine:
         met = score(mine)
         parts.append(

@@ -66,8 +66,8 @@ def headline(compared: Sequence[Comparison]) -> Headline | None:
 def _values(found: Comparison, experiment: str) -> list[tuple[int, float, float]]:
     return sorted(
         (line.value.lengths[0], line.value.published, line.ours)
-        for line in found.lines
-        if line.value.experiments == (experiment,) and line.ours is not None and line.compared
+        for line in found.beside
+        if line.value.experiments == (experiment,) and line.compared and line.ours is not None
     )
 
 

@@ -131,7 +131,7 @@ def page_of(paper: str, stores: Sequence[Store], compared: Mapping[str, Comparis
         "homeless": [card for card in cards if card.statement.id not in placed],
         "counts": held,
         "deviations": CATALOGUE.deviations(paper),
-        "values": [line for line in first.lines if line.ours is not None],
+        "values": first.beside,
         "experiments": lines(CATALOGUE.experiments(paper), made, CATALOGUE.paper(paper).tokens or run_cost.tokens),
         "runs": [
             (run.experiment, f"{run.profile}, seed {run.seed}, {run.store}", run_page(run))
