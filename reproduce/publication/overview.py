@@ -66,7 +66,7 @@ def headline(compared: Sequence[Comparison]) -> Headline | None:
 def _values(found: Comparison, experiment: str) -> list[tuple[int, float, float]]:
     return sorted(
         (line.value.lengths[0], line.value.published, line.ours)
-        for line in found.beside
+        for line in found.lines
         if line.value.experiments == (experiment,) and line.compared and line.ours is not None
     )
 
