@@ -33,10 +33,7 @@ EARLIER_ASIDE = {"id", "place", "deviations", "how_read", "headline", "part_of",
 
 def digest(statement: Statement) -> str:
     """Return what a statement asks, in 16 hexadecimal digits."""
-    return _digest(msgspec.to_builtins(statement))
-
-
-def _digest(row: Mapping[str, Any]) -> str:
+    row = msgspec.to_builtins(statement)
     parts = [{k: v for k, v in part.items() if k != "words" and v not in (None, [], "")} for part in row["parts"]]
     return _sum({name: value for name, value in row.items() if name not in ASIDE} | {"parts": parts})
 

@@ -72,3 +72,42 @@ def test_what_is_committed_of_the_check_is_the_whole_of_it():
 def test_a_constructed_model_has_no_run_to_choose(words, option, capsys):
     assert main([*words, *option]) == 2
     assert f"is constructed and has no runs for {option[0]} to choose from" in capsys.readouterr().err
+
+
+GOOD = """
+from torch import nn
+def build_model():
+    return nn.Linear(2, 1), {"name": "adder", "author": "somebody", "params": 3, "architecture": "a linear layer"}
+def add(model, a, b):
+    return a + b
+"""
+
+
+def test_a_submission_is_judged(tmp_path, capsys):
+    path = tmp_path / "good.py"
+    path.write_text(GOOD)
+    assert main(["adderboard", str(path), "--pairs", "5", "--json"]) == 0
+    (judged,) = json.loads(capsys.readouterr().out)
+    assert judged["model"] == "adder" and judged["parameters"]["unique"] == 3 and not judged["qualifies"]
+    assert (judged["sums"]["edges"], judged["sums"]["pairs"], judged["sums"]["wrong"]) == (10, 5, [])
+
+
+def test_wrong_digits_and_carries_are_listed_and_errors_count_as_wrong(tmp_path, capsys):
+    path = tmp_path / "bad.py"
+    text = GOOD.replace("return a + b", "return (a + b) // (a > 5) - 10 * (a == 1111111111)")
+    path.write_text(text)
+    assert main(["adderboard", str(path), "--pairs", "5"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "1111111111 + 8888888889 = 10000000000, not 9999999990; wrong places 2, 3" in said
+    assert "carries go into 2, 3" in said
+    assert "ZeroDivisionError" in said and "3, counted as wrong" in said and "no verdict" in said
+
+
+@pytest.mark.parametrize("text", ["x = 1", "def build_model(:", "import nothing_of_this_name", None])
+def test_a_file_of_another_form_is_one_sentence(tmp_path, capsys, text):
+    path = tmp_path / "odd.py"
+    if text is not None:
+        path.write_text(text)
+    assert main(["adderboard", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert "expected build_model() that returns (model, metadata)" in err and err.count("\n") == 1

@@ -147,3 +147,12 @@ def test_mistakes_are_one_sentence(here, capsys, words, sentence):
     assert main(words) == 2
     err = capsys.readouterr().err
     assert sentence in err and err.count("\n") == 1
+
+
+def test_published_values_stand_beside_scores(tmp_path, capsys):
+    rows = [{"id": problem.id, "prediction": problem.answer} for problem in frozen("successor", 6)]
+    path = tmp_path / "p.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["score", "successor", str(path), "--beside", "bias_calibration/table1/successor-vanilla"]) == 0
+    said = capsys.readouterr().out
+    assert "published: 100 %, length 6 (Table 1)" in said and "published: 0 %, length 10 (Table 1)" in said

@@ -3,6 +3,7 @@ from."""
 
 import re
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +12,7 @@ from papers.matrix.experiments import HOURS
 from reproduce.cli import main
 from reproduce.comparison.recorded import WORDS, recorded
 from reproduce.output import listing
+from reproduce.output.kernels import different_kernels
 from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
 from reproduce.store import run_folder, tables
 
@@ -128,3 +130,29 @@ def test_list_has_the_committed_answers(tmp_path):
     assert (found.met, found.compared, found.answers) == (1, 2, {"a": "holds", "b": "cannot tell"})
     assert found.counts(["b"]) == {"cannot tell": 1, "holds": 0, "does not hold": 0, "holds once repaired": 0}
     assert recorded("toy", tmp_path / "nothing").answers == {}
+
+
+def with_kernels(seed: int, products: str | None, compiled: bool = True):
+    kernels = {} if products is None else {"kernels": {"products": products, "compiled": compiled, "why": "any"}}
+    return SimpleNamespace(seed=seed, info=kernels)
+
+
+def test_different_kernels_are_named_with_their_seeds():
+    said = different_kernels(
+        [
+            with_kernels(2, "native"),
+            with_kernels(0, "native"),
+            with_kernels(1, "emulated", False),
+            with_kernels(3, None),
+        ]
+    )
+    assert "native bfloat16 products, compiled (seeds 0, 2)" in said
+    assert "emulated bfloat16 products, not compiled (seed 1)" in said
+
+
+def test_equal_kernels_need_no_sentence():
+    assert (
+        different_kernels([with_kernels(0, "none"), with_kernels(1, "none"), with_kernels(2, None)])
+        == different_kernels([])
+        == ""
+    )
