@@ -132,27 +132,12 @@ def test_list_has_the_committed_answers(tmp_path):
     assert recorded("toy", tmp_path / "nothing").answers == {}
 
 
-def with_kernels(seed: int, products: str | None, compiled: bool = True):
-    kernels = {} if products is None else {"kernels": {"products": products, "compiled": compiled, "why": "any"}}
-    return SimpleNamespace(seed=seed, info=kernels)
+def test_different_kernels_are_named_with_their_seeds_and_equal_ones_need_no_sentence():
+    def said(*runs):
+        kernels = [{"kernels": {"products": made, "compiled": compiled}} if made else {} for made, compiled in runs]
+        return different_kernels([SimpleNamespace(seed=seed, info=info) for seed, info in enumerate(kernels)])
 
-
-def test_different_kernels_are_named_with_their_seeds():
-    said = different_kernels(
-        [
-            with_kernels(2, "native"),
-            with_kernels(0, "native"),
-            with_kernels(1, "emulated", False),
-            with_kernels(3, None),
-        ]
-    )
-    assert "native bfloat16 products, compiled (seeds 0, 2)" in said
-    assert "emulated bfloat16 products, not compiled (seed 1)" in said
-
-
-def test_equal_kernels_need_no_sentence():
-    assert (
-        different_kernels([with_kernels(0, "none"), with_kernels(1, "none"), with_kernels(2, None)])
-        == different_kernels([])
-        == ""
-    )
+    several = said(("native", True), ("emulated", False), ("native", True), (None, True))
+    assert "native bfloat16 products, compiled (seeds 0, 2)" in several
+    assert "emulated bfloat16 products, not compiled (seed 1)" in several
+    assert said(("none", True), ("none", True), (None, True)) == said() == ""
