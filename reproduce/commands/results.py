@@ -19,7 +19,6 @@ from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
 from reproduce.runs.estimate import usable_cores
 from reproduce.store.atomic_files import readable
 from reproduce.store.locations import results_root, stores, with_runs
-from reproduce.store.locked import others
 
 if TYPE_CHECKING:
     from reproduce.comparison.statements import Statement
@@ -105,6 +104,7 @@ def figures_command(options: argparse.Namespace) -> int:
     from reproduce.output import figures
     from reproduce.output.picture_cache import LIBRARIES
     from reproduce.runs.display import counter
+    from reproduce.store.locked import others
 
     groups = [
         figures.sheets(paper, store, names) for paper, names in _drawn(options.selector) for store in with_runs(paper)
