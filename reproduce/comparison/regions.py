@@ -49,11 +49,7 @@ def inside(cells: Cells, trained: Trained, region: Region, lengths: Bounds, coun
     >>> inside([(2, 1), (3, 1), (4, 1), (5, 1)], Trained(3, 1), REGIONS["next"], None, None)
     [(4, 1)]
     """
-    kept = [
-        (n, m)
-        for n, m in cells
-        if region.holds(trained, n, m) and _within(n, lengths) and _within(m, counts)
-    ]  # fmt: skip
+    kept = [(n, m) for n, m in cells if region.holds(trained, n, m) and _within(n, lengths) and _within(m, counts)]
     if region.only is None or not kept:
         return kept
     chosen = region.only(n for n, _ in kept)
