@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from lengen.metrics.measures import short
 from lengen.results.records import Run
-from reproduce.comparison.answers import Answer, Finding, numbers_of
+from reproduce.comparison.answers import Answer, Finding, numbers_of, of_median
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.statements import Statement
 
@@ -26,6 +26,10 @@ class Dots(NamedTuple):
     """The same in words."""
     ends: tuple[str, str] = ("0", "100 %")
     """Of the axis."""
+    interval: tuple[float, ...] = ()
+    """Ends of the 90 % interval of the median."""
+    required: tuple[float, ...] = ()
+    """Least and most value of a level."""
 
 
 class StatementCard(NamedTuple):
@@ -87,18 +91,25 @@ def beyond(said: str, words: str) -> str:
 def dots(finding: Finding) -> list[Dots]:
     """Return the seeds of every experiment of a comparison on one axis."""
     sides, unit = (*finding.left, *finding.right), finding.unit
-    values = [value for side in sides for value in (*side.seeds, *side.hollow)]
+    required = tuple(bound for bound in (finding.part.least, finding.part.most) if bound is not None)
+    values = [*required, *(value for side in sides for value in (*side.seeds, *side.hollow))]
     low, high = (0.0, 100.0) if unit == "%" or not values else (min(0.0, *values), max(values))
     width = high - low or 1.0
+
+    def places(found: Sequence[float]) -> tuple[float, ...]:
+        return tuple(round((value - low) / width, 4) for value in found)
+
     ends = numbers_of([low], unit), numbers_of([high], unit)
     return [
         Dots(
             short(side.experiment),
             numbers_of([side.median], unit) if side.seeds else "",
-            tuple(round((value - low) / width, 4) for value in side.seeds),
-            tuple(round((value - low) / width, 4) for value in side.hollow),
+            places(side.seeds),
+            places(side.hollow),
             "; left out: ".join(filter(None, (numbers_of(side.seeds, unit), numbers_of(side.hollow, unit)))),
             ends,
+            places([inner[0], inner[-1]]) if len(inner := of_median(side.seeds)) > 1 else (),
+            places(required),
         )
         for side in sides
     ]
