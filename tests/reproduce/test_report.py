@@ -245,7 +245,8 @@ def test_dots_are_all_seeds_of_the_comparisons_behind_an_answer(paper, site):
             assert [(len(one.places), len(one.hollow)) for one in shown] == [
                 (len(one.seeds), len(one.hollow)) for one in sides
             ]
-            assert all(0 <= place <= 1 for one in shown for place in (*one.places, *one.hollow, *one.interval, *one.required))
+            places = [place for one in shown for place in (*one.places, *one.hollow, *one.interval, *one.required)]
+            assert all(0 <= place <= 1 for place in places)
 
 
 def test_nothing_that_a_statement_says_becomes_markup(site):
