@@ -7,43 +7,7 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from lengen import (
-    Abacus,
-    Addition,
-    Aligned,
-    Architecture,
-    Consecutive,
-    Coupled,
-    Cyclic,
-    DataSpec,
-    EncoderDecoder,
-    Encoding,
-    Format,
-    Learned,
-    Linear,
-    ListOpsMax,
-    ListOpsMin,
-    ListOpsSum,
-    ModelSpec,
-    Multiplication,
-    MultiplicationStages,
-    NByOne,
-    NoEncoding,
-    NoPositionIds,
-    PairAddition,
-    Parity,
-    PositionIds,
-    Randomised,
-    RandomSpaces,
-    RunningXor,
-    Spec,
-    Subtasks,
-    Successor,
-    Task,
-    TestSpec,
-    TrainSpec,
-    TwoOperandAddition,
-)
+import lengen
 from lengen.data.random_spaces import Spaces
 from lengen.data.writer import Writer
 from lengen.digits.problems import Problems
@@ -55,9 +19,9 @@ from lengen.settings.spec import replace
 from lengen.training.module import SequenceModule
 from tests.cases import Case
 
-MODEL = ModelSpec(layers=2, heads=2, width=16, head_dim=8, ff_width=32)
-TRAIN = TrainSpec(steps=4, batch=8, lr=1e-3)
-TEST = TestSpec(lengths=(1, 2), examples=10)
+MODEL = lengen.ModelSpec(layers=2, heads=2, width=16, head_dim=8, ff_width=32)
+TRAIN = lengen.TrainSpec(steps=4, batch=8, lr=1e-3)
+TEST = lengen.TestSpec(lengths=(1, 2), examples=10)
 ENCODINGS = {
     "none": "none",
     "learned": "coupled",
@@ -74,130 +38,134 @@ BESIDE = ("encoder_layers", "attention_bias", "causal")
 """Fields of an encoder-decoder."""
 
 
-def model_spec(base: ModelSpec = MODEL, **fields: object) -> ModelSpec:
+def model_spec(base: lengen.ModelSpec = MODEL, **fields: object) -> lengen.ModelSpec:
     """A model; an encoding or architecture may be named by its kind, and has `BESIDE` among its fields."""
-    for name, axis in (("encoding", Encoding), ("architecture", Architecture)):
+    for name, axis in (("encoding", lengen.Encoding), ("architecture", lengen.Architecture)):
         if isinstance(fields.get(name), str):
             fields[name] = kinds(axis)[fields[name]]()
     beside = {name: fields.pop(name) for name in BESIDE if name in fields}
-    if isinstance(fields.get("architecture"), EncoderDecoder) and getattr(fields.get("encoding"), "IN_BLOCKS", False):
+    if isinstance(fields.get("architecture"), lengen.EncoderDecoder) and getattr(
+        fields.get("encoding"), "IN_BLOCKS", False
+    ):
         beside = {"encoder_layers": 1, **beside}  # without one nothing would tell the order of the query
     if beside:
         architecture = fields.get("architecture", base.architecture)
-        assert isinstance(architecture, EncoderDecoder), "these are fields of an encoder-decoder"
+        assert isinstance(architecture, lengen.EncoderDecoder), "these are fields of an encoder-decoder"
         fields["architecture"] = replace(architecture, **beside)
     return replace(base, **fields)
 
 
-def spec(data: DataSpec, train: TrainSpec = TRAIN, test: TestSpec = TEST, **model: object) -> Spec:
-    if isinstance(data.task, Addition) and test is TEST:
+def spec(
+    data: lengen.DataSpec, train: lengen.TrainSpec = TRAIN, test: lengen.TestSpec = TEST, **model: object
+) -> lengen.Spec:
+    if isinstance(data.task, lengen.Addition) and test is TEST:
         test = replace(TEST, counts=data.task.counts)
-    return Spec(data=data, model=model_spec(**model), train=train, test=test)
+    return lengen.Spec(data=data, model=model_spec(**model), train=train, test=test)
 
 
-def case_spec(case: Case) -> Spec:
+def case_spec(case: Case) -> lengen.Spec:
     """A setting for a worked example."""
-    return spec(case.data, encoding=Learned() if case.data.position_ids.sizes else NoEncoding())
+    return spec(case.data, encoding=lengen.Learned() if case.data.position_ids.sizes else lengen.NoEncoding())
 
 
 # ------------------------------------------------------------------ what is written
 
 
-def scheme(name: str, sizes: tuple[int, ...] = (12,), **fields: int) -> PositionIds:
+def scheme(name: str, sizes: tuple[int, ...] = (12,), **fields: int) -> lengen.PositionIds:
     """Position ids by name; ``sizes`` are the largest of each level."""
     match name:
         case "coupled":
-            return Coupled(sizes)
+            return lengen.Coupled(sizes)
         case "abacus":
-            return Abacus(*sizes, **fields)
+            return lengen.Abacus(*sizes, **fields)
         case "randomised":
-            return Randomised(*sizes)
+            return lengen.Randomised(*sizes)
         case "cyclic":
-            return Cyclic(**fields)
+            return lengen.Cyclic(**fields)
         case "consecutive":
-            return Consecutive()
+            return lengen.Consecutive()
     assert name == "none"
-    return NoPositionIds()
+    return lengen.NoPositionIds()
 
 
-def format_of(task: Task, scratchpad: bool = True, pad: bool = True, **options) -> Format:
+def format_of(task: lengen.Task, scratchpad: bool = True, pad: bool = True, **options) -> lengen.Format:
     """How "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count" writes a task."""
-    if isinstance(task, Parity):
-        return Linear(scratchpad=scratchpad)
+    if isinstance(task, lengen.Parity):
+        return lengen.Linear(scratchpad=scratchpad)
     options = {"reverse_response": True, **options}
-    if isinstance(task, Multiplication):
-        return MultiplicationStages(**options) if scratchpad else Linear(pad_response=True, **options)
-    return Linear(scratchpad=scratchpad, pad_query=pad, pad_response=pad, **options)
+    if isinstance(task, lengen.Multiplication):
+        return lengen.MultiplicationStages(**options) if scratchpad else lengen.Linear(pad_response=True, **options)
+    return lengen.Linear(scratchpad=scratchpad, pad_query=pad, pad_response=pad, **options)
 
 
-def levels_of(format: Format, task: Task) -> int:
+def levels_of(format: lengen.Format, task: lengen.Task) -> int:
     """Levels of ids that the paper gives it."""
-    if isinstance(format, MultiplicationStages):
+    if isinstance(format, lengen.MultiplicationStages):
         return 3
-    return 2 if isinstance(task, Addition) and format.scratchpad else 1
+    return 2 if isinstance(task, lengen.Addition) and format.scratchpad else 1
 
 
 def data_spec(
     task: str, length: int = 3, count: int = 3, room: int = 12, position_ids: str = "coupled", examples: int = 0,
-    spaces: RandomSpaces | None = None, **options,
-) -> DataSpec:  # fmt: skip
+    spaces: lengen.RandomSpaces | None = None, **options,
+) -> lengen.DataSpec:  # fmt: skip
     """A task of that paper, coupled ids up to ``room``; ``options`` as `format_of` takes them."""
-    part: Task = {
-        "addition": lambda: Addition(digits=length, operands=count),
-        "multiplication": lambda: Multiplication(digits=length, second_digits=count),
-        "parity": lambda: Parity(bits=length),
+    part: lengen.Task = {
+        "addition": lambda: lengen.Addition(digits=length, operands=count),
+        "multiplication": lambda: lengen.Multiplication(digits=length, second_digits=count),
+        "parity": lambda: lengen.Parity(bits=length),
     }[task]()
     format = format_of(part, **options)
     ids = scheme(position_ids, (room,) * levels_of(format, part))
-    return DataSpec(task=part, format=format, position_ids=ids, examples=examples, spaces=spaces)
+    return lengen.DataSpec(task=part, format=format, position_ids=ids, examples=examples, spaces=spaces)
 
 
 FIXED = {
-    "successor": Successor,
-    "addition": PairAddition,
-    "n_by_one": NByOne,
-    "running_xor": RunningXor,
-    "listops_sm": ListOpsSum,
-    "listops_max": ListOpsMax,
-    "listops_min": ListOpsMin,
+    "successor": lengen.Successor,
+    "addition": lengen.PairAddition,
+    "n_by_one": lengen.NByOne,
+    "running_xor": lengen.RunningXor,
+    "listops_sm": lengen.ListOpsSum,
+    "listops_max": lengen.ListOpsMax,
+    "listops_min": lengen.ListOpsMin,
 }
 
 
 def fixed_data(
     task: str, width: int = 4, base: int = 10, limit: int = 0, aligned: bool = False, reverse_response: bool = True,
-    position_ids: PositionIds = Consecutive(),
-) -> DataSpec:  # fmt: skip
+    position_ids: lengen.PositionIds = lengen.Consecutive(),
+) -> lengen.DataSpec:  # fmt: skip
     """A task at a fixed width, trained on numbers a digit shorter, so that no sum is too long."""
     part = FIXED[task](digits=width - 1, base=base, limit=limit)
-    format: Format = Linear(separator="$", width=width, reverse_response=reverse_response)
+    format: lengen.Format = lengen.Linear(separator="$", width=width, reverse_response=reverse_response)
     if aligned and task in ("addition", "n_by_one"):
-        format = Aligned(width=width, reverse_response=reverse_response)
-    return DataSpec(task=part, format=format, position_ids=position_ids)
+        format = lengen.Aligned(width=width, reverse_response=reverse_response)
+    return lengen.DataSpec(task=part, format=format, position_ids=position_ids)
 
 
 def two_operands(
     *lengths: int, scratchpad: bool = False, subtasks: tuple[str, ...] = (), carries: str = "pairs", pad: bool = False,
-    position_ids: PositionIds = Consecutive(), vocabulary: str = "task", examples: int = 0,
-    spaces: RandomSpaces | None = None, **options,
-) -> DataSpec:  # fmt: skip
+    position_ids: lengen.PositionIds = lengen.Consecutive(), vocabulary: str = "task", examples: int = 0,
+    spaces: lengen.RandomSpaces | None = None, **options,
+) -> lengen.DataSpec:  # fmt: skip
     """Addition of two operands of equal length, written plain, trained on ``lengths``."""
     if subtasks:
-        format: Format = Subtasks(names=subtasks, carries=carries, **options)
+        format: lengen.Format = lengen.Subtasks(names=subtasks, carries=carries, **options)
     elif scratchpad:
         format = DigitSteps(**options)
     else:
-        format = Linear(pad_query=pad, pad_response=pad, **options)
-    return DataSpec(
-        task=TwoOperandAddition(lengths=lengths), format=format, position_ids=position_ids, vocabulary=vocabulary,
-        examples=examples, spaces=spaces,
+        format = lengen.Linear(pad_query=pad, pad_response=pad, **options)
+    return lengen.DataSpec(
+        task=lengen.TwoOperandAddition(lengths=lengths), format=format, position_ids=position_ids,
+        vocabulary=vocabulary, examples=examples, spaces=spaces,
     )  # fmt: skip
 
 
-def vocab_of(data: DataSpec) -> Vocab:
+def vocab_of(data: lengen.DataSpec) -> Vocab:
     return data.vocab
 
 
-def writer(data: DataSpec, split: bool = False, spaces: Spaces | None = None) -> Writer:
+def writer(data: lengen.DataSpec, split: bool = False, spaces: Spaces | None = None) -> Writer:
     """What writes the problems of a task."""
     format = data.format.build(data.task)
     task = data.task.with_subtasks(format.kinds)
@@ -205,18 +173,18 @@ def writer(data: DataSpec, split: bool = False, spaces: Spaces | None = None) ->
     return Writer(task, format, vocab_of(data), ids, split, spaces)
 
 
-def decoder(spec: Spec, seed: int = 0) -> Decoder:
+def decoder(spec: lengen.Spec, seed: int = 0) -> Decoder:
     """A random float64 model: no two logits are equal by rounding."""
     torch.manual_seed(seed)
     return Decoder(spec.model, len(vocab_of(spec.data)), spec.data.position_ids.sizes).double().eval()
 
 
-def forwards(task: Task) -> bool:
+def forwards(task: lengen.Task) -> bool:
     """Operands are held in reading order; else least significant digit first."""
     return not task.ROWS.numbers
 
 
-def problems(task: Task, operands: list[list[str]]) -> Problems:
+def problems(task: lengen.Task, operands: list[list[str]]) -> Problems:
     """Operand strings, as many per problem as there are, to digit arrays."""
     width = max(len(text) for row in operands for text in row)
     count = max(len(row) for row in operands)
@@ -230,7 +198,7 @@ def problems(task: Task, operands: list[list[str]]) -> Problems:
     return Problems(values, lengths)
 
 
-def strings(task: Task, problems: Problems) -> list[list[str]]:
+def strings(task: lengen.Task, problems: Problems) -> list[list[str]]:
     """The inverse of `problems`."""
     flip = 1 if forwards(task) else -1
     return [
@@ -246,7 +214,7 @@ def number(longest: int) -> st.SearchStrategy[str]:
 
 
 @st.composite
-def written(draw, longest: int = 7, most: int = 5) -> tuple[DataSpec, list[list[str]]]:
+def written(draw, longest: int = 7, most: int = 5) -> tuple[lengen.DataSpec, list[list[str]]]:
     """A way of writing, and one to four problems of mixed shapes."""
     task = draw(st.sampled_from(["addition", "multiplication", "parity"]))
     options = {"scratchpad": draw(st.booleans())}

@@ -3,23 +3,7 @@ Python, sharing no code with `lengen`."""
 
 import torch
 
-from lengen import (
-    Carries,
-    Counting,
-    DataSpec,
-    Filling,
-    Increment,
-    Linear,
-    NextLarger,
-    NoEncoding,
-    NoPositionIds,
-    PositionIds,
-    Sorting,
-    Spec,
-    Task,
-    TestSpec,
-    TrainSpec,
-)
+import lengen
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.digits.problems import Problems
@@ -32,20 +16,20 @@ from tests.lengen.helpers import TEST, TRAIN, spec
 
 OF_NUMBERS = ("increment", "carries")
 ONE_LENGTH = replace(TRAIN, one_length=True, bucket=5)
-UNTIED = {"tied": False, "encoding": NoEncoding()}
-PARTS: dict[str, type[Task]] = {
-    "sorting": Sorting,
-    "successor": NextLarger,
-    "count": Counting,
-    "fill": Filling,
-    "fill_as_drawn": Filling,
-    "increment": Increment,
-    "carries": Carries,
+UNTIED = {"tied": False, "encoding": lengen.NoEncoding()}
+PARTS: dict[str, type[lengen.Task]] = {
+    "sorting": lengen.Sorting,
+    "successor": lengen.NextLarger,
+    "count": lengen.Counting,
+    "fill": lengen.Filling,
+    "fill_as_drawn": lengen.Filling,
+    "increment": lengen.Increment,
+    "carries": lengen.Carries,
 }
 TASKS = tuple(PARTS)
 
 
-def part(task: str, length: int = 6, alphabet: int = 9, **options: float) -> Task:
+def part(task: str, length: int = 6, alphabet: int = 9, **options: float) -> lengen.Task:
     """A task on sequences; the figure of filling in draws two tokens of padding."""
     if task not in OF_NUMBERS:
         options["alphabet"] = alphabet
@@ -58,26 +42,31 @@ def part(task: str, length: int = 6, alphabet: int = 9, **options: float) -> Tas
 
 def sequences(
     task: str = "sorting", length: int = 6, alphabet: int = 9, hints: tuple[str, ...] = (), examples: int = 0,
-    position_ids: PositionIds = NoPositionIds(), reverse_response: bool | None = None, **options: float,
-) -> DataSpec:  # fmt: skip
+    position_ids: lengen.PositionIds = lengen.NoPositionIds(), reverse_response: bool | None = None, **options: float,
+) -> lengen.DataSpec:  # fmt: skip
     """A task on sequences as "Improving Length-Generalization in Transformers via Task Hinting" writes it, and hints
     that share its fields."""
     reverse = task in OF_NUMBERS if reverse_response is None else reverse_response
-    return DataSpec(
+    return lengen.DataSpec(
         task=part(task, length, alphabet, **options),
-        format=Linear(begin=False, separator="⊥", end=False, reverse_response=reverse),
+        format=lengen.Linear(begin=False, separator="⊥", end=False, reverse_response=reverse),
         position_ids=position_ids,
         hints=tuple(part(hint, length, alphabet, **options) for hint in hints),
         examples=examples,
     )
 
 
-def sized(data: DataSpec | None = None, train: TrainSpec = ONE_LENGTH, test: TestSpec = TEST, **model: object) -> Spec:
+def sized(
+    data: lengen.DataSpec | None = None,
+    train: lengen.TrainSpec = ONE_LENGTH,
+    test: lengen.TestSpec = TEST,
+    **model: object,
+) -> lengen.Spec:
     """A specification of a decoder without positions, unless ``model`` says otherwise."""
     return spec(data or sequences(), train, test, **{**UNTIED, **model})
 
 
-def made(sized: Spec, seed: int = 0) -> tuple[Decoder, ArithmeticData]:
+def made(sized: lengen.Spec, seed: int = 0) -> tuple[Decoder, ArithmeticData]:
     """A random float64 model in which everything is moved away from where it starts, and its data."""
     model = build_model(sized, seed).double().eval()
     torch.manual_seed(seed)
@@ -88,7 +77,7 @@ def made(sized: Spec, seed: int = 0) -> tuple[Decoder, ArithmeticData]:
     return model, ArithmeticData(sized, seed)
 
 
-def trained(sized: Spec, steps: int) -> tuple[Decoder, ArithmeticData]:
+def trained(sized: lengen.Spec, steps: int) -> tuple[Decoder, ArithmeticData]:
     """A model after some training, with the module's own steps."""
     model, data = build_model(sized, 0), ArithmeticData(sized, 0)
     module = SequenceModule(sized, model)

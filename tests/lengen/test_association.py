@@ -3,23 +3,7 @@
 import pytest
 import torch
 
-from lengen import (
-    Consecutive,
-    Copy,
-    DataSpec,
-    DigitSums,
-    Increment,
-    Linear,
-    PairAddition,
-    Parity,
-    Reverse,
-    SettingError,
-    Sorting,
-    Successor,
-    Task,
-    TestSpec,
-    TrainSpec,
-)
+import lengen
 from lengen.data.task_data import TaskData
 from lengen.digits.problems import OperandError
 from lengen.settings.spec import Spec, change, check
@@ -28,22 +12,22 @@ from lengen.training.module import SequenceModule
 from reproduce.runs.estimate import cost
 from tests.lengen.helpers import spec
 
-TRAIN = TrainSpec(steps=4, batch=16, lr=1e-3, bucket=4)
-TEST = TestSpec(lengths=(8,), counts=(2,), examples=10)
+TRAIN = lengen.TrainSpec(steps=4, batch=16, lr=1e-3, bucket=4)
+TEST = lengen.TestSpec(lengths=(8,), counts=(2,), examples=10)
 
 
-def setting(task: Task, *hints: Task, **format: object) -> Spec:
-    data = DataSpec(task=task, format=Linear(**format), position_ids=Consecutive(), hints=hints)
-    test = TestSpec(lengths=(8,), counts=task.counts, examples=10)
+def setting(task: lengen.Task, *hints: lengen.Task, **format: object) -> Spec:
+    data = lengen.DataSpec(task=task, format=lengen.Linear(**format), position_ids=lengen.Consecutive(), hints=hints)
+    test = lengen.TestSpec(lengths=(8,), counts=task.counts, examples=10)
     return spec(data, TRAIN, test, encoding="rope", tied=False)
 
 
 PAIRS = [
-    (setting(Reverse(4), Copy(12)), 4, 12),
-    (setting(PairAddition(4), DigitSums(12), reverse_response=True), 4, 12),
-    (setting(PairAddition(4), DigitSums(12), pad_query=True, pad_response=True), 4, 12),
-    (setting(PairAddition(4), Successor(12), index_hints=30), 4, 12),
-    (setting(Parity(4), Copy(12, base=2)), 4, 12),
+    (setting(lengen.Reverse(4), lengen.Copy(12)), 4, 12),
+    (setting(lengen.PairAddition(4), lengen.DigitSums(12), reverse_response=True), 4, 12),
+    (setting(lengen.PairAddition(4), lengen.DigitSums(12), pad_query=True, pad_response=True), 4, 12),
+    (setting(lengen.PairAddition(4), lengen.Successor(12), index_hints=30), 4, 12),
+    (setting(lengen.Parity(4), lengen.Copy(12, base=2)), 4, 12),
 ]
 
 
@@ -70,20 +54,20 @@ def test_the_main_task_trains_on_what_it_trains_on_alone(sized, short, long):
 
 
 @pytest.mark.parametrize("base", [2, 10, 16])
-@pytest.mark.parametrize("kind", [Copy, Reverse])
+@pytest.mark.parametrize("kind", [lengen.Copy, lengen.Reverse])
 def test_strings_have_all_digits_of_their_base(kind, base):
     task = kind(5, base=base)
     found = task.train(2000, torch.Generator().manual_seed(0)).operands
     assert found.unique().tolist() == list(range(base))
     typed = task.symbols[-1] + "010"
-    assert task.text(task.parse([typed])) == [typed if kind is Copy else typed[::-1]]
+    assert task.text(task.parse([typed])) == [typed if kind is lengen.Copy else typed[::-1]]
     with pytest.raises(OperandError, match=rf"expected characters 0 to {task.symbols[-1]} only"):
         task.parse(["0g"])
 
 
 @pytest.mark.parametrize("base", [2, 10, 16])
 def test_digit_sums_carry_nothing(base):
-    task = DigitSums(digits=6, base=base)
+    task = lengen.DigitSums(digits=6, base=base)
     problems = task.train(200, torch.Generator().manual_seed(1))
     answers = task.answer(problems)
     for row, numbers in zip(answers.tolist(), problems.operands.tolist(), strict=True):
@@ -91,7 +75,7 @@ def test_digit_sums_carry_nothing(base):
 
 
 def test_an_estimate_knows_of_longer_auxiliary_tasks():
-    short, long = setting(Reverse(4), Copy(4)), setting(Reverse(4), Copy(60))
+    short, long = setting(lengen.Reverse(4), lengen.Copy(4)), setting(lengen.Reverse(4), lengen.Copy(60))
     assert cost(long, "cpu").train > cost(short, "cpu").train
 
 
@@ -99,24 +83,33 @@ def test_an_estimate_knows_of_longer_auxiliary_tasks():
     ("wrong", "said"),
     [
         (
-            setting(Copy(4), Copy(9)),
+            setting(lengen.Copy(4), lengen.Copy(9)),
             r"data.hints: copy is data.task=copy itself, at lengths beyond .* change data.task$",
         ),
-        (setting(Copy(4), Parity(9)), r"data.hints: parity has other symbols than data.task=copy"),
-        (change(setting(Copy(4), Reverse(9)), model={"tied": True}), r"data.hints: .*set model.tied=false"),
+        (setting(lengen.Copy(4), lengen.Parity(9)), r"data.hints: parity has other symbols than data.task=copy"),
         (
-            change(setting(Copy(4), Reverse(9)), data={"examples": 500}),
+            change(setting(lengen.Copy(4), lengen.Reverse(9)), model={"tied": True}),
+            r"data.hints: .*set model.tied=false",
+        ),
+        (
+            change(setting(lengen.Copy(4), lengen.Reverse(9)), data={"examples": 500}),
             r"data.examples=500: with data.hints a training",
         ),
         (
-            change(setting(Increment(longest=4), Successor(9)), train={"one_length": True}),
+            change(setting(lengen.Increment(longest=4), lengen.Successor(9)), train={"one_length": True}),
             r"train.one_length=true: .* data.hints=successor has none",
         ),
-        (setting(PairAddition(4), DigitSums(12), width=9), r"data.format.width=9: expected at least 13, the digits"),
-        (setting(Sorting(longest=4), Copy(5)), r"data.hints: copy has other symbols than data.task=sorting"),
+        (
+            setting(lengen.PairAddition(4), lengen.DigitSums(12), width=9),
+            r"data.format.width=9: expected at least 13, the digits",
+        ),
+        (
+            setting(lengen.Sorting(longest=4), lengen.Copy(5)),
+            r"data.hints: copy has other symbols than data.task=sorting",
+        ),
     ],
     ids=["itself", "symbols", "tied", "fixed set", "one length", "width", "sorting"],
 )
 def test_what_makes_no_sense_is_refused(wrong, said):
-    with pytest.raises(SettingError, match=said):
+    with pytest.raises(lengen.SettingError, match=said):
         check(wrong)

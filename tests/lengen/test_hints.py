@@ -11,12 +11,11 @@ from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import verify, write
 from lengen.digits.problems import OperandError
-from lengen.digits.randomness import generator
 from lengen.settings.spec import change, replace
 from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute
-from tests.lengen.helpers import TEST, data_spec, kill_at, spec
+from tests.lengen.helpers import TEST, kill_at
 from tests.lengen.sequences import ONE_LENGTH, made, part, sequences, sized
 
 HINTS = ("successor", "count")
@@ -70,19 +69,6 @@ def test_deciding_and_writing_use_the_first_head():
     assert batch.output == 0 and data.validation().output == 0
     torch.nn.init.normal_(model.head.weight)
     assert not torch.equal(verified.predicted, verify(model, batch).predicted)
-
-
-def test_models_without_hints_have_the_names_they_had():
-    plain = build_model(spec(data_spec("parity"), tied=False), 0)
-    branches = ["before.0.scale", "before.1.scale", "after.0.scale", "after.1.scale"]
-    parts = [f"attention.{name}.weight" for name in ("query", "key", "value", "out")]
-    parts += [f"feed_forward.{name}.weight" for name in ("gate", "enter", "leave")] + branches
-    expected = {f"blocks.{layer}.{part}" for layer in (0, 1) for part in parts}
-    ends = {"embedding.weight", "norm.scale", "head.weight", "encoding.table.0.weight"}
-    names = {name for name in plain.state_dict() if not name.startswith("encoding.")}
-    assert names == expected | {name for name in ends if not name.startswith("encoding.")}
-    hinted, alone = (set(build_model(one, 0).state_dict()) for one in (HINTED, sized(output_bias=True)))
-    assert hinted - alone == {f"others.{k}.{name}" for k in (0, 1) for name in ("weight", "bias")} and alone < hinted
 
 
 @pytest.mark.parametrize("init", ["t5", "normal", "xavier"])
@@ -198,9 +184,3 @@ def test_tempered_models_train_in_half_precision(encoding, tmp_path):
     model = {"tempered": Tempered(start=1.0), "encoding": encoding}
     outcome = run(tmp_path, sized(data, replace(RUN.train, precision="bf16-mixed"), RUN.test, **model))
     assert outcome.info["dtype"] == "bf16-mixed" and len(outcome.grid.scores) == 4
-
-
-def test_streams_of_training_and_validation_are_apart():
-    data = ArithmeticData(RUN, 0)
-    validation = data.writer.write(data.task.validation(256, generator("validation", 0)))
-    assert torch.equal(data.validation().tokens, validation.tokens)

@@ -8,22 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen import (
-    SUBTASKS,
-    Abacus,
-    Carries,
-    Copy,
-    DataSpec,
-    DigitSteps,
-    EncoderDecoder,
-    Filling,
-    Increment,
-    Linear,
-    NoPositionIds,
-    PairAddition,
-    RandomSpaces,
-    Window,
-)
+import lengen
 from lengen.callbacks import METRICS, LearningCurves, Losses, digit_losses, read_metrics, response_losses
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
@@ -49,7 +34,7 @@ FORMATS = {
     "plain": {},
     "reversed": {"reverse_response": True},
     "scratchpad": {"scratchpad": True},
-    "mix": {"subtasks": SUBTASKS},
+    "mix": {"subtasks": lengen.SUBTASKS},
 }
 
 
@@ -125,7 +110,7 @@ def test_digit_losses_of_written_sums(reverse):
 
 
 TRACKED = encoder_decoder(
-    two_operands(1, 2, spaces=RandomSpaces(0.5), examples=200),
+    two_operands(1, 2, spaces=lengen.RandomSpaces(0.5), examples=200),
     replace(TRAIN, steps=10, evaluations=4, bucket=3, lr=1e-2),
     replace(TEST, lengths=(1, 2, 3), counts=(2,), examples=8, track=6),
     architecture="decoder",
@@ -187,7 +172,7 @@ def test_a_killed_run_tracks_the_same(step, finished, tmp_path, monkeypatch):
 
 
 def test_digits_are_tracked_where_the_response_is_the_answer_alone(tmp_path):
-    small = change(TRACKED, train={"steps": 1, "evaluations": 1}, data={"format": DigitSteps()})
+    small = change(TRACKED, train={"steps": 1, "evaluations": 1}, data={"format": lengen.DigitSteps()})
     assert not any(name.startswith("digit_loss") for name in run(tmp_path / "steps", small))
     longer = change(TRACKED, train={"steps": 1, "evaluations": 1}, test={"lengths": (1, 3)})
     assert not any(name.startswith("digit_loss") for name in run(tmp_path / "other", longer)), "not at other lengths"
@@ -196,17 +181,17 @@ def test_digits_are_tracked_where_the_response_is_the_answer_alone(tmp_path):
 @pytest.mark.parametrize(
     ("task", "format", "expected"),
     [
-        (PairAddition(digits=2), Linear(), 3),
-        (PairAddition(digits=2), Linear(width=4, reverse_response=True), 4),
-        (PairAddition(digits=2), Linear(index_hints=9), 0),
-        (Increment(longest=2), Linear(), 3),
-        (Carries(longest=2), Linear(reverse_response=True), 0),
-        (Filling(longest=2, padding=2), Linear(), 0),
-        (Copy(digits=2), Linear(), 0),
+        (lengen.PairAddition(digits=2), lengen.Linear(), 3),
+        (lengen.PairAddition(digits=2), lengen.Linear(width=4, reverse_response=True), 4),
+        (lengen.PairAddition(digits=2), lengen.Linear(index_hints=9), 0),
+        (lengen.Increment(longest=2), lengen.Linear(), 3),
+        (lengen.Carries(longest=2), lengen.Linear(reverse_response=True), 0),
+        (lengen.Filling(longest=2, padding=2), lengen.Linear(), 0),
+        (lengen.Copy(digits=2), lengen.Linear(), 0),
     ],
 )
 def test_digits_are_tracked_where_every_token_is_a_digit_of_one_number(task, format, expected):
-    data = DataSpec(task=task, format=format, position_ids=NoPositionIds())
+    data = lengen.DataSpec(task=task, format=format, position_ids=lengen.NoPositionIds())
     made_of = spec(data, test=replace(TEST, lengths=(2,), track=40), encoding="none")
     curves = dict(LearningCurves((2,), 1, 40).points(build_model(made_of, 0).eval(), TaskData(made_of, 0)))
     digits = [name for name in curves if name.startswith("digit_loss")]
@@ -215,7 +200,7 @@ def test_digits_are_tracked_where_every_token_is_a_digit_of_one_number(task, for
 
 
 def test_losses_of_a_model_whose_tokens_see_later_ones_are_not_tracked():
-    bias = EncoderDecoder(attention_bias=Window(width=1), causal=False)
+    bias = lengen.EncoderDecoder(attention_bias=lengen.Window(width=1), causal=False)
     seeing = encoder_decoder(fixed_data("addition"), test=replace(TEST, lengths=(2,)), architecture=bias)
     check(seeing)
     with pytest.raises(SettingError, match=r"test\.track=5: losses are of tokens given those before them") as caught:
@@ -228,7 +213,7 @@ def test_losses_of_a_model_whose_tokens_see_later_ones_are_not_tracked():
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_all_tokens_but_the_first_are_targets_where_a_specification_says_so(name):
-    data = two_operands(1, 2, 4, spaces=RandomSpaces(0.5), **FORMATS[name])
+    data = two_operands(1, 2, 4, spaces=lengen.RandomSpaces(0.5), **FORMATS[name])
     train = TrainSpec(steps=9, batch=16, bucket=2, lr=1e-3)
     response = ArithmeticData(encoder_decoder(data, train, architecture="decoder"), 0)
     whole = ArithmeticData(change(response.spec, train={"loss": "all"}), 0)
@@ -251,7 +236,9 @@ def test_encoding_shows_what_is_trained_on():
     for loss, expected in (("response", [0] * 9 + [1] * 4), ("all", [0] + [1] * 12)):
         shown = encode(change(plain, train={"loss": loss}), ["123", "456"])
         assert "".join(shown["tokens"]) == "$123+456=579$" and shown["loss"] == expected
-    split = encode(change(plain, model={"architecture": EncoderDecoder()}, train={"loss": "all"}), ["123", "456"])
+    split = encode(
+        change(plain, model={"architecture": lengen.EncoderDecoder()}, train={"loss": "all"}), ["123", "456"]
+    )
     assert split["source"]["loss"] == [0] * 9 and split["target"]["loss"] == [0, 1, 1, 1, 1]
     assert ("".join(split["source"]["tokens"]), "".join(split["target"]["tokens"])) == ("$123+456=", "$579$")
 
@@ -275,7 +262,7 @@ def test_the_schedule_of_section_4_2_4():
 @pytest.mark.parametrize("kind", KINDS)
 def test_weight_decay_is_for_matrices_and_tables_only(kind):
     train = TrainSpec(steps=10, batch=1, lr=0.1, weight_decay=0.1, warmup_steps=1)
-    ids = {"position_ids": Abacus(9)}
+    ids = {"position_ids": lengen.Abacus(9)}
     model = build_model(encoder_decoder(two_operands(1, pad=True, **ids), train, encoding="learned", **KINDS[kind]), 0)
     decayed, kept = build_optimizer(model, train)[0].param_groups
     assert (decayed["weight_decay"], kept["weight_decay"]) == (0.1, 0.0)

@@ -17,13 +17,6 @@ def number(longest: int = 9) -> st.SearchStrategy[str]:
     )
 
 
-def plain(a: str, b: str, pad_to: int = 0, reverse_query: bool = False, reverse_response: bool = False) -> str:
-    query, answer = [text.zfill(pad_to) for text in (a, b)], str(int(a) + int(b)).zfill(pad_to)
-    if reverse_query:
-        query = [text[::-1] for text in query]
-    return f"${query[0]}+{query[1]}={answer[::-1] if reverse_response else answer}$"
-
-
 def columns(a: str, b: str) -> list[tuple[int, int]]:
     """Digit pairs, units first, the shorter number padded."""
     return [(int(x), int(y)) for x, y in zip_longest(a[::-1], b[::-1], fillvalue="0")]

@@ -3,19 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
-from lengen import (
-    DataSpec,
-    Linear,
-    ListOpsSum,
-    ModelSpec,
-    NByOne,
-    PairAddition,
-    RunningXor,
-    Spec,
-    TestSpec,
-    TrainSpec,
-    plotting,
-)
+import lengen
 from lengen.results.records import MODES, Grid, Run
 from lengen.settings.changes import overlay
 from papers.bias_calibration.experiments import FIGURES
@@ -28,13 +16,17 @@ HOLDS = ("abc", "cyclic", "nope", "code", "sm", "max", "min", "4", "8", "16")
 """Kinds whose made accuracy stays near 1; the others fall to 0 beyond the trained length."""
 
 
-SPEC = Spec(
-    data=DataSpec(task=PairAddition(TRAINED), format=Linear(width=12, separator="$")),
-    model=ModelSpec(layers=1, heads=8, width=8, head_dim=4, ff_width=8),
-    train=TrainSpec(steps=4, batch=2, lr=1e-3),
-    test=TestSpec(lengths=LENGTHS),
+SPEC = lengen.Spec(
+    data=lengen.DataSpec(task=lengen.PairAddition(TRAINED), format=lengen.Linear(width=12, separator="$")),
+    model=lengen.ModelSpec(layers=1, heads=8, width=8, head_dim=4, ff_width=8),
+    train=lengen.TrainSpec(steps=4, batch=2, lr=1e-3),
+    test=lengen.TestSpec(lengths=LENGTHS),
 )
-TASKS = {"parity": RunningXor(TRAINED, base=2), "listops": ListOpsSum(TRAINED), "n-by-one": NByOne(TRAINED)}
+TASKS = {
+    "parity": lengen.RunningXor(TRAINED, base=2),
+    "listops": lengen.ListOpsSum(TRAINED),
+    "n-by-one": lengen.NByOne(TRAINED),
+}
 """Task of an experiment whose name has the key in it; of others addition."""
 
 
@@ -127,7 +119,7 @@ ADDITION = probe("$078114514+024191981$", "$594603201", {1: 19, 2: 19, 6: 9}, {4
 def draw(name: str, runs) -> Drawing:
     """The figure of this name, of these runs."""
     figure = next(figure for figure in FIGURES if figure.name == name)
-    with plotting.style():
+    with lengen.plotting.style():
         return figure.draw(runs)
 
 

@@ -2,21 +2,7 @@
 
 import numpy as np
 
-from lengen import (
-    SUBTASKS,
-    Abacus,
-    DataSpec,
-    DigitSteps,
-    Linear,
-    ModelSpec,
-    RandomSpaces,
-    Sinusoidal,
-    Spec,
-    Subtasks,
-    TestSpec,
-    TrainSpec,
-    TwoOperandAddition,
-)
+import lengen
 from lengen.results.records import AttentionMap, Grid, Run
 from lengen.settings.changes import overlay
 from tests.counted import counted
@@ -26,12 +12,12 @@ LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8)
 TRAINED = (1, 2, 3, 4, 6)
 STEPS = (0, 100, 200, 300, 400)
 PARTS = ("reversed", "partials", "answer", "answer_of_partials", "partials_imply_answer")
-MIXED = Subtasks()
-SPEC = Spec(
-    data=DataSpec(task=TwoOperandAddition(TRAINED), format=Linear(), examples=10_000),
-    model=ModelSpec(layers=2, heads=4, width=64, head_dim=16, ff_width=256, encoding=Sinusoidal()),
-    train=TrainSpec(steps=400, batch=2, lr=1e-3),
-    test=TestSpec(lengths=LENGTHS),
+MIXED = lengen.Subtasks()
+SPEC = lengen.Spec(
+    data=lengen.DataSpec(task=lengen.TwoOperandAddition(TRAINED), format=lengen.Linear(), examples=10_000),
+    model=lengen.ModelSpec(layers=2, heads=4, width=64, head_dim=16, ff_width=256, encoding=lengen.Sinusoidal()),
+    train=lengen.TrainSpec(steps=400, batch=2, lr=1e-3),
+    test=lengen.TestSpec(lengths=LENGTHS),
 )
 
 
@@ -83,18 +69,10 @@ def learning(late=0) -> list[tuple[int, str, float]]:
     return [
         (step, f"subtask.{task}", float(number >= late + place) * 0.96)
         for number, step in enumerate(STEPS)
-        for place, task in enumerate(SUBTASKS)
+        for place, task in enumerate(lengen.SUBTASKS)
     ]
 
 
-def uncertain(length: int, places: int, shift=0.0, prompts=100) -> dict[str, np.ndarray]:
-    """Entropy 0.5 + shift, end 0.25, correct 0.75 with deviation 0.1; half of the prompts have ended at the last."""
-    values = np.zeros((2, 3, 2, places), np.float32)
-    values[:, :, 0] = np.array([0.5 + shift, 0.25, 0.75])[:, None]
-    values[:, :, 1] = 0.1
-    writing = np.full((2, places), prompts)
-    writing[0, -1] = prompts // 2
-    return {f"uncertainty.{length}": values, f"uncertainty_prompts.{length}": writing}
 
 
 def attention(layers=2, heads=2, tokens="$12+34=46$") -> AttentionMap:
@@ -106,17 +84,6 @@ def attention(layers=2, heads=2, tokens="$12+34=46$") -> AttentionMap:
     return AttentionMap(tuple(tokens), weights, 10)
 
 
-def scratchpads(seed=0, lengths=LENGTHS, trained=TRAINED, problems=40) -> dict[str, np.ndarray]:
-    """Everything right at trained lengths; elsewhere the answer is wrong though its partial sums imply the truth."""
-    found = {}
-    for length in lengths:
-        for part in PARTS:
-            wrong = np.zeros(problems, bool)
-            if length not in trained and part in ("answer", "answer_of_partials"):
-                wrong[: problems // 2 + seed] = True
-            found[f"hits.part.{part}.{length}"] = (~wrong).astype(np.uint8)
-            found[f"values.edits.{part}.{length}"] = (wrong * (1 + np.arange(problems) % 3)).astype(np.float32)
-    return found
 
 
 def losses(of: dict, inside: float, outside: float, problems=20) -> dict[str, np.ndarray]:
@@ -152,9 +119,9 @@ def sweep(sizes=(10_000, 100_000), widths=(64, 128), seeds=2) -> dict[str, list[
 
 
 REVERSED = {"data.format.reverse_response": True}
-SCRATCHPAD = {"data.format": DigitSteps()}
-SPACES = {"data.spaces": RandomSpaces(ratio=0.5)}
-ABACUS = {"data.position_ids": Abacus(128)}
+SCRATCHPAD = {"data.format": lengen.DigitSteps()}
+SPACES = {"data.spaces": lengen.RandomSpaces(ratio=0.5)}
+ABACUS = {"data.position_ids": lengen.Abacus(128)}
 LOOPED = {"model.loops": 4}
 SETTINGS = {
     "ape": {},

@@ -2,19 +2,7 @@
 
 import numpy as np
 
-from lengen import (
-    Counting,
-    DataSpec,
-    Filling,
-    Increment,
-    ModelSpec,
-    NextLarger,
-    NoEncoding,
-    Sorting,
-    Spec,
-    TestSpec,
-    TrainSpec,
-)
+import lengen
 from lengen.results.records import Grid, Run
 from lengen.settings.changes import overlay
 from papers.task_hinting.profiles import FORMAT
@@ -23,7 +11,6 @@ from tests.counted import counted
 PAPER = "task_hinting"
 LENGTHS = (5, 10, 15, 20, 25, 30, 40, 50)
 TRAINED = 10
-COUNTS = (1, 2, 3, 4, 5)
 N = 400
 """Examples of a cell."""
 STEPS = tuple(range(0, 401, 20))
@@ -31,11 +18,11 @@ INPUTS = ("5", "17", "43", "78", "92")
 ALPHABET = 100
 
 
-SPEC = Spec(
-    data=DataSpec(task=Sorting(longest=TRAINED, alphabet=ALPHABET), format=FORMAT, examples=4096),
-    model=ModelSpec(layers=2, heads=4, width=64, head_dim=16, ff_width=128, encoding=NoEncoding()),
-    train=TrainSpec(steps=400, batch=64, lr=1e-3),
-    test=TestSpec(lengths=LENGTHS),
+SPEC = lengen.Spec(
+    data=lengen.DataSpec(task=lengen.Sorting(longest=TRAINED, alphabet=ALPHABET), format=FORMAT, examples=4096),
+    model=lengen.ModelSpec(layers=2, heads=4, width=64, head_dim=16, ff_width=128, encoding=lengen.NoEncoding()),
+    train=lengen.TrainSpec(steps=400, batch=64, lr=1e-3),
+    test=lengen.TestSpec(lengths=LENGTHS),
 )
 PLACES = {
     "task": "data.task", "hints": "data.hints", "examples": "data.examples", "tempered": "model.tempered",
@@ -130,11 +117,10 @@ def projections(inputs=INPUTS, alphabet=ALPHABET, layers=2, seed=0) -> dict[str,
 
 SIZES = {"1m": 250, "10m": 2_500, "40m": 10_000, "160m": 40_000}
 PARTS = {
-    "successor": NextLarger(longest=TRAINED, alphabet=ALPHABET),
-    "count": Counting(longest=TRAINED, alphabet=ALPHABET),
-    "fill": Filling(longest=TRAINED, alphabet=ALPHABET),
+    "successor": lengen.NextLarger(longest=TRAINED, alphabet=ALPHABET),
+    "count": lengen.Counting(longest=TRAINED, alphabet=ALPHABET),
+    "fill": lengen.Filling(longest=TRAINED, alphabet=ALPHABET),
 }
 """Auxiliary tasks by their names."""
 SUCCESSOR = {"hints": (PARTS["successor"],), "reach": 60.0}
 ALL = tuple(PARTS)
-INCREMENT = {"task": Increment(longest=TRAINED), "lengths": tuple(range(5, 21)), "layers": 4}

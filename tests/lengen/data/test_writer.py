@@ -7,38 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen import (
-    Addition,
-    Aligned,
-    Carries,
-    Consecutive,
-    Copy,
-    Counting,
-    Coupled,
-    DataSpec,
-    DigitSteps,
-    Filling,
-    Increment,
-    Linear,
-    ListOps,
-    ListOpsMax,
-    ListOpsMin,
-    ListOpsSum,
-    Multiplication,
-    MultiplicationStages,
-    NByOne,
-    NextLarger,
-    PairAddition,
-    Parity,
-    Reverse,
-    RunningXor,
-    SettingError,
-    Sorting,
-    Subtasks,
-    Successor,
-    Task,
-    TwoOperandAddition,
-)
+import lengen
 from lengen.data.reading import final_answer
 from lengen.digits.problems import OperandError
 from lengen.part import kinds
@@ -46,30 +15,30 @@ from tests.lengen import plain
 from tests.lengen.helpers import writer
 
 WIDE = 14
-TASKS: dict[str, tuple[Task, ...]] = {
-    "addition": (Addition(digits=5, operands=4),),
-    "two_operand_addition": (TwoOperandAddition(lengths=(1, 2, 3)),),
-    "multiplication": (Multiplication(digits=5, second_digits=3),),
-    "parity": (Parity(bits=5),),
-    "successor": (Successor(digits=5), Successor(digits=5, base=16)),
-    "pair_addition": (PairAddition(digits=5), PairAddition(digits=5, base=2)),
-    "n_by_one": (NByOne(digits=5), NByOne(digits=5, base=7)),
-    "running_xor": (RunningXor(digits=5, base=2),),
-    "listops_sm": (ListOpsSum(digits=5), ListOpsSum(digits=5, base=12)),
-    "listops_max": (ListOpsMax(digits=5),),
-    "listops_min": (ListOpsMin(digits=5), ListOpsMin(digits=5, base=4)),
-    "listops": (ListOps(digits=5), ListOps(digits=5, depth=3)),
-    "sorting": (Sorting(longest=5, alphabet=9), Sorting(longest=5, alphabet=120)),
-    "next_larger": (NextLarger(longest=5, alphabet=12),),
-    "count": (Counting(longest=5, alphabet=12),),
-    "fill": (Filling(longest=5, alphabet=9), Filling(longest=5, alphabet=12, padding=2)),
-    "increment": (Increment(longest=5),),
-    "carries": (Carries(longest=5),),
-    "copy": (Copy(digits=5),),
-    "reverse": (Reverse(digits=5),),
+TASKS: dict[str, tuple[lengen.Task, ...]] = {
+    "addition": (lengen.Addition(digits=5, operands=4),),
+    "two_operand_addition": (lengen.TwoOperandAddition(lengths=(1, 2, 3)),),
+    "multiplication": (lengen.Multiplication(digits=5, second_digits=3),),
+    "parity": (lengen.Parity(bits=5),),
+    "successor": (lengen.Successor(digits=5), lengen.Successor(digits=5, base=16)),
+    "pair_addition": tuple(lengen.PairAddition(digits=5, base=base) for base in (10, 2, 16)),
+    "n_by_one": tuple(lengen.NByOne(digits=5, base=base) for base in (10, 7, 16)),
+    "running_xor": (lengen.RunningXor(digits=5, base=2),),
+    "listops_sm": (lengen.ListOpsSum(digits=5), lengen.ListOpsSum(digits=5, base=12)),
+    "listops_max": (lengen.ListOpsMax(digits=5),),
+    "listops_min": (lengen.ListOpsMin(digits=5), lengen.ListOpsMin(digits=5, base=4)),
+    "listops": (lengen.ListOps(digits=5), lengen.ListOps(digits=5, depth=3)),
+    "sorting": (lengen.Sorting(longest=5, alphabet=9), lengen.Sorting(longest=5, alphabet=120)),
+    "next_larger": (lengen.NextLarger(longest=5, alphabet=12),),
+    "count": (lengen.Counting(longest=5, alphabet=12),),
+    "fill": (lengen.Filling(longest=5, alphabet=9), lengen.Filling(longest=5, alphabet=12, padding=2)),
+    "increment": (lengen.Increment(longest=5),),
+    "carries": (lengen.Carries(longest=5),),
+    "copy": (lengen.Copy(digits=5),),
+    "reverse": (lengen.Reverse(digits=5),),
 }
 LINES = [
-    Linear(
+    lengen.Linear(
         scratchpad=scratchpad, pad_query=query, pad_response=response, pad_to=pad_to, width=width,
         reverse_query=reversals[0], reverse_response=reversals[1], begin=begin, separator=separator, end=end,
     )
@@ -80,12 +49,12 @@ LINES = [
 ]  # fmt: skip
 
 
-def accepted(task: Task) -> list[Linear]:
+def accepted(task: lengen.Task) -> list[lengen.Linear]:
     found = []
     for format in LINES:
         try:
             format.check(task)
-        except SettingError:
+        except lengen.SettingError:
             continue
         found.append(format)
     return found
@@ -105,7 +74,7 @@ def expressions(draw, depth: int, most: int = 4) -> list[str]:
 
 
 @st.composite
-def typed(draw, task: Task, longest: int = 6) -> list[str]:
+def typed(draw, task: lengen.Task, longest: int = 6) -> list[str]:
     """Operands as somebody may type them."""
     kind, number = task.kind, st.text("0123456789", min_size=1, max_size=longest)
     nines = st.integers(1, longest).map(lambda n: "9" * n)
@@ -136,7 +105,7 @@ def typed(draw, task: Task, longest: int = 6) -> list[str]:
 
 
 def test_every_task_accepts_some_line():
-    assert set(TASKS) <= set(kinds(Task)) and all(ACCEPTED.values())
+    assert set(TASKS) <= set(kinds(lengen.Task)) and all(ACCEPTED.values())
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -146,7 +115,7 @@ def test_a_line_is_that_of_plain_strings_and_reads_back(name, data):
     task = data.draw(st.sampled_from(TASKS[name]))
     format = data.draw(st.sampled_from(ACCEPTED[task]))
     operands = data.draw(typed(task))
-    made = writer(DataSpec(task=task, format=format, position_ids=Consecutive()))
+    made = writer(lengen.DataSpec(task=task, format=format, position_ids=lengen.Consecutive()))
     problems = made.task.parse(operands)
     batch = made.write(problems)
     query, response = plain.line(task, format, operands)
@@ -168,7 +137,7 @@ def test_a_batch_writes_each_problem_as_if_it_were_alone(name, data):
     """Drawn problems, of mixed lengths, coupled ids: what stands beside a problem does not matter."""
     task = data.draw(st.sampled_from(TASKS[name]))
     format = data.draw(st.sampled_from(ACCEPTED[task]))
-    made = writer(DataSpec(task=task, format=format, position_ids=Coupled((60, 20))))
+    made = writer(lengen.DataSpec(task=task, format=format, position_ids=lengen.Coupled((60, 20))))
     drawn = made.task.train(6, torch.Generator().manual_seed(data.draw(st.integers(0, 99))))
     try:
         batch = made.write(drawn)
@@ -182,24 +151,23 @@ def test_a_batch_writes_each_problem_as_if_it_were_alone(name, data):
         assert torch.equal(batch.ids[:, i, :size], alone.ids[:, 0]) and torch.equal(batch.loss[i, :size], alone.loss[0])
 
 
-LARGE = {name: tasks[0] for name, tasks in TASKS.items() if name not in plain.SEQUENCES}
+LARGE = [name for name in TASKS if name not in plain.SEQUENCES]
 
 
 @pytest.mark.parametrize("name", LARGE)
-@settings(max_examples=15)
+@settings(max_examples=25)
 @given(st.data())
 def test_answers_and_last_stages_of_operands_beyond_64_bits(name, data):
     """Where a scratchpad ends in the answer, its last row or last digit is that."""
-    task = LARGE[name]
+    task = data.draw(st.sampled_from(TASKS[name]))
     operands = data.draw(typed(task, 70))
-    made = task
-    problems, expected = made.parse(operands), plain.rows(task, operands)
-    assert made.text(problems) == [expected.text]
+    problems, expected = task.parse(operands), plain.rows(task, operands)
+    assert task.text(problems) == [expected.text]
     if not task.STAGES:
         with pytest.raises(KeyError):
-            made.stages("running sums", problems)
+            task.stages("running sums", problems)
         return
-    stages = made.stages(task.STAGES, problems)[0].tolist()
+    stages = task.stages(task.STAGES, problems)[0].tolist()
     for found, row in zip(stages, expected.stages, strict=False):
         digits = [int(digit, 16) for digit in row]
         assert found[: len(digits)] == digits and not any(found[len(digits) :])
@@ -210,14 +178,14 @@ def test_answers_and_last_stages_of_operands_beyond_64_bits(name, data):
 
 
 OTHERS = {
-    "digit_steps": (DigitSteps(), DigitSteps(reverse_response=True)),
-    "subtasks": (Subtasks(), Subtasks(names=("add", "mad"), carries="code")),
+    "digit_steps": (lengen.DigitSteps(), lengen.DigitSteps(reverse_response=True)),
+    "subtasks": (lengen.Subtasks(), lengen.Subtasks(names=("add", "mad"), carries="code")),
     "multiplication_stages": (
-        MultiplicationStages(),
-        MultiplicationStages(reverse_query=True),
-        MultiplicationStages(reverse_response=False),
+        lengen.MultiplicationStages(),
+        lengen.MultiplicationStages(reverse_query=True),
+        lengen.MultiplicationStages(reverse_response=False),
     ),
-    "aligned": (Aligned(width=WIDE), Aligned(width=WIDE, reverse_response=False)),
+    "aligned": (lengen.Aligned(width=WIDE), lengen.Aligned(width=WIDE, reverse_response=False)),
 }
 
 
@@ -229,13 +197,13 @@ def test_what_other_formats_write_reads_back(kind, data):
     for task in ACCEPTED:
         try:
             OTHERS[kind][0].check(task)
-        except SettingError as error:
+        except lengen.SettingError as error:
             assert kind in str(error) and task.kind in str(error)
             continue
         tasks.append(task)
     task, format = data.draw(st.sampled_from(tasks)), data.draw(st.sampled_from(OTHERS[kind]))
     operands = data.draw(typed(task))
-    made = writer(DataSpec(task=task, format=format, position_ids=Consecutive()))
+    made = writer(lengen.DataSpec(task=task, format=format, position_ids=lengen.Consecutive()))
     problems = made.task.parse(operands)
     batch = made.write(problems)
     read = made.vocab.decode(final_answer(made.format, made.vocab, batch.tokens[batch.loss][None])[0])
@@ -247,10 +215,12 @@ def test_what_other_formats_write_reads_back(kind, data):
 @given(st.data())
 def test_what_a_writer_wrote_before_changes_nothing(data):
     """Its tables grow by new shapes alone, and are kept by the width of the problems."""
-    task = data.draw(st.sampled_from([Addition(digits=6, operands=5), Multiplication(digits=6, second_digits=6)]))
+    task = data.draw(
+        st.sampled_from([lengen.Addition(digits=6, operands=5), lengen.Multiplication(digits=6, second_digits=6)])
+    )
     padded, scratchpad = data.draw(st.booleans()), data.draw(st.booleans())
-    format = Linear(pad_query=True, pad_response=padded, scratchpad=scratchpad and task.kind == "addition")
-    settings = DataSpec(task=task, format=format, position_ids=Coupled(max_position=(60, 60)))
+    format = lengen.Linear(pad_query=True, pad_response=padded, scratchpad=scratchpad and task.kind == "addition")
+    settings = lengen.DataSpec(task=task, format=format, position_ids=lengen.Coupled(max_position=(60, 60)))
     split = data.draw(st.booleans())
     made = writer(settings, split)
     for operands in data.draw(st.lists(typed(task), min_size=1, max_size=4)):
@@ -266,7 +236,11 @@ def test_what_a_writer_wrote_before_changes_nothing(data):
 
 def test_a_layout_is_made_once_and_a_narrow_one_is_not_padded_to_a_wide_one():
     made = writer(
-        DataSpec(task=Addition(digits=40, operands=2), format=Linear(pad_query=True), position_ids=Consecutive())
+        lengen.DataSpec(
+            task=lengen.Addition(digits=40, operands=2),
+            format=lengen.Linear(pad_query=True),
+            position_ids=lengen.Consecutive(),
+        )
     )
     calls = []
     layout = made.format.layout

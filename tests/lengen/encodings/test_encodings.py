@@ -285,15 +285,6 @@ def test_an_encoding_of_one_level_is_refused_beside_ids_of_more(name):
     build_model(spec(data_spec("addition", scratchpad=False), encoding=name), 0)
 
 
-@pytest.mark.parametrize("name", ["none", "learned"])
-def test_all_levels_are_read_by_learned_tables_and_none_where_there_is_no_encoding(name):
-    assert {"none": 0, "learned": None}[name] == kinds(EncodingPart)[name].LEVELS
-    ids = "none" if name == "none" else "coupled"
-    for task in ("parity", "addition"):
-        check(spec(data_spec(task, position_ids=ids), encoding=name))
-    build_model(spec(data_spec("multiplication", position_ids=ids), encoding=name), 0)
-
-
 def test_the_levels_that_an_encoding_states_are_those_it_looks_at():
     """Other ids of the levels beyond change nothing it does; other ids of those it reads do."""
     torch.manual_seed(0)
@@ -315,13 +306,6 @@ def test_the_levels_that_an_encoding_states_are_those_it_looks_at():
             other[level] = numbers(3, seed=2)[0]
             same = torch.equal(effects(encoding, ids), effects(encoding, other))
             assert same == (kind.LEVELS is not None and level >= kind.LEVELS), (name, level)
-
-
-def test_an_unknown_encoding_is_refused():
-    with pytest.raises(
-        SettingError, match=r"model\.encoding=fire_rato: unknown encoding 'fire_rato'; nearest: fire_ratio"
-    ):
-        spec(data_spec("parity")).override("model.encoding=fire_rato")
 
 
 @torch.no_grad()

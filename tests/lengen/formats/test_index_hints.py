@@ -7,26 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen import (
-    Abacus,
-    Addition,
-    Consecutive,
-    Copy,
-    Counting,
-    Coupled,
-    DataSpec,
-    EncoderDecoder,
-    Linear,
-    NByOne,
-    Parity,
-    Reverse,
-    SettingError,
-    Sorting,
-    Successor,
-    Task,
-    TestSpec,
-    TrainSpec,
-)
+import lengen
 from lengen.data.reading import final_answer
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import verify, write
@@ -42,14 +23,14 @@ from tests.lengen.helpers import spec, writer
 MARKS = 24
 """Marks of most settings here: more than 26 places would need letters beyond Z."""
 LINES = [
-    (Addition(4, 3), {"pad_query": True, "pad_response": True, "reverse_response": True}),
-    (Addition(4, 3), {"reverse_query": True, "reverse_response": True, "scratchpad": True}),
-    (Addition(4, 3), {}),
-    (NByOne(5), {"reverse_response": True}),
-    (Successor(5), {"scratchpad": True, "width": 8}),
-    (Parity(8), {"scratchpad": True}),
-    (Copy(8), {}),
-    (Reverse(8), {}),
+    (lengen.Addition(4, 3), {"pad_query": True, "pad_response": True, "reverse_response": True}),
+    (lengen.Addition(4, 3), {"reverse_query": True, "reverse_response": True, "scratchpad": True}),
+    (lengen.Addition(4, 3), {}),
+    (lengen.NByOne(5), {"reverse_response": True}),
+    (lengen.Successor(5), {"scratchpad": True, "width": 8}),
+    (lengen.Parity(8), {"scratchpad": True}),
+    (lengen.Copy(8), {}),
+    (lengen.Reverse(8), {}),
 ]
 TYPED = {
     "addition": lambda draw: [str(draw(st.integers(0, 9999))) for _ in range(draw(st.integers(2, 4)))],
@@ -61,8 +42,10 @@ TYPED = {
 }
 
 
-def hinted(task: Task, **options) -> DataSpec:
-    return DataSpec(task=task, format=Linear(index_hints=MARKS, **options), position_ids=Consecutive())
+def hinted(task: lengen.Task, **options) -> lengen.DataSpec:
+    return lengen.DataSpec(
+        task=task, format=lengen.Linear(index_hints=MARKS, **options), position_ids=lengen.Consecutive()
+    )
 
 
 def marked(tokens: list[str], rising: bool, first: int = 0) -> list[str]:
@@ -95,7 +78,7 @@ def test_marks_are_those_of_a_line_without_them_counted_by_hand(task, options, d
 def test_without_its_marks_a_training_example_is_a_plain_one_and_marks_begin_anywhere(seed, line):
     task, options = line
     made = writer(hinted(task, **options))
-    without = writer(DataSpec(task=task, format=Linear(**options), position_ids=Consecutive()))
+    without = writer(lengen.DataSpec(task=task, format=lengen.Linear(**options), position_ids=lengen.Consecutive()))
     problems = made.task.train(16, generator("p", seed))
     tokens = made.write(problems, generator("w", seed)).tokens
     marks = torch.tensor([made.vocab.id(mark) for mark in made.format.index_hints])
@@ -108,7 +91,7 @@ def test_without_its_marks_a_training_example_is_a_plain_one_and_marks_begin_any
 
 
 def test_every_mark_begins_some_example_and_none_is_beyond_the_last():
-    made = writer(hinted(Copy(2)))
+    made = writer(hinted(lengen.Copy(2)))
     problems = made.task.test(4000, 2, 1, generator("p"))
     firsts = made.write(problems, generator("w")).tokens[:, 1]
     assert sorted(set(firsts.tolist())) == [made.vocab.id(mark) for mark in made.format.index_hints[:-1]]
@@ -117,7 +100,7 @@ def test_every_mark_begins_some_example_and_none_is_beyond_the_last():
 
 @pytest.mark.parametrize("architecture", ["decoder", "encoder_decoder"])
 def test_query_and_response_have_the_same_marks_in_training(architecture):
-    made = writer(hinted(Copy(6)), split=architecture == "encoder_decoder")
+    made = writer(hinted(lengen.Copy(6)), split=architecture == "encoder_decoder")
     batch = made.write(made.task.train(32, generator("p")), generator("w"))
     for i, row in enumerate(batch.tokens):
         query = batch.source.tokens[i] if batch.source else row[~batch.loss[i]]
@@ -126,7 +109,7 @@ def test_query_and_response_have_the_same_marks_in_training(architecture):
 
 
 def test_a_written_answer_is_read_without_marks():
-    data = hinted(Addition(3), reverse_response=True)
+    data = hinted(lengen.Addition(3), reverse_response=True)
     made = writer(data)
     response = made.vocab.encode("A5B0C1$")[None]
     assert made.vocab.decode(final_answer(made.format, made.vocab, response)[0]) == "501"
@@ -135,7 +118,7 @@ def test_a_written_answer_is_read_without_marks():
 
 
 def test_a_model_that_writes_by_itself_writes_what_it_would_predict():
-    setting = spec(hinted(Addition(3), reverse_response=True), encoding="rope")
+    setting = spec(hinted(lengen.Addition(3), reverse_response=True), encoding="rope")
     data, model = TaskData(setting, 0), build_model(setting, 0).double().eval()
     problems = data.test(3, 2, 8)
     verified = verify(model, data.writer.write(problems))
@@ -149,7 +132,7 @@ def test_a_model_that_writes_by_itself_writes_what_it_would_predict():
 
 @pytest.mark.parametrize(("task", "options"), LINES, ids=lambda value: getattr(value, "kind", ""))
 def test_tokens_are_counted_with_marks(task, options):
-    format = Linear(index_hints=MARKS, **options).build(task)
+    format = lengen.Linear(index_hints=MARKS, **options).build(task)
     for length in (1, 3, 5):
         count = task.counts[0]
         prompt, response = format.tokens(length, count)
@@ -168,40 +151,44 @@ def test_marks_are_letters_that_no_task_writes():
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (hinted(Parity(5)), r"data.format.index_hints=24: the answer of parity .*data.format.scratchpad=true"),
-        (hinted(Counting(longest=5)), r"data.format.index_hints=24: the answer of count .*index_hints=0$"),
+        (hinted(lengen.Parity(5)), r"data.format.index_hints=24: the answer of parity .*data.format.scratchpad=true"),
+        (hinted(lengen.Counting(longest=5)), r"data.format.index_hints=24: the answer of count .*index_hints=0$"),
         (
-            DataSpec(task=Copy(5), format=Linear(index_hints=9), position_ids=Coupled((20,))),
+            lengen.DataSpec(
+                task=lengen.Copy(5), format=lengen.Linear(index_hints=9), position_ids=lengen.Coupled((20,))
+            ),
             r"data.format.index_hints=9: with data.position_ids=coupled digits of one place already share an id",
         ),
         (
-            DataSpec(task=Copy(5), format=Linear(index_hints=9), position_ids=Abacus(20)),
+            lengen.DataSpec(task=lengen.Copy(5), format=lengen.Linear(index_hints=9), position_ids=lengen.Abacus(20)),
             r"data.format.index_hints=9: with data.position_ids=abacus the marks between",
         ),
         (
-            DataSpec(task=Sorting(alphabet=240, longest=5), format=Linear(index_hints=9)),
+            lengen.DataSpec(task=lengen.Sorting(alphabet=240, longest=5), format=lengen.Linear(index_hints=9)),
             r"data.format.index_hints=9: token ids are bytes, .* room for 2 marks",
         ),
         (
-            DataSpec(task=Copy(5), format=Linear(index_hints=40), vocabulary="printable"),
+            lengen.DataSpec(task=lengen.Copy(5), format=lengen.Linear(index_hints=40), vocabulary="printable"),
             r"data.vocabulary=printable: copy is written with symbols that are no printable ASCII",
         ),
     ],
     ids=["parity", "count", "coupled", "abacus", "bytes", "printable"],
 )
 def test_what_makes_no_sense_is_refused(data, said):
-    with pytest.raises(SettingError, match=said):
-        check(spec(data, TrainSpec(steps=1, batch=2, lr=0.1), TestSpec(lengths=(3,)), encoding="none"))
+    with pytest.raises(lengen.SettingError, match=said):
+        check(spec(data, lengen.TrainSpec(steps=1, batch=2, lr=0.1), lengen.TestSpec(lengths=(3,)), encoding="none"))
 
 
 def test_a_longer_problem_than_there_are_marks_is_refused():
-    made = writer(DataSpec(task=Copy(5), format=Linear(index_hints=6), position_ids=Consecutive()))
+    made = writer(
+        lengen.DataSpec(task=lengen.Copy(5), format=lengen.Linear(index_hints=6), position_ids=lengen.Consecutive())
+    )
     assert made.write(made.task.parse(["123456"])).tokens.shape[1] == 3 + 24
     with pytest.raises(OperandError, match=r"need 7 index hints, and the format has 6 \(data.format.index_hints\)"):
         made.write(made.task.parse(["1234567"]))
 
 
 def test_an_encoder_decoder_is_built_for_sequences_with_marks():
-    setting = spec(hinted(Copy(4)), architecture=EncoderDecoder(), encoding="sinusoidal")
+    setting = spec(hinted(lengen.Copy(4)), architecture=lengen.EncoderDecoder(), encoding="sinusoidal")
     batch = TaskData(setting, 0).batch(0)
     assert build_model(setting, 0).predict(batch).shape[:2] == (len(batch.tokens), batch.tokens.shape[1] - 1)

@@ -6,7 +6,6 @@ from torch import nn
 
 from lengen import Given, Window
 from lengen.data.batch import Batch, Source
-from lengen.data.datamodule import ArithmeticData
 from lengen.formats.vocab import PAD
 from lengen.settings.spec import TestSpec
 from lengen.training.build import build_model
@@ -167,24 +166,6 @@ def test_without_a_causal_mask_the_given_bias_alone_decides():
     model.attention_bias.own.fill_(-torch.inf)
     model.attention_bias.own.diagonal(dim1=1, dim2=2).zero_()
     assert torch.equal(model.predict(batch)[:, :3], model.predict(changed)[:, :3])
-
-
-@pytest.mark.parametrize(("shared", "layers"), [(False, 3), (True, 3), (True, 1)])
-def test_parameters_are_counted_by_closed_form_and_shared_ones_once(shared, layers):
-    sized = encoder_decoder(
-        fixed_data("successor"), encoding="sinusoidal", shared=shared, layers=layers, encoder_layers=2
-    )
-    model = build_model(sized, 0)
-    attention, norm = 4 * (16 * 16 + 16), 2 * 16
-    feed_forward = 16 * 32 + 32 + 32 * 16 + 16
-    decoder = 2 * attention + feed_forward + 3 * norm
-    encoder = attention + feed_forward + 2 * norm
-    tokens = len(ArithmeticData(sized, 0).vocab)
-    ends = tokens * 16 + norm + tokens * 16 + tokens
-    found = sum(parameter.numel() for parameter in model.parameters())
-    assert found == (1 if shared else layers) * decoder + (1 if shared else 2) * encoder + ends
-    assert len(model.stack()) == layers == len(model.attention(ArithmeticData(sized, 0).validation()))
-    assert all(block is model.blocks[0] for block in model.stack()) == (shared or layers == 1)
 
 
 def test_a_bias_is_stored_with_the_weights_and_is_no_parameter():

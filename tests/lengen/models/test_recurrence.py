@@ -15,12 +15,12 @@ from lengen.models import Record
 from lengen.models.attention import causal_mask
 from lengen.models.blocks import Context
 from lengen.part import SettingError
-from lengen.settings.spec import Spec, check, replace
+from lengen.settings.spec import Spec, replace
 from lengen.training.build import build_model
 from lengen.training.module import response_loss
 from tests.lengen.encoder_decoders import encoder_decoder, random_model
 from tests.lengen.greedy import show
-from tests.lengen.helpers import spec, two_operands
+from tests.lengen.helpers import two_operands
 from tests.lengen.reading import check_reading
 
 WIDTH = 16
@@ -268,16 +268,3 @@ def test_gradients_reach_every_weight(name, architecture):
     response_loss(logits, batch.tokens, batch.loss).backward()
     for key, parameter in model.named_parameters():
         assert parameter.grad is not None and float(parameter.grad.abs().max()) > 1e-6, key
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"inject": "inputs"}, 'model.inject="inputs": expected one of none, input, coordinates'),
-        ({"loops": 0}, "model.loops=0: expected int >= 1"),
-    ],
-)
-def test_unknown_recurrence_is_refused(options, message):
-    with pytest.raises(SettingError) as caught:
-        check(spec(two_operands(1), encoding="sinusoidal", **options))
-    assert str(caught.value) == message

@@ -188,17 +188,6 @@ def test_decoding_agrees_for_models_that_are_sometimes_right(form, of):
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("of", OF)
-def test_an_example_is_predicted_alike_alone_and_in_a_batch(of):
-    model, data = made(tempered("log", of))
-    drawn = problems(data)
-    together = model.predict(data.writer.write(drawn))
-    for row in range(len(drawn.lengths)):
-        alone = model.predict(data.writer.write(drawn.select(torch.tensor([row]))))[0]
-        assert torch.allclose(together[row, : len(alone)], alone, atol=1e-6)
-
-
-@torch.no_grad()
 def test_what_n_counts_changes_predictions_only_where_they_differ():
     """At the last token of a prompt both definitions count the same tokens; before and after they do not."""
     position, data = made(tempered("one_plus_log", "position", layers=1))
@@ -226,11 +215,3 @@ def test_slopes_are_trained_and_never_decayed(form, of):
         if any(parameter is slope for parameter in group["params"] for slope in slopes):
             assert group["weight_decay"] == 0 and all(parameter.dim() < 2 for parameter in group["params"])
     assert sum(parameter is slope for g in optimizer.param_groups for parameter in g["params"] for slope in slopes) == 2
-
-
-def test_slopes_have_names_and_start_where_they_are_told_to():
-    names = set(build_model(sized(), 0).state_dict())
-    model = build_model(sized(tempered=Tempered(start=-0.25)), 0)
-    own = {name for name in model.state_dict() if name not in names}
-    assert own == {f"blocks.{layer}.attention.temperature.slope" for layer in (0, 1)}
-    assert all(float(model.state_dict()[name]) == -0.25 for name in own)

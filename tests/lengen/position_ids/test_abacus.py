@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen import SUBTASKS, Coupled, DataSpec, Linear, ListOps, PositionIds, RandomSpaces, SettingError
+from lengen import SUBTASKS, Coupled, DataSpec, Linear, ListOps, RandomSpaces, SettingError
 from lengen import Abacus as AbacusIds
 from lengen import Randomised as RandomisedIds
 from lengen.data.datamodule import ArithmeticData
@@ -15,7 +15,6 @@ from lengen.decoding.decoding import verify, write
 from lengen.digits.problems import OperandError
 from lengen.digits.randomness import generator
 from lengen.formats.vocab import END, FIRST, PAD
-from lengen.part import build
 from lengen.position_ids.abacus import Abacus
 from lengen.position_ids.randomised import Randomised
 from lengen.settings.spec import check
@@ -217,13 +216,6 @@ def test_what_the_tables_do_not_hold_is_refused():
         fits = problems(data.task, [["1234", "1234"]])
         assert own.write(fits).ids.max() <= ids.max_position
         own.plan(fits)  # and is not refused when it is decoded
-    for scheme in ("abacus", "randomised"):
-        with pytest.raises(SettingError, match=r"ids.max_position: this field is missing, and it has no default"):
-            build({"kind": scheme}, PositionIds, "ids")
-        with pytest.raises(SettingError, match=r"ids.max_position=0: expected "):
-            build({"kind": scheme, "max_position": 0}, PositionIds, "ids")
-    with pytest.raises(SettingError, match="unknown scheme of position ids 'abacos'; nearest: abacus"):
-        build({"kind": "abacos"}, PositionIds, "ids")
 
 
 def test_digits_come_first_in_every_vocabulary():

@@ -5,26 +5,7 @@ import math
 
 import pytest
 
-from lengen import (
-    Addition,
-    Consecutive,
-    Copy,
-    DataSpec,
-    Fire,
-    Increment,
-    Linear,
-    NByOne,
-    Parity,
-    RandomSpaces,
-    Reverse,
-    SettingError,
-    Sorting,
-    Successor,
-    Task,
-    TestSpec,
-    TrainSpec,
-    TwoOperandAddition,
-)
+import lengen
 from lengen.callbacks.scoring import score_cell
 from lengen.data.task_data import TaskData
 from lengen.settings.spec import Spec, check
@@ -34,17 +15,17 @@ from tests.lengen.helpers import spec
 
 TRAINED = 4
 REACH = (TRAINED + 1, math.ceil(1.5 * TRAINED), 2 * TRAINED, 3 * TRAINED, 5 * TRAINED)
-TASKS: dict[str, Task] = {
-    "parity": Parity(TRAINED),
-    "successor": Successor(TRAINED),
-    "increment": Increment(longest=TRAINED, repeats=0.2),
-    "n by one": NByOne(TRAINED),
-    "two operands": Addition(TRAINED, 2),
-    "two reserved operands": TwoOperandAddition(tuple(range(1, TRAINED + 1))),
-    "many operands": Addition(TRAINED, 4),
-    "copy": Copy(TRAINED),
-    "reverse": Reverse(TRAINED),
-    "sorting": Sorting(longest=TRAINED, alphabet=20),
+TASKS: dict[str, lengen.Task] = {
+    "parity": lengen.Parity(TRAINED),
+    "successor": lengen.Successor(TRAINED),
+    "increment": lengen.Increment(longest=TRAINED, repeats=0.2),
+    "n by one": lengen.NByOne(TRAINED),
+    "two operands": lengen.Addition(TRAINED, 2),
+    "two reserved operands": lengen.TwoOperandAddition(tuple(range(1, TRAINED + 1))),
+    "many operands": lengen.Addition(TRAINED, 4),
+    "copy": lengen.Copy(TRAINED),
+    "reverse": lengen.Reverse(TRAINED),
+    "sorting": lengen.Sorting(longest=TRAINED, alphabet=20),
 }
 SCRATCHPADS = {"parity", "successor", "increment", "n by one", "two operands", "two reserved operands", "many operands"}
 """Tasks with intermediate results; copies, reversed strings and sorted sequences have none to write."""
@@ -56,15 +37,15 @@ def setting(name: str, spaces: float = 0.0, **format: object) -> Spec:
     task = TASKS[name]
     counts = (2, 4, 8) if name == "many operands" else task.counts
     return spec(
-        DataSpec(
+        lengen.DataSpec(
             task=task,
-            format=Linear(**format),
-            position_ids=Consecutive(),
-            spaces=RandomSpaces(spaces) if spaces else None,
+            format=lengen.Linear(**format),
+            position_ids=lengen.Consecutive(),
+            spaces=lengen.RandomSpaces(spaces) if spaces else None,
         ),
-        TrainSpec(steps=2, batch=8, lr=1e-3, bucket=2),
-        TestSpec(lengths=REACH, counts=counts, examples=4),
-        encoding=Fire(),
+        lengen.TrainSpec(steps=2, batch=8, lr=1e-3, bucket=2),
+        lengen.TestSpec(lengths=REACH, counts=counts, examples=4),
+        encoding=lengen.Fire(),
         layers=1,
     )
 
@@ -96,7 +77,7 @@ def test_scratchpads_are_of_tasks_with_intermediate_results(name):
     if name in SCRATCHPADS:
         runs(setting(name, scratchpad=True))
         return
-    with pytest.raises(SettingError, match=r"has no intermediate results to write"):
+    with pytest.raises(lengen.SettingError, match=r"has no intermediate results to write"):
         check(setting(name, scratchpad=True))
 
 
@@ -106,5 +87,5 @@ def test_reversal_and_zeros_are_for_numbers(name, option):
     if name in NUMBERS:
         runs(setting(name, **option))
         return
-    with pytest.raises(SettingError, match="are no numbers, which could be padded or reversed"):
+    with pytest.raises(lengen.SettingError, match="are no numbers, which could be padded or reversed"):
         check(setting(name, **option))

@@ -9,29 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen import (
-    Addition,
-    Coupled,
-    Cyclic,
-    DataSpec,
-    Encoder,
-    EncoderDecoder,
-    Encoding,
-    Format,
-    Given,
-    Linear,
-    NoEncoding,
-    PositionIds,
-    RandomSpaces,
-    RelativeKeys,
-    SettingError,
-    Spec,
-    Tempered,
-    Window,
-    change,
-    from_dict,
-)
-from lengen.part import Axis, Part, kinds, nearest
+import lengen
+from lengen.part import Axis, Part, kinds
 from lengen.settings.sections import Section
 from lengen.settings.spec import replace
 from tests.lengen.data.test_writer import ACCEPTED
@@ -54,10 +33,10 @@ NO_IDS = ("data.position_ids=none", "model.encoding=none")
         ("data.format.pad_to=5", "data.format.pad_to", 5),
         ("data.format.scratchpad=false", "data.format.scratchpad", False),
         ("data.task=parity", None, None),
-        ("data.task.digits=4", "data.task", Addition(digits=4, operands=3)),
-        ('data.task={"kind": "addition", "digits": 2}', "data.task", Addition(digits=2)),
-        ("data.position_ids.max_position=64,32", "data.position_ids", Coupled((64, 32))),
-        ('data.spaces={"ratio": 0.5}', "data.spaces", RandomSpaces(ratio=0.5)),
+        ("data.task.digits=4", "data.task", lengen.Addition(digits=4, operands=3)),
+        ('data.task={"kind": "addition", "digits": 2}', "data.task", lengen.Addition(digits=2)),
+        ("data.position_ids.max_position=64,32", "data.position_ids", lengen.Coupled((64, 32))),
+        ('data.spaces={"ratio": 0.5}', "data.spaces", lengen.RandomSpaces(ratio=0.5)),
         ("test.lengths=[5,10]", "test.lengths", (5, 10)),
         ("test.lengths=7", "test.lengths", (7,)),
         ("test.lengths=1..4", "test.lengths", (1, 2, 3, 4)),
@@ -66,13 +45,13 @@ NO_IDS = ("data.position_ids=none", "model.encoding=none")
         ("test.attention=[[3,4],[5,6]]", "test.attention", ((3, 4), (5, 6))),
         ('test.probes=[["12","3"],["4","5"]]', "test.probes", (("12", "3"), ("4", "5"))),
         ("model.dropout=0.3", "model.dropout", 0.3),
-        ('model.tempered={"form": "log"}', "model.tempered", Tempered()),
-        ("model.architecture=encoder", "model.architecture", Encoder()),
+        ('model.tempered={"form": "log"}', "model.tempered", lengen.Tempered()),
+        ("model.architecture=encoder", "model.architecture", lengen.Encoder()),
     ],
 )
 def test_an_override_sets_one_field(assignment, path, value):
     if path is None:
-        with pytest.raises(SettingError, match=r"data\.task\.bits: this field is missing"):
+        with pytest.raises(lengen.SettingError, match=r"data\.task\.bits: this field is missing"):
             SPEC.override(assignment)
         return
     changed = SPEC.override(assignment)
@@ -81,7 +60,7 @@ def test_an_override_sets_one_field(assignment, path, value):
         found = getattr(found, step)
     assert found == value and type(found) is type(value)
     section, field = path.split(".")[:2]
-    assert change(changed, **{section: {field: getattr(getattr(SPEC, section), field)}}) == SPEC
+    assert lengen.change(changed, **{section: {field: getattr(getattr(SPEC, section), field)}}) == SPEC
     assert SPEC.override() == SPEC
 
 
@@ -98,9 +77,9 @@ def test_a_part_by_its_kind_keeps_the_fields_that_it_shares():
     assert changed.data.task.kind == "copy" and changed.data.task.digits == 3
     hinted = SPEC.override("train.steps=5")
     assert hinted.data.hints == ()
-    with pytest.raises(SettingError, match=r"data\.hints"):
+    with pytest.raises(lengen.SettingError, match=r"data\.hints"):
         SPEC.override("data.hints=copy")
-    assert SPEC.override("model.encoding=none", "data.position_ids=none").model.encoding == NoEncoding()
+    assert SPEC.override("model.encoding=none", "data.position_ids=none").model.encoding == lengen.NoEncoding()
 
 
 @pytest.mark.parametrize(
@@ -130,7 +109,7 @@ def test_a_part_by_its_kind_keeps_the_fields_that_it_shares():
     ],
 )
 def test_a_bad_override_gets_one_sentence(assignment, message):
-    with pytest.raises(SettingError) as caught:
+    with pytest.raises(lengen.SettingError) as caught:
         SPEC.override("train.batch=9", assignment)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value) and isinstance(caught.value, ValueError)
@@ -157,25 +136,25 @@ def parts_of(axis: type) -> list[Any]:
 
 SETTINGS = st.builds(
     lambda task, format, ids, encoding, architecture, tempered, spaces, lengths, batch: replace(
-        spec(DataSpec(task=task, format=format, position_ids=ids, spaces=spaces)),
+        spec(lengen.DataSpec(task=task, format=format, position_ids=ids, spaces=spaces)),
         model=replace(SPEC.model, encoding=encoding, architecture=architecture, tempered=tempered),
         train=replace(SPEC.train, batch=batch),
         test=replace(SPEC.test, lengths=tuple(lengths)),
     ),
     st.sampled_from(list(ACCEPTED)),
-    st.sampled_from([format for format in parts_of(Format)] + [Linear(width=9, reverse_response=True)]),
-    st.sampled_from(parts_of(PositionIds)),
-    st.sampled_from([*parts_of(Encoding), RelativeKeys(clip=3)]),
+    st.sampled_from([format for format in parts_of(lengen.Format)] + [lengen.Linear(width=9, reverse_response=True)]),
+    st.sampled_from(parts_of(lengen.PositionIds)),
+    st.sampled_from([*parts_of(lengen.Encoding), lengen.RelativeKeys(clip=3)]),
     st.sampled_from(
         [
-            Encoder(),
-            EncoderDecoder(),
-            EncoderDecoder(attention_bias=Window(2)),
-            EncoderDecoder(attention_bias=Given(), causal=False),
+            lengen.Encoder(),
+            lengen.EncoderDecoder(),
+            lengen.EncoderDecoder(attention_bias=lengen.Window(2)),
+            lengen.EncoderDecoder(attention_bias=lengen.Given(), causal=False),
         ]
     ),
-    st.sampled_from([None, Tempered(), Tempered(start=1.0)]),
-    st.sampled_from([None, RandomSpaces(ratio=0.5), RandomSpaces(ratio=0.5, fresh=False)]),
+    st.sampled_from([None, lengen.Tempered(), lengen.Tempered(start=1.0)]),
+    st.sampled_from([None, lengen.RandomSpaces(ratio=0.5), lengen.RandomSpaces(ratio=0.5, fresh=False)]),
     st.lists(st.integers(1, 99), min_size=1, max_size=3),
     st.integers(1, 9),
 )
@@ -183,7 +162,7 @@ SETTINGS = st.builds(
 
 @given(SETTINGS, SETTINGS)
 def test_a_setting_survives_json_and_hashes_are_equal_exactly_for_equal_settings(one, other):
-    back = from_dict(json.loads(json.dumps(one.to_dict())))
+    back = lengen.from_dict(json.loads(json.dumps(one.to_dict())))
     assert back == one and back.hash() == one.hash() and len(one.hash()) == 16
     assert (one.hash() == other.hash()) == (one == other)
 
@@ -212,7 +191,7 @@ def without_defaults(value: Any) -> Any:
 @given(SETTINGS)
 def test_a_default_that_is_spelled_out_changes_no_hash(setting):
     for values in (spelled_out(setting), without_defaults(setting)):
-        assert from_dict(values) == setting and from_dict(values).hash() == setting.hash()
+        assert lengen.from_dict(values) == setting and lengen.from_dict(values).hash() == setting.hash()
 
 
 class Extra(Section, frozen=True):
@@ -220,13 +199,13 @@ class Extra(Section, frozen=True):
     late: int = 0
 
 
-class Longer(Spec, frozen=True):
+class Longer(lengen.Spec, frozen=True):
     """A setting with a section of its own, trained once before."""
 
     extra: Extra
 
-    def trainings(self) -> tuple[Spec, ...]:
-        return (change(self, train={"steps": 1}), *super().trainings())
+    def trainings(self) -> tuple[lengen.Spec, ...]:
+        return (lengen.change(self, train={"steps": 1}), *super().trainings())
 
 
 LONGER = Longer(data=SPEC.data, model=SPEC.model, train=SPEC.train, test=SPEC.test, extra=Extra())
@@ -240,20 +219,15 @@ def test_trainings_are_the_setting_itself_and_what_a_subclass_trains_before():
 
 def test_a_section_of_a_subclass_is_read_by_it_alone():
     values = json.loads(json.dumps(LONGER.to_dict()))
-    assert from_dict(values, Longer) == LONGER and from_dict(values, Longer).hash() == LONGER.hash()
-    assert from_dict(values) == SPEC and type(from_dict(values)) is Spec
+    assert lengen.from_dict(values, Longer) == LONGER and lengen.from_dict(values, Longer).hash() == LONGER.hash()
+    assert lengen.from_dict(values) == SPEC and type(lengen.from_dict(values)) is lengen.Spec
     del values["extra"]["late"]
-    assert from_dict(values, Longer) == LONGER, "stored before the field came"
+    assert lengen.from_dict(values, Longer) == LONGER, "stored before the field came"
     assert LONGER.hash() != SPEC.hash()
     assert LONGER.override("extra.more=2,3", "train.steps=7").extra.more == (2, 3)
     assert LONGER.override("extra.late=1").hash() != LONGER.hash() == LONGER.override("extra.late=0").hash()
-    with pytest.raises(SettingError, match="there is no section 'extra'"):
+    with pytest.raises(lengen.SettingError, match="there is no section 'extra'"):
         SPEC.override("extra.more=2")
-
-
-def test_nearest_names_what_is_close_or_all_there_is():
-    assert nearest("fire_rato", ["fire", "fire_ratio", "rope"]).startswith("; nearest: fire_ratio")
-    assert nearest("zzz", ["fire", "rope"]) == "; one of: fire, rope"
 
 
 @pytest.mark.parametrize(
@@ -327,7 +301,7 @@ def test_nearest_names_what_is_close_or_all_there_is():
     ],
 )
 def test_values_that_make_no_sense_get_one_sentence(assignments, message):
-    with pytest.raises(SettingError) as caught:
+    with pytest.raises(lengen.SettingError) as caught:
         SPEC.override(*assignments)
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
@@ -364,7 +338,7 @@ def test_widths_and_bases_of_numbers_of_one_width():
         ),
         (["model.encoding=rope", "model.head_dim=7"], "model.head_dim=7: rope turns pairs and needs an even number"),
     ]:
-        with pytest.raises(SettingError, match=re.escape(message)) as caught:
+        with pytest.raises(lengen.SettingError, match=re.escape(message)) as caught:
             here.override(*assignments)
         assert "\n" not in str(caught.value)
 
@@ -379,9 +353,9 @@ def test_parts_are_judged_together_not_one_by_one():
         "data.format.pad_response=false",
         "data.format.width=9",
     )
-    assert SPEC.override(*beside).model.attention_bias == Given() and not SPEC.override(*beside).model.causal
+    assert SPEC.override(*beside).model.attention_bias == lengen.Given() and not SPEC.override(*beside).model.causal
     cyclic = SPEC.override('data.position_ids={"kind": "cyclic", "period": 3}')
-    assert cyclic.data.position_ids == Cyclic(3)
+    assert cyclic.data.position_ids == lengen.Cyclic(3)
 
 
 def test_a_part_that_is_defined_later_is_found_and_the_last_of_a_kind_is_the_one():

@@ -2,92 +2,18 @@
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
-from lengen import NByOne, SettingError
 from lengen.digits.problems import OperandError, Problems
 from lengen.digits.randomness import generator
-from lengen.part import build
 from lengen.tasks.arithmetic import Arithmetic
-from lengen.tasks.base import Task
 from tests.lengen.helpers import FIXED
 from tests.lengen.tasks.test_base import chi_square
 
 LETTERS = "0123456789abcdef"
-NUMERIC = {"successor": lambda a: a + 1, "addition": lambda a, b: a + b, "n_by_one": lambda a, b: a * b}
-STEPS = {
-    "running_xor": lambda so_far, digit, base: (so_far + digit) % 2,
-    "listops_sm": lambda so_far, digit, base: (so_far + digit) % base,
-    "listops_max": lambda so_far, digit, base: max(so_far, digit),
-    "listops_min": lambda so_far, digit, base: min(so_far, digit),
-}
-
-
-def text(number: int, base: int) -> str:
-    found = ""
-    while number or not found:
-        number, digit = divmod(number, base)
-        found = LETTERS[digit] + found
-    return found
 
 
 def task(name: str, base: int = 10, limit: int = 0, digits: int = 3) -> Arithmetic:
     return FIXED[name](digits=digits, base=base, limit=limit)
-
-
-@st.composite
-def typed(draw) -> tuple[str, int, list[str]]:
-    """An operation, a base, and operands as somebody may type them."""
-    name = draw(st.sampled_from(sorted(FIXED)))
-    base = 2 if name == "running_xor" else draw(st.integers(2, 16))
-    number = st.text(LETTERS[:base], min_size=1, max_size=70)
-    second = {"addition": [number], "n_by_one": [st.sampled_from(LETTERS[:base])]}.get(name, [])
-    return name, base, [draw(part) for part in (number, *second)]
-
-
-def literal(name: str, base: int, operands: list[str], width: int) -> tuple[list[int], str]:
-    """Digits of the result, least significant first, and the answer: Python integers, or a loop from the right."""
-    if name in NUMERIC:
-        answer = text(NUMERIC[name](*(int(operand, base) for operand in operands)), base)
-        return [LETTERS.index(c) for c in reversed(answer.rjust(width, "0"))], answer
-    read = [LETTERS.index(c) for c in reversed(operands[0])]
-    results, so_far = [], read[0]
-    for place in range(width):
-        if 0 < place < len(read):
-            so_far = STEPS[name](so_far, read[place], base)
-        results.append(so_far)
-    return results, LETTERS[so_far]
-
-
-@given(typed(), st.integers(1, 9))
-def test_results_and_answers_are_those_of_python(drawn, spare):
-    name, base, operands = drawn
-    width = max(map(len, operands)) + spare
-    own = task(name, base)
-    problem = own.parse(operands)
-    results, answer = literal(name, base, operands, width)
-    assert own.answer(problem, width)[0].tolist() == results
-    assert own.text(problem) == [answer]
-
-
-@given(typed(), st.integers(0, 99))
-def test_a_batch_is_computed_as_each_problem_alone(drawn, seed):
-    name, base, _ = drawn
-    own = task(name, base, digits=5)
-    problems = own.train(7, torch.Generator().manual_seed(seed))
-    rows = [problems.select(torch.tensor([i])) for i in range(7)]
-    assert own.text(problems) == [own.text(row)[0] for row in rows]
-    assert torch.equal(own.answer(problems, 9), torch.cat([own.answer(row, 9) for row in rows]))
-
-
-def test_the_examples_of_the_text():
-    assert task("successor").text(task("successor").parse(["0129"])) == ["130"]
-    assert task("addition").text(task("addition").parse(["0123", "0748"])) == ["871"]
-    assert task("n_by_one").text(task("n_by_one").parse(["0123", "6"])) == ["738"]
-    parity = task("running_xor", 2)
-    assert parity.answer(parity.parse(["0110"]), 4).tolist() == [[0, 1, 0, 0]]
-    assert parity.text(parity.parse(["0111"])) == ["1"]
 
 
 @pytest.mark.parametrize("name", FIXED)
@@ -209,41 +135,3 @@ def test_the_digit_of_n_by_one_is_any_digit():
         own = task("n_by_one", limit=limit)
         second = numbers(own, own.train(5_000, generator("t")))[1]
         assert chi_square([second.count(digit) for digit in range(10)]) < 2
-
-
-@given(typed(), st.integers(1, 5))
-def test_carries_are_those_of_a_loop(drawn, spare):
-    """Into a place goes what the places below it have in common with the next power of the base."""
-    name, base, operands = drawn
-    if name not in NUMERIC:
-        return
-    width = max(map(len, operands)) + spare
-    values = [[LETTERS.index(c) for c in reversed(operand.rjust(width, "0"))] for operand in operands]
-    expected, carry = [], 0
-    for place in range(width):
-        expected.append(carry)
-        column = {
-            "successor": values[0][place] + (place == 0),
-            "addition": sum(value[place] for value in values),
-            "n_by_one": values[0][place] * values[-1][0],
-        }[name]
-        carry = (column + carry) // base
-    own = task(name, base)
-    assert own.stages("carries", own.parse(operands), width).tolist() == [[expected]]
-    with pytest.raises(KeyError):
-        own.stages("running sums", own.parse(operands), width)
-
-
-def test_tasks_are_built_by_name():
-    assert task("listops_min", 7) == FIXED["listops_min"](digits=3, base=7)
-    assert task("addition", 7, 5).limit == 5
-    for value, message in [
-        ({"kind": "sucessor", "digits": 3}, "data.task: unknown task 'sucessor'; nearest: successor"),
-        ({"kind": "parity", "base": 9, "bits": 3}, "data.task: there is no field 'base' in parity"),
-        ({"kind": "n_by_one"}, "data.task.digits: this field is missing, and it has no default"),
-    ]:
-        with pytest.raises(SettingError) as caught:
-            build(value, Task, "data.task")
-        assert message in str(caught.value) and "\n" not in str(caught.value)
-    with pytest.raises(SettingError, match=r"data\.task\.base=1: expected a base from 2 to 16"):
-        NByOne(digits=3, base=1).check()
