@@ -1,4 +1,4 @@
-"""Encoder-decoders and encoders to test: built, trained a little, and decoded as one would write it first."""
+"""Models to test, most of them encoder-decoders: built, trained a little, and decoded as one would write it first."""
 
 import functools
 
@@ -68,17 +68,18 @@ def random_model(spec: Spec, seed: int = 0) -> tuple[Transformer, ArithmeticData
 def trained(sized: Spec, steps: int = 100) -> tuple[Transformer, ArithmeticData]:
     """A model after a second of training: right often, wrong often enough."""
     model, data = build_model(sized, 0), ArithmeticData(sized, 0)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=sized.train.lr, betas=(0.9, 0.98), weight_decay=0)
     if isinstance(sized.model.attention_bias, Given):
         random_bias(model.attention_bias)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3, betas=(0.9, 0.98), weight_decay=0)
     for step in range(steps):
         for group in optimizer.param_groups:
-            group["lr"] = 5e-3 * min(1, (step + 1) / 20) * (1 - step / steps)
+            group["lr"] = sized.train.lr * min(1, (step + 1) / 20) * (1 - step / steps)
         batch = data.batch(step)
         logits = model.predict(Batch(batch.tokens, batch.ids, batch.loss, batch.source))
         loss = response_loss(logits, batch.tokens, batch.loss) / batch.scale
         optimizer.zero_grad()
         loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
     return model.double().eval(), data
 
@@ -99,7 +100,7 @@ def plain_greedy(model: Transformer, data: ArithmeticData, problems: Problems) -
                 read = Batch(tokens, batch.ids, batch.loss)
             best = int(model.predict(read)[0, place - 1].argmax())
             response.append(best)
-            if best == END:
+            if best == END and data.format.ends:
                 break
             if model.writes_in_order:
                 tokens[0, place] = best

@@ -3,32 +3,25 @@
 import torch
 
 from lengen.data.datamodule import ArithmeticData
-from lengen.formats.vocab import Vocab
 from lengen.models import Decoder
 from lengen.settings.spec import replace
 from tests.lengen import reference
 
 
-def show(vocab: Vocab, tokens: torch.Tensor) -> str:
-    """Text of a written row; padding that a poor model writes between other tokens is shown."""
-    return "".join(vocab.decode([token]) or "_" for token in tokens.tolist()).rstrip("_")
-
-
-def greedy(model: Decoder, data: ArithmeticData, operands: list[str]) -> str:
-    """The response a model writes, up to its ``$`` or to the length of the padded response, as `show` shows it."""
+def greedy(model: Decoder, data: ArithmeticData, operands: list[str]) -> list[int]:
+    """Tokens that a model writes, up to its ``$`` or to the length of the padded response; no padding on the right."""
     setting, vocab = data.spec.data, data.vocab
     truth = reference.write(setting, operands)
     most = len([t for t in reference.write(padded(setting), operands) if t.target])
     coordinates = [t.coordinates for t in truth if not t.target]
     tokens = vocab.encode("".join(t.character for t in truth if not t.target)).tolist()
-    planned = [t.coordinates for t in truth if t.target]
-    written = ""
+    start, planned = len(tokens), [t.coordinates for t in truth if t.target]
     while True:
         with torch.no_grad():
             tokens.append(int(model(torch.tensor([tokens]), _ids(setting, coordinates))[0, -1].argmax()))
-        written += vocab.decode(tokens[-1:]) or "_"
+        written = "".join(vocab.decode([token]) or "_" for token in tokens[start:])
         if written.endswith("$") or len(written) == most:
-            return written.rstrip("_")
+            return tokens[start : start + len(written.rstrip("_"))]
         coordinates = [*coordinates, planned[len(written) - 1] if not follows(setting) else _follow(data, written)]
 
 

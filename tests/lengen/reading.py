@@ -1,15 +1,31 @@
-"""The quick way of deciding and writing, `read` and `go_on`, against the plain one, `verify` and `write`."""
+"""All ways of deciding and writing against a loop that reads the whole text again for every token."""
+
+from collections.abc import Callable, Iterable
 
 import torch
+from rapidfuzz.distance import Levenshtein
 from torch import Tensor
 
 import lengen.decoding.decoding
+from lengen.callbacks import score_cell
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.writer import Writer
 from lengen.decoding.decoding import Verified, go_on, read, verify, write
 from lengen.digits.problems import Problems
+from lengen.formats.vocab import END, PAD
 from lengen.models import Transformer
-from tests.lengen.sequences import plain_greedy
+from tests.counted import counted
+from tests.lengen.encoder_decoders import plain_greedy
+
+Rows = list[list[int]]
+
+
+def ended(row: Iterable[int]) -> list[int]:
+    """Tokens without the padding on their right."""
+    row = list(row)
+    while row and row[-1] == PAD:
+        row.pop()
+    return row
 
 
 def check_reading(model: Transformer, writer: Writer, problems: Problems, verified: Verified, written: Tensor) -> None:
@@ -31,9 +47,57 @@ def check_reading(model: Transformer, writer: Writer, problems: Problems, verifi
         assert torch.equal(go_on(model, writer, problems, reading), written)
 
 
-def check_decoding(model: Transformer, data: ArithmeticData, problems: Problems) -> None:
-    """`verify` and `write` agree with `check_reading`, and with a loop that reads everything anew for each token."""
-    verified, written = verify(model, data.writer.write(problems)), write(model, data.writer, problems)
+def check_decoding(
+    model: Transformer, data: ArithmeticData, problems: Problems, expected: Rows | None = None
+) -> tuple[Rows, Rows]:
+    """Verified, written whole, written on from the first mistake, and in part, against ``expected``: without it the
+    plain loop. Return what the model writes and the true responses."""
+    expected = [ended(row) for row in plain_greedy(model, data, problems)] if expected is None else expected
+    batch = data.writer.write(problems)
+    verified, written = verify(model, batch), write(model, data.writer, problems)
+    truths = [batch.tokens[i, batch.loss[i]].tolist() for i in range(len(expected))]
+    assert [ended(row) for row in written.tolist()] == expected
+    assert [ended(row) for row in verified.reference.tolist()] == [ended(row) for row in truths]
+    for own, truth, agreed, correct in zip(expected, truths, verified.agreed, verified.correct, strict=True):
+        whole = [*own, *[PAD] * (len(truth) - len(own))]
+        same = [a == b for a, b in zip(whole, truth, strict=False)]
+        assert int(agreed) == [*same, False].index(False) and bool(correct) == (whole == truth)
+    assert torch.equal(written, write(model, data.writer, problems, verified.agreed, verified.reference))
     check_reading(model, data.writer, problems, verified, written)
-    for row, own in enumerate(plain_greedy(model, data, problems)):
-        assert written[row, : len(own)].tolist() == own
+    every = torch.arange(len(expected))
+    for index in ((~verified.correct).nonzero()[:, 0], every[::2], every[-1:]):
+        if len(index):
+            own = write(model, data.writer, problems.select(index), verified.agreed[index], verified.reference[index])
+            assert [ended(row) for row in own.tolist()] == [expected[i] for i in index.tolist()]
+    return expected, truths
+
+
+def check_scores(
+    model: Transformer,
+    data: ArithmeticData,
+    problems: Problems,
+    expected: Rows,
+    answer: Callable[[list[int]], list[int]],
+) -> None:
+    """Counts of a cell are those of ``expected``, what the model writes; ``answer`` takes the answer from a response
+    without its end."""
+    verified = verify(model, data.writer.write(problems))
+    truths = [ended(row) for row in verified.reference.tolist()]
+    correct = sum(own == truth for own, truth in zip(expected, truths, strict=True))
+    scores = score_cell(model, data.writer, problems, True)
+
+    def read_answer(row: list[int]) -> list[int]:
+        return answer(ended(row[: row.index(END)] if END in row else row))
+
+    for mode, rows in (("free_running", expected), ("teacher_forced", verified.predicted.tolist())):
+        pairs = [(ended(row), truth) for row, truth in zip(rows, truths, strict=True)]
+        answers = sum(read_answer(own) == read_answer(truth) for own, truth in pairs)
+        edits = sum(Levenshtein.distance(own, truth) for own, truth in pairs)
+        counts = counted(len(pairs), correct, answers, edits, sum(map(len, truths)))
+        if mode == "teacher_forced":
+            del counts["edit_sum"]
+        if data.format.last_token_only:  # the one before the true end, wherever the written text ends
+            place = [(own, truth, len(truth) - 2) for own, truth in pairs]
+            counts["answer_token_correct"] = sum(own[at : at + 1] == truth[at : at + 1] for own, truth, at in place)
+        assert scores[mode] == counts
+    assert list(score_cell(model, data.writer, problems, False)) == ["teacher_forced"]

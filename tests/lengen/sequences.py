@@ -4,14 +4,8 @@ Python, sharing no code with `lengen`."""
 import torch
 
 import lengen
-from lengen.data.batch import Batch
-from lengen.data.datamodule import ArithmeticData
 from lengen.digits.problems import Problems
-from lengen.formats.vocab import PAD
-from lengen.models import Decoder
 from lengen.settings.spec import replace
-from lengen.training.build import build_model
-from lengen.training.module import SequenceModule
 from tests.lengen.helpers import TEST, TRAIN, spec
 
 OF_NUMBERS = ("increment", "carries")
@@ -64,53 +58,6 @@ def sized(
 ) -> lengen.Spec:
     """A specification of a decoder without positions, unless ``model`` says otherwise."""
     return spec(data or sequences(), train, test, **{**UNTIED, **model})
-
-
-def made(sized: lengen.Spec, seed: int = 0) -> tuple[Decoder, ArithmeticData]:
-    """A random float64 model in which everything is moved away from where it starts, and its data."""
-    model = build_model(sized, seed).double().eval()
-    torch.manual_seed(seed)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(0.3 * torch.randn_like(parameter))
-    assert isinstance(model, Decoder)
-    return model, ArithmeticData(sized, seed)
-
-
-def trained(sized: lengen.Spec, steps: int) -> tuple[Decoder, ArithmeticData]:
-    """A model after some training, with the module's own steps."""
-    model, data = build_model(sized, 0), ArithmeticData(sized, 0)
-    module = SequenceModule(sized, model)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=sized.train.lr)
-    for step in range(steps):
-        loss = module.training_step(data.batch(step), 0)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    assert isinstance(model, Decoder)
-    return model.double().eval(), data
-
-
-@torch.no_grad()
-def plain_greedy(model: Decoder, data: ArithmeticData, problems: Problems) -> list[list[int]]:
-    """The response to each problem: alone, no cache, only the text so far in sight, as many tokens as are asked for."""
-    responses = []
-    for i in range(len(problems.lengths)):
-        batch = data.writer.write(problems.select(torch.tensor([i])))
-        places = batch.loss[0].nonzero()[:, 0].tolist()
-        text = batch.tokens[0, : places[0]].tolist()
-        for place in places:
-            ids = batch.ids[:, :, : place + 1]
-            loss = torch.arange(place + 1)[None] >= places[0]
-            text.append(int(model.predict(Batch(torch.tensor([[*text, PAD]]), ids, loss))[0, -1].argmax()))
-        responses.append(text[places[0] :])
-    return responses
-
-
-def truths(data: ArithmeticData, problems: Problems) -> list[list[int]]:
-    """True responses, each written alone."""
-    rows = [data.writer.write(problems.select(torch.tensor([i]))) for i in range(len(problems.lengths))]
-    return [row.tokens[0, row.loss[0]].tolist() for row in rows]
 
 
 def rows(problems: Problems, row: int = 0) -> list[list[int]]:

@@ -1,6 +1,5 @@
 """One pass, cached decoding and resumed decoding decide and write what plain greedy decoding does, token by token."""
 
-import functools
 from types import SimpleNamespace
 
 import pytest
@@ -12,16 +11,15 @@ from lengen.data.batch import response_start
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import verify, write
-from lengen.formats.vocab import PAD
+from lengen.formats.vocab import END, PAD
 from lengen.models import Decoder
 from lengen.settings.spec import replace
 from lengen.training.build import build_model
-from lengen.training.module import response_loss
 from tests.cases import CASES
-from tests.counted import counted
-from tests.lengen.greedy import greedy, show
+from tests.lengen.encoder_decoders import trained
+from tests.lengen.greedy import greedy
 from tests.lengen.helpers import ENCODINGS, case_spec, data_spec, decoder, spec, strings
-from tests.lengen.reading import check_reading
+from tests.lengen.reading import check_decoding, check_scores
 
 FORMATS = {
     "addition": ("addition", {}),
@@ -34,25 +32,10 @@ FORMATS = {
 }
 
 
-def check(model: Decoder, data: ArithmeticData, problems) -> list[str]:
-    """Every way of deciding and writing against plain greedy decoding; what the model wrote."""
-    vocab, batch = data.vocab, data.writer.write(problems)
-    texts = [greedy(model, data, row) for row in strings(data.spec.data.task, problems)]
-    verified, written = verify(model, batch), write(model, data.writer, problems)
-    truths = [vocab.decode(row) for row in verified.reference]
-    assert [show(vocab, row) for row in written] == texts
-    for text, truth, agreed, correct in zip(texts, truths, verified.agreed, verified.correct, strict=True):
-        same = [a == b for a, b in zip(text, truth, strict=False)]
-        assert int(agreed) == [*same, False].index(False)
-        assert bool(correct) == (text == truth)
-    assert torch.equal(written, write(model, data.writer, problems, verified.agreed, verified.reference))
-    check_reading(model, data.writer, problems, verified, written)
-    for keep in ({i for i in range(len(texts)) if not verified.correct[i]}, {0}, {len(texts) - 1}):
-        index = torch.tensor(sorted(keep), dtype=torch.long)
-        if len(index):
-            own = write(model, data.writer, problems.select(index), verified.agreed[index], verified.reference[index])
-            assert [show(vocab, row) for row in own] == [texts[i] for i in index.tolist()]
-    return texts
+def check(model: Decoder, data: ArithmeticData, problems) -> list[list[int]]:
+    """Every way of deciding and writing against plain greedy decoding, ids from the slow reference."""
+    expected = [greedy(model, data, row) for row in strings(data.spec.data.task, problems)]
+    return check_decoding(model, data, problems, expected)[0]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -64,34 +47,19 @@ def test_all_ways_agree_with_plain_greedy_decoding(name, encoding):
     check(decoder(sized), data, data.task.train(5, torch.Generator().manual_seed(1)))
 
 
-@functools.cache
-def trained(name: str) -> tuple[Decoder, ArithmeticData]:
+def half_trained(name: str) -> tuple[Decoder, ArithmeticData]:
     """A model after some seconds of training: right often, wrong often enough."""
     task, options = FORMATS[name]
     steps, length, room = (150, 4, 8) if task == "parity" else (250, 1, 5)
     train = TrainSpec(steps=steps, batch=64, lr=1e-2, bucket=4)
     data = data_spec(task, length, 2, room=room, **options)
-    sized = spec(data, train, layers=1, width=48, head_dim=16, ff_width=96)
-    data = ArithmeticData(sized, 0)
-    torch.manual_seed(0)
-    model = Decoder(sized.model, len(data.vocab), sized.data.position_ids.sizes)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=train.lr, betas=train.betas, weight_decay=0)
-    for step in range(steps):
-        for group in optimizer.param_groups:
-            group["lr"] = train.lr * min(1, (step + 1) / 20) * (1 - step / steps)
-        batch = data.batch(step)
-        loss = response_loss(model.predict(batch), batch.tokens, batch.loss) / batch.scale
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-    return model.double().eval(), data
+    return trained(spec(data, train, layers=1, width=48, head_dim=16, ff_width=96), steps)
 
 
 @pytest.mark.parametrize("name", ["parity", "addition", "addition-unpadded"])
 def test_all_ways_agree_where_models_are_right_and_where_they_are_wrong(name):
     """How often they are depends on the processor: as many problems of either kind are chosen as are needed."""
-    model, data = trained(name)
+    model, data = half_trained(name)
     longer = {"parity": 7, "addition": 2, "addition-unpadded": 2}[name]
     task = replace(data.task, **({"bits": longer} if name == "parity" else {"digits": longer}))
     drawn = task.train(1200, torch.Generator().manual_seed(1))
@@ -99,53 +67,25 @@ def test_all_ways_agree_where_models_are_right_and_where_they_are_wrong(name):
     right, wrong = (found.nonzero()[:20, 0] for found in (correct, ~correct))
     assert len(right) and (len(wrong) or name == "parity")
     texts = check(model, data, drawn.select(torch.cat([right, wrong])))
-    assert sum(text.endswith("$") for text in texts) > 10
+    assert sum(row[-1:] == [END] for row in texts) > 10
 
 
 @pytest.mark.parametrize("name", ["parity", "addition", "addition-unpadded"])
 def test_cell_scores_count_what_plain_decoding_writes(name):
-    model, data = trained(name)
+    model, data = half_trained(name)
     task = replace(data.task, **({"bits": 2} if name == "parity" else {"digits": 2}))
     problems = task.train(40, torch.Generator().manual_seed(2))
-    texts = [greedy(model, data, row) for row in strings(data.spec.data.task, problems)]
-    verified = verify(model, data.writer.write(problems))
-    truths = [data.vocab.decode(row) for row in verified.reference]
+    arrow = 0 if name == "parity" else data.vocab.id(">")
 
-    def final(text):
-        body = text.split("$")[0]
-        return body[-1:] if name == "parity" else body.rpartition(">")[2]
+    def answer(row: list[int]) -> list[int]:
+        """The last bit, or what stands behind the last arrow."""
+        return row[-1:] if name == "parity" else row[len(row) - [*row[::-1], arrow].index(arrow) :]
 
-    def distance(a, b):
-        row = list(range(len(b) + 1))
-        for i, x in enumerate(a, 1):
-            last, row[0] = row[0], i
-            for j, y in enumerate(b, 1):
-                last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
-        return row[-1]
-
-    scores = score_cell(model, data.writer, problems, True)
-    if name == "parity":  # the bit before the true end, wherever the written text ends
-        for mode, rows in (("free_running", texts), ("teacher_forced", map(data.vocab.decode, verified.predicted))):
-            in_place = sum(a[len(b) - 2 : len(b) - 1] == b[-2] for a, b in zip(rows, truths, strict=True))
-            assert scores[mode].pop("answer_token_correct") == in_place
-    correct = sum(text == truth for text, truth in zip(texts, truths, strict=True))
-    pairs = list(zip(texts, truths, strict=True))
-    assert scores["free_running"] == counted(
-        40,
-        correct,
-        sum(final(a) == final(b) for a, b in pairs),
-        sum(distance(a, b) for a, b in pairs),
-        sum(map(len, truths)),
-    )
-    assert scores["teacher_forced"]["correct"] == correct and "edit_sum" not in scores["teacher_forced"]
-    predicted = [data.vocab.decode(row) for row in verified.predicted]
-    forced = sum(final(a) == final(b) for a, b in zip(predicted, truths, strict=True))
-    assert scores["teacher_forced"]["answer_correct"] == forced
-    assert list(score_cell(model, data.writer, problems, False)) == ["teacher_forced"]
+    check_scores(model, data, problems, check(model, data, problems), answer)
 
 
 def test_cells_larger_than_one_batch_are_summed(monkeypatch):
-    model, data = trained("parity")
+    model, data = half_trained("parity")
     problems = data.test(5, 1, 30)
     whole = score_cell(model, data.writer, problems, True)
     monkeypatch.setattr("lengen.decoding.decoding.TOKENS_AT_ONCE", 50)

@@ -4,54 +4,18 @@ import itertools
 
 import pytest
 import torch
-from rapidfuzz.distance import Levenshtein
 
 from lengen import Encoder, Given, TrainSpec, Window
-from lengen.callbacks import score_cell
 from lengen.data.batch import Batch
 from lengen.decoding.decoding import verify, write
 from lengen.formats.vocab import END, PAD
 from lengen.settings.spec import replace
-from tests.counted import counted
-from tests.lengen.encoder_decoders import data_for, encoder_decoder, plain_greedy, random_model, trained
+from tests.lengen.encoder_decoders import data_for, encoder_decoder, random_model, trained
 from tests.lengen.helpers import data_spec
-from tests.lengen.reading import check_reading
+from tests.lengen.reading import check_decoding, check_scores, ended
 
 NAMES = ["none", "sinusoidal", "rope", "alibi", "rpe", "learned"]
 BIASES = {"none": None, "window": Window(1), "given": Given()}
-
-
-def ended(row: list[int]) -> list[int]:
-    """A written row up to and with its end, without the padding after it."""
-    size = len(row)
-    while size and row[size - 1] == PAD:
-        size -= 1
-    return row[:size]
-
-
-def stripped(responses: list[list[int]]) -> list[list[int]]:
-    return [ended(row) for row in responses]
-
-
-def check(model, data, problems) -> list[list[int]]:
-    """Verified, written whole and written from the first divergence, against plain greedy decoding; the responses."""
-    expected = plain_greedy(model, data, problems)
-    batch = data.writer.write(problems)
-    verified, written = verify(model, batch), write(model, data.writer, problems)
-    assert stripped(written.tolist()) == stripped(expected)
-    truths = [batch.tokens[i, batch.loss[i]].tolist() for i in range(len(expected))]
-    assert stripped(verified.reference.tolist()) == truths
-    for own, truth, agreed, correct in zip(expected, truths, verified.agreed, verified.correct, strict=True):
-        same = [a == b for a, b in zip(own, truth, strict=False)]
-        assert int(agreed) == [*same, False].index(False) and bool(correct) == (own == truth)
-    assert torch.equal(written, write(model, data.writer, problems, verified.agreed, verified.reference))
-    check_reading(model, data.writer, problems, verified, written)
-    failed = (~verified.correct).nonzero()[:, 0]
-    for index in (failed, torch.arange(len(expected))[::2]):
-        if len(index):
-            own = write(model, data.writer, problems.select(index), verified.agreed[index], verified.reference[index])
-            assert stripped(own.tolist()) == [ended(expected[i]) for i in index.tolist()]
-    return expected
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -62,7 +26,7 @@ def test_all_ways_agree_with_plain_greedy_decoding(name, bias):
     for number, (encoder_layers, shared) in enumerate(itertools.product(layers, [False, True])):
         options = {"attention_bias": BIASES[bias], "shared": shared, "encoder_layers": encoder_layers}
         model, data = random_model(encoder_decoder(data_for(name), encoding=name, **options), number)
-        responses = check(model, data, data.task.train(2, torch.Generator().manual_seed(number)))
+        responses, _ = check_decoding(model, data, data.task.train(2, torch.Generator().manual_seed(number)))
         assert len({tuple(row) for row in responses}) > 1 or name == "none" or number, "it looks at its problem"
 
 
@@ -72,7 +36,7 @@ def test_sources_and_responses_of_different_lengths(name):
     ids = {"none": "none", "learned": "coupled"}.get(name, "consecutive")
     data = data_spec("addition", position_ids=ids, room=12, reverse_response=name != "learned")
     model, data = random_model(encoder_decoder(data, encoding=name, encoder_layers=1))
-    check(model, data, data.task.train(4, torch.Generator().manual_seed(1)))
+    check_decoding(model, data, data.task.train(4, torch.Generator().manual_seed(1)))
 
 
 @pytest.mark.parametrize("name", ["learned", "sinusoidal"])
@@ -83,7 +47,9 @@ def test_numbers_without_padding_beside_an_encoder(name):
     model, data = random_model(encoder_decoder(data, encoding=name, encoder_layers=1))
     problem = replace(data.task, digits=2).train(6, torch.Generator().manual_seed(1))
     written = write(model, data.writer, problem)
-    assert stripped(written.tolist()) == [by_the_text(model, data, problem.select(torch.tensor([i]))) for i in range(6)]
+    assert [ended(row) for row in written.tolist()] == [
+        by_the_text(model, data, problem.select(torch.tensor([i]))) for i in range(6)
+    ]
     verified = verify(model, data.writer.write(problem))
     assert torch.equal(written, write(model, data.writer, problem, verified.agreed, verified.reference))
 
@@ -122,7 +88,7 @@ def test_models_that_see_later_places_write_by_reading_the_whole_text_again(name
         with torch.no_grad():  # make the end likely in the middle of a response
             logits = model.predict(batch)[batch.loss[:, 1:]]
             model.head.bias[END] += (logits.amax(dim=1) - logits[:, END]).median() + 0.01
-        responses = check(model, data, problems)
+        responses, _ = check_decoding(model, data, problems)
         assert any(row[-1] == END and len(row) < 4 for row in responses), "some end early"
 
 
@@ -148,7 +114,7 @@ def trained_model(name: str):
 def test_all_ways_agree_for_models_that_are_sometimes_right(name):
     model, data = trained_model(name)
     problems = data.task.train(25, torch.Generator().manual_seed(1))
-    responses = check(model, data, problems)
+    responses, _ = check_decoding(model, data, problems)
     right = float(verify(model, data.writer.write(problems)).correct.float().mean())
     assert right > 0
     assert sum(row[-1] == END for row in responses) > 12
@@ -158,16 +124,4 @@ def test_all_ways_agree_for_models_that_are_sometimes_right(name):
 def test_cell_scores_count_what_plain_decoding_writes(name):
     model, data = trained_model(name)
     problems = data.task.train(20, torch.Generator().manual_seed(2))
-    batch = data.writer.write(problems)
-    truths = [batch.tokens[i, batch.loss[i]].tolist() for i in range(20)]
-    responses = plain_greedy(model, data, problems)
-
-    def body(row):
-        return ended(row[: row.index(END)] if END in row else row)
-
-    pairs = list(zip(responses, truths, strict=True))
-    found = score_cell(model, data.writer, problems, True)["free_running"]
-    edits = sum(Levenshtein.distance(ended(a), b) for a, b in pairs)
-    answers = sum(body(a) == body(b) for a, b in pairs)
-    correct = sum(a == b for a, b in pairs)
-    assert found == counted(20, correct, answers, edits, sum(map(len, truths)))
+    check_scores(model, data, problems, check_decoding(model, data, problems)[0], answer=lambda row: row)

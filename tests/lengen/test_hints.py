@@ -15,8 +15,9 @@ from lengen.settings.spec import change, replace
 from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute
+from tests.lengen.encoder_decoders import random_model
 from tests.lengen.helpers import TEST, kill_at
-from tests.lengen.sequences import ONE_LENGTH, made, part, sequences, sized
+from tests.lengen.sequences import ONE_LENGTH, part, sequences, sized
 
 HINTS = ("successor", "count")
 HINTED = sized(sequences(hints=HINTS), output_bias=True)
@@ -40,7 +41,7 @@ def test_a_step_trains_its_own_head_and_the_backbone(head):
 
 @torch.no_grad()
 def test_a_loss_is_that_of_the_head_of_its_batch():
-    model, data = made(HINTED)
+    model, data = random_model(HINTED)
     for step in range(6):
         batch = data.batch(step)
         x = model.norm(model.residuals(Batch(*batch[:3]))[-1][1])
@@ -56,7 +57,7 @@ def test_a_loss_is_that_of_the_head_of_its_batch():
 
 @torch.no_grad()
 def test_deciding_and_writing_use_the_first_head():
-    model, data = made(HINTED)
+    model, data = random_model(HINTED)
     problems = data.test(5, 1, 10)
     batch = data.writer.write(problems)
     verified, written = verify(model, batch), write(model, data.writer, problems)

@@ -24,7 +24,7 @@ from tests.counted import counted
 from tests.lengen.encoder_decoders import encoder_decoder, random_model, trained
 from tests.lengen.helpers import TEST, TRAIN, fixed_data, spec, two_operands
 
-FEW = TrainSpec(steps=40, batch=32, bucket=2, lr=1e-3)
+FEW = TrainSpec(steps=40, batch=32, bucket=2, lr=5e-3)
 KINDS = {"decoder": {"architecture": Decoder()}, "encoder_decoder": {}}
 
 

@@ -209,7 +209,7 @@ def test_omitted_digits_are_those_of_the_text_that_the_model_writes(runs):
 
 
 def half_trained():
-    train = TrainSpec(steps=40, batch=32, bucket=2, lr=1e-3)
+    train = TrainSpec(steps=40, batch=32, bucket=2, lr=5e-3)
     data = DataSpec(task=TwoOperandAddition((1, 2)), format=Linear(), spaces=RandomSpaces(ratio=0.5))
     return trained(encoder_decoder(data, train, architecture=Decoder(), encoding=Sinusoidal()), 150)
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lengen import SUBTASKS
 from papers.random_spaces import sweep
 from papers.random_spaces.figures import table4_3_csv
 from tests.papers import runs_random_spaces as stored
@@ -73,7 +74,7 @@ def test_one_run_has_no_deviation_and_no_run_no_row():
 def test_a_run_that_two_experiments_share_counts_once():
     runs = stored.sweep(seeds=1)
     mix = runs[f"{stored.PAPER}/table4.3/10k-mix-w64"]
-    assert sweep.rows(runs | {f"{stored.PAPER}/fig4.9/{task}": mix for task in stored.SUBTASKS}) == sweep.rows(runs)
+    assert sweep.rows(runs | {f"{stored.PAPER}/fig4.9/{task}": mix for task in SUBTASKS}) == sweep.rows(runs)
 
 
 def test_a_mode_that_was_not_measured_has_no_rows():

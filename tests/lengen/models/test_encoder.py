@@ -13,8 +13,8 @@ from lengen.training.build import build_model
 from tests.lengen.encoder_decoders import data_for, encoder_decoder, random_model
 from tests.lengen.helpers import ENCODINGS, data_spec, decoder, problems, spec, two_operands
 from tests.lengen.models.test_encoder_decoder import SIZE, copied
+from tests.lengen.reading import check_decoding
 from tests.lengen.test_decoding import check
-from tests.lengen.test_decoding_encoder_decoders import check as check_text
 
 ENCODER = {"architecture": "encoder"}
 
@@ -115,7 +115,7 @@ def test_a_cache_holds_every_application_of_a_shared_block(encoding):
 def test_a_decoder_reads_numbers_of_one_width():
     """Without an encoder query and response stand in one text; a free run is plain greedy decoding there too."""
     model, data = random_model(encoder_decoder(data_for("rope"), encoding="rope", architecture="decoder"))
-    check_text(model, data, data.task.train(5, torch.Generator().manual_seed(1)))
+    check_decoding(model, data, data.task.train(5, torch.Generator().manual_seed(1)))
 
 
 def test_answers_whose_length_the_blanks_would_tell_are_refused():

@@ -27,8 +27,9 @@ from lengen.digits.randomness import generator
 from lengen.models.last_keys import ALL, last_keys
 from lengen.settings.spec import Spec, check
 from lengen.settings.windows import window_self
+from tests.lengen.encoder_decoders import random_model
 from tests.lengen.reading import check_decoding
-from tests.lengen.sequences import made, sequences, sized
+from tests.lengen.sequences import sequences, sized
 
 BIASES = {
     "hard alibi": (HardALiBi((1, 2)), NoEncoding(), NoPositionIds()),
@@ -69,7 +70,7 @@ def test_a_window_is_that_of_the_paper():
 @torch.no_grad()
 @pytest.mark.parametrize("name", BIASES)
 def test_attention_is_the_softmax_over_the_keys_that_are_left(name):
-    model, data = made(setting(name))
+    model, data = random_model(setting(name))
     batch = data.writer.write(data.task.train(3, generator("p")))
     size = batch.tokens.shape[1] - 1
     visible = literal(size, list(model.spec.attention_bias.last_keys(4)))
@@ -84,7 +85,7 @@ def test_attention_is_the_softmax_over_the_keys_that_are_left(name):
 
 @pytest.mark.parametrize("name", BIASES)
 def test_decoding_agrees_with_a_plain_loop(name):
-    model, data = made(setting(name))
+    model, data = random_model(setting(name))
     drawn = data.task.train(10, generator("p"))
     check_decoding(model, data, drawn)
 
@@ -92,7 +93,7 @@ def test_decoding_agrees_with_a_plain_loop(name):
 @torch.no_grad()
 def test_what_is_far_away_does_not_matter_to_a_window():
     """Two layers that see a token and two before it: after five tokens the first is forgotten."""
-    model, data = made(setting("window"))
+    model, data = random_model(setting("window"))
     batch = data.writer.write(data.task.train(4, generator("p")))
     ids = batch.ids[:, :, : batch.tokens.shape[1]]
     other = batch.tokens.clone()

@@ -12,8 +12,9 @@ from lengen.models.fixed_bias import windowed
 from lengen.models.line_bias import LineBias, windows
 from lengen.settings.attention_biases import AttentionBias, Lines, LineWindow
 from lengen.settings.spec import Spec, change, check
+from tests.lengen.encoder_decoders import random_model
 from tests.lengen.reading import check_decoding
-from tests.lengen.sequences import made, sequences, sized
+from tests.lengen.sequences import sequences, sized
 
 CLOSED = -math.inf
 LINES = Lines(rows=4, columns=6, slopes=(1, 0, -1))
@@ -146,7 +147,7 @@ def test_a_window_that_moves_over_the_prompt_is_that_of_an_encoder_decoder():
 
 @pytest.mark.parametrize("bias", [LINES, LineWindow(1, ((1, 0), (-1, 2)))])
 def test_decoding_agrees_with_a_plain_loop(bias):
-    model, data = made(setting(bias))
+    model, data = random_model(setting(bias))
     if bias is LINES:
         random(model.lines)
     drawn = data.task.train(10, generator("p"))
@@ -155,7 +156,7 @@ def test_decoding_agrees_with_a_plain_loop(bias):
 
 @torch.no_grad()
 def test_a_row_without_an_open_key_reads_nothing():
-    model, data = made(setting())
+    model, data = random_model(setting())
     for side in (model.lines.own, model.lines.cross):
         side.table.fill_(CLOSED)
     batch = data.writer.write(data.task.train(3, generator("p")))

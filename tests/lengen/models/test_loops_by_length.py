@@ -26,18 +26,17 @@ from lengen import (
 from lengen.data.batch import Batch, response_start
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
-from lengen.decoding.decoding import verify, write
 from lengen.digits.randomness import generator
 from lengen.formats.vocab import END, PAD
 from lengen.models import Transformer
 from lengen.models.loops import loops_of
 from lengen.settings.model import ModelSpec
 from lengen.settings.spec import Spec, change, check
-from lengen.training.build import build_model
 from lengen.training.kernels import choose
 from lengen.training.module import SequenceModule
+from tests.lengen.encoder_decoders import random_model
 from tests.lengen.helpers import spec
-from tests.lengen.reading import check_reading
+from tests.lengen.reading import check_decoding, ended
 
 RULES = {
     "answer": LoopsByLength(most=6),
@@ -52,16 +51,6 @@ COPY, PLAIN = Copy(5), Linear()
 def setting(rule: LoopsByLength | None = RULES["answer"], task=COPY, format=PLAIN, **model: object) -> Spec:
     data = DataSpec(task=task, format=format, position_ids=NoPositionIds())
     return spec(data, **{"encoding": "none", "inject": "input", "loops_by_length": rule, **model})
-
-
-def moved(setting: Spec) -> tuple[Transformer, ArithmeticData]:
-    """A random float64 model in which no two logits are equal."""
-    model = build_model(setting, 0).double().eval()
-    torch.manual_seed(0)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(0.3 * torch.randn_like(parameter))
-    return model, ArithmeticData(setting, 0)
 
 
 def times(rule: LoopsByLength, prompt: int, response: int) -> int:
@@ -94,7 +83,7 @@ def test_loops_are_those_of_the_rule(of, tokens, more, most, seed):
 @pytest.mark.parametrize("rule", RULES)
 def test_each_example_is_looped_as_a_model_that_loops_so_often_for_all(rule, inject, architecture):
     looped = setting(RULES[rule], inject=inject, architecture=architecture)
-    model, data = moved(looped)
+    model, data = random_model(looped)
     batch = data.writer.write(data.task.train(12, generator("p")))
     loops, found = loops_of(RULES[rule], batch).tolist(), model.predict(batch)
     assert len(set(loops)) > 1 and max(loops) <= RULES[rule].most
@@ -127,18 +116,15 @@ def plain_greedy(model: Transformer, data: ArithmeticData, problems, rule: Loops
 @pytest.mark.parametrize("inject", ["none", "input", "coordinates"])
 @pytest.mark.parametrize("rule", RULES)
 def test_decoding_with_a_cache_agrees_with_a_plain_loop(rule, inject):
-    model, data = moved(setting(RULES[rule], inject=inject))
+    model, data = random_model(setting(RULES[rule], inject=inject))
     drawn = data.task.train(12, generator("p"))
-    verified, written = verify(model, data.writer.write(drawn)), write(model, data.writer, drawn)
-    check_reading(model, data.writer, drawn, verified, written)
-    for row, own in enumerate(plain_greedy(model, data, drawn, RULES[rule])):
-        assert written[row, : len(own)].tolist() == own
-        assert not written[row, len(own) :].any()
+    expected = [ended(row) for row in plain_greedy(model, data, drawn, RULES[rule])]
+    check_decoding(model, data, drawn, expected)
 
 
 def test_gradients_reach_the_blocks_through_the_loops_of_each_example():
     """The loss of a mixed batch is the sum of the losses of its examples alone."""
-    model, data = moved(setting())
+    model, data = random_model(setting())
     module = SequenceModule(data.spec, model)
     whole = data.batch(0)
     module.training_step(whole, 0).backward()

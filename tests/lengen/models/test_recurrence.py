@@ -9,7 +9,6 @@ from torch import Tensor
 from lengen import Abacus
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
-from lengen.decoding.decoding import verify, write
 from lengen.formats.vocab import PAD
 from lengen.models import Record
 from lengen.models.attention import causal_mask
@@ -19,9 +18,8 @@ from lengen.settings.spec import Spec, replace
 from lengen.training.build import build_model
 from lengen.training.module import response_loss
 from tests.lengen.encoder_decoders import encoder_decoder, random_model
-from tests.lengen.greedy import show
 from tests.lengen.helpers import two_operands
-from tests.lengen.reading import check_reading
+from tests.lengen.reading import check_decoding
 
 WIDTH = 16
 ABACUS = {"position_ids": Abacus(30), "reverse_response": True}
@@ -194,23 +192,7 @@ def test_a_cache_beside_an_encoder_gives_the_full_pass(name):
 @pytest.mark.parametrize("name", RECURRENT)
 def test_recurrent_models_write_what_reading_the_whole_text_again_gives(name, architecture):
     model, data = random_model(sized(name, architecture), 2)
-    drawn = data.test(2, 2, 5)
-    verified = verify(model, data.writer.write(drawn))
-    expected, _, (most, *_) = [], None, data.writer.plan(drawn)[1].tolist()
-    for row in range(5):
-        batch = data.writer.write(drawn.select(torch.tensor([row])))
-        start, written = int(batch.loss.int().argmax()), []
-        while len(written) < most and written[-1:] != [1]:
-            tokens = torch.cat([batch.tokens[:, :start], torch.tensor([[*written, PAD]])], dim=1)
-            ids = torch.arange(tokens.shape[1])[None, None]
-            with torch.no_grad():
-                logits = model.predict(Batch(tokens, ids, torch.zeros_like(tokens).bool(), batch.source))
-            written.append(int(logits[0, -1].argmax()))
-        expected.append(show(data.vocab, torch.tensor(written)))
-    found = write(model, data.writer, drawn)
-    assert [show(data.vocab, row) for row in found] == expected
-    assert torch.equal(found, write(model, data.writer, drawn, verified.agreed, verified.reference))
-    check_reading(model, data.writer, drawn, verified, found)
+    check_decoding(model, data, data.test(2, 2, 5))
 
 
 # ------------------------------------------------------------------ weights

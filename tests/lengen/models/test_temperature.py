@@ -8,7 +8,6 @@ import torch
 
 from lengen import Tempered
 from lengen.data.datamodule import ArithmeticData
-from lengen.decoding.decoding import verify, write
 from lengen.digits.problems import Problems
 from lengen.digits.randomness import generator
 from lengen.encodings.alibi import alibi_slopes
@@ -18,9 +17,10 @@ from lengen.settings.spec import Spec, replace
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from lengen.training.optimizer import build_optimizer
+from tests.lengen.encoder_decoders import random_model, trained
 from tests.lengen.helpers import scheme
-from tests.lengen.reading import check_reading
-from tests.lengen.sequences import ONE_LENGTH, TASKS, made, plain_greedy, sequences, sized, trained, truths
+from tests.lengen.reading import check_decoding
+from tests.lengen.sequences import ONE_LENGTH, TASKS, sequences, sized
 
 FORMS = ("log", "one_plus_log")
 OF = ("position", "prompt")
@@ -79,7 +79,7 @@ def literal(model: Decoder, layer: int, x: torch.Tensor, counted: list[list[int]
 @pytest.mark.parametrize("of", OF)
 @pytest.mark.parametrize("form", FORMS)
 def test_weights_are_a_softmax_of_scaled_logits(form, of, encoding, task, per_head):
-    model, data = made(tempered(form, of, encoding, task, per_head=per_head))
+    model, data = random_model(tempered(form, of, encoding, task, per_head=per_head))
     batch = data.writer.write(problems(data, 3, 4))
     size = batch.tokens.shape[1] - 1
     prompts = [loss.index(True) for loss in batch.loss.tolist()]
@@ -103,7 +103,9 @@ def test_weights_are_a_softmax_of_scaled_logits(form, of, encoding, task, per_he
 @torch.no_grad()
 @pytest.mark.parametrize("encoding", IDS)
 def test_heads_that_have_the_same_slope_are_one_slope_of_the_layer(encoding):
-    (heads, data), (layer, _) = (made(tempered("log", "position", encoding, per_head=own)) for own in (True, False))
+    (heads, data), (layer, _) = (
+        random_model(tempered("log", "position", encoding, per_head=own)) for own in (True, False)
+    )
     values = layer.state_dict()
     for name in values:
         if name.endswith("temperature.slope"):
@@ -117,7 +119,7 @@ def test_heads_that_have_the_same_slope_are_one_slope_of_the_layer(encoding):
 @torch.no_grad()
 def test_log_per_head_is_scalable_softmax():
     """n^(s z) over its sum (2501.19399), n the keys that a query sees, s of the head."""
-    model, data = made(tempered("log", "position", per_head=True))
+    model, data = random_model(tempered("log", "position", per_head=True))
     batch = data.writer.write(problems(data, 3, 4))
     slopes = [block.attention.temperature.slope for block in model.stack()]
     assert len({float(s) for slope in slopes for s in slope}) == sum(map(len, slopes)), "each is its own"
@@ -144,24 +146,8 @@ def test_one_plus_log_starts_as_the_standard_softmax():
 @torch.no_grad()
 @pytest.mark.parametrize("encoding", IDS)
 def test_models_whose_weights_are_of_half_precision_stay_in_it(encoding):
-    model, data = made(tempered("log", "position", encoding))
+    model, data = random_model(tempered("log", "position", encoding))
     assert model.to(torch.bfloat16).predict(data.validation()).dtype == torch.bfloat16
-
-
-def check(model: Decoder, data: ArithmeticData, drawn: Problems) -> int:
-    """Every way of deciding and writing against the plain loop; how many responses are right."""
-    expected, true = plain_greedy(model, data, drawn), truths(data, drawn)
-    verified = verify(model, data.writer.write(drawn))
-    written = write(model, data.writer, drawn)
-    resumed = write(model, data.writer, drawn, verified.agreed, verified.reference)
-    check_reading(model, data.writer, drawn, verified, written)
-    for row, (own, truth) in enumerate(zip(expected, true, strict=True)):
-        assert written[row, : len(own)].tolist() == resumed[row, : len(own)].tolist() == own
-        assert not written[row, len(own) :].any() and not resumed[row, len(own) :].any()
-        same = [a == b for a, b in zip(own, truth, strict=True)]
-        assert int(verified.agreed[row]) == [*same, False].index(False)
-        assert bool(verified.correct[row]) == (own == truth)
-    return sum(own == truth for own, truth in zip(expected, true, strict=True))
 
 
 @pytest.mark.parametrize("encoding", IDS)
@@ -170,10 +156,10 @@ def check(model: Decoder, data: ArithmeticData, drawn: Problems) -> int:
 def test_decoding_agrees_with_a_plain_loop(form, of, encoding):
     """Never the padded length of a batch, never that of the reference: each example alone gives the same text."""
     for seed, task in enumerate(TASKS):
-        model, data = made(tempered(form, of, encoding, task), seed)
+        model, data = random_model(tempered(form, of, encoding, task), seed)
         drawn = problems(data, 5)
         assert len(set(drawn.lengths[:, 0].tolist())) > 2
-        check(model, data, drawn)
+        check_decoding(model, data, drawn)
 
 
 @pytest.mark.parametrize("of", OF)
@@ -183,15 +169,15 @@ def test_decoding_agrees_for_models_that_are_sometimes_right(form, of):
     start = 1.0 if form == "log" else 0.1
     size = {"width": 32, "head_dim": 16, "tempered": Tempered(form=form, of=of, start=start)}
     model, data = trained(sized(sequences(length=5, alphabet=6), train, **size), 150)
-    right = check(model, data, problems(data, 40))
-    assert 3 < right < 38, "some right, some wrong"
+    written, truths = check_decoding(model, data, problems(data, 40))
+    assert 3 < sum(own == truth for own, truth in zip(written, truths, strict=True)) < 38, "some right, some wrong"
 
 
 @torch.no_grad()
 def test_what_n_counts_changes_predictions_only_where_they_differ():
     """At the last token of a prompt both definitions count the same tokens; before and after they do not."""
-    position, data = made(tempered("one_plus_log", "position", layers=1))
-    prompt = made(tempered("one_plus_log", "prompt", layers=1))[0]
+    position, data = random_model(tempered("one_plus_log", "position", layers=1))
+    prompt = random_model(tempered("one_plus_log", "prompt", layers=1))[0]
     batch = data.writer.write(problems(data))
     difference = (position.predict(batch) - prompt.predict(batch)).abs().amax(dim=2)
     starts = batch.loss.int().argmax(dim=1)
