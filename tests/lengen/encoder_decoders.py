@@ -89,15 +89,20 @@ def plain_greedy(model: Transformer, data: ArithmeticData, problems: Problems) -
     """The response to each problem, alone, token by token, the whole text read again each time, no answer in sight."""
     responses = []
     for i in range(len(problems.lengths)):
-        batch = data.writer.write(problems.select(torch.tensor([i])))
+        problem = problems.select(torch.tensor([i]))
+        batch = data.writer.write(problem)
+        places, ids = batch.loss[0].nonzero()[:, 0].tolist(), batch.ids
+        if model.writes_in_order and data.spec.data.position_ids.kind == "consecutive":  # of longer texts, too
+            places = range(places[0], places[0] + int(data.writer.plan(problem)[1]))
+            ids = torch.arange(places[-1] + 1)[None, None]
         tokens = batch.tokens.masked_fill(batch.loss, PAD)
+        tokens = torch.nn.functional.pad(tokens, (0, places[-1] + 1 - tokens.shape[1]))
+        loss = torch.arange(tokens.shape[1])[None] >= places[0]
         response: list[int] = []
-        for place in batch.loss[0].nonzero()[:, 0].tolist():
-            if model.writes_in_order:
-                so_far = slice(place + 1)  # models are asked for every token but the first, so one more is passed
-                read = Batch(tokens[:, so_far], batch.ids[:, :, so_far], batch.loss[:, so_far], batch.source)
-            else:
-                read = Batch(tokens, batch.ids, batch.loss)
+        for place in places:
+            # models are asked for every token but the first, so one more is passed
+            so_far = slice(place + 1 if model.writes_in_order else None)
+            read = Batch(tokens[:, so_far], ids[:, :, so_far], loss[:, so_far], batch.source)
             best = int(model.predict(read)[0, place - 1].argmax())
             response.append(best)
             if best == END and data.format.ends:

@@ -216,15 +216,12 @@ def test_nothing_to_load_is_a_load_error(source):
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"spec": 1}', '{"spec": {}}'])
-def test_damaged_folders_are_load_errors(tmp_path, content):
+def test_damaged_folders_and_weights_are_load_errors(tmp_path, content):
     folder = stored(tmp_path / "run")
     (folder / "run.json").write_text(content)
     with pytest.raises(library.LoadError, match=r"expected the record of a run"):
         lengen.load(folder)
-
-
-def test_damaged_weights_are_a_load_error(tmp_path):
-    folder = stored(tmp_path / "run")
-    (folder / "model.safetensors").write_bytes(b"none")
+    other = stored(tmp_path / "other")
+    (other / "model.safetensors").write_bytes(b"none")
     with pytest.raises(library.LoadError, match="does not hold the weights"):
-        lengen.load(folder)
+        lengen.load(other)

@@ -119,6 +119,9 @@ def test_padding_that_a_model_writes_is_an_edit_and_keeps_an_answer_wrong():
     assert edit_distances(wrong, true).tolist() == [1]
     assert exact_match(wrong, true).tolist() == answer_match(SCRATCHPAD, VOCAB, wrong, true).tolist() == [False]
     assert answer_match(SCRATCHPAD, VOCAB, wrong, VOCAB.encode("00>2$")[None]).tolist() == [False]
+    inside, right = torch.tensor([[5, 0, 6], [0, 5, 6]]), torch.tensor([[5, 6, 0], [5, 6, 0]])
+    assert edit_distances(inside, right).tolist() == [1, 1] and not exact_match(inside, right).any()
+    assert edit_distances(torch.zeros(2, 0, dtype=torch.long), right).tolist() == [2, 2]
 
 
 @pytest.mark.parametrize(
@@ -153,10 +156,6 @@ def test_a_short_text_has_no_token_in_the_place_of_the_answer_and_a_number_has_n
     assert "answer_token_correct" not in count(true, true, SCRATCHPAD, vocab, own_text=False)
 
 
-def test_metrics_declare_which_way_is_better():
-    assert ExactMatch.higher_is_better and not EditDistance.higher_is_better
-
-
 @given(batches)
 def test_counts_are_those_of_loops_and_a_metric_of_ones_own_is_among_them(pairs):
     written, reference = padded([a for a, _ in pairs]), padded([b for _, b in pairs])
@@ -180,18 +179,6 @@ def test_names_and_words_of_metrics_load_no_torch():
     assert done.stdout.split() == []
 
 
-def test_an_answer_cannot_be_told_without_its_format():
-    with pytest.raises(ValueError, match="expected format and vocabulary of the responses"):
-        Counted(METRICS["answer"]).update(padded([[1]]), padded([[1]]))
-
-
-def test_a_metric_that_is_not_for_these_responses_says_so():
-    for metric in (Counted(METRICS["answer_token"]), Counted(METRICS["answer_token"], SCRATCHPAD, VOCAB)):
-        with pytest.raises(ValueError, match="answer_token: nothing of it is counted of these responses") as caught:
-            metric.update(padded([[1]]), padded([[1]]))
-        assert "\n" not in str(caught.value)
-
-
 # ------------------------------------------------------------------ in a stranger's script
 
 
@@ -203,13 +190,6 @@ def test_every_function_refuses_what_are_no_responses_in_a_sentence():
             for pair in ((other, ids), (ids, other)):
                 with pytest.raises(ValueError, match=r"expected"):
                     function(*pair)
-
-
-def test_padding_inside_a_response_is_an_edit():
-    inside, right = torch.tensor([[5, 0, 6], [0, 5, 6]]), torch.tensor([[5, 6, 0], [5, 6, 0]])
-    assert edit_distances(inside, right).tolist() == [1, 1] and not exact_match(inside, right).any()
-    nothing = torch.zeros(2, 0, dtype=torch.long)
-    assert edit_distances(nothing, right).tolist() == [2, 2]
 
 
 @given(batches)
@@ -226,13 +206,26 @@ def test_classes_have_what_users_of_torchmetrics_look_for(kind):
     matplotlib.use("Agg")
     metric = kind(dist_sync_on_step=True, sync_on_compute=False)
     metric.update(padded([[1], [2]]), padded([[1], [3]]))
+    assert ExactMatch.higher_is_better and not EditDistance.higher_is_better
     assert metric.is_differentiable is False and metric.plot_lower_bound == 0.0
     figure, _ = metric.plot()
     assert figure is not None
     assert all(not value.is_floating_point() for value in metric.metric_state.values())
 
 
-def test_parts_of_a_count_are_refused():
-    half = Metric("half", "half", lambda responses: {"halves": 0.5}, "halves")
-    with pytest.raises(ValueError, match="expected whole numbers"):
-        Counted(half).update(padded([[1]]), padded([[1]]))
+HALF = Metric("half", "half", lambda responses: {"halves": 0.5}, "halves")
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        (Counted(HALF), "expected whole numbers"),
+        (Counted(METRICS["answer"]), "expected format and vocabulary of the responses"),
+        (Counted(METRICS["answer_token"]), "answer_token: nothing of it is counted of these responses"),
+        (Counted(METRICS["answer_token"], SCRATCHPAD, VOCAB), "answer_token: nothing of it is counted"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused_in_one_sentence(metric, said):
+    with pytest.raises(ValueError, match=said) as caught:
+        metric.update(padded([[1]]), padded([[1]]))
+    assert "\n" not in str(caught.value)

@@ -21,7 +21,7 @@ from lengen.callbacks import (
 )
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding.decoding import write
-from lengen.settings.spec import change, replace
+from lengen.settings.spec import replace
 from lengen.training.module import SequenceModule
 from lengen.training.run import execute
 from tests.lengen.helpers import TEST, TRAIN, data_spec, kill_at, spec
@@ -222,14 +222,3 @@ def test_extra_loggers_are_lightnings_own(tmp_path, monkeypatch):
     assert isinstance(logger, Board) and made == [{"save_dir": str(tmp_path), "name": "tensorboard"}]
     with pytest.raises(ValueError, match="logger carrier-pigeon: expected one of tensorboard, wandb"):
         extra_loggers(["carrier-pigeon"], tmp_path)
-
-
-def test_hints_log_a_loss_each(tmp_path):
-    from tests.lengen.test_hints import RUN
-
-    logger = Remembers()
-    small = change(RUN, train={"steps": 4, "evaluations": 1})
-    trainer = stock(tmp_path, logger=logger, log_every_n_steps=1)
-    trainer.fit(SequenceModule(small), ArithmeticData(small))
-    names = {name for _, metrics in logger.rows for name in metrics}
-    assert {"train_loss", *(f"train_loss.{hint.name}" for hint in small.data.hints)} <= names

@@ -171,13 +171,6 @@ def test_a_killed_run_tracks_the_same(step, finished, tmp_path, monkeypatch):
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
 
 
-def test_digits_are_tracked_where_the_response_is_the_answer_alone(tmp_path):
-    small = change(TRACKED, train={"steps": 1, "evaluations": 1}, data={"format": lengen.DigitSteps()})
-    assert not any(name.startswith("digit_loss") for name in run(tmp_path / "steps", small))
-    longer = change(TRACKED, train={"steps": 1, "evaluations": 1}, test={"lengths": (1, 3)})
-    assert not any(name.startswith("digit_loss") for name in run(tmp_path / "other", longer)), "not at other lengths"
-
-
 @pytest.mark.parametrize(
     ("task", "format", "expected"),
     [
@@ -188,6 +181,7 @@ def test_digits_are_tracked_where_the_response_is_the_answer_alone(tmp_path):
         (lengen.Carries(longest=2), lengen.Linear(reverse_response=True), 0),
         (lengen.Filling(longest=2, padding=2), lengen.Linear(), 0),
         (lengen.Copy(digits=2), lengen.Linear(), 0),
+        (lengen.TwoOperandAddition((1, 2)), lengen.DigitSteps(), 0),
     ],
 )
 def test_digits_are_tracked_where_every_token_is_a_digit_of_one_number(task, format, expected):
@@ -197,6 +191,8 @@ def test_digits_are_tracked_where_every_token_is_a_digit_of_one_number(task, for
     digits = [name for name in curves if name.startswith("digit_loss")]
     assert digits == [f"digit_loss.{place}" for place in range(1, expected + 1)]
     assert {"exact_match.2", "answer_loss.2"} <= curves.keys()
+    other = LearningCurves((3,), 1, 40).points(build_model(made_of, 0).eval(), TaskData(made_of, 0))
+    assert not any(name.startswith("digit_loss") for name, _ in other), "at the longest trained length alone"
 
 
 def test_losses_of_a_model_whose_tokens_see_later_ones_are_not_tracked():

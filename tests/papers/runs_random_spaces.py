@@ -73,8 +73,6 @@ def learning(late=0) -> list[tuple[int, str, float]]:
     ]
 
 
-
-
 def attention(layers=2, heads=2, tokens="$12+34=46$") -> AttentionMap:
     """Head 1 of layer k looks k + 1 tokens back, head 0 at the start."""
     weights = np.zeros((layers, heads, len(tokens), len(tokens)), np.float32)
@@ -82,8 +80,6 @@ def attention(layers=2, heads=2, tokens="$12+34=46$") -> AttentionMap:
     for layer in range(layers):
         weights[layer, 1] = 0.9 * np.eye(len(tokens), k=-1 - layer)
     return AttentionMap(tuple(tokens), weights, 10)
-
-
 
 
 def losses(of: dict, inside: float, outside: float, problems=20) -> dict[str, np.ndarray]:

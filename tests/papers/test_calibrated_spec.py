@@ -41,19 +41,11 @@ def test_overrides_reach_both_sections():
 @pytest.mark.parametrize(
     "text",
     [
-        "calibration.attention=logits",
-        "calibration.line=median",
-        "calibration.rows=7",
-        "calibration.rows=0",
-        "calibration.examples=0",
-        "calibration.sigma_cross=nan",
-        "calibration.slopes_self=[]",
-        "interpolation.steps=0",
-        "train.steps=0",
-        "model.architecture.attention_bias=none",
-        "data.task.limit=9",
+        "calibration.attention=logits", "calibration.line=median", "calibration.rows=7", "calibration.rows=0",
+        "calibration.examples=0", "calibration.sigma_cross=nan", "calibration.slopes_self=[]", "interpolation.steps=0",
+        "train.steps=0", "model.architecture.attention_bias=none", "data.task.limit=9",
     ],
-)
+)  # fmt: skip
 def test_values_that_mean_nothing_are_refused_in_one_sentence_before_anything_runs(text):
     with pytest.raises(SettingError, match=text.partition("=")[0]) as caught:
         SPEC.override(text)

@@ -36,18 +36,10 @@ def test_a_true_scratchpad_is_right_in_every_part_and_implies_its_answer(a, b):
     ("written", "right", "distances", "why"),
     [
         (TRUE.replace("|1356", "|136"), [1, 1, 0, 0, 1], [0, 0, 1, 1, 0], "only the reading off is wrong"),
-        (
-            TRUE.replace("6+8+1=5", "6+8+1=4"),
-            [1, 0, 1, 0, 0],
-            [0, 1, 0, 1, 1],
-            "the answer is right in spite of a step",
-        ),
-        (
-            TRUE.replace("6+8+1=5", "6+8+1=4").replace("|1356", "|1346"),
-            [1, 0, 0, 1, 0],
-            [0, 1, 1, 0, 1],
-            "a wrong step, faithfully read off",
-        ),
+        (TRUE.replace("6+8+1=5", "6+8+1=4"), [1, 0, 1, 0, 0], [0, 1, 0, 1, 1],
+         "the answer is right in spite of a step"),
+        (TRUE.replace("6+8+1=5", "6+8+1=4").replace("|1356", "|1346"), [1, 0, 0, 1, 0], [0, 1, 1, 0, 1],
+         "a wrong step, faithfully read off"),
         (TRUE.replace("c=1|", "c=0|"), [1, 0, 1, 0, 0], [0, 1, 0, 1, 1], "the last carry is a digit of the answer"),
         (TRUE.replace("7 6 5 +", "6 5 +"), [0, 1, 1, 1, 1], [2, 0, 0, 0, 0], "a digit is missing where it is reversed"),
         (TRUE.replace("7+9+0=6", "7+8+0=6"), [1, 0, 1, 1, 1], [0, 1, 0, 0, 0], "a wrong summand, a right result"),
@@ -61,7 +53,7 @@ def test_a_true_scratchpad_is_right_in_every_part_and_implies_its_answer(a, b):
         ("|$", [0] * 5, [13, 39, 4, 0, 4], "nothing is not read off from nothing"),
         ("", [0] * 5, [13, 39, 4, 0, 4], "no text"),
     ],
-)
+)  # fmt: skip
 def test_scores_tell_mistakes_apart(written, right, distances, why):
     assert hits(written) == right, why
     assert distances is None or edits(written) == distances, why

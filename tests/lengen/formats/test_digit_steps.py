@@ -179,24 +179,16 @@ def test_every_format_takes_spaces_and_the_printable_vocabulary(made):
         (data(subtasks=("add", "rve")), "data.format.names=['add', 'rve']: unknown sub-task rve; nearest: rev"),
         (data(**MIX, carries="pair"), 'data.format.carries="pair": expected one of pairs, code, true'),
         (replace(data(), format=lengen.Subtasks(names=())), "data.format.names=[]: expected at least one sub-task"),
-        (
-            data(**SCRATCHPAD, position_ids=lengen.Coupled((9,))),
-            "data.position_ids=coupled: the digits of data.format=digit_steps have no coordinates",
-        ),
-        (
-            data(**MIX, position_ids=lengen.Coupled((9,))),
-            "data.position_ids=coupled: the digits of data.format=subtasks have no coordinates",
-        ),
-        (
-            replace(data_spec("addition", position_ids="consecutive"), format=lengen.Subtasks()),
-            "data.format=subtasks: it writes sums of exactly two numbers, and addition is another task",
-        ),
-        (
-            replace(data_spec("parity", position_ids="consecutive"), format=lengen.DigitSteps()),
-            "data.format=digit_steps: it writes sums of exactly two numbers, and parity is another task",
-        ),
+        (data(**SCRATCHPAD, position_ids=lengen.Coupled((9,))),
+         "data.position_ids=coupled: the digits of data.format=digit_steps have no coordinates"),
+        (data(**MIX, position_ids=lengen.Coupled((9,))),
+         "data.position_ids=coupled: the digits of data.format=subtasks have no coordinates"),
+        (replace(data_spec("addition", position_ids="consecutive"), format=lengen.Subtasks()),
+         "data.format=subtasks: it writes sums of exactly two numbers, and addition is another task"),
+        (replace(data_spec("parity", position_ids="consecutive"), format=lengen.DigitSteps()),
+         "data.format=digit_steps: it writes sums of exactly two numbers, and parity is another task"),
     ],
-)
+)  # fmt: skip
 def test_ways_of_writing_that_do_not_exist_are_refused(made, message):
     with pytest.raises(lengen.SettingError) as caught:
         check(spec(made, encoding="sinusoidal"))

@@ -145,21 +145,13 @@ ONE_LEVEL = Coupled((9,))
         (Parity(3), Linear(), Coupled(()), "data.position_ids.max_position=[]: expected 1 to 2 values"),
         (Parity(3), Linear(pad_to=5), ONE_LEVEL, "data.format.pad_to=5: the digits of parity are no numbers"),
         (Parity(3), Subtasks(), ONE_LEVEL, "data.format=subtasks: it writes sums of exactly two numbers, and parity"),
-        (
-            Multiplication(3, 3),
-            Linear(width=5, pad_to=5),
-            ONE_LEVEL,
-            "data.format.pad_to=5: data.format.width=5 already",
-        ),
-        (
-            Multiplication(3, 3),
-            Linear(scratchpad=True, end=False),
-            ONE_LEVEL,
-            "data.format.end=false: numbers of multiplication end where the model ends them",
-        ),
+        (Multiplication(3, 3), Linear(width=5, pad_to=5), ONE_LEVEL,
+         "data.format.pad_to=5: data.format.width=5 already"),
+        (Multiplication(3, 3), Linear(scratchpad=True, end=False), ONE_LEVEL,
+         "data.format.end=false: numbers of multiplication end where the model ends them"),
         (Parity(3), Linear(begin=False, end=False, separator="$"), ONE_LEVEL, "data.format.separator=$: with neither"),
     ],
-)
+)  # fmt: skip
 def test_ways_of_writing_that_do_not_exist_are_refused(task, format, ids, message):
     with pytest.raises(SettingError) as caught:
         check(spec(DataSpec(task=task, format=format, position_ids=ids)))

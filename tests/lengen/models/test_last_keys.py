@@ -107,11 +107,7 @@ def test_what_is_far_away_does_not_matter_to_a_window():
 @pytest.mark.parametrize(
     ("architecture", "model", "said"),
     [
-        (
-            Decoder(Given()),
-            {},
-            r"attention_bias=given: a calibrated bias .*=decoder has one sequence",
-        ),
+        (Decoder(Given()), {}, r"attention_bias=given: a calibrated bias .*=decoder has one sequence"),
         (Decoder(Window(1, 2)), {}, r"attention_bias.stride=2: .*set it to 1"),
         (Decoder(HardALiBi((1, 2))), {}, r"attention_bias.keys=\[1, 2\]: expected numbers for 1 to 1 of"),
         (Decoder(HardALiBi(())), {}, r"attention_bias.keys=\[\]: expected numbers"),
@@ -120,7 +116,7 @@ def test_what_is_far_away_does_not_matter_to_a_window():
         (Decoder(Window(1)), {"tempered": Tempered()}, r"model.tempered: .*attention_bias=window lets heads see few"),
     ],
     ids=["given", "stride", "all heads", "no heads", "rope", "beside an encoder", "tempered"],
-)
+)  # fmt: skip
 def test_what_makes_no_sense_is_refused(architecture, model, said):
     with pytest.raises(SettingError, match=said):
         check(sized(architecture=architecture, **model))

@@ -155,7 +155,8 @@ def test_models_whose_weights_are_of_half_precision_stay_in_it(encoding):
 @pytest.mark.parametrize("form", FORMS)
 def test_decoding_agrees_with_a_plain_loop(form, of, encoding):
     """Never the padded length of a batch, never that of the reference: each example alone gives the same text."""
-    for seed, task in enumerate(TASKS):
+    place = (FORMS.index(form) * 2 + OF.index(of)) * len(IDS) + list(IDS).index(encoding)
+    for seed, task in enumerate((TASKS[place % 7], TASKS[(place + 3) % 7])):
         model, data = random_model(tempered(form, of, encoding, task), seed)
         drawn = problems(data, 5)
         assert len(set(drawn.lengths[:, 0].tolist())) > 2
