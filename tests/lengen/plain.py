@@ -182,8 +182,6 @@ def line(task: Any, format: Any, typed: list[str]) -> tuple[list[str], list[str]
         query += operand if single else row(operand, room, format.reverse_query)
     if kind != "next_larger":
         query.append(format.separator)
-    else:
-        query = query[: len(query)]
     room = found.largest if format.pad_response or not found.shortens else 0
     parts = []
     if format.scratchpad:

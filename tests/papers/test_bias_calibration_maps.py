@@ -107,19 +107,6 @@ def test_figure_6_shows_functions_of_the_distance():
     assert dict(zip(right.lines[3].get_xdata(), right.lines[3].get_ydata(), strict=True))[-1] == 1
 
 
-# -- windows -----------------------------------------------------------------------------------------------
-
-
-def test_windows_open_what_the_text_says():
-    assert window_self(4, 1).tolist() == [[i - j in (0, 1) for j in range(4)] for i in range(4)]
-    # "$ + a2 b2 a1 b1 $": the first output digit sees a1, b1 and "$"; the second a2, b2, a1 and b1
-    assert np.flatnonzero(window_cross(2, 7, 1, 2)[0]).tolist() == [4, 5, 6]
-    assert np.flatnonzero(window_cross(2, 7, 1, 2)[1]).tolist() == [2, 3, 4, 5]
-    assert np.flatnonzero(window_cross(2, 7, 0, 2)[1]).tolist() == [3, 4]
-    # "$ x3 x2 x1 $": the second output digit sees x2, x1 and "$"
-    assert np.flatnonzero(window_cross(2, 5, 1, 1)[1]).tolist() == [2, 3, 4]
-
-
 def test_figures_10_and_11_need_no_run():
     own, unary, binary = draw("fig10_11", {}).axes
     open_ = window_self(7, 1), window_cross(7, 8, 1, 1), window_cross(7, 15, 1, 2)
