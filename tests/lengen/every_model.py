@@ -1,8 +1,7 @@
 """Settings of all kinds."""
 
-from lengen import Decoder, HardALiBi, Lines, Window
-from lengen.settings.model import Tempered
-from lengen.settings.spec import Spec, replace
+from lengen import Decoder, HardALiBi, Lines, Spec, Tempered, Window
+from lengen.settings.spec import replace
 from tests.lengen.helpers import ENCODINGS, TRAIN, data_spec, fixed_data, spec
 from tests.lengen.sequences import sequences, sized
 

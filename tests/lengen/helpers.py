@@ -16,7 +16,6 @@ from lengen.formats.vocab import Vocab
 from lengen.models import Decoder
 from lengen.part import kinds
 from lengen.settings.spec import replace
-from lengen.training.module import SequenceModule
 from tests.cases import Case
 
 MODEL = lengen.ModelSpec(layers=2, heads=2, width=16, head_dim=8, ff_width=32)
@@ -241,7 +240,7 @@ def kill_at(
     step: int, monkeypatch: pytest.MonkeyPatch, run: Callable[..., object], *arguments: object, place="training_step"
 ) -> None:
     """Run until the step, then nothing more; ``place`` is the method of `SequenceModule` that is killed."""
-    body = getattr(SequenceModule, place)
+    body = getattr(lengen.SequenceModule, place)
 
     def killed(self, batch, index):
         if self.trainer.global_step == step:
@@ -249,6 +248,6 @@ def kill_at(
         return body(self, batch, index)
 
     with monkeypatch.context() as patch:
-        patch.setattr(SequenceModule, place, killed)
+        patch.setattr(lengen.SequenceModule, place, killed)
         with pytest.raises(Killed):
             run(*arguments)

@@ -7,13 +7,12 @@ from rapidfuzz.distance import Levenshtein
 from torch import Tensor
 
 import lengen.decoding.decoding
+from lengen import ArithmeticData, Transformer, verify, write
 from lengen.callbacks import score_cell
-from lengen.data.datamodule import ArithmeticData
 from lengen.data.writer import Writer
-from lengen.decoding.decoding import Verified, go_on, read, verify, write
+from lengen.decoding.decoding import Verified, go_on, read
 from lengen.digits.problems import Problems
 from lengen.formats.vocab import END, PAD
-from lengen.models import Transformer
 from tests.counted import counted
 from tests.lengen.encoder_decoders import plain_greedy
 

@@ -4,11 +4,7 @@ import pytest
 import torch
 
 import lengen
-from lengen.data.task_data import TaskData
 from lengen.digits.problems import OperandError
-from lengen.settings.spec import Spec, change, check
-from lengen.training.build import build_model
-from lengen.training.module import SequenceModule
 from reproduce.runs.estimate import cost
 from tests.lengen.helpers import spec
 
@@ -16,7 +12,7 @@ TRAIN = lengen.TrainSpec(steps=4, batch=16, lr=1e-3, bucket=4)
 TEST = lengen.TestSpec(lengths=(8,), counts=(2,), examples=10)
 
 
-def setting(task: lengen.Task, *hints: lengen.Task, **format: object) -> Spec:
+def setting(task: lengen.Task, *hints: lengen.Task, **format: object) -> lengen.Spec:
     data = lengen.DataSpec(task=task, format=lengen.Linear(**format), position_ids=lengen.Consecutive(), hints=hints)
     test = lengen.TestSpec(lengths=(8,), counts=task.counts, examples=10)
     return spec(data, TRAIN, test, encoding="rope", tied=False)
@@ -33,20 +29,20 @@ PAIRS = [
 
 @pytest.mark.parametrize(("sized", "short", "long"), PAIRS, ids=["reverse", "sums", "padded", "marked", "bits"])
 def test_each_task_is_trained_at_lengths_of_its_own(sized, short, long):
-    data = TaskData(sized, 0)
+    data = lengen.TaskData(sized, 0)
     drawn = [stream.task.train(2000, torch.Generator().manual_seed(0)).lengths.max() for stream in data.streams]
     assert [int(longest) for longest in drawn] == [short, long]
     outputs = [data.batch(step).output for step in range(4)]
     assert outputs == [0, 1, 0, 1], "in turn"
-    model = build_model(sized, 0)
+    model = lengen.build_model(sized, 0)
     for step in range(2):
-        loss = SequenceModule(sized, model).training_step(data.batch(step), 0)
+        loss = lengen.SequenceModule(sized, model).training_step(data.batch(step), 0)
         assert bool(loss.isfinite())
 
 
 @pytest.mark.parametrize(("sized", "short", "long"), PAIRS[:2], ids=["reverse", "sums"])
 def test_the_main_task_trains_on_what_it_trains_on_alone(sized, short, long):
-    alone, beside = TaskData(change(sized, data={"hints": ()}), 0), TaskData(sized, 0)
+    alone, beside = lengen.TaskData(lengen.change(sized, data={"hints": ()}), 0), lengen.TaskData(sized, 0)
     assert all(torch.equal(alone.batch(n).tokens, beside.batch(2 * n).tokens) for n in range(6))
     assert torch.equal(alone.validation().tokens, beside.validation().tokens)
     problems = [data.test(8, 2, 10).operands for data in (alone, beside)]
@@ -85,11 +81,11 @@ def test_an_estimate_knows_of_longer_auxiliary_tasks():
         (setting(lengen.Copy(4), lengen.Copy(9)),
          r"data.hints: copy is data.task=copy itself, at lengths beyond .* change data.task$"),
         (setting(lengen.Copy(4), lengen.Parity(9)), r"data.hints: parity has other symbols than data.task=copy"),
-        (change(setting(lengen.Copy(4), lengen.Reverse(9)), model={"tied": True}),
+        (lengen.change(setting(lengen.Copy(4), lengen.Reverse(9)), model={"tied": True}),
          r"data.hints: .*set model.tied=false"),
-        (change(setting(lengen.Copy(4), lengen.Reverse(9)), data={"examples": 500}),
+        (lengen.change(setting(lengen.Copy(4), lengen.Reverse(9)), data={"examples": 500}),
          r"data.examples=500: with data.hints a training"),
-        (change(setting(lengen.Increment(longest=4), lengen.Successor(9)), train={"one_length": True}),
+        (lengen.change(setting(lengen.Increment(longest=4), lengen.Successor(9)), train={"one_length": True}),
          r"train.one_length=true: .* data.hints=successor has none"),
         (setting(lengen.PairAddition(4), lengen.DigitSums(12), width=9),
          r"data.format.width=9: expected at least 13, the digits"),
@@ -100,4 +96,4 @@ def test_an_estimate_knows_of_longer_auxiliary_tasks():
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(wrong, said):
     with pytest.raises(lengen.SettingError, match=said):
-        check(wrong)
+        lengen.check(wrong)

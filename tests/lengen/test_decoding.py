@@ -5,16 +5,12 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from lengen import TrainSpec
+from lengen import ArithmeticData, TaskData, TrainSpec, build_model, verify, write
 from lengen.callbacks import score_cell
 from lengen.data.batch import response_start
-from lengen.data.datamodule import ArithmeticData
-from lengen.data.task_data import TaskData
-from lengen.decoding.decoding import verify, write
 from lengen.formats.vocab import END, PAD
 from lengen.models import Decoder
 from lengen.settings.spec import replace
-from lengen.training.build import build_model
 from tests.cases import CASES
 from tests.lengen.encoder_decoders import trained
 from tests.lengen.greedy import greedy

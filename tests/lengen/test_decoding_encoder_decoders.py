@@ -5,9 +5,8 @@ import itertools
 import pytest
 import torch
 
-from lengen import Encoder, Given, TrainSpec, Window
+from lengen import Encoder, Given, TrainSpec, Window, verify, write
 from lengen.data.batch import Batch
-from lengen.decoding.decoding import verify, write
 from lengen.formats.vocab import END, PAD
 from lengen.settings.spec import replace
 from tests.lengen.encoder_decoders import data_for, encoder_decoder, random_model, trained

@@ -4,11 +4,10 @@ import pytest
 import torch
 from rapidfuzz.distance import Levenshtein
 
+from lengen import ArithmeticData, write
 from lengen.callbacks import score_cell
 from lengen.callbacks.attention_maps import measure_attention
 from lengen.data.batch import Batch
-from lengen.data.datamodule import ArithmeticData
-from lengen.decoding.decoding import write
 from lengen.digits.problems import Problems
 from lengen.formats.vocab import END, PAD
 from lengen.inspection.problem import solve

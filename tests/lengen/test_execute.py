@@ -11,16 +11,13 @@ from safetensors.torch import load_file
 import lengen
 from lengen.callbacks import CHECKPOINT, METRICS, read_metrics
 from lengen.callbacks.accuracy_grid import PARTIAL, sealed, unsealed
-from lengen.data.datamodule import ArithmeticData
-from lengen.data.task_data import TaskData
 from lengen.digits.problems import OperandError
 from lengen.results.divergence import DivergedError
 from lengen.results.progress import Progress
 from lengen.results.records import Grid
-from lengen.settings.spec import change, replace
+from lengen.settings.spec import replace
 from lengen.training.build import load
-from lengen.training.module import SequenceModule
-from lengen.training.run import WEIGHTS, execute
+from lengen.training.run import WEIGHTS
 from tests.counted import counted
 from tests.lengen.helpers import MODEL, TEST, TRAIN, Killed, data_spec, fixed_data, kill_at, spec
 
@@ -35,7 +32,7 @@ SPEC = spec(
 
 def run(folder: Path, spec=SPEC, seed=0, reports=None):
     folder.mkdir(exist_ok=True)
-    return execute(spec, seed, folder, (reports if reports is not None else []).append)
+    return lengen.execute(spec, seed, folder, (reports if reports is not None else []).append)
 
 
 def traces(folder: Path) -> dict[str, bytes]:
@@ -80,8 +77,8 @@ def test_a_run_leaves_its_records(finished):
 
 
 def test_every_step_trains_on_its_own_batch(tmp_path, monkeypatch):
-    asked, batch = [], TaskData.batch
-    monkeypatch.setattr(TaskData, "batch", lambda self, step: asked.append(step) or batch(self, step))
+    asked, batch = [], lengen.TaskData.batch
+    monkeypatch.setattr(lengen.TaskData, "batch", lambda self, step: asked.append(step) or batch(self, step))
     run(tmp_path)
     assert asked == list(range(10))
 
@@ -108,8 +105,8 @@ def test_a_run_killed_while_training_ends_as_if_it_had_not_been(step, finished, 
         kill_at(step, monkeypatch, run, tmp_path)
     with (tmp_path / METRICS).open("a") as file:
         file.write(f"{step + 1},train_lo")  # and in the middle of a line
-    asked, batch = [], TaskData.batch
-    monkeypatch.setattr(TaskData, "batch", lambda self, step: asked.append(step) or batch(self, step))
+    asked, batch = [], lengen.TaskData.batch
+    monkeypatch.setattr(lengen.TaskData, "batch", lambda self, step: asked.append(step) or batch(self, step))
     assert same(run(tmp_path), outcome)
     assert list(dict.fromkeys(asked)) == list(range(step - step % 3, 10)), "resumed at the last checkpoint"
     assert traces(tmp_path) == traces(folder)
@@ -117,7 +114,7 @@ def test_a_run_killed_while_training_ends_as_if_it_had_not_been(step, finished, 
 
 def signalled(step: int, number: int, monkeypatch, folder: Path, times: int = 1) -> None:
     """Run, and get a signal in the middle of a step; its handler raises `Killed`, as that of the program does."""
-    body = SequenceModule.training_step
+    body = lengen.SequenceModule.training_step
 
     def interrupted(self, batch, index):
         for _ in range(times if self.trainer.global_step == step else 0):
@@ -130,7 +127,7 @@ def signalled(step: int, number: int, monkeypatch, folder: Path, times: int = 1)
     handler = signal.signal(number, ends)
     try:
         with monkeypatch.context() as patch:
-            patch.setattr(SequenceModule, "training_step", interrupted)
+            patch.setattr(lengen.SequenceModule, "training_step", interrupted)
             with pytest.raises(Killed):
                 run(folder)
         assert signal.getsignal(number) == ends
@@ -151,8 +148,8 @@ def test_an_interrupted_run_saves_its_step_and_ends_as_if_it_had_not_been(
     assert next(state for name, state in kept["callbacks"].items() if name.startswith("Clock"))["steps"] == step + 1
     if step < 7:
         signalled(step + 1, number, monkeypatch, tmp_path)
-    asked, batch = [], TaskData.batch
-    monkeypatch.setattr(TaskData, "batch", lambda self, step: asked.append(step) or batch(self, step))
+    asked, batch = [], lengen.TaskData.batch
+    monkeypatch.setattr(lengen.TaskData, "batch", lambda self, step: asked.append(step) or batch(self, step))
     assert same(run(tmp_path), outcome)
     first = step + (2 if step < 7 else 1)
     assert [step for step in dict.fromkeys(asked) if step < 10] == list(range(first, 10)), "no step is trained twice"
@@ -165,8 +162,8 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path, monkeypatch):
 
 
 def test_an_interrupted_run_that_diverged_keeps_the_good_checkpoint(tmp_path, monkeypatch):
-    body = SequenceModule.training_step
-    monkeypatch.setattr(SequenceModule, "training_step", lambda self, *given: poisoned(self, body(self, *given)))
+    body = lengen.SequenceModule.training_step
+    monkeypatch.setattr(lengen.SequenceModule, "training_step", lambda self, *given: poisoned(self, body(self, *given)))
     monkeypatch.setattr("lengen.callbacks.training_loss.usable", lambda loss: True)  # it is not read at every step
 
     def poisoned(self, loss):
@@ -196,9 +193,9 @@ def test_a_run_killed_elsewhere_ends_as_if_it_had_not_been(place, finished, tmp_
         if place == "checkpoint":
             patch.setattr("os.replace", killed_at_checkpoint)
         if place == "validation":
-            patch.setattr(SequenceModule, "validation_step", killed)
+            patch.setattr(lengen.SequenceModule, "validation_step", killed)
         with pytest.raises(Killed):
-            execute(SPEC, 0, tmp_path, report)
+            lengen.execute(SPEC, 0, tmp_path, report)
     assert same(run(tmp_path), outcome)
     assert traces(tmp_path) == traces(folder)
 
@@ -263,12 +260,12 @@ def test_partial_scores_are_written_where_they_took_long(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("factor", "loss"), [(float("nan"), "nan"), (1e7, r"\d+")])
 def test_a_loss_that_is_no_number_or_exploded_stops_the_run(factor, loss, tmp_path, monkeypatch):
     """The step is named, and what is called the last good checkpoint is good."""
-    train = SequenceModule.training_step
+    train = lengen.SequenceModule.training_step
 
     def poisoned(self, batch, index):
         return train(self, batch, index) * (factor if self.trainer.global_step >= 4 else 1)
 
-    monkeypatch.setattr(SequenceModule, "training_step", poisoned)
+    monkeypatch.setattr(lengen.SequenceModule, "training_step", poisoned)
     with pytest.raises(DivergedError, match=f"the loss at step 5 is {loss}") as caught:
         run(tmp_path)
     assert str(tmp_path / CHECKPOINT) in str(caught.value) and "\n" not in str(caught.value)
@@ -276,7 +273,7 @@ def test_a_loss_that_is_no_number_or_exploded_stops_the_run(factor, loss, tmp_pa
     if loss != "nan":
         return
     # A long run looks at its loss every other step only, and has a checkpoint in between.
-    long = change(SPEC, train={"steps": 200, "evaluations": 40})
+    long = lengen.change(SPEC, train={"steps": 200, "evaluations": 40})
     with pytest.raises(DivergedError, match=r"lower train\.lr") as caught:
         run(tmp_path / "long", long)
     kept = tmp_path / "long" / CHECKPOINT
@@ -288,12 +285,12 @@ def test_a_loss_that_is_no_number_or_exploded_stops_the_run(factor, loss, tmp_pa
 
 def test_a_learning_rate_beyond_all_measure_diverges_by_itself(tmp_path):
     with pytest.raises(DivergedError, match="training diverged"):
-        run(tmp_path, change(SPEC, train={"lr": 1e9, "warmup": 0.0}))
+        run(tmp_path, lengen.change(SPEC, train={"lr": 1e9, "warmup": 0.0}))
 
 
 def test_weights_load_into_the_same_function(finished):
     folder, _, _ = finished
-    model, batch = load(SPEC, folder / WEIGHTS), ArithmeticData(SPEC, 0).validation()
+    model, batch = load(SPEC, folder / WEIGHTS), lengen.ArithmeticData(SPEC, 0).validation()
     weights = load_file(folder / WEIGHTS)
     assert all(torch.equal(value, weights[name]) for name, value in model.state_dict().items() if name in weights)
     assert not model.training and model(batch.tokens, batch.ids).isfinite().all()
@@ -315,7 +312,7 @@ def test_a_curve_has_one_axis_and_no_attention_where_none_is_asked(tmp_path):
 
 def test_text_that_has_no_ids_of_its_own_is_scored_teacher_forced_only(tmp_path):
     unpadded = lengen.Linear(scratchpad=True)
-    unpadded = change(SPEC, data={"format": unpadded}, test={"attention": ()}, train={"steps": 1})
+    unpadded = lengen.change(SPEC, data={"format": unpadded}, test={"attention": ()}, train={"steps": 1})
     modes = {mode for scores in run(tmp_path, unpadded).grid.scores.values() for mode in scores}
     assert modes == {"teacher_forced"}
 
@@ -327,10 +324,10 @@ UNSET = lengen.EncoderDecoder(attention_bias=lengen.Given())
 @pytest.mark.parametrize(
     ("refused", "says"),
     [
-        (change(SPEC, data={"position_ids": lengen.Coupled((3, 9)), "format": PLAIN}), "position ids"),
-        (change(SPEC, test={"probes": (("1", "x"),)}), "'x'"),
-        (change(SPEC, test={"attention": ((9, 2),)}), "position ids"),
-        (change(SPEC, test={"lengths": (1, 9)}), "up to 11 in level 1, and the model has 8"),
+        (lengen.change(SPEC, data={"position_ids": lengen.Coupled((3, 9)), "format": PLAIN}), "position ids"),
+        (lengen.change(SPEC, test={"probes": (("1", "x"),)}), "'x'"),
+        (lengen.change(SPEC, test={"attention": ((9, 2),)}), "position ids"),
+        (lengen.change(SPEC, test={"lengths": (1, 9)}), "up to 11 in level 1, and the model has 8"),
         (spec(fixed_data("successor", 3), encoding="sinusoidal", architecture=UNSET), "attention_bias=given: nothing"),
     ],
     ids=["room for a carry", "no problem", "attention alone", "the largest id", "a bias that nothing sets"],

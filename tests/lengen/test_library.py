@@ -15,12 +15,9 @@ import torch
 from safetensors.torch import save_model
 
 import lengen
-from lengen import Addition, Coupled, DataSpec, Linear, ModelSpec, Spec, TestSpec, TrainSpec
-from lengen.data.task_data import TaskData
-from lengen.decoding.decoding import verify
+from lengen import Addition, Coupled, DataSpec, Linear, ModelSpec, Spec, TaskData, TestSpec, TrainSpec, change, verify
 from lengen.digits.problems import OperandError, operand_texts
 from lengen.inspection import library
-from lengen.settings.spec import change
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = Spec(

@@ -9,21 +9,20 @@ import torchmetrics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen import Addition, Linear, Parity
-from lengen.formats.vocab import PAD, Vocab
-from lengen.metrics import (
-    METRICS,
+from lengen import (
+    Addition,
     AnswerMatch,
     Counted,
     EditDistance,
     ExactMatch,
-    Metric,
+    Linear,
+    Parity,
     answer_match,
-    answer_token,
-    count,
     edit_distances,
     exact_match,
 )
+from lengen.formats.vocab import PAD, Vocab
+from lengen.metrics import METRICS, Metric, answer_token, count
 from tests.cases import CASES
 from tests.lengen.helpers import vocab_of
 

@@ -8,22 +8,21 @@ from lightning import Callback, Trainer
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
 from lightning.pytorch.loggers.logger import DummyLogger, Logger
 
-from lengen.callbacks import (
-    METRICS,
+from lengen import (
     AccuracyGrid,
+    ArithmeticData,
     AttentionMaps,
     EditDistanceCurve,
     LearningCurves,
     MetricsLogger,
     Probes,
+    SequenceModule,
+    execute,
     extra_loggers,
-    read_metrics,
+    write,
 )
-from lengen.data.datamodule import ArithmeticData
-from lengen.decoding.decoding import write
+from lengen.callbacks import METRICS, read_metrics
 from lengen.settings.spec import replace
-from lengen.training.module import SequenceModule
-from lengen.training.run import execute
 from tests.lengen.helpers import TEST, TRAIN, data_spec, kill_at, spec
 
 SPEC = spec(

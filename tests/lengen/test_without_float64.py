@@ -9,9 +9,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import lengen
 from lengen.decoding.mean_attention import mean_attention
-from lengen.metrics.counted import AnswerMatch, EditDistance, ExactMatch
 from lengen.models.attention_lines import calibrate_bias, line_values
-from lengen.training.module import SequenceModule
 from tests.lengen.data.test_any_trainer import SPEC
 
 
@@ -51,8 +49,8 @@ def test_the_emulation_refuses():
 
 
 def test_modules_and_metrics_can_be_moved():
-    module = SequenceModule(SPEC)
-    metrics = [ExactMatch(), EditDistance(), AnswerMatch(module.data.format, module.data.vocab)]
+    module = lengen.SequenceModule(SPEC)
+    metrics = [lengen.ExactMatch(), lengen.EditDistance(), lengen.AnswerMatch(module.data.format, module.data.vocab)]
     with NoFloat64():
         for movable in (module, *metrics):
             movable.to("meta")
@@ -60,7 +58,7 @@ def test_modules_and_metrics_can_be_moved():
 
 def test_metrics_count_there():
     written, reference = there(torch.tensor([[3, 1], [4, 1]])), there(torch.tensor([[3, 1], [3, 1]]))
-    for metric, value in ((ExactMatch(), 0.5), (EditDistance(), 0.25)):
+    for metric, value in ((lengen.ExactMatch(), 0.5), (lengen.EditDistance(), 0.25)):
         metric.update(written, reference)
         assert float(metric.compute()) == value
 
@@ -72,7 +70,7 @@ def test_lines_and_mean_attention_are_measured_there():
     bias = calibrate_bias(there(attention), (6, 6), [(1, 1)])
     assert isinstance(bias, There) and torch.equal(bias.cpu(), calibrate_bias(attention, (6, 6), [(1, 1)]))
 
-    module = SequenceModule(SPEC)
+    module = lengen.SequenceModule(SPEC)
     problems, plain = module.data.test(1, 2, 4), module.model.attention
     expected = mean_attention(module.model, module.data, problems)
     module.model.attention = lambda batch, softmax: [{k: there(v) for k, v in layer.items()} for layer in plain(batch)]

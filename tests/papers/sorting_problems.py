@@ -8,12 +8,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lengen.data.task_data import TaskData
-from lengen.decoding.decoding import write
+from lengen import TaskData, build_model, write
 from lengen.digits.problems import Problems
 from lengen.formats.vocab import FIRST
 from lengen.models import Decoder
-from lengen.training.build import build_model, load, set_by_hand
+from lengen.training.build import load, set_by_hand
 from papers.task_hinting.construction import set_weights
 from papers.task_hinting.theorem import TheoremSpec, theorem
 

@@ -10,12 +10,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from lengen.data.task_data import TaskData
+from lengen import SettingError, TaskData, build_model
 from lengen.inspection.problem import encode
-from lengen.part import SettingError
 from lengen.settings.changes import overlay
 from lengen.tasks.arithmetic import NByOne, PairAddition
-from lengen.training.build import build_model
 from lengen.training.optimizer import build_optimizer
 from papers.bias_calibration import settings
 from papers.bias_calibration.calibrated import average_attention, calibrate, readable

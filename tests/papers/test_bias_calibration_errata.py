@@ -10,12 +10,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from lengen.data.task_data import TaskData
+from lengen import TaskData, build_model
 from lengen.models.attention_lines import calibrate_bias, line_values
 from lengen.models.fixed_bias import closed
 from lengen.tasks.arithmetic import PairAddition, Successor
 from lengen.tasks.running import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor
-from lengen.training.build import build_model
 from papers.bias_calibration import calibrated, settings
 from papers.bias_calibration.profiles import profile
 from reproduce.comparison.values import values

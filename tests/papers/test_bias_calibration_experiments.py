@@ -2,13 +2,11 @@
 
 import pytest
 
-from lengen.data.task_data import TaskData
+from lengen import Spec, TaskData, build_model
 from lengen.formats.aligned import Aligned
 from lengen.inspection.problem import encode
 from lengen.paper.experiment import PROFILES
-from lengen.settings.spec import Spec
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
-from lengen.training.build import build_model
 from papers.bias_calibration import settings
 from papers.bias_calibration.experiments import EXPERIMENTS, FIGURES
 from papers.bias_calibration.profiles import profile

@@ -9,20 +9,19 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from lengen import ArithmeticData, SequenceModule, build_model, change, from_dict
 from lengen.callbacks import CHECKPOINT, METRICS, score_cell
-from lengen.data.datamodule import ArithmeticData
 from lengen.decoding.mean_attention import longest_problems
 from lengen.digits.randomness import generator
 from lengen.encodings.relative_keys import RelativeKeys
 from lengen.models.blocks import Context
 from lengen.settings.attention_biases import Given, Window
 from lengen.settings.changes import overlay
-from lengen.settings.spec import change, from_dict, replace
+from lengen.settings.spec import replace
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.running import RunningXor
 from lengen.training import two_trainings
-from lengen.training.build import build_model, load
-from lengen.training.module import SequenceModule
+from lengen.training.build import load
 from lengen.training.procedure import run_setting
 from lengen.training.run import WEIGHTS
 from papers.bias_calibration import calibrated, settings

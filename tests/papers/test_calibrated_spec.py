@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from lengen.part import SettingError
-from lengen.settings.spec import check, from_dict
+from lengen import SettingError, check, from_dict
 from lengen.tasks.arithmetic import PairAddition
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.settings import calibrated

@@ -8,16 +8,14 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from lengen import SettingError, TaskData, build_model, verify, write
 from lengen.data.reading import final_answer
-from lengen.data.task_data import TaskData
-from lengen.decoding.decoding import verify, write
 from lengen.digits.problems import Problems
 from lengen.inspection import problem as show
 from lengen.models import Decoder
-from lengen.part import SettingError
 from lengen.settings.spec import replace
 from lengen.tasks.addition import padded_length
-from lengen.training.build import build_model, load
+from lengen.training.build import load
 from papers.coupling.construction import set_feed_forward, vertices
 from papers.coupling.profiles import SCRATCHPAD
 from papers.coupling.theorem import HIDDEN, TOLERANCE, Sizes, sizes_of, theorem

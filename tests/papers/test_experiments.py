@@ -4,12 +4,8 @@ import pytest
 import torch
 from matplotlib.figure import Figure as Drawing
 
-from lengen import Decoder, Encoder, EncoderDecoder, models
-from lengen.data.task_data import TaskData
+from lengen import Decoder, Encoder, EncoderDecoder, SequenceModule, TaskData, build_model, check, models
 from lengen.paper.experiment import PROFILES
-from lengen.settings.spec import check
-from lengen.training.build import build_model
-from lengen.training.module import SequenceModule
 from reproduce.runs.catalogue import CATALOGUE
 
 PAPERS = CATALOGUE.papers()

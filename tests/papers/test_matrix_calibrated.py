@@ -4,14 +4,11 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from lengen.data.task_data import TaskData
+from lengen import SettingError, TaskData, build_model, check
 from lengen.decoding.mean_attention import longest_problems, mean_attention, of_response
-from lengen.part import SettingError
 from lengen.settings.attention_biases import Lines
 from lengen.settings.changes import overlay
-from lengen.settings.spec import check
 from lengen.training import run as lengen
-from lengen.training.build import build_model
 from lengen.training.procedure import run_setting
 from papers.matrix import calibrated
 from papers.matrix.experiments import EXPERIMENTS, cell

@@ -2,11 +2,10 @@
 
 import pytest
 
+from lengen import TaskData, build_model
 from lengen.callbacks.scoring import score_cell
-from lengen.data.task_data import TaskData
 from lengen.formats.vocab import FIRST
 from lengen.settings.attention_biases import LineWindow
-from lengen.training.build import build_model
 from papers.matrix.experiments import EXPERIMENTS, cell
 from papers.matrix.tasks import TASKS
 from reproduce.cli import main

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from lengen import DigitSteps, Linear, ModelSpec, RandomSpaces, TwoOperandAddition
-from lengen.data.task_data import TaskData
+from lengen import DigitSteps, Linear, ModelSpec, RandomSpaces, TaskData, TwoOperandAddition
 from lengen.digits.problems import Problems
 from lengen.digits.randomness import generator
 from lengen.encodings.alibi import ALiBi

@@ -9,8 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lengen.part import SettingError
-from lengen.settings.spec import Spec
+from lengen import SettingError, Spec
 from reproduce.runs.catalogue import CATALOGUE
 
 ROOT = Path(__file__).parent.parent.parent

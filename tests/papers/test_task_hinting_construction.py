@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from lengen.decoding.decoding import verify, write
+from lengen import build_model, verify, write
 from lengen.formats.vocab import FIRST
 from lengen.models import Decoder
-from lengen.training.build import build_model
 from papers.task_hinting import theorem
 from papers.task_hinting.construction import vectors
 from papers.task_hinting.probing import mechanisms

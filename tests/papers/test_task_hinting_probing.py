@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from lengen.data.datamodule import ArithmeticData
+from lengen import ArithmeticData, SettingError, build_model
 from lengen.digits.problems import Problems
 from lengen.formats.vocab import FIRST
-from lengen.part import SettingError
-from lengen.training.build import build_model
 from lengen.training.procedure import run_setting
 from papers.task_hinting.experiments import EXPERIMENTS
 from papers.task_hinting.probing import Bases, Hits, bases, mechanisms, orthogonality, probe, projections

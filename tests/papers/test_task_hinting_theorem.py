@@ -5,9 +5,8 @@ import sys
 
 import pytest
 
+from lengen import SettingError, check, from_dict
 from lengen.inspection.problem import solve
-from lengen.part import SettingError
-from lengen.settings.spec import check, from_dict
 from lengen.training.procedure import run_setting
 from papers.task_hinting.spec import ProbeSpec
 from papers.task_hinting.theorem import (

@@ -9,10 +9,8 @@ from torch import nn
 import lengen
 from lengen.callbacks import accuracy_grid
 from lengen.callbacks.training_loss import silent
-from lengen.data.task_data import TaskData
-from lengen.decoding.decoding import most_likely, write
+from lengen.decoding.decoding import most_likely
 from lengen.models.foreign import Foreign
-from lengen.training.build import build_model
 from lengen.training.module import response_loss
 
 OPTIONS = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False, "accelerator": "cpu"}
@@ -113,12 +111,12 @@ def test_any_module_with_predict_is_the_model_of_ours():
 @pytest.mark.parametrize("named", [{"position_ids": "coupled"}, {"encoding": "rope"}, {"task": "copy"}], ids=str)
 def test_what_has_no_cache_writes_what_a_transformer_writes(named):
     small = {"steps": 1, "batch": 4, "layers": 1, "heads": 2, "width": 16, "head_dim": 8, "ff_width": 8}
-    data = TaskData(lengen.setting(**{"digits": 2, **small, **named}), 0)
-    model = build_model(data.spec, 3).eval()
+    data = lengen.TaskData(lengen.setting(**{"digits": 2, **small, **named}), 0)
+    model = lengen.build_model(data.spec, 3).eval()
     problems = data.test(3, data.spec.test.counts[0], 20)
     for choose in (most_likely, lambda logits, rows, slots: (rows + 2 * slots) % logits.shape[1]):
-        alone = write(Foreign(model), data.writer, problems, choose=choose)
-        assert torch.equal(alone, write(model, data.writer, problems, choose=choose))
+        alone = lengen.write(Foreign(model), data.writer, problems, choose=choose)
+        assert torch.equal(alone, lengen.write(model, data.writer, problems, choose=choose))
 
 
 def test_one_process_writes_scores_that_are_kept(tmp_path, monkeypatch):
@@ -127,7 +125,7 @@ def test_one_process_writes_scores_that_are_kept(tmp_path, monkeypatch):
         grid = lengen.AccuracyGrid((2,), examples=5, folder=tmp_path)
         grid.writes_files = first
         data = lengen.ArithmeticData(spec()).data
-        grid.measure(build_model(spec(), 0).eval(), data, silent)
+        grid.measure(lengen.build_model(spec(), 0).eval(), data, silent)
         assert (tmp_path / accuracy_grid.PARTIAL).exists() is first
         (tmp_path / accuracy_grid.PARTIAL).unlink(missing_ok=True)
 

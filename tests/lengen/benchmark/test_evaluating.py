@@ -10,15 +10,13 @@ from safetensors.torch import save_model
 from torch import nn
 
 import lengen
-from lengen.benchmark import TaskError, problems, read_lines, task_of
+from lengen import TaskData, build_model, hf, problems, write
+from lengen.benchmark import TaskError, read_lines, task_of
 from lengen.callbacks.scoring import score_cell
 from lengen.data import lines
-from lengen.data.task_data import TaskData
-from lengen.decoding.decoding import write
-from lengen.huggingface import HuggingFaceError, export, from_folder, hf
+from lengen.huggingface import HuggingFaceError, export, from_folder
 from lengen.inspection.answers import answers
 from lengen.results.records import Grid
-from lengen.training.build import build_model
 from reproduce.commands.evaluate import _of_experiment
 
 

@@ -6,6 +6,7 @@ import math
 import msgspec
 import pytest
 
+from lengen import problems, score
 from lengen.benchmark import (
     PredictionError,
     TaskError,
@@ -14,9 +15,7 @@ from lengen.benchmark import (
     measures,
     over_seeds,
     predictions,
-    problems,
     read_submission,
-    score,
     task_of,
 )
 from lengen.benchmark.scoring import answer_of

@@ -11,11 +11,10 @@ import pytest
 from lightning import Callback, Trainer
 from lightning.pytorch.callbacks import GradientAccumulationScheduler, ModelCheckpoint
 
+from lengen import ArithmeticData, SequenceModule, SettingError
 from lengen.data import datamodule
-from lengen.data.datamodule import ArithmeticData, TrainingBatches
-from lengen.part import SettingError
+from lengen.data.datamodule import TrainingBatches
 from lengen.settings.spec import replace
-from lengen.training.module import SequenceModule
 from tests.lengen.helpers import TEST, TRAIN, data_spec, spec
 from tests.lengen.test_hints import RUN as HINTED
 

@@ -10,8 +10,7 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lengen import SUBTASKS, Abacus, Coupled, DataSpec, RandomSpaces, TrainSpec, TwoOperandAddition
-from lengen.data.datamodule import ArithmeticData
+from lengen import SUBTASKS, Abacus, ArithmeticData, Coupled, DataSpec, RandomSpaces, TrainSpec, TwoOperandAddition
 from lengen.data.random_spaces import Spaces, spread
 from lengen.data.writer import Writer
 from lengen.digits.problems import Problems

@@ -6,11 +6,9 @@ import itertools
 import pytest
 import torch
 
-from lengen import TrainSpec
-from lengen.data.datamodule import ArithmeticData
+from lengen import VALIDATION, ArithmeticData, TrainSpec
 from lengen.digits.randomness import generator
 from lengen.formats.vocab import PAD
-from lengen.settings.sections import VALIDATION
 from lengen.settings.spec import replace
 from tests.lengen.helpers import TRAIN, data_spec, spec
 

@@ -5,9 +5,8 @@ import collections
 import pytest
 import torch
 
-from lengen import Addition, Encoder, EncoderDecoder, SettingError, Tempered
+from lengen import Addition, Encoder, EncoderDecoder, SettingError, TaskData, Tempered
 from lengen.data.batch import TrainBatch
-from lengen.data.task_data import TaskData
 from lengen.formats.vocab import PAD
 from lengen.settings.spec import replace
 from tests.lengen.helpers import TRAIN, data_spec, spec

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.data.task_data import TaskData
+from lengen import SettingError, TaskData, build_model, check
 from lengen.encodings.alibi import ALiBi, alibi_slopes
 from lengen.encodings.base import Encoding, module
 from lengen.encodings.fire import Fire
@@ -22,11 +22,9 @@ from lengen.encodings.rotary import Rotary
 from lengen.encodings.sinusoidal import Sinusoidal
 from lengen.models import Record
 from lengen.models.blocks import Attention, Context
-from lengen.part import SettingError, kinds
+from lengen.part import kinds
 from lengen.settings.encodings import Encoding as EncodingPart
 from lengen.settings.encodings import RelativeKeys as RelativeKeysPart
-from lengen.settings.spec import check
-from lengen.training.build import build_model
 from tests.lengen.helpers import ENCODINGS, MODEL, data_spec, model_spec, spec
 
 

@@ -8,15 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lengen
+from lengen import TaskData, build_model, check, verify, write
 from lengen.data.reading import final_answer
-from lengen.data.task_data import TaskData
-from lengen.decoding.decoding import verify, write
 from lengen.digits.problems import OperandError
 from lengen.digits.randomness import generator
 from lengen.formats.index_hints import index_hints
 from lengen.formats.vocab import PAD
-from lengen.settings.spec import check
-from lengen.training.build import build_model
 from tests.lengen import plain
 from tests.lengen.helpers import spec, writer
 

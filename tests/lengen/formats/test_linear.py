@@ -5,10 +5,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen import Coupled, DataSpec, Linear, Multiplication, Parity, SettingError, Subtasks
+from lengen import Coupled, DataSpec, Linear, Multiplication, Parity, SettingError, Subtasks, check
 from lengen.data.reading import can_run_free, final_answer
 from lengen.formats.vocab import END, PAD
-from lengen.settings.spec import check
 from lengen.tasks.addition import padded_length
 from tests.cases import CASES
 from tests.lengen import reference

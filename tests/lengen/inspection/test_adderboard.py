@@ -5,12 +5,10 @@ import random
 import pytest
 import torch
 
-from lengen import Coupled
-from lengen.data.task_data import TaskData
+from lengen import Coupled, TaskData, build_model, change
 from lengen.inspection import adderboard
 from lengen.inspection import answers as answering
-from lengen.settings.spec import change, replace
-from lengen.training.build import build_model
+from lengen.settings.spec import replace
 from tests.lengen.helpers import data_spec, spec
 
 

@@ -3,13 +3,10 @@
 import pytest
 
 import lengen
-from lengen.data.task_data import TaskData
 from lengen.inspection.operand_lengths import EXAMPLES, OperandLengths, operand_lengths, problems
 from lengen.inspection.problem import answer, unlike_training
-from lengen.part import SettingError
 from lengen.tasks.arithmetic import PairAddition
 from lengen.tasks.two_operand_addition import TwoOperandAddition
-from lengen.training.build import build_model
 from tests.lengen.helpers import data_spec, spec
 
 
@@ -25,7 +22,7 @@ def test_numbers_of_another_base_have_its_digits(base):
     drawn = problems(3, 2, 200, base)
     assert int(drawn.operands.max()) == base - 1 and (drawn.operands[:, 0, 2] > 0).all()
     small = lengen.setting("pair_addition", digits=2, base=base, layers=1, width=16, heads=2, head_dim=8, ff_width=8)
-    grid = operand_lengths(build_model(small, 0), TaskData(small, 0), (1, 2), 3)
+    grid = operand_lengths(lengen.build_model(small, 0), lengen.TaskData(small, 0), (1, 2), 3)
     assert len(grid.scores) == 4
 
 
@@ -41,8 +38,8 @@ def test_a_construction_that_adds_is_right_in_every_cell():
 
 def test_other_tasks_have_no_such_grid():
     parity = spec(data_spec("parity"))
-    with pytest.raises(SettingError, match="expected a task that adds two numbers"):
-        operand_lengths(build_model(parity, 0), TaskData(parity, 0), (1, 2))
+    with pytest.raises(lengen.SettingError, match="expected a task that adds two numbers"):
+        operand_lengths(lengen.build_model(parity, 0), lengen.TaskData(parity, 0), (1, 2))
 
 
 def test_every_addition_is_measured_at_its_end_and_no_other_task():
@@ -55,7 +52,7 @@ def test_every_addition_is_measured_at_its_end_and_no_other_task():
     )
     assert grid.scalars == {"exact_match_equal_lengths": 1.0, "exact_match_unequal_lengths": 1.0}
     parity, other = spec(data_spec("parity")), OperandLengths()
-    other.measure(build_model(parity, 0), TaskData(parity, 0), lambda progress: None)
+    other.measure(lengen.build_model(parity, 0), lengen.TaskData(parity, 0), lambda progress: None)
     assert other.found == other.scalars == {}
 
 

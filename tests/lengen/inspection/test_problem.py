@@ -4,13 +4,10 @@ import pytest
 import torch
 from safetensors.torch import save_model
 
-from lengen import Subtasks
-from lengen.data.datamodule import ArithmeticData
+from lengen import ArithmeticData, SettingError, Subtasks, build_model
 from lengen.data.reading import can_run_free
 from lengen.digits.problems import OperandError
 from lengen.inspection.problem import encode, solve
-from lengen.part import SettingError
-from lengen.training.build import build_model
 from tests.cases import CASES
 from tests.lengen.greedy import greedy
 from tests.lengen.helpers import case_spec, data_spec, spec

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from lengen import Rotary
-from lengen.data.datamodule import ArithmeticData
+from lengen import ArithmeticData, ModelSpec, Rotary, build_model
 from lengen.models import Decoder
-from lengen.settings.spec import ModelSpec, replace
-from lengen.training.build import build_model
+from lengen.settings.spec import replace
 from lengen.training.module import response_loss
 from lengen.training.optimizer import build_optimizer
 from tests.lengen.helpers import MODEL, TRAIN, data_spec, decoder, spec

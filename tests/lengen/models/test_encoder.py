@@ -4,12 +4,10 @@ import pytest
 import torch
 from torch import nn
 
-from lengen.data.datamodule import ArithmeticData
+from lengen import ArithmeticData, SettingError, build_model
 from lengen.formats.vocab import PAD
 from lengen.models import Decoder, Encoder
-from lengen.part import SettingError
 from lengen.settings.spec import check as check_setting
-from lengen.training.build import build_model
 from tests.lengen.encoder_decoders import data_for, encoder_decoder, random_model
 from tests.lengen.helpers import ENCODINGS, data_spec, decoder, problems, spec, two_operands
 from tests.lengen.models.test_encoder_decoder import SIZE, copied

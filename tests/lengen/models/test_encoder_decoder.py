@@ -4,11 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from lengen import Given, Window
+from lengen import Given, TestSpec, Window, build_model
 from lengen.data.batch import Batch, Source
 from lengen.formats.vocab import PAD
-from lengen.settings.spec import TestSpec
-from lengen.training.build import build_model
 from tests.lengen.encoder_decoders import MODEL, data_for, encoder_decoder, random_model
 from tests.lengen.helpers import data_spec, fixed_data, problems
 

@@ -8,17 +8,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen import Given, Window
-from lengen.data.datamodule import ArithmeticData
+from lengen import ArithmeticData, Given, SettingError, Window, build_model
 from lengen.digits.problems import OperandError
 from lengen.encodings.base import module
 from lengen.models import Record
 from lengen.models.attention import attend, causal_mask, closed_rows
 from lengen.models.blocks import Attention, Context, biased
 from lengen.models.fixed_bias import FixedBias, beside_encoder, closed
-from lengen.part import SettingError
 from lengen.settings.windows import window_cross, window_self
-from lengen.training.build import build_model
 from tests.lengen.helpers import MODEL, data_spec, fixed_data, model_spec, spec
 
 SIZES = st.integers(1, 12)

@@ -5,13 +5,12 @@ import math
 import pytest
 import torch
 
-from lengen import Consecutive, Decoder, Learned, SettingError, Tempered
+from lengen import AttentionBias, Consecutive, Decoder, Learned, SettingError, Spec, Tempered, change, check
 from lengen.digits.randomness import generator
 from lengen.models.attention_lines import calibrate_bias
 from lengen.models.fixed_bias import windowed
 from lengen.models.line_bias import LineBias, windows
-from lengen.settings.attention_biases import AttentionBias, Lines, LineWindow
-from lengen.settings.spec import Spec, change, check
+from lengen.settings.attention_biases import Lines, LineWindow
 from tests.lengen.encoder_decoders import random_model
 from tests.lengen.reading import check_decoding
 from tests.lengen.sequences import sequences, sized

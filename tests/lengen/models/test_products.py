@@ -6,11 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from lengen import EncoderDecoder
+from lengen import EncoderDecoder, SequenceModule, build_model
 from lengen.models.products import Rounds, round_products, rounded, rounded_products
 from lengen.settings.spec import replace
-from lengen.training.build import build_model
-from lengen.training.module import SequenceModule
 from tests.lengen.encoder_decoders import data_for, encoder_decoder
 from tests.lengen.helpers import TRAIN, data_spec, spec
 

@@ -6,16 +6,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from lengen import Abacus
+from lengen import Abacus, ArithmeticData, SettingError, Spec, build_model
 from lengen.data.batch import Batch
-from lengen.data.datamodule import ArithmeticData
 from lengen.formats.vocab import PAD
 from lengen.models import Record
 from lengen.models.attention import causal_mask
 from lengen.models.blocks import Context
-from lengen.part import SettingError
-from lengen.settings.spec import Spec, replace
-from lengen.training.build import build_model
+from lengen.settings.spec import replace
 from lengen.training.module import response_loss
 from tests.lengen.encoder_decoders import encoder_decoder, random_model
 from tests.lengen.helpers import two_operands

@@ -6,16 +6,13 @@ import math
 import pytest
 import torch
 
-from lengen import Tempered
-from lengen.data.datamodule import ArithmeticData
+from lengen import ArithmeticData, SequenceModule, Spec, Tempered, build_model
 from lengen.digits.problems import Problems
 from lengen.digits.randomness import generator
 from lengen.encodings.alibi import alibi_slopes
 from lengen.models import Decoder
 from lengen.models.temperature import Temperature
-from lengen.settings.spec import Spec, replace
-from lengen.training.build import build_model
-from lengen.training.module import SequenceModule
+from lengen.settings.spec import replace
 from lengen.training.optimizer import build_optimizer
 from tests.lengen.encoder_decoders import random_model, trained
 from tests.lengen.helpers import scheme

@@ -12,10 +12,9 @@ import msgspec
 from msgspec import inspect
 
 import papers
+from lengen import Section, Spec
 from lengen.part import Axis, kinds
 from lengen.settings import model
-from lengen.settings.sections import Section
-from lengen.settings.spec import Spec
 
 STRANGE = (
     None, True, -1, 0, 10**9, 2**53 + 1, 10**400, 1.5, -0.0, 1e308, math.inf, -math.inf, math.nan, "", "x", "none",

@@ -11,12 +11,10 @@ import torch
 
 import lengen
 from lengen.data.batch import Batch
-from lengen.data.task_data import TaskData
 from lengen.part import kinds
 from lengen.settings.spec import replace
 from lengen.tasks.rows import Row
 from lengen.tasks.sequences import Skewed
-from lengen.training.build import build_model
 from tests.cases import CASES
 
 SKEWED: dict[str, Any] = {"longest": 6, "short": 3, "skew": 0.5}
@@ -191,8 +189,8 @@ def base(task: lengen.Task) -> lengen.Spec:
 @torch.no_grad()
 def fingerprint(spec: lengen.Spec) -> list[Any]:
     """What decides a training: the weights at the start, the first batches, and the model's loss on them."""
-    made = TaskData(spec, 0)
-    net = build_model(spec, 0)
+    made = lengen.TaskData(spec, 0)
+    net = lengen.build_model(spec, 0)
     found: list[Any] = [
         made.vocab.symbols,
         *((name, tuple(value.shape), value.sum().item()) for name, value in net.state_dict().items()),

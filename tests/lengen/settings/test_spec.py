@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lengen
-from lengen.part import Axis, Part, kinds
-from lengen.settings.sections import Section
+from lengen.part import Axis, kinds
 from lengen.settings.spec import replace
 from tests.lengen.data.test_writer import ACCEPTED
 from tests.lengen.helpers import data_spec, fixed_data, spec
@@ -193,7 +192,7 @@ def test_a_default_that_is_spelled_out_changes_no_hash(setting):
         assert lengen.from_dict(values) == setting and lengen.from_dict(values).hash() == setting.hash()
 
 
-class Extra(Section, frozen=True):
+class Extra(lengen.Section, frozen=True):
     more: tuple[int, ...] = (1,)
     late: int = 0
 
@@ -325,12 +324,12 @@ def test_a_part_that_is_defined_later_is_found_and_the_last_of_a_kind_is_the_one
     class Base(Axis):
         AXIS = "a thing of this test"
 
-    class First(Part, Base, frozen=True, tag="one"):
+    class First(lengen.Part, Base, frozen=True, tag="one"):
         pass
 
     assert kinds(Base) == {"one": First}
 
-    class Again(Part, Base, frozen=True, tag="one"):
+    class Again(lengen.Part, Base, frozen=True, tag="one"):
         pass
 
     class Other(First, frozen=True, tag="other"):

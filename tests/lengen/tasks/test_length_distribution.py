@@ -9,8 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen import Task
-from lengen.data.task_data import TaskData
+from lengen import Task, TaskData
 from lengen.digits.problems import OperandError
 from lengen.digits.randomness import generator
 from lengen.tasks.base import Task as Mathematics

@@ -2,12 +2,11 @@
 
 import pytest
 
-from lengen import Coupled, Linear, SettingError, Successor
-from lengen.data.task_data import TaskData
+from lengen import Coupled, Linear, SettingError, Successor, TaskData, check
 from lengen.digits.problems import OperandError
 from lengen.digits.randomness import generator
 from lengen.inspection.problem import encode
-from lengen.settings.spec import check, replace
+from lengen.settings.spec import replace
 from lengen.training.run import refuse_early
 from tests.lengen.helpers import TEST, vocab_of
 from tests.lengen.sequences import ONE_LENGTH, TASKS, held, part, sequences, sized

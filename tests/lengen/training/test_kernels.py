@@ -13,15 +13,14 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from lengen import SequenceModule, TaskData, execute
 from lengen.callbacks import METRICS
-from lengen.data.task_data import TaskData
 from lengen.results.machine import Machine
 from lengen.settings.spec import replace
 from lengen.training import kernels
 from lengen.training.kernels import FILE, WORTH_COMPILING, Kernels, choose, missing_compiler, use
-from lengen.training.module import SequenceModule
 from lengen.training.operations import training_seconds
-from lengen.training.run import WEIGHTS, execute
+from lengen.training.run import WEIGHTS
 from tests.lengen.helpers import TEST, TRAIN, data_spec, kill_at, spec
 
 SHORT = spec(

@@ -9,8 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from lengen.data.datamodule import ArithmeticData
-from lengen.training.module import SequenceModule
+from lengen import ArithmeticData, SequenceModule
 from lengen.training.threads import few_threads
 from tests.lengen.data.test_any_trainer import SPEC, trained
 
