@@ -72,12 +72,9 @@ def test_rows_are_sorted_and_named():
     lines = grid.to_csv().splitlines()
     assert lines[:3] == ["length,count,mode,name,value", "2,3,free_running,correct,1", "2,3,free_running,hops,2.5"]
     assert lines[3] == "2,3,free_running,n,5" and lines[-1] == "10,2,teacher_forced,n,5"
-
-
-def test_a_curve_has_no_second_axis():
-    grid = Grid(("length",))
-    grid.add((7,), "sampled", Counts(n=5))
-    assert grid.to_csv() == "length,count,mode,name,value\n7,,sampled,n,5\n"
+    curve = Grid(("length",))
+    curve.add((7,), "sampled", Counts(n=5))
+    assert curve.to_csv() == "length,count,mode,name,value\n7,,sampled,n,5\n"
 
 
 def test_a_total_leaves_out_what_was_not_measured():
@@ -87,14 +84,11 @@ def test_a_total_leaves_out_what_was_not_measured():
     assert grid.total([(3,)], "free_running") == {}
 
 
-def test_a_sum_of_counts_holds_what_both_counted():
-    assert Counts(n=5, correct=1) + Counts(n=3, hops=2) == Counts(n=8)
-
-
-def test_a_rate_of_what_was_not_counted_is_no_number():
+def test_rates_and_sums_are_of_what_was_counted():
     assert Counts(n=4, correct=1).rate("correct") == 0.25
     assert math.isnan(Counts(n=4).rate("correct")) and math.isnan(Counts(n=0, correct=0).rate("correct"))
     assert math.isnan(Counts().rate("correct"))
+    assert Counts(n=5, correct=1) + Counts(n=3, hops=2) == Counts(n=8), "what both counted"
 
 
 LONG = "length,count,mode,name,value\n"

@@ -58,19 +58,13 @@ def test_seed_interval_holds_the_median_in_any_order(values, random):
     low, high = seed_interval(shuffled)
     assert seed_interval(values) == (low, high)
     assert min(values) <= low <= median(values) <= high <= max(values)
-
-
-def test_one_seed_says_nothing_about_the_spread():
-    assert seed_interval([0.7]) == Interval(0.7, 0.7)
+    assert seed_interval(values[:1]) == Interval(values[0], values[0]), "one seed says nothing about the spread"
 
 
 @pytest.mark.parametrize(("correct", "n"), [(-1, 5), (6, 5), (0, -1)])
 def test_counts_that_are_no_counts_are_refused(correct, n):
     with pytest.raises(ValueError, match="expected a count between 0 and n"):
         wilson(correct, n)
-
-
-def test_no_values_are_refused():
     with pytest.raises(ValueError, match="at least one value"):
         seed_interval([])
 

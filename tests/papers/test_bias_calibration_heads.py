@@ -22,36 +22,27 @@ def head(*units: int) -> np.ndarray:
     return bias
 
 
-def count(*heads: np.ndarray) -> tuple[int, int]:
-    return heads_by_operand(np.stack(heads), FIRST, SECOND, TRAINED)
+A, B, NONE, BOTH = head(FIRST[-1]), head(SECOND[-1]), head(), head(FIRST[-1], SECOND[-1])
+VERTICAL, AT_THE_END = head(), head()
+VERTICAL[:, SECOND[0]] = AT_THE_END[:, COLUMNS - 1] = 0.0
 
 
-def test_units_lines_belong_to_their_operand_although_one_runs_into_the_other():
-    first, second = head(FIRST[-1]), head(SECOND[-1])
-    assert np.isfinite(second[ROWS - 1, FIRST[-1]]), "the line of the second operand reaches the first"
-    assert count(first, second, second) == (1, 2)
-
-
-def test_lines_of_neighbouring_digits_count_like_those_of_the_units():
-    # One digit less significant starts at the operator or the end token; one more significant one place further left.
-    assert count(head(FIRST[-1] + 1), head(FIRST[-1] - 1), head(SECOND[-1] + 1), head(SECOND[-1] - 1)) == (2, 2)
-
-
-def test_both_everything_and_nothing_count_for_neither():
-    both, transparent, closed = head(FIRST[-1], SECOND[-1]), np.zeros((ROWS, COLUMNS)), head()
-    assert count(both, transparent, closed) == (0, 0)
-
-
-def test_a_vertical_line_counts_by_its_column():
-    vertical, at_the_end = head(), head()
-    vertical[:, SECOND[0]] = at_the_end[:, COLUMNS - 1] = 0.0
-    assert count(vertical, at_the_end) == (0, 1)
-
-
-def test_the_division_of_the_published_addition_bias():
-    """Open lines of the tensors in the authors' repository (AttentionBiasCalibration, windowCross_120_5.t)."""
-    first, second, both, none = head(FIRST[-1]), head(SECOND[-1]), head(FIRST[-1], SECOND[-1]), head()
-    assert count(second, second, none, second, both, second, first, first) == (2, 4)
+@pytest.mark.parametrize(
+    ("heads", "counts"),
+    [
+        ((A, B, B), (1, 2)),
+        # One digit less significant starts at the operator or the end; one more significant one place to the left.
+        ((head(FIRST[-1] + 1), head(FIRST[-1] - 1), head(SECOND[-1] + 1), head(SECOND[-1] - 1)), (2, 2)),
+        ((BOTH, np.zeros((ROWS, COLUMNS)), NONE), (0, 0)),
+        ((VERTICAL, AT_THE_END), (0, 1)),
+        # Open lines in the authors' repository (AttentionBiasCalibration, windowCross_120_5.t).
+        ((B, B, NONE, B, BOTH, B, A, A), (2, 4)),
+    ],
+    ids=["units", "neighbouring digits", "both, everything, nothing", "vertical", "published"],
+)
+def test_a_head_counts_for_the_operand_that_its_lines_begin_in(heads, counts):
+    assert np.isfinite(B[ROWS - 1, FIRST[-1]]), "the line of the second operand reaches the first"
+    assert heads_by_operand(np.stack(heads), FIRST, SECOND, TRAINED) == counts
 
 
 @given(st.lists(st.sampled_from([(), (FIRST[-1],), (SECOND[-1],), (FIRST[-1], SECOND[-1])]), min_size=1, max_size=8))

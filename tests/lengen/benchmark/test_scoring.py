@@ -47,9 +47,11 @@ def test_what_of_a_prediction_is_the_answer(row, units_first, answer):
 def test_strings_keep_their_zeros_and_their_order():
     assert answer_of({"prediction": "007"}, "copy", True) == "007"
     assert answer_of({"prediction": "7,12 , 53"}, "sorting") == "7 12 53"
+    assert task_of("addition").numbers and not task_of("reverse").numbers
 
 
 def test_an_exact_adder_has_everything():
+    assert over_seeds([0.25, 1, 0.5]).text() == "0.50 (0.25 to 1.00)" and over_seeds([30, 30, 30]).text(0) == "30"
     asked = problems("addition", 6)
     found = measures(score(asked, predictions(right, asked)), 6)
     assert found._replace(area=round(found.area, 9)) == (1, 30, 1, (1, 1, 1), 0, 0)
@@ -115,11 +117,6 @@ def test_a_length_that_was_not_tested_has_no_number():
     assert math.isnan(found.area) and math.isnan(found.at[1]) and found.in_range == 0
 
 
-def test_seeds_are_a_median_and_a_range():
-    assert over_seeds([0.25, 1, 0.5]).text() == "0.50 (0.25 to 1.00)"
-    assert over_seeds([30, 30, 30]).text(0) == "30"
-
-
 def submission(folder, **fields):
     asked = problems("copy", 6)
     made = header("a copier", "copy", 6, kind="program", **fields)
@@ -151,7 +148,3 @@ def test_a_wrong_header_is_one_sentence(tmp_path, change, words):
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(PredictionError, match=words):
         read_submission(tmp_path)
-
-
-def test_the_order_of_digits_is_of_numbers_only():
-    assert task_of("addition").numbers and not task_of("reverse").numbers

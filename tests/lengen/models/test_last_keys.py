@@ -11,7 +11,6 @@ from lengen import (
     Consecutive,
     Cyclic,
     Decoder,
-    Encoder,
     EncoderDecoder,
     Given,
     HardALiBi,
@@ -60,11 +59,8 @@ def test_keys_are_those_of_a_literal_loop(seen, size):
     assert found.diagonal(dim1=2, dim2=3).all(), "a token sees itself"
     one_by_one = [last_keys(torch.tensor([[place]]), size, numbers)[0, :, 0] for place in range(size)]
     assert torch.equal(torch.stack(one_by_one, dim=1), found[0]), "also token by token, with a cache"
-
-
-def test_a_window_is_that_of_the_paper():
-    seen = torch.tensor([n for n in Window(2).last_keys(3)])
-    assert (last_keys(torch.arange(6)[None], 6, seen)[0].numpy() == window_self(6, 2)).all()
+    window = last_keys(torch.arange(size)[None], size, torch.tensor([*Window(2).last_keys(3)]))[0]
+    assert (window.numpy() == window_self(size, 2)).all(), "that of the paper"
 
 
 @torch.no_grad()
@@ -120,7 +116,3 @@ def test_what_is_far_away_does_not_matter_to_a_window():
 def test_what_makes_no_sense_is_refused(architecture, model, said):
     with pytest.raises(SettingError, match=said):
         check(sized(architecture=architecture, **model))
-
-
-def test_an_encoder_has_no_such_bias():
-    assert sized(architecture=Encoder()).model.attention_bias is None

@@ -31,10 +31,7 @@ def test_no_training_id_exceeds_its_level(pairs, seed):
     highest = torch.tensor(pairs).T
     offsets = Coupled((40, 40)).offsets(highest, SIZES, torch.Generator().manual_seed(seed))
     assert int(offsets.min()) >= 1 and int((offsets + highest).max()) <= 40
-
-
-def test_testing_offsets_are_one():
-    assert Coupled((5, 5)).offsets(torch.tensor([[4, 0], [1, 2]]), SIZES, None).tolist() == [[1, 1], [1, 1]]
+    assert bool((Coupled((40, 40)).offsets(highest, SIZES, None) == 1).all()), "in testing"
 
 
 def test_operands_that_need_more_ids_than_there_are_are_refused():

@@ -16,18 +16,9 @@ def test_changes_are_laid_over_the_base_of_each_profile():
     assert found["cpu"].model.encoding == Rotary() != found["paper"].model.encoding
     assert {spec.train.steps for spec in at_profiles(BASE, *reversed(layers)).values()} == {5}, "the last one is on top"
     assert at_profiles(BASE) == BASE
-
-
-def test_a_night_may_say_something_else():
-    found = at_profiles(BASE, ByProfile(cpu={"train.steps": 7}, night={"train.steps": 9}))
-    assert (found["cpu"].train.steps, found["night"].train.steps) == (7, 9)
-
-
-def test_only_the_profiles_that_have_a_base_are_made():
-    found = at_profiles({"paper": BASE["paper"]}, {"data": {"format": Linear(pad_to=4)}})
-    assert list(found) == ["paper"] and found["paper"].data.format == Linear(pad_to=4)
-
-
-def test_a_field_that_is_not_there_is_refused():
+    other = at_profiles(BASE, ByProfile(cpu={"train.steps": 7}, night={"train.steps": 9}))
+    assert (other["cpu"].train.steps, other["night"].train.steps) == (7, 9), "a night may be something else"
+    one = at_profiles({"paper": BASE["paper"]}, {"data": {"format": Linear(pad_to=4)}})
+    assert list(one) == ["paper"] and one["paper"].data.format == Linear(pad_to=4), "profiles that have a base"
     with pytest.raises(SettingError, match="no field 'step' in train"):
         at_profiles(BASE, ByProfile(smoke={"train": {"step": 1}}))

@@ -100,6 +100,7 @@ def test_batches_of_mixed_depth_are_evaluated_each_for_itself():
     rows = torch.cat([torch.nn.functional.pad(one.operands[:, 0], (0, width - one.operands.shape[2])) for one in each])
     lengths = torch.cat([one.lengths[:, 0] for one in each])
     assert evaluated(rows, lengths).tolist() == [7, 4, 2, 0]
+    assert task.text(task.parse(["[max 2 9 [min 4 7] 0]"])) == ["9"], "small letters, and brackets without a space"
 
 
 @pytest.mark.parametrize(
@@ -122,18 +123,10 @@ def test_what_is_no_expression_is_refused_in_one_sentence(typed, says):
     assert "\n" not in str(caught.value)
 
 
-def test_small_letters_and_brackets_without_a_space_are_read():
-    task = ListOps(5)
-    assert task.text(task.parse(["[max 2 9 [min 4 7] 0]"])) == ["9"]
-
-
-def test_one_digit_is_too_few_to_train():
-    with pytest.raises(SettingError, match=r"data\.task\.digits=1: "):
-        ListOps(1).check()
-
-
 @pytest.mark.parametrize(("digits", "depth"), [(2, 2), (5, 5), (5, 1000)])
 def test_more_depth_than_the_digits_have_is_refused(digits, depth):
     with pytest.raises(SettingError, match=rf"data\.task\.depth={depth}: expected at most {digits - 1}, "):
         ListOps(digits, depth).check()
     ListOps(digits, digits - 1).check()
+    with pytest.raises(SettingError, match=r"data\.task\.digits=1: "):
+        ListOps(1).check()
