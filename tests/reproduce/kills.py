@@ -23,7 +23,6 @@ from typing import NamedTuple
 from tests.reproduce.staged import BETWEEN
 from tests.reproduce.staged import main as staged
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 SELECTOR = "coupling/fig3/nope-plain"
 
 

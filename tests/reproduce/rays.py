@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from reproduce.runs.perform import Job
+from tests.reproduce.program import CHECKOUT
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 STORE = 100 * 2**20
 """Bytes of the object store of a node."""
 

@@ -23,14 +23,12 @@ from reproduce.cli import main
 from reproduce.commands import rerun as rerun_module
 from reproduce.commands import run as run_module
 from reproduce.output import figures
-from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import readable
 from reproduce.store.reference import Reference
 from reproduce.store.store import Store
 from tests.reproduce.fakes import FailsForSeedOne, install_toy
-
-CHECKOUT = Path(runner.__file__).resolve().parents[2]
+from tests.reproduce.program import CHECKOUT, started
 
 
 class OperandError(ValueError):
@@ -336,32 +334,11 @@ def test_encode_is_aligned_or_json(capsys):
     assert shown.count("\n") == 1 and json.loads(shown)["position_ids"] == [[0, 10, 10, 0]]
 
 
-def command(*arguments, results, kind="Instant"):
-    """The real program on the toy paper, in a process of its own."""
-    code = (
-        "import sys; from pathlib import Path\n"
-        "if __name__ == '__main__':\n"
-        "    from reproduce import cli; from reproduce.runs import executors\n"
-        "    from reproduce.runs.catalogue import CATALOGUE\n"
-        "    from tests.reproduce import fakes\n"
-        f"    CATALOGUE.fill(fakes.toy(Path(sys.argv[1]), fakes.{kind}))\n"
-        "    executors.LOADED = ()  # a toy needs no torch\n"
-        "    sys.exit(cli.main(sys.argv[2:]))\n"
-    )
-    script = results.parent / "program.py"
-    script.write_text(code)
-    return subprocess.Popen(
-        [sys.executable, str(script), str(results.parent / "papers" / "toy"), *arguments],
-        env={**os.environ, "PYTHONPATH": str(CHECKOUT)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize("group", [False, True])
 def test_an_interrupted_run_says_that_it_resumes(results, number, code, workers, group):
-    process = command("run", "toy/fig1", "--jobs", workers, results=results, kind="WaitsForever")
+    process = started(results, "run", "toy/fig1", "--jobs", workers, kind="WaitsForever")
     assert "started" in process.stderr.readline()
     while not list(results.glob("local/toy/fig1/*/cpu/seed-0/.work/pid")):
         assert process.poll() is None
@@ -426,7 +403,7 @@ def test_matplotlib_has_a_folder_where_the_home_folder_cannot_be_written(monkeyp
 
 def test_a_reader_that_goes_away_is_no_error(results):
     (results / "local").mkdir(parents=True)
-    process = command("show", "toy", results=results)
+    process = started(results, "show", "toy")
     process.stdout.close()
     assert process.stderr.read() == "" and process.wait(20) == 0
 

@@ -3,17 +3,14 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from reproduce import cli
 from reproduce.cli import main
 from reproduce.commands.completion import selectors
 from reproduce.commands.table import SHELLS
 from reproduce.runs.catalogue import CATALOGUE
-
-CHECKOUT = Path(cli.__file__).resolve().parents[1]
+from tests.reproduce.program import CHECKOUT
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from reproduce.store.atomic_files import StoreError
 from reproduce.store.leases import LEASE, BusyError, LostError, leased
 from reproduce.store.store import Store
 from tests.reproduce.fakes import SPEC, outcome
-from tests.reproduce.test_runner import CHECKOUT, wait_until
+from tests.reproduce.program import CHECKOUT, started
+from tests.reproduce.test_runner import wait_until
 
 KEY = ("toy/fig1/alpha", "cpu", 0, SPEC.hash())
 INFO = {"spec": SPEC.to_dict(), "overrides": []}
@@ -132,39 +133,11 @@ def test_nothing_needs_fcntl(tmp_path):
     assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
 
 
-COMMAND = """
-import io, os, sys
-from pathlib import Path
-from reproduce.runs import executors
-from reproduce.runs import perform as runner
-from reproduce.runs.display import Display
-from reproduce.runs.estimate import cost
-from reproduce.runs.executors import Local
-from tests.reproduce.fakes import TellsWhen, behaving, spec_with
-
-executors.LOADED = ()  # a toy needs no torch
-
-if __name__ == "__main__":
-    specs = {"alpha": behaving(TellsWhen), "beta": behaving(TellsWhen, spec_with(lr=0.5))}
-    todo = [runner.Job(f"toy/fig1/{name}", "cpu", seed, spec) for name, spec in specs.items() for seed in range(6)]
-    order = runner.Order(Path(os.environ["LENGEN_RESULTS"]), {})
-    with Display({job: cost(job.spec, "cpu") for job in todo}, 1) as display:
-        report = runner.run(todo, {}, order, Local(int(sys.argv[1])), display)
-    assert [run.version for run in report.runs] == [1] * 12, report
-    assert not report.failures, report.failures
-"""
-
-
-def test_four_commands_share_the_work_and_a_killed_one_is_succeeded(tmp_path):
+def test_four_commands_share_the_work_and_a_killed_one_is_succeeded(results):
     """Never one run twice, SIGKILL included; who finds a run in other hands goes on with the next."""
-    script, log = tmp_path / "command.py", tmp_path / "log"
-    script.write_text(COMMAND)
-    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT), "LENGEN_RESULTS": str(tmp_path)}
-    start = [sys.executable, str(script)]
-    commands = [
-        subprocess.Popen([*start, workers], env=environment, stderr=subprocess.PIPE, text=True)
-        for workers in ("1", "1", "1", "2")
-    ]
+    results.mkdir()
+    log, words = results / "log", ("run", "toy/fig1", "--seeds", "0..5", "--jobs")
+    commands = [started(results, *words, workers, kind="TellsWhen") for workers in ("1", "1", "1", "2")]
     victim = commands[0]
     try:
         wait_until(lambda: log.exists() and f" {victim.pid}\n" in log.read_text())
@@ -188,6 +161,6 @@ def test_four_commands_share_the_work_and_a_killed_one_is_succeeded(tmp_path):
     # a run whose process was killed between its end and its name is made again
     assert len(ended) - len(set(ended)) <= 1
     assert len({pid for what, _, pid in events if what == "ended"} - {str(victim.pid)}) >= 2, "the work is shared"
-    versions = sorted(path.parent.name for path in tmp_path.glob("local/**/run.json"))
+    versions = sorted(path.parent.name for path in results.glob("local/**/run.json"))
     assert versions == ["v1"] * 12
-    assert not list(tmp_path.glob("local/**/.lease*")), "nothing is left behind"
+    assert not list(results.glob("local/**/.lease*")), "nothing is left behind"

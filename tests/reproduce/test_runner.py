@@ -5,9 +5,6 @@ import functools
 import io
 import itertools
 import os
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -36,9 +33,7 @@ from tests.reproduce.fakes import (
     behaving,
     spec_with,
 )
-
-CHECKOUT = Path(runner.__file__).resolve().parents[2]
-
+from tests.reproduce.program import started
 
 pytestmark = pytest.mark.usefixtures("results")
 
@@ -218,30 +213,16 @@ def wait_until(condition, seconds=30.0):
         time.sleep(0.02)
 
 
-def test_workers_die_with_a_parent_that_was_killed(results, tmp_path):
-    script = tmp_path / "parent.py"
-    script.write_text(
-        "import sys; from pathlib import Path\n"
-        "if __name__ == '__main__':\n"
-        "    from reproduce.runs import executors, perform as runner\n"
-        "    from reproduce.runs.display import Display\n"
-        "    from reproduce.runs.perform import Job, Order\n"
-        "    from tests.reproduce.fakes import WaitsForever, behaving\n"
-        "    todo = [Job('toy/fig1/alpha', 'cpu', seed, behaving(WaitsForever)) for seed in (0, 1)]\n"
-        "    order = Order(Path(sys.argv[1]), {}, False)\n"
-        "    executors.LOADED = ()  # a toy needs no torch\n"
-        "    runner.run(todo, {}, order, executors.Local(2), Display({}, 2))\n"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
-    parent = subprocess.Popen([sys.executable, str(script), str(results)], env=environment, stderr=subprocess.DEVNULL)
+def test_workers_die_with_a_parent_that_was_killed(results):
+    parent = started(results, "run", "toy/fig1/alpha", "--seeds", "0..1", "--jobs", "2", kind="WaitsForever")
     files = [results / f"local/toy/fig1/alpha/cpu/seed-{seed}/.work/pid" for seed in (0, 1)]
     try:
         wait_until(lambda: all(path.exists() and path.read_text() for path in files))
         pids = [int(path.read_text()) for path in files]
         assert all(map(alive, pids)) and parent.pid not in pids
     finally:
-        parent.send_signal(signal.SIGKILL)
-        parent.wait()
+        parent.kill()
+        parent.communicate()
     wait_until(lambda: not any(map(alive, pids)), 5.0)
 
 

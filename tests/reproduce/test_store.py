@@ -5,8 +5,6 @@ import json
 import multiprocessing
 import os
 import shutil
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -130,20 +128,6 @@ def test_a_second_process_is_told_and_waits(tmp_path, store):
     finally:
         leave.set()
         holder.join()
-
-
-def test_the_lock_of_a_killed_process_is_free(tmp_path, store):
-    code = (
-        "import sys, time; from pathlib import Path; from reproduce.store.store import Store\n"
-        f"with Store(Path({str(tmp_path)!r}), 'local').workspace(*{KEY!r}, {HASH!r}):\n"
-        "    print('held', flush=True); time.sleep(60)"
-    )
-    holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert holder.stdout.readline() == "held\n"
-    holder.kill()
-    holder.wait()
-    with store.workspace(*KEY, HASH):
-        pass
 
 
 @pytest.mark.parametrize(
