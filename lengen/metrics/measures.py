@@ -99,7 +99,7 @@ def exact_at_longest(grid: Grid, span: Trained) -> float:
 
 def trained(run: Run) -> Trained:
     """The trained range of a run, from its own specification."""
-    return trained_range(build(run.info["spec"]["data"], DataSpec, "data"))  # type: ignore[index]
+    return trained_range(build(run.info["spec"]["data"], DataSpec, "data"))
 
 
 def trained_range(data: DataSpec) -> Trained:

@@ -243,7 +243,7 @@ class Run:
     version: int
     store: str
     """``reference`` (committed) or ``local`` (this checkout)."""
-    info: Mapping[str, object]
+    info: Mapping[str, Any]
     """The whole run.json: spec, hash, status, commit, versions, device, times, scalars, checksums."""
     grid: Grid
     """Counts over the tested cells; one axis for curves."""
@@ -257,7 +257,7 @@ class Run:
     @property
     def constructed(self) -> bool:
         """Nothing was trained: the weights were set by hand."""
-        return not self.info["spec"]["train"]["steps"]  # type: ignore[index]
+        return not self.info["spec"]["train"]["steps"]
 
     def scalar(self, name: str, other: float) -> float:
         """A number that it wrote among its scalars; ``other`` if it wrote none of this name."""

@@ -59,7 +59,7 @@ def follows(stretch: str) -> Measure:
 def followed(run: Run, stretch: str) -> float:
     """`shares_near` over one of `STRETCHES`, of the head with the largest share in the first, on the probe with the
     longest operand; zeros that pad it are no digits to be written. Raises `Missing` without such a probe."""
-    data = build(run.info["spec"]["data"], DataSpec, "data")  # type: ignore[index]
+    data = build(run.info["spec"]["data"], DataSpec, "data")
     numbers = [int(name[5:].partition(".")[0]) for name in run.arrays if name.startswith("probe")]
     if not numbers:
         raise Missing(f"{short(run.experiment)} recorded no attention on a printed example")

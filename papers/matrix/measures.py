@@ -66,7 +66,7 @@ def beyond(run: Run) -> tuple[float, int]:
     """The same as a share of problems: those of one count, so that tasks count alike if they are pooled."""
     longest = trained(run).length
     values = [value for length, value in by_length(run).items() if length > longest]
-    examples = run.info["spec"]["test"]["examples"]  # type: ignore[index]
+    examples = run.info["spec"]["test"]["examples"]
     return sum(values) * examples, len(values) * examples
 
 

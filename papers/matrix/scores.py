@@ -120,7 +120,7 @@ TOOK: Mapping[str, Callable[[Run], float]] = {
 
 
 def _number(run: Run, name: str) -> float:
-    return float(run.info[name])  # type: ignore[arg-type]
+    return float(run.info[name])
 
 
 def of_trick(runs: Runs, trick: str, measure: Callable[[Run], float]) -> Scores:

@@ -179,10 +179,10 @@ def find(
         run, store = newest(
             experiment, stores(), profile, seed, weights=True, with_overrides=with_overrides, otherwise=CHANGED
         )
-        made = "".join(f" --set {override}" for override in run.info["overrides"])  # type: ignore[attr-defined]
+        made = "".join(f" --set {override}" for override in run.info["overrides"])
         name = one_line(f"{run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store}){made}")
         # As a plain specification, without the sections of its paper.
-        return Model(from_dict(run.info["spec"]), store.whole(run, WEIGHTS), name, run)  # type: ignore[arg-type]
+        return Model(from_dict(run.info["spec"]), store.whole(run, WEIGHTS), name, run)
     without_runs(experiment.name, seed=seed, with_overrides=with_overrides)
     if profile is None:
         return Model(_spec(experiment), None, f"{experiment.name}, constructed: nothing to train", None)

@@ -38,7 +38,7 @@ def rerun_command(options: argparse.Namespace) -> int:
     """Repeat a stored run with its seed, its specification and its precision; 1 where a number came out otherwise."""
     stored, source = chosen(options.run, options.profile, options.seed)
     spec = setting(stored)
-    job = Job(stored.experiment, stored.profile, stored.seed, spec, tuple(stored.info["overrides"]))  # type: ignore[arg-type]
+    job = Job(stored.experiment, stored.profile, stored.seed, spec, tuple(stored.info["overrides"]))
     print(f"{stored.experiment} {stored.profile} seed {stored.seed} once more, in a temporary folder", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="rerun-") as place:
         local = Store(Path(place), "local")
@@ -99,7 +99,7 @@ def setting(run: Run) -> Spec:
     paper = run.experiment.split("/")[0]
     specs = {item.name: item.specs for item in CATALOGUE.experiments(paper)}.get(run.experiment, {})
     sort = type(specs[run.profile]) if run.profile in specs else Spec
-    spec = from_dict(run.info["spec"], sort)  # type: ignore[arg-type]
+    spec = from_dict(run.info["spec"], sort)
     if spec.hash() != run.info["spec_hash"]:
         raise StoreError(
             f"{run.experiment} seed {run.seed} v{run.version}: its specification has another hash here than "
@@ -115,7 +115,7 @@ def _as_then(stored: Run, local: Store, spec: Spec) -> None:
     from lengen.training.kernels import FILE, Kernels
 
     with local.workspace(stored.experiment, stored.profile, stored.seed, spec.hash()) as space:
-        of_parts: Mapping[str, object] = stored.info.get("kernels_of", {})  # type: ignore[assignment]
+        of_parts: Mapping[str, object] = stored.info.get("kernels_of", {})
         for part, told in {"": stored.info.get("kernels"), **of_parts}.items():
             if part and not INSIDE.fullmatch(part):
                 raise StoreError(f"{stored.experiment}: it has kernels of '{part}': expected a folder of its run")

@@ -224,6 +224,6 @@ def _summary(report: Report, store: Store) -> None:
         if done.constructed:
             where = f"{inside}; nothing was trained"
         print(f"{done.experiment} seed {done.seed}: exact match {where}")
-        for note in done.info.get("notes", []):  # type: ignore[attr-defined]
+        for note in done.info.get("notes", []):
             print(f"  {one_line(str(note))}")
         print(f"  {readable(store.folder(done))}")

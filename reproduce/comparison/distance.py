@@ -44,10 +44,9 @@ def distance(run: Run, paper: Spec | None) -> str:
         return PROOF
     if paper is None:
         return OWN
-    spec: Any = run.info["spec"]
     if run.info["spec_hash"] == hash_of(paper):
         return SETTING
-    return LENGTHS if _stored(msgspec.json.encode(spec["data"])) == _declared(paper.data) else SHORTER
+    return LENGTHS if _stored(msgspec.json.encode(run.info["spec"]["data"])) == _declared(paper.data) else SHORTER
 
 
 @cache  # runs share few data sections

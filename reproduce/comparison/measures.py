@@ -7,7 +7,7 @@ them. Measures that one paper needs stand in its ``measures.py``.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lengen.metrics import METRICS
 from lengen.metrics.learned import along, area, reach
@@ -24,8 +24,7 @@ def scalar(name: str) -> Measure:
     """A number of run.json that the run wrote there itself."""
 
     def value(run: Run) -> tuple[float, int]:
-        scalars: Any = run.info.get("scalars", {})
-        if (found := scalars.get(name)) is None:
+        if (found := run.info.get("scalars", {}).get(name)) is None:
             raise Missing(
                 f"run.json of {short(run.experiment)}, seed {run.seed}, holds no scalar {name}: "
                 "left out where it has no meaning, as after a training that never converged"

@@ -80,7 +80,7 @@ def _card(name: str, runs: Sequence[Run]) -> str:
     }
     shown = runs[-1]
     sizes = sorted({f"{run_cost.number(run, 'parameters'):,}" for run in runs})
-    spec: Spec = from_dict(shown.info["spec"])  # type: ignore[arg-type]
+    spec: Spec = from_dict(shown.info["spec"])
     return CARD.format(
         head="\n".join(_yaml(head)),
         name=name,
@@ -105,9 +105,7 @@ def _line(run: Run) -> list[str]:
 
 
 def _setting(run: Run) -> list[tuple[str, str]]:
-    spec = run.info["spec"]
-    assert isinstance(spec, dict)
-    rows = [row for section in SECTIONS for row in fields(section, [spec[section]])]
+    rows = [row for section in SECTIONS for row in fields(section, [run.info["spec"][section]])]
     return [(f"`{path}`", value) for path, value in rows if value]
 
 

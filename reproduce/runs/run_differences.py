@@ -54,7 +54,7 @@ def compared(stored: Run, folder: Path, again: Run, folder_again: Path) -> list[
 
 def numbers(run: Run) -> dict[str, Mapping[str, Any]]:
     """The records of a run by kind: name -> number or array."""
-    scalars: Any = run.info.get("scalars") or {}
+    scalars = run.info.get("scalars") or {}
     looked = run.attention
     return {
         "metrics": {f"{name} {step}": value for step, name, value in run.metrics},
@@ -99,10 +99,7 @@ def otherwise(stored: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
 
 def weights(stored: Run, folder: Path, again: Run, folder_again: Path) -> Line:
     """The weights by their sha256; where they differ and are kept, by how much."""
-    was, now = (
-        str(dict(run.info["files"]).get(WEIGHTS) or run.info.get(WEIGHTS_SUM, ""))  # type: ignore[call-overload]
-        for run in (stored, again)
-    )
+    was, now = (str(dict(run.info["files"]).get(WEIGHTS) or run.info.get(WEIGHTS_SUM, "")) for run in (stored, again))
     if not was or not now:
         return Line("weights", None, f"the stored run kept none, nor their sum; here {now[:16] or 'none'}")
     if was == now:

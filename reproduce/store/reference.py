@@ -99,7 +99,7 @@ class Reference(Store):
 
     def _copied(self, run: Run, source: Store, weights: bool) -> dict[str, Any]:
         """Copy the files of a run that are no tables; return its line."""
-        files, sums = {}, dict(run.info["files"])  # type: ignore[call-overload]
+        files, sums = {}, dict(run.info["files"])
         for name in (ATTENTION, ARRAYS, WEIGHTS):
             path = self.folder(run) / name
             if name in sums and (weights or name != WEIGHTS):
@@ -160,7 +160,7 @@ def _is_new(run: Run, stored: Mapping[str, Any] | None, weights: bool) -> bool:
     if stored is None:
         return True
     if (run.info["spec_hash"], records(run).digests()) == (stored["spec_hash"], stored["rows"]):
-        return weights and WEIGHTS in run.info["files"] and WEIGHTS not in stored["files"]  # type: ignore[operator]
+        return weights and WEIGHTS in run.info["files"] and WEIGHTS not in stored["files"]
     return str(run.info["finished"]) > stored["finished"]
 
 

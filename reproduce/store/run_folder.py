@@ -6,14 +6,14 @@ sha256 that run.json holds, or a `StoreError` that names the file and what was e
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from lengen.part import SettingError
-from lengen.results.records import Grid, KeyCount, RecordError, key_counts_from_csv, metrics_from_csv
+from lengen.results.records import Grid, RecordError, key_counts_from_csv, metrics_from_csv
 from lengen.settings.spec import from_dict
 from reproduce.store.atomic_files import StoreError, read_bytes, readable
 
@@ -152,32 +152,29 @@ def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
     # NumPy takes a tenth of a second, and who counts runs reads no records.
     from reproduce.store.archives import LARGEST_ARRAYS, arrays_from_bytes, attention_from_bytes
 
-    texts = {}
+    readers: dict[str, tuple[str, Callable[[bytes], Any]]] = {
+        "metrics.csv": ("metrics", lambda content: metrics_from_csv(content.decode())),
+        SCORES: ("grid", lambda content: Grid.from_csv(content.decode())),
+        "keys.csv": ("key_counts", lambda content: key_counts_from_csv(content.decode())),
+        ATTENTION: ("attention", attention_from_bytes),
+        ARRAYS: ("arrays", arrays_from_bytes),
+    }
+    found = {}
     for name in RECORDS:
         if name not in info["files"]:
             continue
-        path = folder / name
+        (field, read), path = readers[name], folder / name
         try:
-            texts[name] = read_bytes(path, LARGEST_ARRAYS if path.suffix == ".npz" else LARGEST_TEXT)
+            content = read_bytes(path, LARGEST_ARRAYS if path.suffix == ".npz" else LARGEST_TEXT)
+            if hashlib.sha256(content).hexdigest() != info["files"][name]:
+                raise StoreError(damaged(path, content, info["files"][name]))
+            found[field] = read(content)
         except OSError as error:
             raise StoreError(
                 f"{readable(path)} cannot be read ({error.strerror}): restore it, or delete its folder"
             ) from None
-        if hashlib.sha256(texts[name]).hexdigest() != info["files"][name]:
-            raise StoreError(damaged(path, texts[name], info["files"][name]))
-    if SCORES not in texts:
+        except (RecordError, UnicodeDecodeError) as error:
+            raise StoreError(f"{readable(path)}, {error}; restore it, or delete its folder") from None
+    if "grid" not in found:
         raise StoreError(f"{readable(folder)}: expected {SCORES}; restore it, or delete this folder")
-    try:
-        name = SCORES
-        grid = Grid.from_csv(texts[name].decode())
-        name = "metrics.csv"
-        metrics = metrics_from_csv(texts[name].decode()) if name in texts else ()
-        name = "keys.csv"
-        keys: list[KeyCount] = key_counts_from_csv(texts[name].decode()) if name in texts else []
-        name = "attention.npz"
-        attention = attention_from_bytes(texts[name]) if name in texts else None
-        name = "arrays.npz"
-        arrays = arrays_from_bytes(texts[name]) if name in texts else {}
-    except (RecordError, UnicodeDecodeError) as error:
-        raise StoreError(f"{readable(folder / name)}, {error}; restore it, or delete its folder") from None
-    return {"grid": grid, "metrics": metrics, "key_counts": keys, "attention": attention, "arrays": arrays}
+    return found

@@ -176,7 +176,7 @@ class Store:
         path = self.folder(run) / name
         if not path.is_file():
             raise StoreError(f"{readable(path)} is missing: restore it, or run it again")
-        if _sha256(path) != dict(run.info["files"]).get(name):  # type: ignore[call-overload]
+        if _sha256(path) != dict(run.info["files"]).get(name):
             raise StoreError(damaged(path))
         return path
 

@@ -201,9 +201,9 @@ def render_run(run: Run, page: Page, others: Sequence[Run] = ()) -> str:
         "seconds of all trainings": round(run_cost.training(run), 1),
         "seconds of measuring": round(run_cost.measuring(run), 1),
         "hash of the setting": info.get("spec_hash"),
-        "set by hand": " ".join(map(str, info.get("overrides") or [])),  # type: ignore[call-overload]
-        "versions": ", ".join(f"{name} {number}" for name, number in dict(info.get("versions") or {}).items()),  # type: ignore[call-overload]
-        "notes": "; ".join(map(str, info.get("notes") or [])),  # type: ignore[call-overload]
+        "set by hand": " ".join(map(str, info.get("overrides") or [])),
+        "versions": ", ".join(f"{name} {number}" for name, number in dict(info.get("versions") or {}).items()),
+        "notes": "; ".join(map(str, info.get("notes") or [])),
         "folder": _place(run),
     }
     changed = fields("", [_changed(run)])
@@ -222,7 +222,7 @@ def render_run(run: Run, page: Page, others: Sequence[Run] = ()) -> str:
         inside=inside,
         outside=outside,
         provenance={name: value for name, value in provenance.items() if value not in (None, "")},
-        scalars=dict(info.get("scalars") or {}),  # type: ignore[call-overload]
+        scalars=dict(info.get("scalars") or {}),
         changed=changed,
         rest=[field for field in fields("", [info.get("spec", {})]) if field not in changed],
         others=[(f"seed {other.seed}", Path(run_page(other)).name) for other in others],
