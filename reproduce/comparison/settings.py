@@ -28,8 +28,6 @@ class Setting:
 
     id: str
     place: str
-    words: str
-    relation: str
     published: object
     experiments: tuple[str, ...]
     unequal: Mapping[str, object]
@@ -58,7 +56,7 @@ def _group(group: Mapping[str, Any], where: str, known: Mapping[str, Experiment]
     for row in group["rows"]:
         if not isinstance(row, list) or len(row) not in (4, 5):
             raise PublishedError(f"{where}: row {row!r} is not [id, words, field, value] or [..., tolerance]")
-        name, words, field, value, *rest = row
+        name, _, field, value, *rest = row
         try:
             ours = _ours(field, [known[each] for each in names])
         except SettingError as error:
@@ -66,7 +64,7 @@ def _group(group: Mapping[str, Any], where: str, known: Mapping[str, Experiment]
         relation, tolerance = group.get("relation", "="), rest[0] if rest else 0.0
         yield Setting(
             "-".join(filter(None, (group.get("prefix", "setting"), name))),
-            group["place"], words, relation, value, tuple(names),
+            group["place"], value, tuple(names),
             {each: found for each, found in ours.items() if not _holds(found, relation, value, tolerance)},
             tuple(group.get("deviations", ())),
         )  # fmt: skip
