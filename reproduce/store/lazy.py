@@ -14,7 +14,7 @@ class LazySequence(UserList[Any]):
 
     @cached_property
     def data(self) -> list[Any]:  # type: ignore[override]
-        """What was read."""
+        """The records."""
         return list(self._read())
 
 
@@ -26,5 +26,5 @@ class LazyMapping(UserDict[str, Any]):
 
     @cached_property
     def data(self) -> dict[str, Any]:  # type: ignore[override]
-        """What was read."""
+        """The records."""
         return dict(self._read())
