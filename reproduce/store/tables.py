@@ -65,9 +65,9 @@ class Records(NamedTuple):
     def digests(self) -> dict[str, str]:
         """Table -> sha256 of the run's rows, whatever the order of the columns and whatever other runs count."""
         scores = [[*cell, *sorted(map("=".join, counts.items()))] for cell, counts in self.scores.items()]
-        return {
-            name: digest(rows) for name, rows in ((SCORES, scores), (METRICS, self.metrics), (KEYS, self.keys)) if rows
-        }
+        tables = ((SCORES, scores), (METRICS, self.metrics), (KEYS, self.keys))
+        texts = {name: "\n".join(map(",".join, rows)) for name, rows in tables if rows}
+        return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
 
     def grid(self) -> Grid:
         """The counts of the tested cells; raises `ValueError` for a bad row."""
@@ -77,11 +77,6 @@ class Records(NamedTuple):
             cell = (int(length),) if curve else (int(length), int(count))
             found.scores.setdefault(cell, {})[mode] = Counts({name: read_count(text) for name, text in counts.items()})
         return found
-
-
-def digest(rows: Iterable[Iterable[str]]) -> str:
-    """The sha256 of rows of text."""
-    return hashlib.sha256("\n".join(map(",".join, rows)).encode()).hexdigest()
 
 
 def records(run: Run) -> Records:

@@ -93,8 +93,6 @@ def test_the_newest_run_of_the_declared_setting_is_taken_and_one_made_with_set_b
         ([RUN], "holds no finished run"),
         (["toy/fig1/alpha"], "make one with python -m reproduce run toy/fig1/alpha"),
         (["toy/fig1"], "names 2 experiments: name one"),
-        (["toi"], "there is no paper 'toi'"),
-        (["toy/fig1/alpha", "--seed", "x"], "'x' is no seed"),
     ],
 )
 def test_a_run_that_is_not_there_is_one_sentence(results, arguments, said, capsys):
