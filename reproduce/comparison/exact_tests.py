@@ -58,13 +58,9 @@ def trend(groups: Sequence[Sequence[float]]) -> float:
     later = (pool[None] > pool[:, None]) + 0.5 * (pool[None] == pool[:, None])
     sizes = [len(group) for group in groups]
     found = np.concatenate(list(_statistics(later, np.arange(len(pool)), sizes)))
-    seen = _statistic(later, sizes)
+    ends = itertools.accumulate(sizes)
+    seen = sum(later[end - size : end, end:].sum() for end, size in zip(ends, sizes, strict=True))
     return float(np.mean(found >= seen - 1e-12))
-
-
-def _statistic(later: "np.ndarray", sizes: Sequence[int]) -> float:
-    ends = list(itertools.accumulate(sizes))
-    return float(sum(later[end - size : end, end:].sum() for end, size in zip(ends, sizes, strict=True)))
 
 
 def _statistics(later: "np.ndarray", rest: "np.ndarray", sizes: Sequence[int]) -> "Iterator[np.ndarray]":

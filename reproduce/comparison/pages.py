@@ -50,7 +50,8 @@ def page(found: Comparison) -> str:
     title = CATALOGUE.paper(found.paper).title
     parts = [f"# {title}: published and measured", f"**{found.score}.**" if found.score.compared else ""]
     if found.answers:
-        parts += ["## Main statements", statements_table(found.answers), _reasons(found.answers)]
+        reasons = [f"- *{one.statement.id}*, {one.word}: {one.reason}." for one in found.answers if one.reason]
+        parts += ["## Main statements", statements_table(found.answers), "\n".join(reasons)]
     if found.beside:
         parts += [_folded(f"Published beside ours: {len(found.beside)} values", values_table(found.beside))]
     if found.answers:
@@ -73,12 +74,6 @@ def statements_table(answers: Sequence[Answer]) -> str:
 def mark(answer: Answer) -> str:
     """Return a dagger for a statement that is younger than its runs."""
     return f" {DAGGER}" if answer.younger and answer.word != UNSURE else ""
-
-
-def _reasons(answers: Sequence[Answer]) -> str:
-    return "\n".join(
-        f"- *{answer.statement.id}*, {answer.word}: {answer.reason}." for answer in answers if answer.reason
-    )
 
 
 def values_table(found: Iterable[Line]) -> str:

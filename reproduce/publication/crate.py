@@ -37,7 +37,8 @@ def crate(facts: Facts) -> str:
     actions = [_action(group, some) for group, some in groups.items()]
     tables = [_table(path) for path in ("results/published.csv", "results/statements.csv", "results/datapackage.json")]
     folders = {str(folder["@id"]): folder for folder in map(_folder, runs)}
-    reports = [_report(name) for name in facts.compared if _has_report(facts, name)]
+    papers_here = facts.repository / "papers"
+    reports = [_report(name) for name in facts.compared if (papers_here / name / "REPORT.md").is_file()]
     parts = [*tables, *reports, *folders.values()]
     papers = [_paper(name) for name in facts.compared]
     root = {
@@ -124,10 +125,6 @@ def _table(path: str) -> Entity:
     kind = {"csv": "text/csv", "json": "application/json"}[path.rpartition(".")[2]]
     words = "every claim with its verdict" if kind == "text/csv" else "what the columns of all CSV files mean"
     return {"@id": path, "@type": "File", "name": words, "encodingFormat": kind}
-
-
-def _has_report(facts: Facts, paper: str) -> bool:
-    return (facts.repository / "papers" / paper / "REPORT.md").is_file()
 
 
 def _report(paper: str) -> Entity:

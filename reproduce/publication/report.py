@@ -73,17 +73,12 @@ def cost(paper: str, facts: Facts) -> str:
         unit = "core" if device == "cpu" else "device"
         hours = [sum(_hours(run, took) for run in runs) for took in (run_cost.training, run_cost.measuring)]
         told = [f"{value:.1f} {unit}-hours" for value in hours]
-        longest = f"{max(_minutes(run) for run in runs):.1f}"
+        longest = f"{max(run_cost.training(run) + run_cost.measuring(run) for run in runs) / 60:.1f}"
         lines.append([profile, device, len({run.experiment for run in runs}), len(runs), *told, longest])
     processors = sorted({str(run.info["processor"]) for run in facts.runs[paper] if run.info.get("processor")})
     named = ", ".join(processors) or "not recorded"
     note = f"Processors that run.json names: {named}. Hours of a processor are those of one core."
     return f"{table((*head, 'longest run, minutes'), lines)}\n\n{note}"
-
-
-def _minutes(run: Run) -> float:
-    """Minutes from its first step to its last measurement."""
-    return (run_cost.training(run) + run_cost.measuring(run)) / 60
 
 
 def _hours(run: Run, took: Callable[[Run], float]) -> float:
