@@ -164,15 +164,17 @@ def test_relative_keys_follow_equation_4_of_shaw_et_al(batch, clip):
     assert encoding.table.grad.any(dim=1).nonzero()[:, 0].tolist() == used.tolist()
 
 
-def test_relative_keys_are_scaled_with_the_scores():
-    """Shaw et al. divide the sum of both products; without a relation attention is as it was."""
+@pytest.mark.parametrize("bias", [0.0, 1.0])
+def test_relative_keys_are_scaled_with_the_scores(bias):
+    """Shaw et al. divide the sum of both products; a fixed bias is added to what comes of that."""
     torch.manual_seed(0)
     model = spec(data_spec("parity"), encoding="rpe", scale_attention=True).model
     attention, ids = Attention(model).double(), torch.arange(5)[None, None]
     encoding, x = RelativeKeys(model.head_dim).double(), torch.randn(2, 5, model.width).double()
-    context = Context(encoding, ids, ids, None, None)
+    added = bias * torch.randn(1, model.heads, 5, 5).double()
+    context = Context(encoding, ids, ids, added if bias else None, None)
     query, (key, _) = attention._queries(attention.query(x), context), attention.memory(x, encoding, ids)
-    both = (query @ key.mT + encoding.relate(query, ids, ids)) / model.head_dim**0.5
+    both = (query @ key.mT + encoding.relate(query, ids, ids)) / model.head_dim**0.5 + added
     expected = both.masked_fill(torch.ones(5, 5).triu(1).bool(), -math.inf).softmax(dim=-1)
     record = Record("attention")
     found = attention(x, context, record=record)
