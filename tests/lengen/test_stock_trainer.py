@@ -24,6 +24,7 @@ from lengen import (
 from lengen.callbacks import METRICS, read_metrics
 from lengen.settings.spec import replace
 from tests.lengen.helpers import TEST, TRAIN, data_spec, kill_at, spec
+from tests.lengen.test_hints import RUN as HINTED
 
 SPEC = spec(
     data_spec("addition", 1, 2, room=8),
@@ -221,3 +222,11 @@ def test_extra_loggers_are_lightnings_own(tmp_path, monkeypatch):
     assert isinstance(logger, Board) and made == [{"save_dir": str(tmp_path), "name": "tensorboard"}]
     with pytest.raises(ValueError, match="logger carrier-pigeon: expected one of tensorboard, wandb"):
         extra_loggers(["carrier-pigeon"], tmp_path)
+
+
+def test_hints_log_a_loss_each(tmp_path):
+    logger, small = Remembers(), change(HINTED, train={"steps": 4, "evaluations": 1})
+    trainer = stock(tmp_path, logger=logger, log_every_n_steps=1)
+    trainer.fit(SequenceModule(small), ArithmeticData(small))
+    names = {name for _, metrics in logger.rows for name in metrics}
+    assert {"train_loss", *(f"train_loss.{hint.name}" for hint in small.data.hints)} <= names
