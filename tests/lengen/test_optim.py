@@ -28,6 +28,14 @@ def test_the_schedule_of_the_paper_at_literal_steps():
         assert learning_rate_factor(step, train) == pytest.approx(factor, abs=1e-9)
 
 
+@pytest.mark.parametrize("warmup", [0.0, 0.5, 1.0])
+def test_the_schedule_rises_then_falls_within_its_ends(warmup):
+    train = TrainSpec(steps=20, batch=1, lr=1.0, warmup=warmup, final_lr=0.25)
+    factors, peak = [learning_rate_factor(step, train) for step in range(21)], int(20 * warmup)
+    assert factors[peak] == 1.0 and (peak == 20 or factors[20] == pytest.approx(0.25))
+    assert factors[: peak + 1] == sorted(factors[: peak + 1]) and factors[peak:] == sorted(factors[peak:])[::-1]
+
+
 def test_the_optimizer_takes_its_numbers_from_the_spec():
     train = TrainSpec(steps=10, batch=1, lr=0.2, betas=(0.8, 0.95), weight_decay=0.3, warmup=0.2)
     model = torch.nn.Linear(3, 2)

@@ -22,7 +22,7 @@ from lengen import (
     write,
 )
 from lengen.callbacks import METRICS, read_metrics
-from lengen.settings.spec import replace
+from lengen.settings.spec import change, replace
 from tests.lengen.helpers import TEST, TRAIN, data_spec, kill_at, spec
 from tests.lengen.test_hints import RUN as HINTED
 
