@@ -126,7 +126,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         place = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
-        return _refuse(f"{place}{error.strerror or error}; make room or give permission")
+        remedy = "name one that is there" if isinstance(error, FileNotFoundError) else "make room or give permission"
+        return _refuse(f"{place}{error.strerror or error}; {remedy}")
     except Exception as error:
         from reproduce.runs.perform import FatalError
 

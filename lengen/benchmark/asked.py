@@ -27,13 +27,19 @@ def problems(
         examples: Problems to train on, or of each tested cell of a setting.
         seed: Decides training problems.
     """
+    if split not in ("test", "train"):
+        raise TaskError(f"split={split!r}: expected 'test' or 'train'")
+    if examples is not None and examples < 1:
+        raise TaskError(f"examples={examples}: expected at least 1")
     if isinstance(source, str) and "/" not in source:
         task = task_of(source)
         if split == "test":
+            if examples is not None:
+                raise TaskError(f"examples={examples}: the test problems of {source} are frozen; leave it out")
             return frozen(source, size)
         task.lengths(size or task.papers)  # a size that there is
         held_out = frozenset(problem.prompt for problem in frozen(source))
-        return list(training(task, size or task.papers, seed, examples or EXAMPLES, held_out))
+        return list(training(task, size or task.papers, seed, EXAMPLES if examples is None else examples, held_out))
     if split != "test" or size is not None:
         raise TaskError(f"{source!r:.60} is no task of the benchmark: only those have a size and split='train'")
     from lengen.data.lines import tests

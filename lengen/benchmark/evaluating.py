@@ -37,6 +37,11 @@ def evaluate(
 
 def answerer(answer: "Answerer | Model", task: str, asked: Sequence[Problem]) -> Answerer:
     """The function itself, or one that lets a model of this suite answer; `TaskError` for one of another task."""
+    if hasattr(answer, "state_dict"):
+        raise TaskError(
+            f"a network ({type(answer).__name__}) answers no text: expected a function from prompts to texts, as "
+            f"lengen.letters makes of a network over characters, or the model of lengen.load"
+        )
     if callable(answer):
         return answer
     if not hasattr(answer, "answers"):

@@ -5,7 +5,10 @@ from collections.abc import Iterable, Iterator, Set
 from random import Random
 from typing import NamedTuple
 
-from lengen.benchmark.tasks import Task, TaskError
+from lengen.benchmark.tasks import Task, TaskError, task_of
+
+BYTE_ORDER_MARK = "\ufeff"
+"""First character of text files of Windows."""
 
 
 class Problem(NamedTuple):
@@ -60,14 +63,14 @@ def training(task: Task, size: int, seed: int, examples: int, held_out: Set[str]
             done += 1
 
 
-def read_line(text: str, task: Task, id: str = "") -> Problem:
+def read_line(text: str, task: Task | str, id: str = "") -> Problem:
     """A problem of a line of JSON, of ``12+34=46``, of ``12+34`` or of ``12,34,46``; raises `TaskError`.
 
-    >>> from lengen.benchmark import task_of
-    >>> read_line("12+34=46", task_of("addition")).answer, read_line("012,34,46", task_of("addition")).prompt
+    >>> read_line("12+34=46", "addition").answer, read_line("012,34,46", "addition").prompt
     ('46', '12+34=')
     """
-    text = text.strip()
+    task = task_of(task) if isinstance(task, str) else task
+    text = text.removeprefix(BYTE_ORDER_MARK).strip()
     if text.startswith("{"):
         return _of_json(text)
     prompt, _, answer = text.partition("=")
@@ -93,8 +96,9 @@ def _of_json(text: str) -> Problem:
         raise TaskError(f"'{text[:60]}' is no problem; expected JSON with {', '.join(Problem._fields[:-1])}") from None
 
 
-def read_lines(lines: Iterable[str], task: Task | None = None, name: str = "problems") -> list[Problem]:
+def read_lines(lines: Iterable[str], task: Task | str | None = None, name: str = "problems") -> list[Problem]:
     """Problems of a file, one a line; raises `TaskError` that names up to five wrong lines."""
+    task = task_of(task) if isinstance(task, str) else task
     found, wrong = [], []
     for number, text in enumerate(lines, start=1):
         if not text.strip() or (number == 1 and task is not None and not any(c.isdigit() for c in text)):

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from lengen.results.records import Counts, Grid
 
 MODE = "free_running"
 """All answers are texts that the model wrote itself."""
+GZIP = b"\x1f\x8b"
+"""Beginning of a compressed file."""
 Row = Mapping[str, Any]
 """A prediction: ``id`` and ``prediction`` or ``raw``, perhaps ``seed``."""
 
@@ -25,19 +28,25 @@ def read_predictions(path: Path) -> list[dict[str, Any]]:
     import gzip
 
     try:
-        text = (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).decode()
+        content = path.read_bytes()
+        text = (gzip.decompress(content) if content.startswith(GZIP) else content).decode("utf-8-sig")
     except (OSError, EOFError, ValueError) as error:
         raise PredictionError(f"{path} cannot be read: {error}") from None
     rows = []
     for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
         try:
             row = json.loads(line)
-            if not isinstance(row["id"], str) or not isinstance(row.get("seed", 0), int):
+            if not isinstance(row["id"], str):
                 raise ValueError
         except (ValueError, KeyError, TypeError):
             raise PredictionError(
                 f"{path}, line {number}: expected JSON with the id of a problem, a prediction and perhaps a seed"
             ) from None
+        seed = row.get("seed", 0)
+        if type(seed) is not int or seed < 0:
+            raise PredictionError(f"{path}, line {number}: seed {seed!r}: expected a whole number from 0 on")
         rows.append(row)
     return rows
 
@@ -55,11 +64,11 @@ def answer_of(row: Row, task: str, units_first: bool = False) -> str | None:
 
 
 def by_seed(rows: Iterable[Row]) -> dict[int, list[Row]]:
-    """Predictions by their seed, 0 if they name none."""
+    """Predictions by their seed, 0 if they name none or if there are none."""
     found: dict[int, list[Row]] = {}
     for row in rows:
         found.setdefault(row.get("seed", 0), []).append(row)
-    return dict(sorted(found.items()))
+    return dict(sorted(found.items())) or {0: []}
 
 
 def score(
@@ -73,9 +82,15 @@ def score(
     """
     if isinstance(predictions, Mapping):
         predictions = [{"id": id, "prediction": text} for id, text in predictions.items()]
+    if not problems or not all(isinstance(problem, Problem) for problem in problems):
+        raise PredictionError(f"{problems!r:.40} are no problems; expected those of lengen.problems(task, size)")
     given: dict[str, Row] = {}
     for row in predictions:
+        if not isinstance(row, Mapping) or "id" not in row:
+            raise PredictionError(f"{row!r:.40} is no prediction; expected a dictionary with id and prediction")
         if row["id"] in given:
+            if (seeds := {given[row["id"]].get("seed", 0), row.get("seed", 0)}) and len(seeds) > 1:
+                raise PredictionError(f"predictions are of seeds {sorted(seeds)}: lengen.benchmark.by_seed parts them")
             raise PredictionError(f"{row['id']} occurs twice among the predictions of one seed; leave one out")
         given[row["id"]] = row
     if unknown := given.keys() - {problem.id for problem in problems}:
@@ -124,9 +139,12 @@ def predictions(answer: Answerer, problems: Sequence[Problem], at_once: int = 10
     for start in range(0, len(problems), at_once):
         part = problems[start : start + at_once]
         texts = answer([problem.prompt for problem in part])
-        if isinstance(texts, str) or not hasattr(texts, "__len__") or len(texts) != len(part):
+        sized = isinstance(texts, Sequence) or hasattr(texts, "tolist")  # or an array
+        if isinstance(texts, str | bytes) or not sized or len(texts) != len(part):
             raise TaskError(
                 f"the function returned {str(texts)[:40]!r} for {len(part)} prompts; expected a list of as many texts"
             )
+        if wrong := [text for text in texts if not isinstance(text, str | Integral | None)]:
+            raise TaskError(f"the function returned {wrong[0]!r:.40} for a prompt; expected text, or None")
         rows += [{"id": one.id, "prediction": text} for one, text in zip(part, texts, strict=True) if text is not None]
     return rows

@@ -25,20 +25,26 @@ class Trained(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Shortest and longest operand."""
     count: tuple[int, int]
     """Least and most of the second axis."""
-    examples: Annotated[int, msgspec.Meta(ge=0)]
+    examples: Annotated[int, msgspec.Meta(ge=1)]
     """Training examples seen."""
+
+    def __post_init__(self) -> None:
+        for name, (least, most) in (("length", self.length), ("count", self.count)):
+            if not 1 <= least <= most:
+                raise ValueError(f"trained.{name} is {least} to {most}; expected least and most, from 1 on")
 
 
 class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Who made the predictions, and from what."""
 
     protocol: Literal["lengen-text/1"]
-    model: str
+    model: Annotated[str, msgspec.Meta(min_length=1, max_length=120, pattern="^[^|<>\\n\\r]*$")]
+    """One line of plain text."""
     task: str
     size: int
     """The trained size, which decides the problems."""
     kind: Literal["trained", "constructed", "program", "prompted"]
-    parameters: int
+    parameters: Annotated[int, msgspec.Meta(ge=0)]
     seeds: tuple[int, ...]
     problems_sha256: str
     trained: Trained | None = None
@@ -50,6 +56,14 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """Address of the code."""
     note: str = ""
 
+    def __post_init__(self) -> None:
+        if self.trained is not None and self.kind in ("constructed", "program"):
+            raise ValueError(f"a model that is {self.kind} has no 'trained'; expected kind trained")
+
+
+SAME = ("model", "task", "size", "order")
+"""Fields that all seeds of a submission share."""
+
 
 def header(model: str, task: str, size: int, **fields: Any) -> Header:
     """A header of this protocol and these problems."""
@@ -58,9 +72,20 @@ def header(model: str, task: str, size: int, **fields: Any) -> Header:
 
 
 def write_submission(folder: Path, head: Header, rows: Sequence[Row]) -> list[Path]:
-    """Write the two files of a submission; predictions of other seeds that are there stay."""
+    """Write the two files of a submission. Predictions of other seeds that are there stay, and so does their header.
+
+    Raises `PredictionError` if they are of another model, task, size or order of digits.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / PREDICTIONS[0]
+    if path.exists() and (folder / HEADER).exists():
+        there = read_header(folder / HEADER)
+        for name in SAME:
+            old, new = getattr(there, name), getattr(head, name)
+            if old != new and set(there.seeds) - set(head.seeds):
+                raise PredictionError(f"{folder} has predictions of {name} {old}, not {new}: name a new folder")
+        if set(there.seeds) - set(head.seeds):
+            head = msgspec.structs.replace(there, seeds=head.seeds)
     kept = [row for row in read_predictions(path) if row.get("seed", 0) not in head.seeds] if path.exists() else []
     found = by_seed([*kept, *rows])
     lines = [
@@ -82,16 +107,20 @@ def read_header(path: Path) -> Header:
         raise PredictionError(f"{path}: {error}; docs/benchmark.md lists the fields of a header") from None
     if found.problems_sha256 != checksums()[found.task]:
         raise PredictionError(f"{path}: problems_sha256 is not that of the frozen problems of {found.task}")
-    if found.trained is not None and found.trained.length[1] > found.size:
-        raise PredictionError(
-            f"{path}: trained on lengths up to {found.trained.length[1]} and scored at size {found.size}: choose a "
-            f"size of {', '.join(map(str, known.sizes))} that is at least as long"
-        )
+    if found.kind == "trained" and found.trained is None:
+        raise PredictionError(f"{path}: expected 'trained', with length, count and examples, as kind is trained")
+    if found.trained is not None:
+        for name, (_, most) in (("length", found.trained.length), ("count", found.trained.count)):
+            if most > (found.size if name == "length" or known.second else 1):
+                raise PredictionError(
+                    f"{path}: trained.{name} up to {most} and scored at size {found.size}: choose a size of "
+                    f"{', '.join(map(str, known.sizes))} that is at least as long"
+                )
     return found
 
 
 def read_submission(folder: Path) -> tuple[Header, dict[int, Grid]]:
-    """The header of a folder and the grid of every seed; raises `PredictionError`."""
+    """The header of a folder and the grid of every seed; raises `PredictionError`, also for seeds with equal faults."""
     found = read_header(folder / HEADER)
     files = [folder / name for name in PREDICTIONS if (folder / name).is_file()]
     if len(files) != 1:
@@ -100,4 +129,16 @@ def read_submission(folder: Path) -> tuple[Header, dict[int, Grid]]:
     if tuple(rows) != tuple(sorted(found.seeds)):
         raise PredictionError(f"{files[0]}: predictions are of seeds {list(rows)}, {HEADER} names {list(found.seeds)}")
     asked = frozen(found.task, found.size)
+    answers = {problem.id: problem.answer for problem in asked}
+    faults: dict[frozenset[tuple[str, str]], int] = {}
+    for seed, part in rows.items() if found.kind == "trained" else ():
+        wrong = frozenset(
+            (row["id"], str(row.get("prediction"))) for row in part if row.get("prediction") != answers.get(row["id"])
+        )
+        if wrong and wrong in faults:
+            raise PredictionError(
+                f"{files[0]}: seeds {faults[wrong]} and {seed} have the same {len(wrong)} wrong predictions; expected "
+                f"those of trainings of their own"
+            )
+        faults[wrong] = seed
     return found, {seed: score(asked, part, units_first=found.order == "units first") for seed, part in rows.items()}

@@ -52,7 +52,7 @@ class Task:
         (2, 3, 5, 6, 7, 9, 12, 18, 30)
         """
         if size not in self.sizes:
-            raise TaskError(f"{self.name}: no size {size}; expected one of {', '.join(map(str, self.sizes))}")
+            raise TaskError(f"{self.name}: no size {size!r}; expected one of {', '.join(map(str, self.sizes))}")
         return tuple(sorted({*(ceil(size * k / 4) for k in (1, 2, 3, 4)), *(ceil(size * m / 10) for m in TENTHS)}))
 
     def cells(self, size: int) -> list[tuple[int, int]]:

@@ -180,7 +180,7 @@ class Task(Axis):
         >>> Addition(digits=2).read_line("12+34=46").lengths.tolist()
         [[2, 2]]
         """
-        query, equals, answer = line.partition("=")
+        query, equals, answer = line.removeprefix("\ufeff").partition("=")  # a text file of Windows begins so
         operands = [one.strip() for one in query.split(self.SIGNS.operator or None)]
         if not equals and "," in query:
             *operands, answer = (one.strip() for one in query.split(","))

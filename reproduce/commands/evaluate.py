@@ -85,8 +85,13 @@ def evaluate_command(options: argparse.Namespace) -> int:
     asked = benchmark.problems(task.name, size)
     if options.problems:
         stdin = options.problems == "-"
-        text = sys.stdin.read() if stdin else Path(options.problems).read_text(encoding="utf-8")
+        try:
+            text = sys.stdin.read() if stdin else Path(options.problems).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise PredictionError(f"--problems {options.problems} cannot be read: {error}") from None
         asked = benchmark.read_lines(text.splitlines(), task, "stdin" if stdin else options.problems)
+        if not asked:
+            raise PredictionError(f"--problems {options.problems} has no problem; expected lines such as 12+34=46")
     given = _answerer(options)
     answer = benchmark.answerer(given, task.name, asked)
     rows = [row | {"seed": options.seed or 0} for row in benchmark.predictions(answer, asked)]
@@ -117,10 +122,12 @@ def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given:
         fields["note"] = f"reproduce evaluate --run {options.run} --on {task.name} --size {size}"
         fields["scratchpad"] = spec.data.format.scratchpad
         if given.weights is not None:
-            experiment = CATALOGUE.select_one(options.run)
-            run = find(experiment, options.profile).run
-            # The paper's own setting has all trainings; what is loaded is the last one.
-            trainings = experiment.specs[run.profile].trainings() if run else ()
+            trainings: Sequence[Any] = spec.trainings()
+            if not Path(options.run).is_dir():
+                experiment = CATALOGUE.select_one(options.run)
+                run = find(experiment, options.profile).run
+                # The paper's own setting has all trainings; what is loaded is the last one.
+                trainings = experiment.specs[run.profile].trainings() if run else ()
             examples = sum(part.train.steps * part.train.batch for part in trainings)
             fields["trained"] = {"length": (1, data.longest), "count": axis, "examples": examples}
     name = options.name or options.run or options.function or options.hf
@@ -136,9 +143,11 @@ def _answerer(options: argparse.Namespace) -> Any:
 
         return from_folder(Path(options.hf))
     if options.run:
-        from lengen.inspection.library import Found
+        from lengen.inspection.library import Found, load
         from lengen.inspection.library import Model as Loaded
 
+        if Path(options.run).is_dir():
+            return load(Path(options.run))
         model = find(CATALOGUE.select_one(options.run), options.profile)
         return Loaded(Found(model.spec, model.weights, model.name))
     return function(options.function)
@@ -171,6 +180,11 @@ def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int) -> 
         if len(grids) > 1:
             raise PredictionError(f"--scores is of one seed, and the predictions are of {len(grids)}")
         Path(options.scores).write_text(next(iter(grids.values())).to_csv(), encoding="utf-8", newline="")
+    if options.picture:
+        shown = {"predictions": next(iter(grids.values()))}
+        _draw(options.picture, shown | ({options.beside: stored.grid} if stored else {}))
+        if not options.json:
+            print(readable(Path(options.picture)))
     found = [benchmark.measures(grid, size) for grid in grids.values()]
     by_seed = [benchmark.levels(grid) for grid in grids.values()]
     if options.json:
@@ -193,9 +207,6 @@ def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int) -> 
         print(f"{length:>6}{problems:>10}  {said:<25}{ours}".rstrip())
     for line in _published(options.beside) if options.beside else ():
         print(line)
-    if options.picture:
-        shown = {"predictions": next(iter(grids.values()))}
-        _draw(options.picture, shown | ({options.beside: stored.grid} if stored else {}))
     return 0
 
 
@@ -219,4 +230,3 @@ def _draw(path: str, grids: Mapping[str, Grid]) -> None:
         grid.plot(ax)
         ax.set_title(name, fontsize="small")
     figure.savefig(path)
-    print(readable(Path(path)))

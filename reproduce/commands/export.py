@@ -52,7 +52,12 @@ def _own(folder: Path, mark: str) -> None:
 
 
 def _lines(options: argparse.Namespace) -> Problems:
-    if options.selector in benchmark.TASKS:
+    frozen = options.selector in benchmark.TASKS
+    option, given = ("--steps", options.steps) if frozen else ("--size", options.size)
+    if given:
+        of = "an experiment" if frozen else "a task of the benchmark"
+        raise ExportError(f"{option} is of {of}, and {options.selector} is none: leave it out")
+    if frozen:
         drawn = benchmark.problems(
             options.selector, options.size, split=options.split, examples=options.examples, seed=options.seed or 0
         )
@@ -154,9 +159,7 @@ def _card(options: argparse.Namespace, files: Sequence[Path]) -> str:
     listed = "".join(f"  - split: {options.split}\n    path: {name}\n" for name in data)
     frozen = ""
     if options.selector in benchmark.TASKS and options.split == "test":
-        frozen = (
-            f" They are frozen: SHA-256 {benchmark.header('', options.selector, 0, kind='program').problems_sha256}."
-        )
+        frozen = f" They are frozen: SHA-256 {benchmark.checksums()[options.selector]}."
     return (
         f"---\nlicense: mit\npretty_name: {options.selector}, {options.split}\nconfigs:\n- config_name: default\n"
         f"  data_files:\n{listed}---\n\n# {options.selector}: {options.split}\n\nProblems of arithmetic for length "

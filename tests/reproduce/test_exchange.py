@@ -30,6 +30,7 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "an_adder", raising=False)
     (tmp_path / "an_adder.py").write_text(ADDER)
+    (tmp_path / "an_empty.txt").write_text("\n")
     return tmp_path
 
 
@@ -40,6 +41,13 @@ def test_export_score_and_a_function_agree(here, capsys):
     assert json.loads(capsys.readouterr().out) == told
     assert told[0]["reach"] == 30 and told[0]["in_range"] == 1
     assert (here / "scores.csv").read_text().startswith("length,count,mode,name,value")
+
+
+def test_no_prediction_at_all_is_a_score_and_a_picture_comes_with_json(here, capsys):
+    assert main(["score", "copy", "an_empty.txt", "--json", "--picture", "p.svg"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert told["absent"] == 900 and told["in_range"] == 0
+    assert (here / "p.svg").is_file()
 
 
 def test_absent_predictions_are_said(here, capsys):
@@ -141,6 +149,11 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
         (["evaluate", "an_adder:nothing", "--on", "copy"], "expected MODULE:FUNCTION"),
         (["evaluate", "an_adder:short", "--on", "addition"], "expected a list of as many texts"),
         (["evaluate", "an_adder:answer", "--on", "knitting"], "expected one of addition"),
+        (["evaluate", "an_adder:answer", "--on", "addition", "--problems", "nothing.txt"], "cannot be read"),
+        (["evaluate", "an_adder:answer", "--on", "addition", "--problems", "an_empty.txt"], "has no problem"),
+        (["export", "addition", "--size", "6", "--examples", "3", "--out", "x"], "frozen"),
+        (["export", "addition", "--steps", "0..9", "--out", "x"], "--steps is of an experiment"),
+        (["export", "coupling/fig3/nope-plain", "--size", "6", "--out", "x"], "--size is of a task"),
     ],
 )
 def test_mistakes_are_one_sentence(here, capsys, words, sentence):

@@ -1,22 +1,28 @@
 """Scores of predictions: the rules of what is right, and the headline numbers."""
 
+import gzip
 import json
 import math
+from contextlib import nullcontext
 
 import msgspec
 import pytest
+import torch
 
 from lengen import problems, score
 from lengen.benchmark import (
     PredictionError,
     TaskError,
+    evaluate,
     header,
     levels,
     measures,
     over_seeds,
     predictions,
+    read_predictions,
     read_submission,
     task_of,
+    write_submission,
 )
 from lengen.benchmark.scoring import answer_of
 
@@ -138,9 +144,18 @@ def test_a_submission_is_two_files(tmp_path):
         ({"problems_sha256": "0"}, "not that of the frozen problems"),
         ({"size": 7}, "no size 7"),
         ({"seeds": [0, 1]}, "submission.json names"),
-        ({"trained": {"length": [1, 9], "count": [1, 1], "examples": 1}}, "lengths up to 9 and scored at size 6"),
+        ({"kind": "trained", "trained": {"length": [1, 9], "count": [1, 1], "examples": 1}}, "trained.length up to 9"),
         ({"protocol": "lengen-text/0"}, "protocol"),
         ({"colour": "red"}, "colour"),
+        ({"kind": "trained", "trained": {"length": [1, 6], "count": [1, 2], "examples": 1}}, "trained.count up to 2"),
+        ({"trained": {"length": [-4, 0], "count": [1, 1], "examples": 1}}, "from 1 on"),
+        ({"trained": {"length": [1, 6], "count": [1, 1], "examples": 0}}, "trained.examples"),
+        ({"kind": "trained", "trained": None}, "expected 'trained'"),
+        ({"kind": "program", "trained": {"length": [1, 6], "count": [1, 1], "examples": 1}}, "kind trained"),
+        ({"parameters": -5}, "parameters"),
+        ({"model": ""}, "model"),
+        ({"model": "a | b"}, "model"),
+        ({"model": "a\n<script>"}, "model"),
     ],
 )
 def test_a_wrong_header_is_one_sentence(tmp_path, change, words):
@@ -148,3 +163,77 @@ def test_a_wrong_header_is_one_sentence(tmp_path, change, words):
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(PredictionError, match=words):
         read_submission(tmp_path)
+
+
+def test_seeds_with_equal_faults_are_no_trainings_of_their_own(tmp_path):
+    asked = problems("copy", 6)
+    trained = {"length": (1, 6), "count": (1, 1), "examples": 9}
+    head = header("m", "copy", 6, kind="trained", seeds=(0, 1), trained=trained)
+    right = {problem.id: problem.answer for problem in asked}
+    for wrong, equal in (({}, False), ({asked[0].id: "x"}, True)):
+        rows = [{"id": id, "prediction": text, "seed": seed} for seed in (0, 1) for id, text in (right | wrong).items()]
+        folder = tmp_path / str(equal)
+        write_submission(folder, head, rows)
+        with pytest.raises(PredictionError, match="the same 1 wrong") if equal else nullcontext():
+            read_submission(folder)
+
+
+@pytest.mark.parametrize("change", [{"size": 10}, {"model": "other"}, {"order": "units first"}])
+def test_another_seed_is_of_the_same_model_size_and_order(tmp_path, change):
+    fields = {"model": "m", "task": "addition", "size": 6, "kind": "program"}
+    for seed in (0, 1):
+        write_submission(tmp_path, header(**fields, seeds=(seed,)), [{"id": "a", "prediction": "1", "seed": seed}])
+    before = (tmp_path / "submission.json").read_bytes()
+    with pytest.raises(PredictionError, match="name a new folder"):
+        write_submission(tmp_path, header(**(fields | change), seeds=(2,)), [{"id": "a", "seed": 2}])
+    assert (tmp_path / "submission.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b'\xef\xbb\xbf{"id": "a"}\n', 1),
+        (b'{"id": "a"}\n\n  \n{"id": "b"}\n\n', 2),
+        (gzip.compress(b'{"id": "a"}'), 1),
+        (b"", 0),
+        (b'{"id": "a", "seed": "0"}', "seed '0'"),
+        (b'{"id": "a", "seed": true}', "seed True"),
+        (b'{"id": "a", "seed": -1}', "seed -1"),
+    ],
+)
+def test_predictions_are_read_as_people_save_them(tmp_path, content, found):
+    path = tmp_path / "p.jsonl"
+    path.write_bytes(content)
+    if isinstance(found, int):
+        assert len(read_predictions(path)) == found
+    else:
+        with pytest.raises(PredictionError, match=found):
+            read_predictions(path)
+
+
+@pytest.mark.parametrize(
+    ("asked", "rows", "words"),
+    [
+        ("addition", [], "are no problems"),
+        ([], [], "are no problems"),
+        (None, ["46"], "no prediction"),
+        (None, [{"id": "a", "seed": 0}, {"id": "a", "seed": 1}], "by_seed"),
+    ],
+)
+def test_score_refuses_in_one_sentence(asked, rows, words):
+    with pytest.raises(PredictionError, match=words):
+        score(problems("copy", 6) if asked is None else asked, rows)
+
+
+@pytest.mark.parametrize("answer", [dict.fromkeys, lambda some: [b"1"] * len(some), torch.nn.Linear(1, 1)])
+def test_what_answers_no_text_is_refused(answer):
+    with pytest.raises(TaskError):
+        evaluate(answer, "copy", 6)
+
+
+@pytest.mark.parametrize(
+    "options", [{"split": "val"}, {"examples": 0, "split": "train"}, {"examples": 3}, {"size": "6"}]
+)
+def test_problems_are_refused_in_one_sentence(options):
+    with pytest.raises(TaskError):
+        problems("addition", **options)
