@@ -79,7 +79,7 @@ def write_submission(folder: Path, head: Header, rows: Sequence[Row]) -> list[Pa
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / PREDICTIONS[0]
     if path.exists() and (folder / HEADER).exists():
-        there = read_header(folder / HEADER)
+        there = _decoded(folder / HEADER)
         for name in SAME:
             old, new = getattr(there, name), getattr(head, name)
             if old != new and set(there.seeds) - set(head.seeds):
@@ -97,13 +97,20 @@ def write_submission(folder: Path, head: Header, rows: Sequence[Row]) -> list[Pa
     return [folder / HEADER, path]
 
 
+def _decoded(path: Path) -> Header:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Header)
+    except (OSError, msgspec.DecodeError) as error:
+        raise PredictionError(f"{path}: {error}; docs/benchmark.md lists the fields of a header") from None
+
+
 def read_header(path: Path) -> Header:
     """The header of a file; raises `PredictionError`."""
+    found = _decoded(path)
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=Header)
         known = task_of(found.task)
         known.cells(found.size)
-    except (OSError, msgspec.DecodeError, TaskError) as error:
+    except TaskError as error:
         raise PredictionError(f"{path}: {error}; docs/benchmark.md lists the fields of a header") from None
     if found.problems_sha256 != checksums()[found.task]:
         raise PredictionError(f"{path}: problems_sha256 is not that of the frozen problems of {found.task}")
