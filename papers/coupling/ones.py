@@ -1,0 +1,85 @@
+"""Parity without a scratchpad by the number of ones in the string.
+
+    python -m papers.coupling.ones      # measure the stored model, write the table and draw it
+"""
+
+import random
+from math import comb
+from typing import Any, NamedTuple
+
+from lengen.plotting.finding import Finding, rate_map
+
+FINDING = Finding("parity-by-ones")
+MODEL = "coupling/fig3/nope-plain"
+LENGTHS = (5, 10, 15, 20, 30, 40, 50)
+TRAINED = 10
+"""Bits of the longest trained string."""
+EXAMPLES = 100
+"""Strings of each number of ones at most; there are no more than ``comb(length, ones)``."""
+
+
+def strings(length: int, ones: int, examples: int = EXAMPLES) -> list[str]:
+    """Return distinct bit strings of a length with so many ones, the same at every call."""
+    source = random.Random(f"{length}:{ones}")
+    drawn: set[str] = set()
+    while len(drawn) < min(examples, comb(length, ones)):
+        places = source.sample(range(length), ones)
+        drawn.add("".join("1" if place in places else "0" for place in range(length)))
+    return sorted(drawn)
+
+
+def measure(examples: int = EXAMPLES) -> list[dict[str, int]]:
+    """Count the right answers of the stored model by length and number of ones."""
+    import lengen
+
+    model = lengen.load(MODEL)
+    rows = []
+    for length in LENGTHS:
+        for ones in range(length + 1):
+            problems = strings(length, ones, examples)
+            answers = model.answers([[problem] for problem in problems])
+            correct = sum(answer == str(ones % 2) for answer in answers)
+            rows.append({"length": length, "ones": ones, "n": len(problems), "correct": correct})
+    return rows
+
+
+class Told(NamedTuple):
+    """Shares of the random strings of one length."""
+
+    right: float
+    """Those that the model answers right."""
+    decided: float
+    """Those in which length and number of ones alone tell whether it does: the larger part of each cell."""
+
+
+def told(rows: list[dict[str, int]], length: int) -> Told:
+    """Weigh the cells of a length as random strings do, ``comb(length, ones)`` of ``2 ** length``."""
+    cells = [
+        (comb(length, row["ones"]) / 2**length, row["correct"] / row["n"]) for row in rows if row["length"] == length
+    ]
+    return Told(sum(part * rate for part, rate in cells), sum(part * max(rate, 1 - rate) for part, rate in cells))
+
+
+def draw(rows: list[dict[str, int]]) -> Any:
+    """Draw exact match in percent as a heat map of length by number of ones, the trained lengths in red."""
+    from lengen.plotting.grid import outline
+
+    figure = rate_map(rows, "length", "ones", (6.75, 2.2), xticklabels=5, cbar_kws={"label": "Exact match (%)"})
+    figure.axes[0].set_xlabel("Ones in the string")
+    figure.axes[0].set_ylabel("Bits")
+    outline(figure.axes[0], 0, 0, len({row["ones"] for row in rows}), sum(length <= TRAINED for length in LENGTHS))
+    return figure
+
+
+def main() -> None:
+    """Measure, write the table, draw the picture."""
+    from lengen.plotting.style import style
+
+    FINDING.write(measure())
+    says = "Exact match of parity without a scratchpad by length and number of ones"
+    with style():
+        FINDING.picture(draw(FINDING.counts()), says)
+
+
+if __name__ == "__main__":
+    main()

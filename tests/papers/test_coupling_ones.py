@@ -1,0 +1,39 @@
+"""Parity by the number of ones: the committed table, the strings, and the stored model."""
+
+from math import comb
+
+import pytest
+
+from papers.coupling import ones
+
+ROWS = ones.FINDING.counts()
+
+
+@pytest.mark.parametrize(("length", "number"), [(5, 0), (5, 2), (20, 10), (50, 50)])
+def test_strings_have_so_many_ones_and_differ(length, number):
+    found = ones.strings(length, number)
+    assert len(set(found)) == len(found) == min(ones.EXAMPLES, comb(length, number))
+    assert all(len(one) == length and one.count("1") == number for one in found)
+
+
+def test_every_length_and_number_of_ones_is_in_the_table():
+    assert [(row["length"], row["ones"]) for row in ROWS] == [(n, k) for n in ones.LENGTHS for k in range(n + 1)]
+    assert all(row["n"] == min(ones.EXAMPLES, comb(row["length"], row["ones"])) for row in ROWS)
+
+
+def test_half_of_long_strings_are_right_and_the_number_of_ones_tells_which():
+    for length in (20, 30, 40, 50):
+        right, decided = ones.told(ROWS, length)
+        assert 0.45 < right < 0.55 and decided > 0.8
+    assert ones.told(ROWS, 10).right > 0.99
+
+
+def test_shares_of_a_length():
+    rows = [{"length": 2, "ones": k, "n": 4, "correct": right} for k, right in enumerate((4, 0, 2))]
+    assert ones.told(rows, 2) == (0.375, 0.875)
+
+
+def test_the_stored_model_gives_the_same_differences():
+    few = {(row["length"], row["ones"]): row["correct"] / row["n"] for row in ones.measure(examples=4)}
+    assert few[50, 3] == few[20, 5] == 1
+    assert few[50, 7] == few[20, 9] == 0
