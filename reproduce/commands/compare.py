@@ -53,7 +53,7 @@ def compare_command(options: argparse.Namespace) -> int:
         if options.format == "md":
             print(pages.page(yours or reference), end="")
             continue
-        terminal.show(CATALOGUE.paper(paper).title, "", *whole(reference, yours))
+        terminal.show(CATALOGUE.paper(paper).title, "", *whole(reference, yours, options.all))
         if written:
             print(f"every comparison, with quotes and reasons:\n{readable(written[-1])}")
     if for_programs:

@@ -122,6 +122,7 @@ COMMANDS = (
     Command("compare", "published numbers and claims against stored runs", "compare:compare_command", (
         ANY,
         FORMAT,
+        _flag("--all", "every published value, not only those that are missed"),
         _flag("--check-history", "check against git that claims stood as runs recorded them"),
     )),
     Command("report", "one site with everything", "results:report_command", (ANY,)),

@@ -25,13 +25,25 @@ NOTE = (
 )
 
 
-def whole(reference: Comparison, yours: Comparison | None, values: bool = True) -> "list[RenderableType]":
-    """Return the score, the values beside ours if asked for, and the statements of one paper."""
+MANY = 24
+"""Values of which only those apart are printed."""
+
+
+def whole(reference: Comparison, yours: Comparison | None, every: bool = False) -> "list[RenderableType]":
+    """Return the score, the values beside ours and the statements of one paper.
+
+    Of many values those are left out that are met, by stored and by local runs, unless ``every`` one is asked for.
+    """
     from rich.text import Text
 
     parts: list[RenderableType] = [score(reference, yours)]
-    if values and (shown := reference.beside or (yours.beside if yours else [])):
-        parts += [Text(), _values(shown, yours)]
+    if shown := reference.beside or (yours.beside if yours else []):
+        both = [*reference.beside, *(yours.beside if yours else ())]
+        missed = {line.value.id for line in both if abs(line.points or 0) > MET}
+        apart = shown if every or len(shown) <= MANY else [line for line in shown if line.value.id in missed]
+        parts += [Text(), _values(apart, yours)]
+        if left := len(shown) - len(apart):
+            parts.append(Text(f"{left} more are within {MET} points; --all prints them", "dim"))
     for answer in reference.answers:
         parts += [Text(), *_answer(answer, "")]
         other = next((one for one in yours.answers if one.statement.id == answer.statement.id), None) if yours else None
@@ -64,6 +76,7 @@ def _values(shown: Sequence[Line], yours: Comparison | None) -> "Table":
     mine = {line.value.id: line for line in (yours.beside if yours else ())}
     heads = ["length", "published", "ours", *(["yours"] if mine else []), "points"]
     found = table("experiment", *((head, "right") for head in heads), "every seed")
+    found.columns[0].no_wrap, found.columns[-1].no_wrap = True, False  # the seeds give way, not the names
     for line in shown:
         cells = [line.value.experiments[0].partition("/")[2], line.value.at, line.value.printed, number(line.ours)]
         if mine:

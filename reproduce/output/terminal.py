@@ -96,7 +96,8 @@ def _least(shown: "Table") -> int:
     if not shown.columns:
         return 0
     first, *others = shown.columns
-    return max(map(word, (first.header, *first.cells))) + sum(GAP + needs(column) for column in others)
+    least = needs(first) if first.no_wrap else max(map(word, (first.header, *first.cells)))
+    return least + sum(GAP + needs(column) for column in others)
 
 
 def projections(found: Mapping[str, "np.ndarray"], most: int = 3, limit: int | None = None) -> str:

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from reproduce.cli import main
+from reproduce.comparison.compare import compare
+from reproduce.comparison.recorded import MET
 from reproduce.output import description, terminal
 from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.locations import stores
 
 
 @pytest.mark.parametrize("paper", CATALOGUE.papers())
@@ -18,6 +21,19 @@ def test_what_show_prints_of_a_field_sets_it(paper, capsys):
             assert {"data.task", "data.format", "model.encoding", "test.lengths"} <= {path for path, _ in fields}
             for path, value in fields:
                 assert spec.override(f"{path}={value}") == spec, f"{item.name}: {path}={value}"
+
+
+@pytest.mark.parametrize("paper", ["bias_calibration", "random_spaces", "task_hinting"])
+def test_a_comparison_is_two_screens_and_has_every_value_when_asked(paper, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    found = compare(paper, stores()[:1])
+    for words, beside in (((), [line for line in found.beside if abs(line.points) > MET]), (("--all",), found.beside)):
+        assert main(["compare", paper, *words]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        for line in beside:
+            name = line.value.experiments[0].partition("/")[2]
+            assert any(shown.startswith(f"{name} ") and line.value.printed in shown.split() for shown in lines)
+        assert words or len(lines) <= 52
 
 
 def rows_of(capsys, *arguments):
