@@ -249,7 +249,7 @@ def _too_few(side: Side, fewest: int) -> str:
     more = f"{lacking} more {'is' if lacking == 1 else 'are'} needed"
     if side.hollow:
         every = len(side.seeds) + len(side.hollow)
-        return f"{name} learned its own range in {len(side.seeds)} of {every} trainings; {more}"
+        return f"{name} learned its range in {len(side.seeds)} of {every} trainings; {more}"
     return f"{len(side.seeds)} training{'s' * (len(side.seeds) != 1)} of {name}; {more}"
 
 

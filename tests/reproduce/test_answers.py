@@ -58,7 +58,7 @@ def test_a_seed_that_did_not_learn_is_left_out_of_its_side_and_said():
     assert found.word == HOLDS, "a high value of a model that learned nothing does not count"
     assert found.right[0].hollow == (90.0,) and len(found.right[0].seeds) == 4
     missing = compared(*runs[:-2], runs[-1], check="above", right=(RIGHT.name,))
-    assert missing.word == UNSURE and "learned its own range in 3 of 4 trainings" in missing.reason
+    assert missing.word == UNSURE and "learned its range in 3 of 4 trainings" in missing.reason
 
 
 def test_no_weak_baseline_helps():
