@@ -1,12 +1,20 @@
 """Edit distance over the operand length."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from lengen.callbacks.accuracy_grid import AccuracyGrid, cell_name
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.task_data import TaskData
 from lengen.metrics.edit_distance import EDIT_DISTANCE
 from lengen.models import Transformer
+from lengen.show import draw
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
 
 class EditDistanceCurve(Measurement):
@@ -34,6 +42,21 @@ class EditDistanceCurve(Measurement):
     def logged(self) -> dict[str, float]:
         """Edits per token of each length."""
         return {f"edits_per_token/{cell_name((length, self.count))}": value for length, value in self.curve.items()}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a length: edits per token."""
+        import pandas as pd
+
+        return pd.DataFrame({"length": list(self.curve), "edits_per_token": list(self.curve.values())})
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the curve."""
+        return draw(self.to_frame().set_index("length"), "edits_per_token", ax)
+
+    def _repr_html_(self) -> str:
+        """A table, for notebooks."""
+        html: str = self.to_frame().to_html(float_format=lambda value: f"{value:.3f}", index=False)
+        return html
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         if self.scored is None:

@@ -163,6 +163,9 @@ def test_the_edit_distance_curve_is_the_same_alone_and_beside_a_grid(tmp_path):
     assert beside.curve == alone.curve and list(alone.curve) == [1, 2] and teacher.curve == {}
     score = grid.grid.scores[1, 2]["free_running"]
     assert beside.curve[1] == score["edit_sum"] / score["reference_tokens"] > 0
+    assert dict(alone.to_frame().itertuples(index=False)) == alone.curve
+    (line,) = alone.plot().lines
+    assert dict(line.get_xydata().tolist()) == alone.curve
 
 
 def test_curves_while_training_reach_every_logger_and_callback(tmp_path):
