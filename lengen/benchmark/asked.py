@@ -39,7 +39,7 @@ def problems(
             return frozen(source, size)
         task.lengths(size or task.papers)  # a size that there is
         held_out = frozenset(problem.prompt for problem in frozen(source))
-        return list(training(task, size or task.papers, seed, EXAMPLES if examples is None else examples, held_out))
+        return list(training(task, size or task.papers, seed, examples or EXAMPLES, held_out))
     if split != "test" or size is not None:
         raise TaskError(f"{source!r:.60} is no task of the benchmark: only those have a size and split='train'")
     from lengen.data.lines import tests

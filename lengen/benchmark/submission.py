@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from lengen.benchmark.frozen import checksums, frozen
-from lengen.benchmark.scoring import PredictionError, Row, by_seed, read_predictions, score
+from lengen.benchmark.scoring import PredictionError, Row, answer_of, by_seed, read_predictions, score
 from lengen.benchmark.tasks import TaskError, task_of
 from lengen.results.records import Grid
 
@@ -80,11 +80,12 @@ def write_submission(folder: Path, head: Header, rows: Sequence[Row]) -> list[Pa
     path = folder / PREDICTIONS[0]
     if path.exists() and (folder / HEADER).exists():
         there = _decoded(folder / HEADER)
-        for name in SAME:
+        others = set(there.seeds) - set(head.seeds)
+        for name in SAME if others else ():
             old, new = getattr(there, name), getattr(head, name)
-            if old != new and set(there.seeds) - set(head.seeds):
+            if old != new:
                 raise PredictionError(f"{folder} has predictions of {name} {old}, not {new}: name a new folder")
-        if set(there.seeds) - set(head.seeds):
+        if others:
             head = msgspec.structs.replace(there, seeds=head.seeds)
     kept = [row for row in read_predictions(path) if row.get("seed", 0) not in head.seeds] if path.exists() else []
     found = by_seed([*kept, *rows])
@@ -136,16 +137,15 @@ def read_submission(folder: Path) -> tuple[Header, dict[int, Grid]]:
     if tuple(rows) != tuple(sorted(found.seeds)):
         raise PredictionError(f"{files[0]}: predictions are of seeds {list(rows)}, {HEADER} names {list(found.seeds)}")
     asked = frozen(found.task, found.size)
-    answers = {problem.id: problem.answer for problem in asked}
-    faults: dict[frozenset[tuple[str, str]], int] = {}
+    units_first = found.order == "units first"
+    right = {(problem.id, problem.answer) for problem in asked}
+    faults: dict[frozenset[tuple[str, str | None]], int] = {}
     for seed, part in rows.items() if found.kind == "trained" else ():
-        wrong = frozenset(
-            (row["id"], str(row.get("prediction"))) for row in part if row.get("prediction") != answers.get(row["id"])
-        )
+        wrong = frozenset((row["id"], answer_of(row, found.task, units_first)) for row in part) - right
         if wrong and wrong in faults:
             raise PredictionError(
                 f"{files[0]}: seeds {faults[wrong]} and {seed} have the same {len(wrong)} wrong predictions; expected "
                 f"those of trainings of their own"
             )
         faults[wrong] = seed
-    return found, {seed: score(asked, part, units_first=found.order == "units first") for seed, part in rows.items()}
+    return found, {seed: score(asked, part, units_first=units_first) for seed, part in rows.items()}

@@ -178,6 +178,19 @@ def test_seeds_with_equal_faults_are_no_trainings_of_their_own(tmp_path):
             read_submission(folder)
 
 
+def test_faults_are_those_of_the_answers_that_are_compared(tmp_path):
+    trained = {"length": (1, 6), "count": (1, 1), "examples": 9}
+    head = header("m", "copy", 6, kind="trained", seeds=(0, 1), trained=trained)
+    rows = [
+        {"id": problem.id, "raw": f"{problem.prompt}{problem.answer if place > seed else 'x'}$", "seed": seed}
+        for seed in (0, 1)
+        for place, problem in enumerate(problems("copy", 6))
+    ]
+    write_submission(tmp_path, head, rows)
+    _, grids = read_submission(tmp_path)
+    assert {seed: grid.total(grid.scores, grid.mode)["correct"] for seed, grid in grids.items()} == {0: 809, 1: 808}
+
+
 @pytest.mark.parametrize("change", [{"size": 10}, {"model": "other"}, {"order": "units first"}])
 def test_another_seed_is_of_the_same_model_size_and_order(tmp_path, change):
     fields = {"model": "m", "task": "addition", "size": 6, "kind": "program"}
