@@ -1,7 +1,7 @@
 """Table and picture of a finding, committed below ``results/findings``."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,28 +35,44 @@ class Finding(NamedTuple):
             writer.writeheader()
             writer.writerows(rows)
 
-    def picture(self, figure: Any, says: str) -> None:
-        """Write a figure, drawn within `lengen.plotting.style.style`, as SVG with a title."""
-        from lengen.plotting.style import pictures
+    def picture(self, draw: Callable[[], Any], says: str) -> None:
+        """Write the figure that a function draws, in the style of all pictures, as SVG with a title."""
+        from lengen.plotting.style import pictures, style
 
-        (FOLDER / f"{self.name}.svg").write_bytes(pictures(figure, ["svg"], says)["svg"])
+        with style():
+            (FOLDER / f"{self.name}.svg").write_bytes(pictures(draw(), ["svg"], says)["svg"])
 
 
 def rate_map(
-    rows: Sequence[Mapping[str, int]], down: str, across: str, size: tuple[float, float], **options: Any
+    rows: Sequence[Mapping[str, int]],
+    labels: Mapping[str, str],
+    size: tuple[float, float],
+    trained: int = 0,
+    **options: Any,
 ) -> Any:
-    """Draw ``correct`` of ``n`` in percent by two columns of a table; ``options`` are those of `seaborn.heatmap`.
+    """Draw ``correct`` of ``n`` in percent by two columns of a table, as a heat map.
 
-    ``size`` is in inches; the axes are to be labelled.
+    Args:
+        rows: the table.
+        labels: the column that goes down and the one that goes across -> label of its axis.
+        size: width and height in inches.
+        trained: rows from the top that are boxed as trained.
+        options: of `seaborn.heatmap`.
     """
     import pandas as pd
     import seaborn as sns
     from matplotlib.figure import Figure
 
+    from lengen.plotting.grid import outline
+
+    down, across = labels
     frame = pd.DataFrame(rows).assign(rate=lambda found: 100 * found.correct / found.n)
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots()
     table = frame.pivot(index=down, columns=across, values="rate")
     sns.heatmap(table, ax=axes, vmin=0, vmax=100, cmap="viridis", **options)
+    axes.set(xlabel=labels[across], ylabel=labels[down])
     axes.tick_params(axis="both", rotation=0)
+    if trained:
+        outline(axes, 0, 0, table.shape[1], trained)
     return figure

@@ -62,23 +62,18 @@ def told(rows: list[dict[str, int]], length: int) -> Told:
 
 def draw(rows: list[dict[str, int]]) -> Any:
     """Draw exact match in percent as a heat map of length by number of ones, the trained lengths in red."""
-    from lengen.plotting.grid import outline
-
-    figure = rate_map(rows, "length", "ones", (6.75, 2.2), xticklabels=5, cbar_kws={"label": "Exact match (%)"})
-    figure.axes[0].set_xlabel("Ones in the string")
-    figure.axes[0].set_ylabel("Bits")
-    outline(figure.axes[0], 0, 0, len({row["ones"] for row in rows}), sum(length <= TRAINED for length in LENGTHS))
-    return figure
+    trained = sum(length <= TRAINED for length in LENGTHS)
+    bar = {"label": "Exact match (%)"}
+    return rate_map(
+        rows, {"length": "Bits", "ones": "Ones in the string"}, (6.75, 2.2), trained, xticklabels=5, cbar_kws=bar
+    )
 
 
 def main() -> None:
     """Measure, write the table, draw the picture."""
-    from lengen.plotting.style import style
-
     FINDING.write(measure())
     says = "Exact match of parity without a scratchpad by length and number of ones"
-    with style():
-        FINDING.picture(draw(FINDING.counts()), says)
+    FINDING.picture(lambda: draw(FINDING.counts()), says)
 
 
 if __name__ == "__main__":

@@ -42,23 +42,15 @@ def measure(examples: int = EXAMPLES) -> list[dict[str, int]]:
 
 def draw(rows: list[dict[str, int]]) -> Any:
     """Draw exact match in percent as a heat map of operand length by start id, the trained lengths in red."""
-    from lengen.plotting.grid import outline
-
-    figure = rate_map(rows, "length", "start", (3.3, 2.9), annot=True, fmt=".0f", cbar=False)
-    figure.axes[0].set_xlabel("Start id")
-    figure.axes[0].set_ylabel("Digits of each operand")
-    outline(figure.axes[0], 0, 0, len({row["start"] for row in rows}), TRAINED)
-    return figure
+    labels = {"length": "Digits of each operand", "start": "Start id"}
+    return rate_map(rows, labels, (3.3, 2.9), TRAINED, annot=True, fmt=".0f", cbar=False)
 
 
 def main() -> None:
     """Measure, write the table, draw the picture."""
-    from lengen.plotting.style import style
-
     FINDING.write(measure())
     says = "Exact match of sums by operand length and start id: equal in the trained range, unequal beyond it"
-    with style():
-        FINDING.picture(draw(FINDING.counts()), says)
+    FINDING.picture(lambda: draw(FINDING.counts()), says)
 
 
 if __name__ == "__main__":

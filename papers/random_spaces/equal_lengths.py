@@ -27,20 +27,15 @@ def measure(examples: int = EXAMPLES) -> list[dict[str, int]]:
 
 def draw(rows: list[dict[str, int]]) -> Any:
     """Draw exact match in percent as a heat map of first by second operand length."""
-    figure = rate_map(rows, "first", "second", (3.3, 2.9), annot=True, fmt=".0f", cbar=False, square=True)
-    figure.axes[0].set_xlabel("Digits of the second operand")
-    figure.axes[0].set_ylabel("Digits of the first operand")
-    return figure
+    labels = {"first": "Digits of the first operand", "second": "Digits of the second operand"}
+    return rate_map(rows, labels, (3.3, 2.9), annot=True, fmt=".0f", cbar=False, square=True)
 
 
 def main() -> None:
     """Measure, write the table, draw the picture."""
-    from lengen.plotting.style import style
-
     FINDING.write(measure())
     says = "Exact match of Abacus by first and second operand length: right where they are equal, wrong elsewhere"
-    with style():
-        FINDING.picture(draw(FINDING.counts()), says)
+    FINDING.picture(lambda: draw(FINDING.counts()), says)
 
 
 if __name__ == "__main__":

@@ -109,14 +109,11 @@ def draw(rows: Sequence[Mapping[str, str]]) -> Any:
 
 def main(source: str | None = None) -> None:
     """Derive the table if the author's file is given, then draw the picture."""
-    from lengen.plotting.style import style
-
     if source:
         with open(source, newline="", encoding="utf-8") as file:
             FINDING.write(derive(list(csv.DictReader(file))))
     says = "Gain of sub-tasks at 8 digits: it vanishes among runs that learned their trained range"
-    with style():
-        FINDING.picture(draw(stored()), says)
+    FINDING.picture(lambda: draw(stored()), says)
 
 
 def stored() -> list[dict[str, str]]:
