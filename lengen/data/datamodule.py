@@ -1,5 +1,6 @@
 """The LightningDataModule of every training: batches from the trainer's step on, validation, tests and prompts."""
 
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,6 +21,8 @@ from lengen.settings.spec import Spec, from_dict
 Item = TypeVar("Item")
 AHEAD: dict[str, Any] = {"num_workers": 1, "multiprocessing_context": "fork", "prefetch_factor": 16}
 """A forked process writes the next batches of an epoch; it reads the trainer's step when the epoch starts."""
+WORTH_A_PROCESS = 0.003
+"""Seconds of writing a batch from which on a process is worth it: to hand a batch over takes about one millisecond."""
 
 
 class ArithmeticData(LightningDataModule):
@@ -57,7 +60,7 @@ class ArithmeticData(LightningDataModule):
     def train_dataloader(self) -> DataLoader[TrainBatch]:
         """Batches from the trainer's step up to the next evaluation; without a trainer, those of all steps."""
         batches = TrainingBatches(self.data, self.segment(), self.trainer)
-        return DataLoader(batches, batch_size=None, **(AHEAD if _waits(self.trainer) else {}))
+        return DataLoader(batches, batch_size=None, **(AHEAD if self._waits() else {}))
 
     def val_dataloader(self) -> DataLoader[Batch]:
         return DataLoader(_Listed([self.data.validation()]), batch_size=None)
@@ -72,6 +75,15 @@ class ArithmeticData(LightningDataModule):
     def prompts(self, rows: Sequence[Sequence[object]]) -> DataLoader[Problems]:
         """Problems by their operands, such as ``[["57", "48"]]``, for `Trainer.predict`; raises `OperandError`."""
         return DataLoader(_Listed([self.task.parse(operand_texts(row)) for row in _rows(rows)]), batch_size=None)
+
+    def _waits(self) -> bool:
+        """Return True if a GPU would wait for the processor to write its batches, which are the same either way."""
+        if self.trainer is None or self.trainer.strategy.root_device.type != "cuda":
+            return False
+        started = time.perf_counter()
+        for step in range(3):
+            self.batch(step)
+        return time.perf_counter() - started > 3 * WORTH_A_PROCESS
 
     def segment(self) -> int:
         """Steps between two evaluations."""
@@ -88,11 +100,6 @@ class ArithmeticData(LightningDataModule):
     def test(self, length: int, count: int, examples: int) -> Problems:
         """Test problems of one cell; the same for every model and every seed of a task."""
         return self.data.test(length, count, examples)
-
-
-def _waits(trainer: Trainer | None) -> bool:
-    """Return True if a GPU would wait for the processor to write its batches."""
-    return trainer is not None and trainer.strategy.root_device.type == "cuda"
 
 
 def _rows(rows: Sequence[Sequence[object]]) -> Sequence[Sequence[object]]:
