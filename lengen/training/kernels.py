@@ -42,8 +42,9 @@ to 10 s, but the state of a cache must not decide.
 UPDATES_WORTH_COMPILING = 20_000
 """Updates of a training on a GPU from which on compiling is paid back: it takes a minute, and a small step is bound by
 the number of its kernels."""
-UPDATES_WORTH_GRAPHS = 5000
-"""The same where TORCHINDUCTOR_CUDAGRAPHS=1 lets the compiler start all kernels of a pass at once."""
+UPDATES_WORTH_GRAPHS = 10_000
+"""The same where TORCHINDUCTOR_CUDAGRAPHS=1 lets the compiler start all kernels of a pass at once: a small model's
+update then takes 6 ms in place of 14 (H200, thirteen trainings side by side)."""
 
 MOMENT = 0.3
 """Seconds within which a signal to all processes of a command reaches this one."""
@@ -136,9 +137,8 @@ def _compiled(spec: Spec, device: str) -> tuple[bool, str]:
         import torch._inductor.config as inductor
 
         steps, graphs = spec.train.steps, inductor.triton.cudagraphs
-        least, what = (
-            (UPDATES_WORTH_GRAPHS, "compiling with CUDA graphs") if graphs else (UPDATES_WORTH_COMPILING, "compiling")
-        )
+        least = UPDATES_WORTH_GRAPHS if graphs else UPDATES_WORTH_COMPILING
+        what = "compiling with CUDA graphs" if graphs else "compiling"
         return steps >= least, f"{steps:,} updates on {device}: {what} pays from {least:,} on"
     seconds = training_seconds(spec)
     foreseen = f"{seconds:.0f} s of training foreseen by its operations"

@@ -8,6 +8,7 @@ import torch
 from lengen import ArithmeticData, TaskData, TrainSpec, build_model, verify, write
 from lengen.callbacks import score_cell
 from lengen.data.batch import response_start
+from lengen.decoding.decoding import at_once
 from lengen.formats.vocab import END, PAD
 from lengen.models import Decoder
 from lengen.settings.spec import replace
@@ -86,6 +87,12 @@ def test_cells_larger_than_one_batch_are_summed(monkeypatch):
     whole = score_cell(model, data.writer, problems, True)
     monkeypatch.setattr("lengen.decoding.decoding.TOKENS_AT_ONCE", 50)
     assert score_cell(model, data.writer, problems, True) == whole
+
+
+def test_a_gpu_takes_more_at_once():
+    _, data = half_trained("parity")
+    problems = data.test(5, 1, 30)
+    assert at_once(data.writer, problems, "cuda") > 9 * at_once(data.writer, problems, torch.device("cpu")) > 0
 
 
 class Parrot:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 from lightning import Callback, Trainer
 from lightning.pytorch.callbacks import GradientAccumulationScheduler, ModelCheckpoint
 
@@ -86,9 +87,19 @@ def test_a_process_beside_a_gpu_writes_the_same_batches(tmp_path, monkeypatch, o
     """No GPU is needed: the datamodule is told that there is one."""
     plain = trained(tmp_path, enable_checkpointing=False, **options)
     waited = []
-    monkeypatch.setattr(datamodule, "_waits", lambda trainer: not waited.append(trainer))
+    monkeypatch.setattr(ArithmeticData, "_waits", lambda data: not waited.append(data))
     ahead = trained(tmp_path, enable_checkpointing=False, **options)
     assert waited and (ahead.batches, ahead.evaluated) == (plain.batches, plain.evaluated)
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("seconds", [0.0, 1e9])
+def test_a_gpu_waits_only_where_writing_is_slow(monkeypatch, device, seconds):
+    data = ArithmeticData(SPEC)
+    assert not data._waits()  # no trainer
+    data.trainer = SimpleNamespace(strategy=SimpleNamespace(root_device=torch.device(device)))
+    monkeypatch.setattr(datamodule, "WORTH_A_PROCESS", seconds)
+    assert data._waits() is (device == "cuda" and seconds == 0.0)
 
 
 def test_a_longer_training_goes_on_with_new_batches_and_is_warned_of(tmp_path):
