@@ -15,7 +15,7 @@ from lengen.paper.experiment import Figure as Picture
 from lengen.paper.experiment import Runs
 from lengen.plotting.frames import metrics
 from lengen.plotting.methods import Look, in_order, looks
-from lengen.plotting.published import Published, Value, at_same_lengths
+from lengen.plotting.published import Published, Value, at_same_lengths, key
 from lengen.plotting.sheet import COLUMN, PAGE, empty, label, legend, percent, sheet, shown
 from lengen.results.records import Run
 
@@ -51,6 +51,7 @@ def training(
     every = list(dict.fromkeys(line for name in families for _, some in drawn for line in _lines_of(some, name)))
     every.sort(key=lambda line: (not line.isdecimal(), int(line) if line.isdecimal() else 0))
     told = in_order(every) if lines else looks([(names or {}).get(line, line) for line in every])
+    marked = False
     for place, (row, (name, what)) in enumerate(zip(grid, families.items(), strict=True)):
         for axes, (item, some) in zip(row, drawn, strict=False):
             found = _lines_of(some, name)
@@ -62,7 +63,7 @@ def training(
                 axes.plot(middle.index, middle.to_numpy(), ls=dashes, color=look.colour, lw=1.1)
             if name in shares:
                 percent(axes)
-                _at_end(axes, at_same_lengths(published.get(item.name, ()), some[0]), told)
+                marked |= _at_end(axes, at_same_lengths(published.get(item.name, ()), some[0]), told)
             axes.set_title(label(item, some).replace(", ", ",\n", 1) if place == 0 else "")
             axes.xaxis.set_major_locator(MaxNLocator(3))
             axes.xaxis.set_major_formatter(EngFormatter(sep=""))
@@ -80,21 +81,25 @@ def training(
         for line, look in entries.items()
     ]
     if len(handles) > 1:
-        legend(figure, handles, lines)
+        legend(figure, [*handles, key()] if marked else handles, lines)
     return figure
 
 
-def _at_end(axes: Axes, theirs: Sequence[Value], told: Mapping[str, Look]) -> None:
-    """Published values as hollow marks at the end of the training, in the colours of their lengths."""
+def _at_end(axes: Axes, theirs: Sequence[Value], told: Mapping[str, Look]) -> bool:
+    """Draw published values as hollow marks at the end of the training, in the colours of their lengths; True if any
+    was drawn."""
     last = max((float(np.max(line.get_xdata())) for line in axes.lines), default=0.0)
+    drawn = False
     for k, value in enumerate(theirs):
         look = told.get(str(value.lengths[1]))
         if look and value.lengths[0] == value.lengths[1]:
+            drawn = True
             aside = offset_copy(axes.transData, axes.get_figure(root=True), x=3 * (k % 3), units="points")
             axes.plot(
                 [last], [value.value], "D", color=look.colour, markerfacecolor="white", markersize=5, transform=aside
             )
     axes.set_xlim(right=1.08 * last)
+    return drawn
 
 
 def _lines_of(runs: Sequence[Run], family: str) -> list[str]:

@@ -215,11 +215,13 @@ def fig6(picture: Picture, runs: Runs, published: Published) -> Figure:
         panels.append(("ABC", "Mean attention", averaged_lines(averaged, size)[:, :size]))
     if not panels:
         return plotting.empty()
-    figure = plotting.sheet(plotting.PAGE if len(panels) > 1 else plotting.COLUMN, 2.3)
+    figure = plotting.sheet(plotting.PAGE if len(panels) > 1 else plotting.COLUMN, 2.7)
     for axes, (title, label, lines) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
-        for k, line in enumerate(lines):
-            axes.plot(np.arange(1 - size, 1 - size + len(line)), line, marker=plotting.MARKERS[k % 7], lw=1)
+        for head, line in enumerate(lines, start=1):
+            places = np.arange(1 - size, 1 - size + len(line))
+            axes.plot(places, line, marker=plotting.MARKERS[head % 7], ms=3, lw=1, label=f"head {head}")
         axes.set(title=title, xlabel="Key place minus query place", ylabel=label)
+    plotting.legend(figure, list(figure.axes[0].lines))
     return figure
 
 

@@ -123,7 +123,7 @@ def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given:
         fields["scratchpad"] = spec.data.format.scratchpad
         if given.weights is not None:
             trainings: Sequence[Any] = spec.trainings()
-            if not Path(options.run).is_dir():
+            if _folder(options.run) is None:
                 experiment = CATALOGUE.select_one(options.run)
                 run = find(experiment, options.profile).run
                 # The paper's own setting has all trainings; what is loaded is the last one.
@@ -132,6 +132,11 @@ def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given:
             fields["trained"] = {"length": (1, data.longest), "count": axis, "examples": examples}
     name = options.name or options.run or options.function or options.hf
     return benchmark.header(name, task.name, size, **fields)
+
+
+def _folder(run: str) -> Path | None:
+    """The folder that is meant, as `lengen.load` tells one from a selector; None of a selector."""
+    return Path(run) if (Path(run) / "run.json").is_file() else None
 
 
 def _answerer(options: argparse.Namespace) -> Any:
@@ -146,8 +151,8 @@ def _answerer(options: argparse.Namespace) -> Any:
         from lengen.inspection.library import Found, load
         from lengen.inspection.library import Model as Loaded
 
-        if Path(options.run).is_dir():
-            return load(Path(options.run))
+        if (folder := _folder(options.run)) is not None:
+            return load(folder)
         model = find(CATALOGUE.select_one(options.run), options.profile)
         return Loaded(Found(model.spec, model.weights, model.name))
     return function(options.function)
