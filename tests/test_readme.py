@@ -98,6 +98,17 @@ def test_every_statement_of_a_publication_has_a_name_of_four_words(known: Facts)
         assert all(1 < len(name.split()) <= 4 for name in names) and len({*names}) == len(names), one.paper
 
 
+def test_no_letter_of_a_picture_is_below_seven_points():
+    pictures = [*ROOT.glob("results/reference/*/figures/*.svg"), *ROOT.glob("results/findings/*.svg")]
+    sizes = {
+        (path.name, float(size))
+        for path in (*pictures, ROOT / "results" / "overview.svg")
+        for size in re.findall(r"font(?:-size)?: ?(?:[a-z]+ )*([\d.]+)(?:px|pt)?", path.read_text(encoding="utf-8"))
+    }
+    assert len({name for name, _ in sizes}) > 60 and not {found for found in sizes if found[1] < 6.99}
+
+
+
 def test_the_gallery_has_every_committed_picture_with_an_alternative_text() -> None:
     shown = re.findall(
         r"!\[([^]]+)\]\(\.\./(results/[^)]+)\)", (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")

@@ -252,10 +252,10 @@ COLOURS = ListedColormap(("0.88", "#0b4a8f"))
 def windows(picture: Picture, runs: Runs, published: Published) -> Figure:
     """The bias matrices of unary and binary operations for w = 1; reads no run."""
     rows = DIGITS + 1
-    output = [r"\$", *(f"$y_{{{k}}}$" for k in range(1, rows))]
+    output = [r"\$", *(f"y{k}" for k in range(1, rows))]
     down = range(DIGITS, 0, -1)
-    unary = [r"\$", *(f"$x_{{{k}}}$" for k in down), r"\$"]
-    binary = [r"\$", "+", *(f"${name}_{{{k}}}$" for k in down for name in "ab"), r"\$"]
+    unary = [r"\$", *(f"x{k}" for k in down), r"\$"]
+    binary = [r"\$", "+", *(f"{name}{k}" for k in down for name in "ab"), r"\$"]
     kinds = [
         ("self-attention", window_self(rows, WIDTH), output),
         ("cross, unary", window_cross(rows, len(unary), WIDTH, 1), unary),

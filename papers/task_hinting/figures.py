@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import StrMethodFormatter
 
 from lengen import plotting
 from lengen.paper.experiment import Figure as Picture
@@ -214,6 +215,7 @@ def formats(picture: Picture, runs: Runs, published: Published) -> Figure:
             bits, reached, plotting.MARKERS[k], ls="", color=plotting.COLOURS[k], label=f"numbers 1 to {alphabet}"
         )
     axes.set_yscale("log", base=2)
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     names = {held.bits: held.name for held in NUMBER_FORMATS.values()}
     axes.set_xticks(sorted(names), labels=[f"{value}\n{names[value]}" for value in sorted(names)])
     axes.set(xlabel="Significant bits", ylabel="Numbers sorted")
