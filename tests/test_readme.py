@@ -108,7 +108,6 @@ def test_no_letter_of_a_picture_is_below_seven_points():
     assert len({name for name, _ in sizes}) > 60 and not {found for found in sizes if found[1] < 6.99}
 
 
-
 def test_the_gallery_has_every_committed_picture_with_an_alternative_text() -> None:
     shown = re.findall(
         r"!\[([^]]+)\]\(\.\./(results/[^)]+)\)", (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import msgspec
 import pytest
 
-from lengen.results.records import Grid
+from lengen.results.records import Counts, Grid
 from reproduce.comparison.compare import compare
 from reproduce.comparison.recorded import WORDS
 from reproduce.comparison.statements import statements
@@ -212,6 +212,19 @@ def test_counts_of_a_page_are_those_of_the_runs():
     assert found["inside"] == [int(length <= 2 and count <= 3) for length, count in found["cells"]]
     assert [seed["right"][0] for seed in found["modes"]["free_running"]] == [0, 30, 60]
     assert {n for seed in found["modes"]["teacher_forced"] for n in seed["n"]} == {100}
+
+
+def test_edits_of_a_page_are_those_of_the_modes_that_count_them():
+    made = run("coupling/fig1/a", spec(), 0, 0.3)
+    for modes in made.grid.scores.values():
+        modes["free_running"] = Counts({**modes["free_running"], "edit_sum": 12, "reference_tokens": 40})
+        for mode in ("teacher_forced", "sampled"):
+            modes[mode].pop("edit_sum", None)
+    per_token, per_response = counts("fig1/a", [made], "edit"), counts("fig1/a", [made], "edit_sum")
+    assert [*per_token["modes"]] == [*per_response["modes"]] == ["free_running"]
+    for found, among in ((per_token, 40), (per_response, 100)):
+        (seed,) = found["modes"]["free_running"]
+        assert {*seed["right"]} == {12} and {*seed["n"]} == {among}
 
 
 def test_maps_and_curves_of_a_page_are_those_of_the_run():

@@ -132,6 +132,21 @@ def test_a_map_has_the_numbers_of_the_picture(site, browser):
     assert shown == [[f"{value:.0f}" for value in row] for row in (100 * drawn).round().to_numpy()]
 
 
+def test_a_map_of_edit_distances_has_means_and_no_percent(site, browser):
+    card = '[id="figure-fig3.7"]'
+    browser.open(site / "task_hinting.html", "figure-fig3.7")
+    browser.run(f"document.querySelector('{card} .explore').open = true")
+    browser.run("return new Promise(done => setTimeout(done, 200))")
+    shown = browser.run(f"return [...document.querySelectorAll('{card} .grid td')].map(cell => cell.textContent)")
+    told = browser.run(
+        f"return [...document.querySelectorAll('{card} .grid td')].map(c => c.getAttribute('aria-label'))"
+    )
+    figure = next(one for one in CATALOGUE.figures("task_hinting") if one.name == "fig3.7")
+    drawn = medians(REFERENCE.of(figure.reads[0], "night"), "free_running", "edit_sum").to_numpy().flatten()
+    assert [float(text) for text in shown] == pytest.approx(drawn, abs=0.051) and max(drawn) > 1
+    assert not any("%" in text or "right" in text for text in told)
+
+
 def test_curves_have_the_numbers_and_the_colours_of_the_picture(site, browser):
     browser.open(site / "coupling.html", "figure-fig3")
     browser.run("document.querySelector('#figure-fig3 .explore').open = true")

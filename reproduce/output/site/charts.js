@@ -58,36 +58,40 @@ function roving(marks, step, say) {
 
 // -- counts: a heat map where there are two axes, curves where there is one --
 
-// The median of the seeds that learned, as in the pictures; of all if none did. With the counts of every seed in words.
-function middle(seeds, place) {
+// The median of the seeds that learned, as in the pictures; of all if none did. With the counts of every seed in words,
+// or its mean where what is counted, as edits are, is no share.
+function middle(seeds, place, mean) {
   const tested = seeds.filter(seed => seed.n[place]), learned = tested.filter(seed => seed.learned);
   const shares = (learned.length ? learned : tested).map(seed => seed.right[place] / seed.n[place]).sort((a, b) => a - b);
   const half = shares.length / 2, share = shares.length ? (shares[Math.ceil(half) - 1] + shares[Math.floor(half)]) / 2 : NaN;
-  const counts = tested.map(seed => (tested.length > 1 ? `seed ${seed.seed}: ` : "") + `${seed.right[place]} of ${seed.n[place]} right`
+  const told = mean ? share.toPrecision(3) : (100 * share).toFixed(1) + " %";
+  const counts = tested.map(seed => (tested.length > 1 ? `seed ${seed.seed}: ` : "")
+    + (mean ? (seed.right[place] / seed.n[place]).toPrecision(3) : `${seed.right[place]} of ${seed.n[place]} right`)
     + (seed.learned ? "" : " (not learned)")).join(", ");
-  return [share, tested.length > 1 ? `median ${(100 * share).toFixed(1)} %; ${counts}` : `${counts}, ${(100 * share).toFixed(1)} %`];
+  return [share, tested.length > 1 ? `median ${told}; ${counts}` : mean ? counts : `${counts}, ${told}`];
 }
 const even = value => value % 1 === 0.5 ? 2 * Math.round(value / 2) : Math.round(value);
 function seedsOf(item, mode, seed) {
   return (item.modes[mode] || []).filter(one => seed === "all" || String(one.seed) === seed);
 }
-function heat(item, mode, seed, say) {
+function heat(item, mode, seed, mean, say) {
   const seeds = seedsOf(item, mode, seed);
   const ordered = axis => [...new Set(item.cells.map(cell => cell[axis]))].sort((a, b) => a - b);
   const lengths = ordered(0), numbers = ordered(1);
   const place = new Map(item.cells.map((cell, index) => [cell.join(), index]));
-  const table = make("table", {class: "grid", "aria-label": item.name + ": exact match by length and count"});
+  const table = make("table", {class: "grid", "aria-label": item.name + ": median by length and count"});
+  const most = mean ? Math.max(...item.cells.map((_, index) => middle(seeds, index, mean)[0]).filter(share => share >= 0)) || 1 : 1;
   const marks = [], words = [], where = new Map(), colours = seeds.some(one => one.learned) ? HEAT : GREY;
   lengths.forEach((length, y) => {
     const row = make("tr", {}, make("th", {scope: "row"}, String(length)));
     numbers.forEach((count, x) => {
       const index = place.get([length, count].join());
-      const [share, told] = index === undefined ? [NaN] : middle(seeds, index);
+      const [share, told] = index === undefined ? [NaN] : middle(seeds, index, mean);
       const cell = make("td");
       if (share >= 0) {
-        cell.textContent = even(100 * share);
-        cell.style.background = shade(colours, share);
-        cell.style.color = colours === HEAT && share > 0.675 ? "#fff" : "#000";
+        cell.textContent = mean ? (share && share < 9.95 ? share.toFixed(1) : even(share)) : even(100 * share);
+        cell.style.background = shade(colours, share / most);
+        cell.style.color = colours === HEAT && share / most > 0.675 ? "#fff" : "#000";
         if (item.inside[index]) cell.className = "inside";
         where.set(x + "," + y, marks.length);
         words.push(`length ${length}, count ${count}: ${told}`
@@ -112,38 +116,39 @@ function heat(item, mode, seed, say) {
   return table;
 }
 
-// lines: {name, color, thin, points: [[x, y, words]]}; marks only on lines that are not thin
-function plot(lines, label, unit, say) {
+// lines: {name, color, thin, points: [[x, y, words]]}; marks only on lines that are not thin. Over lengths or, on a
+// logarithmic axis, over steps; shares in percent.
+function plot(lines, label, lengths, share, say) {
   const all = lines.flatMap(line => line.points);
   const svg = draw("svg", {class: "plot", viewBox: "0 0 640 300", role: "group", "aria-label": label});
   if (!all.length) return make("p", {}, "Nothing is chosen.");
   const xs = all.map(point => point[0]), ys = all.map(point => point[1]);
   const [left, right] = [Math.min(...xs), Math.max(...xs)];
-  const [low, high] = unit ? [0, 1] : [Math.min(0, ...ys), Math.max(...ys)];
-  const along = x => unit ? x : Math.log(Math.max(x, 1)), span = along(right) - along(left);
+  const [low, high] = share ? [0, 1] : [Math.min(0, ...ys), Math.max(...ys)];
+  const along = x => lengths ? x : Math.log(Math.max(x, 1)), span = along(right) - along(left);
   const X = x => 56 + 570 * (along(x) - along(left)) / (span || 1), Y = y => 260 - 245 * (y - low) / ((high - low) || 1);
   const rough = (high - low) / 4 || 1, ten = 10 ** Math.floor(Math.log10(rough));
-  const step = unit ? 0.25 : ten * [1, 2, 5, 10].find(times => times * ten >= 0.99 * rough);
+  const step = share ? 0.25 : ten * [1, 2, 5, 10].find(times => times * ten >= 0.99 * rough);
   for (let y = Math.ceil(low / step) * step; y <= high + step / 100; y += step) {
     svg.append(draw("line", {class: "axis", x1: 56, x2: 626, y1: Y(y), y2: Y(y)}),
-      draw("text", {x: 50, y: Y(y) + 4, "text-anchor": "end"}, unit ? Math.round(100 * y) + " %" : String(+y.toPrecision(3))));
+      draw("text", {x: 50, y: Y(y) + 4, "text-anchor": "end"}, share ? Math.round(100 * y) + " %" : String(+y.toPrecision(3))));
   }
   let free = -Infinity;
   const round = [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap(power => [power, 2 * power, 5 * power]);
   // lengths that were tested, or round steps, where they have room
-  for (const x of unit ? [...new Set(xs)].sort((a, b) => a - b) : round.filter(one => left <= one && one <= right)) {
+  for (const x of lengths ? [...new Set(xs)].sort((a, b) => a - b) : round.filter(one => left <= one && one <= right)) {
     if (X(x) < free) continue;
     svg.append(draw("text", {x: X(x), y: 280, "text-anchor": "middle"}, x.toLocaleString("en")));
-    free = X(x) + (unit ? 28 : 44);
+    free = X(x) + (lengths ? 28 : 44);
   }
-  svg.append(draw("text", {x: 340, y: 296, "text-anchor": "middle"}, unit ? "length" : "steps (logarithmic)"));
+  svg.append(draw("text", {x: 340, y: 296, "text-anchor": "middle"}, lengths ? "length" : "steps (logarithmic)"));
   const marks = [], words = [];
   for (const line of lines) {
     const points = line.points.map(([x, y]) => X(x).toFixed(1) + "," + Y(y).toFixed(1)).join(" ");
     svg.append(draw("polyline", {points, stroke: line.color, class: line.thin ? "seed" : "", "stroke-dasharray": line.dash || "none"}));
     if (line.thin) continue;
     for (const [x, y, text] of line.points) {
-      const mark = draw("circle", {cx: X(x), cy: Y(y), r: unit ? 5 : 3, fill: line.color, role: "img", "aria-label": text});
+      const mark = draw("circle", {cx: X(x), cy: Y(y), r: lengths ? 5 : 3, fill: line.color, role: "img", "aria-label": text});
       marks.push(mark);
       words.push(text);
       svg.append(mark);
@@ -153,21 +158,21 @@ function plot(lines, label, unit, say) {
   roving(marks, (key, at) => by[key] && at + by[key], at => say(words[at]));
   return svg;
 }
-function curves(items, mode, shown, withSeeds, say) {
+function curves(items, mode, shown, withSeeds, mean, say) {
   const lines = [];
   items.forEach((item, number) => {
     const seeds = seedsOf(item, mode, "all"), color = item.color;
     const dash = ["", "7 4", "2 3"][items.slice(0, number).filter(other => other.color === color).length % 3];
     if (!shown.has(number) || !seeds.length) return;
     const line = (some, name) => item.cells.flatMap(([length], place) => {
-      const [share, told] = middle(some, place);
+      const [share, told] = middle(some, place, mean);
       return share >= 0 ? [[length, share, `${name}, length ${length}: ${told}`
         + (item.inside[place] ? ", trained" : ", not trained")]] : [];
     });
     if (withSeeds) seeds.forEach(seed => lines.push({color, dash, thin: true, points: line([seed], item.name + " seed " + seed.seed)}));
     lines.push({color, dash, points: line(seeds, item.name)});
   });
-  return plot(lines, "right by length", true, say);
+  return plot(lines, (mean ? "edit distance" : "right") + " by length", true, !mean, say);
 }
 function explore(place) {
   const all = data("counts"), items = JSON.parse(place.dataset.keys).filter(([key]) => all[key]).map(([key, name, color], number) =>
@@ -176,7 +181,7 @@ function explore(place) {
   const modes = [...new Set(items.flatMap(item => Object.keys(item.modes)))];
   const preferred = modes.includes("teacher_forced") ? "teacher_forced" : modes[0];
   const controls = make("p"), view = make("div"), said = saying(), say = text => { said.textContent = text; };
-  const grid = items.some(item => new Set(item.cells.map(cell => cell[1])).size > 1);
+  const mean = "mean" in place.dataset, grid = items.some(item => new Set(item.cells.map(cell => cell[1])).size > 1);
   const [modeLabel, mode] = choice("Response", modes.map(name => [name, name.replace("_", "-")]), () => refresh());
   mode.value = preferred;
   controls.append(modeLabel);
@@ -188,8 +193,8 @@ function explore(place) {
       ...seedsOf(items[+which.value], mode.value, "all").map(one => make("option", {value: one.seed}, String(one.seed))));
     fill();
     controls.append(label, seedLabel);
-    refresh = () => view.replaceChildren(heat(items[+which.value], mode.value, seed.value, say));
-    said.textContent = place.dataset.measure + " in percent, median of the seeds that learned; trained cells are framed. Point at a cell, or use the arrow keys.";
+    refresh = () => view.replaceChildren(heat(items[+which.value], mode.value, seed.value, mean, say));
+    said.textContent = place.dataset.measure + (mean ? "" : " in percent") + ", median of the seeds that learned; trained cells are framed. Point at a cell, or use the arrow keys.";
   } else {
     const shown = new Set(items.keys());
     let withSeeds = true;
@@ -208,7 +213,7 @@ function explore(place) {
       controls.append(make("details", {}, make("summary", {}, `Choose among ${items.length} lines`), every, " ", lines));
     }
     controls.append(toggle("each seed", true, on => { withSeeds = on; refresh(); }));
-    refresh = () => view.replaceChildren(curves(items, mode.value, shown, withSeeds, say));
+    refresh = () => view.replaceChildren(curves(items, mode.value, shown, withSeeds, mean, say));
     said.textContent = place.dataset.measure + ". Thick: median of the seeds that learned; thin: each seed; dashed: another panel. Point at a mark, or use the arrow keys.";
   }
   place.append(controls, said, view);

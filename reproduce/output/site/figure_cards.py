@@ -60,6 +60,8 @@ class FigureCard(NamedTuple):
     """Counted metric that the picture shows, exact match if it shows none."""
     measure: str
     """The same in words."""
+    share: bool
+    """It lies between 0 and 1; an edit distance does not."""
     runs: Sequence[tuple[str, str]]
     command: str
 
@@ -100,7 +102,7 @@ def figure_card(
         if home.get(card.statement.id) != figure.name and set(card.statement.names) <= set(figure.reads)
     ]
     found = "; ".join(f"{card.statement.words}: {card.answer.word}" for card in (statements or others)[:4])
-    metric, measure, lines = _shown(figure, sheet)
+    metric, measure, share, lines = _shown(figure, sheet)
     selector = f"{figure.reads[0].split('/')[0]}/{figure.name}" if figure.reads else figure.name
     return FigureCard(
         name=figure.name,
@@ -116,22 +118,23 @@ def figure_card(
         ],
         metric=metric,
         measure=measure,
+        share=share,
         runs=_links([run for some in sheet.runs.values() for run in some]),
         command=f"python -m reproduce run {selector} --profile {sheet.profile}",
     )
 
 
-def _shown(figure: Figure, sheet: Sheet) -> tuple[str, str, Mapping[str, tuple[str, str]]]:
-    """Metric of the counts that a figure shows, its words, and label and colour of its lines."""
+def _shown(figure: Figure, sheet: Sheet) -> tuple[str, str, bool, Mapping[str, tuple[str, str]]]:
+    """Metric of the counts that a figure shows, its words, whether it is a share, and label and colour of its lines."""
     if figure.how == CURVES:
         from lengen.plotting import MEASURES
         from lengen.plotting.curves import lines_of
 
-        counted = (MEASURES[name] for name in figure.options.get("measures", ()) if "hits." not in name)
-        first = next((one for one in counted if one.share), MEASURES["exact"])
-        return first.metric, " ".join(first.label.split()), lines_of(figure, sheet.runs)
+        counted = [MEASURES[name] for name in figure.options.get("measures", ()) if "hits." not in name]
+        first = next((one for one in counted if one.share), counted[0] if counted else MEASURES["exact"])
+        return first.metric, " ".join(first.label.split()), first.share, lines_of(figure, sheet.runs)
     metric = figure.options.get("metric", "correct")
-    return metric, "Exact match" if metric == "correct" else "Final answer", {}
+    return metric, "Exact match" if metric == "correct" else "Final answer", True, {}
 
 
 def key_of(store: str, experiment: str, profile: str, metric: str) -> str:

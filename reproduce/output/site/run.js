@@ -12,7 +12,7 @@ if (training) {
       points: points.map(([step, value]) => [step, value, `seed ${seed}, step ${step}: ${value}`])})).reverse();
     const others = training[which.value].slice(1).map(([seed]) => seed).join(", ");
     said.textContent = (others ? `Thick: this seed; thin: seeds ${others}. ` : "") + "Point at a mark, or use the arrow keys.";
-    view.replaceChildren(plot(lines, which.value + " by step", false, text => { said.textContent = text; }));
+    view.replaceChildren(plot(lines, which.value + " by step", false, false, text => { said.textContent = text; }));
   };
   place.append(make("p", {}, label), said, view);
   refresh();

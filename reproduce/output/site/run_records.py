@@ -19,15 +19,17 @@ MOST_POINTS, FEWEST_POINTS = 60, 20
 
 
 def counts(name: str, runs: Sequence[Run], metric: str = "correct") -> dict[str, object]:
-    """Right responses of every tested cell, by mode and seed, with the trained cells and the seeds that learned them.
+    """What a metric counts in every tested cell, by mode and seed, with the trained cells and the seeds that learned
+    them; modes in which it counts nothing are left out.
 
     ``{"name", "cells": [[length, count]], "inside": [0 or 1], "modes": {mode: [{"seed", "learned", "right", "n"}]}}``;
     a cell that a seed did not test in a mode has n 0.
     """
-    right = METRICS[metric].numerator if metric in METRICS else metric
+    right, among = (METRICS[metric].numerator, METRICS[metric].denominator) if metric in METRICS else (metric, "n")
     cells = sorted({cell for run in runs for cell in run.grid.scores})
     span = trained(runs[0])
-    modes = sorted({mode for run in runs for some in run.grid.scores.values() for mode in some})
+    scored = [modes for run in runs for modes in run.grid.scores.values()]
+    modes = sorted({mode for some in scored for mode, found in some.items() if right in found})
     found: dict[str, object] = {
         "name": name,
         "cells": [[cell[0], (*cell, 1)[1]] for cell in cells],
@@ -39,7 +41,7 @@ def counts(name: str, runs: Sequence[Run], metric: str = "correct") -> dict[str,
                 "seed": run.seed,
                 "learned": int(has_learned(run)),
                 "right": [int(_at(run, cell, mode).get(right, 0)) for cell in cells],
-                "n": [int(_at(run, cell, mode).get("n", 0)) for cell in cells],
+                "n": [int(_at(run, cell, mode).get(among, 0)) for cell in cells],
             }
             for run in runs
         ]
