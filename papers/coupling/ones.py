@@ -11,8 +11,8 @@ from lengen.plotting.finding import Finding, rate_map
 
 FINDING = Finding("parity-by-ones")
 MODEL = "coupling/fig3/nope-plain"
-LENGTHS = (5, 10, 15, 20, 30, 40, 50)
-TRAINED = 10
+LENGTHS = (10, 20, 25, 30, 40, 60, 80, 100)
+TRAINED = 20
 """Bits of the longest trained string."""
 EXAMPLES = 100
 """Strings of each number of ones at most; there are no more than ``comb(length, ones)``."""

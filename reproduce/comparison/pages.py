@@ -81,7 +81,7 @@ def values_table(found: Iterable[Line]) -> str:
     return table(
         ["place", "experiment", "length", "published", "ours", "points apart", "every seed", "how near"],
         (
-            [line.value.place, short(line.value.experiments[0]), line.value.at, line.value.printed,
+            [line.value.place, line.value.name, line.value.at, line.value.printed,
              number(line.ours), number(line.points), " ".join(f"{seed:.4g}" for seed in line.seeds), line.distance]
             for line in found
         ),

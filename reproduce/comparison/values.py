@@ -51,9 +51,15 @@ class Value:
         return f"{'' if self.relation == '=' else f'{self.relation} '}{number(self.published)}"
 
     @property
+    def name(self) -> str:
+        """Its experiment without the paper, and how many more it is about."""
+        first, *more = self.experiments
+        return first.partition("/")[2] + (f" +{len(more)}" if more else "")
+
+    @property
     def at(self) -> str:
-        """Its lengths and counts, short: of many lengths the largest alone."""
-        lengths = span(self.lengths) if len(self.lengths) < 4 else f"to {max(self.lengths)}"
+        """Its lengths and counts, short: of many lengths the first and the last."""
+        lengths = span(self.lengths) if len(self.lengths) < 4 else f"{min(self.lengths)}-{max(self.lengths)}"
         return lengths if len(self.counts) < 2 else f"{lengths} x {max(self.counts)}"
 
 

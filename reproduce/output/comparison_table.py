@@ -78,7 +78,7 @@ def _values(shown: Sequence[Line], yours: Comparison | None) -> "Table":
     found = table("experiment", *((head, "right") for head in heads), "every seed")
     found.columns[0].no_wrap, found.columns[-1].no_wrap = True, False  # the seeds give way, not the names
     for line in shown:
-        cells = [line.value.experiments[0].partition("/")[2], line.value.at, line.value.printed, number(line.ours)]
+        cells = [line.value.name, line.value.at, line.value.printed, number(line.ours)]
         if mine:
             cells.append(number(mine[line.value.id].ours) if line.value.id in mine else "")
         cells += [number(line.points), " ".join(f"{seed:.3g}" for seed in line.seeds)]

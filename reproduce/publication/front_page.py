@@ -67,7 +67,8 @@ def seen(found: Comparison) -> str:
     score = found.score
     if score.compared:
         named = (line.value.place.partition(",")[0] for line in found.lines if line.compared)
-        where = ", ".join(dict.fromkeys(place for one in named for place in one.split("; ")))
+        places = dict.fromkeys(place for one in named for place in one.split("; "))
+        where = ", ".join([place for place in places if not place.startswith("Section")] or places)
         where = re.sub(r", (Figure|Table) ", ", ", where)
         last = f"- Published values: **{score.within_5} of {score.compared}** within 5 points ({where})."
     else:
