@@ -6,6 +6,7 @@ numbers of a run: they are not compared.
 
 import hashlib
 import math
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -92,9 +93,23 @@ def otherwise(stored: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
             found.append(f"the stored run does not name its processor; here it is {other}")
         elif one is not None and one != other:
             found.append(f"{name} was {_short(one)}, here it is {_short(other)}")
+    one, other = _kernels(stored), _kernels(again)
+    if one and one != other:
+        found.append(f"kernels were {one}, here they are {other or 'not recorded'}")
     if stored.get("dirty"):
         found.append("the stored run was made with uncommitted changes")
     return found
+
+
+def _kernels(info: Mapping[str, Any]) -> str:
+    """The kernels that a run trained with, and from which update on without compiling; empty if none are recorded."""
+    held = info.get("kernels") or {}
+    if "compiled" not in held:
+        return ""
+    left = re.search("not compiled from update [0-9,]+ on", held["why"])
+    how = "compiled" if held["compiled"] else "not compiled"
+    graphs = " with CUDA graphs" if held["compiled"] and "with CUDA graphs" in held["why"] else ""
+    return f"{how}{graphs} ({f'{left[0]}; ' if left else ''}products {held['products']})"
 
 
 def weights(stored: Run, folder: Path, again: Run, folder_again: Path) -> Line:

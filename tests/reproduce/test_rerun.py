@@ -184,6 +184,12 @@ def test_numbers_of_every_kind_are_held_against_each_other(results):
     assert otherwise(
         {"versions": {"torch": "1"}, "processor": "x"}, {"versions": {"torch": "2"}, "processor": "x"}
     ) == ["torch was 1, here it is 2"]
+    why = "60 s of training foreseen by its operations"
+    whole = {"processor": "x", "kernels": {"compiled": True, "products": "none", "why": why}}
+    failed = whole["kernels"] | {"why": f"{why}; not compiled from update 1,200 on: torch.compile failed: E"}
+    assert otherwise(whole, whole) == []
+    (said,) = otherwise({"processor": "x", "kernels": failed}, whole)
+    assert said.startswith("kernels were compiled (not compiled from update 1,200 on; products none), here they are com")
     looked = AttentionMap(("a",), np.zeros((1, 1, 1, 1)), 1)
     run = dataclasses.replace(run, key_counts=[KeyCount(1, 1, 0, 0, 3, 9)], attention=looked)
     assert numbers(run)["key counts"] == {"1 1 0 0": 9} and set(numbers(run)["attention"]) == {"weights", "tokens"}
