@@ -189,7 +189,7 @@ def test_numbers_of_every_kind_are_held_against_each_other(results):
     failed = whole["kernels"] | {"why": f"{why}; not compiled from update 1,200 on: torch.compile failed: E"}
     assert otherwise(whole, whole) == []
     (said,) = otherwise({"processor": "x", "kernels": failed}, whole)
-    assert said.startswith("kernels were compiled (not compiled from update 1,200 on; products none), here they are com")
+    assert said.startswith("kernels were compiled (not compiled from update 1,200 on; products none), here they")
     looked = AttentionMap(("a",), np.zeros((1, 1, 1, 1)), 1)
     run = dataclasses.replace(run, key_counts=[KeyCount(1, 1, 0, 0, 3, 9)], attention=looked)
     assert numbers(run)["key counts"] == {"1 1 0 0": 9} and set(numbers(run)["attention"]) == {"weights", "tokens"}
