@@ -74,7 +74,7 @@ matrix: setup  ## every trick on every task under one budget: hours, resumable; 
 figures: setup  ## redraw every figure from the stored runs
 	$(RUN) figures
 
-compare: setup  ## published numbers and claims against the stored runs
+compare: setup  ## published values and statements against the stored runs
 	$(RUN) compare
 
 report: setup  ## one site with everything: results/local/report/index.html

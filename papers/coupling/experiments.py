@@ -94,7 +94,8 @@ def _fig3_claim(pad: str, name: str) -> str:
 
 FIG3 = row(
     "fig3", "Figure 3, Section 3.2", says=_fig3_claim, axes=(PADS, axis("method", LABELS)), named="{1}-{0}", make=_fig3,
-    seeds=4, night=HEADLINE, skip={"cpu": {"minutes": "*-plain [!c]*-scratchpad"}, "night": {"hours": "coupling-plain"}},
+    seeds=4, night=HEADLINE,
+    skip={"cpu": {"minutes": "*-plain [!c]*-scratchpad"}, "night": {"hours": "coupling-plain"}},
     ours={"coupling-plain": "coupling alone, the control that Figure 3 leaves out"},
 )  # fmt: skip
 

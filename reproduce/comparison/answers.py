@@ -263,7 +263,7 @@ def _level(part: Part, sides: Sequence[Side]) -> tuple[str, str, None]:
         where = f" ({short(side.experiment)})" if len(sides) > 1 else ""
         if inner[-1] >= low and inner[0] <= high:
             right = sum(low <= value <= high for value in side.seeds)
-            return UNSURE, f"seeds disagree: {right} of {len(side.seeds)}{where}", None
+            return UNSURE, f"seeds disagree: {right} of {len(side.seeds)} meet it{where}", None
         return (FAILS, f"not so{where}", None) if part.any_size else (UNSURE, f"{NOT_SEEN}{where}", None)
     return HOLDS, "", None
 
@@ -290,9 +290,9 @@ def _pair(part: Part, left: Side, right: Side, share: bool) -> tuple[str, str, f
         p = equal(left.seeds, right.seeds)
         return (HOLDS, "", p) if p <= SIGNIFICANT else (UNSURE, "seeds disagree", p)
     if share and max(medians) < FLOOR:
-        return UNSURE, "both at zero", None
+        return UNSURE, "both medians below 1 %", None
     if share and min(medians) > CEILING:
-        return UNSURE, "both above 99 %", None
+        return UNSURE, "both medians above 99 %", None
     return _by(part, above(left.seeds, right.seeds), above(right.seeds, left.seeds))
 
 
@@ -302,8 +302,8 @@ def _by(part: Part, p: float, other: float) -> tuple[str, str, float]:
         return HOLDS, "", p
     if other <= SIGNIFICANT:
         return (
-            (FAILS, "the other way round", other)
+            (FAILS, "the reverse was measured", other)
             if part.any_size
-            else (UNSURE, f"{NOT_SEEN}: the other way round", other)
+            else (UNSURE, f"{NOT_SEEN}: the reverse was measured", other)
         )
     return UNSURE, "seeds disagree", p

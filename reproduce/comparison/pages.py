@@ -37,11 +37,12 @@ each way, with four seeds or more a side; an ordered statement by Jonckheere's t
 that should be equal lie within 5 points by two such tests. A level holds if the 90 % interval of the median over seeds
 does. A length counts as solved from 90 % on; next to nothing is at most 5 %. A seed has learned its trained range if
 the interval of its exact match there reaches 95 %; one that has not is left out of both sides, and said. Two sides
-that are both below 1 %, or both above 99 %, cannot be told apart.
+whose medians are both below 1 %, or both above 99 %, cannot be told apart.
 
 A small model that does not show an effect is no evidence against a paper: it reads *not seen at this size*. Only what
 is true whatever the size may read *does not hold*: a proof, an identity, a small model that does what the paper says
-cannot be done. † marks statements that were written, or reworded, after some of their runs.
+cannot be done. † marks statements that were written, or reworded, after some of their runs,
+unless nobody can tell them yet; statements.csv has `after_runs` of all.
 """
 
 

@@ -18,7 +18,7 @@ CRATE = "https://w3id.org/ro/crate/1.1"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 LICENSE = "https://spdx.org/licenses/MIT"
 DEVELOPERS = "#developers"
-TITLE = "Length generalization of arithmetic transformers: published claims against runs of this suite"
+TITLE = "Length generalization of arithmetic transformers: published statements against runs of this suite"
 
 Entity = Mapping[str, object]
 Group = tuple[str, str, str]
@@ -46,8 +46,8 @@ def crate(facts: Facts) -> str:
         "@type": "Dataset",
         "conformsTo": {"@id": PROFILE},
         "name": TITLE,
-        "description": "What trained and constructed transformers were measured to do on arithmetic, and verdicts on "
-        "the claims that publications make about them.",
+        "description": "What trained and constructed transformers were measured to do on arithmetic, and answers to "
+        "the statements that publications make about them.",
         "version": facts.version,
         "datePublished": max(str(run.info["finished"])[:10] for run in runs),
         "license": {"@id": LICENSE},
@@ -123,7 +123,7 @@ def _folder(run: Run) -> Entity:
 
 def _table(path: str) -> Entity:
     kind = {"csv": "text/csv", "json": "application/json"}[path.rpartition(".")[2]]
-    words = "every claim with its verdict" if kind == "text/csv" else "what the columns of all CSV files mean"
+    words = "every statement with its answer" if kind == "text/csv" else "what the columns of all CSV files mean"
     return {"@id": path, "@type": "File", "name": words, "encodingFormat": kind}
 
 

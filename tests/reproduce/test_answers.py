@@ -68,14 +68,14 @@ def test_no_weak_baseline_helps():
     assert found.word == UNSURE and "0 of 4" in found.reason
 
 
-@pytest.mark.parametrize(("level", "why"), [(0.0, "both at zero"), (1.0, "both above 99 %")])
+@pytest.mark.parametrize(("level", "why"), [(0.0, "both medians below 1 %"), (1.0, "both medians above 99 %")])
 def test_two_sides_at_an_end_cannot_be_told_apart(level, why):
     found = above([level] * 4, [level] * 4)
     assert (found.word, found.reason) == (UNSURE, why)
 
 
 def test_what_a_small_model_does_not_show_is_no_evidence_against_a_paper():
-    assert above(NONE, FAR).reason == "not seen at this size: the other way round"
+    assert above(NONE, FAR).reason == "not seen at this size: the reverse was measured"
     assert above(NONE, FAR, any_size=True).word == FAILS
     few = seeds(LEFT, 0.1, 0.2, 0.1)
     assert compared(*few, least=90).reason == "not seen at this size"
@@ -92,7 +92,7 @@ def test_every_pair_has_to_hold():
 def test_a_level_is_asked_of_every_experiment_and_of_the_interval_of_the_median():
     assert compared(*seeds(LEFT, 0.95, 0.96, 0.97), least=90).word == HOLDS
     assert compared(*seeds(LEFT, 0.95, 0.96), least=90).reason.endswith("1 more is needed")
-    assert compared(*seeds(LEFT, 0.95, 0.8, 0.97), least=90).reason == "seeds disagree: 2 of 3"
+    assert compared(*seeds(LEFT, 0.95, 0.8, 0.97), least=90).reason == "seeds disagree: 2 of 3 meet it"
     one_low = compared(*seeds(LEFT, 0.1, *[0.95] * 7), least=90)
     assert one_low.word == HOLDS, "one of eight lies outside the interval of the median"
     both = [*seeds(LEFT, 0.95, 0.96, 0.97), *seeds(RIGHT, 0.1, 0.2, 0.1)]
@@ -107,7 +107,7 @@ def test_a_trend_needs_every_group_and_its_order():
     runs = [*seeds(LEFT, 0.0, 0.1, 0.1, 0.0), *seeds(RIGHT, 0.2, 0.3, 0.1, 0.3), *seeds(THIRD, 0.5, 0.4, 0.6, 0.5)]
     names = (LEFT.name, RIGHT.name, THIRD.name)
     assert compared(*runs, check="trend", left=names).word == HOLDS
-    assert compared(*runs, check="trend", left=names[::-1]).reason == "not seen at this size: the other way round"
+    assert compared(*runs, check="trend", left=names[::-1]).reason == "not seen at this size: the reverse was measured"
 
 
 def test_equal_is_within_five_points():
