@@ -144,7 +144,7 @@ def test_every_package_that_finds_runs_is_asked(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("page", "title"), [("README.md", "Five lines of Python"), ("docs/library.md", "# As a library")]
+    ("page", "title"), [("README.md", "In Python"), ("docs/library.md", "# As a library")]
 )
 def test_lines_give_what_stands_beside_them(installed, page, title):
     block = (ROOT / page).read_text(encoding="utf-8").partition(title)[2].partition("\n## ")[0]
