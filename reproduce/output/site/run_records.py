@@ -19,8 +19,8 @@ MOST_POINTS, FEWEST_POINTS = 60, 20
 
 
 def counts(name: str, runs: Sequence[Run], metric: str = "correct") -> dict[str, object]:
-    """What a metric counts in every tested cell, by mode and seed, with the trained cells and the seeds that learned
-    them; modes in which it counts nothing are left out.
+    """Return what a metric counts in every tested cell, by mode and seed, with the trained cells and the seeds that
+    learned them; modes in which it counts nothing are left out.
 
     ``{"name", "cells": [[length, count]], "inside": [0 or 1], "modes": {mode: [{"seed", "learned", "right", "n"}]}}``;
     a cell that a seed did not test in a mode has n 0.
