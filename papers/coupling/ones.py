@@ -1,21 +1,28 @@
 """Parity without a scratchpad by the number of ones in the string.
 
-    python -m papers.coupling.ones      # measure the stored model, write the table and draw it
+python -m papers.coupling.ones              # measure the stored model, write the table and draw it
+python -m papers.coupling.ones FOLDER ...   # measure the models of these run folders, write the table of all models
 """
 
+import json
 import random
+import sys
+from collections.abc import Sequence
 from math import comb
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from lengen.plotting.finding import Finding, rate_map
 
-FINDING = Finding("parity-by-ones")
+FINDING, MODELS = Finding("parity-by-ones"), Finding("parity-by-ones-models")
 MODEL = "coupling/fig3/nope-plain"
 LENGTHS = (10, 20, 25, 30, 40, 60, 80, 100)
 TRAINED = 20
 """Bits of the longest trained string."""
 EXAMPLES = 100
 """Strings of each number of ones at most; there are no more than ``comb(length, ones)``."""
+FEWER = 25
+"""The same in the table of all models."""
 
 
 def strings(length: int, ones: int, examples: int = EXAMPLES) -> list[str]:
@@ -28,11 +35,11 @@ def strings(length: int, ones: int, examples: int = EXAMPLES) -> list[str]:
     return sorted(drawn)
 
 
-def measure(examples: int = EXAMPLES) -> list[dict[str, int]]:
-    """Count the right answers of the stored model by length and number of ones."""
+def measure(source: str | Path = MODEL, examples: int = EXAMPLES) -> list[dict[str, int]]:
+    """Count the right answers of a model by length and number of ones; ``source`` as `lengen.load` takes it."""
     import lengen
 
-    model = lengen.load(MODEL)
+    model = lengen.load(source)
     rows = []
     for length in LENGTHS:
         for ones in range(length + 1):
@@ -60,6 +67,18 @@ def told(rows: list[dict[str, int]], length: int) -> Told:
     return Told(sum(part * rate for part, rate in cells), sum(part * max(rate, 1 - rate) for part, rate in cells))
 
 
+def of_models(folders: Sequence[Path]) -> list[dict[str, Any]]:
+    """Return the shares in percent of every length, for the model of each run folder."""
+    found = []
+    for folder in folders:
+        run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        rows = measure(folder, FEWER)
+        for length in LENGTHS:
+            shares = {name: f"{100 * share:.1f}" for name, share in told(rows, length)._asdict().items()}
+            found.append({"experiment": run["experiment"], "seed": run["seed"], "length": length, **shares})
+    return found
+
+
 def draw(rows: list[dict[str, int]]) -> Any:
     """Draw exact match in percent as a heat map of length by number of ones, the trained lengths in red."""
     trained = sum(length <= TRAINED for length in LENGTHS)
@@ -69,12 +88,15 @@ def draw(rows: list[dict[str, int]]) -> Any:
     )
 
 
-def main() -> None:
-    """Measure, write the table, draw the picture."""
+def main(folders: Sequence[str]) -> None:
+    """Measure, write the table, draw the picture; or the table of all models, if folders are given."""
+    if folders:
+        MODELS.write(of_models([Path(folder) for folder in folders]))
+        return
     FINDING.write(measure())
     says = "Exact match of parity without a scratchpad by length and number of ones"
     FINDING.picture(lambda: draw(FINDING.counts()), says)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -34,6 +34,18 @@ def test_half_of_long_strings_are_right_and_the_number_of_ones_tells_which():
     assert ones.told(ROWS, 20).right > 0.99
 
 
+def test_of_three_other_models_every_long_string_is_told():
+    """Two seeds of NoPE and one of FIRE; the stored model, with other strings, within a few points of its own table."""
+    found = {
+        (row["experiment"].split("/")[-1], int(row["seed"]), int(row["length"])): row for row in ones.MODELS.read()
+    }
+    assert {length for *_, length in found} == {*ones.LENGTHS} and len(found) == 6 * len(ones.LENGTHS)
+    for model in (("nope-plain", 1), ("nope-plain", 2), ("fire-plain", 0)):
+        assert all(float(found[(*model, length)]["decided"]) == 100 for length in (40, 60, 80, 100))
+    for length in ones.LENGTHS:
+        assert abs(float(found["nope-plain", 0, length]["right"]) - 100 * ones.told(ROWS, length).right) < 4
+
+
 def test_shares_of_a_length():
     rows = [{"length": 2, "ones": k, "n": 4, "correct": right} for k, right in enumerate((4, 0, 2))]
     assert ones.told(rows, 2) == (0.375, 0.875)
