@@ -98,6 +98,12 @@ def test_every_statement_of_a_publication_has_a_name_of_four_words(known: Facts)
         assert all(1 < len(name.split()) <= 4 for name in names) and len({*names}) == len(names), one.paper
 
 
+def test_no_caption_says_that_values_are_not_drawn_which_stand_beside_ours():
+    sections = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8").split("\n### ")
+    beside = [section for section in sections if "Published beside ours" in section]
+    assert beside and not [section.splitlines()[0] for section in beside if "are not drawn" in section]
+
+
 def test_no_letter_of_a_picture_is_below_seven_points():
     pictures = [*ROOT.glob("results/reference/*/figures/*.svg"), *ROOT.glob("results/findings/*.svg")]
     sizes = {

@@ -7,6 +7,7 @@ from lengen.metrics.measures import trained
 from lengen.paper.experiment import Figure as Picture
 from lengen.paper.experiment import Runs
 from lengen.plotting.learned import RULE, has_learned, learned
+from lengen.plotting.measured import MEASURES
 from lengen.plotting.published import Published, at_same_lengths
 from lengen.plotting.sheet import label
 from lengen.results.records import Run
@@ -43,7 +44,14 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
         if any(not has_learned([run]) for run in every):
             how = "Hollow dots" if drawn == "curves" else "Grey maps" if drawn == "grid" else "Grey rows"
             said.append(f"{how}: not learned. {RULE}" if drawn in ("curves", "grid", "table") else RULE)
-    values = [value for item, some in held for value in at_same_lengths(published.get(item.name, ()), some[0])]
+    names = picture.options.get("measures", ("exact",)) if drawn == "curves" else ("exact",)
+    kinds = [(MEASURES[name].published, MEASURES[name].mode) for name in names]
+    values = [
+        value
+        for kind in kinds
+        for item, some in held
+        for value in at_same_lengths(published.get(item.name, ()), some[0], *kind)
+    ]
     if values and drawn == "grid":
         said += [
             f"Dashed: published, {value.relation} {100 * value.value:.0f} %.".replace("= =", "=") for value in values
