@@ -112,4 +112,4 @@ def test_figures_10_and_11_need_no_run():
     open_ = window_self(7, 1), window_cross(7, 8, 1, 1), window_cross(7, 15, 1, 2)
     for axes, cells in zip((own, unary, binary), open_, strict=True):
         np.testing.assert_array_equal(axes.collections[0].get_array(), cells)
-    assert [label.get_text() for label in binary.get_xticklabels()][2] == "$a_{6}$"
+    assert [label.get_text() for label in binary.get_xticklabels()][2] == "a6"
