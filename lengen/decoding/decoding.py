@@ -92,9 +92,9 @@ TOKENS_ON_A_GPU = 400_000
 """The same on a GPU, where a step of decoding takes as long for ten times as many."""
 
 
-def at_once(writer: Writer, problems: Problems, device: torch.device | str = "cpu") -> int:
-    """Number of problems in one evaluation batch."""
-    tokens = TOKENS_AT_ONCE if torch.device(device).type == "cpu" else TOKENS_ON_A_GPU
+def at_once(writer: Writer, problems: Problems, device: torch.device) -> int:
+    """Number of problems in one evaluation batch of a model on this device."""
+    tokens = TOKENS_AT_ONCE if device.type == "cpu" else TOKENS_ON_A_GPU
     return max(1, tokens // int(writer.lengths(problems).max()))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lengen.metrics.measures import trained_range
+from lengen.metrics.measures import short, trained_range
 from lengen.paper.experiment import Experiment
 from reproduce.comparison.numbers import number, span
 from reproduce.comparison.published import PublishedError, load
@@ -54,7 +54,7 @@ class Value:
     def name(self) -> str:
         """Its experiment without the paper, and how many more it is about."""
         first, *more = self.experiments
-        return first.partition("/")[2] + (f" +{len(more)}" if more else "")
+        return short(first) + (f" +{len(more)}" if more else "")
 
     @property
     def at(self) -> str:

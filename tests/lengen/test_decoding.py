@@ -92,7 +92,8 @@ def test_cells_larger_than_one_batch_are_summed(monkeypatch):
 def test_a_gpu_takes_more_at_once():
     _, data = half_trained("parity")
     problems = data.test(5, 1, 30)
-    assert at_once(data.writer, problems, "cuda") > 9 * at_once(data.writer, problems, torch.device("cpu")) > 0
+    gpu, cpu = (at_once(data.writer, problems, torch.device(name)) for name in ("cuda", "cpu"))
+    assert gpu > 9 * cpu > 0
 
 
 class Parrot:
