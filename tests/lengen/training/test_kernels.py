@@ -97,8 +97,8 @@ def test_compiling_has_to_be_paid_back_within_the_run(monkeypatch):
     assert not choose(SHORT, "cpu").compiled and choose(LONG, "cpu").compiled
     for steps, compiled in ((kernels.UPDATES_WORTH_COMPILING - 1, False), (kernels.UPDATES_WORTH_COMPILING, True)):
         assert choose(replace(SHORT, train=replace(SHORT.train, steps=steps)), "cuda").compiled is compiled
-    monkeypatch.setattr(torch._inductor.config.triton, "cudagraphs", True)
-    graphs = choose(replace(SHORT, train=replace(SHORT.train, steps=kernels.UPDATES_WORTH_GRAPHS)), "cuda")
+    with torch._inductor.config.patch("triton.cudagraphs", True):
+        graphs = choose(replace(SHORT, train=replace(SHORT.train, steps=kernels.UPDATES_WORTH_GRAPHS)), "cuda")
     assert graphs.compiled and "with CUDA graphs" in graphs.why
     monkeypatch.setattr(kernels, "missing_compiler", lambda: "there is no C++ compiler")
     assert choose(LONG, "cpu") == Kernels(products="none", compiled=False, why="there is no C++ compiler")
