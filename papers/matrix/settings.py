@@ -73,7 +73,7 @@ def budgeted(spec: ChosenSpec, tokens: int) -> ChosenSpec:
 def longest(spec: ChosenSpec) -> int:
     """Tokens of the longest tested problem, and room."""
     test = spec.test
-    most = max(sum(spec.data.tokens(length, count)) for length in test.lengths for count in test.counts)
+    most = sum(spec.data.tokens(max(test.lengths), max(test.counts)))
     return math.ceil(ROOM * most) + 8
 
 

@@ -85,6 +85,14 @@ BASE["night"] = BASE["cpu"]
 """First settings of each profile; RECIPES.md has the origin of the smaller ones. A night has more seeds than a cpu run
 of the whole paper, and more experiments."""
 
+AT_LENGTHS = ByProfile(
+    night={
+        "data.task": {"longest": 20, "alphabet": 100},
+        "test": {"lengths": PAPER.test.lengths, "examples": 1000},
+    }
+)
+"""The published problem: up to 20 numbers of 1 to 100, tested at up to 100 numbers."""
+
 # ------------------------------------------------------------------ training sets (Section 3)
 
 SIZES = {"1m": 1_000_000, "10m": 10_000_000, "40m": 40_000_000, "160m": 160_000_000}

@@ -28,12 +28,14 @@ def identity(paper: str, facts: Facts) -> str:
         known_as.append(f"[arXiv:{known.arxiv}](https://arxiv.org/abs/{known.arxiv})")
     if known.openreview:
         known_as.append(f"[OpenReview {known.openreview}](https://openreview.net/forum?id={known.openreview})")
+    others = len(found.lines) - found.score.printed
+    measured = f"{found.score.printed} published shares" + f" and {others} other measurements" * bool(others)
     return "\n".join(
         [
             f"{', '.join(known_as)}; lengen-suite {facts.version}.",
             "",
-            f"- [published.toml](published.toml): {len(found.answers)} main statements, {len(found.lines)} published "
-            f"measurements, {len(found.settings)} hyper-parameters, of which {equal} are equal in the paper profile.",
+            f"- [published.toml](published.toml): {len(found.answers)} main statements, {measured}, "
+            f"{len(found.settings)} hyper-parameters, of which {equal} are equal in the paper profile.",
             f"- {found.score}." if found.score.compared else "- No published value stands beside ours yet.",
             f"- [DEVIATIONS.md](DEVIATIONS.md): {len(CATALOGUE.deviations(paper))} numbered deviations.",
             f"- [ERRATA.md](ERRATA.md): {sum(line.startswith('## E') for line in errata.splitlines())} errata.",

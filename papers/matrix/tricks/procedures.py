@@ -51,6 +51,6 @@ def looped(spec: ChosenSpec) -> ChosenSpec:
     and copies to 20 digits and tests 30.
     """
     test = spec.test
-    prompt = max(spec.data.tokens(length, count)[0] for length in test.lengths for count in test.counts)
+    prompt, _ = spec.data.tokens(max(test.lengths), max(test.counts))
     rule = LoopsByLength(of="prompt", tokens=PER_LOOP, most=int(prompt) // PER_LOOP + 2)
     return overlay(lowest_first(spec), {"model": {"layers": 1, "loops_by_length": rule, "inject": "input"}})
