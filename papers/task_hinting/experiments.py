@@ -189,7 +189,8 @@ TABLE1 = (
         f"{': 42 % at 5 times the trained length' * (size == '1m')}",
     ),
     *row(
-        "table1", "Table 1, Section 5", layers=LARGEST, skip={"cpu": {"ours": "*"}, "night": {"unread": "*"}},
+        "table1", "Table 1, Section 5", layers=(*LARGEST, AT_LENGTHS),
+        skip={"cpu": {"ours": "*"}, "night": {"unread": "*"}},
         axes=(
             axis(
                 "softmax",
@@ -227,7 +228,7 @@ POSITIONS: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 APPENDIX_B = row(
     "appendix-b", "Appendix B", layers=LARGEST, axes=(axis("positions", POSITIONS),),
-    night=lambda kind: HEADLINE if kind == "none" else 3, skip={"cpu": {"minutes": "fixed learned"}},
+    night=lambda kind: HEADLINE if kind == "none" else 3, skip={"cpu": MINUTES},
     says=lambda kind: "without position embeddings" if kind == "none"
     else f"{kind} position embeddings do as well as none, or worse",
 )  # fmt: skip

@@ -86,7 +86,7 @@ BASE["night"] = BASE["cpu"]
 of the whole paper, and more experiments."""
 
 AT_LENGTHS = ByProfile(
-    night={
+    cpu={
         "data.task": {"longest": 20, "alphabet": 100},
         "test": {"lengths": PAPER.test.lengths, "examples": 1000},
     }
@@ -123,7 +123,7 @@ SIZED = {size: _sized(size) for size in SIZES}
 """A training set of each size."""
 TWICE = _each(lambda profile: {"train.steps": 2 * BASE[profile].train.steps})
 """Two times the steps."""
-HINTED_AT_LENGTHS = ByProfile(night={"train.steps": 2 * BASE["night"].train.steps})
+HINTED_AT_LENGTHS = ByProfile(cpu={"train.steps": 2 * BASE["cpu"].train.steps})
 """Steps of a model with one hint at the published lengths: half of them sort (D24)."""
 FOUR_TASKS = ByProfile(cpu={"train.steps": 2 * BASE["cpu"].train.steps})
 """Steps of a model with three hints: at the smaller profiles as many updates of the main task as a model with one hint

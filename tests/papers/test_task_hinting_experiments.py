@@ -23,7 +23,7 @@ TAKEN = [
     *(f"task_hinting/fig3.11/{kind}" for kind in ("none", "successor", "count")),
     *(f"task_hinting/fig4.{figure}/none" for figure in range(12, 17)),
     *(f"task_hinting/fig4.{figure}/successor" for figure in (15, 16)),
-    *(f"task_hinting/{name}" for name in ("fig3.2/160m", "table1/standard", "table1/tempered", "appendix-b/none")),
+    *(f"task_hinting/{name}" for name in ("fig3.2/160m", "table1/standard", "table1/tempered")),
     *(f"task_hinting/table3/{kind}" for kind in ("standard", "hinting", "tempered")),
     *(item.name for item in EXPERIMENTS if item.figure == "thm5.1"),
 ]
@@ -55,10 +55,15 @@ def test_a_night_has_three_seeds_of_everything_or_five():
     assert all(len(set(seeds.values())) == 1 for seeds in shared.values()), "readers of one run ask for as many seeds"
 
 
+SHORTER = ("fig3.3/depth-2", "table2/standard", "appendix-b/none")
+"""Readers of other lengths than the home at cpu and at night: one of both has the published ones."""
+
+
 @pytest.mark.parametrize(
     ("reader", "home"),
     [
         ("fig3.3/depth-2", "fig3.2/1m"),
+        ("appendix-b/none", "fig3.2/160m"),
         ("fig3.8/none", "fig3.6/none"),
         ("fig3.8/successor", "fig3.6/successor"),
         ("fig3.11/none", "fig3.6/none"),
@@ -71,7 +76,8 @@ def test_a_night_has_three_seeds_of_everything_or_five():
 )
 @pytest.mark.parametrize("profile", PROFILES)
 def test_shared_settings_are_one_run(reader, home, profile):
-    assert spec(reader, profile).hash() == spec(home, profile).hash()
+    same = spec(reader, profile).hash() == spec(home, profile).hash()
+    assert same is (profile not in ("night", "cpu") or reader not in SHORTER)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -82,7 +88,8 @@ def test_pairs_differ_in_what_they_are_about_only(profile):
 
     assert changed("table1/standard", "table1/tempered") == {"model.tempered"}
     assert changed("table2/standard", "table2/tempered") == {"model.tempered"}
-    assert changed("fig3.2/160m", "fig3.5/160m") == {"data.hints"}
+    steps = {"train.steps"} if profile in ("cpu", "night") else set()
+    assert changed("table1/standard", "table2/standard") - steps == {"data.hints"}
     assert changed("fig3.6/none", "fig3.6/successor") == {"data.hints"}
     assert changed("fig3.6/successor", "fig3.6/successor-equal") == {"train.steps"}
     assert changed("table3/standard", "table3/tempered") == {"model.tempered"}
@@ -93,7 +100,9 @@ def test_pairs_differ_in_what_they_are_about_only(profile):
     assert changed("appendix-b/none", "appendix-b/learned") == {"model.encoding", "data.position_ids"}
     for size in ("1m", "10m", "40m"):
         assert changed(f"fig3.2/{size}", f"table1/tempered-{size}") == {"model.tempered"}
-    assert changed("fig3.6/none", "fig3.2/160m") == {"data.task", "test.counts", "probe.examples", "probe.sequences"}
+    assert changed("fig3.6/none", "appendix-b/none") == {
+        "data.task", "test.counts", "probe.examples", "probe.sequences"
+    }  # fmt: skip
     if profile == "night":
         return  # other readings of n have no size there
     assert changed("table1/tempered", "table1/tempered-prompt") == {"model.tempered"}
