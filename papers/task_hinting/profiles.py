@@ -123,8 +123,6 @@ SIZED = {size: _sized(size) for size in SIZES}
 """A training set of each size."""
 TWICE = _each(lambda profile: {"train.steps": 2 * BASE[profile].train.steps})
 """Two times the steps."""
-HINTED_AT_LENGTHS = ByProfile(cpu={"train.steps": 2 * BASE["cpu"].train.steps})
-"""Steps of a model with one hint at the published lengths: half of them sort (D24)."""
 FOUR_TASKS = ByProfile(cpu={"train.steps": 2 * BASE["cpu"].train.steps})
 """Steps of a model with three hints: at the smaller profiles as many updates of the main task as a model with one hint
 has, since a quarter of the steps does not teach the trained lengths there (D24)."""
