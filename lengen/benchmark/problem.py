@@ -93,7 +93,8 @@ def _of_json(text: str) -> Problem:
         rest = {name: values[name] for name in ("id", "task", "length", "count", "prompt", "answer")}
         return Problem(operands=tuple(values["operands"]), split=values.get("split", "test"), **rest)
     except (ValueError, KeyError, TypeError):
-        raise TaskError(f"'{text[:60]}' is no problem; expected JSON with {', '.join(Problem._fields[:-1])}") from None
+        fields = ", ".join(Problem._fields[:-1])
+        raise TaskError(f"'{text[:60]}' is not a problem of the benchmark: expected JSON with {fields}") from None
 
 
 def read_lines(lines: Iterable[str], task: Task | str | None = None, name: str = "problems") -> list[Problem]:

@@ -91,7 +91,7 @@ class Stream:
         return self.task.of_lengths(lengths.repeat_interleave(self.spec.train.batch), stream)
 
     def _streamed(self, window: int) -> torch.Generator:
-        """Return a function that draws a window of a streamed training set, anew in every epoch; the set is never
+        """Return the generator that draws a window of a streamed training set, anew in every epoch; the set is never
         stored.
 
         The set is as many whole windows as fit into ``examples``; an epoch shuffles them.

@@ -54,9 +54,9 @@ class _Numbers(NamedTuple):
 class Writer:
     """Writes problems of a task in one format with one scheme of position ids.
 
-    ``vocab`` may hold more symbols than the format writes; ``split`` writes query and response apart, the last token of
-    the query in front of the response where it ``hands_over``; ``spaces`` are put into the queries of training
-    examples; ``output`` is the output head that its batches are for.
+    ``vocab`` may hold more symbols than the format writes. With ``split`` query and response are sequences of their
+    own; with ``hands_over`` the last token of the query begins the response. ``spaces`` are put into the queries of
+    training examples; ``output`` is the output head that its batches are for.
     """
 
     def __init__(

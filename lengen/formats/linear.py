@@ -78,8 +78,8 @@ class Linear(Part, Format, tag="linear", frozen=True):
                     )
         if self.more_zeros and (not self.width or task.ROWS.answer is not Row.BOUND):
             raise SettingError(
-                f"data.format.more_zeros={self.more_zeros}: zeros stand before the number that {who} is answered with "
-                f"where data.format.width pads it; leave data.format.more_zeros out"
+                f"data.format.more_zeros={self.more_zeros}: more zeros pad an answer that is a number of fixed "
+                f"width; set data.format.width, for a task with such answers, or leave data.format.more_zeros out"
             )
         for name in ("pad_query", "pad_response", "pad_to"):
             if self.width and getattr(self, name):

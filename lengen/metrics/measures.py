@@ -1,6 +1,4 @@
-"""Measures and regions, general ones and those that papers declare.
-
-A measure is a numerator and a denominator of a finished run, a region a set of test cells seen from the trained range.
+"""Measures: a numerator and a denominator of a finished run; general ones and those that papers declare.
 """
 
 import math

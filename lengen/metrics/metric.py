@@ -41,7 +41,7 @@ def check_responses(written: object, reference: object) -> None:
             raise ValueError(f"{name} responses are {given.dtype}: expected token ids, not logits or probabilities")  # type: ignore[attr-defined]
     if len(written) != len(reference):  # type: ignore[arg-type]
         raise ValueError(
-            f"{len(written)} written responses beside {len(reference)} of reference: expected as many"  # type: ignore[arg-type]
+            f"{len(written)} written responses and {len(reference)} reference responses: expected equal numbers"  # type: ignore[arg-type]
         )
 
 

@@ -31,7 +31,7 @@ class Rounds(nn.Module):
 
 
 def rounded_products(x: Tensor, layers: Sequence[nn.Linear], rounding: Rounding) -> tuple[Tensor, ...]:
-    """As one product of ``x`` (..., C) with the layers' weights below one another, which are rounded and read once."""
+    """Return the products of ``x`` (..., C) with the layers as one product, whose weights are rounded and read once."""
     weight = layers[0].weight if len(layers) == 1 else torch.cat([layer.weight for layer in layers])
     if rounding == "native":
         joint = linear(x.bfloat16(), weight.bfloat16()).to(x.dtype)

@@ -134,7 +134,7 @@ def medians(runs: Sequence[Run], mode: str, metric: str) -> Any:
 
 
 def _box(axes: Axes, value: Value, rows: Sequence[int], columns: Sequence[int]) -> None:
-    """Mark the cells of a published value with a dashed box, and write the value into its lower corner."""
+    """Mark the cells of a published value with a dashed box."""
     down, across = (
         [k for k, size in enumerate(tested) if span[0] <= size <= span[1]]
         for span, tested in ((value.lengths, rows), (value.counts, columns))

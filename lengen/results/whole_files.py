@@ -12,7 +12,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def save_whole(path: Path, save: Callable[[Path], object], *, forced: bool = True) -> None:
-    """Let ``save`` write a file that then takes the place of ``path``; ``forced`` onto the disk before it does."""
+    """Let ``save`` write a temporary file, which takes the place of ``path`` once it is on the disk (if ``forced``)."""
     temporary = path.with_suffix(".tmp")
     save(temporary)
     if forced:

@@ -43,7 +43,7 @@ class Spec(Section, frozen=True):
         """Raise `SettingError` for bad values of the sections that a subclass adds."""
 
     def admit(self, lengths: tuple[int, ...]) -> None:
-        """Raise `SettingError` for operands of these lengths, where a model was made for fewer or shorter ones."""
+        """Raise `SettingError` if the model was made for fewer or shorter operands than these lengths."""
 
     def to_dict(self) -> dict[str, Any]:
         """Nested plain dictionary, ready for JSON."""

@@ -54,7 +54,9 @@ class Filling(OfAlphabet, tag="fill", frozen=True):
 
     def parse(self, operands: list[str]) -> Problems:
         if len(operands) != 3 or not all(text.isascii() and text.isdigit() for text in operands[1:]):
-            raise OperandError("fill takes a number, how often it stands, and how often it is begun with: 5 3 1")
+            raise OperandError(
+                "fill takes three numbers: the number, how often to repeat it, and how many copies are given: 5 3 1"
+            )
         one, (copies, begun) = number(operands[0], self.alphabet), map(typed, operands[1:])
         if copies > LONGEST:
             raise OperandError(f"fill repeats a number up to {LONGEST} times, and was asked for more: lower the second")

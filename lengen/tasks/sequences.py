@@ -42,7 +42,7 @@ class Skewed(Part, Task, frozen=True):
     def check(self) -> None:
         if self.longest < SHORTEST:
             raise SettingError(
-                f"data.task.longest={self.longest}: the shortest training sequence has {SHORTEST} tokens"
+                f"data.task.longest={self.longest}: the shortest training sequence has {SHORTEST} tokens; set that"
             )
         if self.skew and not SHORTEST <= self.short < self.longest:
             raise SettingError(

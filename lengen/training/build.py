@@ -23,7 +23,7 @@ def build_model(spec: Spec, seed: int) -> Transformer:
 
 
 def model_for(data: TaskData, seed: int) -> Transformer:
-    """As `build_model`, for existing data, which has the numbers of tokens and places."""
+    """Return the model of `build_model` for existing data, which knows the numbers of tokens and places."""
     model = _untrained(data, seed)
     if data.spec.constructed:
         construct = declared(data.spec, "constructions")

@@ -142,7 +142,8 @@ class TheoremSpec(Spec, frozen=True, kw_only=True):
         precision = self.train.precision
         if precision not in NUMBER_FORMATS:
             raise SettingError(
-                f"train.precision={precision}: weights and sums in two formats; expected {', '.join(NUMBER_FORMATS)}"
+                f"train.precision={precision}: weights and sums would be in two formats; expected "
+                f"{', '.join(NUMBER_FORMATS)}"
             )
         score, exact = sizes.sharpness * sum(sizes.bits), 2 ** NUMBER_FORMATS[precision].bits
         if score > exact:

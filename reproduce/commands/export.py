@@ -114,7 +114,7 @@ def _lm_eval(lines: Problems, folder: Path, name: str) -> list[Path]:
     by: dict[int, list[Mapping[str, Any]]] = {}
     for line in lines:
         if "prompt" not in line:
-            raise ExportError("--format lm-eval is of test problems: expected --split test")
+            raise ExportError("--format lm-eval takes test problems; add --split test")
         by.setdefault(max(line["length"], line["count"]), []).append(line)
     ignored = json.dumps(_ignored([line["answer"] for some in by.values() for line in some]))
     written: list[Path] = []
@@ -173,7 +173,10 @@ def _export_run(options: argparse.Namespace) -> Sequence[Path]:
 
     model = find(CATALOGUE.select_one(options.selector), options.profile, options.seed)
     if model.weights is None:
-        raise ExportError(f"{model.name}: weights set by hand are no run to export; lengen.load({options.selector!r})")
+        raise ExportError(
+            f"{model.name}: its weights are set by hand, and only runs are exported; load it with "
+            f"lengen.load({options.selector!r})"
+        )
     assert model.run is not None
     _own(Path(options.hf), huggingface.CARD)
     return huggingface.export(model.spec, model.weights, Path(options.hf), model.run.experiment, model.run.grid)

@@ -129,7 +129,7 @@ def report_command(options: argparse.Namespace) -> int:
     """One site: an index, a page per paper, a page per run."""
     selector = options.selector or "*"
     if "/" in selector.strip("/"):
-        raise SelectorError(f"selector '{selector}': a report is of whole papers; expected one, or none for all")
+        raise SelectorError(f"selector '{selector}': a report covers whole papers; name a paper, or nothing for all")
     print(readable(write_report(list(dict.fromkeys(item.paper for item in CATALOGUE.select(selector))))))
     return 0
 

@@ -54,7 +54,7 @@ def positive(text: str) -> int:
 
 
 def file(*endings: str) -> Callable[[str], str]:
-    """Return a reader of the name of a file with one of the endings, or of any file or folder.
+    """Return a parser of file names that takes those with one of the endings; without endings any file or folder.
 
     >>> file(".csv")("scores.csv"), file()("out")
     ('scores.csv', 'out')

@@ -1,8 +1,7 @@
 """Published values that figures draw beside ours.
 
-Published measurements enter, the values of every experiment leave with the sizes of the published setting, so that a
-figure can put them at the same multiples of another one. Experiments that are the same at the paper profile have the
-same values.
+Published measurements enter, the values of every experiment leave with the lengths and counts of the published setting:
+a figure draws them only at those. Experiments that are the same at the paper profile have the same values.
 """
 
 from functools import cache
@@ -16,7 +15,7 @@ from reproduce.runs.catalogue import CATALOGUE
 
 @cache
 def of(paper: str) -> Published:
-    """Name of an experiment -> its published values; none where the paper has no such file, or is none of these."""
+    """Map each experiment to its published values; empty if the paper has no published.toml or is unknown."""
     if paper not in CATALOGUE.papers():
         return NONE
     experiments = {item.name: item for item in CATALOGUE.experiments(paper) if "paper" in item.specs}

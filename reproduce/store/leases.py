@@ -95,8 +95,8 @@ def leased(home: Path, tell: Callable[[str], None] | None = None) -> Iterator[He
 
 
 def silent(path: Path, now: float) -> str:
-    """Whose a lease file is, where its heart did not beat for twice `STALE` seconds before ``now`` (seconds since the
-    epoch); else nothing. Touches nothing."""
+    """Return the owner of a lease file that was not renewed for twice `STALE` seconds before ``now`` (seconds since the
+    epoch), else "". Only reads."""
     try:
         age = now - path.stat().st_mtime
     except OSError:

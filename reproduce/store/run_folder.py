@@ -143,7 +143,9 @@ def load_info(folder: Path) -> dict[str, Any]:
     except (msgspec.ValidationError, SettingError, RecursionError) as error:
         raise StoreError(f"{readable(path)}: {str(error).replace('`', '')}{repair}") from None
     if not intact(info):
-        raise StoreError(f"{readable(path)} has changed since its run wrote it: expected the sum it holds{repair}")
+        raise StoreError(
+            f"{readable(path)} has changed since its run wrote it: its contents do not match the sum it holds{repair}"
+        )
     return info
 
 

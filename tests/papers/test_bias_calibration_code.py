@@ -121,7 +121,7 @@ def test_adam_has_the_rate_and_epsilon_of_the_code(size, epsilon):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ("data.format.more_zeros=2", "data.format.more_zeros=2: zeros stand before the number"),
+        ("data.format.more_zeros=2", "data.format.more_zeros=2: more zeros pad an answer"),
         ("data.task.tested_from=10", "data.task.tested_from=10: expected a digit below 10"),
     ],
 )

@@ -298,7 +298,7 @@ def test_more_or_longer_operands_than_it_is_made_for_are_one_sentence(operands):
         ("data.format.scratchpad=false", "the construction reads plain zero-padded operands"),
         ("data.task=parity", "data.task"),
         ("test.counts=2,4", "4 operands of 2 digits are more than the 3 operands of 2 digits"),
-        ("train.precision=bf16-mixed", "train.precision=bf16-mixed: weights and sums in two formats"),
+        ("train.precision=bf16-mixed", "train.precision=bf16-mixed: weights and sums would be in two formats"),
     ],
 )
 def test_a_specification_that_does_not_fit_is_one_sentence(change, sentence):

@@ -83,7 +83,7 @@ def refused(capsys, *arguments):
         (["figures", "toy/fig2"], "fig2 is not drawn"),
         (["figures", "toy/fig1/alpha"], "a figure is drawn whole; expected paper or paper/figure"),
         (["compare", "toy/fig1/nosuch"], "there is no variant 'nosuch'"),
-        (["report", "toy/fig1"], "a report is of whole papers"),
+        (["report", "toy/fig1"], "a report covers whole papers"),
         (["report", "toy", "--format", "json"], "unrecognized arguments: --format json"),
         (["encode", "toy/fig1", "1"], "names 2 experiments"),
         (["encode", "toy/fig1/alpha", "57", "x8"], "operand 'x8' is not a number"),

@@ -99,8 +99,8 @@ def index_card(paper: str, title: str, compared: Mapping[str, Comparison], file:
 
 
 def page_of(paper: str, stores: Sequence[Store], compared: Mapping[str, Comparison], drawn: Sequence[Drawn]) -> Page:
-    """Return everything on the page of a paper; published values are those that stand beside ours, homeless statements
-    those on experiments that no figure draws, or whose figure has no picture yet."""
+    """Return everything on the page of a paper: published values are those with ours beside them. Statements on
+    experiments that no drawn figure shows are a list of their own."""
     cards = statement_cards(compared)
     declared = list(CATALOGUE.figures(paper))
     home = homes(declared, cards)
