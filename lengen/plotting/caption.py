@@ -6,6 +6,7 @@ from statistics import fmean, median
 from lengen.metrics.measures import trained
 from lengen.paper.experiment import Figure as Picture
 from lengen.paper.experiment import Runs
+from lengen.plotting.frames import rate
 from lengen.plotting.learned import RULE, has_learned, learned
 from lengen.plotting.measured import MEASURES
 from lengen.plotting.published import Published, at_same_lengths
@@ -21,15 +22,18 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
     held = [(item, runs[item.name]) for item in picture.experiments if runs.get(item.name)]
     every = [run for _, some in held for run in some if not run.constructed]
     said = [picture.caption]
+    names = picture.options.get("measures", ("exact",)) if drawn == "curves" else ("exact",)
+    first = MEASURES[names[0] if MEASURES[names[0]].published else "exact"]
     if drawn in ("grid", "curves", "table"):
-        reached = {label(item, some): beyond(some) for item, some in held if has_learned(learned(some))}
+        reached = {label(item, some): beyond(some, first.metric) for item, some in held if has_learned(learned(some))}
         known = {name: share for name, share in reached.items() if share == share}
         if len(known) > MOST:
             best = sorted(known, key=lambda name: -known[name])
             known = {**{name: known[name] for name in best[:3]}, f"{len(best) - 3} others at most": known[best[3]]}
         told = [f"{name} {100 * share:.0f} %" for name, share in known.items()]
         if told:
-            said.append(f"Mean exact match beyond the trained range: {'; '.join(told)}.")
+            measure = " ".join(first.label.lower().split())
+            said.append(f"Mean {measure} beyond the trained range: {'; '.join(told)}.")
     if every:
         seeds = sorted({len(some) for _, some in held})
         profile = next(run.profile for run in every)
@@ -44,7 +48,6 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
         if any(not has_learned([run]) for run in every):
             how = "Hollow dots" if drawn == "curves" else "Grey maps" if drawn == "grid" else "Grey rows"
             said.append(f"{how}: not learned. {RULE}" if drawn in ("curves", "grid", "table") else RULE)
-    names = picture.options.get("measures", ("exact",)) if drawn == "curves" else ("exact",)
     kinds = [(MEASURES[name].published, MEASURES[name].mode) for name in names]
     values = [
         value
@@ -63,13 +66,13 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
     return " ".join(" ".join(filter(None, said)).split())
 
 
-def beyond(runs: Sequence[Run]) -> float:
-    """Return mean exact match over the tested cells outside the trained range, median over the seeds that learned it;
-    nan if there are none."""
+def beyond(runs: Sequence[Run], metric: str = "correct") -> float:
+    """Return a mean share (exact match) over the tested cells outside the trained range, median over the seeds that
+    learned it; nan if there are none."""
     rates = []
     for run in learned(runs):
         span = trained(run)
         outside = [cell for cell in run.grid.scores if not span.has(cell)]
-        found = [run.grid.total([cell], "teacher_forced").rate("correct") for cell in outside]
+        found = [rate(run.grid.total([cell], "teacher_forced"), metric) for cell in outside]
         rates += [fmean(found)] if found else []  # `sum` rounds otherwise from Python 3.12 on
     return median(rates) if rates else float("nan")

@@ -77,12 +77,15 @@ def seen(found: Comparison) -> str:
 
 
 def _shares(one: Answer) -> str:
-    """Return the shares that decided, from the worst training to the best; the reason of what nobody can tell."""
+    """Return the shares that decided, from the worst training to the best, of comparisons the first; the reason of
+    what nobody can tell."""
     if one.word == UNSURE:
-        reason = re.split(r" \(|; ", one.reason)[0].replace(NOT_SEEN, "").strip(": ")
+        reason = re.split(r" \(|; ", one.reason)[0].replace(f"{NOT_SEEN}: ", "at this size ")
+        reason = reason.replace(NOT_SEEN, "").strip(": ")
         return f" ({reason.partition(': ')[2] if len(reason) > LONGEST else reason})" if reason else ""
     numbers = re.sub(r"[\d.]+ % \(\w+ trainings: ([^)]*)\)", r"\1", one.numbers)
     numbers = re.sub(r" % against", " against", re.sub(r" \([^)]*\)", "", numbers))
+    numbers = re.sub(r"(against [^;]*);.*", r"\1", numbers)  # further comparisons are of other trainings
     return f" ({numbers})" if "%" in numbers and one.distance != PROOF else ""
 
 
