@@ -54,7 +54,7 @@ EXPORTS = {
     "lengen.metrics.counted": ("AnswerMatch", "Counted", "EditDistance", "ExactMatch"),
     "lengen.models": ("Transformer",),
     "lengen.training.build": ("build_model",),
-    "lengen.settings.named": ("setting",),
+    "lengen.data.named": ("setting",),
     "lengen.training.module": ("SequenceModule",),
     "lengen.training.named": ("train",),
     "lengen.training.run": ("build_trainer", "execute"),

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from reproduce import is_sentence
-from reproduce.commands.parser import Parser
 from reproduce.commands.table import COMMANDS, Argument, Command
+from reproduce.parser import Parser
 from reproduce.store.atomic_files import existing, one_line
 
 BRIEF = ("list", "show", "compare")
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "_ARGCOMPLETE" in os.environ:  # a shell wants to know how the line may go on
         _resolved("completion:answer")(parser())
 
-    from reproduce.commands.habits import usual
+    from reproduce.habits import usual
 
     typed = usual(arguments)
     for word in typed:

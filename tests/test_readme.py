@@ -10,8 +10,8 @@ import pytest
 from lengen.inspection.problem import encode
 from reproduce.cli import main, parser
 from reproduce.commands.promote import MOST
-from reproduce.output import terminal
-from reproduce.publication import blocks, overview
+from reproduce.output import overview, terminal
+from reproduce.publication import blocks
 from reproduce.publication.facts import Facts, gather
 from reproduce.runs import estimate
 from reproduce.runs.catalogue import CATALOGUE

@@ -42,7 +42,7 @@ def problems(
         return list(training(task, size or task.papers, seed, examples or EXAMPLES, held_out))
     if split != "test" or size is not None:
         raise TaskError(f"{source!r:.60} is no task of the benchmark: only those have a size and split='train'")
-    from lengen.data.lines import tests
+    from lengen.benchmark.lines import tests
     from lengen.data.task_data import TaskData
 
     spec = setting(source) if isinstance(source, str) else source

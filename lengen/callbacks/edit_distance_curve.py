@@ -10,7 +10,7 @@ from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.task_data import TaskData
 from lengen.metrics.edit_distance import EDIT_DISTANCE
 from lengen.models import Transformer
-from lengen.show import draw
+from lengen.results.show import draw
 
 if TYPE_CHECKING:
     import pandas as pd

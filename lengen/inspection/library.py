@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import torch
 
+from lengen.callbacks.operand_lengths import operand_lengths
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import at_once, verify
 from lengen.digits.problems import operand_texts
 from lengen.huggingface import CONFIG, spec_of
 from lengen.inspection import problem
 from lengen.inspection.answers import answers
-from lengen.inspection.operand_lengths import operand_lengths
 from lengen.models import Transformer
 from lengen.results.records import Grid
 from lengen.settings.spec import Spec, from_dict
@@ -102,7 +102,7 @@ class Model:
         return found | {side: np.array([vocab.decode([token]) for token in row]) for side, row in tokens.items()}
 
     def operand_lengths(self, lengths: Sequence[int], examples: int = 100) -> Grid:
-        """Counts by the length of the first and of the second operand (`lengen.inspection.operand_lengths`)."""
+        """Counts by the length of the first and of the second operand (`lengen.callbacks.operand_lengths`)."""
         with few_threads(self.module, SMALL):
             return operand_lengths(self.module, self.data, lengths, examples)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lengen.show import ShownGrid, draw
+from lengen.results.show import ShownGrid, draw
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ from typing import Any
 from lightning import Callback
 
 from lengen.data.datamodule import ArithmeticData
-from lengen.settings.named import setting
+from lengen.data.named import setting
 from lengen.settings.spec import Spec
 from lengen.tasks.base import Task
 from lengen.training.module import SequenceModule
@@ -29,7 +29,7 @@ def train(
         seed: Decides initial weights and problems.
         callbacks: Of the Trainer, such as an `AccuracyGrid`.
         progress: Show Lightning's bar.
-        named: Fields of the setting by their names (`lengen.settings.named.setting`).
+        named: Fields of the setting by their names (`lengen.data.named.setting`).
     """
     spec = setting(task, **named)
     module = SequenceModule(spec, seed=seed)

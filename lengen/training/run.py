@@ -38,11 +38,11 @@ from lengen.callbacks import (
 from lengen.callbacks.chance import Chance
 from lengen.callbacks.checkpoint import checked
 from lengen.callbacks.clock import added, device_name
+from lengen.callbacks.operand_lengths import OperandLengths
 from lengen.callbacks.training_loss import between_readings
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.digits.problems import Problems
-from lengen.inspection.operand_lengths import OperandLengths
 from lengen.models import Transformer
 from lengen.part import SettingError, kind_of
 from lengen.results.progress import Progress
@@ -67,7 +67,7 @@ class Outcome:
     attention: AttentionMap | None
     info: dict[str, Any]
     """device, steps_on (`lengen.callbacks.clock`), dtype, threads, parameters, seconds_training, seconds_measuring,
-    tokens_per_second, scalars; of an addition operand_lengths (`lengen.inspection.operand_lengths`); of a training that
+    tokens_per_second, scalars; of an addition operand_lengths (`lengen.callbacks.operand_lengths`); of a training that
     taught nothing never_left_chance (`lengen.callbacks.chance`)."""
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     """Named arrays that a paper's own figures draw."""

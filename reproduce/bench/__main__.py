@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from lengen.results.machine import cores, machine
 from reproduce import is_sentence
-from reproduce.commands.parser import Parser
+from reproduce.parser import Parser
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import write_text
 

@@ -50,7 +50,7 @@ def score_command(options: argparse.Namespace) -> int:
 
 def _of_experiment(data: "TaskData", name: str, rows: Sequence[Mapping[str, Any]]) -> Grid:
     """Counts of predictions for an experiment's own problems: of ``raw`` by all metrics of its runs, or of answers."""
-    from lengen.data import lines
+    from lengen.benchmark import lines
     from lengen.metrics import count
 
     test, given = data.spec.test, {row["id"]: row for row in rows}

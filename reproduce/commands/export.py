@@ -62,7 +62,7 @@ def _lines(options: argparse.Namespace) -> Problems:
             options.selector, options.size, split=options.split, examples=options.examples, seed=options.seed or 0
         )
         return (problem._asdict() for problem in drawn)
-    from lengen.data import lines
+    from lengen.benchmark import lines
     from lengen.data.task_data import TaskData
 
     name = CATALOGUE.select_one(options.selector).name

@@ -12,7 +12,7 @@ from reproduce.comparison.answers import UNSURE, Answer, Finding
 from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.lines import Line
 from reproduce.comparison.numbers import number, probability
-from reproduce.output.markdown import table
+from reproduce.markdown import table
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import write_text
 from reproduce.store.store import Store

@@ -18,7 +18,8 @@ numbers stand between marks alone, so they are never older than the runs.
 from pathlib import Path
 
 from reproduce.comparison import lines, pages
-from reproduce.publication import badges, blocks, cards, crate, datapackage, overview
+from reproduce.output import overview
+from reproduce.publication import badges, blocks, cards, crate, datapackage
 from reproduce.publication.facts import gather
 from reproduce.store.atomic_files import write_text
 

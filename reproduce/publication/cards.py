@@ -9,8 +9,8 @@ from pathlib import Path
 
 from lengen.results.records import Run
 from lengen.settings.spec import Spec, from_dict
+from reproduce.markdown import table
 from reproduce.output.description import fields
-from reproduce.output.markdown import table
 from reproduce.publication.facts import Facts
 from reproduce.runs import run_cost
 from reproduce.runs.accuracy import accuracies

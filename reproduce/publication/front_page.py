@@ -11,8 +11,8 @@ from reproduce.comparison.answers import NOT_SEEN, Answer
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import PROOF, SHORTER
 from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE, WORDS
-from reproduce.output.markdown import table
-from reproduce.publication import overview
+from reproduce.markdown import table
+from reproduce.output import overview
 from reproduce.runs.catalogue import CATALOGUE
 
 LONGEST = 50

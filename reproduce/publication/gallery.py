@@ -12,7 +12,7 @@ from lengen.paper.experiment import Figure
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.lines import Line, score
 from reproduce.comparison.numbers import number
-from reproduce.output.markdown import table
+from reproduce.markdown import table
 from reproduce.publication.facts import Facts
 from reproduce.runs.catalogue import CATALOGUE
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from lengen.results.records import Run
 from reproduce.comparison.pages import values_table
 from reproduce.comparison.recorded import FAILS, MET
-from reproduce.output.markdown import table
+from reproduce.markdown import table
 from reproduce.publication.facts import Facts
 from reproduce.runs import run_cost
 from reproduce.runs.catalogue import CATALOGUE

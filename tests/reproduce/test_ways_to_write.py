@@ -10,8 +10,8 @@ import pytest
 from lengen import Addition, ListOps, Multiplication, Parity
 from reproduce import cli
 from reproduce.cli import main
-from reproduce.commands.habits import ANSWERS, COMMANDS
 from reproduce.commands.operands import SpellingError, spelled
+from reproduce.habits import ANSWERS, COMMANDS
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.provenance import suite_version
 

@@ -21,13 +21,12 @@ from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.numbers import number, probability
 from reproduce.comparison.pages import command, mark
 from reproduce.comparison.recorded import WORDS
-from reproduce.output import figures
+from reproduce.output import figures, overview
 from reproduce.output.description import fields
 from reproduce.output.site.experiment_lines import lines
 from reproduce.output.site.figure_cards import Drawn, figure_card, homes, key_of
 from reproduce.output.site.run_records import attention, counts, curves
 from reproduce.output.site.statement_cards import beyond, dots, run_links, run_page, slug, statement_cards
-from reproduce.publication import overview
 from reproduce.runs import run_cost
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE, SelectorError

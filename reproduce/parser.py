@@ -30,7 +30,7 @@ class Parser(argparse.ArgumentParser):
         return options
 
     def error(self, message: str) -> NoReturn:
-        from reproduce.commands.habits import advice
+        from reproduce.habits import advice
 
         commands = next((item.choices for item in self._actions if isinstance(item, argparse._SubParsersAction)), {})
         chosen = commands.get(self.typed[0] if self.typed else "", self)

@@ -3,7 +3,7 @@
 import pytest
 
 import lengen
-from lengen.inspection.operand_lengths import EXAMPLES, OperandLengths, operand_lengths, problems
+from lengen.callbacks.operand_lengths import EXAMPLES, OperandLengths, operand_lengths, problems
 from lengen.inspection.problem import answer, unlike_training
 from lengen.tasks.arithmetic import PairAddition
 from lengen.tasks.two_operand_addition import TwoOperandAddition
