@@ -1,7 +1,8 @@
 # make reproduce-paperN and make test do everything from a fresh clone; make help lists the rest.
 
 PROFILE ?= cpu
-PYTHON  ?= python3
+# What .venv was made with stays its Python, until another one is named.
+PYTHON  ?= $(or $(wildcard .venv/bin/python),python3)
 UV      ?= $(shell command -v uv)
 PY      := .venv/bin/python
 STAMP   := .venv/.installed

@@ -52,7 +52,7 @@ class Wrong(NamedTuple):
         '57 + 48 = 105, not 95; wrong places 2, 3; carries go into 2, 3'
         """
         true = str(self.first + self.second)
-        said = f"{self.first} + {self.second} = {true}, not {self.answer}"
+        said = f"{self.first} + {self.second} = {true}, " + ("no sum" if self.answer is None else f"not {self.answer}")
         if self.answer is None or not self.answer.isdigit():
             return said
         size = max(len(true), len(self.answer))

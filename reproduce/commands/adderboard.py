@@ -11,10 +11,10 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reproduce.commands import user_file
 from reproduce.commands.problem import Model, find, without_runs
 from reproduce.output.terminal import width
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
@@ -97,11 +97,8 @@ def judge_submission(path: Path, pairs: int) -> Judged:
     sum. Raises `SelectorError` for a file that has neither."""
     from lengen.inspection.adderboard import PAIRS, QUALIFIES, counted, summed, tensors
 
-    spec = spec_from_file_location("submission", path)
     try:
-        assert spec is not None and spec.loader is not None
-        module = module_from_spec(spec)
-        spec.loader.exec_module(module)
+        module = user_file.loaded(path)
         model, metadata = module.build_model()
         add = module.add
     except Exception as error:  # a foreign file may raise anything
@@ -194,7 +191,7 @@ def told(judged: Judged, before: Sequence[Judged] = ()) -> str:
     for number, one in enumerate(sums.wrong[:LISTED], 1):
         lines[f"wrong {number}"] = one.text()
     if sums.refused:
-        lines["not asked"] = f"{sums.refused}, counted as wrong: {sums.why}"
+        lines["no sum"] = f"{sums.refused}, counted as wrong: {sums.why}"
     left = max(map(len, lines)) + 2
     return "\n".join(
         textwrap.fill(said, min(WIDTH, width()), initial_indent=name.ljust(left), subsequent_indent=" " * left)

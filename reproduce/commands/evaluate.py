@@ -4,16 +4,17 @@ Parsed options enter; files, text on stdout and an exit code leave. Tasks of the
 """
 
 import argparse
-import importlib
 import itertools
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lengen import benchmark
 from lengen.results.records import Counts, Grid
+from reproduce.commands import user_file
 from reproduce.commands.problem import find, setting
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.newest import newest
@@ -43,17 +44,26 @@ def score_command(options: argparse.Namespace) -> int:
     from lengen.data.task_data import TaskData
 
     name = CATALOGUE.select_one(options.task).name
+    if options.size:
+        raise PredictionError(f"--size is of a task, and {name} is an experiment; leave it out")
     data = TaskData(setting(name, options.profile), options.seed or 0)
-    grids = {seed: _of_experiment(data, name, part) for seed, part in benchmark.by_seed(rows).items()}
+    grids = {
+        seed: _of_experiment(data, name, part, options.units_first) for seed, part in benchmark.by_seed(rows).items()
+    }
     return _tell(options, grids, data.spec.data.task.longest)
 
 
-def _of_experiment(data: "TaskData", name: str, rows: Sequence[Mapping[str, Any]]) -> Grid:
+def _of_experiment(
+    data: "TaskData", name: str, rows: Sequence[Mapping[str, Any]], units_first: bool = False
+) -> Grid:
     """Counts of predictions for an experiment's own problems: of ``raw`` by all metrics of its runs, or of answers."""
     from lengen.benchmark import lines
     from lengen.metrics import count
 
     test, given = data.spec.test, {row["id"]: row for row in rows}
+    if len(given) < len(rows):
+        twice = next(id for id, times in Counter(row["id"] for row in rows).items() if times > 1)
+        raise PredictionError(f"{twice} occurs twice among the predictions of one seed; leave one out")
     grid = Grid(("length", "count") if len(test.counts) > 1 else ("length",))
     known = set()
     for length, second in itertools.product(test.lengths, test.counts):
@@ -65,17 +75,31 @@ def _of_experiment(data: "TaskData", name: str, rows: Sequence[Mapping[str, Any]
         known |= set(ids)
         found = [given.get(id, {}) for id in ids]
         if any("raw" in row for row in found):
+            if any("prediction" in row for row in found):
+                raise PredictionError(f"{prefix}: some rows have raw and some have prediction; give one of both in all")
             written = lines.responses(data, [row.get("raw") for row in found])
             counts = count(written, lines.true(data, problems), data.format, data.vocab, own_text=True)
         else:
             answers = data.task.text(problems)
-            right = sum(row.get("prediction") == answer for row, answer in zip(found, answers, strict=True))
+            right = sum(
+                "prediction" in row and _compared(row["prediction"], data, units_first) == _compared(answer, data)
+                for row, answer in zip(found, answers, strict=True)
+            )
             counts = Counts(n=len(ids), correct=right, answer_correct=right)
         counts["absent"] = sum(not row for row in found)
         grid.add((length, second)[: len(grid.axes)], benchmark.scoring.MODE, counts)
     if unknown := given.keys() - known:
         raise PredictionError(f"{len(unknown)} predictions are of no problem of {name}, such as {min(unknown)}")
     return grid
+
+
+def _compared(answer: object, data: "TaskData", units_first: bool = False) -> str:
+    """Return an answer as it is compared: a number without leading zeros, most significant digit first."""
+    words = str(answer).replace(",", " ").split()
+    if not data.task.ROWS.numbers:
+        return " ".join(words)
+    digits = "".join(words)
+    return (digits[::-1] if units_first else digits).lstrip("0") or "0" * bool(digits)
 
 
 def evaluate_command(options: argparse.Namespace) -> int:
@@ -92,9 +116,9 @@ def evaluate_command(options: argparse.Namespace) -> int:
         asked = benchmark.read_lines(text.splitlines(), task, "stdin" if stdin else options.problems)
         if not asked:
             raise PredictionError(f"--problems {options.problems} has no problem; expected lines such as 12+34=46")
-    given = _answerer(options)
+    given, seed = _answerer(options)
     answer = benchmark.answerer(given, task.name, asked)
-    rows = [row | {"seed": options.seed or 0} for row in benchmark.predictions(answer, asked)]
+    rows = [row | {"seed": seed} for row in benchmark.predictions(answer, asked)]
     if options.out:
         path = Path(options.out)
         path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
@@ -102,14 +126,14 @@ def evaluate_command(options: argparse.Namespace) -> int:
     if options.submission:
         if options.problems:
             raise PredictionError("--submission is of the frozen problems: leave --problems out")
-        files = benchmark.write_submission(Path(options.submission), _header(options, task, size, given), rows)
+        files = benchmark.write_submission(Path(options.submission), _header(options, task, size, given, seed), rows)
         print("\n".join(map(readable, files)) + "\n")
-    return _tell(options, {options.seed or 0: grid}, size)
+    return _tell(options, {seed: grid}, size)
 
 
-def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given: Any) -> benchmark.Header:
+def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given: Any, seed: int) -> benchmark.Header:
     """The header of a submission, as far as it is known; a person adds the rest of a foreign model's."""
-    fields: dict[str, Any] = {"seeds": (options.seed or 0,), "kind": "program" if options.function else "trained"}
+    fields: dict[str, Any] = {"seeds": (seed,), "kind": "program" if options.function else "trained"}
     if options.units_first:
         fields["order"] = "units first"
     if options.run:
@@ -125,7 +149,7 @@ def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given:
             trainings: Sequence[Any] = spec.trainings()
             if _folder(options.run) is None:
                 experiment = CATALOGUE.select_one(options.run)
-                run = find(experiment, options.profile).run
+                run = find(experiment, options.profile, seed).run
                 # The paper's own setting has all trainings; what is loaded is the last one.
                 trainings = experiment.specs[run.profile].trainings() if run else ()
             examples = sum(part.train.steps * part.train.batch for part in trainings)
@@ -139,37 +163,42 @@ def _folder(run: str) -> Path | None:
     return Path(run) if (Path(run) / "run.json").is_file() else None
 
 
-def _answerer(options: argparse.Namespace) -> Any:
+def _answerer(options: argparse.Namespace) -> tuple[Any, int]:
+    """Return what answers, and its seed: that of a run, else the one that its predictions are given."""
     given = [value for value in (options.function, options.hf, options.run) if value]
     if len(given) != 1:
         raise PredictionError("evaluate: expected one of MODULE:FUNCTION, --hf DIR and --run SELECTOR")
     if options.hf:
         from lengen.huggingface import from_folder
 
-        return from_folder(Path(options.hf))
+        return from_folder(Path(options.hf)), options.seed or 0
     if options.run:
         from lengen.inspection.library import Found, load
         from lengen.inspection.library import Model as Loaded
 
         if (folder := _folder(options.run)) is not None:
-            return load(folder)
-        model = find(CATALOGUE.select_one(options.run), options.profile)
-        return Loaded(Found(model.spec, model.weights, model.name))
-    return function(options.function)
+            if options.seed is not None or options.profile is not None:
+                raise PredictionError(f"--run {options.run} is the folder of one run: leave --seed and --profile out")
+            return load(folder), json.loads((folder / "run.json").read_text(encoding="utf-8")).get("seed", 0)
+        model = find(CATALOGUE.select_one(options.run), options.profile, options.seed)
+        return Loaded(Found(model.spec, model.weights, model.name)), model.run.seed if model.run else 0
+    return function(options.function), options.seed or 0
 
 
 def function(name: str) -> Callable[[list[str]], Sequence[str]]:
-    """The function of ``module:function``, looked for in the current folder, too; raises `PredictionError`."""
-    module, _, attribute = name.partition(":")
-    sys.path.insert(0, "")
+    """The function of ``module:function`` or ``folder/file.py:function``; raises `PredictionError`.
+
+    A file of the current folder goes before modules that are installed.
+    """
+    module, _, attribute = name.rpartition(":")
+    file = Path(f"{module.removesuffix('.py')}.py")
     try:
-        found: Callable[[list[str]], Sequence[str]] = getattr(
-            importlib.import_module(module.removesuffix(".py").replace("/", ".")), attribute
-        )
+        if module and not attribute.isidentifier():
+            raise ValueError("no function is named")
+        held = user_file.loaded(file) if file.is_file() else user_file.imported(module)
+        found: Callable[[list[str]], Sequence[str]] = getattr(held, attribute)
     except Exception as error:  # a foreign module may raise anything
         raise PredictionError(f"'{name}': {error}; expected MODULE:FUNCTION, such as mymodel:answer") from None
-    finally:
-        sys.path.remove("")
     return found
 
 
@@ -177,8 +206,9 @@ def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int) -> 
     """Print the headline numbers and a line for every length; draw or write what was asked for."""
     stored = None
     if options.beside:
+        own = (options.profile, options.seed) if getattr(options, "run", None) is None else ()  # else they choose --run
         run, store = newest(
-            CATALOGUE.select_one(options.beside), stores(), otherwise="promote one of {} made with --set"
+            CATALOGUE.select_one(options.beside), stores(), *own, otherwise="promote one of {} made with --set"
         )
         stored = store.load(run)
     if options.scores:

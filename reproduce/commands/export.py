@@ -18,6 +18,8 @@ from reproduce.store.atomic_files import readable
 COLUMNS = ("id", "task", "length", "count", "prompt", "answer", "text", "split")
 """Columns of tables of problems: those that its lines have."""
 
+PROBLEMS = "Problems of arithmetic for length generalization, written by `reproduce"
+"""In the card of exported problems; the command follows."""
 Problems = Iterable[Mapping[str, Any]]
 
 
@@ -28,13 +30,15 @@ class ExportError(ValueError):
 def export_command(options: argparse.Namespace) -> int:
     """Write the problems of a task or an experiment, or a run as a folder for Hugging Face."""
     if options.hf:
+        if options.out:
+            raise ExportError("--hf DIR exports a run and --out DIR its problems: name one of them")
         print("\n".join(map(readable, _export_run(options))))
         return 0
     if not options.out:
         raise ExportError("export: expected --out DIR, the folder of the problems, or --hf DIR")
     folder, name = Path(options.out), options.selector.replace("/", "-")
     lines = _lines(options)
-    _own(folder, "README.md")
+    _own(folder, PROBLEMS)
     folder.mkdir(parents=True, exist_ok=True)
     files = WRITERS[options.format](lines, folder, f"{name}-{options.split}")
     card = folder / "README.md"
@@ -43,11 +47,11 @@ def export_command(options: argparse.Namespace) -> int:
     return 0
 
 
-def _own(folder: Path, mark: str) -> None:
-    """Raise `ExportError` for a folder with files that were not written by this command."""
+def _own(folder: Path, said: str) -> None:
+    """Raise `ExportError` for a folder with files that were not written by this command; its card ``said`` so."""
     if folder.is_dir() and any(folder.iterdir()):
-        path = folder / mark
-        if not path.is_file() or "reproduce export" not in path.read_text(encoding="utf-8", errors="replace"):
+        path = folder / "README.md"
+        if not path.is_file() or said not in path.read_text(encoding="utf-8", errors="replace"):
             raise ExportError(f"{readable(folder)} holds other files: name a new folder")
 
 
@@ -162,8 +166,8 @@ def _card(options: argparse.Namespace, files: Sequence[Path]) -> str:
         frozen = f" They are frozen: SHA-256 {benchmark.checksums()[options.selector]}."
     return (
         f"---\nlicense: mit\npretty_name: {options.selector}, {options.split}\nconfigs:\n- config_name: default\n"
-        f"  data_files:\n{listed}---\n\n# {options.selector}: {options.split}\n\nProblems of arithmetic for length "
-        f"generalization, written by `reproduce {' '.join(options.arguments)}`.{frozen}\n\n`prompt` and `answer` are "
+        f"  data_files:\n{listed}---\n\n# {options.selector}: {options.split}\n\n{PROBLEMS} "
+        f"{' '.join(options.arguments)}`.{frozen}\n\n`prompt` and `answer` are "
         f"plain text; `written_prompt`, `written_response` and `text` are what a setting of the suite writes of them.\n"
     )
 
@@ -178,5 +182,5 @@ def _export_run(options: argparse.Namespace) -> Sequence[Path]:
             f"lengen.load({options.selector!r})"
         )
     assert model.run is not None
-    _own(Path(options.hf), huggingface.CARD)
+    _own(Path(options.hf), "this folder was written by `reproduce export`")
     return huggingface.export(model.spec, model.weights, Path(options.hf), model.run.experiment, model.run.grid)

@@ -29,7 +29,7 @@ NUMBER = r"(?:[A-Z]\.)?\d[^\W_]*(?:\.\d[^\W_]*)?"
 """Numbers of figures in papers: 1, 7a, 4.1 or B.1."""
 KINDS = ("svg", "png")
 """Kinds of pictures."""
-DRAWN = re.compile(rf".+-(?:{'|'.join(PROFILES)})(?:-with-.+)?\.(?:{'|'.join(KINDS)}|csv)")
+DRAWN = re.compile(rf"(.+?)-(?:{'|'.join(PROFILES)})(?:-with-.+)?\.(?:{'|'.join(KINDS)}|csv)")
 """Names that a drawn file has; a file with another name is not touched."""
 
 
@@ -102,13 +102,16 @@ def sheets(paper: str, source: Store, names: Collection[str] | None = None) -> l
 
 def sweep(paper: str, source: Store, drawn: Iterable[Path]) -> list[Path]:
     """Delete a paper's pictures that no run of the store is behind any more: all but the ``drawn`` ones and those of
-    its runs now; their paths. What is being written, under a hidden name, stays.
+    its runs now; their paths. Files that are called as none of its figures stay, and so does what is being written,
+    under a hidden name.
 
     Another process may draw meanwhile: of what it has drawn before this looks, the runs are here when this looks.
     """
     found = sorted((source.path / paper / "figures").glob("[!.]*.*"))
     supported = {path.with_suffix("") for path in drawn} | {sheet.stem for sheet in sheets(paper, source)}
-    left = [path for path in found if path.with_suffix("") not in supported and DRAWN.fullmatch(path.name)]
+    names = {figure.name for figure in CATALOGUE.figures(paper)}
+    ours = [path for path in found if (match := DRAWN.fullmatch(path.name)) and match[1] in names]
+    left = [path for path in ours if path.with_suffix("") not in supported]
     for path in left:
         path.unlink(missing_ok=True)
     return left

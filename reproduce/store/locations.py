@@ -15,7 +15,7 @@ from reproduce.store.tables import RUNS
 def results_root() -> Path:
     """The folder of the local runs: ``$LENGEN_RESULTS`` if it is set; else ``results`` of this checkout, or of the
     current folder if the program was installed without its repository."""
-    chosen = os.environ.get("LENGEN_RESULTS")
+    chosen = os.environ.get("LENGEN_RESULTS", "").strip()
     if not chosen:
         return (checkout() or Path.cwd()) / "results"
     expanded = os.path.expanduser(chosen)

@@ -99,7 +99,8 @@ def commit() -> tuple[str, bool]:
         return fetched or "unknown", not fetched
     try:
         _git("ls-files", "--error-unmatch", "--", str(Path(__file__).resolve()))
-        return _git("rev-parse", "HEAD"), bool(_git("status", "--porcelain", "--", *PROGRAM))
+        changes = _git("status", "--porcelain", "--untracked-files=normal", "--", *PROGRAM)
+        return _git("rev-parse", "HEAD"), bool(changes)
     except (OSError, subprocess.SubprocessError):
         return "unknown", True
 

@@ -291,12 +291,12 @@ def test_pictures_of_runs_that_came_while_others_were_drawn_stay(results):
     assert main(["run", "toy/fig1", "--profile", "paper", "--seeds", "0", "--without-gpu"]) == 0
     assert main(["promote", "toy", "--profile", "paper"]) == 0
     folder = results / "reference" / "toy" / "figures"
-    for name in ("fig0-cpu.svg", ".writing-fig9"):
+    for name in ("fig1-smoke.svg", ".writing-fig9"):
         (folder / name).write_text("half")
     before = sorted(path.name for path in folder.iterdir())
     swept = figures.sweep("toy", reference, drawn)
-    assert [path.name for path in swept] == ["fig0-cpu.svg"]
-    assert sorted(path.name for path in folder.iterdir()) == [name for name in before if name != "fig0-cpu.svg"]
+    assert [path.name for path in swept] == ["fig1-smoke.svg"]
+    assert sorted(path.name for path in folder.iterdir()) == [name for name in before if name != "fig1-smoke.svg"]
     assert "fig1-paper.svg" in before and folder / "fig1-paper.svg" not in drawn
 
 

@@ -17,6 +17,7 @@ from reproduce.cli import main
 from reproduce.commands.evaluate import _header
 
 ROOT = Path(__file__).parents[2]
+RUN = "coupling/fig1/coupling-scratchpad"
 ADDER = """
 def answer(prompts):
     return [str(sum(map(int, prompt[:-1].split("+")))) for prompt in prompts]
@@ -124,15 +125,15 @@ def test_a_submission_is_written_seed_by_seed(here):
 def test_a_constructed_model_writes_what_is_known_of_it(here):
     (asked, *_) = frozen("sums", 3)
     given = SimpleNamespace(spec=lengen.setting(digits=2), module=torch.nn.Linear(2, 1), weights=None)
-    options = SimpleNamespace(seed=None, function=None, units_first=False, run="p/f/v", name=None, hf=None)
-    header = _header(options, benchmark.task_of(asked.task), 3, given)
+    options = SimpleNamespace(function=None, units_first=False, run="p/f/v", name=None, hf=None)
+    header = _header(options, benchmark.task_of(asked.task), 3, given, 0)
     assert (header.kind, header.parameters, header.model, header.trained) == ("constructed", 3, "p/f/v", None)
 
 
 def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all_its_trainings():
     name = "bias_calibration/table1/addition-abc"
-    options = SimpleNamespace(seed=None, function=None, units_first=False, run=name, profile=None, name=None, hf=None)
-    written = _header(options, benchmark.task_of("addition"), 6, lengen.load(name))
+    options = SimpleNamespace(function=None, units_first=False, run=name, profile=None, name=None, hf=None)
+    written = _header(options, benchmark.task_of("addition"), 6, lengen.load(name), 0)
     committed, _ = read_submission(ROOT / "results/benchmark/suite-addition-abc")
     assert (written.trained, written.parameters) == (committed.trained, committed.parameters)
 
@@ -147,6 +148,11 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
         (["score", "nothing", "nothing.jsonl"], "nothing"),
         (["evaluate", "--on", "copy"], "expected one of MODULE:FUNCTION"),
         (["evaluate", "an_adder:nothing", "--on", "copy"], "expected MODULE:FUNCTION"),
+        (["evaluate", "an_adder", "--on", "copy"], "expected MODULE:FUNCTION"),
+        (["evaluate", "--run", RUN, "--on", "sums", "--seed", "77"], "--seeds 77"),
+        (["score", "copy", "an_empty.txt", "--beside", RUN, "--seed", "77"], "--seeds 77"),
+        (["score", RUN, "an_empty.txt", "--size", "6"], "--size is of a task"),
+        (["export", RUN, "--out", "x", "--hf", "y"], "name one of them"),
         (["evaluate", "an_adder:short", "--on", "addition"], "expected a list of as many texts"),
         (["evaluate", "an_adder:answer", "--on", "knitting"], "expected one of addition"),
         (["evaluate", "an_adder:answer", "--on", "addition", "--problems", "nothing.txt"], "cannot be read"),
@@ -169,3 +175,20 @@ def test_published_values_stand_beside_scores(tmp_path, capsys):
     assert main(["score", "successor", str(path), "--beside", "bias_calibration/table1/successor-vanilla"]) == 0
     said = capsys.readouterr().out
     assert "published: 100 %, length 6 (Table 1)" in said and "published: 0 %, length 10 (Table 1)" in said
+
+
+@pytest.mark.parametrize("name", ["papers", "queue", "folder/mine"])
+def test_a_file_of_ones_own_is_found_whatever_its_name(here, capsys, name):
+    """Its neighbours, too; its classes may have annotations that are read later."""
+    file = here / f"{name}.py"
+    file.parent.mkdir(exist_ok=True)
+    (file.parent / "a_helper_of_mine.py").write_text("def added(text): return str(sum(map(int, text.split('+'))))")
+    file.write_text(
+        "from __future__ import annotations\nfrom dataclasses import dataclass\nfrom a_helper_of_mine import added\n"
+        "@dataclass\nclass Model:\n    size: int = 0\n"
+        "def answer(prompts): return [added(prompt[:-1]) for prompt in prompts]\n"
+    )
+    for given in (name, f"{name}.py", f"./{name}.py", str(file)):
+        assert main(["evaluate", f"{given}:answer", "--on", "addition", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)[0]["in_range"] == 1
+    del sys.modules["a_helper_of_mine"]

@@ -192,7 +192,8 @@ def test_nothing_is_deleted_that_was_not_drawn_here(toy, monkeypatch, repository
     reference = Store(store.root / "copy", "reference")
     folder = reference.path / "coupling" / "figures"
     folder.mkdir(parents=True)
-    foreign = [folder / name for name in ("fig5-cpu.png", "mine.png", "notes.txt", "fig5-cpu.pdf", "fig5.csv")]
+    names = ("fig5-cpu.png", "mine.png", "my-talk-paper.png", "notes.txt", "fig5-cpu.pdf", "fig5.csv")
+    foreign = [folder / name for name in names]
     for path in foreign:
         path.write_bytes(b"of somebody")
     drawn = figures.draw("coupling", reference, ["fig3", "fig5"])

@@ -122,6 +122,11 @@ def test_a_repository_that_does_not_track_the_program_is_not_its_commit(vendored
     git(vendored, "add", "--force", ".")
     git(vendored, "commit", "-qm", "vendored")
     assert provenance.commit() == (git(vendored, "rev-parse", "HEAD"), False)
+    git(vendored, "config", "status.showUntrackedFiles", "no")
+    (vendored / "papers").mkdir()
+    (vendored / "papers" / "mine.py").write_text("new")
+    assert provenance.commit()[1] is not ignored
+    (vendored / "papers" / "mine.py").unlink()
     (vendored / "reproduce" / "store" / "provenance.py").write_text("changed")
     assert provenance.commit()[1] is True
 

@@ -1,0 +1,31 @@
+"""Code of a user as a module: a Python file, whatever its name, or a module that can be imported."""
+
+import sys
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+
+def loaded(path: Path) -> ModuleType:
+    """Return the module of a file, which may import its neighbours; whatever the file raises is raised.
+
+    It is known under a name of its own: a file called ``papers.py`` hides nothing, and nothing hides it.
+    """
+    name, folder = f"user_file_{path.stem}", str(path.resolve().parent)
+    spec = spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = sys.modules[name] = module_from_spec(spec)  # dataclasses look for their module there
+    if folder not in sys.path:
+        sys.path.append(folder)
+    spec.loader.exec_module(module)
+    return module
+
+
+def imported(name: str) -> ModuleType:
+    """Import a module of an installed package or of the current folder."""
+    sys.path.insert(0, "")
+    try:
+        return import_module(name)
+    finally:
+        sys.path.remove("")
