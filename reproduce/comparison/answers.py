@@ -105,7 +105,7 @@ class Answer:
         if decisive is not None:
             return decisive.numbers
         if len(self.findings) < 3:
-            return "; ".join(dict.fromkeys(one.numbers for one in self.findings))
+            return "; ".join(dict.fromkeys(one.numbers for one in self.findings if one.numbers))
         return _span([side for one in self.findings for side in one.left], self.findings[0].unit)
 
     @property
