@@ -307,8 +307,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *APPENDIX_B, *TABLE3, *THM51,
 )  # fmt: skip
 
-TRAINED = (FIG36[0], *TABLE1[:2])
-"""Without hints: with repetitions, whose operations were probed; standard and tempered softmax."""
+TRAINED = (FIG36[0],)
+"""Without hints, with repetitions: its operations were probed."""
 OWN = "papers.task_hinting.figures"
 SMALLER = "Published: 1M, 10M, 40M and 160M examples."
 FRAME = "Black frame: the panel in which the paper reads the operation. Right of the numbers: other symbols."
