@@ -15,9 +15,9 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_in
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.from_file import read_problems
 from lengen.data.task_data import TaskData
-from lengen.digits.problems import OperandError, Problems, operand_texts
+from lengen.digits.problems import Problems, problem_texts
 from lengen.part import SettingError
-from lengen.settings.spec import Spec, from_dict
+from lengen.settings.spec import Spec
 
 Item = TypeVar("Item")
 AHEAD: dict[str, Any] = {"num_workers": 1, "multiprocessing_context": "fork", "prefetch_factor": 16}
@@ -42,11 +42,11 @@ class ArithmeticData(LightningDataModule):
 
     def __init__(self, spec: Spec | dict[str, Any], seed: int = 0, train_file: str | Path | None = None) -> None:
         super().__init__()
-        self.spec = spec if isinstance(spec, Spec) else from_dict(spec)
-        self.data = TaskData(self.spec, seed)
+        self.data = TaskData(spec, seed)
+        self.spec = self.data.spec
         if train_file is not None:
             self.data.train_on(read_problems(Path(train_file), self.data.task, self.data.writer))
-        self.seed = seed
+        self.seed = self.data.seed
         self.task = self.data.task
         self.writer = self.data.writer
         self.format = self.data.format
@@ -75,7 +75,7 @@ class ArithmeticData(LightningDataModule):
 
     def prompts(self, rows: Sequence[Sequence[object]]) -> DataLoader[Problems]:
         """Problems by their operands, such as ``[["57", "48"]]``, for `Trainer.predict`; raises `OperandError`."""
-        return DataLoader(_Listed([self.task.parse(operand_texts(row)) for row in _rows(rows)]), batch_size=None)
+        return DataLoader(_Listed([self.task.parse(texts) for texts in problem_texts(rows)]), batch_size=None)
 
     def _waits(self) -> bool:
         """Return True if a GPU would wait for the processor to write its batches, which are the same either way."""
@@ -101,12 +101,6 @@ class ArithmeticData(LightningDataModule):
     def test(self, length: int, count: int, examples: int) -> Problems:
         """Test problems of one cell; the same for every model and every seed of a task."""
         return self.data.test(length, count, examples)
-
-
-def _rows(rows: Sequence[Sequence[object]]) -> Sequence[Sequence[object]]:
-    if isinstance(rows, str | bytes):
-        raise OperandError(f"problems are the one text {rows!r}: expected a list of lists, [['12', '34'], ['5', '6']]")
-    return rows
 
 
 def data_of(trainer: Trainer) -> TaskData:
