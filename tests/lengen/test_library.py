@@ -189,10 +189,14 @@ def test_senseless_numbers_are_refused_wherever_they_are_given(arguments):
         lengen.EditDistanceCurve((given["length"],), given["count"], given["examples"])
 
 
-@pytest.mark.parametrize("cells", [(3,), ([1], 2), (None,), (torch.tensor(3),)])
-def test_cells_that_are_no_lists_are_refused(cells):
-    with pytest.raises(OperandError, match=r"expected a list of whole numbers"):
-        lengen.AccuracyGrid(*cells)
+@pytest.mark.parametrize("given", [3, None, torch.tensor(3)])
+def test_cells_that_are_no_lists_are_refused(given):
+    for make in (lengen.AccuracyGrid, lengen.LearningCurves, lambda lengths: lengen.AccuracyGrid([1], lengths)):
+        with pytest.raises(OperandError, match=r"expected a list of whole numbers"):
+            make(given)
+    for pairs in (given, [given]):
+        with pytest.raises(OperandError, match=r"expected pairs"):
+            lengen.AttentionMaps(pairs)
 
 
 @pytest.mark.parametrize("number", ["a", 1.5, -1, None])
