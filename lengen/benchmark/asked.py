@@ -1,6 +1,7 @@
 """Problems by the name of a task of the benchmark or of an experiment, or of a setting; torch for settings alone."""
 
 from itertools import product
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from lengen.benchmark.frozen import frozen
@@ -29,17 +30,18 @@ def problems(
     """
     if split not in ("test", "train"):
         raise TaskError(f"split={split!r}: expected 'test' or 'train'")
-    if examples is not None and examples < 1:
-        raise TaskError(f"examples={examples}: expected at least 1")
+    if examples is not None and not (isinstance(examples, Integral) and examples > 0):
+        raise TaskError(f"examples={examples!r}: expected a whole number, at least 1")
     if isinstance(source, str) and "/" not in source:
         task = task_of(source)
         if split == "test":
             if examples is not None:
                 raise TaskError(f"examples={examples}: the test problems of {source} are frozen; leave it out")
             return frozen(source, size)
-        task.lengths(size or task.papers)  # a size that there is
+        size = task.papers if size is None else size
+        task.lengths(size)  # a size that there is
         held_out = frozenset(problem.prompt for problem in frozen(source))
-        return list(training(task, size or task.papers, seed, examples or EXAMPLES, held_out))
+        return list(training(task, size, seed, examples or EXAMPLES, held_out))
     if split != "test" or size is not None:
         raise TaskError(f"{source!r:.60} is no task of the benchmark: only those have a size and split='train'")
     from lengen.benchmark.lines import tests

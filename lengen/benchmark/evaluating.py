@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from lengen.benchmark.frozen import frozen
 from lengen.benchmark.problem import Problem
-from lengen.benchmark.scoring import Answerer, predictions, score
+from lengen.benchmark.scoring import Answerer, check_problems, predictions, score
 from lengen.benchmark.tasks import TaskError, task_of
 from lengen.results.records import Grid
 
@@ -30,7 +30,9 @@ def evaluate(
         problems: Problems of one's own, as `lengen.benchmark.read_line` reads them.
         units_first: Digits of numbers stand least significant first in the answers.
     """
-    asked = list(problems if problems is not None else frozen(task, size or task_of(task).papers))
+    size = task_of(task).papers if size is None and problems is None else size
+    asked = frozen(task, size) if problems is None else list(problems)
+    check_problems(asked)
     said = predictions(answerer(answer, task, asked), asked)
     return score(asked, said, units_first=units_first)
 

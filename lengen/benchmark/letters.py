@@ -13,6 +13,8 @@ class SymbolError(ValueError):
 def letters(module: nn.Module, symbols: str, *, end: str = "$", longest: int = 0) -> Callable[[list[str]], list[str]]:
     """Return a function that lets a network write answers, character by character, after prompts such as ``12+34=``.
 
+    The network writes in evaluation mode, without dropout, and has its own mode back afterwards.
+
     Args:
         module: From token ids (B, T) to logits (B, T, V).
         symbols: The character of every token id; ``end`` among them.
@@ -22,9 +24,21 @@ def letters(module: nn.Module, symbols: str, *, end: str = "$", longest: int = 0
     ids = {symbol: place for place, symbol in enumerate(symbols)}
     if end not in ids:
         raise SymbolError(f"symbols '{symbols}' lack the end '{end}'")
+    if len(ids) < len(symbols):
+        twice = next(symbol for symbol in symbols if symbols.count(symbol) > 1)
+        raise SymbolError(f"symbols '{symbols}' hold '{twice}' more than once: expected another character for every id")
+
+    def answer(prompts: list[str]) -> list[str]:
+        modes = {part: part.training for part in module.modules()}
+        module.eval()
+        try:
+            return written(prompts)
+        finally:
+            for part, mode in modes.items():
+                part.training = mode
 
     @torch.no_grad()
-    def answer(prompts: list[str]) -> list[str]:
+    def written(prompts: list[str]) -> list[str]:
         texts = [""] * len(prompts)
         device = next((one.device for one in module.parameters()), torch.device("cpu"))
         for size in sorted(set(map(len, prompts))):  # prompts of one length need no padding

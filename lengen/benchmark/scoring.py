@@ -71,6 +71,12 @@ def by_seed(rows: Iterable[Row]) -> dict[int, list[Row]]:
     return dict(sorted(found.items())) or {0: []}
 
 
+def check_problems(problems: Sequence[object]) -> None:
+    """Raise `PredictionError` unless these are problems, one or more."""
+    if not problems or not all(isinstance(problem, Problem) for problem in problems):
+        raise PredictionError(f"{problems!r:.40} are no problems; expected those of lengen.problems(task, size)")
+
+
 def score(
     problems: Sequence[Problem], predictions: Iterable[Row] | Mapping[str, str], *, units_first: bool = False
 ) -> Grid:
@@ -82,8 +88,7 @@ def score(
     """
     if isinstance(predictions, Mapping):
         predictions = [{"id": id, "prediction": text} for id, text in predictions.items()]
-    if not problems or not all(isinstance(problem, Problem) for problem in problems):
-        raise PredictionError(f"{problems!r:.40} are no problems; expected those of lengen.problems(task, size)")
+    check_problems(problems)
     given: dict[str, Row] = {}
     for row in predictions:
         if not isinstance(row, Mapping) or "id" not in row:

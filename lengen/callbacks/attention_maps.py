@@ -14,8 +14,8 @@ from torch import Tensor
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
+from lengen.digits.problems import OperandError, whole
 from lengen.digits.problems import cells as checked
-from lengen.digits.problems import whole
 from lengen.models import Transformer
 from lengen.results.progress import Progress
 from lengen.results.records import AttentionMap, ExampleMap, KeyCount, in_steps
@@ -47,7 +47,11 @@ class AttentionMaps(Measurement):
 
     def __init__(self, cells: Sequence[tuple[int, int]], examples: int = 1000) -> None:
         super().__init__()
-        self.cells = [cell for pair in cells for cell in checked([pair[0]], [pair[1]])]
+        try:
+            pairs = [(length, count) for length, count in cells]
+        except (TypeError, ValueError):
+            raise OperandError(f"cells={cells!r:.60}: expected pairs (length, count), such as [(2, 3)]") from None
+        self.cells = [cell for length, count in pairs for cell in checked([length], [count])]
         self.examples = whole("examples", examples)
         self.map: AttentionMap | None = None
         self.key_counts: list[KeyCount] = []

@@ -19,6 +19,7 @@ from lengen.data.batch import Batch
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import responses
+from lengen.digits.problems import cells
 from lengen.formats.subtasks import Subtasks
 from lengen.models import Transformer
 from lengen.tasks.increment import Carries
@@ -80,7 +81,7 @@ class LearningCurves(Callback):
     """
 
     def __init__(self, lengths: Sequence[int], count: int = 1, examples: int = 100) -> None:
-        self.lengths = lengths if examples else ()
+        self.lengths = [length for length, _ in cells(lengths, (count,))] if examples else []
         self.count = count
         self.examples = examples
         self._batches: dict[int, Batch] = {}

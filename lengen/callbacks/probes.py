@@ -6,7 +6,7 @@ import numpy as np
 
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.task_data import TaskData
-from lengen.digits.problems import operand_texts
+from lengen.digits.problems import problem_texts
 from lengen.models import Transformer
 
 
@@ -20,7 +20,7 @@ class Probes(Measurement):
 
     def __init__(self, problems: Sequence[Sequence[object]]) -> None:
         super().__init__()
-        self.problems = [operand_texts(operands) for operands in problems]
+        self.problems = problem_texts(problems)
 
     @property
     def reads_attention(self) -> bool:

@@ -2,21 +2,22 @@
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 from lightning import LightningDataModule, Trainer
 from lightning.pytorch.callbacks import GradientAccumulationScheduler
 from torch.distributed import is_initialized
-from torch.utils.data import DataLoader, Dataset, IterableDataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
 
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.from_file import read_problems
 from lengen.data.task_data import TaskData
-from lengen.digits.problems import OperandError, Problems, operand_texts
+from lengen.digits.problems import Problems, problem_texts
 from lengen.part import SettingError
-from lengen.settings.spec import Spec, from_dict
+from lengen.settings.spec import Spec
 
 Item = TypeVar("Item")
 AHEAD: dict[str, Any] = {"num_workers": 1, "multiprocessing_context": "fork", "prefetch_factor": 16}
@@ -41,11 +42,11 @@ class ArithmeticData(LightningDataModule):
 
     def __init__(self, spec: Spec | dict[str, Any], seed: int = 0, train_file: str | Path | None = None) -> None:
         super().__init__()
-        self.spec = spec if isinstance(spec, Spec) else from_dict(spec)
-        self.data = TaskData(self.spec, seed)
+        self.data = TaskData(spec, seed)
+        self.spec = self.data.spec
         if train_file is not None:
             self.data.train_on(read_problems(Path(train_file), self.data.task, self.data.writer))
-        self.seed = seed
+        self.seed = self.data.seed
         self.task = self.data.task
         self.writer = self.data.writer
         self.format = self.data.format
@@ -74,7 +75,7 @@ class ArithmeticData(LightningDataModule):
 
     def prompts(self, rows: Sequence[Sequence[object]]) -> DataLoader[Problems]:
         """Problems by their operands, such as ``[["57", "48"]]``, for `Trainer.predict`; raises `OperandError`."""
-        return DataLoader(_Listed([self.task.parse(operand_texts(row)) for row in _rows(rows)]), batch_size=None)
+        return DataLoader(_Listed([self.task.parse(texts) for texts in problem_texts(rows)]), batch_size=None)
 
     def _waits(self) -> bool:
         """Return True if a GPU would wait for the processor to write its batches, which are the same either way."""
@@ -100,12 +101,6 @@ class ArithmeticData(LightningDataModule):
     def test(self, length: int, count: int, examples: int) -> Problems:
         """Test problems of one cell; the same for every model and every seed of a task."""
         return self.data.test(length, count, examples)
-
-
-def _rows(rows: Sequence[Sequence[object]]) -> Sequence[Sequence[object]]:
-    if isinstance(rows, str | bytes):
-        raise OperandError(f"problems are the one text {rows!r}: expected a list of lists, [['12', '34'], ['5', '6']]")
-    return rows
 
 
 def data_of(trainer: Trainer) -> TaskData:
@@ -135,7 +130,8 @@ class TrainingBatches(IterableDataset[TrainBatch]):
     """The training batches from the trainer's step up to the next evaluation, looked up whenever they are iterated.
 
     A step takes ``accumulate_grad_batches`` batches of each process, and no two processes take the same. Batches of
-    auxiliary tasks take turns: all processes train the same task at the same time.
+    auxiliary tasks take turns: all processes train the same task at the same time. Workers of a loader share the
+    batches of an epoch; a worker knows the step at which it was forked, so none can outlive its epoch.
 
     Without a trainer an iteration goes on where the one before ended, and the first has the batches of all steps.
     """
@@ -143,6 +139,7 @@ class TrainingBatches(IterableDataset[TrainBatch]):
     def __init__(self, data: TaskData, segment: int, trainer: Trainer | None = None) -> None:
         self._data, self._segment, self._trainer = data, segment, trainer
         self._next = 0
+        self._begun = False
 
     @property
     def follows(self) -> bool:
@@ -150,6 +147,13 @@ class TrainingBatches(IterableDataset[TrainBatch]):
         return self._trainer is not None
 
     def __iter__(self) -> Iterator[TrainBatch]:
+        if get_worker_info() is not None:
+            if self._trainer is None or self._begun:
+                raise SettingError(
+                    "DataLoader: a worker would repeat batches, since it cannot tell where the last epoch ended; "
+                    "expected num_workers=0, or fit(module, datamodule=...) and persistent_workers=False"
+                )
+            self._begun = True
         if self._trainer is None:
             if is_initialized():
                 raise SettingError(
@@ -161,15 +165,16 @@ class TrainingBatches(IterableDataset[TrainBatch]):
         trainer, streams = self._trainer, len(self._data.streams)
         first, end = self._range(trainer)
         shared = trainer.distributed_sampler_kwargs or {"num_replicas": 1, "rank": 0}
-        for number in range(first, end):
+        for number in _own(range(first, end)):
             turn, task = divmod(number, streams)
             yield self._data.batch((turn * shared["num_replicas"] + shared["rank"]) * streams + task)
 
     def _range(self, trainer: Trainer) -> tuple[int, int]:
         """Numbers of the batches of the next epoch, among those of one process."""
         taken = trainer.fit_loop.epoch_loop.batch_progress.total.completed
-        if trainer.overfit_batches:  # type: ignore[attr-defined]
-            return 0, self._segment
+        overfit: float = trainer.overfit_batches  # type: ignore[attr-defined]
+        if overfit:
+            return 0, overfit if isinstance(overfit, int) else self._segment
         if not trainer.lightning_module.automatic_optimization:  # it may step more often than it takes batches, or less
             return taken, taken + self._segment
         step, each = trainer.global_step, trainer.accumulate_grad_batches
@@ -181,6 +186,12 @@ class TrainingBatches(IterableDataset[TrainBatch]):
         ends = [end for end in (self._data.spec.train.steps, most) if end > step]
         segment = max(1, self._segment)  # a constructed model trains no step
         return min([segment - step % segment, *(end - step for end in ends)])
+
+
+def _own(items: Iterable[Item]) -> Iterator[Item]:
+    """The items, or in a worker of a loader its share of them: a loader takes from its workers in turns."""
+    worker = get_worker_info()
+    return islice(items, worker.id, None, worker.num_workers) if worker else iter(items)
 
 
 class _Listed(Dataset[Item]):
@@ -204,5 +215,5 @@ class _Cell(IterableDataset[Batch]):
 
     def __iter__(self) -> Iterator[Batch]:
         problems = self._data.test(self._length, self._count, self._data.spec.test.examples)
-        for part in problems.parts():
+        for part in _own(problems.parts()):
             yield self._data.writer.write(part)

@@ -1,5 +1,7 @@
 """The data of one specification and seed: training batches by step, validation examples, test cells; no Lightning."""
 
+from typing import Any
+
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.random_spaces import Spaces
 from lengen.data.training_batches import Stream
@@ -9,7 +11,7 @@ from lengen.digits.randomness import generator
 from lengen.part import LONGEST, SettingError
 from lengen.settings.model import EncoderDecoder
 from lengen.settings.sections import VALIDATION
-from lengen.settings.spec import Spec, check
+from lengen.settings.spec import Spec, check, from_dict
 from lengen.tasks.base import Task
 
 
@@ -21,12 +23,16 @@ class TaskData:
     Hinting"). An auxiliary task has lengths of its own: where they go beyond those of the main task this is
     extrapolation by association (2506.09251), in which the length of a related, longer task is reported to carry over
     to the short one for variants of addition, operations on strings and mazes; there all tasks share one output head.
+
+    Args:
+        spec: The specification, or what its `to_dict` gives.
+        seed: Decides the training and validation problems.
     """
 
-    def __init__(self, spec: Spec, seed: int) -> None:
+    def __init__(self, spec: Spec | dict[str, Any], seed: int) -> None:
+        self.spec = spec = spec if isinstance(spec, Spec) else from_dict(spec)
         check(spec)
-        self.spec = spec
-        self.seed = seed
+        self.seed = whole("seed", seed, least=0)
         self.vocab = spec.data.vocab
         self.streams = [self._stream(output, task) for output, task in enumerate((spec.data.task, *spec.data.hints))]
         self.task, self.writer = self.streams[0].task, self.streams[0].writer
@@ -61,7 +67,7 @@ class TaskData:
 
     def batch(self, step: int) -> TrainBatch:
         """The training batch of a step, the same at every call."""
-        number, which = divmod(step, len(self.streams))
+        number, which = divmod(whole("step", step, least=0), len(self.streams))
         return self.streams[which].batch(number)
 
     def train_on(self, problems: Problems) -> None:

@@ -46,8 +46,9 @@ class OperandError(ValueError):
     """Operands a task cannot take; the message is one sentence for the user."""
 
 
-def whole(name: str, value: object, most: int = 2**31) -> int:
-    """A number of digits, operands or examples that a script gives; raises `OperandError` unless it is 1 to ``most``.
+def whole(name: str, value: object, most: int = 2**31, least: int = 1) -> int:
+    """A number of digits, operands or examples that a script gives; raises `OperandError` unless it is ``least`` to
+    ``most``.
 
     >>> whole("length", 3)
     3
@@ -56,15 +57,23 @@ def whole(name: str, value: object, most: int = 2**31) -> int:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise OperandError(f"{name}={value!r}: expected a whole number") from None
-    if not 1 <= number <= most:
-        raise OperandError(f"{name}={number}: expected 1 to {most:,}")
+    if not least <= number <= most:
+        raise OperandError(f"{name}={number}: expected {least} to {most:,}")
     return number
 
 
 def cells(lengths: Iterable[object], counts: Iterable[object]) -> list[tuple[int, int]]:
     """Pairs of a length and a count, lengths outermost; raises `OperandError` for one that no problem has."""
-    columns = [whole("count", count, LONGEST) for count in counts]
-    return [(whole("length", length, LONGEST), count) for length in lengths for count in columns]
+    rows, columns = (_each(name, given) for name, given in (("length", lengths), ("count", counts)))
+    return [(length, count) for length in rows for count in columns]
+
+
+def _each(name: str, values: Iterable[object]) -> list[int]:
+    try:
+        listed = list(values)
+    except TypeError:
+        raise OperandError(f"{name}s={values!r}: expected a list of whole numbers, such as [1, 2]") from None
+    return [whole(name, value, LONGEST) for value in listed]
 
 
 def operand_texts(operands: Iterable[object]) -> list[str]:
@@ -83,3 +92,18 @@ def operand_texts(operands: Iterable[object]) -> list[str]:
         raise OperandError(
             f"operands are {type(operands).__name__}: expected a list of whole numbers, or of their digits as text"
         ) from None
+
+
+def problem_texts(problems: Iterable[Iterable[object]]) -> list[list[str]]:
+    """The `operand_texts` of each of several problems; raises `OperandError`, also for one that stands alone.
+
+    >>> problem_texts([[57, "48"], ["9", 1]])
+    [['57', '48'], ['9', '1']]
+    """
+    try:
+        listed = None if isinstance(problems, str | bytes) else list(problems)
+    except TypeError:
+        listed = None
+    if listed is None:
+        raise OperandError(f"problems are {problems!r:.60}: expected a list of lists, [['12', '34'], ['5', '6']]")
+    return [operand_texts(operands) for operands in listed]

@@ -25,13 +25,16 @@ class Vocab:
     >>> numbers = Vocab(["1", "2", "10", "⊥"])
     >>> numbers.decode(numbers.encode("10 2 ⊥ 2 10"))
     '10 2 ⊥ 2 10'
+    >>> Vocab("01=").decode([2, 0, 3, 0])
+    '0␀1'
     """
 
     def __init__(self, symbols: Sequence[str]) -> None:
         self.symbols = symbols
         self.separator = " " if any(len(symbol) > 1 for symbol in symbols) else ""
-        self._ids = {"PAD": PAD, "$": END, **{symbol: FIRST + i for i, symbol in enumerate(symbols)}}
-        self._characters = ["", "$", *symbols]
+        padding = "PAD" if self.separator else "␀"
+        self._ids = {"PAD": PAD, padding: PAD, "$": END, **{symbol: FIRST + i for i, symbol in enumerate(symbols)}}
+        self._characters = [padding, "$", *symbols]
 
     def __len__(self) -> int:
         return len(self._characters)
@@ -41,14 +44,23 @@ class Vocab:
         return self._ids[character]
 
     def encode(self, text: str) -> "Tensor":
-        """(T,) int64 token ids of a text."""
+        """(T,) int64 token ids of a text; `ValueError` for what is not in the vocabulary."""
         import torch  # who only asks what PAD is waits for nothing
 
-        return torch.tensor([self._ids[symbol] for symbol in (text.split() if self.separator else text)])
+        found = text.split() if self.separator else text
+        if unknown := set(found) - self._ids.keys():
+            raise ValueError(
+                f"{text!r:.60} holds {min(unknown)!r:.20}, which is no symbol of this vocabulary: expected "
+                f"{'words between blanks' if self.separator else 'characters'} of {' '.join(self.symbols)!r:.60}"
+            )
+        return torch.tensor([self._ids[symbol] for symbol in found], dtype=torch.int64)
 
     def decode(self, ids: "Iterable[int] | Tensor") -> str:
-        """The text of token ids; padding leaves no trace."""
-        return self.separator.join(self._characters[int(i)] for i in ids if i != PAD)
+        """The text of token ids; padding on the right leaves no trace, any other is ``␀``, among words ``PAD``."""
+        found = [int(i) for i in ids]
+        while found and found[-1] == PAD:
+            found.pop()
+        return self.separator.join(self._characters[i] for i in found)
 
 
 PRINTABLE = Vocab("".join(character for character in string.printable if character not in "$\f"))

@@ -5,6 +5,7 @@ model = lengen.load("coupling/fig1/coupling-scratchpad")
 model.solve([57, 48, 96])["read"]
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
@@ -17,7 +18,7 @@ import torch
 from lengen.callbacks.operand_lengths import operand_lengths
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import at_once, verify
-from lengen.digits.problems import operand_texts
+from lengen.digits.problems import operand_texts, problem_texts
 from lengen.huggingface import CONFIG, spec_of
 from lengen.inspection import problem
 from lengen.inspection.answers import answers
@@ -75,14 +76,17 @@ class Model:
         """
         return problem.answer(self.data, self.module, operand_texts(operands), task)
 
-    def answers(self, rows: Sequence[Sequence[int | str]]) -> list[str | None]:
-        """Plain answers to problems, each given by its operands; None for one that the model cannot be given."""
-        return answers(self.data, self.module, [[str(operand) for operand in row] for row in rows]).texts
+    def answers(self, rows: Sequence[Sequence[object]]) -> list[str | None]:
+        """Plain answers to problems, each given by its operands; None for one that the model cannot be given.
 
-    def true(self, operands: Sequence[int | str]) -> str:
-        """The true answer to a problem."""
+        Raises `OperandError` for what are no lists of operands.
+        """
+        return answers(self.data, self.module, problem_texts(rows)).texts
+
+    def true(self, operands: Sequence[object]) -> str:
+        """The true answer to a problem; raises `OperandError` for operands that the task cannot take."""
         task = self.data.task
-        return task.text(task.parse([str(operand) for operand in operands]))[0]
+        return task.text(task.parse(operand_texts(operands)))[0]
 
     @torch.no_grad()
     def attention(self, operands: Sequence[object]) -> dict[str, np.ndarray]:
@@ -93,8 +97,8 @@ class Model:
         """
         batch = self.data.writer.write(self.data.task.parse(operand_texts(operands)))
         with few_threads(self.module):
-            layers = self.module.attention(batch)
-        found = {name: np.stack([layer[name][0].float().numpy() for layer in layers]) for name in layers[0]}
+            layers = self.module.attention(batch.to(self.module.device))
+        found = {name: np.stack([layer[name][0].float().cpu().numpy() for layer in layers]) for name in layers[0]}
         tokens = {"target": batch.tokens[0, :-1] if self.module.writes_in_order else batch.tokens[0]}
         if batch.source is not None:
             tokens["source"] = batch.source.tokens[0]
@@ -150,10 +154,16 @@ def _in_folder(folder: Path) -> Found:
     if not weights.is_file():
         raise LoadError(f"{folder} has no {WEIGHTS}: its run was kept without weights; load another, or run it again")
     try:
-        spec: Spec = from_dict(json.loads((folder / RUN).read_text(encoding="utf-8"))["spec"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        info = json.loads((folder / RUN).read_text(encoding="utf-8"))
+        spec: Spec = from_dict(info["spec"])
+        wanted = info.get("files", {}).get(WEIGHTS)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
         raise LoadError(f"{folder / RUN}: expected the record of a run with its specification ({reason})") from None
+    if wanted is not None and hashlib.sha256(weights.read_bytes()).hexdigest() != wanted:
+        raise LoadError(
+            f"{weights} is not the file its run wrote: expected the sha256 in {RUN}; restore it, or run it again"
+        )
     return Found(spec, weights, str(folder))
 
 

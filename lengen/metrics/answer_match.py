@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from lengen.metrics.exact_match import exact_match
-from lengen.metrics.metric import Metric, Responses
+from lengen.metrics.exact_match import exact_match, widen
+from lengen.metrics.metric import Metric, Responses, check_responses
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -16,7 +16,10 @@ def answer_match(format: "Written", vocab: "Vocab", written: "Tensor", reference
     """(B,) bool: the final answers are equal, whatever the scratchpads (Figure 15; Figure 3 for parity)."""
     from lengen.data.reading import final_answer
 
-    return exact_match(final_answer(format, vocab, written), final_answer(format, vocab, reference))
+    check_responses(written, reference)
+    size = max(1, written.shape[1], reference.shape[1])
+    said, true = (final_answer(format, vocab, widen(tokens, size)) for tokens in (written, reference))
+    return exact_match(said, true)
 
 
 def _counts(responses: Responses) -> dict[str, float]:

@@ -24,12 +24,15 @@ def answer_token(written: "Tensor", reference: "Tensor") -> "Tensor":
 
     Args:
         written: (B, R) token ids, padded on the right.
-        reference: (B, S) token ids with one end each; R and S may differ.
+        reference: (B, S) token ids with one end each, which is not the first; R and S may differ.
     """
     check_responses(written, reference)
-    place = (reference == END).int().argmax(dim=1, keepdim=True) - 1
-    found = widen(written, max(written.shape[1], reference.shape[1]))
-    return (found.gather(1, place) == reference.gather(1, place))[:, 0]
+    size = max(1, written.shape[1], reference.shape[1])
+    found, true = widen(written, size), widen(reference, size)
+    place = (true == END).int().argmax(dim=1, keepdim=True) - 1
+    if bool((place < 0).any()):
+        raise ValueError(f"reference responses lack an answer: expected a token, then the end ({END}), in each of them")
+    return (found.gather(1, place) == true.gather(1, place))[:, 0]
 
 
 def _counts(responses: Responses) -> dict[str, float]:

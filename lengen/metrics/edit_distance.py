@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def edit_distances(written: "Tensor", reference: "Tensor") -> "Tensor":
-    """(B,) insertions, deletions and substitutions that turn each written response into its reference.
+    """(B,) int64 insertions, deletions and substitutions that turn each written response into its reference.
 
     Padding on the right does not count; inside a response it is a token that the model wrote. Exact, where torchmetrics
     1.9's own edit distance is a beam search of width 25 that is wrong for longer sequences.
@@ -24,7 +24,7 @@ def edit_distances(written: "Tensor", reference: "Tensor") -> "Tensor":
     from rapidfuzz.distance import Levenshtein  # what only reads metrics by name needs none
 
     pairs = zip(_rows(written), _rows(reference), strict=True)
-    return written.new_tensor([Levenshtein.distance(a, b) for a, b in pairs])
+    return written.long().new_tensor([Levenshtein.distance(a, b) for a, b in pairs])  # ids may be bytes
 
 
 def _rows(tokens: "Tensor") -> list[list[int]]:

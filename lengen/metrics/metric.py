@@ -39,6 +39,8 @@ def check_responses(written: object, reference: object) -> None:
             )
         if given.is_floating_point():
             raise ValueError(f"{name} responses are {given.dtype}: expected token ids, not logits or probabilities")  # type: ignore[attr-defined]
+        if (given < 0).any():  # type: ignore[operator, attr-defined]
+            raise ValueError(f"{name} responses hold {int(given.min())}: expected token ids from 0 on; pad with PAD, 0")  # type: ignore[attr-defined]
     if len(written) != len(reference):  # type: ignore[arg-type]
         raise ValueError(
             f"{len(written)} written responses and {len(reference)} reference responses: expected equal numbers"  # type: ignore[arg-type]

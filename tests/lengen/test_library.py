@@ -1,5 +1,6 @@
 """lengen as a library: what it exports, models by name, folder and specification, and a script of a dozen lines."""
 
+import hashlib
 import importlib
 import json
 import os
@@ -188,22 +189,44 @@ def test_senseless_numbers_are_refused_wherever_they_are_given(arguments):
         lengen.EditDistanceCurve((given["length"],), given["count"], given["examples"])
 
 
+@pytest.mark.parametrize("given", [3, None, torch.tensor(3)])
+def test_cells_that_are_no_lists_are_refused(given):
+    for make in (lengen.AccuracyGrid, lengen.LearningCurves, lambda lengths: lengen.AccuracyGrid([1], lengths)):
+        with pytest.raises(OperandError, match=r"expected a list of whole numbers"):
+            make(given)
+    for pairs in (given, [given]):
+        with pytest.raises(OperandError, match=r"expected pairs"):
+            lengen.AttentionMaps(pairs)
+
+
+@pytest.mark.parametrize("number", ["a", 1.5, -1, None])
+def test_data_has_whole_seeds_and_steps(number):
+    with pytest.raises(OperandError, match=r"seed=.*: expected"):
+        TaskData(SPEC, number)
+    with pytest.raises(OperandError, match=r"step=.*: expected"):
+        TaskData(SPEC.to_dict(), 0).batch(number)
+
+
 @pytest.mark.parametrize("given", ["57", b"57", [5.0, 4], [None], 57, [[5]], [10**5000]])
 def test_operands_that_are_no_list_of_numbers(tmp_path, given):
     model = lengen.load(stored(tmp_path / "run"))
-    for use in (model.solve, model.attention, lambda operands: model.data.task.parse(operand_texts(operands))):
+    uses = (model.solve, model.attention, model.true, lambda operands: model.answers([operands]))
+    for use in (*uses, lambda operands: model.data.task.parse(operand_texts(operands))):
         with pytest.raises(OperandError, match="expected"):
             use(given)
-    with pytest.raises(OperandError, match="expected"):
-        lengen.Probes([given])
-    with pytest.raises(OperandError, match="expected"):
-        lengen.ArithmeticData(SPEC).prompts(["12+34="])
+    for use in (lengen.Probes, lengen.ArithmeticData(SPEC).prompts, model.answers):
+        for problems in ([given], ["12+34="], "12+34=", 57, [57, 48]):
+            with pytest.raises(OperandError, match="expected"):
+                use(problems)
 
 
 def test_whatever_stands_for_a_whole_number_is_an_operand(tmp_path):
     model = lengen.load(stored(tmp_path / "run"))
     same = [model.solve([57, 48]), model.solve(["57", np.int64(48)]), model.solve([torch.tensor(57), np.uint8(48)])]
     assert same[0] == same[1] == same[2] == model.solve(torch.tensor([57, 48]))
+    rows = [[57, "48"], torch.tensor([57, 48])]
+    assert model.answers(rows) == model.answers(torch.tensor([[57, 48]] * 2)) == [same[0]["read"]] * 2
+    assert model.true(torch.tensor([57, 48])) == "105"
 
 
 @pytest.mark.parametrize("source", ["/tmp", "x.ckpt", "gpt2", "", "no/such/run", "..", 7, None, Path("x.ckpt")])
@@ -212,7 +235,9 @@ def test_nothing_to_load_is_a_load_error(source):
         lengen.load(source)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"spec": 1}', '{"spec": {}}'])
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "{}", '{"spec": 1}', '{"spec": {}}', json.dumps({"spec": SPEC.to_dict(), "files": []})]
+)
 def test_damaged_folders_and_weights_are_load_errors(tmp_path, content):
     folder = stored(tmp_path / "run")
     (folder / "run.json").write_text(content)
@@ -222,3 +247,14 @@ def test_damaged_folders_and_weights_are_load_errors(tmp_path, content):
     (other / "model.safetensors").write_bytes(b"none")
     with pytest.raises(library.LoadError, match="does not hold the weights"):
         lengen.load(other)
+
+
+def test_weights_other_than_those_that_the_run_recorded_are_a_load_error(tmp_path):
+    folder = stored(tmp_path / "run")
+    content = (folder / "model.safetensors").read_bytes()
+    info = {"spec": SPEC.to_dict(), "files": {"model.safetensors": hashlib.sha256(content).hexdigest()}}
+    (folder / "run.json").write_text(json.dumps(info))
+    assert lengen.load(folder).true([57, 48]) == "105"
+    (folder / "model.safetensors").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    with pytest.raises(library.LoadError, match="is not the file its run wrote"):
+        lengen.load(folder)

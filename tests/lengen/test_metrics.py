@@ -1,5 +1,6 @@
 """Exact match, final answers and edit distance against loops, dynamic programming and torchmetrics."""
 
+import functools
 import subprocess
 import sys
 
@@ -155,6 +156,24 @@ def test_a_short_text_has_no_token_in_the_place_of_the_answer_and_a_number_has_n
     assert "answer_token_correct" not in count(true, true, SCRATCHPAD, vocab, own_text=False)
 
 
+@pytest.mark.parametrize("reference", [[3, 4, 5], [1, 3, 4], [0, 0, 0], []])
+def test_references_without_an_answer_have_no_token_to_score_and_match_what_is_empty(reference):
+    rows = torch.tensor([[3, 4, 1], reference[:3] or [0, 0, 0]])
+    with pytest.raises(ValueError, match="reference responses lack an answer: expected"):
+        answer_token(rows, rows)
+    empty = torch.zeros(2, 0, dtype=torch.long)
+    with pytest.raises(ValueError, match="reference responses lack an answer: expected"):
+        answer_token(rows, empty)
+    assert answer_match(SCRATCHPAD, VOCAB, rows, empty).tolist() == [False, not any(reference) or reference[0] == 1]
+    assert answer_match(SCRATCHPAD, VOCAB, empty, empty).tolist() == [True, True]
+
+
+@pytest.mark.parametrize("kind", [torch.uint8, torch.int8, torch.int32, torch.int64])
+def test_distances_are_whole_whatever_holds_the_ids(kind):
+    found = edit_distances(torch.full((1, 300), 3, dtype=kind), torch.zeros(1, 0, dtype=kind))
+    assert found.tolist() == [300] and found.dtype == torch.int64
+
+
 @given(batches)
 def test_counts_are_those_of_loops_and_a_metric_of_ones_own_is_among_them(pairs):
     written, reference = padded([a for a, _ in pairs]), padded([b for _, b in pairs])
@@ -183,8 +202,9 @@ def test_names_and_words_of_metrics_load_no_torch():
 
 def test_every_function_refuses_what_are_no_responses_in_a_sentence():
     ids = torch.ones(2, 3, dtype=torch.long)
-    wrong = [torch.ones(1, 3, dtype=torch.long), torch.ones(2, 3), ids[0], ["46", "46"], "46", None]
-    for function in (exact_match, edit_distances, answer_token, ExactMatch().update, EditDistance().update):
+    wrong = [torch.ones(1, 3, dtype=torch.long), torch.ones(2, 3), ids[0], ["46", "46"], "46", None, -100 * ids]
+    answers = functools.partial(answer_match, SCRATCHPAD, VOCAB)
+    for function in (exact_match, answers, edit_distances, answer_token, ExactMatch().update, EditDistance().update):
         for other in wrong:
             for pair in ((other, ids), (ids, other)):
                 with pytest.raises(ValueError, match=r"expected"):

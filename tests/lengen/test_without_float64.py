@@ -25,13 +25,15 @@ class NoFloat64(TorchDispatchMode):
 
 
 class There(torch.Tensor):
-    """A tensor on such a device: what is made of it is there too, until `cpu` fetches it."""
+    """A tensor on such a device: what is made of it is there too, and no numpy array, until `cpu` fetches it."""
 
     @classmethod
     def __torch_function__(cls, function, types, arguments=(), options=None):
         made = super().__torch_function__(function, types, arguments, options or {})
         if function is torch.Tensor.cpu:
             return made.as_subclass(torch.Tensor)
+        if function is torch.Tensor.numpy:
+            raise TypeError("can't convert mps:0 device type tensor to numpy")
         if isinstance(made, There) and made.dtype == torch.float64:
             raise TypeError("Cannot convert a MPS Tensor to float64 dtype")
         return made
@@ -76,6 +78,20 @@ def test_lines_and_mean_attention_are_measured_there():
     module.model.attention = lambda batch, softmax: [{k: there(v) for k, v in layer.items()} for layer in plain(batch)]
     found = mean_attention(module.model, module.data, problems)
     assert torch.equal(found["self"], expected["self"])
+
+
+def test_attention_is_shown_of_a_model_there(monkeypatch):
+    model = lengen.load(lengen.SequenceModule(SPEC))
+    expected, plain = model.attention([1, 2])["self"], model.module.attention
+    batch = model.data.writer.write(model.data.task.parse(["1", "2"]))
+
+    def attention(moved):
+        assert moved.tokens.is_meta and moved.ids.is_meta
+        return [{name: there(weights) for name, weights in layer.items()} for layer in plain(batch)]
+
+    monkeypatch.setattr(type(model.module), "device", torch.device("meta"))
+    monkeypatch.setattr(model.module, "attention", attention)
+    assert (model.attention([1, 2])["self"] == expected).all()
 
 
 ON_THE_CPU = {"tasks", "position_ids", "data", "plotting", "inspection"}

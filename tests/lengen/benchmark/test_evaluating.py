@@ -61,6 +61,29 @@ def test_a_network_over_characters_is_scored():
         answer(["1+2="])
     with pytest.raises(ValueError, match="lack the end"):
         lengen.letters(Copier(), "0123456789=")
+    with pytest.raises(ValueError, match="hold '1' more than once"):
+        lengen.letters(Copier(), "01213456789=$")
+
+
+def test_a_network_answers_without_dropout_and_trains_on_as_before():
+    module = nn.Sequential(Copier(), nn.Dropout(1.0), nn.Identity().eval())
+    assert lengen.letters(module, "0123456789=$")(["42="]) == ["42"]
+    assert [part.training for part in module.modules()] == [True, True, True, False]
+    with pytest.raises(ValueError, match="lacks"):
+        lengen.letters(module, "0123456789=$")(["x="])
+    assert module.training
+
+
+@pytest.mark.parametrize("answer", [lambda prompts: prompts, SimpleNamespace(answers=None)])
+def test_no_problems_and_no_size_are_refused(answer):
+    with pytest.raises(ValueError, match="are no problems; expected"):
+        lengen.evaluate(answer, "sums", problems=[])
+    for ask in (lambda: lengen.evaluate(answer, "parity", size=0), lambda: problems("parity", 0, split="train")):
+        with pytest.raises(TaskError, match="no size 0; expected one of"):
+            ask()
+    for examples in (0, 2.5, "7"):
+        with pytest.raises(TaskError, match="expected a whole number"):
+            problems("addition", 6, split="train", examples=examples)
 
 
 class Tokenizer:

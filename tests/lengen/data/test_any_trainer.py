@@ -11,6 +11,7 @@ import pytest
 import torch
 from lightning import Callback, Trainer
 from lightning.pytorch.callbacks import GradientAccumulationScheduler, ModelCheckpoint
+from torch.utils.data import DataLoader
 
 from lengen import ArithmeticData, SequenceModule, SettingError
 from lengen.data import datamodule
@@ -108,8 +109,30 @@ def test_a_longer_training_goes_on_with_new_batches_and_is_warned_of(tmp_path):
     assert watched.batches == list(range(20)) and watched.evaluated == [3, 6, 9, 12, 15, 18, 20]
 
 
-def test_overfitting_repeats_the_first_batches(tmp_path):
-    assert set(trained(tmp_path, overfit_batches=2, enable_checkpointing=False).batches) == {0, 1}
+@pytest.mark.parametrize("first", [2, 5])
+def test_overfitting_repeats_the_first_batches(tmp_path, first):
+    watched = trained(tmp_path, overfit_batches=first, enable_checkpointing=False)
+    assert watched.batches == [step % first for step in range(12)]
+
+
+@pytest.mark.skipif("fork" not in get_all_start_methods(), reason="processes cannot fork here")
+def test_workers_of_a_loader_of_ones_own_share_the_batches(tmp_path):
+    class Theirs(ArithmeticData):
+        def train_dataloader(self):
+            return DataLoader(super().train_dataloader().dataset, batch_size=None, **workers)
+
+    def batches():
+        return trained(tmp_path, data={"datamodule": Theirs(SPEC)}, enable_checkpointing=False).batches
+
+    workers = {"num_workers": 2, "multiprocessing_context": "fork"}
+    assert batches() == list(range(12))
+    tested = ArithmeticData(replace(SPEC, test=replace(SPEC.test, examples=250))).test_dataloader()[0].dataset
+    assert [len(batch.tokens) for batch in DataLoader(tested, batch_size=None, **workers)] == [100, 100, 50]
+    with pytest.raises(SettingError, match="expected num_workers=0"):
+        list(DataLoader(ArithmeticData(SPEC).train_dataloader().dataset, batch_size=None, **workers))
+    workers["persistent_workers"] = True
+    with pytest.raises(SettingError, match="persistent_workers=False"):
+        batches()
 
 
 @pytest.mark.parametrize("stop", [3, 4, 6, 7])

@@ -7,7 +7,8 @@ from safetensors.torch import save_model
 from lengen import ArithmeticData, SettingError, Subtasks, build_model
 from lengen.data.reading import can_run_free
 from lengen.digits.problems import OperandError
-from lengen.inspection.problem import encode, solve
+from lengen.formats.vocab import PAD
+from lengen.inspection.problem import encode, read, solve
 from tests.cases import CASES
 from tests.lengen.greedy import greedy
 from tests.lengen.helpers import case_spec, data_spec, spec
@@ -54,6 +55,15 @@ def test_a_right_answer_is_read_back_as_a_number(tmp_path, monkeypatch):
         found = solve(sized, tmp_path / "w", list(case.operands))
         plain = case.answer if case.words else case.answer.replace(" ", "")
         assert found["output"] == response and found["read"] == found["answer"] == plain and found["correct"], case.name
+
+
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_padding_inside_an_answer_is_no_part_of_a_right_one(place):
+    data = ArithmeticData(spec(data_spec("addition", scratchpad=False)), 0)
+    true = data.vocab.encode("5010$")
+    padded = torch.cat([true[:place], torch.tensor([PAD]), true[place:]])
+    found = read(data.writer, data.task, torch.stack([torch.cat([true, torch.tensor([PAD])]), padded]))
+    assert found[0] == "105" != found[1] and "␀" in found[1]
 
 
 def test_what_cannot_be_written_or_solved_is_refused(tmp_path):
