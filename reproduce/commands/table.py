@@ -177,7 +177,7 @@ COMMANDS = (
         SIZE, *SCORED, *OF_A_RUN,
     )),
     Command("evaluate", "let a function or a model answer a task of the benchmark", "evaluate:evaluate_command", (
-        _a("function", nargs="?", metavar="MODULE:FUNCTION", help="from a list of prompts to texts; FILE.py:FUNCTION, too"),
+        _a("function", nargs="?", metavar="MODULE:FUNCTION", help="from prompts to texts; FILE.py:FUNCTION, too"),
         _a("--hf", type=file(), metavar="DIR", help="a causal language model of transformers"),
         _a("--run", metavar="SELECTOR", help="a stored run, or a constructed model, of this suite"),
         _a("--on", required=True, metavar="TASK", help="a task of docs/benchmark.md"),
