@@ -81,11 +81,13 @@ def _shares(one: Answer) -> str:
     what nobody can tell."""
     if one.word == UNSURE:
         reason = re.split(r" \(|; ", one.reason)[0].replace(f"{NOT_SEEN}: ", "at this size ")
-        reason = reason.replace(NOT_SEEN, "").strip(": ")
+        reason = reason.removeprefix(NOT_SEEN).replace(NOT_SEEN, "not seen").strip(": ")
         return f" ({reason.partition(': ')[2] if len(reason) > LONGEST else reason})" if reason else ""
     numbers = re.sub(r"[\d.]+ % \(\w+ trainings: ([^)]*)\)", r"\1", one.numbers)
     numbers = re.sub(r" % against", " against", re.sub(r" \([^)]*\)", "", numbers))
     numbers = re.sub(r"(against [^;]*);.*", r"\1", numbers)  # further comparisons are of other trainings
+    if one.findings[0].part.region == "trained_length":
+        numbers = re.sub("^([^;]*); ([^;]*)$", r"\1 in range, \2 beyond", numbers)
     return f" ({numbers})" if "%" in numbers and one.distance != PROOF else ""
 
 
