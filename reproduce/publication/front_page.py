@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from reproduce.comparison.answers import NOT_SEEN, Answer
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import PROOF, SHORTER
-from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE, WORDS
+from reproduce.comparison.lines import score
+from reproduce.comparison.recorded import FAILS, HOLDS, MET, REPAIRED, UNSURE, WORDS
 from reproduce.markdown import table
 from reproduce.output import overview
 from reproduce.runs.catalogue import CATALOGUE
@@ -35,8 +36,10 @@ def sentence(found: Sequence[Comparison]) -> str:
         if count
     ]
     last = f", and {counts[UNSURE]} cannot be told yet" if counts[UNSURE] else ""
+    large = score(line for one in found for line in one.lines if line.compared and line.value.published > MET)
     return (
-        f"**{met} of {compared} published values are met within 5 points** at the papers' own lengths; "
+        f"**{met} of {compared} published values are met within {MET} points** at the papers' own lengths "
+        f"({large.within_5} of the {large.compared} above {MET} %); "
         f"of {sum(counts.values())} main statements {', '.join(told) or 'none holds'}{last}."
     )
 
