@@ -10,7 +10,7 @@ from types import ModuleType
 def loaded(path: Path) -> ModuleType:
     """Return the module of a file, which may import its neighbours; whatever the file raises is raised.
 
-    It is known under a name of its own: a file called ``papers.py`` hides nothing, and nothing hides it.
+    It is known under a name of its own, so it hides no module, and none hides it.
     """
     name, folder = f"user_file_{path.stem}", str(path.resolve().parent)
     spec = spec_from_file_location(name, path)

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-NOTE = (
-    f"{DAGGER} written or reworded after some of its runs. Every comparison behind a statement stands in comparison.md."
-)
+NOTE = f"{DAGGER} written or reworded after some of its runs."
 
 
 MANY = 24
