@@ -1,5 +1,4 @@
-"""Measures: a numerator and a denominator of a finished run; general ones and those that papers declare.
-"""
+"""Measures: a numerator and a denominator of a finished run; general ones and those that papers declare."""
 
 import math
 from collections.abc import Callable, Sequence
