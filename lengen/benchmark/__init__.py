@@ -13,7 +13,7 @@ from lengen.benchmark.evaluating import answerer, evaluate
 from lengen.benchmark.frozen import checksums
 from lengen.benchmark.measures import Measures, levels, measures, over_seeds
 from lengen.benchmark.problem import Problem, read_line, read_lines, training
-from lengen.benchmark.scoring import PredictionError, by_seed, predictions, read_predictions, score
+from lengen.benchmark.scoring import PredictionError, by_id, by_seed, predictions, read_predictions, score
 from lengen.benchmark.submission import Header, header, read_header, read_submission, write_submission
 from lengen.benchmark.tasks import TASKS, Task, TaskError, task_of
 
@@ -26,6 +26,7 @@ __all__ = [
     "Task",
     "TaskError",
     "answerer",
+    "by_id",
     "by_seed",
     "checksums",
     "evaluate",

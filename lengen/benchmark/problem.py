@@ -82,7 +82,7 @@ def read_line(text: str, task: Task | str, id: str = "") -> Problem:
     length = len(operands) if task.name == "sorting" else max(map(len, operands)) if task.fixed else len(operands[0])
     cell = (max(map(len, operands)) if task.second == "operands" else length, second)
     problem = of_operands(task, id or task.prompt(operands), cell, operands)
-    if answer.strip() and cleaned(answer, task) != problem.answer:
+    if answer.strip() and of_task(answer, task) != problem.answer:
         raise TaskError(f"'{text}': the answer is {problem.answer}, not {answer.strip()}")
     return problem
 
@@ -116,19 +116,29 @@ def read_lines(lines: Iterable[str], task: Task | str | None = None, name: str =
     return found
 
 
-def cleaned(text: str, task: Task | None, units_first: bool = False) -> str:
-    """An answer as it is compared: without blanks; numbers without leading zeros, most significant digit first.
+def cleaned(text: str, *, number: bool, apart: bool = False, units_first: bool = False) -> str:
+    """An answer as it is compared: a number without leading zeros, most significant digit first; words one blank apart.
 
-    >>> from lengen.benchmark import task_of
-    >>> cleaned(" 0046 ", task_of("addition")), cleaned("64", task_of("addition"), units_first=True)
+    Args:
+        text: The answer.
+        number: It is a number; blanks between its digits mean nothing.
+        apart: It is a sequence of words: commas and blanks part them. Else it is one word, and blanks mean nothing.
+        units_first: The number's digits stand least significant first.
+
+    >>> cleaned(" 0046 ", number=True), cleaned("64", number=True, units_first=True)
     ('46', '46')
-    >>> cleaned("007", task_of("copy")), cleaned("7, 12  53", task_of("sorting"))
+    >>> cleaned("007", number=False), cleaned("7, 12  53", number=False, apart=True)
     ('007', '7 12 53')
     """
-    if task is not None and task.name == "sorting":
+    if apart:
         return " ".join(text.replace(",", " ").split())
     text = "".join(text.split())
-    if task is None or not task.numbers:
+    if not number:
         return text
     text = text[::-1] if units_first else text
     return text.lstrip("0") or "0" * bool(text)
+
+
+def of_task(text: str, task: Task, units_first: bool = False) -> str:
+    """An answer of a task as it is compared."""
+    return cleaned(text, number=task.numbers, apart=task.name == "sorting", units_first=units_first)

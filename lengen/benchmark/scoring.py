@@ -7,7 +7,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from lengen.benchmark.problem import Problem, cleaned
+from lengen.benchmark.problem import Problem, cleaned, of_task
 from lengen.benchmark.tasks import TASKS, TaskError
 from lengen.results.records import Counts, Grid
 
@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 
 
 class PredictionError(ValueError):
-    """A file of predictions that cannot be scored; one sentence."""
+    """Predictions, or what should give them, that cannot be used; one sentence."""
 
 
 def read_predictions(path: Path) -> list[dict[str, Any]]:
@@ -60,7 +60,10 @@ def answer_of(row: Row, task: str, units_first: bool = False) -> str | None:
     text = row.get("prediction")
     if text is None and row.get("raw") is not None:
         text = re.split("[=>]", re.split(r"[$\n]", str(row["raw"]).lstrip("$\n"), maxsplit=1)[0])[-1]
-    return None if text is None else cleaned(str(text), TASKS.get(task), units_first)
+    if text is None:
+        return None
+    known = TASKS.get(task)
+    return of_task(str(text), known, units_first) if known else cleaned(str(text), number=False)
 
 
 def by_seed(rows: Iterable[Row]) -> dict[int, list[Row]]:
@@ -69,6 +72,20 @@ def by_seed(rows: Iterable[Row]) -> dict[int, list[Row]]:
     for row in rows:
         found.setdefault(row.get("seed", 0), []).append(row)
     return dict(sorted(found.items())) or {0: []}
+
+
+def by_id(rows: Iterable[Row]) -> dict[str, Row]:
+    """Predictions of one seed by the id of their problem; raises `PredictionError` for an id that occurs twice."""
+    given: dict[str, Row] = {}
+    for row in rows:
+        if not isinstance(row, Mapping) or "id" not in row:
+            raise PredictionError(f"{row!r:.40} is no prediction; expected a dictionary with id and prediction")
+        if row["id"] in given:
+            if (seeds := {given[row["id"]].get("seed", 0), row.get("seed", 0)}) and len(seeds) > 1:
+                raise PredictionError(f"predictions are of seeds {sorted(seeds)}: lengen.benchmark.by_seed parts them")
+            raise PredictionError(f"{row['id']} occurs twice among the predictions of one seed; leave one out")
+        given[row["id"]] = row
+    return given
 
 
 def check_problems(problems: Sequence[object]) -> None:
@@ -89,15 +106,7 @@ def score(
     if isinstance(predictions, Mapping):
         predictions = [{"id": id, "prediction": text} for id, text in predictions.items()]
     check_problems(problems)
-    given: dict[str, Row] = {}
-    for row in predictions:
-        if not isinstance(row, Mapping) or "id" not in row:
-            raise PredictionError(f"{row!r:.40} is no prediction; expected a dictionary with id and prediction")
-        if row["id"] in given:
-            if (seeds := {given[row["id"]].get("seed", 0), row.get("seed", 0)}) and len(seeds) > 1:
-                raise PredictionError(f"predictions are of seeds {sorted(seeds)}: lengen.benchmark.by_seed parts them")
-            raise PredictionError(f"{row['id']} occurs twice among the predictions of one seed; leave one out")
-        given[row["id"]] = row
+    given = by_id(predictions)
     if unknown := given.keys() - {problem.id for problem in problems}:
         raise PredictionError(
             f"{len(unknown)} predictions are of other problems, such as {min(unknown)}; expected ids of the "

@@ -7,12 +7,13 @@ import argparse
 import itertools
 import json
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lengen import benchmark
+from lengen.benchmark.problem import cleaned
+from lengen.benchmark.scoring import PredictionError
 from lengen.results.records import Counts, Grid
 from reproduce.commands import user_file
 from reproduce.commands.problem import find, setting
@@ -23,10 +24,6 @@ from reproduce.store.locations import stores
 
 if TYPE_CHECKING:
     from lengen.data.task_data import TaskData
-
-
-class PredictionError(ValueError):
-    """Predictions or a function that cannot be used; one sentence."""
 
 
 def score_command(options: argparse.Namespace) -> int:
@@ -60,10 +57,7 @@ def _of_experiment(
     from lengen.benchmark import lines
     from lengen.metrics import count
 
-    test, given = data.spec.test, {row["id"]: row for row in rows}
-    if len(given) < len(rows):
-        twice = next(id for id, times in Counter(row["id"] for row in rows).items() if times > 1)
-        raise PredictionError(f"{twice} occurs twice among the predictions of one seed; leave one out")
+    test, given = data.spec.test, benchmark.by_id(rows)
     grid = Grid(("length", "count") if len(test.counts) > 1 else ("length",))
     known = set()
     for length, second in itertools.product(test.lengths, test.counts):
@@ -80,10 +74,11 @@ def _of_experiment(
             written = lines.responses(data, [row.get("raw") for row in found])
             counts = count(written, lines.true(data, problems), data.format, data.vocab, own_text=True)
         else:
-            answers = data.task.text(problems)
+            kind = {"number": data.task.ROWS.numbers, "apart": not data.task.ROWS.numbers}
             right = sum(
-                "prediction" in row and _compared(row["prediction"], data, units_first) == _compared(answer, data)
-                for row, answer in zip(found, answers, strict=True)
+                "prediction" in row
+                and cleaned(str(row["prediction"]), units_first=units_first, **kind) == cleaned(answer, **kind)
+                for row, answer in zip(found, data.task.text(problems), strict=True)
             )
             counts = Counts(n=len(ids), correct=right, answer_correct=right)
         counts["absent"] = sum(not row for row in found)
@@ -91,15 +86,6 @@ def _of_experiment(
     if unknown := given.keys() - known:
         raise PredictionError(f"{len(unknown)} predictions are of no problem of {name}, such as {min(unknown)}")
     return grid
-
-
-def _compared(answer: object, data: "TaskData", units_first: bool = False) -> str:
-    """Return an answer as it is compared: a number without leading zeros, most significant digit first."""
-    words = str(answer).replace(",", " ").split()
-    if not data.task.ROWS.numbers:
-        return " ".join(words)
-    digits = "".join(words)
-    return (digits[::-1] if units_first else digits).lstrip("0") or "0" * bool(digits)
 
 
 def evaluate_command(options: argparse.Namespace) -> int:

@@ -11,12 +11,12 @@ from torch import nn
 
 import lengen
 from lengen import TaskData, build_model, hf, problems, write
-from lengen.benchmark import TaskError, lines, read_lines, task_of
+from lengen.benchmark import PredictionError, TaskError, lines, read_lines, task_of
 from lengen.callbacks.scoring import score_cell
 from lengen.huggingface import HuggingFaceError, export, from_folder
 from lengen.inspection.answers import answers
 from lengen.results.records import Grid
-from reproduce.commands.evaluate import PredictionError, _of_experiment
+from reproduce.commands.evaluate import _of_experiment
 
 
 def spec():
