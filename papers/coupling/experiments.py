@@ -18,9 +18,9 @@ from lengen.settings.spec import Spec
 from lengen.tasks.addition import Addition
 from papers.coupling.profiles import (
     ADDITION,
+    AT_LENGTHS,
     ATTENTION,
     FORMATS,
-    HEADS,
     MOST_PRODUCT_UPDATES,
     MULTIPLICATION,
     PARITY,
@@ -197,10 +197,10 @@ def shared_width(spec: Spec) -> Changes:
 
 FIG10 = row(
     "fig10", "Figure 10, Section 4.3, Appendix C", says="1 layer with 2 heads is worst; four heads in total suffice",
-    base=SMALL, named="{}L{}H", layers=(ByProfile(paper={"model.width": 1024}, cpu={"model.width": 128}), HEADS),
+    base=SMALL, named="{}L{}H", layers=(ByProfile(paper={"model.width": 1024}, cpu={"model.width": 128}), AT_LENGTHS),
     axes=(axis("layers", (1, 2, 4, 6), "model.layers", "layers"), axis("heads", (2, 4, 8), "model.heads", "heads")),
-    derived=(shared_width,), seeds=6,
-    skip={"cpu": {"minutes": "1L[28]H [246]L?H"}, "night": {"hours": "2L[48]H 4L[24]H 6L?H"}},
+    derived=(shared_width,), seeds=6, night=HEADLINE,
+    skip={"cpu": {"minutes": "1L[28]H [246]L?H"}, "night": {"hours": "1L[28]H 2L[48]H [46]L?H"}},
 )  # fmt: skip
 FIG11 = row(
     "fig11", "Figure 11, Appendix C", says="a larger dimension per head helps shallow models", base=SMALL,
