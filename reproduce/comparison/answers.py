@@ -74,10 +74,10 @@ class Finding:
         """Left against right, in words."""
         if not self.left:
             return ""
-        text = " and ".join(_side(side, self.unit) for side in self.left) if len(self.left) < 3 else _span(
+        text = " and ".join(_side(side, self.unit) for side in self.left) if len(self.left) < 3 else span_of(
             self.left, self.unit
         )  # fmt: skip
-        return f"{text} against {_span(self.right, self.unit)}" if self.right else text
+        return f"{text} against {span_of(self.right, self.unit)}" if self.right else text
 
 
 @dataclass(frozen=True)
@@ -99,14 +99,17 @@ class Answer:
         return farthest(finding.distance for finding in self.findings)
 
     @property
+    def deciding(self) -> tuple[Finding, ...]:
+        """The part that the answer is from; of one that holds all parts."""
+        decisive = next((one for one in self.findings if one.word != HOLDS and one.left), None)
+        return (decisive,) if decisive else tuple(one for one in self.findings if one.left)
+
+    @property
     def numbers(self) -> str:
-        """The deciding numbers: those of the part that the answer is from; of one that holds those of all parts."""
-        decisive = next((one for one in self.findings if one.word != HOLDS and one.numbers), None)
-        if decisive is not None:
-            return decisive.numbers
-        if len(self.findings) < 3:
-            return "; ".join(dict.fromkeys(one.numbers for one in self.findings if one.numbers))
-        return _span([side for one in self.findings for side in one.left], self.findings[0].unit)
+        """The deciding numbers: of three parts or more, the smallest and the largest."""
+        if len(self.deciding) < 3:
+            return "; ".join(dict.fromkeys(one.numbers for one in self.deciding))
+        return span_of([side for one in self.deciding for side in one.left], self.findings[0].unit)
 
     @property
     def seeds(self) -> int:
@@ -144,7 +147,7 @@ def _side(side: Side, unit: str) -> str:
     return f"{_number(side.median, unit)}{space} ({many} trainings: {_range(side.seeds, unit)}{space})"
 
 
-def _span(sides: Sequence[Side], unit: str) -> str:
+def span_of(sides: Sequence[Side], unit: str) -> str:
     """Return the smallest and the largest value of all seeds of several experiments."""
     seeds = [value for side in sides for value in side.seeds]
     return f"{_range(seeds, unit)} {unit}".rstrip() if seeds else "no training that learned its range"

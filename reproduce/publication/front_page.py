@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from reproduce.comparison.answers import NOT_SEEN, Answer
+from reproduce.comparison.answers import NOT_SEEN, Answer, span_of
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import PROOF, SHORTER
 from reproduce.comparison.lines import score
@@ -86,12 +86,16 @@ def _shares(one: Answer) -> str:
         reason = re.split(r" \(|; ", one.reason)[0].replace(f"{NOT_SEEN}: ", "at this size ")
         reason = reason.removeprefix(NOT_SEEN).replace(NOT_SEEN, "not seen").strip(": ")
         return f" ({reason.partition(': ')[2] if len(reason) > LONGEST else reason})" if reason else ""
-    numbers = re.sub(r"[\d.]+ % \(\w+ trainings: ([^)]*)\)", r"\1", one.numbers)
-    numbers = re.sub(r" % against", " against", re.sub(r" \([^)]*\)", "", numbers))
-    numbers = re.sub(r"(against [^;]*);.*", r"\1", numbers)  # further comparisons are of other trainings
-    if one.findings[0].part.region == "trained_length":
-        numbers = re.sub("^([^;]*); ([^;]*)$", r"\1 in range, \2 beyond", numbers)
-    return f" ({numbers})" if "%" in numbers and one.distance != PROOF else ""
+    found = one.deciding
+    if not found or found[0].unit != "%" or one.distance == PROOF:
+        return ""
+    if found[0].right:  # further comparisons are of other trainings
+        return f" ({span_of(found[0].left, '%').removesuffix(' %')} against {span_of(found[0].right, '%')})"
+    sides = [part.left for part in found] if len(found) < 3 else [sum((part.left for part in found), ())]
+    shares = list(dict.fromkeys(span_of(some, "%") for some in sides))
+    if found[0].part.region == "trained_length" and len(shares) == 2:
+        return f" ({shares[0]} in range, {shares[1]} beyond)"
+    return f" ({'; '.join(shares)})"
 
 
 def scores(found: Sequence[Comparison]) -> str:
