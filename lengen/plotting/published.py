@@ -70,7 +70,7 @@ def mark(axes: Axes, value: Value, look: Look, number: int = 0) -> None:
     """Draw one hollow mark at its length, with a dotted line over several; the ``number``-th at its place is moved
     towards the middle of the axes."""
     first, last = value.lengths
-    across = axes.transAxes.inverted().transform(axes.transData.transform((last, value.value)))[0]
+    across = (axes.transData - axes.transAxes).transform((last, value.value))[0]
     moved = APART * number * (-1 if across > 0.5 else 1)
     aside = offset_copy(axes.transData, axes.get_figure(root=True), x=moved, units="points")
     if first < last:
