@@ -325,8 +325,8 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("asserted", "Positions and formats without a published figure", TABLE, SECTION34, alone="final"),
     figure_of(
         "fig4.6", "Mistakes by part of the scratchpad", f"{OWN}:parts", FIG46,
-        caption="Above: mean edit distance of a part. Below: exact match of it. The published panel of the answer with "
-        "respect to the scratchpad measured the last column and was read as the one before.",
+        caption="Left: mean edit distance of a part. Right: exact match of it. The published panel measured what the "
+        "partial sums imply and was read as the answer against own partial sums.",
     ),
     figure_of(
         "table4.3", "Additions alone and with sub-tasks", f"{OWN}:sweep", TABLE43, csv=f"{OWN}:table4_3_csv",

@@ -103,7 +103,7 @@ RUN = (
 )
 
 COMMANDS = (
-    Command("list", "papers, a paper's figures or a figure's variants, with verdicts", "results:list_command", (ANY,)),
+    Command("list", "papers, a paper's figures or a figure's variants, with answers", "results:list_command", (ANY,)),
     Command("show", "an experiment: setting, published numbers and claims, commands", "results:show_command", (
         SELECTORS,
         _flag("--full", "every field, not only what differs from its default"),

@@ -272,9 +272,9 @@ def _level(part: Part, sides: Sequence[Side]) -> tuple[str, str, None]:
 
 
 def of_median(seeds: Sequence[float]) -> Sequence[float]:
-    """Return the seeds within the 90 % interval of their median: all but the same number of smallest and largest.
+    """Return the seeds within the interval of their median that covers 90 %, or all if none does (fewer than five).
 
-    By the binomial of how many seeds lie below the median, whatever their distribution.
+    It leaves out as many of the smallest as of the largest, by the binomial of how many lie below the median.
 
     >>> of_median([1, 2, 3, 4, 5]), of_median([1, 2, 3, 4, 5, 6, 7, 8])
     ([1, 2, 3, 4, 5], [2, 3, 4, 5, 6, 7])

@@ -22,14 +22,14 @@ class Entry(NamedTuple):
     """A published number or claim that names an experiment."""
 
     id: str
-    verdict: str
+    answer: str
     """By the last comparison; empty where there is none."""
     sentence: str
 
 
 def description(experiment: Experiment, published: Sequence[Entry], full: bool = False) -> "list[RenderableType]":
     """Claim and place; what its settings change of the defaults, or all of them (``full``); published entries and
-    their verdicts; commands."""
+    their answers; commands."""
     from rich.text import Text
 
     profiles = [profile for profile in PROFILES if profile in experiment.specs]
@@ -72,10 +72,10 @@ def _setting(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> "Table":
 def _entries(published: Sequence[Entry]) -> "Table":
     from rich.text import Text
 
-    found = table("published", "verdict")
+    found = table("published", "answer")
     for entry in published:
         said = Text(entry.id, "bold").append(f": {entry.sentence}", "not bold")
-        found.add_row(said, Text(entry.verdict, COLOURS.get(entry.verdict, "dim")))
+        found.add_row(said, Text(entry.answer, COLOURS.get(entry.answer, "dim")))
     return found
 
 

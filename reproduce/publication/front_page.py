@@ -101,7 +101,7 @@ def _shares(one: Answer) -> str:
 def scores(found: Sequence[Comparison]) -> str:
     """Return a line for each paper: published values that are met, then its main statements by answer."""
     return table(
-        ["paper", "published values within 5 points (2)", "main statements"],
+        ["paper", "published values within 5 points (within 2)", "main statements"],
         (
             [f"{CATALOGUE.paper(one.paper).number} {one.paper.replace('_', ' ')}", met(one), counted(one)]
             for one in found
@@ -114,7 +114,7 @@ def met(found: Comparison) -> str:
     score = found.score
     if not score.compared:
         return f"none of {score.printed} beside ours yet: {SHORTER}" if score.printed else "none printed"
-    return f"**{score.within_5} of {score.compared}** ({score.within_2}); {score.printed} printed"
+    return f"**{score.within_5} of {score.compared}** ({score.within_2}); {score.printed} published"
 
 
 def counted(found: Comparison) -> str:
