@@ -64,7 +64,9 @@ def training(task: Task, size: int, seed: int, examples: int, held_out: Set[str]
 
 
 def read_line(text: str, task: Task | str, id: str = "") -> Problem:
-    """A problem of a line of JSON, of ``12+34=46``, of ``12+34`` or of ``12,34,46``; raises `TaskError`.
+    """A problem of a line of JSON, of ``12+34=46``, of ``12+34`` or, but for sorting, of ``12,34,46``.
+
+    Raises `TaskError`.
 
     >>> read_line("12+34=46", "addition").answer, read_line("012,34,46", "addition").prompt
     ('46', '12+34=')
@@ -74,7 +76,8 @@ def read_line(text: str, task: Task | str, id: str = "") -> Problem:
     if text.startswith("{"):
         return _of_json(text)
     prompt, _, answer = text.partition("=")
-    if "," in text and task.operator not in text.partition(",")[0][1:]:
+    table = task.name != "sorting" and not (task.operator and task.operator in text.partition(",")[0][1:])
+    if "," in text and table:
         *parts, answer = text.split(",")
         prompt = task.prompt(parts)
     operands = task.read_prompt(prompt)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from statistics import fmean, median
 
 from lengen.metrics.measures import trained
+from lengen.paper.experiment import Experiment, Runs
 from lengen.paper.experiment import Figure as Picture
-from lengen.paper.experiment import Runs
 from lengen.plotting.frames import rate
 from lengen.plotting.learned import RULE, has_learned, learned
 from lengen.plotting.measured import MEASURES
@@ -24,14 +24,9 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
     said = [picture.caption]
     names = picture.options.get("measures", ("exact",)) if drawn == "curves" else ("exact",)
     first = MEASURES[names[0] if MEASURES[names[0]].published else "exact"]
-    if drawn in ("grid", "curves", "table"):
-        reached = {label(item, some): beyond(some, first.metric) for item, some in held if has_learned(learned(some))}
-        known = {name: share for name, share in reached.items() if share == share}
-        if len(known) > MOST:
-            best = sorted(known, key=lambda name: -known[name])
-            known = {**{name: known[name] for name in best[:3]}, f"{len(best) - 3} others at most": known[best[3]]}
-        told = [f"{name} {100 * share:.0f} %" for name, share in known.items()]
-        if told:
+    if drawn in ("grid", "table") or (drawn == "curves" and MEASURES[names[0]].published):
+        counts = drawn == "grid" or picture.options.get("panels") == "count"
+        if told := _reached(held, first.metric, counts):
             measure = " ".join(first.label.lower().split())
             said.append(f"Mean {measure} beyond the trained range: {'; '.join(told)}.")
     if every:
@@ -66,13 +61,26 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
     return " ".join(" ".join(filter(None, said)).split())
 
 
-def beyond(runs: Sequence[Run], metric: str = "correct") -> float:
+def _reached(held: Sequence[tuple[Experiment, Sequence[Run]]], metric: str, counts: bool) -> list[str]:
+    """Return the mean share beyond the trained range of every variant that learned it, of many the best three."""
+    reached = {label(item, some): beyond(some, metric, counts) for item, some in held if has_learned(learned(some))}
+    known = {name: round(100 * share) for name, share in reached.items() if share == share}
+    best = sorted(known, key=lambda name: -known[name])
+    if len(known) <= MOST:
+        return [f"{name} {share} %" for name, share in known.items()]
+    rest = [known[name] for name in best[3:]]
+    return [*(f"{name} {known[name]} %" for name in best[:3]), f"{len(rest)} others {rest[-1]} to {rest[0]} %"]
+
+
+def beyond(runs: Sequence[Run], metric: str = "correct", counts: bool = True) -> float:
     """Return a mean share (exact match) over the tested cells outside the trained range, median over the seeds that
-    learned it; nan if there are none."""
+    learned it; nan if there are none. Without ``counts`` longer problems with the trained count alone."""
     rates = []
     for run in learned(runs):
         span = trained(run)
         outside = [cell for cell in run.grid.scores if not span.has(cell)]
+        if not counts:
+            outside = [cell for cell in outside if span.has((span.length, *cell[1:]))]
         found = [rate(run.grid.total([cell], "teacher_forced"), metric) for cell in outside]
         rates += [fmean(found)] if found else []  # `sum` rounds otherwise from Python 3.12 on
     return median(rates) if rates else float("nan")

@@ -102,6 +102,8 @@ def evaluate_command(options: argparse.Namespace) -> int:
         asked = benchmark.read_lines(text.splitlines(), task, "stdin" if stdin else options.problems)
         if not asked:
             raise PredictionError(f"--problems {options.problems} has no problem; expected lines such as 12+34=46")
+    if options.submission and options.problems:
+        raise PredictionError("--submission is of the frozen problems: leave --problems out")
     given, seed = _answerer(options)
     answer = benchmark.answerer(given, task.name, asked)
     rows = [row | {"seed": seed} for row in benchmark.predictions(answer, asked)]
@@ -110,8 +112,6 @@ def evaluate_command(options: argparse.Namespace) -> int:
         path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
     grid = benchmark.score(asked, rows, units_first=options.units_first)
     if options.submission:
-        if options.problems:
-            raise PredictionError("--submission is of the frozen problems: leave --problems out")
         files = benchmark.write_submission(Path(options.submission), _header(options, task, size, given, seed), rows)
         print("\n".join(map(readable, files)) + "\n")
     return _tell(options, {seed: grid}, size)
@@ -132,16 +132,22 @@ def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given:
         fields["note"] = f"reproduce evaluate --run {options.run} --on {task.name} --size {size}"
         fields["scratchpad"] = spec.data.format.scratchpad
         if given.weights is not None:
-            trainings: Sequence[Any] = spec.trainings()
-            if _folder(options.run) is None:
-                experiment = CATALOGUE.select_one(options.run)
-                run = find(experiment, options.profile, seed).run
-                # The paper's own setting has all trainings; what is loaded is the last one.
-                trainings = experiment.specs[run.profile].trainings() if run else ()
-            examples = sum(part.train.steps * part.train.batch for part in trainings)
+            examples = sum(part.train.steps * part.train.batch for part in _trainings(options, seed, spec))
             fields["trained"] = {"length": (1, data.longest), "count": axis, "examples": examples}
     name = options.name or options.run or options.function or options.hf
     return benchmark.header(name, task.name, size, **fields)
+
+
+def _trainings(options: argparse.Namespace, seed: int, spec: Any) -> Sequence[Any]:
+    """The trainings behind loaded weights: the declared setting has all of them, what is loaded the last one alone."""
+    if (folder := _folder(options.run)) is not None:
+        info = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        declared = {item.name: item.specs for item in CATALOGUE.experiments()}.get(info.get("experiment", ""), {})
+        known = declared.get(info.get("profile", ""))
+        return (known if known and known.hash() == info.get("spec_hash") else spec).trainings()
+    experiment = CATALOGUE.select_one(options.run)
+    run = find(experiment, options.profile, seed).run
+    return experiment.specs[run.profile].trainings() if run else ()
 
 
 def _folder(run: str) -> Path | None:

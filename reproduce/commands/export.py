@@ -73,6 +73,8 @@ def _lines(options: argparse.Namespace) -> Problems:
     data = TaskData(setting(name, options.profile), options.seed or 0)
     test = data.spec.test
     if options.split == "test":
+        if options.steps:
+            raise ExportError("--steps is of training: add --split train, or leave it out")
         return lines.tests(data, itertools.product(test.lengths, test.counts), options.examples or test.examples, name)
     return lines.training(data, options.steps or range(data.spec.train.steps), name)
 

@@ -43,7 +43,8 @@ def run_command(options: argparse.Namespace) -> int:
                 file=sys.stderr,
             )
     part = "/" in options.selector.strip("/") or bool(options.task or options.tricks)
-    chosen, left_out = (list(selected), []) if part else suite(selected, options.selector, options.profile)
+    whole = not (options.task or options.tricks)
+    chosen, left_out = suite(selected, options.selector, options.profile) if whole else (list(selected), [])
     plan = _plan(chosen, options)
     for said in _worth_saying(plan, chosen, options):
         print(said, file=sys.stderr)
@@ -143,9 +144,10 @@ def _claims(plan: Plan) -> dict[str, Mapping[str, str]]:
 
 
 def suite(chosen: Sequence[Experiment], selector: str, profile: str) -> tuple[list[Experiment], list[Experiment]]:
-    """Return the experiments to run, and those that a run of whole papers leaves out as extra at this profile."""
-    whole = "/" not in selector.strip("/")
-    left_out = [item for item in chosen if whole and profile in item.extra]
+    """Return the experiments to run, and those that only a whole paper names and that are extra at this profile."""
+    parts = [part for part in selector.split() if "/" in part.strip("/")]
+    named = {item.name for part in parts for item in CATALOGUE.select(part)}
+    left_out = [item for item in chosen if profile in item.extra and item.name not in named]
     return [item for item in chosen if item not in left_out], left_out
 
 
@@ -207,9 +209,8 @@ def _dry_run(plan: Plan, done: dict[Job, Run], workers: int, profile: str) -> No
         names = [name for name, why in plan.absent.items() if why == reason]
         terminal.show(f"no {profile} size: {', '.join(names)} ({reason})")
     seconds = [cost(job.spec, job.profile).total for job in plan.jobs if job not in done]
-    where = (
-        "one GPU" if profile == "paper" and workers == 1 else f"{workers} {'GPU' if profile == 'paper' else 'core'}s"
-    )
+    unit = "GPU" if profile == "paper" else "core"
+    where = f"one {unit}" if workers == 1 else f"{workers} {unit}s"
     left = f", about {in_words(makespan(seconds, workers))} on {where}" if seconds else ""
     if seconds and profile == "paper":
         left += f" ({_on_cores([job for job in plan.jobs if job not in done])})"

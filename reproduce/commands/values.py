@@ -79,6 +79,8 @@ def steps(text: str) -> range:
     first, dots, last = text.partition("..")
     if not (_is_whole(first) and (not dots or _is_whole(last))):
         raise argparse.ArgumentTypeError(f"'{text}' is no range of steps: expected 0..99 or 5")
+    if dots and int(last) < int(first):
+        raise argparse.ArgumentTypeError(f"'{text}' counts down: expected the smaller step first, {last}..{first}")
     return range(int(first), int(last if dots else first) + 1)
 
 

@@ -28,22 +28,23 @@ RULES = """\
 problems: the same trained range, the same text, tested at the same lengths and counts. How often each training problem
 is drawn, and to how many places all operands are padded, may differ; the deviations tell. *Published setting*: every
 hyper-parameter is the published one. *Published lengths*: a smaller model, or fewer updates. *Shorter problems*: no
-number of the paper is repeated. *No training*: a proof. Ours is the median over all
-seeds, those that have not learned their trained range among them; of several experiments it is the least favourable. One
-printed value has no interval; the points apart are shown instead.
+number of the paper is repeated. *No training*: a proof. Ours is the median over all seeds, those that have not learned
+their trained range among them; of several experiments it is the least favourable. One printed value has no interval;
+the points apart are shown instead.
 
 **Statements.** Each is answered *holds*, *does not hold*, *cannot tell* with the reason, or, for a proof, *holds once
 repaired*. All its comparisons have to hold. Two trainings are compared by an exact permutation test over seeds, 2.5 %
 each way, with four seeds or more a side; an ordered statement by Jonckheere's trend test over all arrangements. Two
-that should be equal lie within 5 points by two such tests. A level holds if all seeds meet it, of eight and more all but the
-extremes: an interval of the median of 90 % and more from five seeds on, of 87.5 % with four, of 75 % with three. A length counts as solved from 90 % on; next to nothing is at most 5 %. A seed has learned its trained range if
+that should be equal lie within 5 points by two such tests. A level holds if all seeds meet it, of eight and more all
+but the extremes: an interval of the median of 90 % and more from five seeds on, of 87.5 % with four, of 75 % with
+three. A length counts as solved from 90 % on; next to nothing is at most 5 %. A seed has learned its trained range if
 the interval of its exact match there reaches 95 %; one that has not is left out of both sides, and said. Two sides
 whose medians are both below 1 %, or both above 99 %, cannot be told apart.
 
 A small model that does not show an effect is no evidence against a paper: it reads *not seen at this size*. Only what
 is true whatever the size may read *does not hold*: a proof, an identity, a small model that does what the paper says
-cannot be done. † marks statements that were written or reworded after some of their runs;
-undecided ones carry no mark. statements.csv has `after_runs` of all.
+cannot be done. † marks statements that were written or reworded after some of their runs; undecided ones carry no
+mark. statements.csv has `after_runs` of all.
 """
 
 

@@ -19,6 +19,11 @@ PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 LICENSE = "https://spdx.org/licenses/MIT"
 DEVELOPERS = "#developers"
 TITLE = "Length generalization of arithmetic transformers: published statements against runs of this suite"
+TABLES = {
+    "results/published.csv": "every published value with ours beside it",
+    "results/statements.csv": "every statement with its answer",
+    "results/datapackage.json": "what the columns of all CSV files mean",
+}
 
 Entity = Mapping[str, object]
 Group = tuple[str, str, str]
@@ -35,7 +40,7 @@ def crate(facts: Facts) -> str:
         )
     groups = _groups(runs)
     actions = [_action(group, some) for group, some in groups.items()]
-    tables = [_table(path) for path in ("results/published.csv", "results/statements.csv", "results/datapackage.json")]
+    tables = [_table(path, words) for path, words in TABLES.items()]
     folders = {str(folder["@id"]): folder for folder in map(_folder, runs)}
     papers_here = facts.repository / "papers"
     reports = [_report(name) for name in facts.compared if (papers_here / name / "REPORT.md").is_file()]
@@ -121,9 +126,8 @@ def _folder(run: Run) -> Entity:
     return {"@id": f"results/reference/{figure}/", "@type": "Dataset", "name": f"Runs of {figure}"}
 
 
-def _table(path: str) -> Entity:
+def _table(path: str, words: str) -> Entity:
     kind = {"csv": "text/csv", "json": "application/json"}[path.rpartition(".")[2]]
-    words = "every statement with its answer" if kind == "text/csv" else "what the columns of all CSV files mean"
     return {"@id": path, "@type": "File", "name": words, "encodingFormat": kind}
 
 

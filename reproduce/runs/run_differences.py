@@ -92,7 +92,8 @@ def otherwise(stored: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
         elif name == "processor" and one is None:
             found.append(f"the stored run does not name its processor; here it is {other}")
         elif one is not None and one != other:
-            found.append(f"{name} was {_short(one)}, here it is {_short(other)}")
+            was, now = (str(value)[:12] if name == "commit" else _short(value) for value in (one, other))
+            found.append(f"{name} was {was}, here it is {now}")
     one, other = _kernels(stored), _kernels(again)
     if one and one != other:
         found.append(f"kernels were {one}, here they are {other or 'not recorded'}")
@@ -189,5 +190,4 @@ def _listed(names: Any) -> str:
 
 
 def _short(value: object) -> str:
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
-    return text[:12] if len(text) == 40 else text
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

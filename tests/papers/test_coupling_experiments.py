@@ -113,3 +113,5 @@ def test_a_run_of_the_whole_paper_leaves_out_what_is_extra_there_and_naming_it_r
     assert suite(chosen, "coupling", "smoke") == (list(chosen), [])
     named = CATALOGUE.select("coupling/fig13")
     assert suite(named, "coupling/fig13", "cpu") == (list(named), [])
+    both = CATALOGUE.select("coupling task_hinting/fig3.3")
+    assert suite(both, "coupling task_hinting/fig3.3", "cpu")[0] == [*kept, *CATALOGUE.select("task_hinting/fig3.3")]

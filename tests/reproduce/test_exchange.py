@@ -14,7 +14,8 @@ from lengen import benchmark
 from lengen.benchmark import problems, read_submission
 from lengen.benchmark.frozen import frozen
 from reproduce.cli import main
-from reproduce.commands.evaluate import _header
+from reproduce.commands.evaluate import _header, _trainings
+from reproduce.runs.catalogue import CATALOGUE
 
 ROOT = Path(__file__).parents[2]
 RUN = "coupling/fig1/coupling-scratchpad"
@@ -109,7 +110,10 @@ def test_an_experiment_is_exported_and_its_true_answers_are_right(here, capsys):
     capsys.readouterr()
     assert main(["score", name, "p.jsonl", *size, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["in_range"] == 1
-    assert main(["export", name, *size, "--split", "train", "--steps", "0..1", "--format", "txt", "--out", "out"]) == 0
+    assert main(["export", name, *size, "--out", "out", "--steps", "0..1"]) == 2 and "add --split train" in capsys.readouterr().err
+    train = ["export", name, *size, "--split", "train", "--format", "txt", "--out", "out", "--steps"]
+    assert main([*train, "3..1"]) == 2 and "counts down" in capsys.readouterr().err
+    assert main([*train, "0..1"]) == 0
     assert all(line.startswith("$") for line in next((here / "out").glob("*.txt")).read_text().split())
 
 
@@ -130,12 +134,17 @@ def test_a_constructed_model_writes_what_is_known_of_it(here):
     assert (header.kind, header.parameters, header.model, header.trained) == ("constructed", 3, "p/f/v", None)
 
 
-def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all_its_trainings():
+def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all_its_trainings(tmp_path):
     name = "bias_calibration/table1/addition-abc"
     options = SimpleNamespace(function=None, units_first=False, run=name, profile=None, name=None, hf=None)
     written = _header(options, benchmark.task_of("addition"), 6, lengen.load(name), 0)
     committed, _ = read_submission(ROOT / "results/benchmark/suite-addition-abc")
     assert (written.trained, written.parameters) == (committed.trained, committed.parameters)
+    declared = CATALOGUE.select_one(name).specs["night"]
+    (tmp_path / "run.json").write_text(
+        json.dumps({"experiment": name, "profile": "night", "spec_hash": declared.hash(), "spec": {}})
+    )
+    assert list(_trainings(SimpleNamespace(run=str(tmp_path)), 0, None)) == list(declared.trainings())
 
 
 @pytest.mark.parametrize(

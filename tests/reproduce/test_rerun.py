@@ -188,6 +188,8 @@ def test_numbers_of_every_kind_are_held_against_each_other(results):
     whole = {"processor": "x", "kernels": {"compiled": True, "products": "none", "why": why}}
     failed = whole["kernels"] | {"why": f"{why}; not compiled from update 1,200 on: torch.compile failed: E"}
     assert otherwise(whole, whole) == []
+    one, other = (f"Intel(R) Xeon(R) Gold {number} CPU @ 2.00GHz" for number in (6338, 6348))  # 40 letters
+    assert otherwise({"processor": one}, {"processor": other}) == [f"processor was {one}, here it is {other}"]
     (said,) = otherwise({"processor": "x", "kernels": failed}, whole)
     assert said.startswith("kernels were compiled (not compiled from update 1,200 on; products none), here they")
     looked = AttentionMap(("a",), np.zeros((1, 1, 1, 1)), 1)

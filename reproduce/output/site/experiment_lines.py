@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from lengen.metrics.learned import at_edge, shares
-from lengen.metrics.measures import LEARNED, exact_at_longest, trained
+from lengen.metrics.learned import at_edge, has_learned, shares
+from lengen.metrics.measures import exact_at_longest, trained
 from lengen.paper.experiment import PROFILES, Experiment
 from lengen.results.records import Run
 from reproduce.output.site.statement_cards import run_page
@@ -79,11 +79,11 @@ def _line(experiment: Experiment, made: Mapping[tuple[str, str], Sequence[Run]],
 
 
 def _state(some: Sequence[Run]) -> str:
-    """Of weights set by hand, and of what was not tested there, nothing was learned that could be filtered by."""
-    rate = median(map(at_edge, some))
-    if math.isnan(rate) or some[0].constructed:
+    """Whether any seed has learned its range, as in the pictures; empty for weights set by hand and where no trained
+    cell was tested."""
+    if some[0].constructed or math.isnan(median(map(at_edge, some))):
         return ""
-    return LEARNED_IT if rate >= LEARNED else NOT_LEARNED
+    return LEARNED_IT if any(map(has_learned, some)) else NOT_LEARNED
 
 
 def _took(some: Sequence[Run], tokens: Tokens) -> tuple[str, str, str]:
