@@ -110,7 +110,8 @@ def test_an_experiment_is_exported_and_its_true_answers_are_right(here, capsys):
     capsys.readouterr()
     assert main(["score", name, "p.jsonl", *size, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["in_range"] == 1
-    assert main(["export", name, *size, "--out", "out", "--steps", "0..1"]) == 2 and "add --split train" in capsys.readouterr().err
+    assert main(["export", name, *size, "--out", "out", "--steps", "0..1"]) == 2
+    assert "add --split train" in capsys.readouterr().err
     train = ["export", name, *size, "--split", "train", "--format", "txt", "--out", "out", "--steps"]
     assert main([*train, "3..1"]) == 2 and "counts down" in capsys.readouterr().err
     assert main([*train, "0..1"]) == 0
