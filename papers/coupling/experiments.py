@@ -31,6 +31,7 @@ from papers.coupling.profiles import (
     SMALL,
     by_method,
     heads,
+    longer_for_one_layer,
     smoke,
 )
 from papers.coupling.theorem import theorem
@@ -199,7 +200,7 @@ FIG10 = row(
     "fig10", "Figure 10, Section 4.3, Appendix C", says="1 layer with 2 heads is worst; four heads in total suffice",
     base=SMALL, named="{}L{}H", layers=(ByProfile(paper={"model.width": 1024}, cpu={"model.width": 128}), AT_LENGTHS),
     axes=(axis("layers", (1, 2, 4, 6), "model.layers", "layers"), axis("heads", (2, 4, 8), "model.heads", "heads")),
-    derived=(shared_width,), seeds=6, night=HEADLINE,
+    derived=(shared_width, longer_for_one_layer), seeds=6, night=HEADLINE,
     skip={"cpu": {"minutes": "1L[28]H [246]L?H"}, "night": {"hours": "1L[28]H 2L[48]H [46]L?H"}},
 )  # fmt: skip
 FIG11 = row(
