@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from reproduce.comparison.answers import NOT_SEEN, Answer, span_of
+from reproduce.comparison.answers import FEWEST_OF_A_LEVEL, NOT_SEEN, Answer, span_of
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import PROOF, SHORTER
 from reproduce.comparison.lines import score
@@ -40,8 +40,19 @@ def sentence(found: Sequence[Comparison]) -> str:
     return (
         f"**{met} of {compared} published values are met within {MET} points** at the papers' own lengths "
         f"({large.within_5} of the {large.compared} above {MET} %); "
-        f"of {sum(counts.values())} main statements {', '.join(told) or 'none holds'}{last}."
-    )
+        f"of {sum(counts.values())} main statements {', '.join(told) or 'none holds'}{last}. {_rest(found)}"
+    ).strip()
+
+
+def _rest(found: Sequence[Comparison]) -> str:
+    """Return how many values rest on few trainings, and how many answers on words that are younger than their runs."""
+    compared = [line for one in found for line in one.lines if line.compared]
+    few = sum(line.trained < FEWEST_OF_A_LEVEL for line in compared)
+    held = [answer for one in found for answer in one.answers if answer.word in (HOLDS, REPAIRED)]
+    late = sum(answer.younger for answer in held)
+    told = [f"{few} of the values rest on one or two trainings"] * bool(few)
+    told += [f"{late} of the {len(held)} statements that hold were worded after some of their runs"] * bool(late)
+    return f"{'; '.join(told)}." if told else ""
 
 
 def _counts(found: Sequence[Comparison]) -> Counter[str]:
@@ -51,11 +62,9 @@ def _counts(found: Sequence[Comparison]) -> Counter[str]:
 
 def first(found: Sequence[Comparison]) -> str:
     """Return what was found, and the picture with its alternative text and its caption."""
-    counts = _counts(found)
-    squares = ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
     return (
-        f"{sentence(found)}\n\n![Squares of the main statements: {squares}. {overview.right(found)}]"
-        f"(results/{overview.FILE})\n\n"
+        f"{sentence(found)}\n\n"
+        f"![A square for each main statement. {overview.right(found)}](results/{overview.FILE})\n\n"
         "*Left: what the papers state. Right: medians over trainings; published values are hollow.*"
     )
 
@@ -69,23 +78,26 @@ def seen(found: Comparison) -> str:
     told = [f"- **{word[0].upper()}{word[1:]}**{near}: {'; '.join(some)}." for (word, near), some in groups.items()]
     score = found.score
     if score.compared:
-        named = (line.value.place.partition(",")[0] for line in found.lines if line.compared)
-        places = dict.fromkeys(place for one in named for place in one.split("; "))
-        where = ", ".join([place for place in places if not place.startswith("Section")] or places)
-        where = re.sub(r", (Figure|Table) ", ", ", where)
-        last = f"- Published values: **{score.within_5} of {score.compared}** within 5 points ({where})."
+        last = f"- Published values: **{score.within_5} of {score.compared}** within 5 points ({_places(found)})."
     else:
         last = f"- Published values: none of {score.printed} stands beside ours yet."
     return "\n".join([*told, last])
 
 
+def _places(found: Comparison) -> str:
+    """Return the tables and figures whose values stand beside ours: ``Tables 1 and 3, Figure 4.5``."""
+    places = " ".join(line.value.place for line in found.lines if line.compared)
+    told = []
+    for kind in ("Table", "Figure"):
+        *some, last = sorted(set(re.findall(rf"{kind}s? ([\d.]*\d)", places)), key=float) or [""]
+        told += [f"{kind}s {', '.join(some)} and {last}" if some else f"{kind} {last}"] * bool(last)
+    return ", ".join(told)
+
+
 def _shares(one: Answer) -> str:
-    """Return the shares that decided, from the worst training to the best, of comparisons the first; the reason of
-    what nobody can tell."""
+    """Return the shares that decided, from the worst training to the best, of comparisons the first."""
     if one.word == UNSURE:
-        reason = re.split(r" \(|; ", one.reason)[0].replace(f"{NOT_SEEN}: ", "at this size ")
-        reason = reason.removeprefix(NOT_SEEN).replace(NOT_SEEN, "not seen").strip(": ")
-        return f" ({reason.partition(': ')[2] if len(reason) > LONGEST else reason})" if reason else ""
+        return _why(one)
     found = one.deciding
     if not found or found[0].unit != "%" or one.distance == PROOF:
         return ""
@@ -96,6 +108,18 @@ def _shares(one: Answer) -> str:
     if found[0].part.region == "trained_length" and len(shares) == 2:
         return f" ({shares[0]} in range, {shares[1]} beyond)"
     return f" ({'; '.join(shares)})"
+
+
+def _why(one: Answer) -> str:
+    """Return the reason of what nobody can tell; the shares of all parts if some of them hold, or if they are all that
+    there is to say."""
+    measured = [part for part in one.findings if part.left and part.unit == "%"]
+    reason = re.split(r" \(|; ", one.reason)[0].replace(f"{NOT_SEEN}: ", "at this size ").removesuffix(NOT_SEEN)
+    if len(measured) > 1 and any(part.word == HOLDS for part in measured[:-1]):
+        return f" ({', '.join(f'{part.part.words} {span_of(part.left, part.unit)}' for part in measured)})"
+    if not reason and measured:
+        return f" ({span_of(measured[0].left, '%')})"
+    return f" ({reason.partition(': ')[2] if len(reason) > LONGEST else reason})" if reason else ""
 
 
 def scores(found: Sequence[Comparison]) -> str:
