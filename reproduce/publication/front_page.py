@@ -119,7 +119,8 @@ def _why(one: Answer) -> str:
         return f" ({', '.join(f'{part.part.words} {span_of(part.left, part.unit)}' for part in measured)})"
     if not reason and measured:
         return f" ({span_of(measured[0].left, '%')})"
-    return f" ({reason.partition(': ')[2] if len(reason) > LONGEST else reason})" if reason else ""
+    brief = reason.partition(": ")[2] if len(reason) > LONGEST else ""
+    return f" ({brief or reason})" if reason else ""
 
 
 def scores(found: Sequence[Comparison]) -> str:
