@@ -28,11 +28,22 @@ class Probes(Measurement):
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         for number, operands in enumerate(self.problems):
-            batch = data.writer.write(data.task.parse(operands))
-            for name, weights in model.attention(batch.to(model.device))[-1].items():
-                self.arrays[f"probe{number}.{name}"] = weights[0].float().cpu().numpy().astype(np.float16)
-            sides = {"target": batch.tokens[0, :-1] if model.writes_in_order else batch.tokens[0]}
-            if batch.source is not None:
-                sides["source"] = batch.source.tokens[0]
-            for name, tokens in sides.items():
-                self.arrays[f"probe{number}.{name}"] = np.array([data.vocab.decode([t]) for t in tokens])
+            layers, tokens = attention_of(model, data, operands)
+            found = {name: weights.astype(np.float16) for name, weights in layers[-1].items()} | tokens
+            self.arrays |= {f"probe{number}.{name}": array for name, array in found.items()}
+
+
+def attention_of(
+    model: Transformer, data: TaskData, operands: list[str]
+) -> tuple[list[dict[str, np.ndarray]], dict[str, np.ndarray]]:
+    """Softmax weights of every layer while a model reads one problem and its true response, and the tokens of each
+    side: names and shapes are those of `Probes`."""
+    batch = data.writer.write(data.task.parse(operands))
+    layers = model.attention(batch.to(model.device))
+    sides = {"target": batch.tokens[0, :-1] if model.writes_in_order else batch.tokens[0]}
+    if batch.source is not None:
+        sides["source"] = batch.source.tokens[0]
+    return (
+        [{name: weights[0].float().cpu().numpy() for name, weights in layer.items()} for layer in layers],
+        {side: np.array([data.vocab.decode([token]) for token in row]) for side, row in sides.items()},
+    )
