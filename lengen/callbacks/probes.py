@@ -28,22 +28,17 @@ class Probes(Measurement):
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         for number, operands in enumerate(self.problems):
-            layers, tokens = attention_of(model, data, operands)
-            found = {name: weights.astype(np.float16) for name, weights in layers[-1].items()} | tokens
-            self.arrays |= {f"probe{number}.{name}": array for name, array in found.items()}
+            for name, found in attention_of(model, data, operands).items():
+                last = found[-1].astype(np.float16) if found.ndim == 4 else found
+                self.arrays[f"probe{number}.{name}"] = last
 
 
-def attention_of(
-    model: Transformer, data: TaskData, operands: list[str]
-) -> tuple[list[dict[str, np.ndarray]], dict[str, np.ndarray]]:
-    """Softmax weights of every layer while a model reads one problem and its true response, and the tokens of each
-    side: names and shapes are those of `Probes`."""
+def attention_of(model: Transformer, data: TaskData, operands: list[str]) -> dict[str, np.ndarray]:
+    """What `Probes` records, of one problem, unrounded and of all layers: weights are (layers, heads, T, T or S)."""
     batch = data.writer.write(data.task.parse(operands))
     layers = model.attention(batch.to(model.device))
-    sides = {"target": batch.tokens[0, :-1] if model.writes_in_order else batch.tokens[0]}
+    found = {name: np.stack([layer[name][0].float().cpu().numpy() for layer in layers]) for name in layers[0]}
+    tokens = {"target": batch.tokens[0, :-1] if model.writes_in_order else batch.tokens[0]}
     if batch.source is not None:
-        sides["source"] = batch.source.tokens[0]
-    return (
-        [{name: weights[0].float().cpu().numpy() for name, weights in layer.items()} for layer in layers],
-        {side: np.array([data.vocab.decode([token]) for token in row]) for side, row in sides.items()},
-    )
+        tokens["source"] = batch.source.tokens[0]
+    return found | {side: np.array([data.vocab.decode([token]) for token in row]) for side, row in tokens.items()}

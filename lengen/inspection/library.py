@@ -97,8 +97,7 @@ class Model:
         (S,): the tokens. Row t predicts the token after token t, or in an encoder-only model token t itself.
         """
         with few_threads(self.module):
-            layers, tokens = attention_of(self.module, self.data, operand_texts(operands))
-        return {name: np.stack([layer[name] for layer in layers]) for name in layers[0]} | tokens
+            return attention_of(self.module, self.data, operand_texts(operands))
 
     def operand_lengths(self, lengths: Sequence[int], examples: int = 100) -> Grid:
         """Counts by the length of the first and of the second operand (`lengen.callbacks.operand_lengths`)."""
