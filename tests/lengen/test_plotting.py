@@ -11,7 +11,7 @@ from lengen import DigitSteps, Linear, plotting
 from lengen.paper.experiment import Experiment, figure_of
 from lengen.plotting.caption import beyond
 from lengen.results.records import AttentionMap, Grid, Run
-from lengen.settings.spec import from_dict
+from lengen.settings.spec import change, from_dict
 from tests.counted import counted
 from tests.lengen.helpers import data_spec, spec
 
@@ -221,7 +221,7 @@ def test_the_setting_of_a_run_is_built_once_without_sections_that_only_its_paper
 
 def test_runs_with_and_without_a_scratchpad_are_told_apart():
     for format, pad in ((Linear(), False), (Linear(scratchpad=True), True), (DigitSteps(), True)):
-        assert plotting.scratchpad(run(made=spec(data_spec("addition", 5, 2, format=format)).to_dict())) is pad
+        assert plotting.scratchpad(run(made=change(from_dict(PAIRS), data={"format": format}).to_dict())) is pad
 
 
 def test_every_line_of_a_figure_has_a_look_of_its_own():
