@@ -28,11 +28,17 @@ class Probes(Measurement):
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         for number, operands in enumerate(self.problems):
-            batch = data.writer.write(data.task.parse(operands))
-            for name, weights in model.attention(batch.to(model.device))[-1].items():
-                self.arrays[f"probe{number}.{name}"] = weights[0].float().cpu().numpy().astype(np.float16)
-            sides = {"target": batch.tokens[0, :-1] if model.writes_in_order else batch.tokens[0]}
-            if batch.source is not None:
-                sides["source"] = batch.source.tokens[0]
-            for name, tokens in sides.items():
-                self.arrays[f"probe{number}.{name}"] = np.array([data.vocab.decode([t]) for t in tokens])
+            for name, found in attention_of(model, data, operands).items():
+                last = found[-1].astype(np.float16) if found.ndim == 4 else found
+                self.arrays[f"probe{number}.{name}"] = last
+
+
+def attention_of(model: Transformer, data: TaskData, operands: list[str]) -> dict[str, np.ndarray]:
+    """What `Probes` records, of one problem, unrounded and of all layers: weights are (layers, heads, T, T or S)."""
+    batch = data.writer.write(data.task.parse(operands))
+    layers = model.attention(batch.to(model.device))
+    found = {name: np.stack([layer[name][0].float().cpu().numpy() for layer in layers]) for name in layers[0]}
+    tokens = {"target": batch.tokens[0, :-1] if model.writes_in_order else batch.tokens[0]}
+    if batch.source is not None:
+        tokens["source"] = batch.source.tokens[0]
+    return found | {side: np.array([data.vocab.decode([token]) for token in row]) for side, row in tokens.items()}

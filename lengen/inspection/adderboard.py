@@ -170,9 +170,4 @@ def counted(model: object, declared: int) -> Parameters:
 
 def parameters(model: Transformer) -> Parameters:
     """The parameters of a model; tensors that are shared are one."""
-    found = list(model.parameters())
-    return Parameters(
-        sum(tensor.numel() for tensor in found),
-        sum(tensor.numel() for tensor in model.encoding.parameters()),
-        sum(int((tensor == 0).sum()) for tensor in found),
-    )
+    return counted(model, 0)._replace(positions=sum(tensor.numel() for tensor in model.encoding.parameters()))

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from lengen.callbacks.operand_lengths import operand_lengths
+from lengen.callbacks.probes import attention_of
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import at_once, verify
 from lengen.digits.problems import operand_texts, problem_texts
@@ -95,15 +96,8 @@ class Model:
         "self" (layers, heads, T, T) and, beside an encoder, "cross" (layers, heads, T, S); "target" (T,) and "source"
         (S,): the tokens. Row t predicts the token after token t, or in an encoder-only model token t itself.
         """
-        batch = self.data.writer.write(self.data.task.parse(operand_texts(operands)))
         with few_threads(self.module):
-            layers = self.module.attention(batch.to(self.module.device))
-        found = {name: np.stack([layer[name][0].float().cpu().numpy() for layer in layers]) for name in layers[0]}
-        tokens = {"target": batch.tokens[0, :-1] if self.module.writes_in_order else batch.tokens[0]}
-        if batch.source is not None:
-            tokens["source"] = batch.source.tokens[0]
-        vocab = self.data.vocab
-        return found | {side: np.array([vocab.decode([token]) for token in row]) for side, row in tokens.items()}
+            return attention_of(self.module, self.data, operand_texts(operands))
 
     def operand_lengths(self, lengths: Sequence[int], examples: int = 100) -> Grid:
         """Counts by the length of the first and of the second operand (`lengen.callbacks.operand_lengths`)."""

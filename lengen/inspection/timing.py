@@ -36,24 +36,6 @@ Benchmark = Callable[[bool], list[Entry]]
 """``benchmark(tiny)`` measures, or where ``tiny`` only shows that it can, and returns its entries."""
 
 
-class Spread(NamedTuple):
-    """A median over turns, and what the turns vary by."""
-
-    value: float
-    low: float
-    high: float
-
-
-def spread(values: Sequence[float] | np.ndarray) -> Spread:
-    """Median, tenth and ninetieth percentile.
-
-    >>> spread([1.0, 2.0, 3.0])
-    Spread(value=2.0, low=1.2, high=2.8)
-    """
-    low, value, high = np.percentile(np.asarray(values, dtype=float), (SPREAD[0], 50, SPREAD[1]))
-    return Spread(float(value), float(low), float(high))
-
-
 def exponent(sizes: Sequence[float], costs: Sequence[float] | np.ndarray) -> float:
     """``e`` of the power law ``cost = c * size ** e``, by least squares of the logarithms.
 
@@ -65,8 +47,8 @@ def exponent(sizes: Sequence[float], costs: Sequence[float] | np.ndarray) -> flo
 
 def entry(name: str, what: str, values: Sequence[float] | np.ndarray, unit: str, against: str = "") -> Entry:
     """The entry of a value that was measured once per turn."""
-    measured = spread(values)
-    return Entry(name, what, measured.value, unit, against, measured.low, measured.high)
+    low, value, high = map(float, np.percentile(values, (SPREAD[0], 50, SPREAD[1])))
+    return Entry(name, what, value, unit, against, low, high)
 
 
 def fixed(name: str, what: str, value: float, unit: str, against: str = "") -> Entry:

@@ -99,13 +99,13 @@ class Figure:
     """At most eight words."""
     experiments: tuple[Experiment, ...] = ()
     """Its experiments, in drawing order."""
-    how: str | Callable[..., Any]
-    """A function, or ``module:function``: called with this figure, its runs, published values and the ``options``."""
+    how: str
+    """``module:function``, called with this figure, its runs, published values and the ``options``."""
     options: Mapping[str, Any] = field(default_factory=dict)
     caption: str = ""
     """Content of the picture in a sentence or two, for the page and the alternative text; numbers of runs are added."""
-    csv: str | Callable[[Runs], str] = ""
-    """A function, or ``module:function``: of the runs, what is drawn as CSV text, for a file beside the picture."""
+    csv: str = ""
+    """``module:function``: of the runs, what is drawn as CSV text, for a file beside the picture."""
     probes: bool = False
     """It draws the projections of one problem, so ``probe`` can draw it for any other."""
 
@@ -117,14 +117,11 @@ class Figure:
     @property
     def table(self) -> Callable[[Runs], str] | None:
         """The function of ``csv``."""
-        if isinstance(self.csv, str):
-            return pkgutil.resolve_name(self.csv) if self.csv else None
-        return self.csv
+        return pkgutil.resolve_name(self.csv) if self.csv else None
 
     def draw(self, runs: Runs, published: Mapping[str, Sequence[Any]] | None = None) -> Any:
         """Return the matplotlib Figure; imports what draws it."""
-        function = pkgutil.resolve_name(self.how) if isinstance(self.how, str) else self.how
-        return function(self, runs, published or {}, **self.options)
+        return pkgutil.resolve_name(self.how)(self, runs, published or {}, **self.options)
 
 
 GRID, CURVES, TABLE, TRAINING, ATTENTION = (
@@ -134,8 +131,7 @@ GRID, CURVES, TABLE, TRAINING, ATTENTION = (
 
 
 def figure_of(
-    name: str, title: str, how: str | Callable[..., Any], *groups: Sequence[Experiment], caption: str = "",
-    csv: str = "",
+    name: str, title: str, how: str, *groups: Sequence[Experiment], caption: str = "", csv: str = "",
     probes: bool = False, **options: Any,
 ) -> Figure:  # fmt: skip
     """Return the figure that draws these groups of experiments, in their order."""

@@ -7,12 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lengen.paper.experiment import PROFILES, Experiment
-from lengen.paper.profiles import ByProfile
-from lengen.settings.changes import Changes, overlay
+from lengen.paper.profiles import ByProfile, Layer, at_profiles
 from lengen.settings.spec import Spec
-
-Layer = Changes | ByProfile | Callable[[Spec], Changes]
-"""Changes to a setting: of every profile, of each profile, or found from the setting so far."""
 
 
 @dataclass(frozen=True)
@@ -120,13 +116,5 @@ class Panel:
 
     def _specs(self, values: Sequence[Value]) -> dict[str, Spec]:
         layers = (*self.layers, *(layer for value in values for layer in value.layers), *self.derived)
-        found = {profile: laid(base, profile, *layers) for profile, base in self.base.items()}
+        found = at_profiles(self.base, *layers)
         return {"smoke": self.smoke(found["paper"]), **found} if self.smoke else found
-
-
-def laid(spec: Spec, profile: str, *layers: Layer) -> Spec:
-    """Return a setting with layers laid over it, the last on top; raises `SettingError`."""
-    for layer in layers:
-        change = layer.at(profile) if isinstance(layer, ByProfile) else layer(spec) if callable(layer) else layer
-        spec = overlay(spec, change)
-    return spec

@@ -1,6 +1,6 @@
 """A setting at every profile: the base of each with changes laid over it, shared ones or its own."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -28,12 +28,23 @@ class ByProfile:
         return changes
 
 
-def at_profiles(bases: Mapping[str, Kind], *layers: Changes | ByProfile) -> dict[str, Kind]:
-    """The base of each profile with the changes laid over it, the last layer on top; raises `SettingError`."""
-    return {
-        profile: overlay(base, *(one.at(profile) if isinstance(one, ByProfile) else one for one in layers))
-        for profile, base in bases.items()
-    }
+Layer = Changes | ByProfile | Callable[[Spec], Changes]
+"""Changes to a setting: of every profile, of each profile, or found from the setting so far."""
 
 
-__all__ = ["ByProfile", "at_profiles"]
+def laid(spec: Kind, profile: str, *layers: Layer) -> Kind:
+    """Return a setting with layers laid over it, the last on top; raises `SettingError`."""
+    for layer in layers:
+        change = layer.at(profile) if isinstance(layer, ByProfile) else layer(spec) if callable(layer) else layer
+        spec = overlay(spec, change)
+    return spec
+
+
+def at_profiles(bases: Mapping[str, Kind], *layers: Layer) -> dict[str, Kind]:
+    """The base of each profile with layers laid over it, the last on top; raises `SettingError`."""
+    return {profile: laid(base, profile, *layers) for profile, base in bases.items()}
+
+
+def of_width(width: int, heads: int, hidden: int) -> Changes:
+    """Fields of a model whose heads share its width, with ``hidden`` times as many feed-forward units."""
+    return {"width": width, "heads": heads, "head_dim": width // heads, "ff_width": hidden * width}

@@ -10,7 +10,6 @@ Four drawings follow from the axes of a table of experiments, one from what is r
 - `sheet`, `style`: sizes, letters, the one legend, the bytes of a picture.
 """
 
-from lengen.metrics.measures import LEARNED
 from lengen.paper.experiment import Runs
 from lengen.plotting.attention import (
     Row,
@@ -24,38 +23,35 @@ from lengen.plotting.attention import (
 )
 from lengen.plotting.caption import caption
 from lengen.plotting.curves import curves
-from lengen.plotting.frames import arrays, hits, metrics, rate, scores, total_rate
-from lengen.plotting.grid import GREY, HEAT, grid, heat_map, outline, scale
-from lengen.plotting.labels import blocks, length_axis, spans
-from lengen.plotting.learned import RULE, edge, has_learned, learned
+from lengen.plotting.frames import arrays, metrics, scores, total_rate
+from lengen.plotting.grid import HEAT, grid, heat_map, outline
+from lengen.plotting.labels import spans
+from lengen.plotting.learned import has_learned, learned
 from lengen.plotting.measured import MEASURES, medians, values
 from lengen.plotting.methods import LOOKS, Look, looks
-from lengen.plotting.published import NONE, Published, Value, at_same_lengths
-from lengen.plotting.settings import SETTINGS, setting
+from lengen.plotting.published import Published, Value
+from lengen.plotting.settings import scratchpad, spec_of
 from lengen.plotting.sheet import (
     COLUMN,
     LETTER,
     PAGE,
     empty,
     label,
-    labels,
     legend,
     lengths_axis,
     percent,
     sheet,
     shown,
 )
-from lengen.plotting.style import BLACK, COLOURS, DPI, MARKERS, RED, compact, numbered, pictures, said, style
+from lengen.plotting.style import BLACK, COLOURS, MARKERS, numbered, pictures, said, style
 from lengen.plotting.tables import cells, table
 from lengen.plotting.training import training
 
 __all__ = [
-    "BLACK", "COLOURS", "COLUMN", "DPI", "GREY", "HEAT", "LEARNED", "LETTER", "LOOKS", "MARKERS", "MEASURES", "NONE",
-    "PAGE", "RED", "RULE", "SETTINGS", "Look", "Published", "Row", "Runs", "Value", "arrays", "at_same_lengths",
-    "attention", "attention_map", "attention_scale", "blocks", "caption", "cells", "compact", "curves", "draw_rows",
-    "edge", "empty", "grid", "has_learned", "heat_map", "hits", "label", "labels", "learned", "legend",
-    "length_axis", "lengths_axis", "looks", "maps", "medians", "metrics", "numbered", "outline",
-    "percent", "pictures", "rate",
-    "said", "scale", "scores", "setting", "sheet", "shown", "spans", "structured_heads", "style", "table", "token_map",
-    "total_rate", "training", "values",
+    "BLACK", "COLOURS", "COLUMN", "HEAT", "LETTER", "LOOKS", "MARKERS", "MEASURES", "PAGE", "Look", "Published",
+    "Row", "Runs", "Value", "arrays", "attention", "attention_map", "attention_scale", "caption", "cells", "curves",
+    "draw_rows", "empty", "grid", "has_learned", "heat_map", "label", "learned", "legend", "lengths_axis", "looks",
+    "maps", "medians", "metrics", "numbered", "outline", "percent", "pictures", "said", "scores", "scratchpad",
+    "sheet", "shown", "spans", "spec_of", "structured_heads", "style", "table", "token_map", "total_rate",
+    "training", "values",
 ]  # fmt: skip

@@ -23,7 +23,7 @@ from lengen.paper.experiment import Figure as Picture
 from lengen.plotting.frames import scores
 from lengen.plotting.learned import has_learned, learned
 from lengen.plotting.published import Published, Value, at_same_lengths
-from lengen.plotting.settings import setting
+from lengen.plotting.settings import spec_of
 from lengen.plotting.sheet import LETTER, PAGE, empty, label, labels, sheet, shown
 from lengen.plotting.style import RED
 from lengen.results.records import Run
@@ -62,7 +62,7 @@ def grid(
         title, experiment, some, mode = maps[place]
         values = published.get(experiment.name, ()) if metric == "correct" else ()
         heat_map(axes, some, mode, metric, at_same_lengths(values, some[0], "exact", mode))
-        vertical, horizontal = AXES.get(str(setting(some[0], "task")), ("Length", "Count"))
+        vertical, horizontal = AXES.get(spec_of(some[0]).data.task.name, ("Length", "Count"))
         axes.set(title=title, xlabel="", ylabel="")
         if place + across >= len(maps):
             axes.set_xlabel(horizontal)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from lengen.plotting.settings import setting
+from lengen.plotting.settings import spec_of
 from lengen.results.records import Run
 
 LENGTHS = {
@@ -20,7 +20,7 @@ LENGTHS = {
 
 def length_axis(run: Run) -> str:
     """Return the label of the axis of a run's lengths."""
-    return LENGTHS.get(str(setting(run, "task")), "Digits")
+    return LENGTHS.get(spec_of(run).data.task.name, "Digits")
 
 
 def blocks(values: Iterable[int]) -> list[tuple[int, int]]:

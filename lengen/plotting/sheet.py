@@ -1,7 +1,7 @@
 """Common parts of all drawings: width and height, the experiments that ran, axes over lengths, one legend below."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.artist import Artist
@@ -13,7 +13,9 @@ from lengen.metrics.measures import trained
 from lengen.paper.experiment import Experiment, Runs
 from lengen.paper.experiment import Figure as Picture
 from lengen.plotting.labels import blocks
+from lengen.plotting.settings import spec_of
 from lengen.results.records import Run
+from lengen.settings.spec import Spec
 
 COLUMN, PAGE = 3.3, 6.75
 """Inches of a picture: a column of a paper, or its text."""
@@ -30,7 +32,7 @@ def shown(picture: Picture, runs: Runs) -> list[tuple[Experiment, Sequence[Run]]
 
 def labels(item: Experiment, some: Sequence[Run]) -> dict[str, str]:
     """Return axis -> label of an experiment, with what its runs have for the fields in it."""
-    spec: Any = some[0].info["spec"]
+    spec = spec_of(some[0])
     return {
         name: ONE.sub(r"1 \1", FIELD.sub(lambda found: _read(spec, found[1]), text)) for name, text in item.at.items()
     }
@@ -39,10 +41,10 @@ def labels(item: Experiment, some: Sequence[Run]) -> dict[str, str]:
 ONE = re.compile(r"\b1 (layer|head)s\b")
 
 
-def _read(spec: Mapping[str, Any], path: str) -> str:
+def _read(spec: Spec, path: str) -> str:
     value: Any = spec
-    for part in path.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
+    for name in path.split("."):
+        value = getattr(value, name, None)
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

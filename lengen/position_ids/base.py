@@ -63,6 +63,17 @@ class PositionIds(Axis):
         raise NotImplementedError
 
 
+def refuse_longer(kind: str, sizes: Tensor, max_position: int) -> None:
+    """Raise `OperandError` if an example of ``sizes`` (B,) tokens has more than there are ids."""
+    from lengen.digits.problems import OperandError
+
+    if int(sizes.max()) > max_position + 1:
+        raise OperandError(
+            f"these operands make a sequence of up to {int(sizes.max())} tokens, and {kind} ids go up to "
+            f"{max_position} (data.position_ids.max_position): shorten them or raise it"
+        )
+
+
 def without_index_hints(kind: str, format: Format, why: str) -> None:
     """Raise `SettingError` if a format writes index hints."""
     marks = getattr(format, "index_hints", 0)

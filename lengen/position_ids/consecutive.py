@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from lengen.digits.lazy import torch
 from lengen.part import LARGEST_ID, Id, Part
-from lengen.position_ids.base import PositionIds
+from lengen.position_ids.base import PositionIds, refuse_longer
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -27,13 +27,8 @@ class Consecutive(Part, PositionIds, tag="consecutive", frozen=True):
     def offsets(
         self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
     ) -> Tensor:
-        from lengen.digits.problems import OperandError
-
-        if self.max_position and int(sizes.max()) > self.max_position + 1:
-            raise OperandError(
-                f"these operands make a sequence of up to {int(sizes.max())} tokens, and consecutive ids go up to "
-                f"{self.max_position} (data.position_ids.max_position): shorten them or raise it"
-            )
+        if self.max_position:
+            refuse_longer("consecutive", sizes, self.max_position)
         return torch.zeros_like(highest[:1])
 
     def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lengen.digits.lazy import torch
 from lengen.part import Id, Part
-from lengen.position_ids.base import PositionIds
+from lengen.position_ids.base import PositionIds, refuse_longer
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -29,14 +29,9 @@ class Randomised(Part, PositionIds, tag="randomised", frozen=True):
         self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
     ) -> Tensor:
         """(longest, B): the id of each place."""
-        from lengen.digits.problems import OperandError
         from lengen.digits.randomness import mix
 
-        if int(sizes.max()) > self.max_position + 1:
-            raise OperandError(
-                f"these operands make a sequence of up to {int(sizes.max())} tokens, and randomised ids go up to "
-                f"{self.max_position} (data.position_ids.max_position): shorten them or raise it"
-            )
+        refuse_longer("randomised", sizes, self.max_position)
         shape = (len(sizes), self.max_position + 1)
         if generator is not None:
             return self._drawn(sizes, torch.rand(shape, generator=generator))

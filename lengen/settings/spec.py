@@ -10,6 +10,7 @@ import typing
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from lengen.part import Part, SettingError, build, fields_of, nearest, plain
 from lengen.settings.changes import assign
@@ -125,13 +126,8 @@ def check(spec: Spec) -> None:
 
 def change(spec: Kind, **sections: dict[str, Any]) -> Kind:
     """A copy with fields of named sections replaced: ``change(spec, model={"layers": 1})``."""
-    parts = {name: msgspec.structs.replace(getattr(spec, name), **fields) for name, fields in sections.items()}
-    return msgspec.structs.replace(spec, **parts)
-
-
-def replace(part: typing.Any, **fields: Any) -> Any:
-    """A copy of a part or section with fields replaced."""
-    return msgspec.structs.replace(part, **fields)
+    parts = {name: replace(getattr(spec, name), **fields) for name, fields in sections.items()}
+    return replace(spec, **parts)
 
 
 def from_dict(values: dict[str, Any], sort: type[Kind] = Spec) -> Kind:  # type: ignore[assignment]

@@ -5,7 +5,6 @@ of its last decoder layer, with their tokens; a run of ABC ``bias.cross`` (heads
 ``attention.self``; a run of RPE ``relative.score`` (heads, distances) by ``relative.distance``.
 """
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,9 +17,10 @@ from matplotlib.figure import Figure
 
 from lengen import plotting
 from lengen.paper.experiment import Figure as Picture
-from lengen.plotting import Published, Runs, setting
+from lengen.plotting import Published, Runs, spec_of
 from lengen.results.records import Run
 from lengen.settings.windows import window_cross, window_self
+from papers.bias_calibration.measures import operands
 
 # ------------------------------------------------------------------ Figures 2, 8 and 9: attention of single heads
 
@@ -59,16 +59,11 @@ def fig9(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 def trained(run: Run) -> int:
     """Return the longest operand in training, in digits."""
-    return int(setting(run, "length"))
+    return spec_of(run).data.task.longest
 
 
-def operands(tokens: Sequence[str]) -> list[tuple[int, int]]:
-    """Return first place and one past the last of every operand: the runs of digits.
-
-    >>> operands(list("$07+15$"))
-    [(1, 3), (4, 6)]
-    """
-    return [match.span() for match in re.finditer(r"[^\W_]+", "".join(tokens))]
+def _calibrated_rows(run: Run) -> int:
+    return int(run.info["spec"]["calibration"]["rows"])
 
 
 def cross_lines(run: Run) -> list[Line]:
@@ -128,9 +123,8 @@ def _maps(layout: Sequence[Sequence[tuple[Run, str, int]]]) -> Figure:
         columns = source if kind == "cross" else target
         inches = cell * max(len(columns), len(target))
         weights = run.arrays[f"probe0.{kind}"][head]
-        plotting.token_map(
-            axes, weights, target, columns, title=f"{setting(run, 'task')}: {kind}, head {head + 1}", inches=inches
-        )
+        title = f"{spec_of(run).data.task.name}: {kind}, head {head + 1}"
+        plotting.token_map(axes, weights, target, columns, title=title, inches=inches)
         axes.set(xlabel={"cross": "Input", "self": "Output so far"}[kind])
         height = min(trained(run), len(target))
         for start, stop in operands(source) if kind == "cross" else [(0, height)]:
@@ -207,7 +201,7 @@ def fig6(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Draw the bias in RPE and in ABC over the distance, which decides each entry: a line a head."""
     relative = next((run for some in runs.values() for run in some if "relative.score" in run.arrays), None)
     averaged = next((run for some in runs.values() for run in some if "attention.self" in run.arrays), None)
-    size = int(setting(averaged, "calibration.rows")) if averaged else 12
+    size = _calibrated_rows(averaged) if averaged else 12
     panels = []
     if relative is not None:
         panels.append(("RPE", "Mean contribution to the score", relative_lines(relative, size)))
@@ -237,7 +231,7 @@ def averaged_lines(run: Run, size: int) -> np.ndarray:
 
     Only the places that the bias was calibrated from: the others are those of leading zeros.
     """
-    rows = int(setting(run, "calibration.rows"))
+    rows = _calibrated_rows(run)
     attention = run.arrays["attention.self"][:, :rows, :rows]
     return np.stack([attention.diagonal(d, 1, 2).mean(axis=1) for d in range(1 - size, size)], axis=1)
 

@@ -1,6 +1,7 @@
 """Measures that only statements of this paper name."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -75,17 +76,19 @@ def followed(run: Run, stretch: str) -> float:
     return float(shares_near(cross, units, range(start, end))[best])
 
 
+def operands(tokens: Sequence[str]) -> list[tuple[int, int]]:
+    """Return first place and one past the last of every operand: the runs of digits.
+
+    >>> operands(list("$07+15$"))
+    [(1, 3), (4, 6)]
+    """
+    return [match.span() for match in re.finditer(r"[^\W_]+", "".join(tokens))]
+
+
 def _operands(source: np.ndarray) -> list[tuple[int, int]]:
     """(place of the units, digits without leading zeros) of every number of a source."""
-    found, text = [], "".join(source.tolist())
-    start = None
-    for place, symbol in enumerate([*text, " "]):
-        if symbol.isalnum():
-            start = place if start is None else start
-        elif start is not None:
-            found.append((place - 1, len(text[start:place].lstrip("0"))))
-            start = None
-    return found
+    text = "".join(source.tolist())
+    return [(stop - 1, len(text[start:stop].lstrip("0"))) for start, stop in operands(text)]
 
 
 MEASURES: Mapping[str, Measure | Family] = {"follows": follows}

@@ -12,6 +12,7 @@ from msgspec import Meta
 from lengen.part import NotNegative, Part, SettingError, Share, Size
 from lengen.position_ids.consecutive import Consecutive, NoPositionIds
 from lengen.settings.attention_biases import Given
+from lengen.settings.changes import overlay
 from lengen.settings.encodings import Encoding, NoEncoding, Sinusoidal
 from lengen.settings.model import EncoderDecoder
 from lengen.settings.sections import Section, TestSpec
@@ -76,12 +77,12 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
 
     def first(self) -> Spec:
         """The interpolating model's specification; its validation decides if it interpolates, so it is not tested."""
-        encoding, architecture = self.interpolation.encoding, self.model.architecture
+        encoding = self.interpolation.encoding
         ids = NoPositionIds() if isinstance(encoding, NoEncoding) else Consecutive()
-        plain = replace(architecture, attention_bias=None, causal=True)
+        plain = {"attention_bias": None, "causal": True}
         return Spec(
             data=replace(self.data, position_ids=ids),
-            model=replace(self.model, encoding=encoding, architecture=plain),
+            model=overlay(self.model, {"encoding": encoding, "architecture": plain}),
             train=replace(self.train, **{name: getattr(self.interpolation, name) for name in TRAINING}),
             test=TestSpec(
                 lengths=(self.data.task.longest,), counts=self.test.counts, examples=1, free_running=False

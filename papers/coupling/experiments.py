@@ -10,8 +10,8 @@ from typing import Any
 
 from lengen.paper.experiment import ATTENTION as ATTENTION_MAPS
 from lengen.paper.experiment import CURVES, GRID, Experiment, Figure, constructed, figure_of
-from lengen.paper.panel import Layer, Panel, Value, axis
-from lengen.paper.profiles import ByProfile, at_profiles
+from lengen.paper.panel import Panel, Value, axis
+from lengen.paper.profiles import ByProfile, Layer, at_profiles, of_width
 from lengen.settings.changes import Changes
 from lengen.settings.sections import NUMBER_FORMATS
 from lengen.settings.spec import Spec
@@ -30,7 +30,6 @@ from papers.coupling.profiles import (
     SLOW_PARITY,
     SMALL,
     by_method,
-    heads,
     longer_for_one_layer,
     smoke,
 )
@@ -144,7 +143,10 @@ FIG6 = (
 
 # ------------------------------------------------------------------ Figure 7 (and 16-21): attention
 
-ONE_LAYER = ByProfile(paper=heads(4, 1024, layers=1), cpu=heads(4, 128, layers=1))
+ONE_LAYER = ByProfile(
+    paper={"model": {"layers": 1, **of_width(1024, heads=4, hidden=2)}},
+    cpu={"model": {"layers": 1, **of_width(128, heads=4, hidden=2)}},
+)
 FIG7 = (
     *row(
         "fig7", "Figure 7a, Section 4.4", says="each head looks at a fixed number of keys however many the operands",

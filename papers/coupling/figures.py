@@ -22,7 +22,7 @@ def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
     drawn = list(_recorded(picture, runs))
     maps = []
     for pad in (True, False):
-        found = next((one for one in drawn if bool(plotting.setting(one[1], "scratchpad")) is pad), None)
+        found = next((one for one in drawn if plotting.scratchpad(one[1]) is pad), None)
         if found:
             item, run = found
             heads = plotting.structured_heads(_map(run), 3)
@@ -42,7 +42,7 @@ def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
     panels = below.subplots(1, 2, sharey=True)
     handles = []
     for axes, pad in zip(panels, (True, False), strict=True):
-        lines = {label: some for label, some in counted.items() if bool(plotting.setting(some[0], "scratchpad")) is pad}
+        lines = {label: some for label, some in counted.items() if plotting.scratchpad(some[0]) is pad}
         names = {label: label.replace(", no scratchpad", "").replace(", scratchpad", "") for label in lines}
         names = {
             label: name.removeprefix("scratchpad, ").removeprefix("no scratchpad, ") for label, name in names.items()

@@ -222,8 +222,3 @@ def _method(base: Spec, name: str, scratchpad: bool) -> Changes:
     elif not scratchpad:
         data["position_ids"] = Coupled(base.data.position_ids.sizes[:1])
     return {"data": data, "model": {"encoding": encoding}}
-
-
-def heads(count: int, width: int, **fields: int) -> Changes:
-    """A model section with this many heads, which share the width, and other fields."""
-    return {"model": {"heads": count, "width": width, "head_dim": width // count, **fields}}

@@ -12,8 +12,8 @@ from lengen.formats.digit_steps import DigitSteps
 from lengen.formats.linear import Linear
 from lengen.formats.subtasks import SUBTASKS, Subtasks
 from lengen.paper.experiment import CURVES, TABLE, TRAINING, Experiment, Figure, figure_of
-from lengen.paper.panel import Axis, Layer, Panel, Value, axis
-from lengen.paper.profiles import ByProfile, at_profiles
+from lengen.paper.panel import Axis, Panel, Value, axis
+from lengen.paper.profiles import ByProfile, Layer, at_profiles, of_width
 from lengen.position_ids.abacus import Abacus
 from lengen.position_ids.consecutive import NoPositionIds
 from lengen.position_ids.randomised import Randomised
@@ -33,7 +33,6 @@ from papers.random_spaces.profiles import (
     PUBLISHED_MINI,
     SWEPT,
     UNCERTAINTY,
-    of_width,
     up_to,
 )
 from papers.random_spaces.spec import MeasuredSpec
@@ -104,7 +103,7 @@ FIG42 = row(
     base=BASE, axes=(axis("trained", {name: SETS[name][:2] for name in ("1-3_digit", "1-7_digit")}),),
     derived=(
         ALL_TOKENS, UNIVERSAL,
-        ByProfile(paper={"model": of_width(384, heads=6), **steps(10_000)}, cpu=steps(10_000)),
+        ByProfile(paper={"model": of_width(384, heads=6, hidden=4), **steps(10_000)}, cpu=steps(10_000)),
     ),
     skip={"cpu": MINUTES},
 )  # fmt: skip
@@ -159,7 +158,7 @@ def _kinds(kinds: dict[str, tuple[str, str, tuple[Layer, ...]]]) -> Axis:
 
 def written(kind: str) -> dict[str, MeasuredSpec]:
     """Return the setting of Figure 4.5 with one way of writing or of giving positions."""
-    return at_profiles(BASE, MINI, ATTENTION, PUBLISHED_MINI, *KINDS[kind][2])  # type: ignore[arg-type]
+    return at_profiles(BASE, MINI, ATTENTION, PUBLISHED_MINI, *KINDS[kind][2])
 
 
 WRITTEN = {kind: written(kind) for kind in KINDS}
@@ -232,8 +231,8 @@ def swept(size: str, kind: str, width: int) -> dict[str, MeasuredSpec]:
         {"data": {"format": Subtasks()}} if kind == "mix" else {},
         {"data": {"examples": SIZES[size]}, "test": {"sampled": 100}},
         ByProfile(
-            paper={"model": {"layers": 6, **of_width(width, heads=8)}, **steps(32_000)},
-            cpu={"model": of_width(width, heads=4), **SMALL, **steps(40_000, batch=64)},
+            paper={"model": {"layers": 6, **of_width(width, heads=8, hidden=4)}, **steps(32_000)},
+            cpu={"model": of_width(width, heads=4, hidden=4), **SMALL, **steps(40_000, batch=64)},
             smoke={"data": {"examples": 200}, "model": of_width(width, heads=4, hidden=2), "test": {"sampled": 8}},
         ),
     )
@@ -279,7 +278,7 @@ FIGB1 = row(
     says=lambda kind: f"the most significant digits are learned first{', reversed or not' * (kind == 'reversed')}",
     axes=(axis("setting", {"ape": "most significant digit first", "reversed": "units first"}),),
     make=lambda kind: written(kind)  # the model of smaller profiles
-    | at_profiles(PAPER_ONLY, LONGER, LARGE, *KINDS[kind][2], steps(200_000, batch=512)),  # type: ignore[arg-type]
+    | at_profiles(PAPER_ONLY, LONGER, LARGE, *KINDS[kind][2], steps(200_000, batch=512)),
 )  # fmt: skip
 LOOPS = ByProfile(paper={"model.loops": 10, "model.final_norm": "layernorm"}, smoke={"model.loops": 2})
 INJECTED = {"injected": ("input", "its input injected"), "plain": ("none", "without injection")}

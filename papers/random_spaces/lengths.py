@@ -5,7 +5,8 @@ the same names.
 """
 
 
-from lengen.plotting.settings import setting
+from lengen.metrics.measures import trained_range
+from lengen.plotting.settings import spec_of
 from lengen.results.records import Run
 
 ROLES = {"trained": "trained", "gap": "left out", "longer": "longer"}
@@ -14,13 +15,13 @@ ROLES = {"trained": "trained", "gap": "left out", "longer": "longer"}
 
 def trained(run: Run) -> tuple[int, ...]:
     """Digits of the operands in training, ascending."""
-    known = setting(run, "lengths") or range(1, int(setting(run, "length")) + 1)
-    return tuple(sorted(int(length) for length in known))
+    span = trained_range(spec_of(run).data)
+    return tuple(sorted(span.lengths or range(1, span.length + 1)))
 
 
 def tested(run: Run) -> tuple[int, ...]:
     """Digits of the operands in the tests, ascending."""
-    return tuple(sorted(int(length) for length in setting(run, "tested_lengths")))
+    return tuple(sorted(spec_of(run).test.lengths))
 
 
 def role(run: Run, length: int) -> str:

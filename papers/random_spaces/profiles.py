@@ -6,7 +6,7 @@ how they were found is in RECIPES.md.
 """
 
 from lengen.formats.linear import Linear
-from lengen.paper.profiles import ByProfile
+from lengen.paper.profiles import ByProfile, of_width
 from lengen.settings.changes import Changes, overlay
 from lengen.settings.encodings import Sinusoidal
 from lengen.settings.model import ModelSpec
@@ -20,16 +20,11 @@ def up_to(longest: int, *gaps: int) -> tuple[int, ...]:
     return tuple(length for length in range(1, longest + 1) if length not in gaps)
 
 
-def of_width(width: int, heads: int, hidden: int = 4) -> Changes:
-    """Fields of a model whose heads share its width, with ``hidden`` times as many feed-forward units."""
-    return {"width": width, "heads": heads, "head_dim": width // heads, "ff_width": hidden * width}
-
-
 PAPER = MeasuredSpec(
     data=DataSpec(task=TwoOperandAddition(up_to(9, 8)), format=Linear(), examples=100_000, vocabulary="printable"),
     model=ModelSpec(
         layers=3,
-        **of_width(128, heads=4),
+        **of_width(128, heads=4, hidden=4),
         encoding=Sinusoidal(),
         activation="gelu",
         norm="layernorm",
@@ -144,7 +139,7 @@ PADDED = ByProfile(
     smoke={"data": {"format": {"pad_to": 5}}, "test": {"lengths": up_to(6)}},
 )
 """Zero padding (Figure 4.5: 13 digits); longer numbers are tested beside it."""
-LARGE = ByProfile(paper={"model": {"layers": 6, **of_width(768, heads=4)}})
+LARGE = ByProfile(paper={"model": {"layers": 6, **of_width(768, heads=4, hidden=4)}})
 """The NanoGPT of Figures 4.1, 4.3, 4.6 and B.1; smaller profiles have their base."""
 ATTENTION = ByProfile(
     paper={"test": {"attention": ((9, 2),)}, "measure": {"alignment": (8, 9, 10, 11, 12)}},

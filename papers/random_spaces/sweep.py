@@ -48,17 +48,17 @@ class Row(NamedTuple):
 
 def kind(run: Run) -> str:
     """Return the kind of training set of a run: additions only, or the mixture of sub-tasks."""
-    return KINDS[len(plotting.setting(run, "subtasks")) > 1]
+    return KINDS[len(getattr(plotting.spec_of(run).data.format, "names", ())) > 1]
 
 
 def examples(run: Run) -> int:
     """Size of a run's training set."""
-    return int(plotting.setting(run, "examples"))
+    return plotting.spec_of(run).data.examples
 
 
 def width(run: Run) -> int:
     """Width of a run's model."""
-    return int(plotting.setting(run, "width"))
+    return plotting.spec_of(run).model.width
 
 
 def accuracy(run: Run, lengths: Sequence[int], mode: str) -> float:

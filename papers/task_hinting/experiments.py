@@ -8,7 +8,8 @@ and 2), adding one (Table 3). Equal specifications are one run, stored under the
 from typing import Any
 
 from lengen.paper.experiment import CURVES, TRAINING, Experiment, Figure, constructed, figure_of
-from lengen.paper.panel import Axis, Layer, Panel, Value, axis
+from lengen.paper.panel import Axis, Panel, Value, axis
+from lengen.paper.profiles import Layer
 from lengen.part import Part
 from lengen.position_ids.consecutive import Consecutive
 from lengen.settings.changes import Changes

@@ -17,7 +17,7 @@ from matplotlib.ticker import StrMethodFormatter
 
 from lengen import plotting
 from lengen.paper.experiment import Figure as Picture
-from lengen.plotting import Published, Runs, setting
+from lengen.plotting import Published, Runs, spec_of
 from lengen.results.records import Run, to_table
 from lengen.settings.sections import NUMBER_FORMATS
 from papers.task_hinting.theorem import largest_length
@@ -199,9 +199,10 @@ SOLVED = 0.99
 def formats(picture: Picture, runs: Runs, published: Published) -> Figure:
     """The longest input that the construction sorts, by the bits of its numbers, beside its bound."""
     solved = [
-        (int(setting(some[0], "alphabet")), NUMBER_FORMATS[setting(some[0], "precision")].bits, longest)
+        (getattr(spec.data.task, "alphabet", 0), NUMBER_FORMATS[spec.train.precision].bits, longest)
         for some in runs.values()
         if some and (longest := longest_sorted(some))
+        for spec in (spec_of(some[0]),)
     ]
     if not solved:
         return plotting.empty()

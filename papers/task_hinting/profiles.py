@@ -7,7 +7,7 @@
 from collections.abc import Callable
 
 from lengen.formats.linear import Linear
-from lengen.paper.profiles import ByProfile
+from lengen.paper.profiles import ByProfile, of_width
 from lengen.position_ids.consecutive import NoPositionIds
 from lengen.settings.changes import Changes, overlay
 from lengen.settings.encodings import NoEncoding
@@ -21,18 +21,13 @@ FORMAT = Linear(begin=False, separator="⊥", end=False)
 """5 3 1 4 2 ⊥ 1 2 3 4 5: no token begins or ends a sequence (D1, D2)."""
 
 
-def of_width(width: int, heads: int) -> Changes:
-    """Fields of a model whose heads share its width, with twice as many feed-forward units."""
-    return {"width": width, "heads": heads, "head_dim": width // heads, "ff_width": 2 * width}
-
-
 PAPER = ProbedSpec(
     data=DataSpec(
         task=Sorting(longest=20, short=5, skew=0.8, alphabet=100), format=FORMAT, position_ids=NoPositionIds()
     ),
     model=ModelSpec(
         layers=2,
-        **of_width(1024, heads=16),
+        **of_width(1024, heads=16, hidden=2),
         encoding=NoEncoding(),
         activation="gelu",
         norm="layernorm",
@@ -64,7 +59,7 @@ BASE: dict[str, ProbedSpec] = {
         PAPER,
         {
             "data.task": {"longest": 10, "alphabet": 50},
-            "model": of_width(64, heads=8),
+            "model": of_width(64, heads=8, hidden=2),
             "train": {"steps": 24_000, "batch": 64, "lr": 3e-3, "warmup_steps": 100, "evaluations": 10},
             "train.precision": "32-true",
             "test": {"lengths": (5, 10, 15, 20, 25, 30, 40, 50), "examples": 500},
@@ -74,7 +69,7 @@ BASE: dict[str, ProbedSpec] = {
         PAPER,
         {
             "data.task": {"longest": 4, "alphabet": 10, "short": 3},
-            "model": of_width(16, heads=2),
+            "model": of_width(16, heads=2, hidden=2),
             "train": {"steps": 8, "batch": 8, "lr": 1e-3, "warmup_steps": 2, "evaluations": 2, "bucket": 2},
             "train.precision": "32-true",
             "test": {"lengths": (3, 4, 6, 8), "examples": 8},
@@ -149,7 +144,7 @@ ADDING_ONE = ByProfile(
     cpu={
         "data.task": Increment(longest=6, short=3, skew=0.8, repeats=0.1),
         **_ADDING_ONE,
-        "model": of_width(64, heads=2),
+        "model": of_width(64, heads=2, hidden=2),
         "train.steps": 8000,
         "test.lengths": (3, *range(6, 13)),
     },
@@ -157,7 +152,7 @@ ADDING_ONE = ByProfile(
         "data.task": Increment(longest=10, short=4, skew=0.8, repeats=0.1),
         **_ADDING_ONE,
         "data.examples": SIZES["1m"],
-        "model": of_width(64, heads=2),
+        "model": of_width(64, heads=2, hidden=2),
         "train.steps": 24_000,
         "test": {"lengths": (5, 10, *range(11, 21)), "examples": 2000},
     },

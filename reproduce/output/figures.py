@@ -209,7 +209,7 @@ def render(figure: Figure, runs: Mapping[str, Sequence[Run]], kinds: Sequence[st
     with plotting.style():
         drawing: Drawing = figure.draw(runs, published)
         drawing.suptitle(textwrap.fill(title, int(drawing.get_figwidth() * 14.5)))
-        said = plotting.caption(figure, runs, published, str(figure.how).rpartition(":")[2])
+        said = plotting.caption(figure, runs, published, figure.how.rpartition(":")[2])
         return {**plotting.pictures(drawing, kinds, f"{title}. {said}"), **table}
 
 

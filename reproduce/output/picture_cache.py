@@ -27,8 +27,7 @@ LIBRARIES = ("matplotlib", "seaborn", "numpy", "pandas", "pillow", "kiwisolver",
 
 def sum_of(figure: Figure, runs: Mapping[str, Sequence[Run]]) -> str | None:
     """A digest of all that the picture is made of; None where something of it is not known to be in a file."""
-    made_by = [work for work in (figure.how, figure.csv) if callable(work)]
-    known = all(work.__module__.partition(".")[0] in PROGRAM for work in made_by)
+    known = all(place.partition(".")[0] in PROGRAM for place in (figure.how, figure.csv) if place)
     # a finished run holds the sha256 of its files or rows, which were compared when it was read
     if not known or not all(run.info.get("files") or run.info.get("rows") for some in runs.values() for run in some):
         return None

@@ -7,10 +7,11 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from lengen import plotting
+from lengen import DigitSteps, Linear, plotting
 from lengen.paper.experiment import Experiment, figure_of
 from lengen.plotting.caption import beyond
 from lengen.results.records import AttentionMap, Grid, Run
+from lengen.settings.spec import change, from_dict
 from tests.counted import counted
 from tests.lengen.helpers import data_spec, spec
 
@@ -212,11 +213,15 @@ def test_arrays_are_means_over_all_examples_and_nan_if_nothing_was_recorded():
 # -- labels and looks --------------------------------------------------------------------------------------
 
 
-def test_settings_are_read_by_name_and_sections_of_papers_by_their_path():
+def test_the_setting_of_a_run_is_built_once_without_sections_that_only_its_paper_has():
     made = PAIRS | {"theorem": {"variant": "printed"}}
-    assert plotting.setting(run(made=made), "length") == 5 and plotting.setting(run(made=made), "subtasks") == ()
-    assert plotting.setting(run(made=made), "theorem.variant") == "printed"
-    assert plotting.setting(run(made=made), "theorem.wings") is None
+    found = plotting.spec_of(run(made=made))
+    assert found == from_dict(PAIRS) and plotting.spec_of(run(made=dict(made))) is found
+
+
+def test_runs_with_and_without_a_scratchpad_are_told_apart():
+    for format, pad in ((Linear(), False), (Linear(scratchpad=True), True), (DigitSteps(), True)):
+        assert plotting.scratchpad(run(made=change(from_dict(PAIRS), data={"format": format}).to_dict())) is pad
 
 
 def test_every_line_of_a_figure_has_a_look_of_its_own():

@@ -164,6 +164,14 @@ def experiment(name: str, kind: type[Instant], absent: str = "", **train) -> Exp
     )
 
 
+BLANK = "tests.reproduce.fakes:blank"
+
+
+def blank(*_) -> Drawing:
+    """A picture of nothing; tests put another function in its place."""
+    return Drawing()
+
+
 def toy(folder: Path, kind: type[Instant] = Instant) -> Paper:
     """A paper with four experiments, two of which are one run; its published claim lies in ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -174,7 +182,7 @@ def toy(folder: Path, kind: type[Instant] = Instant) -> Paper:
         experiment("fig2/gamma", kind),
         experiment("fig3/huge", kind, absent="needs a GPU", batch=7),
     )
-    figure = Figure(name="fig1", title="adding", experiments=experiments[:2], how=lambda *_: Drawing())
+    figure = Figure(name="fig1", title="adding", experiments=experiments[:2], how=BLANK)
     return Paper(
         name="toy",
         number=1,

@@ -14,15 +14,13 @@ from lengen.paper.experiment import Figure, figure_of
 from reproduce.output import figures, published_values
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
+from tests.reproduce import fakes
 from tests.reproduce.drawn import experiment
 from tests.reproduce.drawn import figures as constructed
+from tests.reproduce.fakes import BLANK
 
 PAPERS = ("coupling", "bias_calibration", "random_spaces", "task_hinting")
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def blank(*_) -> Drawing:
-    return Drawing()
 
 
 def draw_in_another_process(home: Path, **environment: str) -> str:
@@ -118,7 +116,7 @@ def test_a_figure_is_not_drawn_where_only_what_it_is_compared_with_ran(toy, monk
 
 def test_a_figure_that_reads_no_run_is_drawn_beside_others_and_never_alone(toy, monkeypatch):
     store, profiles, held = toy
-    declared = (*(figure for figure, _ in constructed()), Figure(name="fig10_11", title="patterns", how=blank))
+    declared = (*(figure for figure, _ in constructed()), Figure(name="fig10_11", title="patterns", how=BLANK))
     monkeypatch.setattr(CATALOGUE, "figures", lambda paper: declared)
     profiles.add("smoke")
     assert names(figures.draw("coupling", store, ["fig10_11"])) == ["fig10_11-cpu.png", "fig10_11-cpu.svg"]
@@ -139,9 +137,10 @@ def test_a_figure_that_reads_no_run_is_drawn_beside_others_and_never_alone(toy, 
         ("figures", "t"),
     ],
 )
-def test_a_figure_is_called_as_in_the_paper(name, title):
+def test_a_figure_is_called_as_in_the_paper(name, title, monkeypatch):
     drawing = Drawing()
-    made = figures.render(Figure(name=name, title="t", how=lambda *_: drawing, caption="What is drawn."), {})
+    monkeypatch.setattr(fakes, "blank", lambda *_: drawing)
+    made = figures.render(Figure(name=name, title="t", how=BLANK, caption="What is drawn."), {})
     assert drawing.get_suptitle() == title and plotting.said(made["svg"]) == f"{title}. What is drawn."
 
 
@@ -153,7 +152,8 @@ def test_a_figure_with_a_table_writes_it_beside_the_pictures_and_only_when_it_ch
     def seeds_csv(runs):
         return f"seeds\n{sum(map(len, runs.values())) if seeds else 0}\n"
 
-    monkeypatch.setattr(CATALOGUE, "figures", lambda paper: (dataclasses.replace(figure, csv=seeds_csv),))
+    monkeypatch.setattr(fakes, "blank", seeds_csv)
+    monkeypatch.setattr(CATALOGUE, "figures", lambda paper: (dataclasses.replace(figure, csv=BLANK),))
     table, *pictures = figures.draw("coupling", store)
     assert names([table, *pictures]) == ["fig3-cpu.csv", "fig3-cpu.png", "fig3-cpu.svg"]
     assert table.read_text() == f"seeds\n{sum(map(len, runs.values()))}\n"
@@ -201,7 +201,7 @@ def test_nothing_is_deleted_that_was_not_drawn_here(toy, monkeypatch, repository
     assert [path.name for path in foreign if path not in drawn and path.read_bytes() != b"of somebody"] == []
 
 
-def test_a_figure_is_given_the_published_values():
+def test_a_figure_is_given_the_published_values(monkeypatch):
     given = []
     name = "coupling/fig3/coupling-scratchpad"
 
@@ -209,7 +209,8 @@ def test_a_figure_is_given_the_published_values():
         given.append(published)
         return Drawing()
 
-    figure = figure_of("fig3", "t", drawn, [experiment(name)])
+    monkeypatch.setattr(fakes, "blank", drawn)
+    figure = figure_of("fig3", "t", BLANK, [experiment(name)])
     figures.render(figure, {name: []})
     (published,) = given
     first, *_ = published[name]
@@ -221,9 +222,3 @@ def test_pictures_hold_no_date_and_no_version(toy):
     for path in figures.draw("coupling", store, ["fig5"]):
         content = path.read_bytes()
         assert not any(word in content for word in (b"<metadata", b"<dc:", b"tEXt", b"tIME", b"Software"))
-
-
-def test_every_setting_that_figures_read_tells_declared_experiments_apart():
-    specs = [spec for paper in PAPERS for item in CATALOGUE.experiments(paper) for spec in item.specs.values()]
-    for name, read in plotting.SETTINGS.items():
-        assert len({str(read(spec)) for spec in specs}) > 1, f"{name}: all specifications have the same"

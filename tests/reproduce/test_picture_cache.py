@@ -13,6 +13,7 @@ from reproduce.output import drawing_pool, figures, picture_cache
 from reproduce.store import locked
 from reproduce.store.store import Store
 from tests.reproduce.drawn import figures as constructed
+from tests.reproduce.fakes import BLANK
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -112,7 +113,7 @@ def test_what_is_not_known_to_lie_in_a_file_is_always_drawn(sheet):
         name: [dataclasses.replace(run, info={**run.info, "files": {}}) for run in some]
         for name, some in made.runs.items()
     }
-    mine = dataclasses.replace(made.figure, how=lambda picture, runs, published: made.figure.draw(runs))
+    mine = dataclasses.replace(made.figure, how=BLANK)
     assert picture_cache.sum_of(made.figure, made.runs) is not None
     for other in (made._replace(runs=unread), made._replace(figure=mine)):
         assert picture_cache.sum_of(other.figure, other.runs) is None
@@ -132,6 +133,7 @@ SEVERAL = """
 import os
 from reproduce.output import figures, drawing_pool
 from tests.reproduce.drawn import figures as constructed
+from tests.reproduce.fakes import BLANK
 
 def work(place):
     figure, runs = constructed()[place]
