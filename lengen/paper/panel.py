@@ -14,6 +14,9 @@ from lengen.settings.spec import Spec
 Layer = Changes | ByProfile | Callable[[Spec], Changes]
 """Changes to a setting: of every profile, of each profile, or found from the setting so far."""
 
+NO_SIZE = ("large", "unread")
+"""Reasons to skip under which a variant has no size at the profile at all."""
+
 
 @dataclass(frozen=True)
 class Value:
@@ -83,8 +86,6 @@ class Panel:
     """Profile -> reason (a key of `REASONS`) -> variants, as patterns apart by spaces."""
     ours: Mapping[str, str] = field(default_factory=dict)
     """Variant -> why this suite has it, though the paper does not."""
-    without: tuple[str, ...] = ("large", "unread")
-    """Reasons under which a variant has no size at the profile at all."""
     shown: Callable[..., tuple[str, ...]] | None = None
 
     def experiments(self) -> tuple[Experiment, ...]:
@@ -106,9 +107,7 @@ class Panel:
             claim=self.says if isinstance(self.says, str) else self.says(*slugs),
             place=self.place,
             specs={
-                profile: specs[profile]
-                for profile in PROFILES
-                if profile in specs and skip.get(profile) not in self.without
+                profile: specs[profile] for profile in PROFILES if profile in specs and skip.get(profile) not in NO_SIZE
             },
             skip=skip,
             seeds=self.seeds,

@@ -27,7 +27,7 @@ from lengen.plotting.curves import curves
 from lengen.plotting.frames import arrays, hits, metrics, rate, scores, total_rate
 from lengen.plotting.grid import GREY, HEAT, grid, heat_map, outline, scale
 from lengen.plotting.labels import blocks, length_axis, spans
-from lengen.plotting.learned import RULE, edge, has_learned, learned
+from lengen.plotting.learned import RULE, has_learned, learned
 from lengen.plotting.measured import MEASURES, medians, values
 from lengen.plotting.methods import LOOKS, Look, looks
 from lengen.plotting.published import NONE, Published, Value, at_same_lengths
@@ -53,7 +53,7 @@ __all__ = [
     "BLACK", "COLOURS", "COLUMN", "DPI", "GREY", "HEAT", "LEARNED", "LETTER", "LOOKS", "MARKERS", "MEASURES", "NONE",
     "PAGE", "RED", "RULE", "SETTINGS", "Look", "Published", "Row", "Runs", "Value", "arrays", "at_same_lengths",
     "attention", "attention_map", "attention_scale", "blocks", "caption", "cells", "compact", "curves", "draw_rows",
-    "edge", "empty", "grid", "has_learned", "heat_map", "hits", "label", "labels", "learned", "legend",
+    "empty", "grid", "has_learned", "heat_map", "hits", "label", "labels", "learned", "legend",
     "length_axis", "lengths_axis", "looks", "maps", "medians", "metrics", "numbered", "outline",
     "percent", "pictures", "rate",
     "said", "scale", "scores", "setting", "sheet", "shown", "spans", "structured_heads", "style", "table", "token_map",
