@@ -7,14 +7,8 @@ profiles train other sizes under the same names.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lengen.formats.digit_steps import DigitSteps
-from lengen.formats.multiplication_stages import MultiplicationStages
 from lengen.results.records import Run
 from lengen.settings.spec import Spec, from_dict
-
-
-def _scratchpad(spec: Spec) -> bool:
-    return isinstance(spec.data.format, DigitSteps | MultiplicationStages) or bool(_of("format", "scratchpad")(spec))
 
 
 def _of(part: str, field: str, default: Any = 0) -> Callable[[Spec], Any]:
@@ -29,7 +23,7 @@ SETTINGS: Mapping[str, Callable[[Spec], Any]] = {
     "count": lambda spec: spec.data.task.most,
     "alphabet": _of("task", "alphabet"),
     "examples": lambda spec: spec.data.examples,
-    "scratchpad": _scratchpad,
+    "scratchpad": lambda spec: spec.data.format.scratchpad,
     "subtasks": _of("format", "names", ()),
     "width": lambda spec: spec.model.width,
     "precision": lambda spec: spec.train.precision,

@@ -59,7 +59,7 @@ def trained_cells(spec: Spec) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def padding(spec: Spec) -> float:
     """Tokens computed per token of the data."""
-    return 1.0 if getattr(spec.data.format, "width", 0) or spec.train.one_length else PADDING
+    return 1.0 if spec.data.format.width or spec.train.one_length else PADDING
 
 
 def sizes(spec: Spec) -> tuple[ModelSpec, DataSpec]:
