@@ -66,12 +66,6 @@ def fields_of(setting: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo,
     return msgspec.structs.fields(setting)
 
 
-def kind_of(part: object) -> str:
-    """The kind of a part that is known by its axis only."""
-    assert isinstance(part, Part)
-    return part.kind
-
-
 _known: dict[type, dict[str, type[Part]]] = {}
 """Result of `kinds` by the base class of an axis; needed for every part of every setting."""
 
@@ -82,6 +76,11 @@ class Axis:
     __slots__ = ()
     AXIS: typing.ClassVar[str]
     """Name of a part of this axis in messages: a task, a format, ..."""
+
+    @property
+    def kind(self) -> str:
+        """The name of this kind of part; every part of an axis is a `Part`, which gives it."""
+        raise NotImplementedError
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

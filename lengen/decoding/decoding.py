@@ -1,8 +1,8 @@
 """Deciding whether a model answers right: in one forward pass, or by letting it write.
 
 Greedy decoding reproduces the reference exactly when, and only when, the most likely token after every correct prefix
-is the reference token. So one pass over prompt and reference (`verify`) decides exact match, and tells where the
-model first diverges; from there, and only there, `write` lets it go on with a key-value cache.
+is the reference token. So one pass over prompt and reference (`verify`) decides exact match, and tells where the model
+first diverges; from there, and only there, it has to write, with a key-value cache.
 
 `read` and `go_on` do the same in less time, for whole test cells: what a prompt's tokens would predict is not made, and
 what was read is not read again.
@@ -158,22 +158,14 @@ def sampled(generator: torch.Generator) -> Choose:
 
 
 @torch.no_grad()
-def write(
-    model: Transformer,
-    writer: Writer,
-    problems: Problems,
-    agreed: Tensor | None = None,
-    reference: Tensor | None = None,
-    choose: Choose = most_likely,
-) -> Tensor:
+def write(model: Transformer, writer: Writer, problems: Problems, choose: Choose = most_likely) -> Tensor:
     """Responses with a key-value cache: (B, R) token ids, padded after the end token.
 
     ``choose`` takes logits (N, V), the examples (N,) they belong to and the response slots (N,) they are for, and
     gives the tokens (N,).
 
     Position ids go on by the format's rule, never by the reference. A response stops at its end token, where the
-    format has one, or at the length of the padded layout. With ``agreed`` and ``reference`` from `verify`, the first
-    ``agreed`` tokens are taken as written (the model would write them) and decoding starts after them.
+    format has one, or at the length of the padded layout.
     """
     if isinstance(model, Foreign):
         return write_alone(model, writer, problems, choose)
@@ -184,18 +176,13 @@ def write(
         return written.masked_fill(ended.cumsum(dim=1) > ended, PAD)
     start = response_start(batch)
     size = int(writer.plan(problems)[1].max())
-    if agreed is None or reference is None:
-        agreed, reference = torch.zeros_like(start), torch.full((len(start), size), PAD)
-    prefix = int((start + agreed).max())
-    cache = model.cache(batch.to(model.device), int(start.max()) + size)
-    # Places of the reference beyond an example's own prefix are overwritten before they can be seen.
+    prefix = int(start.max())
+    cache = model.cache(batch.to(model.device), prefix + size)
+    # Places of the reference beyond an example's own prompt are overwritten before they can be seen.
     tokens, ids = batch.tokens[:, :prefix].to(model.device), batch.ids[:, :, :prefix].to(model.device)
-    rows = torch.arange(len(start))
-    last = _read_prefix(model, cache, tokens, ids, start + agreed - 1)
-    left = agreed < batch.loss.sum(dim=1)  # not right to the end
-    newest = torch.full((len(start),), END)
-    newest[left] = choose(last[left], rows[left], agreed[left])
-    return _go_on(model, writer, problems, cache, start, reference, agreed, newest, left, choose)
+    last, none = _read_prefix(model, cache, tokens, ids, start - 1), torch.zeros_like(start)
+    newest, left = choose(last, torch.arange(len(start)), none), torch.ones_like(start, dtype=torch.bool)
+    return _go_on(model, writer, problems, cache, start, none[:, None], none, newest, left, choose)
 
 
 PREFIX_AT_ONCE = 1_024
@@ -226,7 +213,7 @@ def go_on(model: Transformer, writer: Writer, problems: Problems, reading: Readi
     """
     verified, start, cache = reading
     if cache is None:
-        return write(model, writer, problems, verified.agreed, verified.reference)
+        return write(model, writer, problems)
     first = verified.agreed.clamp(max=verified.predicted.shape[1] - 1)
     newest = verified.predicted.gather(1, first[:, None])[:, 0]
     left = ~verified.correct

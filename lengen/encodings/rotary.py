@@ -12,13 +12,13 @@ from lengen.settings.model import ModelSpec
 
 @final
 class Rotary(Encoding):
-    """RoPE (Su et al. 2024): each pair of neighbouring coordinates turns by id x base ** (-2i / D)."""
+    """RoPE (Su et al. 2024): each pair of neighbouring coordinates turns by id x 10000 ** (-2i / D)."""
 
     rates: Tensor
 
-    def __init__(self, head_dim: int, base: float = 10000.0) -> None:
+    def __init__(self, head_dim: int) -> None:
         super().__init__()
-        self.register_buffer("rates", base ** (-torch.arange(0, head_dim, 2) / head_dim), persistent=False)
+        self.register_buffer("rates", 10000.0 ** (-torch.arange(0, head_dim, 2) / head_dim), persistent=False)
 
     def rotate(self, vectors: Tensor, ids: Tensor) -> Tensor:
         angles = ids[0, :, None, :, None] * self.rates  # (B or 1, 1, T, D / 2)

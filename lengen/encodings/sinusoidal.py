@@ -36,10 +36,10 @@ def sinusoids(numbers: Tensor, width: int) -> Tensor:
     return _waves(numbers[..., None] * wave_rates(width).to(numbers.device), width)
 
 
-def wave_rates(width: int, base: float = 10000.0) -> Tensor:
+def wave_rates(width: int) -> Tensor:
     """Angle per position of each pair of a sine and a cosine."""
     exact = torch.promote_types(torch.get_default_dtype(), torch.float32)  # the default is bfloat16 under bf16-true
-    return torch.exp(-math.log(base) * torch.arange(0, width, 2, dtype=exact) / width)
+    return torch.exp(-math.log(10000.0) * torch.arange(0, width, 2, dtype=exact) / width)
 
 
 def _waves(angles: Tensor, width: int) -> Tensor:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from lengen.formats.base import Format, Written
 from lengen.formats.layout import Layout, at, places
-from lengen.part import Part, SettingError, Width, kind_of
+from lengen.part import Part, SettingError, Width
 from lengen.tasks.arithmetic import DigitSums, NByOne, PairAddition
 from lengen.tasks.base import Task
 from lengen.tasks.rows import ANSWER, OPERANDS, Row
@@ -19,18 +19,13 @@ from lengen.tasks.rows import ANSWER, OPERANDS, Row
 class Aligned(Part, Format, tag="aligned", frozen=True):
     """``$+00172438$1780$``: the digits of two operands pairwise, those of one significance side by side."""
 
-    @property
-    def aligned(self) -> bool:
-        return True
+    aligned = True
+    padded = True
 
     width: Width
     """Digits of every number."""
     reverse_response: bool = True
     """Write the result least significant digit first."""
-
-    @property
-    def padded(self) -> bool:
-        return True
 
     def build(self, task: Task) -> Written:
         return AlignedFormat(task, self)
@@ -38,7 +33,7 @@ class Aligned(Part, Format, tag="aligned", frozen=True):
     def check(self, task: Task) -> None:
         if not isinstance(task, PairAddition | NByOne | DigitSums):
             raise SettingError(
-                f"data.format=aligned: the digits of two operands stand side by side, and {kind_of(task)} has no two "
+                f"data.format=aligned: the digits of two operands stand side by side, and {task.kind} has no two "
                 f"operands of one width; choose data.format=linear"
             )
         if self.width < 1:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from lengen.formats.layout import Layout
-from lengen.part import Axis, Part, SettingError, kind_of
+from lengen.part import Axis, SettingError
 from lengen.tasks.base import Task
 from lengen.tasks.two_operand_addition import TwoOperandAddition
 
@@ -78,25 +78,20 @@ class Format(Axis):
     LEVELS: ClassVar[int] = 2
     """Levels of coordinates."""
 
-    @property
-    def scratchpad(self) -> bool:
-        """Intermediate results are written before the answer."""
-        return False
-
-    @property
-    def reverse_query(self) -> bool:
-        """Operands are written least significant digit first."""
-        return False
-
-    @property
-    def reverse_response(self) -> bool:
-        """Numbers of the response are written least significant digit first."""
-        return False
-
-    @property
-    def aligned(self) -> bool:
-        """Digits of one significance are written side by side."""
-        return False
+    aligned: ClassVar[bool] = False
+    """Digits of one significance are written side by side."""
+    scratchpad: bool = False
+    """Intermediate results are written before the answer."""
+    width: int = 0
+    """Digits of every number; 0: as many as it needs."""
+    reverse_query: bool = False
+    """Operands are written least significant digit first."""
+    reverse_response: bool = False
+    """Numbers of the response are written least significant digit first."""
+    begin: bool = True
+    """A sequence begins with ``$``."""
+    index_hints: int = 0
+    """Number of marks that can be written before digits."""
 
     @property
     def padded(self) -> bool:
@@ -111,10 +106,10 @@ class Format(Axis):
         """Raise `SettingError` if the task cannot be written so."""
 
 
-def only_two_operands(format: Part, task: Task) -> None:
+def only_two_operands(format: Format, task: Task) -> None:
     """Raise `SettingError` for a task other than sums of two numbers."""
     if not isinstance(task, TwoOperandAddition):
         raise SettingError(
-            f"data.format={format.kind}: it writes sums of exactly two numbers, and {kind_of(task)} is another task; "
+            f"data.format={format.kind}: it writes sums of exactly two numbers, and {task.kind} is another task; "
             f"choose data.task=two_operand_addition or data.format=linear"
         )

@@ -20,10 +20,7 @@ class DigitSteps(Part, Format, tag="digit_steps", frozen=True):
     """``$12+45=2 1 + 5 4;c=0,2+5+0=7,c=0;1+4+0=5,c=0|57$``: one step for each digit of the longer operand."""
 
     COORDINATES = False
-
-    @property
-    def scratchpad(self) -> bool:
-        return True
+    scratchpad = True
 
     reverse_response: bool = False
     """Write the answer least significant digit first."""

@@ -18,7 +18,7 @@ from typing import Literal
 from lengen.formats.base import Format, Written
 from lengen.formats.index_hints import index_hints
 from lengen.formats.layout import Layout, at
-from lengen.part import Count, Part, SettingError, Width, kind_of
+from lengen.part import Count, Part, SettingError, Width
 from lengen.tasks.base import LARGEST_ALPHABET, Extent, Task
 from lengen.tasks.rows import ANSWER, OPERANDS, Row
 
@@ -63,7 +63,7 @@ class Linear(Part, Format, tag="linear", frozen=True):
         return LinearFormat(task, self)
 
     def check(self, task: Task) -> None:
-        who = kind_of(task)
+        who = task.kind
         if self.scratchpad and not task.STAGES:
             raise SettingError(
                 f"data.format.scratchpad=true: {who} has no intermediate results to write; set "

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from lengen.formats.base import Format, Written
 from lengen.formats.layout import UNUSED, Layout, places
-from lengen.part import Part, SettingError, kind_of
+from lengen.part import Part, SettingError
 from lengen.tasks.base import Task
 from lengen.tasks.multiplication import Multiplication
 from lengen.tasks.rows import OPERANDS, PRODUCTS, SUMS
@@ -22,10 +22,7 @@ class MultiplicationStages(Part, Format, tag="multiplication_stages", frozen=Tru
     """``$37*925=581+470+333=58100>52900>52243$``: both stages of long multiplication as a scratchpad."""
 
     LEVELS = 3
-
-    @property
-    def scratchpad(self) -> bool:
-        return True
+    scratchpad = True
 
     reverse_query: bool = False
     """Write operands least significant digit first."""
@@ -38,7 +35,7 @@ class MultiplicationStages(Part, Format, tag="multiplication_stages", frozen=Tru
     def check(self, task: Task) -> None:
         if not isinstance(task, Multiplication):
             raise SettingError(
-                f"data.format=multiplication_stages: these are stages of multiplication, and {kind_of(task)} has "
+                f"data.format=multiplication_stages: these are stages of multiplication, and {task.kind} has "
                 f"others; choose data.format=linear"
             )
 

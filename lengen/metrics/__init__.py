@@ -1,10 +1,10 @@
 """Metrics: each one file with a pure function and what it counts, and its place in the table below.
 
 What a metric counts is stored under its name, so a new one is a file and an entry of `METRICS`: the accuracy grid keeps
-it from then on, and claims and figures can name it. Loading this loads no torch; the torchmetrics classes do.
+it from then on, and claims and figures can name it. Loading this loads no torch; the classes in `counted` do.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lengen.formats.vocab import PAD, Vocab
 from lengen.metrics.answer_match import ANSWER_MATCH, answer_match
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from lengen.formats.base import Written
-    from lengen.metrics.counted import AnswerMatch, Counted, EditDistance, ExactMatch
 
 METRICS: dict[str, Metric] = {
     metric.name: metric for metric in (EXACT_MATCH, ANSWER_MATCH, ANSWER_TOKEN, EDIT_DISTANCE)
@@ -29,10 +28,6 @@ __all__ = [
     "ANSWER_TOKEN",
     "EXACT_MATCH",
     "METRICS",
-    "AnswerMatch",
-    "Counted",
-    "EditDistance",
-    "ExactMatch",
     "Metric",
     "Responses",
     "answer_match",
@@ -54,11 +49,3 @@ def count(written: "Tensor", reference: "Tensor", format: "Written", vocab: "Voc
         if own_text or not metric.own_text:
             counts.update(metric.counts(Responses(written, reference, format, vocab)))
     return counts
-
-
-def __getattr__(name: str) -> Any:
-    if name in ("AnswerMatch", "Counted", "EditDistance", "ExactMatch"):
-        from lengen.metrics import counted
-
-        return getattr(counted, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -77,16 +77,6 @@ class Trained:
         length, second, *_ = (*cell, 1)
         return (length in self.lengths if self.lengths else length <= self.length) and second <= self.second
 
-    @property
-    def left_out(self) -> tuple[int, ...]:
-        """Lengths between trained ones that were not trained, ascending.
-
-        >>> Trained(5, 2, frozenset({2, 3, 5})).left_out, Trained(5, 2).left_out
-        ((4,), ())
-        """
-        known = self.lengths or {self.length}
-        return tuple(length for length in range(min(known), self.length) if length not in known)
-
 
 def exact_at_longest(grid: Grid, span: Trained) -> float:
     """Exact match at the longest trained length, over all trained counts; NaN if that was not tested."""

@@ -10,6 +10,9 @@ from lengen.paper.experiment import PROFILES, Experiment
 from lengen.paper.profiles import ByProfile, Layer, at_profiles
 from lengen.settings.spec import Spec
 
+NO_SIZE = ("large", "unread")
+"""Reasons to skip under which a variant has no size at the profile at all."""
+
 
 @dataclass(frozen=True)
 class Value:
@@ -79,8 +82,6 @@ class Panel:
     """Profile -> reason (a key of `REASONS`) -> variants, as patterns apart by spaces."""
     ours: Mapping[str, str] = field(default_factory=dict)
     """Variant -> why this suite has it, though the paper does not."""
-    without: tuple[str, ...] = ("large", "unread")
-    """Reasons under which a variant has no size at the profile at all."""
     shown: Callable[..., tuple[str, ...]] | None = None
 
     def experiments(self) -> tuple[Experiment, ...]:
@@ -102,9 +103,7 @@ class Panel:
             claim=self.says if isinstance(self.says, str) else self.says(*slugs),
             place=self.place,
             specs={
-                profile: specs[profile]
-                for profile in PROFILES
-                if profile in specs and skip.get(profile) not in self.without
+                profile: specs[profile] for profile in PROFILES if profile in specs and skip.get(profile) not in NO_SIZE
             },
             skip=skip,
             seeds=self.seeds,

@@ -30,7 +30,7 @@ from lengen.plotting.learned import has_learned, learned
 from lengen.plotting.measured import MEASURES, medians, values
 from lengen.plotting.methods import LOOKS, Look, looks
 from lengen.plotting.published import Published, Value
-from lengen.plotting.settings import scratchpad, spec_of
+from lengen.plotting.settings import spec_of
 from lengen.plotting.sheet import (
     COLUMN,
     LETTER,
@@ -51,7 +51,7 @@ __all__ = [
     "BLACK", "COLOURS", "COLUMN", "HEAT", "LETTER", "LOOKS", "MARKERS", "MEASURES", "PAGE", "Look", "Published",
     "Row", "Runs", "Value", "arrays", "attention", "attention_map", "attention_scale", "caption", "cells", "curves",
     "draw_rows", "empty", "grid", "has_learned", "heat_map", "label", "learned", "legend", "lengths_axis", "looks",
-    "maps", "medians", "metrics", "numbered", "outline", "percent", "pictures", "said", "scores", "scratchpad",
+    "maps", "medians", "metrics", "numbered", "outline", "percent", "pictures", "said", "scores",
     "sheet", "shown", "spans", "spec_of", "structured_heads", "style", "table", "token_map", "total_rate",
     "training", "values",
 ]  # fmt: skip

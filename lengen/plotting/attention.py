@@ -38,14 +38,14 @@ class Row(NamedTuple):
     titles: Sequence[str] = ()
 
 
-def attention(picture: Picture, runs: Runs, published: Published, *, heads: int = 3) -> Figure:
-    """A row a setting: its heads with the most structure, of the first seed that learned and recorded attention."""
+def attention(picture: Picture, runs: Runs, published: Published) -> Figure:
+    """A row a setting: the 3 heads with the most structure, of the first seed that learned and recorded attention."""
     rows = []
     for item, some in shown(picture, runs):
         record = next((run.attention for run in learned(some) if run.attention is not None), None)
         if record is not None:
             lacking = "" if has_learned(learned(some)) else "\n(not learned)"
-            rows.append(Row(label(item, some).replace(", ", ",\n") + lacking, record, structured_heads(record, heads)))
+            rows.append(Row(label(item, some).replace(", ", ",\n") + lacking, record, structured_heads(record, 3)))
     return maps(rows)
 
 

@@ -1,18 +1,10 @@
 """Seeds that have learned what they were trained on; only then what they do beyond it counts."""
 
 from collections.abc import Sequence
-from statistics import median
 
-from lengen.metrics.learned import at_edge
 from lengen.metrics.learned import has_learned as one_has_learned
 from lengen.metrics.measures import LEARNED
 from lengen.results.records import Run
-
-
-def edge(runs: Sequence[Run]) -> float:
-    """Return exact match on the hardest trained cells, median over seeds; nan if none was tested."""
-    rates = [rate for run in runs if (rate := at_edge(run)) == rate]
-    return median(rates) if rates else float("nan")
 
 
 def has_learned(runs: Sequence[Run]) -> bool:

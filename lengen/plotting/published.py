@@ -28,17 +28,11 @@ class Value(NamedTuple):
     """First and last value of the second axis; 1 if there is none."""
     trained: tuple[int, int] = (1, 1)
     """Longest trained length and largest trained second value of the published setting."""
-    left_out: bool = False
-    """Its lengths lie between trained ones and were left out of the training."""
     measure: str = "exact"
     mode: str = "teacher_forced"
     region: str = "all"
-    statistic: str = "minimum"
-    """Of several cells: their minimum, mean or maximum."""
     across: str = ""
     """mean or deviation if it is taken over the runs of several experiments."""
-    place: str = ""
-    """Table or figure."""
 
 
 Published = Mapping[str, Sequence[Value]]

@@ -5,8 +5,6 @@ import functools
 
 import msgspec
 
-from lengen.formats.digit_steps import DigitSteps
-from lengen.formats.multiplication_stages import MultiplicationStages
 from lengen.results.records import Run
 from lengen.settings.spec import Spec, from_dict
 
@@ -19,9 +17,3 @@ def spec_of(run: Run) -> Spec:
 @functools.lru_cache(maxsize=4096)
 def _built(values: bytes) -> Spec:
     return from_dict(msgspec.json.decode(values))
-
-
-def scratchpad(run: Run) -> bool:
-    """Return True if the model of a run writes steps before its answer."""
-    format = spec_of(run).data.format
-    return isinstance(format, DigitSteps | MultiplicationStages) or bool(getattr(format, "scratchpad", False))

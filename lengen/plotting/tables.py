@@ -16,7 +16,7 @@ from lengen.plotting.labels import length_axis, spans
 from lengen.plotting.learned import has_learned, learned
 from lengen.plotting.measured import MEASURES, medians, values
 from lengen.plotting.published import Published, Value, at_same_lengths
-from lengen.plotting.settings import scratchpad
+from lengen.plotting.settings import spec_of
 from lengen.plotting.sheet import LETTER, PAGE, empty, label, sheet, shown
 from lengen.results.records import Run
 
@@ -60,7 +60,7 @@ def table(picture: Picture, runs: Runs, published: Published, *, measure: str = 
 
 
 def _has(some: Sequence[Run], name: str) -> bool:
-    return scratchpad(some[0]) and bool(len(values(some, name)))
+    return spec_of(some[0]).data.format.scratchpad and bool(len(values(some, name)))
 
 
 def _row(some: Sequence[Run], name: str) -> pd.Series:

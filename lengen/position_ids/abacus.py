@@ -39,7 +39,6 @@ class Abacus(Part, PositionIds, tag="abacus", frozen=True):
         return (self.max_position,)
 
     def check(self, format: Format) -> None:
-        assert isinstance(format, Part)
         without_index_hints("abacus", format, "the marks between the digits of a number would make each its first")
         if format.aligned:
             raise SettingError(

@@ -76,9 +76,8 @@ def refuse_longer(kind: str, sizes: Tensor, max_position: int) -> None:
 
 def without_index_hints(kind: str, format: Format, why: str) -> None:
     """Raise `SettingError` if a format writes index hints."""
-    marks = getattr(format, "index_hints", 0)
-    if marks:
+    if format.index_hints:
         raise SettingError(
-            f"data.format.index_hints={marks}: with data.position_ids={kind} {why}; choose other ids, such as "
-            f"consecutive, or set data.format.index_hints=0"
+            f"data.format.index_hints={format.index_hints}: with data.position_ids={kind} {why}; choose other ids, "
+            f"such as consecutive, or set data.format.index_hints=0"
         )

@@ -58,9 +58,7 @@ class Cyclic(Part, PositionIds, tag="cyclic", frozen=True):
 class NoPositionIds(Part, PositionIds, tag="none", frozen=True):
     """No ids at all."""
 
-    @property
-    def levels(self) -> int:
-        return 0
+    levels = 0
 
     def offsets(
         self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None

@@ -34,7 +34,6 @@ class Coupled(Part, PositionIds, tag="coupled", frozen=True):
         return self.max_position
 
     def check(self, format: Format) -> None:
-        assert isinstance(format, Part)
         without_index_hints("coupled", format, "digits of one place already share an id")
         if not format.COORDINATES:
             raise SettingError(

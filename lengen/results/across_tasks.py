@@ -1,9 +1,9 @@
 """Aggregates of a method over many tasks with few seeds each, with intervals; pure functions on arrays.
 
 Agarwal et al. 2021, "Deep Reinforcement Learning at the Edge of the Statistical Precipice" (2108.13264): the
-interquartile mean, intervals by a bootstrap that is stratified by task, the probability of improvement, and performance
-profiles. A table of scores has one row per task and one column per seed, (tasks, seeds); a cell without a score
-(refused, untested) has no place in it: leave its task out for all methods that are compared.
+interquartile mean, intervals by a bootstrap that is stratified by task, and the probability of improvement. A table of
+scores has one row per task and one column per seed, (tasks, seeds); a cell without a score (refused, untested) has no
+place in it: leave its task out for all methods that are compared.
 """
 
 from collections.abc import Callable
@@ -54,16 +54,6 @@ def probability_of_improvement(scores: ArrayLike, baseline: ArrayLike) -> Any:
     return (0.5 * (np.sign(differences) + 1)).mean(axis=(-3, -2, -1))
 
 
-def performance_profile(scores: ArrayLike, thresholds: ArrayLike) -> Any:
-    """(thresholds,) shares of all runs whose score is above each threshold; leading axes stay before it.
-
-    >>> performance_profile([[0.2, 0.6], [0.6, 1.0]], [0.0, 0.5, 0.6]).tolist()
-    [1.0, 0.75, 0.25]
-    """
-    above = _checked(scores)[..., None] > np.asarray(thresholds, dtype=np.float64)
-    return above.mean(axis=(-3, -2))
-
-
 def resampled(scores: ArrayLike, generator: np.random.Generator, draws: int = DRAWS) -> Scores:
     """(draws, tasks, seeds) tables in which the seeds of every task are drawn again with replacement, each task from
     its own."""
@@ -78,15 +68,14 @@ def stratified_interval(
     *scores: ArrayLike,
     generator: np.random.Generator,
     draws: int = DRAWS,
-    level: float = 0.95,
 ) -> Interval:
-    """The percentile interval of a ``statistic`` of one or more tables, seeds drawn again within each task.
+    """The 95 % percentile interval of a ``statistic`` of one or more tables, seeds drawn again within each task.
 
     The statistic takes tables with a leading axis of draws, as all of this file do. With three seeds a percentile
     interval is too narrow: it never leaves the values that were seen.
     """
     samples = statistic(*(resampled(table, generator, draws) for table in scores))
-    low, high = np.quantile(samples, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = np.quantile(samples, [0.025, 0.975], axis=0)
     return Interval(float(low), float(high))
 
 

@@ -1,11 +1,6 @@
-"""Intervals for counts and for medians; pure functions on plain numbers, no torch.
-
-Counts or per-seed values enter, numbers and intervals leave. Two sources of variance are kept apart here: which
-examples were tested (binomial: Wilson), and which seed was trained (order statistics).
-"""
+"""Intervals for counts: which examples were tested (binomial: Wilson); pure functions on plain numbers, no torch."""
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 Z95 = 1.96
@@ -47,29 +42,3 @@ def wilson(correct: float, n: float, z: float = Z95) -> Interval:
     low = 0.0 if correct == 0 else max(0.0, centre - half)
     high = 1.0 if correct == n else min(1.0, centre + half)
     return Interval(low, high)
-
-
-def seed_interval(values: Sequence[float]) -> Interval:
-    """Interval for the median over seeds from order statistics: no distribution is assumed.
-
-    The k-th smallest and k-th largest of n values enclose the median with probability
-    1 - 2 P(Binomial(n, 1/2) < k). The largest k that keeps 95 % is taken. Below six seeds no k reaches
-    that: then the smallest and largest value are given, which enclose it less often (of two seeds 0.5, of three 0.75).
-
-    >>> seed_interval([0.2, 0.9, 0.5])
-    Interval(low=0.2, high=0.9)
-
-    Raises:
-        ValueError: when there is no value.
-    """
-    if not values:
-        raise ValueError("seed_interval: expected at least one value, got none")
-    ordered = sorted(float(value) for value in values)
-    n = len(ordered)
-    best, tail = 1, 1  # tail = number of coin sequences of length n with fewer than k = 1 heads
-    for k in range(2, n // 2 + 1):
-        longer = tail + math.comb(n, k - 1)
-        if 1 - 2 * longer / 2**n < 0.95:
-            break
-        best, tail = k, longer
-    return Interval(ordered[best - 1], ordered[n - best])

@@ -2,7 +2,7 @@
 
 from functools import singledispatch
 
-from lengen.part import LONGEST, Part, SettingError, kind_of
+from lengen.part import LONGEST, SettingError
 from lengen.position_ids.base import PositionIds
 from lengen.settings.attention_biases import AttentionBias, Given, HardALiBi, Lines, LineWindow, Window
 from lengen.settings.encodings import NoEncoding, Rotary
@@ -13,7 +13,6 @@ from lengen.tasks.sequences import Skewed
 
 def check_parts(data: DataSpec, model: ModelSpec, test: TestSpec) -> None:
     """Raise `SettingError` for parts that do not go together, whatever the training."""
-    assert isinstance(data.task, Part) and isinstance(data.format, Part)
     data.check()
     data.task.check_counts(test.counts)
     if data.task.ROWS.numbers and max(test.lengths) > LONGEST:
@@ -25,8 +24,7 @@ def check_parts(data: DataSpec, model: ModelSpec, test: TestSpec) -> None:
 def check_sections(data: DataSpec, model: ModelSpec, train: TrainSpec, test: TestSpec) -> None:
     """Raise `SettingError` for sections that do not go together."""
     architecture = model.architecture
-    assert isinstance(architecture, Part)
-    if data.spaces is not None and not (data.format.begin if hasattr(data.format, "begin") else True):
+    if data.spaces is not None and not data.format.begin:
         raise SettingError(
             "data.spaces: random spaces stand behind the $ that begins a query, and data.format.begin=false writes "
             "none; set data.format.begin=true"
@@ -35,7 +33,7 @@ def check_sections(data: DataSpec, model: ModelSpec, train: TrainSpec, test: Tes
         if train.one_length and not isinstance(part, Skewed):
             raise SettingError(
                 f"train.one_length=true: only tasks with a distribution of lengths draw examples of one length, and "
-                f"{place}={kind_of(part)} has none; set train.one_length=false"
+                f"{place}={part.kind} has none; set train.one_length=false"
             )
     window = train.batch * train.bucket * (1 + len(data.hints))
     if train.one_length and 0 < data.examples < window:
@@ -43,7 +41,7 @@ def check_sections(data: DataSpec, model: ModelSpec, train: TrainSpec, test: Tes
             f"data.examples={data.examples}: a streamed training set holds at least {window} examples, train.bucket "
             f"batches of each task"
         )
-    width = getattr(data.format, "width", 0)
+    width = data.format.width
     if width and width < (longest := _longest_number(data, test)):
         raise SettingError(
             f"data.format.width={width}: expected at least {longest}, the digits of the longest number of a trained or "
@@ -51,7 +49,6 @@ def check_sections(data: DataSpec, model: ModelSpec, train: TrainSpec, test: Tes
         )
     bias = model.attention_bias
     if architecture.SPLIT and bias is not None and (data.spaces is not None or not width):
-        assert isinstance(bias, Part)
         raise SettingError(
             f"model.architecture.attention_bias={bias.kind}: beside an encoder it is laid on queries of one length; "
             + ("set data.spaces=null" if width else "set data.format.width, to which all numbers are padded")
@@ -129,7 +126,7 @@ def _check_loops(data: DataSpec, model: ModelSpec, train: TrainSpec, test: TestS
     written = rule.of == "response" and model.architecture.IN_ORDER
     if written and data.format.build(data.task).follows:
         raise SettingError(
-            f"model.loops_by_length.of=response: answers of data.task={kind_of(data.task)} end where the model "
+            f"model.loops_by_length.of=response: answers of data.task={data.task.kind} end where the model "
             f"ends them, so their length is not known before they are written; pad them, or set "
             f"model.loops_by_length.of=prompt"
         )
@@ -138,14 +135,13 @@ def _check_loops(data: DataSpec, model: ModelSpec, train: TrainSpec, test: TestS
     if len(loops) == 1:
         (same,) = loops
         raise SettingError(
-            f"model.loops_by_length: every problem of data.task={kind_of(data.task)} in data.format="
-            f"{kind_of(data.format)} would loop {same} time{'s' * (same > 1)}; set model.loops={same} instead"
+            f"model.loops_by_length: every problem of data.task={data.task.kind} in data.format="
+            f"{data.format.kind} would loop {same} time{'s' * (same > 1)}; set model.loops={same} instead"
         )
 
 
 def check_model(model: ModelSpec) -> None:
     """Raise `SettingError` for fields of a model that do not go together."""
-    assert isinstance(model.architecture, Part)
     if model.weights > LARGEST_MODEL:
         raise SettingError(
             f"model.layers={model.layers}, model.width={model.width}: this model has about {model.weights:.1e} "
@@ -178,7 +174,6 @@ def check_model(model: ModelSpec) -> None:
 
 
 def _check_model_loops(model: ModelSpec) -> None:
-    assert isinstance(model.architecture, Part)
     if model.loops != 1:
         raise SettingError(
             f"model.loops={model.loops}: model.loops_by_length already says how often the stack is applied; set one "
@@ -192,7 +187,6 @@ def _check_model_loops(model: ModelSpec) -> None:
 
 
 def _check_bias(model: ModelSpec, bias: AttentionBias) -> None:
-    assert isinstance(bias, Part) and isinstance(model.architecture, Part)
     if not isinstance(model.architecture, Decoder):
         if not bias.BESIDE:
             raise SettingError(
@@ -211,7 +205,6 @@ def _check_bias(model: ModelSpec, bias: AttentionBias) -> None:
 def check_encoding(model: ModelSpec, ids: PositionIds) -> None:
     """Raise `SettingError` if the encoding cannot read these ids."""
     encoding = model.encoding
-    assert isinstance(encoding, Part) and isinstance(ids, Part)
     read = encoding.LEVELS
     if read == 0:
         if ids.sizes:  # what has a largest id refuses longer problems
@@ -275,7 +268,6 @@ def _(bias: HardALiBi, model: ModelSpec) -> None:
             f"model.architecture.attention_bias.keys={list(bias.keys)}: expected numbers for 1 to "
             f"{model.heads - 1} of the model.heads={model.heads} heads, so that one at least sees all keys"
         )
-    assert isinstance(model.encoding, Part)
     if not isinstance(model.encoding, NoEncoding):
         raise SettingError(
             f"model.architecture.attention_bias=hard_alibi: its other heads have no positions, and "

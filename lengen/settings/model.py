@@ -171,7 +171,6 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         if self.tempered is not None and self.tempered.of == "prompt":
             return "model.tempered.of=prompt"
         bias = self.attention_bias
-        assert bias is None or isinstance(bias, Part)
         return f"model.architecture.attention_bias={bias.kind}" if bias is not None and bias.LINES else ""
 
     @property

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from lengen.formats.base import Format
 from lengen.formats.vocab import PRINTABLE, Vocab
-from lengen.part import Count, Length, NotNegative, Part, SettingError, Share, Size
+from lengen.part import Count, Length, NotNegative, SettingError, Share, Size
 from lengen.position_ids.base import PositionIds
 from lengen.position_ids.consecutive import Consecutive
 from lengen.tasks.base import Task
@@ -99,13 +99,11 @@ class DataSpec(Section, frozen=True):
 
     def check(self) -> None:
         """Raise `SettingError` for parts that do not go together."""
-        assert isinstance(self.task, Part)
         self.task.check()
         self.format.check(self.task)
         self.position_ids.check(self.format)
         names = [hint.name for hint in self.hints]
         for hint in self.hints:
-            assert isinstance(hint, Part)
             hint.check()
             if names.count(hint.name) > 1:
                 raise SettingError(f"data.hints: {hint.kind} stands there twice; expected different auxiliary tasks")

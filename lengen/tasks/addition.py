@@ -29,6 +29,7 @@ class Addition(Part, Task, tag="addition", frozen=True):
     SIGNS = Signs("+")
     LEAST_COUNT = 2
     STAGES = "running sums"
+    counts = (2,)
 
     digits: Length
     """Digits of the longest trained operand."""
@@ -44,10 +45,6 @@ class Addition(Part, Task, tag="addition", frozen=True):
     @property
     def most(self) -> int:
         return self.operands
-
-    @property
-    def counts(self) -> tuple[int, ...]:
-        return (2,)
 
     def shape(self, length: int, count: int) -> tuple[int, ...]:
         return count, length

@@ -221,10 +221,7 @@ class PairAddition(Arithmetic, tag="pair_addition", frozen=True):
     SIGNS = Signs("+")
     OPERANDS = 2
     STAGES = "carries"
-
-    @property
-    def name(self) -> str:
-        return "addition"
+    name = "addition"
 
     def columns(self, operands: Tensor) -> Tensor:
         return operands.sum(dim=1)

@@ -14,7 +14,7 @@ from lengen.digits.lazy import torch
 from lengen.digits.problems import OperandError, Problems
 from lengen.digits.randomness import generator as stream
 from lengen.digits.randomness import mix
-from lengen.part import Axis, Part, SettingError, kind_of
+from lengen.part import Axis, SettingError
 from lengen.tasks.rows import ANSWER, OPERANDS, Rows
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Task(Axis):
     @property
     def name(self) -> str:
         """Names its random numbers: test problems of tasks of one name are drawn alike."""
-        return kind_of(self)
+        return self.kind
 
     @property
     def longest(self) -> int:
@@ -136,7 +136,6 @@ class Task(Axis):
 
     def check_counts(self, counts: tuple[int, ...]) -> None:
         """Raise `SettingError` for tested values of the second axis, ``test.counts``, that no problem has."""
-        assert isinstance(self, Part)
         if not self.LEAST_COUNT and counts not in ((1,), self.counts):
             raise SettingError(
                 f"test.counts={list(counts)}: problems of data.task={self.kind} have no second axis; expected "

@@ -75,13 +75,10 @@ class NextLarger(OfAlphabet, tag="next_larger", frozen=True):
 
     SIGNS = Signs(DELIMITER, separator=False)
     PLACEWISE = False
+    name = "successor"
 
     repeats: Share = 0.0
     """Share of the training sequences, of length l, that draw from only l // 2 numbers."""
-
-    @property
-    def name(self) -> str:
-        return "successor"
 
     def shape(self, length: int, count: int) -> tuple[int, ...]:
         return length, 1

@@ -52,25 +52,16 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
     ROWS = BOUNDS
     SIGNS = Signs("+")
     STAGES = "running sums"
+    name = "n_by_n"
+    most = 2
+    counts = (2,)
 
     lengths: tuple[Length, ...]
     """Trained digits of the operands; some may be left out."""
 
     @property
-    def name(self) -> str:
-        return "n_by_n"
-
-    @property
     def longest(self) -> int:
         return max(self.lengths)
-
-    @property
-    def most(self) -> int:
-        return 2
-
-    @property
-    def counts(self) -> tuple[int, ...]:
-        return (2,)
 
     @property
     def trained_lengths(self) -> tuple[int, ...]:

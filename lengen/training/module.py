@@ -20,7 +20,7 @@ from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import verify, write
 from lengen.digits.problems import Problems
 from lengen.digits.randomness import generator
-from lengen.metrics import ExactMatch
+from lengen.metrics.counted import ExactMatch
 from lengen.models.foreign import Predicting
 from lengen.models.products import round_products
 from lengen.part import SettingError, plain

@@ -22,6 +22,8 @@ STEP = 0.004
 """Seconds of a step on a core that do not depend on its size."""
 PADDING = 1.15
 """Tokens computed per token of the data: examples of a batch share the longest length."""
+STRETCHES = 8
+"""Values of a long axis that are counted."""
 
 
 def training_seconds(spec: Spec) -> float:
@@ -57,7 +59,7 @@ def trained_cells(spec: Spec) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def padding(spec: Spec) -> float:
     """Tokens computed per token of the data."""
-    return 1.0 if getattr(spec.data.format, "width", 0) or spec.train.one_length else PADDING
+    return 1.0 if spec.data.format.width or spec.train.one_length else PADDING
 
 
 def sizes(spec: Spec) -> tuple[ModelSpec, DataSpec]:
@@ -101,15 +103,15 @@ def _tokens(data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -
     return [data.tokens(length, count) for length in some(lengths) for count in some(counts)]
 
 
-def some(axis: Sequence[int], most: int = 8) -> Sequence[int]:
-    """Of a long axis of consecutive values the middles of so many equal stretches; any other axis whole.
+def some(axis: Sequence[int]) -> Sequence[int]:
+    """Of a long axis of consecutive values the middles of `STRETCHES` equal stretches; any other axis whole.
 
-    >>> some(range(1, 31), 5), some((2, 3), 5), some((1, 2, 5, 10, 20, 50, 100), 5)
-    ([4, 10, 16, 22, 28], (2, 3), (1, 2, 5, 10, 20, 50, 100))
+    >>> some(range(1, 49)), some((2, 3)), some((1, 2, 5, 10, 20, 50, 100, 200, 500))
+    ([4, 10, 16, 22, 28, 34, 40, 46], (2, 3), (1, 2, 5, 10, 20, 50, 100, 200, 500))
     """
-    if len(axis) <= most or axis[-1] - axis[0] >= len(axis):
+    if len(axis) <= STRETCHES or axis[-1] - axis[0] >= len(axis):
         return axis
-    return [axis[(2 * stretch + 1) * len(axis) // (2 * most)] for stretch in range(most)]
+    return [axis[(2 * stretch + 1) * len(axis) // (2 * STRETCHES)] for stretch in range(STRETCHES)]
 
 
 def verify(model: ModelSpec, prompt: float, response: float) -> float:

@@ -44,7 +44,7 @@ from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.digits.problems import Problems
 from lengen.models import Transformer
-from lengen.part import SettingError, kind_of
+from lengen.part import SettingError
 from lengen.results.progress import Progress
 from lengen.results.records import AttentionMap, Grid, KeyCount
 from lengen.settings.declared import declared
@@ -95,7 +95,7 @@ def execute(
     bias = spec.model.attention_bias
     if prepare is None and bias is not None and bias.SET:
         raise SettingError(
-            f"model.architecture.attention_bias={kind_of(bias)}: nothing sets this bias before the training of this "
+            f"model.architecture.attention_bias={bias.kind}: nothing sets this bias before the training of this "
             f"setting, and unset it closes nothing; choose an experiment that calibrates it"
         )
     module = SequenceModule(spec, model_for(data.data, seed), seed)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from lengen.part import NotNegative, Part, SettingError, Share, Size
+from lengen.part import NotNegative, SettingError, Share, Size
 from lengen.position_ids.consecutive import Consecutive, NoPositionIds
 from lengen.settings.attention_biases import Given
 from lengen.settings.changes import overlay
@@ -106,12 +106,12 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
                 raise SettingError(f"calibration.sigma_{side}={sigma}: expected a finite number of standard deviations")
         bias = architecture.attention_bias if isinstance(architecture, EncoderDecoder) else None
         if not isinstance(bias, Given):
-            found = bias.kind if isinstance(bias, Part) else "none"
+            found = bias.kind if bias is not None else "none"
             raise SettingError(
                 f"model.architecture.attention_bias={found}: expected given, as a calibrated bias is; set "
                 f"model.architecture=encoder_decoder and model.architecture.attention_bias=given"
             )
-        width = getattr(self.data.format, "width", 0)
+        width = self.data.format.width
         if not width:
             raise SettingError(
                 "data.format.width=0: a calibrated bias has a fixed number of places; expected the digits that all "

@@ -17,12 +17,16 @@ from lengen.results.records import AttentionMap, KeyCount, Run, to_table
 from papers.coupling.overlap import HEADS, nearest, of_map, uniform
 
 
+def _scratchpad(run: Run) -> bool:
+    return plotting.spec_of(run).data.format.scratchpad
+
+
 def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Attention maps with and without scratchpad, above the keys a step needs against the number of operands."""
     drawn = list(_recorded(picture, runs))
     maps = []
     for pad in (True, False):
-        found = next((one for one in drawn if plotting.scratchpad(one[1]) is pad), None)
+        found = next((one for one in drawn if _scratchpad(one[1]) is pad), None)
         if found:
             item, run = found
             heads = plotting.structured_heads(_map(run), 3)
@@ -42,7 +46,7 @@ def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
     panels = below.subplots(1, 2, sharey=True)
     handles = []
     for axes, pad in zip(panels, (True, False), strict=True):
-        lines = {label: some for label, some in counted.items() if plotting.scratchpad(some[0]) is pad}
+        lines = {label: some for label, some in counted.items() if _scratchpad(some[0]) is pad}
         names = {label: label.replace(", no scratchpad", "").replace(", scratchpad", "") for label in lines}
         names = {
             label: name.removeprefix("scratchpad, ").removeprefix("no scratchpad, ") for label, name in names.items()

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from lengen.part import Part, SettingError
+from lengen.part import SettingError
 from lengen.position_ids.coupled import Coupled
 from lengen.settings.model import ModelSpec
 from lengen.settings.sections import NUMBER_FORMATS, DataSpec, TestSpec, TrainSpec
@@ -109,7 +109,6 @@ class TheoremSpec(Spec, frozen=True, kw_only=True):
         """Raise `SettingError` if the model is too small for its operands, or its numbers too coarse."""
         task = self.data.task
         if not isinstance(task, Addition):
-            assert isinstance(task, Part)
             raise SettingError(f"data.task={task.kind}: the construction adds; set data.task=addition")
         sizes = sizes_of(self)
         made = f"{sizes.operands} operands of {sizes.digits} digits"

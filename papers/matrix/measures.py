@@ -77,7 +77,7 @@ def guessing(run: Run) -> float:
     """
     data = trained(run).data
     assert data is not None
-    return 0.5 if isinstance(data.task, Parity) and not getattr(data.format, "scratchpad", False) else 0.0
+    return 0.5 if isinstance(data.task, Parity) and not data.format.scratchpad else 0.0
 
 
 def above_guessing(run: Run) -> float:

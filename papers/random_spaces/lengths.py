@@ -4,7 +4,6 @@ Everything is read from the specification a run was made from, because smaller p
 the same names.
 """
 
-
 from lengen.metrics.measures import trained_range
 from lengen.plotting.settings import spec_of
 from lengen.results.records import Run
@@ -39,17 +38,3 @@ def groups(run: Run) -> list[tuple[int, ...]]:
     """Return the lengths that are shown together: all trained ones, then every other one by itself."""
     inside = tested_trained(run)
     return [group for group in (inside, *((length,) for length in tested(run) if length not in inside)) if group]
-
-
-def examples(count: int) -> str:
-    """A training set's size, as the thesis writes it.
-
-    >>> examples(10_000), examples(1_000_000), examples(1_500), examples(0)
-    ('10K', '1M', '1,500', 'fresh')
-    """
-    if not count:
-        return "fresh"
-    for unit, letter in ((10**6, "M"), (10**3, "K")):
-        if count % unit == 0:
-            return f"{count // unit}{letter}"
-    return f"{count:,}"

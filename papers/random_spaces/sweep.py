@@ -4,11 +4,9 @@ A cell of the table is the mean and the sample deviation of the accuracies of al
 their number: the published grid is not balanced, so neither says much without it.
 """
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from lengen import plotting
@@ -61,22 +59,6 @@ def width(run: Run) -> int:
     return plotting.spec_of(run).model.width
 
 
-def accuracy(run: Run, lengths: Sequence[int], mode: str) -> float:
-    """Exact match over all examples of these lengths, ``mode`` a key of `MODES`; nan where none was scored so."""
-    return plotting.total_rate(run.grid, lengths, mode)
-
-
-def spread(found: Sequence[float]) -> tuple[float, float]:
-    """Mean and sample standard deviation; nan for what too few values leave open.
-
-    >>> spread([0.0, 0.5, 1.0])
-    (0.5, 0.5)
-    """
-    if not found:
-        return float("nan"), float("nan")
-    return float(np.mean(found)), float(np.std(found, ddof=1)) if len(found) > 1 else float("nan")
-
-
 def distinct(runs: Runs) -> list[Run]:
     """Return every run once: experiments with equal specifications share theirs."""
     found = {(run.experiment, run.seed, run.version, run.store): run for some in runs.values() for run in some}
@@ -118,37 +100,6 @@ def _tested(run: Run) -> pd.DataFrame:
         width=width(run),
         mode=pd.Categorical(frame["mode"], MODES.values()),
     )
-
-
-def columns(found: Sequence[Row]) -> list[tuple[int, ...]]:
-    """The lengths of Table 4.3: the shortest gap and the shortest longer one (published: 8 and 10 digits)."""
-    chosen = (sorted({row.lengths for row in found if row.role == role})[:1] for role in ("gap", "longer"))
-    return [lengths for some in chosen for lengths in some]
-
-
-def cell(found: Sequence[Row], size: int, training: str, lengths: Sequence[int], mode: str) -> Row | None:
-    """One cell, if it has a run."""
-    key = (size, training, tuple(lengths), mode)
-    return next((row for row in found if (row.examples, row.training, row.lengths, row.mode) == key), None)
-
-
-def improvement(found: Sequence[Row], lengths: Sequence[int], mode: str) -> float:
-    """Mean over data sizes of mix minus add, over the sizes that have both; nan without any (the table's last row)."""
-    pairs = [
-        tuple(cell(found, size, training, lengths, mode) for training in KINDS)
-        for size in sorted({row.examples for row in found})
-    ]
-    return spread([mix.mean - add.mean for add, mix in pairs if add is not None and mix is not None])[0]
-
-
-def text(row: Row) -> str:
-    """A cell in words, per cent.
-
-    >>> text(Row(10_000, "mix", (8,), "gap", "greedy", 0.354, 0.396, 12, 7))
-    '35.4 ± 39.6 (n = 12)'
-    """
-    deviation = "" if math.isnan(row.deviation) else f" ± {100 * row.deviation:.1f}"
-    return f"{100 * row.mean:.1f}{deviation} (n = {row.runs})"
 
 
 def to_csv(found: Sequence[Row]) -> str:

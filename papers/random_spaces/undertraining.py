@@ -113,12 +113,7 @@ def main(source: str | None = None) -> None:
         with open(source, newline="", encoding="utf-8") as file:
             FINDING.write(derive(list(csv.DictReader(file))))
     says = "Gain of sub-tasks at 8 digits: it vanishes among runs that learned their trained range"
-    FINDING.picture(lambda: draw(stored()), says)
-
-
-def stored() -> list[dict[str, str]]:
-    """Return the rows of the committed table."""
-    return FINDING.read()
+    FINDING.picture(lambda: draw(FINDING.read()), says)
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ def verify_vs_cached(name: str, model: Transformer, data: ArithmeticData, cell: 
     """Deciding exact match of problems of ``cell`` (length, count) by one forward pass and by cached decoding."""
     seconds = turns(ways(model, data, cell, sizes.verified), sizes.turns)
     what = f"exact match of {cell[1]} operands of {cell[0]} digits, {sizes.verified} examples at once"
-    if width := getattr(data.spec.data.format, "width", 0):
+    if width := data.spec.data.format.width:
         what += f", padded to {width}, encoder-decoder"
     ratios = seconds[:, 1] / seconds[:, 0]
     return entry(name, what, ratios, "times faster", "greedy decoding with a key-value cache (aim 2)")

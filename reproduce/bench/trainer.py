@@ -128,6 +128,6 @@ def training(sizes: Sizes) -> list[Entry]:
 def _described(spec: Spec) -> str:
     model, data = spec.model, spec.data
     problems = f"S_A({data.task.longest},{data.task.most})"
-    if width := getattr(data.format, "width", 0):
+    if width := data.format.width:
         problems += f" padded to {width}, encoder-decoder"
     return f"{model.layers} layer, {model.heads} heads, width {model.width}, batch {spec.train.batch}, {problems}"

@@ -40,11 +40,8 @@ def value(published: values.Value, experiment: Experiment) -> Value:
         lengths=(min(lengths), max(lengths)),
         counts=(min(published.counts), max(published.counts)),
         trained=(span.length, span.second),
-        left_out=bool(published.lengths) and {*lengths} <= {*span.left_out},
         measure=published.measure,
         mode=published.mode,
         region=published.region,
-        statistic=published.statistic,
         across=published.across,
-        place=published.place,
     )

@@ -10,7 +10,6 @@ from hypothesis.extra.numpy import arrays
 
 from lengen.results.across_tasks import (
     interquartile_mean,
-    performance_profile,
     probability_of_improvement,
     resampled,
     stratified_interval,
@@ -55,13 +54,6 @@ def test_the_probability_of_improvement_is_that_of_a_loop_and_of_scipy(pair):
     assert found + probability_of_improvement(theirs, ours) == pytest.approx(1.0)
 
 
-@given(tables, st.lists(SCORES, min_size=1, max_size=5))
-def test_a_profile_counts_runs(scores, thresholds):
-    runs = scores.flatten().tolist()
-    expected = [sum(run > threshold for run in runs) / len(runs) for threshold in thresholds]
-    assert performance_profile(scores, thresholds).tolist() == pytest.approx(expected)
-
-
 @given(tables, st.integers(0, 100))
 def test_every_draw_of_a_task_is_one_of_its_own_runs(scores, seed):
     drawn = resampled(scores, stream(seed), draws=7)
@@ -77,8 +69,6 @@ def test_statistics_of_many_tables_are_those_of_each(scores):
     assert interquartile_mean(drawn) == pytest.approx([interquartile_mean(table) for table in drawn])
     improved = probability_of_improvement(drawn, other)
     assert improved == pytest.approx([probability_of_improvement(*both) for both in zip(drawn, other, strict=True)])
-    profiles = performance_profile(drawn, [0.2, 0.5])
-    assert profiles == pytest.approx(np.array([performance_profile(table, [0.2, 0.5]) for table in drawn]))
 
 
 @given(tables)
@@ -124,9 +114,8 @@ def test_improvement_of_two_sides_is_drawn_on_both():
     ids=["one row", "nothing", "untested"],
 )
 def test_what_is_no_table_is_refused(scores, said):
-    for function in (interquartile_mean, lambda table: performance_profile(table, [0.5])):
-        with pytest.raises(ValueError, match=said):
-            function(scores)
+    with pytest.raises(ValueError, match=said):
+        interquartile_mean(scores)
 
 
 def test_sides_with_other_tasks_are_refused():

@@ -221,7 +221,8 @@ def test_the_setting_of_a_run_is_built_once_without_sections_that_only_its_paper
 
 def test_runs_with_and_without_a_scratchpad_are_told_apart():
     for format, pad in ((Linear(), False), (Linear(scratchpad=True), True), (DigitSteps(), True)):
-        assert plotting.scratchpad(run(made=change(from_dict(PAIRS), data={"format": format}).to_dict())) is pad
+        made = change(from_dict(PAIRS), data={"format": format}).to_dict()
+        assert plotting.spec_of(run(made=made)).data.format.scratchpad is pad
 
 
 def test_every_line_of_a_figure_has_a_look_of_its_own():

@@ -84,7 +84,6 @@ def test_choosing_the_most_likely_is_what_writing_does(architecture):
     greedy = write(model, data.writer, problems)
     assert 0 < verified.correct.float().mean() < 1
     assert torch.equal(greedy, write(model, data.writer, problems, choose=most_likely))
-    assert torch.equal(greedy, write(model, data.writer, problems, verified.agreed, verified.reference))
     width = min(greedy.shape[1], verified.reference.shape[1])
     same = (greedy[:, :width] == verified.reference[:, :width]).all(dim=1) & (greedy[:, width:] == PAD).all(dim=1)
     assert torch.equal(same, verified.correct)

@@ -1,17 +1,15 @@
 """Intervals against scipy, against published examples and against the properties that make them intervals."""
 
 import math
-from statistics import median
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.results.intervals import Interval, seed_interval, wilson
+from lengen.results.intervals import wilson
 
 counts = st.integers(0, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 tested = st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
-rates = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
 
 @pytest.mark.parametrize(("correct", "n"), [(0, 1), (1, 1), (0, 50), (50, 50), (7, 10), (500, 1000), (1, 870000)])
@@ -20,16 +18,6 @@ def test_wilson_agrees_with_scipy(correct, n):
     expected = stats.binomtest(correct, n).proportion_ci(0.95, method="wilson")
     assert wilson(correct, n, z=stats.norm.ppf(0.975)) == pytest.approx((expected.low, expected.high), abs=1e-12)
     assert wilson(correct, n) == pytest.approx((expected.low, expected.high), abs=1e-5)
-
-
-@pytest.mark.parametrize("n", range(2, 40))
-def test_seed_interval_covers_what_scipy_says(n):
-    stats = pytest.importorskip("scipy.stats")
-    low, high = seed_interval([float(value) for value in range(n)])
-    k = int(low) + 1
-    assert high == n - k
-    assert k == 1 or 1 - 2 * stats.binom.cdf(k - 1, n, 0.5) >= 0.95
-    assert k == n // 2 or 1 - 2 * stats.binom.cdf(k, n, 0.5) < 0.95, "a tighter pair of values would do"
 
 
 @given(tested)
@@ -51,22 +39,10 @@ def test_wilson_narrows_with_more_examples(pair):
     assert long.high - long.low < short.high - short.low
 
 
-@given(rates, st.randoms())
-def test_seed_interval_holds_the_median_in_any_order(values, random):
-    shuffled = list(values)
-    random.shuffle(shuffled)
-    low, high = seed_interval(shuffled)
-    assert seed_interval(values) == (low, high)
-    assert min(values) <= low <= median(values) <= high <= max(values)
-    assert seed_interval(values[:1]) == Interval(values[0], values[0]), "one seed says nothing about the spread"
-
-
 @pytest.mark.parametrize(("correct", "n"), [(-1, 5), (6, 5), (0, -1)])
 def test_counts_that_are_no_counts_are_refused(correct, n):
     with pytest.raises(ValueError, match="expected a count between 0 and n"):
         wilson(correct, n)
-    with pytest.raises(ValueError, match="at least one value"):
-        seed_interval([])
 
 
 def test_a_million_examples_do_not_lose_the_ends():

@@ -10,7 +10,6 @@ from reproduce.comparison.regions import REGIONS, inside
 from reproduce.comparison.settings import settings
 from reproduce.comparison.statements import statements
 from reproduce.comparison.values import values
-from reproduce.output import published_values
 from reproduce.runs.catalogue import CATALOGUE
 
 PAPERS = [name for name in CATALOGUE.papers() if CATALOGUE.paper(name).arxiv or name == "random_spaces"]
@@ -146,15 +145,6 @@ def test_paper_specifications_are_the_published_settings(paper):
     found = settings(paper)
     assert len(found) > 30 or paper == "matrix"
     assert {setting.id: setting.unequal for setting in found if setting.unequal} == {}
-
-
-def test_figures_know_which_published_lengths_were_left_out_of_the_training():
-    found = {
-        (value.lengths, value.trained[0]): value.left_out
-        for some in published_values.of("random_spaces").values()
-        for value in some
-    }
-    assert {at for at, left_out in found.items() if left_out} == {((2, 2), 3), ((8, 8), 9), ((18, 18), 19)}
 
 
 def test_experiments_of_a_pattern_are_those_of_the_paper():

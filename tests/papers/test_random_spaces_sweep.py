@@ -3,11 +3,10 @@
 import csv
 import io
 import math
+from statistics import fmean
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lengen import SUBTASKS
 from papers.random_spaces import sweep
@@ -55,20 +54,12 @@ def test_rows_equal_what_pandas_finds():
     assert found[10_000, "add", (5,), "greedy"].runs == 5 and found[10_000, "mix", (5,), "greedy"].runs == 6
 
 
-@given(st.lists(st.floats(0, 1), min_size=2, max_size=40))
-def test_mean_and_deviation_are_those_of_pandas(values):
-    mean, deviation = sweep.spread(values)
-    assert mean == pytest.approx(pd.Series(values).mean())
-    assert deviation == pytest.approx(pd.Series(values).std(), abs=1e-9)
-
-
 def test_one_run_has_no_deviation_and_no_run_no_row():
     runs = stored.sweep(sizes=(10_000,), widths=(64,), seeds=1) | {f"{stored.PAPER}/table4.3/1m-add-w64": []}
     found = sweep.rows(runs)
     assert {row.examples for row in found} == {10_000} and all(math.isnan(row.deviation) for row in found)
     assert ",,1,1\n" in sweep.to_csv(found)
     assert sweep.rows({name: [] for name in runs}) == []
-    assert all(math.isnan(value) for value in sweep.spread([]))
 
 
 def test_a_run_that_two_experiments_share_counts_once():
@@ -86,29 +77,9 @@ def test_a_mode_that_was_not_measured_has_no_rows():
     assert {row.mode for row in found} == {"greedy"}
 
 
-def test_the_columns_are_the_gap_and_the_next_tested_length():
-    assert sweep.columns(sweep.rows(stored.sweep(seeds=1))) == [(5,), (7,)]
-
-
-def test_the_improvement_is_the_mean_over_sizes_of_mix_minus_add():
-    runs = stored.sweep(seeds=2)
-    means = frame(runs).groupby(["examples", "training", "lengths", "mode"])["accuracy"].mean()
-    gains = [means[size, "mix", (5,), "greedy"] - means[size, "add", (5,), "greedy"] for size in (10_000, 100_000)]
-    found = sweep.rows(runs)
-    assert sweep.improvement(found, (5,), "greedy") == pytest.approx(sum(gains) / 2)
-    half = [row for row in found if (row.examples, row.training) != (10_000, "add")]
-    assert sweep.improvement(half, (5,), "greedy") == pytest.approx(gains[1])
-    assert math.isnan(sweep.improvement([row for row in found if row.training == "mix"], (5,), "greedy"))
-
-
 def test_the_published_improvement_follows_from_the_published_cells():
-    published = {"add": (7.0, 21.5, 16.1, 18.6), "mix": (35.4, 41.8, 39.5, 37.3)}  # Table 4.3, 8 digits
-    rows = [
-        sweep.Row(10**size, training, (8,), "gap", "sampled", value / 100, 0.0, 9, 9)
-        for training, values in published.items()
-        for size, value in enumerate(values, start=4)
-    ]
-    assert round(100 * sweep.improvement(rows, (8,), "sampled"), 1) == 22.7
+    add, mix = (7.0, 21.5, 16.1, 18.6), (35.4, 41.8, 39.5, 37.3)  # Table 4.3, 8 digits, a value a size
+    assert round(fmean(mix) - fmean(add), 1) == 22.7
 
 
 def test_csv_holds_every_row_in_per_cent_and_does_not_depend_on_the_order_of_runs():

@@ -14,14 +14,14 @@ def run(task: str, width: int, in_range: float, eight: float, size: int = 10_000
 
 
 def test_without_a_threshold_the_means_are_those_that_table_4_3_prints():
-    rows = [row for row in undertraining.stored() if float(row["least"]) == 0 and row["train_size"] != "matched"]
+    rows = [row for row in undertraining.FINDING.read() if float(row["least"]) == 0 and row["train_size"] != "matched"]
     assert [float(row["add"]) for row in rows] == [7.0, 21.5, 16.1, 18.6]
     assert [float(row["mix"]) for row in rows] == [35.4, 41.8, 39.5, 37.3]
     assert fmean(float(row["gain"]) for row in rows) == pytest.approx(undertraining.PRINTED_GAIN, abs=0.06)
 
 
 def test_among_runs_that_learned_their_range_the_gain_is_not_above_zero():
-    matched = {float(row["least"]): row for row in undertraining.stored() if row["train_size"] == "matched"}
+    matched = {float(row["least"]): row for row in undertraining.FINDING.read() if row["train_size"] == "matched"}
     assert float(matched[0]["low"]) > 0
     for least in (0.95, 0.99):
         assert float(matched[least]["low"]) < 0 < float(matched[least]["high"])
@@ -42,5 +42,5 @@ def test_runs_below_the_threshold_do_not_count_and_cells_are_paired_by_size_and_
 
 
 def test_the_picture_has_one_interval_a_threshold():
-    axes = undertraining.draw(undertraining.stored()).axes[0]
+    axes = undertraining.draw(undertraining.FINDING.read()).axes[0]
     assert len(axes.containers[0].lines[0].get_xdata()) == len(undertraining.LEAST)
