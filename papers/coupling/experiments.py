@@ -336,7 +336,7 @@ FIGURES: tuple[Figure, ...] = (
         "fig15", "Formats, final answer", GRID, FIG15, metric="answer_correct", modes=("teacher_forced", "free_running")
     ),
     figure_of(
-        "thm4.1", "The construction beside trained models", GRID, THM41[:1], _of(FIG10, "1L4H"),
+        "thm4.1", "The construction beside trained models", GRID, THM41[:1], _of(FIG10, "2L2H"),
         _of(FIG1, "nope-scratchpad"), caption="The construction has no training and so no trained range; its last row "
         "and column are 100 digits and 100 operands.",
     ),

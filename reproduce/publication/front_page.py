@@ -50,8 +50,8 @@ def _rest(found: Sequence[Comparison]) -> str:
     few = sum(line.trained < FEWEST_OF_A_LEVEL for line in compared)
     held = [answer for one in found for answer in one.answers if answer.word in (HOLDS, REPAIRED)]
     late = sum(answer.younger for answer in held)
-    told = [f"{few} of the values rest on one or two trainings"] * bool(few)
-    told += [f"{late} of the {len(held)} statements that hold were worded after some of their runs"] * bool(late)
+    told = [f"{few} values rest on one or two trainings"] * bool(few)
+    told += [f"{late} of the {len(held)} statements that hold were written after some runs"] * bool(late)
     return f"{'; '.join(told)}." if told else ""
 
 
@@ -64,7 +64,7 @@ def first(found: Sequence[Comparison]) -> str:
     """Return what was found, and the picture with its alternative text and its caption."""
     return (
         f"{sentence(found)}\n\n"
-        f"![A square for each main statement. {overview.right(found)}](results/{overview.FILE})\n\n"
+        f"![{overview.right(found)}](results/{overview.FILE})\n\n"
         "*Left: what the papers state. Right: medians over trainings; published values are hollow.*"
     )
 
