@@ -14,7 +14,7 @@ def _adders() -> "Mapping[str, Spec | None]":
     from papers.coupling.theorem import theorem
 
     constructed = theorem(operands=2, digits=10, lengths=(10,), counts=(2,))
-    return {"coupling/thm4.1/construction": constructed, "coupling/fig1/coupling-scratchpad": None}
+    return {"coupling/thm4.1/construction": constructed, "coupling/fig10/2L2H": None}
 
 
 PAPER = Paper(
