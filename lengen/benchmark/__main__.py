@@ -1,6 +1,6 @@
-"""Draw the problems anew and compare their checksums; with ``--write`` also write the files, with ``--table``
-the table of docs/benchmark.md. With folders of submissions: check them, and print their rows of the table."""
+"""Draw the problems anew and compare their checksums; or check folders of submissions, and print their rows."""
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -9,15 +9,18 @@ from lengen.benchmark.scoring import PredictionError
 from lengen.benchmark.table import FOLDER, PAGE, page, row, table_of
 from lengen.benchmark.tasks import TASKS
 
-options = [word for word in sys.argv[1:] if word.startswith("--")]
-folders = [Path(word) for word in sys.argv[1:] if word not in options]
+parser = argparse.ArgumentParser("python -m lengen.benchmark", description=__doc__, allow_abbrev=False)
+parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="a submission")
+parser.add_argument("--write", action="store_true", help="write the files of problems, too")
+parser.add_argument("--table", action="store_true", help="write the table of docs/benchmark.md, too")
+options = parser.parse_args()
 try:
-    if folders:
-        print(table_of(row(folder) for folder in folders), end="")
+    if options.folders:
+        print(table_of(row(folder) for folder in options.folders), end="")
         sys.exit()
-    if "--write" in options:
+    if options.write:
         write()
-    if "--table" in options:
+    if options.table:
         PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), FOLDER), encoding="utf-8", newline="\n")
 except PredictionError as error:
     sys.exit(f"python -m lengen.benchmark: {error}")

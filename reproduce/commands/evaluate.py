@@ -203,9 +203,10 @@ def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int) -> 
             CATALOGUE.select_one(options.beside), stores(), *own, otherwise="promote one of {} made with --set"
         )
         stored = store.load(run)
+    if len(grids) > 1 and (options.scores or options.picture):
+        option = "--scores" if options.scores else "--picture"
+        raise PredictionError(f"{option} is of one seed, and the predictions are of {len(grids)}")
     if options.scores:
-        if len(grids) > 1:
-            raise PredictionError(f"--scores is of one seed, and the predictions are of {len(grids)}")
         Path(options.scores).write_text(next(iter(grids.values())).to_csv(), encoding="utf-8", newline="")
     if options.picture:
         shown = {"predictions": next(iter(grids.values()))}

@@ -59,6 +59,15 @@ def test_absent_predictions_are_said(here, capsys):
     assert "899 problems have no prediction" in err and "899" in out
 
 
+@pytest.mark.parametrize(("option", "file"), [("--scores", "s.csv"), ("--picture", "p.png")])
+def test_a_file_of_scores_or_a_picture_is_of_one_seed(here, option, file, capsys):
+    rows = ({"id": "copy/length=5/count=1/0000", "prediction": "1", "seed": seed} for seed in (0, 1))
+    (here / "p.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert main(["score", "copy", "p.jsonl", option, file]) == 2
+    assert f"{option} is of one seed, and the predictions are of 2" in capsys.readouterr().err
+    assert not (here / file).exists()
+
+
 @pytest.mark.parametrize("form", ["jsonl", "txt", "csv", "lm-eval"])
 def test_every_format_has_every_problem(here, form, capsys):
     assert main(["export", "copy", "--size", "6", "--format", form, "--out", "out"]) == 0
