@@ -24,7 +24,7 @@ from lengen.plotting.frames import scores
 from lengen.plotting.learned import has_learned, learned
 from lengen.plotting.published import Published, Value, at_same_lengths
 from lengen.plotting.settings import spec_of
-from lengen.plotting.sheet import LETTER, PAGE, empty, label, labels, sheet, shown
+from lengen.plotting.sheet import COLUMN, LETTER, PAGE, empty, label, labels, sheet, shown
 from lengen.plotting.style import RED
 from lengen.results.records import Run
 
@@ -53,7 +53,7 @@ def grid(
     if not maps:
         return empty()
     down, across = math.ceil(len(maps) / columns), columns
-    figure = sheet(PAGE, 1.75 * down + 0.75)
+    figure = sheet(PAGE if len(maps) > 1 else COLUMN, 1.75 * down + 0.75)
     panels = figure.subplots(down, across, squeeze=False)
     for place, axes in enumerate(panels.flat):
         if place >= len(maps):
@@ -86,7 +86,7 @@ def _layout(picture: Picture, runs: Runs, modes: Sequence[str]) -> tuple[list[st
                 (second if first == firsts[0] else "", *order[first, second]) for first in firsts for second in seconds
             ]
             return firsts, len(seconds), [(title, *rest) for title, *rest in maps]  # type: ignore[misc]
-    columns = 2 if len(cells) in (2, 4) else min(3, max(len(cells), 2))
+    columns = 2 if len(cells) == 4 else min(3, len(cells))
     titles = [_title(key or (label(*cell[:2]),)) for key, cell in zip(keys, cells, strict=True)]
     return [], columns, [(title, *cell) for title, cell in zip(titles, cells, strict=True)]
 

@@ -65,7 +65,7 @@ def first(found: Sequence[Comparison]) -> str:
     return (
         f"{sentence(found)}\n\n"
         f"![{overview.right(found)}](results/{overview.FILE})\n\n"
-        "*Left: what the papers state. Right: medians over trainings; published values are hollow.*"
+        "*Left: the statements. Right: medians over trainings; published values are hollow.*"
     )
 
 
@@ -111,12 +111,13 @@ def _shares(one: Answer) -> str:
 
 
 def _why(one: Answer) -> str:
-    """Return the reason of what nobody can tell; the shares of all parts if some of them hold, or if they are all that
-    there is to say."""
+    """Return the reason of what nobody can tell; where parts hold, how many and the shares of the others."""
     measured = [part for part in one.findings if part.left and part.unit == "%"]
     reason = re.split(r" \(|; ", one.reason)[0].replace(f"{NOT_SEEN}: ", "at this size ").removesuffix(NOT_SEEN)
-    if len(measured) > 1 and any(part.word == HOLDS for part in measured[:-1]):
-        return f" ({', '.join(f'{part.part.words} {span_of(part.left, part.unit)}' for part in measured)})"
+    held = sum(part.word == HOLDS for part in measured)
+    if held and measured[0].word == HOLDS:
+        told = (f"{part.part.words} {span_of(part.left, '%')}" for part in measured if part.word != HOLDS)
+        return f" ({held} of {len(measured)} parts hold{'s' * (held == 1)}; {', '.join(told)})"
     if not reason and measured:
         return f" ({span_of(measured[0].left, '%')})"
     brief = reason.partition(": ")[2] if len(reason) > LONGEST else ""
