@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from statistics import fmean, median
 
+import pandas as pd
+
 from lengen.metrics.measures import trained
 from lengen.paper.experiment import Experiment, Runs
 from lengen.paper.experiment import Figure as Picture
-from lengen.plotting.frames import rate
 from lengen.plotting.learned import RULE, has_learned, learned
-from lengen.plotting.measured import MEASURES
+from lengen.plotting.measured import MEASURES, values
 from lengen.plotting.published import Published, at_same_lengths
 from lengen.plotting.sheet import label
 from lengen.results.records import Run
@@ -23,11 +24,11 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
     every = [run for _, some in held for run in some if not run.constructed]
     said = [picture.caption]
     names = picture.options.get("measures", ("exact",)) if drawn == "curves" else ("exact",)
-    first = MEASURES[names[0] if MEASURES[names[0]].published else "exact"]
-    if drawn in ("grid", "table") or (drawn == "curves" and MEASURES[names[0]].published):
-        counts = drawn == "grid" or picture.options.get("panels") == "count"
-        if told := _reached(held, first.metric, counts):
-            measure = " ".join(first.label.lower().split())
+    if drawn in ("grid", "curves", "table"):
+        of_counts = picture.options.get("panels") == "count"
+        fewest = picture.options.get("fewest", 1) if of_counts else int(drawn == "grid")
+        if told := _reached(held, names[0], fewest):
+            measure = " ".join(MEASURES[names[0]].label.lower().split())
             said.append(f"Mean {measure} beyond the trained range: {'; '.join(told)}.")
     if every:
         seeds = sorted({len(some) for _, some in held})
@@ -44,43 +45,51 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
             how = "Hollow dots" if drawn == "curves" else "Grey maps" if drawn == "grid" else "Grey rows"
             said.append(f"{how}: not learned. {RULE}" if drawn in ("curves", "grid", "table") else RULE)
     kinds = [(MEASURES[name].published, MEASURES[name].mode) for name in names]
-    values = [
+    theirs = [
         value
         for kind in kinds
         for item, some in held
         for value in at_same_lengths(published.get(item.name, ()), some[0], *kind)
     ]
-    if values and drawn == "grid":
+    if theirs and drawn == "grid":
         said += [
-            f"Dashed: published, {value.relation} {100 * value.value:.0f} %.".replace("= =", "=") for value in values
+            f"Dashed: published, {value.relation} {100 * value.value:.0f} %.".replace("= =", "=") for value in theirs
         ]
-    elif values and drawn in ("curves", "table"):
+    elif theirs and drawn in ("curves", "table"):
         said.append("Published values stand at the same lengths.")
     elif any(published.get(item.name) for item, _ in held) and drawn in ("grid", "curves", "table"):
         said.append("Published values are of longer problems and are not drawn.")
     return " ".join(" ".join(filter(None, said)).split())
 
 
-def _reached(held: Sequence[tuple[Experiment, Sequence[Run]]], metric: str, counts: bool) -> list[str]:
-    """Return the mean share beyond the trained range of every variant that learned it, of many the best three."""
-    reached = {label(item, some): beyond(some, metric, counts) for item, some in held if has_learned(learned(some))}
-    known = {name: round(100 * share) for name, share in reached.items() if share == share}
-    best = sorted(known, key=lambda name: -known[name])
-    if len(known) <= MOST:
-        return [f"{name} {share} %" for name, share in known.items()]
-    rest = [known[name] for name in best[3:]]
-    return [*(f"{name} {known[name]} %" for name in best[:3]), f"{len(rest)} others {rest[-1]} to {rest[0]} %"]
+def _reached(held: Sequence[tuple[Experiment, Sequence[Run]]], name: str, fewest: int) -> list[str]:
+    """Return `beyond` of every variant that learned its trained range, in words; of many variants of the best three."""
+    share, means = MEASURES[name].share, {}
+    for item, some in held:
+        if has_learned(kept := learned(some)) and (mean := beyond(kept, name, fewest)) == mean:
+            means[label(item, some)] = mean
+    told = {variant: f"{100 * mean:.0f} %" if share else f"{mean:.2g}" for variant, mean in means.items()}
+    if len(told) <= MOST:
+        return [f"{variant} {mean}" for variant, mean in told.items()]
+    best = sorted(told, key=means.__getitem__, reverse=share)
+    least, most = sorted((best[3], best[-1]), key=means.__getitem__)
+    others = f"{len(best) - 3} others {told[least].removesuffix(' %')} to {told[most]}"
+    return [*(f"{variant} {told[variant]}" for variant in best[:3]), others]
 
 
-def beyond(runs: Sequence[Run], metric: str = "correct", counts: bool = True) -> float:
-    """Return a mean share (exact match) over the tested cells outside the trained range, median over the seeds that
-    learned it; nan if there are none. Without ``counts`` longer problems with the trained count alone."""
-    rates = []
-    for run in learned(runs):
-        span = trained(run)
-        outside = [cell for cell in run.grid.scores if not span.has(cell)]
-        if not counts:
-            outside = [cell for cell in outside if span.has((span.length, *cell[1:]))]
-        found = [rate(run.grid.total([cell], "teacher_forced"), metric) for cell in outside]
-        rates += [fmean(found)] if found else []  # `sum` rounds otherwise from Python 3.12 on
-    return median(rates) if rates else float("nan")
+def beyond(runs: Sequence[Run], name: str = "exact", fewest: int = 1) -> float:
+    """Return the mean of a measure outside the trained range, median over seeds; nan if nothing was tested there.
+
+    Over the cells from the count ``fewest`` on, as grids draw them; 0: over lengths, of the trained counts together, as
+    curves and tables do.
+    """
+    span = trained(runs[0])
+    tested = {cell[1:] for run in runs for cell in run.grid.scores} if fewest else {()}
+    frames = []
+    for count in sorted(tested):
+        frame = values(runs, name, *count)
+        if not count or count[0] >= fewest:
+            frames.append(frame[[not span.has((length, *count)) for length in frame["length"]]])
+    found = pd.concat(frames) if frames else values([], name)
+    means = [fmean(some) for _, some in found.groupby("run")["value"]]
+    return median(means) if means else float("nan")
