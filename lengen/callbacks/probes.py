@@ -34,7 +34,7 @@ class Probes(Measurement):
 
 
 def attention_of(model: Transformer, data: TaskData, operands: list[str]) -> dict[str, np.ndarray]:
-    """What `Probes` records, of one problem, unrounded and of all layers: weights are (layers, heads, T, T or S)."""
+    """Return what `Probes` records of a problem, unrounded and of all layers: weights (layers, heads, T, T or S)."""
     batch = data.writer.write(data.task.parse(operands))
     layers = model.attention(batch.to(model.device))
     found = {name: np.stack([layer[name][0].float().cpu().numpy() for layer in layers]) for name in layers[0]}

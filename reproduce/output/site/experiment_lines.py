@@ -79,8 +79,8 @@ def _line(experiment: Experiment, made: Mapping[tuple[str, str], Sequence[Run]],
 
 
 def _state(some: Sequence[Run]) -> str:
-    """Whether any seed has learned its range, as in the pictures; empty for weights set by hand and where no trained
-    cell was tested."""
+    """Return whether any seed has learned its range, as in the pictures; empty for weights set by hand and where no
+    trained cell was tested."""
     if some[0].constructed or math.isnan(median(map(at_edge, some))):
         return ""
     return LEARNED_IT if any(map(has_learned, some)) else NOT_LEARNED
