@@ -64,6 +64,18 @@ def test_links_and_pictures_are_there() -> None:
             assert elsewhere or (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_links_to_a_heading_find_it() -> None:
+    found = 0
+    for page in PAGES:
+        for target, anchor in re.findall(r"\]\(([^):#]*)#([^)]+)\)", page.read_text(encoding="utf-8")):
+            there = (page.parent / target if target else page).read_text(encoding="utf-8")
+            headings = re.findall(r"^#+ (.+)$", there, re.MULTILINE)
+            anchors = [re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", one).strip().lower()) for one in headings]
+            assert anchor in anchors, f"{page.name} links to {target}#{anchor}"
+            found += 1
+    assert found > 3
+
+
 def test_the_printed_encoding_is_what_encode_prints() -> None:
     experiment = CATALOGUE.select_one("coupling/fig1/coupling-scratchpad")
     printed = terminal.aligned(encode(experiment.specs["paper"], ["57", "48", "96"]))
