@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from statistics import fmean, median
 
-import pandas as pd
-
 from lengen.metrics.measures import trained
 from lengen.paper.experiment import Experiment, Runs
 from lengen.paper.experiment import Figure as Picture
+from lengen.plotting.frames import scores
 from lengen.plotting.learned import RULE, has_learned, learned
 from lengen.plotting.measured import MEASURES, values
 from lengen.plotting.published import Published, at_same_lengths
@@ -84,12 +83,12 @@ def beyond(runs: Sequence[Run], name: str = "exact", fewest: int = 1) -> float:
     curves and tables do.
     """
     span = trained(runs[0])
-    tested = {cell[1:] for run in runs for cell in run.grid.scores} if fewest else {()}
-    frames = []
-    for count in sorted(tested):
-        frame = values(runs, name, *count)
-        if not count or count[0] >= fewest:
-            frames.append(frame[[not span.has((length, *count)) for length in frame["length"]]])
-    found = pd.concat(frames) if frames else values([], name)
+    if fewest and len(runs[0].grid.axes) == 2:
+        axes, measure = ["length", "count"], MEASURES[name]
+        frame = scores([run.grid for run in runs], measure.mode, measure.metric)
+        frame = frame[frame["count"] >= fewest]
+    else:
+        axes, frame = ["length"], values(runs, name)
+    found = frame[[not span.has(cell) for cell in frame[axes].itertuples(index=False)]]
     means = [fmean(some) for _, some in found.groupby("run")["value"]]
     return median(means) if means else float("nan")

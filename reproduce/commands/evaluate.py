@@ -17,7 +17,7 @@ from lengen.benchmark.scoring import PredictionError
 from lengen.results.records import Counts, Grid
 from reproduce.commands import user_file
 from reproduce.commands.problem import find, setting
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.runs.catalogue import CATALOGUE, hash_of
 from reproduce.runs.newest import newest
 from reproduce.store.atomic_files import readable
 from reproduce.store.locations import stores
@@ -144,7 +144,7 @@ def _trainings(options: argparse.Namespace, seed: int, spec: Any) -> Sequence[An
         info = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         declared = {item.name: item.specs for item in CATALOGUE.experiments()}.get(info.get("experiment", ""), {})
         known = declared.get(info.get("profile", ""))
-        return (known if known and known.hash() == info.get("spec_hash") else spec).trainings()
+        return (known if known and hash_of(known) == info.get("spec_hash") else spec).trainings()
     experiment = CATALOGUE.select_one(options.run)
     run = find(experiment, options.profile, seed).run
     return experiment.specs[run.profile].trainings() if run else ()

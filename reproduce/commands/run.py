@@ -42,9 +42,9 @@ def run_command(options: argparse.Namespace) -> int:
                 f"there is no {USUAL} size of these: taking --profile {options.profile}, the only one beside smoke",
                 file=sys.stderr,
             )
-    part = "/" in options.selector.strip("/") or bool(options.task or options.tricks)
-    whole = not (options.task or options.tricks)
-    chosen, left_out = suite(selected, options.selector, options.profile) if whole else (list(selected), [])
+    narrow = bool(options.task or options.tricks)
+    part = narrow or "/" in options.selector.strip("/")
+    chosen, left_out = (list(selected), []) if narrow else suite(selected, options.selector, options.profile)
     plan = _plan(chosen, options)
     for said in _worth_saying(plan, chosen, options):
         print(said, file=sys.stderr)
