@@ -79,6 +79,14 @@ FIG1 = row(
     night=night, skip={"cpu": {"minutes": "*-plain"}},
 )  # fmt: skip
 
+FIG1_PUBLISHED = row(
+    "fig1-10x10", "Figure 1, Section 4.3", axes=(axis("method", {name: LABELS[name] for name in ("nope", "fire")}),),
+    says="with a scratchpad, generalises a little: fails at 13 operands of 13 digits",
+    make=lambda name: with_smoke(by_method(at_profiles(ADDITION, AT_LENGTHS), name, scratchpad=True)), seeds=4, night=1,
+    skip={"cpu": {"minutes": "*"}, "night": {"hours": "*"}},
+)  # fmt: skip
+"""At night: one attempt each on the published problem, in the updates that teach it to coupled ids (Figure 10)."""
+
 # ------------------------------------------------------------------ Figure 3: parity, seven settings and one of ours
 
 
@@ -307,13 +315,18 @@ def _of(found: Sequence[Experiment], *variants: str) -> list[Experiment]:
 
 
 EXPERIMENTS: tuple[Experiment, ...] = (
-    *FIG1, *FIG3, *FIG5, *FIG6, *FIG7, *FIG9, *FIG10, *FIG11, *FIG12, *FIG13, *FIG14, *FIG15, *FIG16_21, *THM41,
+    *FIG1, *FIG1_PUBLISHED, *FIG3, *FIG5, *FIG6, *FIG7, *FIG9, *FIG10, *FIG11, *FIG12, *FIG13, *FIG14, *FIG15,
+    *FIG16_21, *THM41,
 )  # fmt: skip
 
 OWN = "papers.coupling.figures"
 ZEROS = "Of factors of one digit every tenth is zero: 10 % in the first row and column take no multiplication."
 FIGURES: tuple[Figure, ...] = (
     figure_of("fig1", "Sums of many numbers, by method", GRID, FIG1),
+    figure_of(
+        "fig1-10x10", "Sums of up to 10 numbers of 10 digits, by method", GRID, _of(FIG10, "2L2H"), FIG1_PUBLISHED,
+        caption="NoPE and FIRE: one attempt each, three layers of 4 heads, in the updates that teach coupled ids.",
+    ),
     figure_of(
         "fig3", "Parity by length", CURVES, FIG3, panels="scratchpad", chance=0.5,
         measures=("answer_token", "answer_correct", "edit"),

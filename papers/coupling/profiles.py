@@ -159,10 +159,15 @@ AT_LENGTHS = ByProfile(
     night={
         "data": {"task": PAPER_ADDITION.data.task, "position_ids": PAPER_ADDITION.data.position_ids},
         "train": {"steps": 4000, "precision": "32-true"},
-        "test": {"lengths": (1, 5, 10, 11, 12, 15, 20, 25, 30), "counts": (2, 5, 10, 11, 12, 15, 20, 25, 30)},
+        "test": {
+            "lengths": (1, 5, 10, 11, 12, 15, 20, 25, 30),
+            "counts": (2, 5, 10, 11, 12, 15, 20, 25, 30),
+            "examples": 100,
+            "attention": (),
+        },
     }
 )
-"""Figure 10 at night: the published problem, S_A(10, 10), tested in 81 of the 870 published cells."""
+"""The published problem at night, S_A(10, 10), tested in 81 of the 870 published cells."""
 
 
 def longer_for_one_layer(spec: Spec) -> Changes:
