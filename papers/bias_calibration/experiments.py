@@ -85,7 +85,7 @@ def _main(figure: str, place: str, names: tuple[str, ...], *kinds: str) -> tuple
         axes=(tasks(*names), axis("model", {kind: NAMES[kind] for kind in kinds or NAMES})),
         make=lambda task, kind: sized(task, MODELS[kind]), night=lambda task, kind: HEADLINE if kind == "abc" else 3,
         skip={
-            "cpu": {"minutes": "*-rpe n-by-one-alibi n-by-one-rope"},
+            "cpu": {"minutes": "*-rpe addition-alibi addition-rope n-by-one-alibi n-by-one-rope"},
             "night": {
                 "unread": "successor-rpe n-by-one-rpe n-by-one-alibi",
                 "hours": "addition-rpe addition-rope n-by-one-rope",

@@ -28,6 +28,7 @@ from papers.coupling.profiles import (
     PLAIN_PARITY,
     PRODUCT_UPDATES,
     SLOW_PARITY,
+    SLOW_SUMS,
     SMALL,
     by_method,
     longer_for_one_layer,
@@ -52,10 +53,10 @@ def with_smoke(specs: dict[str, Spec]) -> dict[str, Spec]:
     return {"smoke": smoke(specs["paper"]), **specs}
 
 
-def written(pad: str, name: str) -> dict[str, Spec]:
-    """Return addition by one method, with a scratchpad or without."""
-    scratchpad = pad == "scratchpad"
-    return with_smoke(at_profiles(by_method(ADDITION, name, scratchpad), ByProfile() if scratchpad else PLAIN))
+def written(pad: str, name: str, *layers: Layer) -> dict[str, Spec]:
+    """Return addition by one method, with a scratchpad or without; the layers lie below the method."""
+    changes = PLAIN if pad == "plain" else ByProfile() if name == "coupling" else SLOW_SUMS
+    return with_smoke(at_profiles(by_method(at_profiles(ADDITION, *layers), name, pad == "scratchpad"), changes))
 
 
 def night(pad: str, name: str = "") -> int:
@@ -82,7 +83,7 @@ FIG1 = row(
 FIG1_PUBLISHED = row(
     "fig1-10x10", "Figure 1, Section 4.3", axes=(axis("method", {name: LABELS[name] for name in ("nope", "fire")}),),
     says="with a scratchpad, generalises a little: fails at 13 operands of 13 digits",
-    make=lambda name: with_smoke(by_method(at_profiles(ADDITION, AT_LENGTHS), name, scratchpad=True)), seeds=4, night=1,
+    make=lambda name: written("scratchpad", name, AT_LENGTHS), seeds=4, night=1,
     skip={"cpu": {"minutes": "*"}, "night": {"hours": "*"}},
 )  # fmt: skip
 """At night: one attempt each on the published problem, in the updates that teach it to coupled ids (Figure 10)."""
