@@ -29,7 +29,7 @@ class Line:
 
     value: Value
     distance: str = ""
-    """Empty if nothing was run."""
+    """Empty if nothing was run, or nothing tested there."""
     profile: str = ""
     seeds: tuple[float, ...] = ()
     """One value per seed in the unit of the published one; empty if nothing can be compared."""
@@ -77,7 +77,7 @@ def lines(paper: str, stored: Stored) -> list[Line]:
 
 
 def _line(value: Value, experiments: Sequence[Experiment], stored: Stored) -> Line:
-    shorter = Line(value)
+    lacking = Line(value)
     for profile in PROFILES:
         runs = [stored(experiment.name, profile) for experiment in experiments]
         if not all(runs):
@@ -88,11 +88,12 @@ def _line(value: Value, experiments: Sequence[Experiment], stored: Stored) -> Li
         if where in NEAR:
             try:
                 return _compared(value, where, profile, runs)
-            except Missing:  # trained as published, and not tested there
-                continue
-        if not shorter.distance:
-            shorter = Line(value, SHORTER, profile, trained=trained)
-    return shorter
+            except Missing:
+                missing = Line(value, profile=profile, trained=trained)
+        else:
+            missing = Line(value, SHORTER, profile, trained=trained)
+        lacking = lacking if lacking.trained else missing
+    return lacking
 
 
 def _compared(value: Value, where: str, profile: str, runs: Sequence[Sequence[Run]]) -> Line:

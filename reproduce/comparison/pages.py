@@ -14,6 +14,7 @@ from reproduce.comparison.lines import Line
 from reproduce.comparison.numbers import number, probability
 from reproduce.markdown import table
 from reproduce.runs.catalogue import CATALOGUE
+from reproduce.runs.estimate import cost, in_words
 from reproduce.store.atomic_files import write_text
 from reproduce.store.store import Store
 
@@ -59,7 +60,7 @@ def page(found: Comparison) -> str:
         parts += [_folded(f"Published beside ours: {len(found.beside)} values", values_table(found.beside))]
     if found.answers:
         parts += [_folded("Comparisons that each statement rests on", _details(found.answers))]
-    parts += [_not_compared(found.lines), _settings(found), _folded("How answers are given", RULES)]
+    parts += [lacking_table(found.lines), _settings(found), _folded("How answers are given", RULES)]
     if deviations := CATALOGUE.deviations(found.paper):
         parts.append(_folded("Deviations", "\n".join(f"- **{name}** {text}" for name, text in deviations.items())))
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
@@ -110,15 +111,31 @@ def _detail(finding: Finding, kind: str) -> list[str]:
     return [f"{kind}{finding.part.words}", finding.outcome, finding.numbers, probability(finding.p), ", ".join(hollow)]
 
 
-def _not_compared(found: Sequence[Line]) -> str:
-    rest = [line for line in found if line.ours is None]
-    if not rest:
+def lacking_table(found: Sequence[Line]) -> str:
+    """Say which published measurements lack a value of ours, and what one training at their own setting would cost."""
+    groups: dict[tuple[str, ...], list[Line]] = {}
+    for line in found:
+        if line.ours is None:
+            groups.setdefault((line.value.place, *line.value.experiments), []).append(line)
+    if not groups:
         return ""
-    shorter = sum(bool(line.distance) for line in rest)
-    return (
-        f"{len(rest)} published measurements have no value of ours beside them: {shorter} were run on shorter "
-        f"problems, {len(rest) - shorter} not at all. results/published.csv lists them."
-    )
+    rows = [
+        [some[0].value.place, some[0].value.name, str(len(some)), _instead(some[0]), _cost(some[0].value.experiments)]
+        for some in groups.values()
+    ]
+    head = ["place", "experiment", "values", "run here", "published setting, one training each on one GPU"]
+    title = f"{sum(map(len, groups.values()))} published measurements have no value of ours beside them"
+    return _folded(title, f"{table(head, rows)}\n\nTimes are estimates. results/published.csv lists the values.")
+
+
+def _instead(line: Line) -> str:
+    """Return what was run in place of a published measurement."""
+    return line.distance or ("its lengths, not this one" if line.trained else "nothing")
+
+
+def _cost(experiments: Sequence[str]) -> str:
+    """Return the time of a training of each experiment at the paper profile."""
+    return in_words(sum(cost(CATALOGUE.select_one(name).specs["paper"], "paper").total for name in experiments))
 
 
 def _settings(found: Comparison) -> str:

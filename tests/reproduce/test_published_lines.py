@@ -3,12 +3,13 @@
 import csv
 import dataclasses
 import io
+import re
 from pathlib import Path
 
 import pytest
 
 from lengen.settings.changes import overlay
-from reproduce.comparison import lines
+from reproduce.comparison import lines, pages
 from reproduce.comparison.distance import LENGTHS, NEAR, OWN, PROOF, SETTING, SHORTER, distance
 from reproduce.comparison.measured import reader
 from reproduce.comparison.values import values
@@ -76,3 +77,19 @@ def test_a_field_that_is_younger_than_a_run_does_not_change_its_distance():
     older = run_of(experiment.specs["night"], spec_hash="older")
     assert older.info["spec"]["data"]["format"].pop("index_hints") == 0
     assert distance(older, experiment.specs["paper"]) == LENGTHS
+
+
+def test_what_lacks_a_value_of_ours_is_counted_with_the_time_of_its_published_setting(found):
+    for paper in CATALOGUE.papers():
+        lacking = [line for line in found if line.value.paper == paper and line.ours is None]
+        text = pages.lacking_table(lacking)
+        assert text.startswith("<details>") == bool(lacking)
+        rows = [row.split(" | ") for row in text.splitlines() if row.startswith("| ") and "place" not in row]
+        assert sum(int(row[2]) for row in rows) == len(lacking)
+        assert all(re.search(r"\d (s|min|h) \|$", row[-1]) for row in rows)
+
+
+def test_trained_as_published_and_not_tested_there_is_not_shorter_problems(found):
+    at_50 = next(line for line in found if line.value.id == "table3-addition-cyclic-50")
+    assert (at_50.ours, at_50.distance, at_50.trained) == (None, "", 5)
+    assert "| its lengths, not this one |" in pages.lacking_table([at_50])
