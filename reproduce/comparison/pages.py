@@ -3,7 +3,7 @@
 Comparisons enter, text leaves.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from lengen.metrics.measures import short
@@ -148,10 +148,24 @@ def _settings(found: Comparison) -> str:
         return text
     head = ["id", "place", "published", "ours", "deviations"]
     rows = [
-        [s.id, s.place, s.published, "; ".join(f"{k} {v}" for k, v in s.unequal.items()), " ".join(s.deviations)]
+        [s.id, s.place, s.published, _of_experiments(s.unequal), " ".join(s.deviations)]
         for s in wrong
     ]
     return f"{text}\n\n{table(head, rows)}"
+
+
+def _of_experiments(unequal: Mapping[str, object]) -> str:
+    """Return every value once, with its experiment or their number.
+
+    >>> _of_experiments({"a/b/c": 1, "a/b/d": 2, "a/b/e": 2})
+    '1 (b/c); 2 (2 experiments)'
+    """
+    names: dict[str, list[str]] = {}
+    for name, value in unequal.items():
+        names.setdefault(str(value), []).append(name)
+    return "; ".join(
+        f"{value} ({short(some[0]) if len(some) == 1 else f'{len(some)} experiments'})" for value, some in names.items()
+    )
 
 
 def _folded(title: str, text: str) -> str:
