@@ -157,8 +157,8 @@ def as_long(spec: CalibratedSpec) -> CalibratedSpec:
 def with_code_masks(spec: CalibratedSpec) -> CalibratedSpec:
     """The bias replaces the causal mask, as in the authors' code.
 
-    Where earlier places may see later ones, a response is scored token by token: at night less often, and at fewer
-    lengths.
+    Where earlier places may see later ones, a response is scored token by token: less often and at fewer lengths where
+    50 digits are tested, without an early stop.
     """
     fewer: Changes = {
         "train": {"evaluations": 7, "stop_at": 0.0},

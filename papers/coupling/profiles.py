@@ -90,7 +90,7 @@ NIGHT_ADDITION = Spec(
     ),
 )
 """S_A(3, 3) on endless data for the methods of Figure 1, tested to three times that as published: the smallest range
-and depth at which all of them learn with a scratchpad, NoPE with three seeds of five (RECIPES.md)."""
+and depth at which all of them learn with a scratchpad, NoPE with four seeds of six (RECIPES.md)."""
 NIGHT_SMALL = Spec(
     data=DataSpec(task=Addition(digits=4, operands=4), format=SCRATCHPAD, position_ids=Coupled((17, 17))),
     model=ModelSpec(layers=1, heads=4, width=128, head_dim=32, ff_width=256, tied=False),

@@ -1,8 +1,8 @@
 """The sizes of this paper: the base of each profile, and how far each of them follows a data set.
 
 `paper` holds Chapter 4 as printed, with what it leaves open taken from the author's code; `night`, `cpu` and `smoke`
-shrink sizes and never the code path. Night and cpu have one model and as many updates, cpu fewer experiments and seeds:
-how they were found is in RECIPES.md.
+shrink sizes and never the code path. Night and cpu have one model, night more updates on longer numbers in Figures
+4.1, 4.2 and 4.5, cpu fewer experiments and seeds: how they were found is in RECIPES.md.
 """
 
 from lengen.formats.linear import Linear
@@ -67,7 +67,7 @@ _TWO_CORES = overlay(
         "measure": {"examples": 200},
     },
 )
-"""The night makes more seeds of more of it; the cpu profile one seed of what the headline claims need."""
+"""The base of both; experiments say what is longer at night. cpu makes one seed of what the main statements need."""
 BASE: dict[str, MeasuredSpec] = {
     "paper": PAPER,
     "night": _TWO_CORES,
