@@ -326,7 +326,7 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("fig1", "Sums of many numbers, by method", GRID, FIG1),
     figure_of(
         "fig1-10x10", "Sums of up to 10 numbers of 10 digits, by method", GRID, _of(FIG10, "2L2H"), FIG1_PUBLISHED,
-        caption="Left: position coupling (Figure 10). NoPE and FIRE: one attempt each, three layers of 4 heads, as many updates.",
+        caption="Left: position coupling. NoPE and FIRE: one attempt each, three layers of 4 heads, as many updates.",
     ),
     figure_of(
         "fig3", "Parity by length", CURVES, FIG3, panels="scratchpad", chance=0.5,
