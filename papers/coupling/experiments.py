@@ -325,7 +325,7 @@ ZEROS = "Of factors of one digit every tenth is zero: 10 % in the first row and 
 FIGURES: tuple[Figure, ...] = (
     figure_of("fig1", "Sums of many numbers, by method", GRID, FIG1),
     figure_of(
-        "fig1-10x10", "Sums of up to 10 numbers of 10 digits, by method", GRID, _of(FIG10, "2L2H"), FIG1_PUBLISHED,
+        "fig1-10x10", "Sums at the published lengths, by method", GRID, _of(FIG10, "2L2H"), FIG1_PUBLISHED,
         caption="Left: position coupling. NoPE and FIRE: one attempt each, three layers of 4 heads, as many updates.",
     ),
     figure_of(
