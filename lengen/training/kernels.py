@@ -7,6 +7,8 @@ again in mid-training, for another shape, fails. A run that is resumed takes the
 bit-equal to one that was not interrupted.
 """
 
+import contextlib
+import hashlib
 import shutil
 import sys
 import threading
@@ -225,7 +227,25 @@ def compile_line() -> None:
     torch._functorch.config.force_non_lazy_backward_lowering = True  # what cannot be compiled fails in the forward pass
     if (missing := missing_compiler()) is not None:
         raise RuntimeError(missing)
+    _link_without_space()
     torch.compile(lambda x: x.sin() + 1, dynamic=True, fullgraph=True)(torch.zeros(8))
+
+
+def _link_without_space() -> None:
+    """Give the linker torch's libraries by a path without a space: torch 2.13 hands it the path of its folder as it is.
+
+    The link lies in the compiler's cache. Without it, or with a space in that path as well, nothing is compiled.
+    """
+    from torch._inductor.runtime.cache_dir_utils import cache_dir
+    from torch.utils import cpp_extension
+
+    libraries = cpp_extension.TORCH_LIB_PATH
+    if " " not in libraries:
+        return
+    link = Path(cache_dir()) / f"torch-{hashlib.sha256(libraries.encode()).hexdigest()[:16]}"
+    with contextlib.suppress(FileExistsError):
+        link.symlink_to(libraries, target_is_directory=True)
+    cpp_extension.TORCH_LIB_PATH = str(link)
 
 
 def _compile(module: SequenceModule, data: TaskData) -> None:
