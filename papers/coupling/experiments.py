@@ -5,7 +5,7 @@ figure, and why a profile leaves a variant out. Equal specifications are one run
 so Figure 5's middle range and Figure 10's one layer of four heads are trained once if they coincide.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lengen.paper.experiment import ATTENTION as ATTENTION_MAPS
@@ -53,10 +53,15 @@ def with_smoke(specs: dict[str, Spec]) -> dict[str, Spec]:
     return {"smoke": smoke(specs["paper"]), **specs}
 
 
+def by_scratchpad(bases: Mapping[str, Spec], pad: str, name: str, plain: Layer, slow: Layer) -> dict[str, Spec]:
+    """Return a task by one method; without a scratchpad, or by another method than coupling, changes lie above."""
+    changes = plain if pad == "plain" else {} if name == "coupling" else slow
+    return with_smoke(at_profiles(by_method(bases, name, pad == "scratchpad"), changes))
+
+
 def written(pad: str, name: str, *layers: Layer) -> dict[str, Spec]:
     """Return addition by one method, with a scratchpad or without; the layers lie below the method."""
-    changes = PLAIN if pad == "plain" else ByProfile() if name == "coupling" else SLOW_SUMS
-    return with_smoke(at_profiles(by_method(at_profiles(ADDITION, *layers), name, pad == "scratchpad"), changes))
+    return by_scratchpad(at_profiles(ADDITION, *layers), pad, name, PLAIN, SLOW_SUMS)
 
 
 def night(pad: str, name: str = "") -> int:
@@ -92,8 +97,7 @@ FIG1_PUBLISHED = row(
 
 
 def _fig3(pad: str, name: str) -> dict[str, Spec]:
-    changes = PLAIN_PARITY if pad == "plain" else ByProfile() if name == "coupling" else SLOW_PARITY
-    return with_smoke(at_profiles(by_method(PARITY, name, pad == "scratchpad"), changes))
+    return by_scratchpad(PARITY, pad, name, PLAIN_PARITY, SLOW_PARITY)
 
 
 def _fig3_claim(pad: str, name: str) -> str:

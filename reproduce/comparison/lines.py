@@ -89,10 +89,9 @@ def _line(value: Value, experiments: Sequence[Experiment], stored: Stored) -> Li
             try:
                 return _compared(value, where, profile, runs)
             except Missing:
-                missing = Line(value, profile=profile, trained=trained)
-        else:
-            missing = Line(value, SHORTER, profile, trained=trained)
-        lacking = lacking if lacking.trained else missing
+                pass  # trained as published, and not tested there
+        if not lacking.trained:
+            lacking = Line(value, "" if where in NEAR else SHORTER, profile, trained=trained)
     return lacking
 
 
