@@ -15,7 +15,7 @@ from lengen.results.records import Grid
 from lengen.settings.spec import Spec
 
 CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "README.md"
-INSTALL = "transformers is not installed: pip install 'lengen-suite[hf]'"
+INSTALL = "transformers is not installed: pip install transformers"
 
 
 class HuggingFaceError(ValueError):

@@ -140,7 +140,20 @@ def plain(setting: msgspec.Struct) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(msgspec.json.encode(setting))
     except UnicodeEncodeError:
         raise SettingError("a text in this setting is no Unicode; write it anew") from None
+    except TypeError:
+        raise SettingError(_foreign(setting)) from None
     return found
+
+
+def _foreign(setting: msgspec.Struct, path: str = "") -> str:
+    """Say which field holds what no file can, such as a class in place of a part."""
+    for name in setting.__struct_fields__:
+        value, place = getattr(setting, name), f"{path}{name}"
+        if isinstance(value, type):
+            return f"{place}={value.__name__}: this is a class; expected a part, such as {value.__name__}()"
+        if isinstance(value, msgspec.Struct) and (found := _foreign(value, f"{place}.")):
+            return found
+    return "" if path else "a value in this setting is neither a word nor a number, a list or a part"
 
 
 def _decode(sort: type, value: Any) -> Any:

@@ -28,6 +28,14 @@ BRIEF = ("list", "show", "compare")
 LOST = re.compile(r"--[\w-]+=--")
 """A value that argparse takes for the end of the options before Python 3.13, and loses."""
 
+REMEDIES = {
+    FileNotFoundError: "name one that is there",
+    FileExistsError: "name a folder",
+    NotADirectoryError: "name a folder",
+    IsADirectoryError: "name a file",
+}
+"""What to do about errors of the system; anything else lacks room or permission."""
+
 
 class Interrupted(BaseException):
     """Ctrl-C or SIGTERM while runs are made; no KeyboardInterrupt, because Lightning turns those into exit code 1."""
@@ -126,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         place = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
-        remedy = "name one that is there" if isinstance(error, FileNotFoundError) else "make room or give permission"
+        remedy = REMEDIES.get(type(error), "make room or give permission")
         return _refuse(f"{place}{error.strerror or error}; {remedy}")
     except Exception as error:
         from reproduce.runs.perform import FatalError
@@ -143,7 +151,8 @@ def _one_by_one(options: argparse.Namespace) -> list[argparse.Namespace]:
         return [options]
     from reproduce.runs.catalogue import CATALOGUE, SelectorError
 
-    selectors = [CATALOGUE.canonical(name) for name in given.split() or [given]]
+    words = given.split() if getattr(options, "several", False) else []  # one alone may be a file with a space
+    selectors = [CATALOGUE.canonical(name) for name in words or [given]]
     if options.command == "run":
         selectors = [" ".join(selectors)]
     if len(selectors) > 1 and getattr(options, "format", "table") in ("csv", "json"):

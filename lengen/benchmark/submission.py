@@ -81,7 +81,7 @@ def write_submission(folder: Path, head: Header, rows: Sequence[Row]) -> list[Pa
     if path.exists() and (folder / HEADER).exists():
         there = _decoded(folder / HEADER)
         others = set(there.seeds) - set(head.seeds)
-        for name in SAME if others else ():
+        for name in SAME:
             old, new = getattr(there, name), getattr(head, name)
             if old != new:
                 raise PredictionError(f"{folder} has predictions of {name} {old}, not {new}: name a new folder")

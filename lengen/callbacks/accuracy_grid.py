@@ -9,9 +9,10 @@ from lightning import LightningModule, Trainer
 
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.callbacks.scoring import score_cell, score_sampled
+from lengen.data.datamodule import data_of
 from lengen.data.reading import can_run_free
 from lengen.data.task_data import TaskData
-from lengen.digits.problems import cells, whole
+from lengen.digits.problems import OperandError, cells, whole
 from lengen.digits.randomness import generator
 from lengen.models import Transformer
 from lengen.results.progress import Progress
@@ -28,7 +29,8 @@ class AccuracyGrid(Measurement):
 
     Args:
         lengths: Tested operand lengths (first axis).
-        counts: Tested values of the second axis; a single one gives a curve over the lengths.
+        counts: Tested values of the second axis, such as numbers of operands; a single one gives a curve over the
+            lengths.
         examples: Examples per cell; every model sees the same ones.
         free_running: Also let the model write its own text where it errs, to score the final answer and edit distance.
         sampled: Examples per cell whose responses are also sampled at temperature 1.
@@ -50,9 +52,20 @@ class AccuracyGrid(Measurement):
         self.grid = Grid(("length", "count") if len(counts) > 1 else ("length",))
         self.examples = whole("examples", examples)
         self.free_running = free_running
-        self.sampled = sampled
+        self.sampled = whole("sampled", sampled, least=0)
         self.partial = None if folder is None else Path(folder) / PARTIAL
         self._unkept = 0.0
+
+    def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+        """Refuse cells that have no problems, or no room, before anything is trained."""
+        super().setup(trainer, pl_module, stage)
+        if not self.cells:
+            raise OperandError("AccuracyGrid: no cell is tested; expected lengths and counts, such as lengths=(1, 2)")
+        lengths, counts = zip(*self.cells, strict=True)
+        data = data_of(trainer)
+        for count in dict.fromkeys(counts):
+            data.test(min(lengths), count, 1)
+        data.check_room(data.test(max(lengths), max(counts), self.examples))
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Drop scores that were kept: they are of another model, since nobody trains on after the last step."""

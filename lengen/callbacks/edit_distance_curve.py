@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lightning import LightningModule, Trainer
+
 from lengen.callbacks.accuracy_grid import AccuracyGrid, cell_name
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.task_data import TaskData
@@ -57,6 +59,12 @@ class EditDistanceCurve(Measurement):
         """A table, for notebooks."""
         html: str = self.to_frame().to_html(float_format=lambda value: f"{value:.3f}", index=False)
         return html
+
+    def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+        """Refuse lengths that have no problems, or no room, before anything is trained."""
+        super().setup(trainer, pl_module, stage)
+        if self.scored is None:
+            self.alone.setup(trainer, pl_module, stage)
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         if self.scored is None:

@@ -78,11 +78,20 @@ def _changed(spec: Spec, named: dict[str, Any]) -> Spec:
 def _set(values: dict[str, Any], path: str, value: Any) -> None:
     """Set a field as ``--set`` does; raises `SettingError`."""
     if not isinstance(value, str):
-        value = json.dumps(plain(value) if isinstance(value, msgspec.Struct) else value)
+        value = json.dumps(value, default=lambda one: _as_data(path, one))
     try:
         assign(values, Spec, f"{path}={value}")
     except SettingError as error:
         raise SettingError(str(error).removeprefix("--set ")) from None
+
+
+def _as_data(path: str, value: object) -> Any:
+    """A part as plain data; raises `SettingError` for anything else that JSON does not have."""
+    if isinstance(value, msgspec.Struct):
+        return plain(value)
+    if isinstance(value, type) and issubclass(value, Axis):
+        raise SettingError(f"{path}={value.__name__}: this is a class; expected a part, such as {value.__name__}()")
+    raise SettingError(f"{path}={value!r:.60}: expected a word, a number, a list or a part")
 
 
 def _ranged(kind: type[Part], named: dict[str, Any]) -> dict[str, Any]:

@@ -65,6 +65,11 @@ class TaskData:
         examples = data.examples // (1 + len(data.hints))
         return Stream(self.spec, task, writer, self.seed, examples, task.name if output else "")
 
+    def check_room(self, problems: Problems) -> None:
+        """Raise `OperandError` if the position ids or the format have no room for these problems or their responses."""
+        self.writer.write(problems)
+        self.writer.plan(problems)
+
     def batch(self, step: int) -> TrainBatch:
         """The training batch of a step, the same at every call."""
         number, which = divmod(whole("step", step, least=0), len(self.streams))
@@ -91,9 +96,11 @@ class TaskData:
     def test(self, length: int, count: int, examples: int) -> Problems:
         """Test problems of one cell; the same for every model and every seed of a task.
 
-        Raises `OperandError` for a length, a count or a number of examples that no cell has.
+        Raises `OperandError` for a length, a count or a number of examples that no cell has, and `SettingError` for a
+        count that no problem of the task has.
         """
         length, count = whole("length", length, LONGEST), whole("count", count, LONGEST)
+        self.task.check_counts((count,))
         examples = whole("examples", examples)
         stream = generator(f"test {self.spec.data.task.name}", length, count)
         return self.task.test(examples, length, count, stream)

@@ -77,7 +77,7 @@ def reach(accuracies: Mapping[int, float]) -> int:
     """
     reached = 0
     for size in sorted(accuracies):
-        if accuracies[size] < RIGHT:
+        if not accuracies[size] >= RIGHT:  # nan, where nothing was answered, is not right
             break
         reached = size
     return reached

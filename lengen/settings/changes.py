@@ -131,7 +131,11 @@ def _parsed(what: str, text: str, declared: Any, held: Any, values: Mapping[str,
     if text == "none" and type(None) in inner and (axis is None or "none" not in kinds(axis)):
         return None
     if many and text.startswith("[") and (axis or ".." not in text):
-        return _json(text, f"{what}: expected a list such as 1,2,5..9, or as JSON")
+        listed = _json(text, f"{what}: expected a list such as 1,2,5..9, or as JSON")
+        if axis and isinstance(listed, list):
+            task = values["data"]["task"]
+            listed = [_chosen(what, axis, one, task) if isinstance(one, str) else one for one in listed]
+        return listed
     if many and axis:
         task = values["data"]["task"]
         return [_chosen(what, axis, name.strip(), task) for name in text.split(",") if name.strip()]

@@ -106,6 +106,22 @@ class SequenceModule(LightningModule):
         """Give later work the threads that it had."""
         torch.set_num_threads(self._threads)
 
+    def on_fit_start(self) -> None:
+        """Refuse data whose tokens or position ids are not those that the model was built for."""
+        module = getattr(self.trainer, "datamodule", None)
+        if not isinstance(module, ArithmeticData):
+            return
+        given, own = module.spec.data, self.spec.data
+        for name, theirs, ours in (
+            ("tokens", [*given.vocab.symbols], [*own.vocab.symbols]),
+            ("position ids", given.position_ids, own.position_ids),
+        ):
+            if theirs != ours:
+                raise SettingError(
+                    f"SequenceModule: the specification of the data has other {name} than that of the module; give "
+                    "both the same one"
+                )
+
     def on_train_start(self) -> None:
         """Refuse to resume on a bare loader of ours: it cannot see the step, and would start with the first batch."""
         loaders = CombinedLoader(self.trainer.train_dataloader).flattened
@@ -157,11 +173,17 @@ class SequenceModule(LightningModule):
         gradient_clip_val: float | None = None,
         gradient_clip_algorithm: str | None = None,
     ) -> None:
-        """Clips the norm. Lightning's own refuses fused optimizers in mixed precision, because of a gradient scaler
-        that bf16 does not have."""
-        if gradient_clip_val:
-            parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-            torch.nn.utils.clip_grad_norm_(parameters, gradient_clip_val)
+        """Clip at the Trainer's ``gradient_clip_val``, or, if it has none, at the norm of the specification.
+
+        Lightning's own refuses fused optimizers in mixed precision, because of a gradient scaler that bf16 does not
+        have.
+        """
+        most = self.spec.train.clip if gradient_clip_val is None else gradient_clip_val
+        parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        if gradient_clip_algorithm == "value":
+            torch.nn.utils.clip_grad_value_(parameters, most)
+        elif most:
+            torch.nn.utils.clip_grad_norm_(parameters, most)
 
     def configure_optimizers(self) -> OptimizerLRScheduler:
         optimizer, schedule = build_optimizer(self.model, self.spec.train)

@@ -6,6 +6,7 @@ from typing import Any
 
 from lightning import Callback
 
+from lengen.callbacks import StopWhenGood
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.named import setting
 from lengen.settings.spec import Spec
@@ -18,7 +19,7 @@ def train(
     task: str | Task | Spec = "addition",
     *,
     seed: int = 0,
-    callbacks: Sequence[Callback] = (),
+    callbacks: Callback | Sequence[Callback] = (),
     progress: bool = False,
     **named: Any,
 ) -> SequenceModule:
@@ -27,7 +28,7 @@ def train(
     Args:
         task: The task, or a whole specification.
         seed: Decides initial weights and problems.
-        callbacks: Of the Trainer, such as an `AccuracyGrid`.
+        callbacks: Of the Trainer, such as an `AccuracyGrid`; one or several.
         progress: Show Lightning's bar.
         named: Fields of the setting by their names (`lengen.data.named.setting`).
     """
@@ -35,5 +36,7 @@ def train(
     module = SequenceModule(spec, seed=seed)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module="lightning")
-        build_trainer(spec, callbacks, progress=progress).fit(module, ArithmeticData(spec, seed))
+        several = [callbacks] if isinstance(callbacks, Callback) else callbacks
+        stop = StopWhenGood(spec.train.stop_at, spec.train.patience)
+        build_trainer(spec, [stop, *several], progress=progress).fit(module, ArithmeticData(spec, seed))
     return module.eval()

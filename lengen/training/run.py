@@ -42,7 +42,6 @@ from lengen.callbacks.operand_lengths import OperandLengths
 from lengen.callbacks.training_loss import between_readings
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
-from lengen.digits.problems import Problems
 from lengen.models import Transformer
 from lengen.part import SettingError
 from lengen.results.progress import Progress
@@ -119,19 +118,13 @@ def refuse_early(data: TaskData) -> None:
     ids or the format have no room for, or the task has no problems of."""
     test = data.spec.test
     for length, count in ((max(test.lengths), max(test.counts)), *test.attention):
-        _refuse(data, data.test(length, count, test.examples))
+        data.check_room(data.test(length, count, test.examples))
     for count in test.counts:  # the more repeats, the fewer numbers an alphabet has to have
         for length in (min(test.lengths), max(test.lengths)):
             data.test(length, count, 1)
-    _refuse(data, data.validation_problems())
+    data.check_room(data.validation_problems())
     for operands in test.probes:
-        _refuse(data, data.task.parse(list(operands)))
-
-
-def _refuse(data: TaskData, problems: Problems) -> None:
-    """Raise `OperandError` if these problems cannot be written, or their responses not be planned."""
-    data.writer.write(problems)
-    data.writer.plan(problems)
+        data.check_room(data.task.parse(list(operands)))
 
 
 def training_callbacks(spec: Spec, folder: Path, report: Callable[[Progress], None]) -> list[Callback]:

@@ -91,6 +91,8 @@ def draw(rows: list[dict[str, int]]) -> Any:
 def main(folders: Sequence[str]) -> None:
     """Measure, write the table, draw the picture; or the table of all models, if folders are given."""
     if folders:
+        if missing := [folder for folder in folders if not (Path(folder) / "run.json").is_file()]:
+            raise SystemExit(f"{missing[0]}: expected the folder of a finished run, which holds run.json")
         MODELS.write(of_models([Path(folder) for folder in folders]))
         return
     FINDING.write(measure())

@@ -110,8 +110,12 @@ def draw(rows: Sequence[Mapping[str, str]]) -> Any:
 def main(source: str | None = None) -> None:
     """Derive the table if the author's file is given, then draw the picture."""
     if source:
-        with open(source, newline="", encoding="utf-8") as file:
-            FINDING.write(derive(list(csv.DictReader(file))))
+        try:
+            with open(source, newline="", encoding="utf-8") as file:
+                derived = derive(list(csv.DictReader(file)))
+        except (OSError, ValueError, KeyError) as error:
+            raise SystemExit(f"{source}: expected the author's summary_final.csv ({error or 'it is empty'})") from None
+        FINDING.write(derived)
     says = "Gain of sub-tasks at 8 digits: it vanishes among runs that learned their trained range"
     FINDING.picture(lambda: draw(FINDING.read()), says)
 

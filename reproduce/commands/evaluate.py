@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from lengen import benchmark
 from lengen.benchmark.problem import cleaned
 from lengen.benchmark.scoring import PredictionError
-from lengen.results.records import Counts, Grid
+from lengen.results.records import Counts, Grid, Run
 from reproduce.commands import user_file
-from reproduce.commands.problem import find, setting
+from reproduce.commands.problem import find, of_task_or_experiment, setting
 from reproduce.runs.catalogue import CATALOGUE, hash_of
 from reproduce.runs.newest import newest
 from reproduce.store.atomic_files import readable
@@ -30,6 +30,8 @@ def score_command(options: argparse.Namespace) -> int:
     """Score a file of predictions, and print it beside a stored run."""
     rows = benchmark.read_predictions(Path(options.predictions or ""))  # a lone -- is read as nothing
     if options.task in benchmark.TASKS:
+        if not options.beside and (options.profile is not None or options.seed is not None):
+            raise PredictionError("--profile and --seed choose the run of --beside SELECTOR: add it, or leave them out")
         task = benchmark.task_of(options.task)
         size = options.size or task.papers
         asked = benchmark.problems(task.name, size)
@@ -40,7 +42,7 @@ def score_command(options: argparse.Namespace) -> int:
         return _tell(options, grids, size)
     from lengen.data.task_data import TaskData
 
-    name = CATALOGUE.select_one(options.task).name
+    name = of_task_or_experiment(options.task).name
     if options.size:
         raise PredictionError(f"--size is of a task, and {name} is an experiment; leave it out")
     data = TaskData(setting(name, options.profile), options.seed or 0)
@@ -105,6 +107,13 @@ def evaluate_command(options: argparse.Namespace) -> int:
     if options.submission and options.problems:
         raise PredictionError("--submission is of the frozen problems: leave --problems out")
     given, seed = _answerer(options)
+    for option in ("out", "scores", "picture"):  # before a model answers for hours
+        path = getattr(options, option)
+        if path and not Path(path).parent.is_dir():
+            raise PredictionError(f"--{option} {path}: {Path(path).parent} is no folder; make it, or name another")
+    if options.submission:
+        Path(options.submission).mkdir(parents=True, exist_ok=True)
+    _stored(options)
     answer = benchmark.answerer(given, task.name, asked)
     rows = [row | {"seed": seed} for row in benchmark.predictions(answer, asked)]
     if options.out:
@@ -194,15 +203,20 @@ def function(name: str) -> Callable[[list[str]], Sequence[str]]:
     return found
 
 
+def _stored(options: argparse.Namespace) -> Run | None:
+    """The run that is printed beside, if one is."""
+    if not options.beside:
+        return None
+    own = (options.profile, options.seed) if getattr(options, "run", None) is None else ()  # else they choose --run
+    run, store = newest(
+        CATALOGUE.select_one(options.beside), stores(), *own, otherwise="promote one of {} made with --set"
+    )
+    return store.load(run)
+
+
 def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int) -> int:
     """Print the headline numbers and a line for every length; draw or write what was asked for."""
-    stored = None
-    if options.beside:
-        own = (options.profile, options.seed) if getattr(options, "run", None) is None else ()  # else they choose --run
-        run, store = newest(
-            CATALOGUE.select_one(options.beside), stores(), *own, otherwise="promote one of {} made with --set"
-        )
-        stored = store.load(run)
+    stored = _stored(options)
     if len(grids) > 1 and (options.scores or options.picture):
         option = "--scores" if options.scores else "--picture"
         raise PredictionError(f"{option} is of one seed, and the predictions are of {len(grids)}")
@@ -216,7 +230,8 @@ def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int) -> 
     found = [benchmark.measures(grid, size) for grid in grids.values()]
     by_seed = [benchmark.levels(grid) for grid in grids.values()]
     if options.json:
-        print(json.dumps([one._asdict() | {"seed": seed} for seed, one in zip(grids, found, strict=True)]))
+        rows = [one._asdict() | {"seed": seed} for seed, one in zip(grids, found, strict=True)]
+        print(json.dumps([{name: _or_null(value) for name, value in row.items()} for row in rows]))
         return 0
     names = ("in_range", "reach", "area", "edits", "absent")
     for name in () if getattr(options, "problems", None) else names:
@@ -236,6 +251,13 @@ def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int) -> 
     for line in _published(options.beside) if options.beside else ():
         print(line)
     return 0
+
+
+def _or_null(value: Any) -> Any:
+    """A number, or numbers, for JSON, which has no nan: None where nothing was measured."""
+    if isinstance(value, tuple):
+        return [_or_null(one) for one in value]
+    return None if value != value else value
 
 
 def _published(selector: str) -> Iterator[str]:

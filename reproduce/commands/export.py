@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lengen import benchmark
-from reproduce.commands.problem import find, setting
+from reproduce.commands.problem import find, of_task_or_experiment, setting
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import readable
 
@@ -32,6 +32,8 @@ def export_command(options: argparse.Namespace) -> int:
     if options.hf:
         if options.out:
             raise ExportError("--hf DIR exports a run and --out DIR its problems: name one of them")
+        if options.steps or options.examples or options.size or (options.split, options.format) != ("test", "jsonl"):
+            raise ExportError("--hf exports a run: leave --split, --format, --size, --examples and --steps out")
         print("\n".join(map(readable, _export_run(options))))
         return 0
     if not options.out:
@@ -61,6 +63,9 @@ def _lines(options: argparse.Namespace) -> Problems:
     if given:
         of = "an experiment" if frozen else "a task of the benchmark"
         raise ExportError(f"{option} is of {of}, and {options.selector} is none: leave it out")
+    if frozen and (options.profile or (options.seed is not None and options.split == "test")):
+        option, of = ("--profile", "an experiment") if options.profile else ("--seed", "--split train")
+        raise ExportError(f"{option} is of {of}, and a task has the same test problems always: leave it out")
     if frozen:
         drawn = benchmark.problems(
             options.selector, options.size, split=options.split, examples=options.examples, seed=options.seed or 0
@@ -69,7 +74,7 @@ def _lines(options: argparse.Namespace) -> Problems:
     from lengen.benchmark import lines
     from lengen.data.task_data import TaskData
 
-    name = CATALOGUE.select_one(options.selector).name
+    name = of_task_or_experiment(options.selector).name
     data = TaskData(setting(name, options.profile), options.seed or 0)
     test = data.spec.test
     if options.split == "test":

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from lengen import benchmark
 from lengen.paper.experiment import PROFILES, Experiment, Figure
 from lengen.results.records import Run
 from lengen.settings.spec import Spec, from_dict
@@ -29,6 +30,19 @@ if TYPE_CHECKING:
 
 CHANGED = "take one of {} made with --set by --with-overrides"
 """Advice if all runs are changed ones."""
+
+
+def of_task_or_experiment(name: str) -> Experiment:
+    """The experiment that is named where a task of the benchmark could be, and is not.
+
+    Raises `SelectorError`, or `TaskError` for a word that can be of neither.
+    """
+    try:
+        return CATALOGUE.select_one(name)
+    except SelectorError:
+        if "/" not in name and name not in CATALOGUE.papers():
+            benchmark.task_of(name)
+        raise
 
 
 def encode_command(options: argparse.Namespace) -> int:

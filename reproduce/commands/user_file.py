@@ -1,10 +1,21 @@
 """Code of a user as a module: a Python file, whatever its name, or a module that can be imported."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+
+
+@contextmanager
+def _going_on() -> Iterator[None]:
+    """Make an end of the program that a module wants when it is imported an `ImportError`."""
+    try:
+        yield
+    except SystemExit as end:
+        raise ImportError(f"it ends the program when it is imported ({end})") from None
 
 
 def loaded(path: Path) -> ModuleType:
@@ -18,7 +29,8 @@ def loaded(path: Path) -> ModuleType:
     module = sys.modules[name] = module_from_spec(spec)  # dataclasses look for their module there
     if folder not in sys.path:
         sys.path.append(folder)
-    spec.loader.exec_module(module)
+    with _going_on():
+        spec.loader.exec_module(module)
     return module
 
 
@@ -26,6 +38,7 @@ def imported(name: str) -> ModuleType:
     """Import a module of an installed package or of the current folder."""
     sys.path.insert(0, "")
     try:
-        return import_module(name)
+        with _going_on():
+            return import_module(name)
     finally:
         sys.path.remove("")

@@ -39,8 +39,9 @@ each way, with four seeds or more a side; an ordered statement by Jonckheere's t
 that should be equal lie within 5 points by two such tests. A level holds if all seeds meet it, of eight and more all
 but the extremes: an interval of the median of 90 % and more from five seeds on, of 87.5 % with four, of 75 % with
 three. A length counts as solved from 90 % on; next to nothing is at most 5 %. A seed has learned its trained range if
-the interval of its exact match there reaches 95 %; one that has not is left out of both sides, and said. Two sides
-whose medians are both below 1 %, or both above 99 %, cannot be told apart.
+the interval of its exact match at the longest trained length, or with the most trained operands, reaches 95 %; one that
+has not is left out of both sides, and said. Two sides whose medians are both below 1 %, or both above 99 %, cannot be
+told apart.
 
 A small model that does not show an effect is no evidence against a paper: it reads *not seen at this size*. Only what
 is true whatever the size may read *does not hold*: a proof, an identity, a small model that does what the paper says

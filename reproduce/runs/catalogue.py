@@ -174,8 +174,10 @@ class Catalogue:
         if selector in PROFILES:
             return f"; a profile is chosen by --profile {selector}"
         other = re.sub(r"[.:]", "/", selector, count=1).replace(":", "/")
-        paper = other.split("/")[0]
-        return f"; write {other}" if other != selector and paper in {*self.papers(), *self.aliases()} else ""
+        try:
+            return f"; write {other}" if other != selector and self.select(other) else ""
+        except SelectorError:
+            return ""
 
     def behind(self, selector: str) -> tuple[Experiment, ...]:
         """Return the experiments of `select` and, of a figure, those it draws beside its own variants."""

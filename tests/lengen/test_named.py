@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from lightning import Callback
 
 import lengen
 from lengen import SettingError
 from lengen.benchmark import TaskError
 from lengen.benchmark.frozen import frozen
+from lengen.settings.spec import change
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"steps": 3, "batch": 4, "layers": 1, "heads": 1, "width": 8, "head_dim": 8, "ff_width": 8, "evaluations": 1}
@@ -55,11 +57,43 @@ def test_the_same_line_gives_the_same_weights_and_a_setting_may_be_whole():
         ({"encoding": "nope"}, "^model.encoding=nope: unknown encoding"),
         ({"digits": "x"}, 'data.task.digits="x"'),
         ({"task": "knitting"}, "unknown task 'knitting'"),
+        ({"encoding": lengen.Learned}, "model.encoding=Learned: this is a class; expected a part"),
+        ({"task": lengen.Addition}, r"data.task=Addition: this is a class"),
+        ({"steps": {1, 2}}, "train.steps={1, 2}: expected a word, a number"),
     ],
 )
 def test_a_wrong_name_is_one_sentence(named, sentence):
     with pytest.raises(SettingError, match=sentence):
         lengen.setting(**named)
+
+
+def test_hints_are_named_or_given():
+    named = lengen.setting("sorting", longest=3, alphabet=9, hints=["count"], tied=False)
+    task = named.data.task
+    given = lengen.setting("sorting", longest=3, alphabet=9, hints=(lengen.Counting(3, alphabet=9),), tied=False)
+    assert [hint.kind for hint in named.data.hints] == ["count"] == [hint.kind for hint in given.data.hints]
+    assert named.data.hints[0].longest == task.longest
+
+
+def test_a_class_in_place_of_a_part_is_refused_by_hand_too():
+    spec = lengen.setting("addition", digits=2)
+    with pytest.raises(SettingError, match=r"model\.encoding=Learned: this is a class"):
+        lengen.TaskData(change(spec, model={"encoding": lengen.Learned}), 0)
+
+
+class Steps(Callback):
+    taken = 0
+
+    def on_fit_end(self, trainer, pl_module):
+        self.taken = trainer.global_step
+
+
+def test_early_stopping_and_a_single_callback_are_heard():
+    small = SMALL | {"task": "copy", "digits": 1, "steps": 60, "evaluations": 60, "batch": 32, "lr": 0.03, "width": 16}
+    whole, early = Steps(), Steps()
+    lengen.train(**small, callbacks=whole)
+    lengen.train(**small, stop_at=0.1, patience=2, callbacks=[early])
+    assert whole.taken == 60 and 2 <= early.taken < 60
 
 
 def test_problems_of_a_task_an_experiment_and_a_setting():

@@ -33,6 +33,7 @@ def here(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "an_adder", raising=False)
     (tmp_path / "an_adder.py").write_text(ADDER)
     (tmp_path / "an_empty.txt").write_text("\n")
+    (tmp_path / "an end.py").write_text("import sys\nsys.exit(0)\n")
     return tmp_path
 
 
@@ -179,12 +180,38 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
         (["export", "addition", "--size", "6", "--examples", "3", "--out", "x"], "frozen"),
         (["export", "addition", "--steps", "0..9", "--out", "x"], "--steps is of an experiment"),
         (["export", "coupling/fig3/nope-plain", "--size", "6", "--out", "x"], "--size is of a task"),
+        (["export", "additon", "--out", "x"], "expected one of addition, sums"),
+        (["export", "copy", "--out", "an_adder.py"], "name a folder"),
+        (["export", "copy", "--seed", "4", "--out", "x"], "--seed is of --split train"),
+        (["export", "copy", "--profile", "night", "--out", "x"], "--profile is of an experiment"),
+        (["export", RUN, "--hf", "x", "--format", "csv"], "--hf exports a run"),
+        (["score", "additions", "an_empty.txt"], "expected one of addition, sums"),
+        (["score", "copy", "an_empty.txt", "--seed", "4"], "--beside SELECTOR"),
+        (["evaluate", "an end.py:f", "--on", "copy"], "it ends the program when it is imported"),
+        (["adderboard", "an end.py"], "it ends the program when it is imported"),
+        (["show", "random_spaces/fig4.5/nosuch"], "one of: ape"),
     ],
 )
 def test_mistakes_are_one_sentence(here, capsys, words, sentence):
     assert main(words) == 2
     err = capsys.readouterr().err
     assert sentence in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "sentence"),
+    [("--out", "no/x.jsonl", "no folder"), ("--picture", "no/x.png", "no folder"), ("--beside", "no", "paper")],
+)
+def test_what_cannot_be_written_is_refused_before_a_model_answers(here, capsys, option, value, sentence):
+    (here / "loud.py").write_text("def answer(prompts):\n    raise KeyError('asked')\n")
+    assert main(["evaluate", "loud.py:answer", "--on", "copy", option, value]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_what_was_not_measured_is_null(here, capsys):
+    assert main(["score", RUN, "an_empty.txt", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert (told["in_range"], told["reach"], told["edits"]) == (None, 0, None)
 
 
 def test_published_values_stand_beside_scores(tmp_path, capsys):

@@ -137,3 +137,54 @@ def test_a_module_without_it_is_refused_before_it_trains():
     with pytest.raises(TypeError, match="predict"):
         trainer.fit(module, data)
     assert module.steps == 0
+
+
+TINY = {"digits": 2, "steps": 2, "batch": 4, "layers": 1, "heads": 2, "width": 16, "head_dim": 8, "ff_width": 8}
+ADDS = lengen.setting("addition", **TINY)
+
+
+@pytest.mark.parametrize(
+    ("callback", "sentence"),
+    [
+        (lambda: lengen.AccuracyGrid((1, 2)), r"data.task=addition have at least 2 operands"),
+        (lambda: lengen.EditDistanceCurve((1, 2)), r"data.task=addition have at least 2 operands"),
+        (lambda: lengen.AccuracyGrid(()), "no cell is tested"),
+        (lambda: lengen.EditDistanceCurve(()), "no cell is tested"),
+    ],
+)
+def test_cells_that_have_no_problems_are_refused_before_anything_trains(callback, sentence):
+    module = Predicts(len(ADDS.data.vocab))
+    trainer = Trainer(max_steps=2, max_epochs=-1, callbacks=[callback()], **OPTIONS)
+    with pytest.raises(ValueError, match=sentence):
+        trainer.fit(module, lengen.ArithmeticData(ADDS))
+    assert module.steps == 0
+
+
+def test_cells_without_room_are_refused_before_anything_trains():
+    module = Predicts(len(ADDS.data.vocab))
+    narrow = lengen.setting("addition", **TINY, position_ids=lengen.Coupled((9,)))
+    trainer = Trainer(max_steps=2, max_epochs=-1, callbacks=[lengen.AccuracyGrid((2, 30), (2,))], **OPTIONS)
+    with pytest.raises(ValueError, match="position ids up to 32"):
+        trainer.fit(module, lengen.ArithmeticData(narrow))
+    assert module.steps == 0
+
+
+@pytest.mark.parametrize("other", [{"task": "copy"}, {"position_ids": "coupled"}])
+def test_a_module_refuses_data_of_other_tokens_or_ids(other):
+    data = lengen.setting(**{"task": "addition", "digits": 2, "steps": 2, "batch": 4} | other)
+    with pytest.raises(lengen.SettingError, match="the specification of the data has other"):
+        Trainer(max_steps=2, max_epochs=-1, **OPTIONS).fit(lengen.SequenceModule(ADDS), lengen.ArithmeticData(data))
+
+
+def test_the_specification_clips_unless_the_trainer_does():
+    def trained(clip, **options):
+        module = lengen.SequenceModule(lengen.setting(ADDS, clip=clip))
+        Trainer(max_steps=2, max_epochs=-1, **OPTIONS, **options).fit(module, lengen.ArithmeticData(ADDS))
+        return module.model.state_dict()
+
+    def same(one, other):
+        return all(torch.equal(one[name], other[name]) for name in one)
+
+    assert not same(trained(1e-9), trained(1.0))
+    assert same(trained(0.5), trained(1e-9, gradient_clip_val=0.5))
+    assert not same(trained(0.0), trained(0.0, gradient_clip_val=1e-9, gradient_clip_algorithm="value"))

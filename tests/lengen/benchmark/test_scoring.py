@@ -80,6 +80,11 @@ def test_equal_lengths_alone_do_not_reach():
     assert measures(grid, 6).reach == 0
 
 
+def test_nothing_in_range_is_no_reach():
+    asked = [problem for problem in problems("addition", 6) if max(problem.length, problem.count) > 6]
+    assert measures(score(asked, {}), 6).reach == 0
+
+
 def test_an_absent_prediction_is_wrong_and_counted():
     asked = problems("copy", 6)
     rows = predictions(lambda prompts: [prompt[:-1] for prompt in prompts], asked)
@@ -189,6 +194,17 @@ def test_faults_are_those_of_the_answers_that_are_compared(tmp_path):
     write_submission(tmp_path, head, rows)
     _, grids = read_submission(tmp_path)
     assert {seed: grid.total(grid.scores, grid.mode)["correct"] for seed, grid in grids.items()} == {0: 809, 1: 808}
+
+
+@pytest.mark.parametrize("change", [{"task": "sums"}, {"size": 10}, {"model": "other"}])
+def test_the_same_seed_of_another_task_does_not_go_over_a_submission(tmp_path, change):
+    fields = {"model": "m", "task": "addition", "size": 6, "kind": "program"}
+    write_submission(tmp_path, header(**fields), [{"id": "a", "prediction": "1", "seed": 0}])
+    before = (tmp_path / "submission.json").read_bytes()
+    with pytest.raises(PredictionError, match="name a new folder"):
+        write_submission(tmp_path, header(**(fields | change)), [{"id": "b", "prediction": "2", "seed": 0}])
+    assert (tmp_path / "submission.json").read_bytes() == before
+    write_submission(tmp_path, header(**fields), [{"id": "a", "prediction": "2", "seed": 0}])
 
 
 @pytest.mark.parametrize("change", [{"size": 10}, {"model": "other"}, {"order": "units first"}])
