@@ -76,7 +76,7 @@ def load(spec: Spec, weights: Path | None) -> Transformer:
         try:
             load_model(model, weights)
         except (SafetensorError, RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
-            reason = (str(error).splitlines() or ["no message"])[0][:120]
+            reason = " ".join(str(error).split())[:200] or "no message"
             raise WeightsError(
                 f"{weights} does not hold the weights of this setting ({reason}): restore it, or run it again"
             ) from None
