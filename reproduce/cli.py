@@ -34,7 +34,7 @@ REMEDIES = {
     NotADirectoryError: "name a folder",
     IsADirectoryError: "name a file",
 }
-"""What to do about errors of the system; anything else lacks room or permission."""
+"""Remedies of errors of the system; anything else lacks room or permission."""
 
 
 class Interrupted(BaseException):
