@@ -136,9 +136,9 @@ KINDS: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
         (ABACUS, ByProfile(cpu=steps(6000), night=steps(10_000))),
     ),
 }  # fmt: skip
-"""Label, claim and changes of Figure 4.5. At night each kind has updates of its own for the published range, which
-random spaces and a seed each of three others have not learned in them; where nothing is said, cpu has those of random
-spaces (RECIPES.md)."""
+"""Label, claim and changes of Figure 4.5. At night each kind has updates of its own for the published range, which a
+seed each of three kinds has not learned in them; where nothing is said, cpu has those of random spaces
+(RECIPES.md)."""
 DEEPER = ByProfile(cpu={"model": {"layers": 4}, **steps(24_000)})
 """Changes that models without positions and with randomised ones need to learn their range (RECIPES.md)."""
 DROPS = "accuracy drops steeply on longer sequences"
