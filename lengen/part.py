@@ -145,12 +145,17 @@ def plain(setting: msgspec.Struct) -> dict[str, Any]:
     return found
 
 
+def a_class(place: str, given: type) -> str:
+    """The sentence for a class in place of a part."""
+    return f"{place}={given.__name__}: this is a class; expected a part, such as {given.__name__}()"
+
+
 def _foreign(setting: msgspec.Struct, path: str = "") -> str:
     """Say which field holds what no file can, such as a class in place of a part."""
     for name in setting.__struct_fields__:
         value, place = getattr(setting, name), f"{path}{name}"
         if isinstance(value, type):
-            return f"{place}={value.__name__}: this is a class; expected a part, such as {value.__name__}()"
+            return a_class(place, value)
         if isinstance(value, msgspec.Struct) and (found := _foreign(value, f"{place}.")):
             return found
     return "" if path else "a value in this setting is neither a word nor a number, a list or a part"

@@ -61,11 +61,8 @@ class AccuracyGrid(Measurement):
         super().setup(trainer, pl_module, stage)
         if not self.cells:
             raise OperandError("AccuracyGrid: no cell is tested; expected lengths and counts, such as lengths=(1, 2)")
-        lengths, counts = zip(*self.cells, strict=True)
-        data = data_of(trainer)
-        for count in dict.fromkeys(counts):
-            data.test(min(lengths), count, 1)
-        data.check_room(data.test(max(lengths), max(counts), self.examples))
+        lengths, counts = (tuple(dict.fromkeys(axis)) for axis in zip(*self.cells, strict=True))
+        data_of(trainer).check_cells(lengths, counts, self.examples)
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Drop scores that were kept: they are of another model, since nobody trains on after the last step."""

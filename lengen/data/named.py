@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from lengen.part import Axis, Part, SettingError, axis_of, build, fields_of, kinds, nearest, plain
+from lengen.part import Axis, Part, SettingError, a_class, axis_of, build, fields_of, kinds, nearest, plain
 from lengen.settings.changes import assign
 from lengen.settings.spec import Spec, check, from_dict
 from lengen.tasks.base import Task
@@ -89,8 +89,8 @@ def _as_data(path: str, value: object) -> Any:
     """A part as plain data; raises `SettingError` for anything else that JSON does not have."""
     if isinstance(value, msgspec.Struct):
         return plain(value)
-    if isinstance(value, type) and issubclass(value, Axis):
-        raise SettingError(f"{path}={value.__name__}: this is a class; expected a part, such as {value.__name__}()")
+    if isinstance(value, type):
+        raise SettingError(a_class(path, value))
     raise SettingError(f"{path}={value!r:.60}: expected a word, a number, a list or a part")
 
 

@@ -1,5 +1,6 @@
 """The data of one specification and seed: training batches by step, validation examples, test cells; no Lightning."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from lengen.data.batch import Batch, TrainBatch
@@ -69,6 +70,13 @@ class TaskData:
         """Raise `OperandError` if the position ids or the format have no room for these problems or their responses."""
         self.writer.write(problems)
         self.writer.plan(problems)
+
+    def check_cells(self, lengths: Sequence[int], counts: Sequence[int], examples: int) -> None:
+        """Raise `OperandError` or `SettingError` for test cells that have no problems, or no room (`check_room`)."""
+        self.check_room(self.test(max(lengths), max(counts), examples))
+        for count in counts:  # the more repeats, the fewer numbers an alphabet has to have
+            for length in (min(lengths), max(lengths)):
+                self.test(length, count, 1)
 
     def batch(self, step: int) -> TrainBatch:
         """The training batch of a step, the same at every call."""

@@ -130,17 +130,13 @@ def _parsed(what: str, text: str, declared: Any, held: Any, values: Mapping[str,
     many = any(typing.get_origin(item) is tuple for item in (declared, *inner))
     if text == "none" and type(None) in inner and (axis is None or "none" not in kinds(axis)):
         return None
-    if many and text.startswith("[") and (axis or ".." not in text):
-        listed = _json(text, f"{what}: expected a list such as 1,2,5..9, or as JSON")
-        if axis and isinstance(listed, list):
-            task = values["data"]["task"]
-            listed = [_chosen(what, axis, one, task) if isinstance(one, str) else one for one in listed]
-        return listed
+    expected = f"{what}: expected a list such as 1,2,5..9, or as JSON"
     if many and axis:
-        task = values["data"]["task"]
-        return [_chosen(what, axis, name.strip(), task) for name in text.split(",") if name.strip()]
+        named = [name.strip() for name in text.split(",") if name.strip()]
+        given = _json(text, expected) if text.startswith("[") else named
+        return [_chosen(what, axis, one, values["data"]["task"]) if isinstance(one, str) else one for one in given]
     if many:
-        return _numbers(what, text)
+        return _json(text, expected) if text.startswith("[") and ".." not in text else _numbers(what, text)
     if axis and text.startswith("{"):
         return _json(text, f"{what}: expected {axis.AXIS} by its name, or as JSON")
     if axis:

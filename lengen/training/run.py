@@ -117,11 +117,9 @@ def refuse_early(data: TaskData) -> None:
     """Raise now, not in the middle of training or after it, for cells, training problems and probes that the position
     ids or the format have no room for, or the task has no problems of."""
     test = data.spec.test
-    for length, count in ((max(test.lengths), max(test.counts)), *test.attention):
+    data.check_cells(test.lengths, test.counts, test.examples)
+    for length, count in test.attention:
         data.check_room(data.test(length, count, test.examples))
-    for count in test.counts:  # the more repeats, the fewer numbers an alphabet has to have
-        for length in (min(test.lengths), max(test.lengths)):
-            data.test(length, count, 1)
     data.check_room(data.validation_problems())
     for operands in test.probes:
         data.check_room(data.task.parse(list(operands)))

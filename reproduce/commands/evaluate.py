@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 def score_command(options: argparse.Namespace) -> int:
     """Score a file of predictions, and print it beside a stored run."""
+    stored = _stored(options)
     rows = benchmark.read_predictions(Path(options.predictions or ""))  # a lone -- is read as nothing
     if options.task in benchmark.TASKS:
         if not options.beside and (options.profile is not None or options.seed is not None):
@@ -39,7 +40,7 @@ def score_command(options: argparse.Namespace) -> int:
             seed: benchmark.score(asked, part, units_first=options.units_first)
             for seed, part in benchmark.by_seed(rows).items()
         }
-        return _tell(options, grids, size)
+        return _tell(options, grids, size, stored)
     from lengen.data.task_data import TaskData
 
     name = of_task_or_experiment(options.task).name
@@ -49,7 +50,7 @@ def score_command(options: argparse.Namespace) -> int:
     grids = {
         seed: _of_experiment(data, name, part, options.units_first) for seed, part in benchmark.by_seed(rows).items()
     }
-    return _tell(options, grids, data.spec.data.task.longest)
+    return _tell(options, grids, data.spec.data.task.longest, stored)
 
 
 def _of_experiment(
@@ -113,7 +114,7 @@ def evaluate_command(options: argparse.Namespace) -> int:
             raise PredictionError(f"--{option} {path}: {Path(path).parent} is no folder; make it, or name another")
     if options.submission:
         Path(options.submission).mkdir(parents=True, exist_ok=True)
-    _stored(options)
+    stored = _stored(options)
     answer = benchmark.answerer(given, task.name, asked)
     rows = [row | {"seed": seed} for row in benchmark.predictions(answer, asked)]
     if options.out:
@@ -123,7 +124,7 @@ def evaluate_command(options: argparse.Namespace) -> int:
     if options.submission:
         files = benchmark.write_submission(Path(options.submission), _header(options, task, size, given, seed), rows)
         print("\n".join(map(readable, files)) + "\n")
-    return _tell(options, {seed: grid}, size)
+    return _tell(options, {seed: grid}, size, stored)
 
 
 def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given: Any, seed: int) -> benchmark.Header:
@@ -214,9 +215,8 @@ def _stored(options: argparse.Namespace) -> Run | None:
     return store.load(run)
 
 
-def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int) -> int:
+def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int, stored: Run | None) -> int:
     """Print the headline numbers and a line for every length; draw or write what was asked for."""
-    stored = _stored(options)
     if len(grids) > 1 and (options.scores or options.picture):
         option = "--scores" if options.scores else "--picture"
         raise PredictionError(f"{option} is of one seed, and the predictions are of {len(grids)}")

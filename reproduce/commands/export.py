@@ -59,13 +59,13 @@ def _own(folder: Path, said: str) -> None:
 
 def _lines(options: argparse.Namespace) -> Problems:
     frozen = options.selector in benchmark.TASKS
-    option, given = ("--steps", options.steps) if frozen else ("--size", options.size)
-    if given:
-        of = "an experiment" if frozen else "a task of the benchmark"
-        raise ExportError(f"{option} is of {of}, and {options.selector} is none: leave it out")
-    if frozen and (options.profile or (options.seed is not None and options.split == "test")):
-        option, of = ("--profile", "an experiment") if options.profile else ("--seed", "--split train")
-        raise ExportError(f"{option} is of {of}, and a task has the same test problems always: leave it out")
+    foreign = {"--steps": options.steps, "--profile": options.profile} if frozen else {"--size": options.size}
+    for option, given in foreign.items():
+        if given:
+            of = "an experiment" if frozen else "a task of the benchmark"
+            raise ExportError(f"{option} is of {of}, and {options.selector} is none: leave it out")
+    if frozen and options.split == "test" and options.seed is not None:
+        raise ExportError("--seed is of --split train, and a task has the same test problems always: leave it out")
     if frozen:
         drawn = benchmark.problems(
             options.selector, options.size, split=options.split, examples=options.examples, seed=options.seed or 0
