@@ -136,8 +136,8 @@ KINDS: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
         (ABACUS, ByProfile(cpu=steps(6000), night=steps(10_000))),
     ),
 }  # fmt: skip
-"""Label, claim and changes of Figure 4.5. At night each kind has updates of its own for the published range, which a
-seed each of three kinds has not learned in them; where nothing is said, cpu has those of random spaces
+"""Label, claim and changes of Figure 4.5. At night each kind has updates of its own for the published range, in
+which some seeds of four kinds have not learned it; where nothing is said, cpu has those of random spaces
 (RECIPES.md)."""
 DEEPER = ByProfile(cpu={"model": {"layers": 4}, **steps(24_000)})
 """Changes that models without positions and with randomised ones need to learn their range (RECIPES.md)."""
