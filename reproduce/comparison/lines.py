@@ -96,17 +96,16 @@ def _line(value: Value, experiments: Sequence[Experiment], stored: Stored) -> Li
 
 
 def _compared(value: Value, where: str, profile: str, runs: Sequence[Sequence[Run]]) -> Line:
-    """Return the line of the least favourable experiment, or of all seeds if the value is taken across them."""
+    """Return the line of the least favourable experiment (of equals the one with the fewest seeds), or of all seeds."""
     scale = 100 if value.unit == "%" else 1
     each = [[scale * seed for seed in over_cells(value, some)] for some in runs]
-    trained = min(map(len, each))
     if value.across:
         seeds = [seed for found in each for seed in found]
         ours = (fmean if value.across == "mean" else stdev)(seeds)
     else:
-        seeds = min(each, key=lambda found: _favour(value, median(found)))
+        seeds = min(each, key=lambda found: (_favour(value, median(found)), len(found)))
         ours = median(seeds)
-    return Line(value, where, profile, tuple(seeds), ours, trained)
+    return Line(value, where, profile, tuple(seeds), ours, len(seeds))
 
 
 def _favour(value: Value, ours: float) -> float:
