@@ -65,8 +65,6 @@ TABLES: Mapping[str, tuple[Field, ...]] = {
     "metrics": (
         *RUN,
         ("step", "integer", "updates made"),
-        ("name", "string", "what is measured while training"),
-        ("value", "number", "its value"),
     ),
     "keys": (
         *RUN,
@@ -80,9 +78,15 @@ TABLES: Mapping[str, tuple[Field, ...]] = {
     "statements": STATEMENT,
     "published": PUBLISHED,
 }
-"""Kind of a file, which is its name without the ending -> its columns; scores.csv has one more for each count."""
-COUNTED = {"n": "problems tested", "correct": "problems whose whole response is right"}
-"""Counts of every cell; the name of another says what it counts."""
+"""Kind of a file, which is its name without the ending -> its columns."""
+FURTHER: Mapping[str, Mapping[str, str]] = {
+    "scores": {"n": "problems tested", "correct": "problems whose whole response is right"},
+    "metrics": {
+        "train_loss": "cross entropy of the batch of this step, nats per target token",
+        "val_exact_match": "exact match of the validation problems",
+    },
+}
+"""Kinds with a further column for each thing that their runs counted or logged; the name of another says what it is."""
 WORDS = {
     "scores": "Counts by tested cell",
     "metrics": "Training curves",
@@ -94,7 +98,7 @@ WORDS = {
 
 def schemas() -> dict[str, str]:
     """File name -> schema of a kind of table; the fields stand in the order of the columns."""
-    return {f"{kind}.json": json.dumps(_schema(kind), indent=1) + "\n" for kind in TABLES if kind != "scores"}
+    return {f"{kind}.json": json.dumps(_schema(kind), indent=1) + "\n" for kind in TABLES if kind not in FURTHER}
 
 
 def _schema(kind: str) -> dict[str, list[Any]]:
@@ -148,15 +152,15 @@ def _resource(path: Path, results: Path) -> dict[str, object]:
     name = where.removeprefix("reference/").removesuffix(".csv").replace("/", ".").lower()
     found: dict[str, object] = {"name": name, "path": where}
     if path.stem in TABLES:
-        schema = _scores(path) if path.stem == "scores" else f"schemas/{path.stem}.json"
+        schema = _further(path) if path.stem in FURTHER else f"schemas/{path.stem}.json"
         found |= {"title": WORDS[path.stem], "schema": schema}
     return found
 
 
-def _scores(path: Path) -> dict[str, object]:
-    """The schema of a table of scores, whose counts are those of its figure."""
+def _further(path: Path) -> dict[str, object]:
+    """The schema of a table whose further columns are those of its figure."""
+    schema, known = _schema(path.stem), FURTHER[path.stem]
     with path.open(encoding="utf-8") as file:
-        counts = file.readline().strip().split(",")[len(TABLES["scores"]) :]
-    schema = _schema("scores")
-    fields = [{"name": name, "type": "number", "description": COUNTED.get(name, "")} for name in counts]
+        names = file.readline().strip().split(",")[len(schema["fields"]) :]
+    fields = [{"name": name, "type": "number", "description": known.get(name, "")} for name in names]
     return {**schema, "fields": [*schema["fields"], *({k: v for k, v in f.items() if v} for f in fields)]}

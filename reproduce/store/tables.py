@@ -3,7 +3,7 @@
     runs.jsonl      a run a line: commit, command, machine, times, hash of its specification, sums of its rows
     settings.json   hash -> specification
     scores.csv      a row for each tested cell and mode, a column for each count
-    metrics.csv     a row for each value of a training curve
+    metrics.csv     a row for each step of training at which something was measured, a column for each name
     keys.csv        the keys that attention needs, if attention was recorded
 
 A run is named by variant, profile and seed. runs.jsonl is written last: rows without a line are left from a writer that
@@ -21,14 +21,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lengen.results.records import METRIC_COLUMNS, Counts, Grid, KeyCount, Run, read_count, to_table
+from lengen.results.records import Counts, Grid, KeyCount, Run, read_count, to_table
 from reproduce.store.atomic_files import StoreError, one_line, read_bytes, readable, write_text
 from reproduce.store.lazy import LazySequence
 from reproduce.store.run_folder import Known
 
 RUNS, SETTINGS, SCORES, METRICS, KEYS = "runs.jsonl", "settings.json", "scores.csv", "metrics.csv", "keys.csv"
 NAMES = ("variant", "profile", "seed")
-CELL = ("length", "count", "mode")
+CELL, STEP = ("length", "count", "mode"), ("step",)
 FIRST = ("n", "correct")
 """Counts of every cell: the first columns of scores.csv, before those that some runs have."""
 BESIDE = ("spec", "overrides")
@@ -39,6 +39,8 @@ LARGEST = 2**28
 Key = tuple[str, str, int]
 """Variant, profile, seed."""
 Rows = list[list[str]]
+Named = dict[tuple[str, ...], dict[str, str]]
+"""First fields of a row -> name of a further column -> text; a run need not have every column."""
 
 
 class Line(Known, frozen=True, kw_only=True):
@@ -57,15 +59,19 @@ _line = msgspec.json.Decoder(Line).decode
 class Records(NamedTuple):
     """The rows of one run in each table, as text."""
 
-    scores: dict[tuple[str, ...], dict[str, str]]
+    scores: Named
     """(length, count, mode) -> name of a count -> the count."""
-    metrics: Rows
+    metrics: Named
+    """(step,) -> name -> value."""
     keys: Rows
 
     def digests(self) -> dict[str, str]:
         """Table -> sha256 of the run's rows, whatever the order of the columns and whatever other runs count."""
-        scores = [[*cell, *sorted(map("=".join, counts.items()))] for cell, counts in self.scores.items()]
-        tables = ((SCORES, scores), (METRICS, self.metrics), (KEYS, self.keys))
+        scores, metrics = (
+            [[*first, *sorted(map("=".join, named.items()))] for first, named in rows.items()]
+            for rows in (self.scores, self.metrics)
+        )
+        tables = ((SCORES, scores), (METRICS, metrics), (KEYS, self.keys))
         texts = {name: "\n".join(map(",".join, rows)) for name, rows in tables if rows}
         return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
 
@@ -86,8 +92,10 @@ def records(run: Run) -> Records:
         for cell, modes in sorted(run.grid.scores.items())
         for mode, counts in sorted(modes.items())
     }
-    metrics, keys = ([list(map(str, row)) for row in rows] for rows in (run.metrics, sorted(run.key_counts)))
-    return Records(scores, metrics, keys)
+    metrics: Named = {(str(step),): {} for step in sorted({step for step, *_ in run.metrics})}
+    for step, name, value in run.metrics:
+        metrics[str(step),][name] = str(value)
+    return Records(scores, metrics, [list(map(str, row)) for row in sorted(run.key_counts)])
 
 
 class Tables:
@@ -141,7 +149,7 @@ class Tables:
         Raises `StoreError` if rows are not those that its line in runs.jsonl names, for training curves when they are
         first read.
         """
-        found = Records(self._scores.get(key, {}), [], self._keys.get(key, []))
+        found = Records(self._scores.get(key, {}), {}, self._keys.get(key, []))
         self._check(key, found, (SCORES, KEYS))
         try:
             grid, keys = found.grid(), [KeyCount(*map(int, row)) for row in found.keys]
@@ -151,13 +159,17 @@ class Tables:
 
     def records(self, key: Key) -> Records:
         """The rows of a run."""
-        return Records(self._scores.get(key, {}), self._metrics.get(key, []), self._keys.get(key, []))
+        return Records(self._scores.get(key, {}), self._metrics.get(key, {}), self._keys.get(key, []))
 
     def _curves(self, key: Key) -> Sequence[tuple[int, str, float]]:
-        found = Records({}, self._metrics.get(key, []), [])
+        found = Records({}, self._metrics.get(key, {}), [])
         self._check(key, found, (METRICS,))
         try:
-            return tuple((int(step), name, float(value)) for step, name, value in found.metrics)
+            return tuple(
+                (int(step), name, float(text))
+                for (step,), named in found.metrics.items()
+                for name, text in named.items()
+            )
         except ValueError as error:
             raise self._bad(METRICS, f"{' '.join(map(str, key))}: {error}") from None
 
@@ -170,19 +182,22 @@ class Tables:
     def write(self, runs: Mapping[Key, tuple[Mapping[str, Any], Records]]) -> None:
         """Write all tables anew: fields and rows of every run."""
         runs = dict(sorted(runs.items()))
-        counted = {name for _, found in runs.values() for counts in found.scores.values() for name in counts}
-        columns = (*FIRST, *sorted(counted - {*FIRST}))
-        scores, metrics, keys = {}, {}, {}
-        for key, (_, found) in runs.items():
-            scores[key] = [[*cell, *(some.get(name, "") for name in columns)] for cell, some in found.scores.items()]
-            metrics[key], keys[key] = found.metrics, found.keys
-        self._write(SCORES, (*CELL, *columns), scores)
-        self._write(METRICS, METRIC_COLUMNS, metrics)
-        self._write(KEYS, KeyCount._fields, keys)
+        scores = {key: found.scores for key, (_, found) in runs.items()}
+        self._write_named(SCORES, CELL, (*FIRST, *sorted({*_columns(scores)} - {*FIRST})), scores)
+        metrics = {key: found.metrics for key, (_, found) in runs.items()}
+        self._write_named(METRICS, STEP, _columns(metrics), metrics)
+        self._write(KEYS, KeyCount._fields, {key: found.keys for key, (_, found) in runs.items()})
         settings = {fields["spec_hash"]: fields["spec"] for fields, _ in runs.values()}
         write_text(self.folder / SETTINGS, json.dumps(settings, indent=1, sort_keys=True) + "\n")
         kept = ({name: fields[name] for name in fields if name not in BESIDE} for fields, _ in runs.values())
         write_text(self.folder / RUNS, "".join(json.dumps(line, sort_keys=True) + "\n" for line in kept))
+
+    def _write_named(self, name: str, first: Sequence[str], columns: Sequence[str], runs: Mapping[Key, Named]) -> None:
+        rows = {
+            key: [[*row, *(named.get(column, "") for column in columns)] for row, named in some.items()]
+            for key, some in runs.items()
+        }
+        self._write(name, (*first, *columns), rows)
 
     def _write(self, name: str, columns: Iterable[str], rows: Mapping[Key, Rows]) -> None:
         if name == KEYS and not any(rows.values()):
@@ -192,22 +207,27 @@ class Tables:
         write_text(self.folder / name, to_table((*NAMES, *columns), lines))
 
     @cached_property
-    def _scores(self) -> dict[Key, dict[tuple[str, ...], dict[str, str]]]:
-        columns, rows = self._read(SCORES, CELL)
-        names, found = columns[3:], {}
-        for key, some in rows.items():
-            found[key] = {
-                tuple(row[:3]): {name: text for name, text in zip(names, row[3:], strict=True) if text} for row in some
-            }
-        return found
+    def _scores(self) -> dict[Key, Named]:
+        return self._read_named(SCORES, CELL)
 
     @cached_property
-    def _metrics(self) -> dict[Key, Rows]:
-        return self._read(METRICS, METRIC_COLUMNS)[1]
+    def _metrics(self) -> dict[Key, Named]:
+        return self._read_named(METRICS, STEP)
 
     @cached_property
     def _keys(self) -> dict[Key, Rows]:
         return self._read(KEYS, KeyCount._fields)[1] if (self.folder / KEYS).is_file() else {}
+
+    def _read_named(self, name: str, first: tuple[str, ...]) -> dict[Key, Named]:
+        columns, rows = self._read(name, first)
+        names, start = columns[len(first) :], len(first)
+        return {
+            key: {
+                tuple(row[:start]): {column: text for column, text in zip(names, row[start:], strict=True) if text}
+                for row in some
+            }
+            for key, some in rows.items()
+        }
 
     def _read(self, name: str, expected: tuple[str, ...]) -> tuple[list[str], dict[Key, Rows]]:
         """Columns after the name of the run, which begin as expected, and the rows of each run."""
@@ -235,3 +255,8 @@ class Tables:
     def _bad(self, name: str, said: str) -> StoreError:
         path = readable(self.folder / name)
         return StoreError(f"{path}: {one_line(said)}; restore it with git checkout -- {path}")
+
+
+def _columns(runs: Mapping[Key, Named]) -> list[str]:
+    """Names of all rows, in the order of their first row."""
+    return list(dict.fromkeys(name for some in runs.values() for named in some.values() for name in named))
