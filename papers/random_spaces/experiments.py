@@ -61,7 +61,7 @@ SCRATCHPAD: Changes = {"data": {"format": DigitSteps()}}
 PARTS: Changes = {"measure": {"alignment": ()}}  # its answer is copied from its own steps
 SPACES: Changes = {"data": {"spaces": RandomSpaces(ratio=0.5)}}
 SETTLED: Changes = {"train": {"steps": 60_000, "final_lr": 0.0, "precision": "bf16-products"}}
-"""What teaches random spaces the published range at night; kinds that write alike have the same (RECIPES.md)."""
+"""Training that teaches random spaces the published range at night, and that of kinds that write alike (RECIPES.md)."""
 NO_POSITIONS: Changes = {"data": {"position_ids": NoPositionIds()}, "model": {"encoding": NoEncoding()}}
 ROTARY: Changes = {"model": {"encoding": Rotary()}}
 RANDOMISED = ByProfile(
