@@ -157,6 +157,8 @@ def _one_by_one(options: argparse.Namespace) -> list[argparse.Namespace]:
         selectors = [" ".join(selectors)]
     if len(selectors) > 1 and getattr(options, "format", "table") in ("csv", "json"):
         raise SelectorError(f"--format {options.format} takes one selector: run the command once for each")
+    for selector in selectors[1:]:
+        CATALOGUE.select(selector)  # before the first of them is drawn or written
     return [argparse.Namespace(**{**vars(options), "selector": selector}) for selector in selectors]
 
 

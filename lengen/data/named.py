@@ -54,8 +54,7 @@ def setting(task: str | Task | Spec = "addition", **named: Any) -> Spec:
         # Of two numbers of a query abacus ids couple digits of one place only if their units stand first.
         written = {"reverse_response": True, "reverse_query": ids == "abacus"}
         values["data"]["format"] |= written | dict.fromkeys(() if "data.format.width" in named else _padded(kind), True)
-    for name in [name for name in named if name not in PARTS]:
-        _set(values, _path(values, name), named[name])
+    _set_all(values, {name: value for name, value in named.items() if name not in PARTS})
     built: Task = build(values["data"]["task"], kind, "data.task")
     test = values["test"]
     test["lengths"] = test["lengths"] or list(range(min(built.trained_lengths), 2 * built.longest + 1))
@@ -68,11 +67,21 @@ def setting(task: str | Task | Spec = "addition", **named: Any) -> Spec:
 
 def _changed(spec: Spec, named: dict[str, Any]) -> Spec:
     values = spec.to_dict()
-    for name, value in named.items():
-        _set(values, _path(values, name), value)
+    _set_all(values, named)
     changed = from_dict(values, type(spec))
     check(changed)
     return changed
+
+
+def _set_all(values: dict[str, Any], named: dict[str, Any]) -> None:
+    """Set fields by name or path; raises `SettingError` for one that is named twice."""
+    seen: dict[str, str] = {}
+    for name, value in named.items():
+        path = _path(values, name)
+        if path in seen:
+            raise SettingError(f"'{seen[path]}' and '{name}' are one setting; expected one of them")
+        seen[path] = name
+        _set(values, path, value)
 
 
 def _set(values: dict[str, Any], path: str, value: Any) -> None:

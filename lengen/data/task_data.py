@@ -78,6 +78,16 @@ class TaskData:
             for length in (min(lengths), max(lengths)):
                 self.test(length, count, 1)
 
+    def check_all(self) -> None:
+        """Raise, before anything trains, for what is tested, validated or probed and has no problems or no room."""
+        test = self.spec.test
+        self.check_cells(test.lengths, test.counts, test.examples)
+        for length, count in test.attention:
+            self.check_room(self.test(length, count, test.examples))
+        self.check_room(self.validation_problems())
+        for operands in test.probes:
+            self.check_room(self.task.parse(list(operands)))
+
     def batch(self, step: int) -> TrainBatch:
         """The training batch of a step, the same at every call."""
         number, which = divmod(whole("step", step, least=0), len(self.streams))

@@ -1,6 +1,7 @@
 """Networks of anybody's in the place of a transformer of this suite: all they need is ``predict(batch)``."""
 
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -18,6 +19,19 @@ class Predicting(Protocol):
         """Return logits (B, T - 1, V) of every token of the batch but the first."""
 
 
+def logits_of(network: Predicting, batch: Batch) -> Tensor:
+    """Return the logits (B, T - 1, V) of a network; raises `TypeError` for anything of another shape."""
+    logits = network.predict(batch)
+    rows, length = batch.tokens.shape
+    shape = tuple(getattr(logits, "shape", ()))
+    if len(shape) != 3 or shape[:2] != (rows, length - 1):
+        raise TypeError(
+            f"{type(network).__name__}.predict gave {shape or type(logits).__name__}; expected logits "
+            f"({rows}, {length - 1}, vocabulary): a row for every token of the batch but the first"
+        )
+    return logits
+
+
 class Foreign:
     """A `Predicting` network: no cache, so `lengen.decoding` lets it read its text anew for every token."""
 
@@ -27,7 +41,7 @@ class Foreign:
 
     def __init__(self, module: nn.Module) -> None:
         self.module = module
-        self.predict = cast(Predicting, module).predict
+        self.predict = partial(logits_of, cast(Predicting, module))
         if hasattr(module, "attention"):
             self.attention = cast(Any, module).attention
 

@@ -21,7 +21,7 @@ from lengen.decoding.decoding import verify, write
 from lengen.digits.problems import Problems
 from lengen.digits.randomness import generator
 from lengen.metrics.counted import ExactMatch
-from lengen.models.foreign import Predicting
+from lengen.models.foreign import Predicting, logits_of
 from lengen.models.products import round_products
 from lengen.part import SettingError, plain
 from lengen.settings.spec import Spec, from_dict
@@ -79,8 +79,7 @@ class SequenceModule(LightningModule):
 
     def forward(self, batch: Batch) -> Tensor:
         """Logits (B, T - 1, V) of every token of the batch but the first."""
-        logits: Tensor = self.model.predict(batch)
-        return logits
+        return logits_of(self.model, batch)
 
     def training_step(self, batch: TrainBatch, index: int) -> Tensor:
         """Loss per target token, weighted as in `lengen.data.training_batches`."""

@@ -90,7 +90,7 @@ def execute(
     function of (seed, step).
     """
     data = ArithmeticData(spec, seed)
-    refuse_early(data.data)
+    data.data.check_all()
     bias = spec.model.attention_bias
     if prepare is None and bias is not None and bias.SET:
         raise SettingError(
@@ -111,18 +111,6 @@ def execute(
     return measured.outcome(
         {**costs(spec, trainer, module.model, clock, threads), **chosen(kernels), "scalars": scalars}
     )
-
-
-def refuse_early(data: TaskData) -> None:
-    """Raise now, not in the middle of training or after it, for cells, training problems and probes that the position
-    ids or the format have no room for, or the task has no problems of."""
-    test = data.spec.test
-    data.check_cells(test.lengths, test.counts, test.examples)
-    for length, count in test.attention:
-        data.check_room(data.test(length, count, test.examples))
-    data.check_room(data.validation_problems())
-    for operands in test.probes:
-        data.check_room(data.task.parse(list(operands)))
 
 
 def training_callbacks(spec: Spec, folder: Path, report: Callable[[Progress], None]) -> list[Callback]:

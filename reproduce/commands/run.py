@@ -173,14 +173,14 @@ def conclude(papers: Sequence[str]) -> None:
 def _build(plan: Plan, overrides: Sequence[str]) -> None:
     """Build what every job would build first, so that ``--set`` is checked as running checks it.
 
-    Raises `SettingError`.
+    Raises `SettingError` or `OperandError`.
     """
     from lengen.data.task_data import TaskData
     from lengen.training.build import build_model
 
     specs = {job.spec.hash(): job.spec for job in plan.jobs}
     for spec in specs.values():
-        TaskData(spec, 0)
+        TaskData(spec, 0).check_all()
         if any(override.startswith("model.") for override in overrides):
             build_model(spec, 0)
 

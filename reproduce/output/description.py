@@ -3,14 +3,12 @@
 An experiment and the entries that name it enter, what rich prints leaves.
 """
 
-import itertools
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lengen.paper.experiment import PROFILES, Experiment
-from reproduce.comparison.numbers import neighbours
-from reproduce.output.terminal import COLOURS, table
+from reproduce.output.terminal import COLOURS, GAP, table, width
 from reproduce.runs.estimate import cost, in_words
 
 if TYPE_CHECKING:
@@ -58,15 +56,34 @@ def description(experiment: Experiment, published: Sequence[Entry], full: bool =
 
 
 def _setting(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> "Table":
-    """Fields with their value at each size, or with the one that all sizes share."""
+    """Fields with their value at each size, or with the one that all sizes share; lists break at their commas."""
     from rich.text import Text
 
+    cells = [["", *heads], *(row[: len(heads) + 1] for row in rows)]
+    columns = list(zip(*cells, strict=True))
+    longest = [max(map(len, column)) for column in columns]
+    words = [max(len(word) for cell in column for word in _broken(cell).split()) for column in columns[1:]]
+    for most, gap in ((max(words, default=0), GAP), (WORD, 1), (WORD // 2, 1)):
+        wide = [longest[0], *(min(most, word) for word in words)]
+        if sum(wide) + gap * len(heads) <= width():
+            break
+    for _ in range(width() - sum(wide) - gap * len(heads)):  # what the line has left goes where most is lacking
+        lacking = [need - given for need, given in zip(longest, wide, strict=True)]
+        wide[lacking.index(max(lacking))] += max(lacking) > 0
     found = table("", *heads)
-    for number, column in enumerate(found.columns):
-        column.no_wrap = number == 0
-    for row in rows:
-        found.add_row(*(Text(cell.replace("],[", "], [")) for cell in row[: len(heads) + 1]))
+    found.padding = (0, gap, 0, 0)
+    for column, given in zip(found.columns, wide, strict=True):
+        column.no_wrap, column.width = False, given
+    for row in cells[1:]:
+        found.add_row(
+            *(Text(cell if len(cell) <= given else _broken(cell)) for cell, given in zip(row, wide, strict=True))
+        )
     return found
+
+
+def _broken(cell: str) -> str:
+    """A list that may break behind each comma."""
+    return cell.replace(",", ", ")
 
 
 def _entries(published: Sequence[Entry]) -> "Table":
@@ -79,6 +96,8 @@ def _entries(published: Sequence[Entry]) -> "Table":
     return found
 
 
+WORD = 14
+"""Characters of a value that stay together where the lines are short, half of them where they are shorter still."""
 ABSENT = object()
 """Stands for the field of a part that another profile has and this one has not."""
 
@@ -109,12 +128,24 @@ def _value(value: object) -> str:
 
 
 def _ranges(values: Sequence[int]) -> str:
-    """Whole numbers as ``--set`` takes them, those that follow one another as first..last.
+    """Whole numbers, those that follow one another at equal distances as first..last.
 
-    >>> _ranges([5, 10, 15, 20]), _ranges([1, 2, 3, 4, 6, 9])
-    ('5..20 by 5', '1..4,6,9')
+    >>> _ranges([5, 10, 15, 20, 21, 25, 30]), _ranges([1, 2, 3, 4, 6, 9])
+    ('5..20 by 5,21,25,30', '1..4,6,9')
     """
-    steps = {after - before for before, after in itertools.pairwise(values)}
-    if len(steps) == 1 and (step := steps.pop()) > 1:
-        return f"{values[0]}..{values[-1]} by {step}"
-    return ",".join(f"{run[0]}..{run[-1]}" if len(run) > 2 else ",".join(map(str, run)) for run in neighbours(values))
+    groups: list[list[int]] = []
+    for item in values:
+        last = groups[-1] if groups else []
+        if last and item > last[-1] and (len(last) == 1 or item - last[-1] == last[1] - last[0]):
+            last.append(item)
+        else:
+            groups.append([item])
+    return ",".join(map(_range, groups))
+
+
+def _range(group: Sequence[int]) -> str:
+    """Numbers at equal distances: as first..last if that is shorter."""
+    step = group[1] - group[0] if len(group) > 1 else 0
+    if len(group) < (3 if step == 1 else 4):
+        return ",".join(map(str, group))
+    return f"{group[0]}..{group[-1]}" + f" by {step}" * (step > 1)

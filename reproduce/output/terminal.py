@@ -90,14 +90,17 @@ def _least(shown: "Table") -> int:
         return max(map(len, words), default=0)
 
     def needs(column: "Column") -> int:
+        if column.width is not None:
+            return column.width
         cells = [Measurement.get(console, console.options, cell) for cell in (column.header, *column.cells)]
         return max(cell.maximum if column.no_wrap else cell.minimum for cell in cells)
 
     if not shown.columns:
         return 0
     first, *others = shown.columns
-    least = needs(first) if first.no_wrap else max(map(word, (first.header, *first.cells)))
-    return least + sum(GAP + needs(column) for column in others)
+    given = first.no_wrap or first.width is not None
+    least = needs(first) if given else max(map(word, (first.header, *first.cells)))
+    return least + sum(shown.padding[1] + needs(column) for column in others)
 
 
 def projections(found: Mapping[str, "np.ndarray"], most: int = 3, limit: int | None = None) -> str:

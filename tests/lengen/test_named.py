@@ -52,6 +52,7 @@ def test_the_same_line_gives_the_same_weights_and_a_setting_may_be_whole():
 @pytest.mark.parametrize(
     ("named", "sentence"),
     [
+        ({"digits": 3, "data.task.digits": 4}, "'digits' and 'data.task.digits' are one setting"),
         ({"digit": 3}, "there is no setting 'digit'; nearest: digits"),
         ({"examples": 3}, "'examples' stands in 2 sections"),
         ({"encoding": "nope"}, "^model.encoding=nope: unknown encoding"),

@@ -52,6 +52,29 @@ def test_a_list_is_shown_and_set_as_a_range(capsys):
     assert spec.override("test.lengths=1..7,9").test.lengths == (1, 2, 3, 4, 5, 6, 7, 9)
 
 
+def test_a_dry_run_refuses_position_ids_without_room_for_what_is_tested(capsys):
+    short = ["--set", "data.position_ids.max_position=9,9"]
+    assert main(["run", "coupling/fig3/coupling-scratchpad", "--dry-run", *short]) == 2
+    said = capsys.readouterr().err
+    assert "data.position_ids.max_position" in said and "need position ids up to" in said
+
+
+def test_show_fits_into_eighty_columns(capsys, monkeypatch):
+    """One experiment of every figure: lists break behind a comma, and stand unbroken where there is room."""
+    monkeypatch.setenv("COLUMNS", "80")
+    for item in {(item.paper, item.figure): item for item in CATALOGUE.experiments()}.values():
+        assert main(["show", item.name]) == 0
+        assert max(map(len, capsys.readouterr().out.splitlines())) <= 80, item.name
+    rows = rows_of(capsys, "show", "coupling/fig3/nope-plain")
+    lengths = ["5..20", "by", "5,", "21,"]
+    assert ["test.lengths", "[1,2,3]", *lengths, *lengths, "5..100", "by"] in rows
+    monkeypatch.setenv("COLUMNS", "180")
+    lengths = ["5..20", "by", "5,21,25,30..100", "by", "5"]
+    assert ["test.lengths", "[1,2,3]", *lengths, *lengths, "5..100", "by", "5"] in rows_of(
+        capsys, "show", "coupling/fig3/nope-plain"
+    )
+
+
 def test_show_has_what_differs_from_the_default_and_the_rest_where_it_is_asked_for(capsys):
     item = CATALOGUE.select_one("coupling/fig1/coupling-scratchpad")
     short = {row[0] for row in rows_of(capsys, "show", item.name) if row}

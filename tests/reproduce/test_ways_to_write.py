@@ -135,6 +135,12 @@ def test_several_selectors_are_taken(results, capsys):
     assert "alpha" in listed and "gamma" in listed
 
 
+def test_nothing_is_said_of_the_first_selector_before_the_last_is_found(results, capsys):
+    assert main(["list", "toy/fig1", "toy/figment"]) == 2
+    told = capsys.readouterr()
+    assert not told.out and "there is no figure or table 'figment' in toy" in told.err
+
+
 @pytest.mark.parametrize("selector", ["fig1", "Toy/FIG1", "papers/toy/fig1", "1/fig1", "paper1/fig1", "toy/fig1/"])
 def test_a_figure_is_found_as_people_call_it(results, capsys, selector):
     assert "alpha" in said(capsys, "list", selector) and "gamma" not in said(capsys, "list", selector)

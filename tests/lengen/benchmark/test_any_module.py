@@ -188,3 +188,28 @@ def test_the_specification_clips_unless_the_trainer_does():
     assert not same(trained(1e-9), trained(1.0))
     assert same(trained(0.5), trained(1e-9, gradient_clip_val=0.5))
     assert not same(trained(0.0), trained(0.0, gradient_clip_val=1e-9, gradient_clip_algorithm="value"))
+
+
+class Wide(Predicts):
+    """Predicts what follows the last token, too."""
+
+    def logits(self, batch):
+        return self.output(self.layer(self.embedding(batch.tokens))[0])
+
+
+class Tuples(Predicts):
+    def logits(self, batch):
+        return (super().logits(batch),)
+
+
+@pytest.mark.parametrize(("model", "given"), [(Wide, r"\(5, \d+, \d+\)"), (Tuples, "tuple")])
+def test_logits_of_another_shape_are_refused_in_one_sentence_before_anything_trains(model, given):
+    data = lengen.ArithmeticData(spec())
+    module = lengen.SequenceModule(spec(), model(len(data.vocab)))
+    batch = data.data.writer.write(data.data.test(3, 1, 5))
+    with pytest.raises(TypeError, match=f"^{model.__name__}.predict gave {given}; expected logits") as told:
+        module(batch)
+    assert "\n" not in str(told.value)
+    with pytest.raises(TypeError, match="predict gave"):
+        Trainer(max_steps=2, max_epochs=-1, **OPTIONS).fit(module, data)
+    assert module.global_step == 0

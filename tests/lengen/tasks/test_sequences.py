@@ -7,7 +7,6 @@ from lengen.digits.problems import OperandError
 from lengen.digits.randomness import generator
 from lengen.inspection.problem import encode
 from lengen.settings.spec import replace
-from lengen.training.run import refuse_early
 from tests.lengen.helpers import TEST, vocab_of
 from tests.lengen.sequences import ONE_LENGTH, TASKS, held, part, sequences, sized
 
@@ -129,10 +128,10 @@ def test_lengths_that_have_no_problem_are_refused_before_training(task):
     for lengths, refused in (((1, 2), True), ((2, 3), False)):
         data = TaskData(sized(sequences(task), test=replace(TEST, lengths=lengths)), 0)
         if not refused:
-            refuse_early(data)
+            data.check_all()
             continue
         with pytest.raises(OperandError, match=r"test\.lengths=1: problems of this task have 2 numbers") as caught:
-            refuse_early(data)
+            data.check_all()
         assert "\n" not in str(caught.value)
 
 
