@@ -15,7 +15,7 @@ from reproduce.comparison.numbers import number, probability
 from reproduce.markdown import table
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.estimate import cost, in_words
-from reproduce.store.atomic_files import write_text
+from reproduce.store.atomic_files import update
 from reproduce.store.store import Store
 
 COLUMNS = (
@@ -211,8 +211,6 @@ def save(paper: str, stores: Sequence[Store]) -> tuple[list[Comparison], list[Pa
     for store, mine in zip(stores, found, strict=True):
         if not mine.measured and not store.headers(paper):
             continue
-        path, text = store.path / paper / "comparison.md", page(mine)
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            write_text(path, text)
-        paths.append(path)
+        paths.append(store.path / paper / "comparison.md")
+        update(paths[-1], page(mine))
     return found, paths

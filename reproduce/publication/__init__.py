@@ -21,7 +21,7 @@ from reproduce.comparison import lines, pages
 from reproduce.output import overview
 from reproduce.publication import badges, blocks, cards, crate, datapackage
 from reproduce.publication.facts import gather
-from reproduce.store.atomic_files import write_text
+from reproduce.store.atomic_files import update
 
 
 def files(repository: Path) -> dict[Path, str]:
@@ -46,9 +46,7 @@ def files(repository: Path) -> dict[Path, str]:
 def write(repository: Path) -> list[Path]:
     """Write those that are not as they should be, delete cards of models that left, and say which."""
     wanted = files(repository)
-    changed = [path for path, text in wanted.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
-    for path in changed:
-        write_text(path, wanted[path])
+    changed = [path for path, text in wanted.items() if update(path, text)]
     left = [path for path in cards.written(repository / "results" / "reference") if path not in wanted]
     for path in left:
         path.unlink()

@@ -77,6 +77,15 @@ def write_bytes(path: Path, content: bytes) -> None:
             raise
 
 
+def update(path: Path, content: str | bytes) -> bool:
+    """Write a text or bytes unless the file holds them already; true if it was written."""
+    content = content.encode() if isinstance(content, str) else content
+    if path.is_file() and path.read_bytes() == content:
+        return False
+    write_bytes(path, content)
+    return True
+
+
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Turn an OSError about ``path`` (disk full, no permission) into a `StoreError`."""

@@ -30,7 +30,7 @@ from reproduce.output.site.statement_cards import beyond, dots, run_links, run_p
 from reproduce.runs import run_cost
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
-from reproduce.store import atomic_files as files
+from reproduce.store.atomic_files import update
 from reproduce.store.store import Store
 
 if TYPE_CHECKING:
@@ -78,9 +78,9 @@ def write(
     shown = overview.shown({paper: next(iter(compared.values())) for paper, compared in found.items()})
     picture = f"figures/{overview.FILE}" if shown else ""
     if shown:
-        _write_text(site / picture, overview.picture(shown))
+        update(site / picture, overview.picture(shown))
     title = "Do arithmetic transformers really length-generalize?"
-    _write_text(path, render("index.html", cards=cards, title=title, picture=picture, said=overview.said(shown)))
+    update(path, render("index.html", cards=cards, title=title, picture=picture, said=overview.said(shown)))
     return path
 
 
@@ -152,10 +152,10 @@ def _write_paper(
     for (store, sheet), (svg, *_) in zip(wanted, made, strict=True):
         file = f"figures/{slug(paper)}/{slug(store)}.{slug(svg.stem)}.svg"
         content = svg.read_bytes()
-        _write_bytes(site / file, content)
+        update(site / file, content)
         drawn.append(Drawn(store, sheet, file, *_size(content), said(content)))
     page = page_of(paper, stores, compared, drawn)
-    _write_text(site / page["file"], render("paper.html", page=page, title=page["title"], up="index.html"))
+    update(site / page["file"], render("paper.html", page=page, title=page["title"], up="index.html"))
     headers = [(store, run) for store in stores for run in store.headers(paper)]
     told, done = tell(f"run pages of {paper} written"), itertools.count(1)
     settings: dict[tuple[str, str, str], list[tuple[Store, Run]]] = {}
@@ -164,7 +164,7 @@ def _write_paper(
     for some in settings.values():
         seeds = [source.load(header) for source, header in some]
         for run in seeds:
-            _write_text(site / run_page(run), render_run(run, page, [other for other in seeds if other is not run]))
+            update(site / run_page(run), render_run(run, page, [other for other in seeds if other is not run]))
             told(next(done), len(headers))
     _sweep(site / "figures" / slug(paper), {site / item.file for item in drawn})
     _sweep(site / "runs", {site / run_page(run) for _, run in headers}, f"{slug(paper)}.")
@@ -279,15 +279,6 @@ def _environment() -> "jinja2.Environment":
         beyond=beyond, dots_of=dots, command=command, mark=mark, run_links=run_links,
     )  # fmt: skip
     return environment
-
-
-def _write_text(path: Path, text: str) -> None:
-    _write_bytes(path, text.encode("utf-8"))
-
-
-def _write_bytes(path: Path, content: bytes) -> None:
-    if not path.is_file() or path.read_bytes() != content:
-        files.write_bytes(path, content)
 
 
 def _sweep(place: Path, kept: set[Path], begin: str = "") -> None:
