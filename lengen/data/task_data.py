@@ -15,6 +15,9 @@ from lengen.settings.sections import VALIDATION
 from lengen.settings.spec import Spec, check, from_dict
 from lengen.tasks.base import Task
 
+CHECKED = 10_000
+"""Problems of a cell that are written before anything trains, to see whether there is room for them."""
+
 
 class TaskData:
     """Training, validation and test problems of one specification and seed.
@@ -73,6 +76,7 @@ class TaskData:
 
     def check_cells(self, lengths: Sequence[int], counts: Sequence[int], examples: int) -> None:
         """Raise `OperandError` or `SettingError` for test cells that have no problems, or no room (`check_room`)."""
+        examples = min(examples, CHECKED)  # all of a cell have its length
         self.check_room(self.test(max(lengths), max(counts), examples))
         for count in counts:  # the more repeats, the fewer numbers an alphabet has to have
             for length in (min(lengths), max(lengths)):
@@ -83,7 +87,7 @@ class TaskData:
         test = self.spec.test
         self.check_cells(test.lengths, test.counts, test.examples)
         for length, count in test.attention:
-            self.check_room(self.test(length, count, test.examples))
+            self.check_room(self.test(length, count, min(test.examples, CHECKED)))
         self.check_room(self.validation_problems())
         for operands in test.probes:
             self.check_room(self.task.parse(list(operands)))

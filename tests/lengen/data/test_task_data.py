@@ -6,7 +6,8 @@ import itertools
 import pytest
 import torch
 
-from lengen import VALIDATION, ArithmeticData, TrainSpec
+from lengen import VALIDATION, ArithmeticData, TaskData, TrainSpec, setting
+from lengen.data.task_data import CHECKED
 from lengen.digits.randomness import generator
 from lengen.formats.vocab import PAD
 from lengen.settings.spec import replace
@@ -178,3 +179,11 @@ def test_segments_cover_all_steps(steps, evaluations, segment):
     train = replace(TRAIN, steps=steps, evaluations=evaluations)
     data = ArithmeticData(spec(data_spec("parity"), train=train), 0)
     assert data.segment() == segment
+
+
+def test_the_check_before_training_writes_some_problems_of_a_cell(monkeypatch):
+    written = []
+    monkeypatch.setattr(TaskData, "check_room", lambda self, problems: written.append(len(problems.lengths)))
+    spec = setting("addition", digits=2, **{"test.examples": 10**9})
+    TaskData(spec, 0).check_all()
+    assert max(written) == CHECKED
