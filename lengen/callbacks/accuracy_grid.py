@@ -3,9 +3,11 @@
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import torch
 from lightning import LightningModule, Trainer
+from torch import nn
 
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.callbacks.scoring import score_cell, score_sampled
@@ -34,7 +36,8 @@ class AccuracyGrid(Measurement):
         examples: Examples per cell; every model sees the same ones.
         free_running: Also let the model write its own text where it errs, to score the final answer and edit distance.
         sampled: Examples per cell whose responses are also sampled at temperature 1.
-        folder: Where scores are kept while they are taken: cells scored before a kill are then not scored again.
+        folder: Where scores are kept while they are taken: after a kill the same cells of the same weights are not
+            scored again.
     """
 
     def __init__(
@@ -54,7 +57,7 @@ class AccuracyGrid(Measurement):
         self.free_running = free_running
         self.sampled = whole("sampled", sampled, least=0)
         self.partial = None if folder is None else Path(folder) / PARTIAL
-        self._unkept = 0.0
+        self._unkept, self._of = 0.0, ""
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         """Refuse cells that have no problems, or no room, before anything is trained."""
@@ -70,6 +73,8 @@ class AccuracyGrid(Measurement):
             self.partial.unlink(missing_ok=True)
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
+        if self.partial is not None:
+            self._of = identity(model, data, (self.examples, self.free_running, self.sampled))
         self.grid, self._unkept = self._resumed(), 0.0
         for done, cell in enumerate(self.cells, start=1):
             self._score(model, data, cell)
@@ -93,15 +98,17 @@ class AccuracyGrid(Measurement):
             self.grid.add(key, "sampled", score_sampled(model, data.writer, chosen, stream))
         self._unkept += self.grid.scores[key]["teacher_forced"]["reference_tokens"]
         if self.partial is not None and self.writes_files and self._unkept > WORTH_KEEPING:
-            write_whole(self.partial, sealed(self.grid.to_csv()))
+            write_whole(self.partial, sealed(self.grid.to_csv(), self._of))
             self._unkept = 0.0
 
     def _resumed(self) -> Grid:
         if self.partial is not None and self.partial.exists():
             try:
-                return Grid.from_csv(unsealed(self.partial.read_text()))
-            except (RecordError, UnicodeDecodeError):  # damaged: measure again
-                pass
+                kept = Grid.from_csv(unsealed(self.partial.read_text(), self._of)).scores
+            except (RecordError, UnicodeDecodeError):  # damaged, or of another model: measure again
+                kept = {}
+            asked = {cell[: len(self.grid.axes)] for cell in self.cells}
+            return Grid(self.grid.axes, {cell: modes for cell, modes in kept.items() if cell in asked})
         return Grid(self.grid.axes)
 
 
@@ -114,18 +121,26 @@ def cell_name(cell: Sequence[int]) -> str:
     return ",".join(f"{axis}={value}" for axis, value in zip(("length", "count"), cell, strict=False))
 
 
-def sealed(text: str) -> str:
-    """A text behind a line with its sha256, so that a flipped bit is noticed."""
-    return f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}"
+def identity(model: Transformer, data: TaskData, how: tuple[int, ...]) -> str:
+    """Sha256 of what scores depend on: the weights, the specification and seed of the data, and how they are taken."""
+    found = hashlib.sha256(f"{data.spec.hash()} {data.seed} {how}".encode())
+    for name, value in cast(nn.Module, getattr(model, "module", model)).state_dict().items():
+        found.update(name.encode() + value.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return found.hexdigest()
 
 
-def unsealed(text: str) -> str:
+def sealed(text: str, of: str) -> str:
+    """A text behind a line with the sha256 of it and of whose it is, so that a flipped bit is noticed."""
+    return f"{hashlib.sha256((of + text).encode()).hexdigest()}\n{text}"
+
+
+def unsealed(text: str, of: str) -> str:
     """The inverse of `sealed`; raises `RecordError` if the text is not what was sealed.
 
-    >>> unsealed(sealed("7"))
+    >>> unsealed(sealed("7", "mine"), "mine")
     '7'
     """
     seal, _, rest = text.partition("\n")
-    if hashlib.sha256(rest.encode()).hexdigest() != seal:
+    if hashlib.sha256((of + rest).encode()).hexdigest() != seal:
         raise RecordError("expected the sha256 of what follows in the first line")
     return rest

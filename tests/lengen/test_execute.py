@@ -218,19 +218,20 @@ def test_metrics_survive_a_kill_while_they_are_rewritten(finished, tmp_path, mon
     assert traces(tmp_path) == traces(folder)
 
 
-def test_cells_scored_before_a_kill_are_not_scored_again(finished):
+def test_cells_scored_before_a_kill_are_not_scored_again(finished, monkeypatch):
     folder, outcome, _ = finished
+    monkeypatch.setattr("lengen.callbacks.accuracy_grid.identity", lambda *what: "")
     scored = Grid(("length", "count"))
     for mode in ("teacher_forced", "free_running"):
         scored.add((1, 2), mode, counted(8, 3, 4, 5, 77))
-    (folder / PARTIAL).write_text(sealed(scored.to_csv()))
+    (folder / PARTIAL).write_text(sealed(scored.to_csv(), ""))
     try:
         again = run(folder).grid
         assert again.scores[1, 2] == scored.scores[1, 2]
         assert {cell: again.scores[cell] for cell in [(1, 3), (2, 2), (2, 3)]} == {
             cell: outcome.grid.scores[cell] for cell in [(1, 3), (2, 2), (2, 3)]
         }
-        whole = sealed(scored.to_csv()).encode()
+        whole = sealed(scored.to_csv(), "").encode()
         for damaged in (whole[:-9], whole.replace(b",77", b",78"), whole[65:], b"\xff" + whole):
             (folder / PARTIAL).write_bytes(damaged)
             assert same(run(folder), outcome), "partial scores that were not written so count for nothing"
@@ -242,7 +243,7 @@ def test_scores_of_another_training_are_forgotten(finished, tmp_path):
     """A run killed while it was measured and then trained anew, for example after its checkpoint was lost."""
     scored = Grid(("length", "count"))
     scored.add((1, 2), "teacher_forced", counted(8, 3, 4, 5, 77))
-    (tmp_path / PARTIAL).write_text(sealed(scored.to_csv()))
+    (tmp_path / PARTIAL).write_text(sealed(scored.to_csv(), ""))
     assert same(run(tmp_path), finished[1])
 
 
@@ -252,9 +253,10 @@ def test_partial_scores_are_written_where_they_took_long(tmp_path, monkeypatch):
     replaced = []
     replace = Path.replace
     monkeypatch.setattr(Path, "replace", lambda self, target: replaced.append(target) or replace(self, target))
+    monkeypatch.setattr("lengen.callbacks.accuracy_grid.identity", lambda *what: "mine")
     outcome = run(tmp_path)
     assert replaced.count(tmp_path / PARTIAL) == 4
-    assert Grid.from_csv(unsealed((tmp_path / PARTIAL).read_text())) == outcome.grid
+    assert Grid.from_csv(unsealed((tmp_path / PARTIAL).read_text(), "mine")) == outcome.grid
 
 
 @pytest.mark.parametrize(("factor", "loss"), [(float("nan"), "nan"), (1e7, r"\d+")])

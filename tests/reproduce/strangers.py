@@ -306,7 +306,7 @@ def readers() -> list[Reader]:
         Reader("key counts", damaged(b"length,count,layer,head,steps,keys_sum\n1,2,3,4,5,6\n"),
                _text_of(key_counts_from_csv), (RecordError,)),
         Reader("metrics of a killed run", damaged(rows), _file("metrics.csv", read_metrics), ()),
-        Reader("partial scores", damaged(sealed(grid.decode()).encode()), _text_of(unsealed), (RecordError,)),
+        Reader("partial scores", damaged(sealed(grid.decode(), "").encode()), _text_of(functools.partial(unsealed, of="")), (RecordError,)),
         Reader("kernels.json", damaged(b'{"products":"none","compiled":false,"why":"x"}') | json_text,
                _file("kernels.json", lambda path: ChosenKernels(path.parent)._kept()), ()),
         Reader("drawn.json", damaged(b'{"a": ["b", "c"]}') | json_text,

@@ -130,6 +130,27 @@ def test_one_process_writes_scores_that_are_kept(tmp_path, monkeypatch):
         (tmp_path / accuracy_grid.PARTIAL).unlink(missing_ok=True)
 
 
+def test_scores_that_are_kept_count_for_the_same_weights_and_cells_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(accuracy_grid, "WORTH_KEEPING", 0)
+    data, scored = lengen.ArithmeticData(spec()).data, []
+    score = accuracy_grid.score_cell
+    monkeypatch.setattr(
+        accuracy_grid,
+        "score_cell",
+        lambda model, writer, problems, free: scored.append(1) or score(model, writer, problems, free),
+    )
+
+    def measured(seed, lengths=(2, 4), examples=5):
+        before, grid = len(scored), lengen.AccuracyGrid(lengths, examples=examples, folder=tmp_path)
+        grid.measure(lengen.build_model(spec(), seed).eval(), data, silent)
+        assert set(grid.grid.scores) == {(length,) for length in lengths}
+        assert all(modes["teacher_forced"]["n"] == examples for modes in grid.grid.scores.values())
+        return len(scored) - before
+
+    assert measured(0) == 2 and measured(0) == 0 and measured(0, (4,)) == 0 and measured(0, (4, 3)) == 1
+    assert measured(1) == 2 and measured(1, (2,), 7) == 1
+
+
 def test_a_module_without_it_is_refused_before_it_trains():
     data = lengen.ArithmeticData(spec())
     module = Theirs(len(data.vocab))
