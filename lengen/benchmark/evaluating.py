@@ -52,7 +52,9 @@ def answerer(answer: "Answerer | Model", task: str, asked: Sequence[Problem]) ->
     try:
         computed = answer.true(first.operands)
     except ValueError as error:
-        computed = f"({error})"
+        raise TaskError(f"{answer} is of another task than {task} and cannot read {first.prompt}: {error}") from None
     if computed != first.answer:
-        raise TaskError(f"{answer} computes another task: of {first.prompt} {computed}, not {first.answer}")
+        raise TaskError(
+            f"{answer} is of another task than {task}: by its own, {first.prompt} gives {computed}, not {first.answer}"
+        )
     return lambda prompts: answer.answers([known.read_prompt(prompt) for prompt in prompts])

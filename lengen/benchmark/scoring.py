@@ -1,5 +1,6 @@
 """Predictions against problems: what of a text is the answer, and the counts of every cell."""
 
+import io
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,14 +34,14 @@ def read_predictions(path: Path) -> list[dict[str, Any]]:
     except (OSError, EOFError, ValueError) as error:
         raise PredictionError(f"{path} cannot be read: {error}") from None
     rows = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(io.StringIO(text, newline=None), start=1):  # a text may contain other line ends
         if not line.strip():
             continue
         try:
             row = json.loads(line)
             if not isinstance(row["id"], str):
                 raise ValueError
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise PredictionError(
                 f"{path}, line {number}: expected JSON with the id of a problem, a prediction and perhaps a seed"
             ) from None
@@ -49,6 +50,14 @@ def read_predictions(path: Path) -> list[dict[str, Any]]:
             raise PredictionError(f"{path}, line {number}: seed {seed!r}: expected a whole number from 0 on")
         rows.append(row)
     return rows
+
+
+def check_given(path: Path, rows: Sequence[Row]) -> None:
+    """Raise `PredictionError` if there are rows and none says anything: a field may be misspelt."""
+    if rows and not any("prediction" in row or "raw" in row for row in rows):
+        raise PredictionError(
+            f"{path}: no line has a prediction, or raw, beside the id; docs/benchmark.md has the form"
+        )
 
 
 def answer_of(row: Row, task: str, units_first: bool = False) -> str | None:
@@ -156,7 +165,7 @@ def predictions(answer: Answerer, problems: Sequence[Problem], at_once: int = 10
         sized = isinstance(texts, Sequence) or hasattr(texts, "tolist")  # or an array
         if isinstance(texts, str | bytes) or not sized or len(texts) != len(part):
             raise TaskError(
-                f"the function returned {str(texts)[:40]!r} for {len(part)} prompts; expected a list of as many texts"
+                f"the function returned {texts!r:.40} for {len(part)} prompts; expected a list of as many texts"
             )
         if wrong := [text for text in texts if not isinstance(text, str | Integral | None)]:
             raise TaskError(f"the function returned {wrong[0]!r:.40} for a prompt; expected text, or None")

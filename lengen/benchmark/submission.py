@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,7 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from lengen.benchmark.frozen import checksums, frozen
-from lengen.benchmark.scoring import PredictionError, Row, answer_of, by_seed, read_predictions, score
+from lengen.benchmark.scoring import PredictionError, Row, answer_of, by_seed, check_given, read_predictions, score
 from lengen.benchmark.tasks import TaskError, task_of
 from lengen.results.records import Grid
 
@@ -66,7 +67,9 @@ SAME = ("model", "task", "size", "order")
 
 
 def header(model: str, task: str, size: int, **fields: Any) -> Header:
-    """A header of this protocol and these problems."""
+    """A header of this protocol and these problems; raises `PredictionError` for a name that a table cannot print."""
+    if not re.fullmatch(r"[^|<>\n\r]{1,120}", model):
+        raise PredictionError(f"name {model!r:.60}: expected one line of 1 to 120 characters without |, < and >")
     made = {"protocol": PROTOCOL, "problems_sha256": checksums()[task_of(task).name], "seeds": (0,), "parameters": 0}
     return msgspec.convert(made | {"model": model, "task": task, "size": size} | fields, Header)
 
@@ -89,9 +92,7 @@ def write_submission(folder: Path, head: Header, rows: Sequence[Row]) -> list[Pa
             head = msgspec.structs.replace(there, seeds=head.seeds)
     kept = [row for row in read_predictions(path) if row.get("seed", 0) not in head.seeds] if path.exists() else []
     found = by_seed([*kept, *rows])
-    lines = [
-        json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for part in found.values() for row in part
-    ]
+    lines = [json.dumps(row, separators=(",", ":")) + "\n" for part in found.values() for row in part]
     path.write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
     text = msgspec.json.format(msgspec.json.encode(msgspec.structs.replace(head, seeds=tuple(found))), indent=1)
     (folder / HEADER).write_bytes(text + b"\n")
@@ -133,7 +134,9 @@ def read_submission(folder: Path) -> tuple[Header, dict[int, Grid]]:
     files = [folder / name for name in PREDICTIONS if (folder / name).is_file()]
     if len(files) != 1:
         raise PredictionError(f"{folder}: expected one of {' and '.join(PREDICTIONS)} beside {HEADER}")
-    rows = by_seed(read_predictions(files[0]))
+    given = read_predictions(files[0])
+    check_given(files[0], given)
+    rows = by_seed(given)
     if tuple(rows) != tuple(sorted(found.seeds)):
         raise PredictionError(f"{files[0]}: predictions are of seeds {list(rows)}, {HEADER} names {list(found.seeds)}")
     asked = frozen(found.task, found.size)

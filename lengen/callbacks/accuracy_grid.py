@@ -63,7 +63,7 @@ class AccuracyGrid(Measurement):
         """Refuse cells that have no problems, or no room, before anything is trained."""
         super().setup(trainer, pl_module, stage)
         if not self.cells:
-            raise OperandError("AccuracyGrid: no cell is tested; expected lengths and counts, such as lengths=(1, 2)")
+            raise OperandError("no cell is tested; expected lengths and counts, such as lengths=(1, 2)")
         lengths, counts = (tuple(dict.fromkeys(axis)) for axis in zip(*self.cells, strict=True))
         data_of(trainer).check_cells(lengths, counts, self.examples)
 

@@ -10,8 +10,10 @@ from lightning import LightningModule, Trainer
 from lengen.callbacks.accuracy_grid import AccuracyGrid, cell_name
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.task_data import TaskData
+from lengen.digits.problems import OperandError
 from lengen.metrics.edit_distance import EDIT_DISTANCE
 from lengen.models import Transformer
+from lengen.part import SettingError
 from lengen.results.show import draw
 
 if TYPE_CHECKING:
@@ -64,7 +66,10 @@ class EditDistanceCurve(Measurement):
         """Refuse lengths that have no problems, or no room, before anything is trained."""
         super().setup(trainer, pl_module, stage)
         if self.scored is None:
-            self.alone.setup(trainer, pl_module, stage)
+            try:
+                self.alone.setup(trainer, pl_module, stage)
+            except (OperandError, SettingError) as error:
+                raise type(error)(f"EditDistanceCurve(count={self.count}): {error}") from None
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         if self.scored is None:

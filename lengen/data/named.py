@@ -4,6 +4,7 @@ A name is that of a field, as ``--set`` takes it without the sections before it:
 """
 
 import json
+import numbers
 from collections.abc import Iterator
 from typing import Any
 
@@ -98,6 +99,10 @@ def _as_data(path: str, value: object) -> Any:
     """A part as plain data; raises `SettingError` for anything else that JSON does not have."""
     if isinstance(value, msgspec.Struct):
         return plain(value)
+    if isinstance(value, range):
+        return list(value)
+    if isinstance(value, numbers.Real):  # of NumPy
+        return int(value) if isinstance(value, numbers.Integral) else float(value)
     if isinstance(value, type):
         raise SettingError(a_class(path, value))
     raise SettingError(f"{path}={value!r:.60}: expected a word, a number, a list or a part")

@@ -86,12 +86,18 @@ def operand_texts(operands: Iterable[object]) -> list[str]:
     """
     if isinstance(operands, str | bytes):
         raise OperandError(f"operands are the one text {operands!r}: expected a list with one item each, ['12', '34']")
-    try:
-        return [one if isinstance(one, str) else str(operator.index(one)) for one in operands]  # type: ignore[arg-type]
-    except (TypeError, ValueError):  # no whole number, nothing to iterate over, or too long for a text
-        raise OperandError(
-            f"operands are {type(operands).__name__}: expected a list of whole numbers, or of their digits as text"
-        ) from None
+    expected = "expected a list of whole numbers, or of their digits as text"
+    if not isinstance(operands, Iterable):
+        raise OperandError(f"operands are {type(operands).__name__}: {expected}")
+    found = []
+    for one in operands:
+        try:
+            found.append(one if isinstance(one, str) else str(operator.index(one)))  # type: ignore[arg-type]
+        except TypeError:
+            raise OperandError(f"operands contain {one!r:.40}: {expected}") from None
+        except ValueError:  # Python writes no number so long
+            raise OperandError("operands contain a very long number: expected its digits as text") from None
+    return found
 
 
 def problem_texts(problems: Iterable[Iterable[object]]) -> list[list[str]]:

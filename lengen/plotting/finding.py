@@ -1,11 +1,14 @@
 """Table and picture of a finding, committed below ``results/findings``."""
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "findings"
+
+Item = TypeVar("Item")
 
 
 class Finding(NamedTuple):
@@ -41,6 +44,13 @@ class Finding(NamedTuple):
 
         with style():
             (FOLDER / f"{self.name}.svg").write_bytes(pictures(draw(), ["svg"], says)["svg"])
+
+
+def each(items: Sequence[Item], what: str) -> Iterator[Item]:
+    """Yield items, and say on stderr which of them is measured."""
+    for number, item in enumerate(items, start=1):
+        print(f"{what} {item} ({number} of {len(items)})", file=sys.stderr)
+        yield item
 
 
 def rate_map(

@@ -12,7 +12,7 @@ from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lengen.plotting.finding import Finding, rate_map
+from lengen.plotting.finding import Finding, each, rate_map
 
 FINDING, MODELS = Finding("parity-by-ones"), Finding("parity-by-ones-models")
 MODEL = "coupling/fig3/nope-plain"
@@ -41,7 +41,7 @@ def measure(source: str | Path = MODEL, examples: int = EXAMPLES) -> list[dict[s
 
     model = lengen.load(source)
     rows = []
-    for length in LENGTHS:
+    for length in each(LENGTHS, "bits:"):
         for ones in range(length + 1):
             problems = strings(length, ones, examples)
             answers = model.answers([[problem] for problem in problems])

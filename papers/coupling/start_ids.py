@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from lengen.plotting.finding import Finding, rate_map
+from lengen.plotting.finding import Finding, each, rate_map
 
 FINDING = Finding("sums-by-start-id")
 MODEL = "coupling/fig10/2L2H"
@@ -30,7 +30,7 @@ def measure(examples: int = EXAMPLES) -> list[dict[str, int]]:
     model = lengen.load(MODEL)
     (largest, _) = model.spec.data.position_ids.sizes
     rows = []
-    for length in LENGTHS:
+    for length in each(LENGTHS, "digits:"):
         batch = model.data.writer.write(model.data.test(length, COUNT, examples))
         digits = batch.ids[0].clone()  # as in testing, at start id 1
         for start in (start for start in STARTS if start <= largest - int(digits.max()) + 1):

@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from lengen.plotting.finding import Finding, rate_map
+from lengen.plotting.finding import Finding, each, rate_map
 
 FINDING = Finding("abacus-operand-lengths")
 MODEL = "random_spaces/fig4.5/abacus"
@@ -18,7 +18,8 @@ def measure(examples: int = EXAMPLES) -> list[dict[str, int]]:
     """Count right sums of the stored model by the length of the first and of the second operand."""
     import lengen
 
-    grid = lengen.load(MODEL).operand_lengths(list(LENGTHS), examples)
+    (model,) = each([MODEL], "measuring")
+    grid = lengen.load(model).operand_lengths(list(LENGTHS), examples)
     return [
         {"first": first, "second": second, "n": modes[grid.mode]["n"], "correct": modes[grid.mode]["correct"]}
         for (first, second), modes in sorted(grid.scores.items())

@@ -160,7 +160,8 @@ def torch() -> Iterator[Finding]:
     except (ImportError, OSError) as error:
         yield Finding("torch", f"cannot be loaded ({str(error).splitlines()[0]})", "make setup installs it")
         return
-    yield Finding("torch", f"{torch.__version__}, {torch.get_num_threads()} threads")
+    threads = torch.get_num_threads()
+    yield Finding("torch", f"{torch.__version__}, {threads} thread{'s' * (threads > 1)}")
     usable = torch.cuda.get_device_name(0) if torch.cuda.is_available() else ""
     yield cuda(torch.version.cuda or "", usable, driver())
 

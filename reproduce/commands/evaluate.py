@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 def score_command(options: argparse.Namespace) -> int:
     """Score a file of predictions, and print it beside a stored run."""
     stored = _stored(options)
-    rows = benchmark.read_predictions(Path(options.predictions or ""))  # a lone -- is read as nothing
+    path = Path(options.predictions or "")  # a lone -- is read as nothing
+    rows = benchmark.read_predictions(path)
+    benchmark.scoring.check_given(path, rows)
     if options.task in benchmark.TASKS:
         if not options.beside and (options.profile is not None or options.seed is not None):
             raise PredictionError("--profile and --seed choose the run of --beside SELECTOR: add it, or leave them out")
@@ -53,9 +55,7 @@ def score_command(options: argparse.Namespace) -> int:
     return _tell(options, grids, data.spec.data.task.longest, stored)
 
 
-def _of_experiment(
-    data: "TaskData", name: str, rows: Sequence[Mapping[str, Any]], units_first: bool = False
-) -> Grid:
+def _of_experiment(data: "TaskData", name: str, rows: Sequence[Mapping[str, Any]], units_first: bool = False) -> Grid:
     """Counts of predictions for an experiment's own problems: of ``raw`` by all metrics of its runs, or of answers."""
     from lengen.benchmark import lines
     from lengen.metrics import count
@@ -107,22 +107,28 @@ def evaluate_command(options: argparse.Namespace) -> int:
             raise PredictionError(f"--problems {options.problems} has no problem; expected lines such as 12+34=46")
     if options.submission and options.problems:
         raise PredictionError("--submission is of the frozen problems: leave --problems out")
+    if options.name and not options.submission:
+        raise PredictionError("--name is of a submission: add --submission DIR, or leave it out")
+    if options.profile is not None and not options.run:
+        raise PredictionError("--profile chooses the run of --run SELECTOR: add it, or leave it out")
     given, seed = _answerer(options)
     for option in ("out", "scores", "picture"):  # before a model answers for hours
         path = getattr(options, option)
         if path and not Path(path).parent.is_dir():
             raise PredictionError(f"--{option} {path}: {Path(path).parent} is no folder; make it, or name another")
+    head = None
     if options.submission:
+        head = _header(options, task, size, given, seed)
         Path(options.submission).mkdir(parents=True, exist_ok=True)
     stored = _stored(options)
     answer = benchmark.answerer(given, task.name, asked)
     rows = [row | {"seed": seed} for row in benchmark.predictions(answer, asked)]
     if options.out:
         path = Path(options.out)
-        path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     grid = benchmark.score(asked, rows, units_first=options.units_first)
-    if options.submission:
-        files = benchmark.write_submission(Path(options.submission), _header(options, task, size, given, seed), rows)
+    if head is not None:
+        files = benchmark.write_submission(Path(options.submission), head, rows)
         print("\n".join(map(readable, files)) + "\n")
     return _tell(options, {seed: grid}, size, stored)
 
@@ -144,7 +150,7 @@ def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given:
         if given.weights is not None:
             examples = sum(part.train.steps * part.train.batch for part in _trainings(options, seed, spec))
             fields["trained"] = {"length": (1, data.longest), "count": axis, "examples": examples}
-    name = options.name or options.run or options.function or options.hf
+    name = options.name or options.run or Path(options.function or options.hf).name
     return benchmark.header(name, task.name, size, **fields)
 
 
@@ -195,9 +201,11 @@ def function(name: str) -> Callable[[list[str]], Sequence[str]]:
     module, _, attribute = name.rpartition(":")
     file = Path(f"{module.removesuffix('.py')}.py")
     try:
-        if module and not attribute.isidentifier():
+        if not module or not attribute.isidentifier():
             raise ValueError("no function is named")
         held = user_file.loaded(file) if file.is_file() else user_file.imported(module)
+        if not hasattr(held, attribute):
+            raise ValueError(f"it has no {attribute}")
         found: Callable[[list[str]], Sequence[str]] = getattr(held, attribute)
     except Exception as error:  # a foreign module may raise anything
         raise PredictionError(f"'{name}': {error}; expected MODULE:FUNCTION, such as mymodel:answer") from None
@@ -239,7 +247,8 @@ def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int, sto
         digits = 0 if name in ("reach", "absent") else 3
         print(f"{name.replace('_', ' '):<10}{benchmark.over_seeds(values).text(digits)}")
     if absent := max(one.absent for one in found):
-        print(f"{absent} problems have no prediction and count as wrong", file=sys.stderr)
+        where = " of a seed" if len(found) > 1 else ""
+        print(f"{absent} problems{where} have no prediction and count as wrong", file=sys.stderr)
     theirs = benchmark.levels(stored.grid) if stored is not None else {}
     print(f"\n{'length':>6}{'problems':>10}  exact match" + (f"{'':14}{options.beside}" if stored is not None else ""))
     for length in sorted({*by_seed[0], *theirs}):

@@ -6,6 +6,7 @@ Parsed options enter; files and their names on stdout leave. Tasks of the benchm
 import argparse
 import itertools
 import json
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -174,7 +175,7 @@ def _card(options: argparse.Namespace, files: Sequence[Path]) -> str:
     return (
         f"---\nlicense: mit\npretty_name: {options.selector}, {options.split}\nconfigs:\n- config_name: default\n"
         f"  data_files:\n{listed}---\n\n# {options.selector}: {options.split}\n\n{PROBLEMS} "
-        f"{' '.join(options.arguments)}`.{frozen}\n\n`prompt` and `answer` are "
+        f"{shlex.join(options.arguments)}`.{frozen}\n\n`prompt` and `answer` are "
         f"plain text; `written_prompt`, `written_response` and `text` are what a setting of the suite writes of them.\n"
     )
 

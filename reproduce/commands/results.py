@@ -66,11 +66,16 @@ def show_command(options: argparse.Namespace) -> int:
     for number, experiment in enumerate(chosen):
         published = _published(experiment, *known[experiment.paper])
         terminal.show(*[""] * bool(number), *description(experiment, published, options.full))
+        homes: dict[str, list[str]] = {}
         for profile, spec in experiment.specs.items():
+            homes.setdefault(CATALOGUE.home(experiment, profile).name, []).append(profile)
             made = [run for store in where for run in store.made(experiment.name, profile)]
             alike = [run for run in made if run.info["spec_hash"] == hash_of(spec)]
             if sentence := different_kernels(alike):
                 terminal.show(f"stored runs at {profile}: {sentence}")
+        for home, profiles in homes.items():
+            if home != experiment.name:
+                terminal.show(f"its runs at {', '.join(profiles)} are those of {home}, which has the same setting")
     return 0
 
 

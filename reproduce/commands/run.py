@@ -118,7 +118,8 @@ def _plan(chosen: Sequence[Experiment], options: argparse.Namespace) -> Plan:
     try:
         return runner.plan(chosen, options.profile, options.seeds, options.overrides)
     except SettingError as error:
-        if any("," in override.partition("=")[2] for override in options.overrides):
+        values = [override.partition("=")[2].strip() for override in options.overrides]
+        if any("," in value and not value.startswith("[") for value in values):
             raise SettingError(f"{error}; a setting has one value: run the command once for each") from None
         raise
 

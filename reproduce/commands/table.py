@@ -185,7 +185,9 @@ COMMANDS = (
         _a("--out", type=file(".jsonl"), metavar="FILE", help="write the predictions: .jsonl"),
         _a("--submission", type=file(), metavar="DIR", help="write the two files of a submission"),
         _a("--name", metavar="TEXT", help="name of the model in a submission"),
-        SIZE, *SCORED, *OF_A_RUN,
+        SIZE, *SCORED, OF_A_RUN[0],
+        _a("--seed", type=seed, metavar="K",
+           help="of the run to take (default: any), or of the predictions (default: 0)"),
     )),
 )
 # fmt: on

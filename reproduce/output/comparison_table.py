@@ -49,7 +49,7 @@ def whole(reference: Comparison, yours: Comparison | None, every: bool = False) 
             parts += _answer(other, "yours: ")
     if not reference.answers and not reference.lines:
         parts.append(Text("Nothing is compared there."))
-    return [*parts, Text(), Text(NOTE, "dim")] if reference.answers else parts
+    return [*parts, Text(), Text(NOTE, "dim")] if any(map(mark, reference.answers)) else parts
 
 
 def score(reference: Comparison, yours: Comparison | None = None) -> "Text":
@@ -63,7 +63,7 @@ def score(reference: Comparison, yours: Comparison | None = None) -> "Text":
         found.append(f"; yours: {yours.score}")
     if reference.answers:
         found.append("\n").append(in_words(reference.counts))
-        found.append(f" of {len(reference.answers)} main statements")
+        found.append(f" of {len(reference.answers)} main statement{'s' * (len(reference.answers) != 1)}")
     return found
 
 

@@ -32,6 +32,8 @@ def description(experiment: Experiment, published: Sequence[Entry], full: bool =
 
     profiles = [profile for profile in PROFILES if profile in experiment.specs]
     parts: list[RenderableType] = [Text(experiment.name, "bold"), Text(f"{experiment.place}: {experiment.claim}")]
+    if not profiles:
+        return [*parts, Text(), *(Text(f"not run: {why}") for why in dict.fromkeys(experiment.absent.values()))]
     rows = fields("", [experiment.specs[profile].to_dict() for profile in profiles])
     if not full:
         changed = {row[0] for profile in profiles for row in fields("", [experiment.specs[profile].changed()])}

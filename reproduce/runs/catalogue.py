@@ -9,6 +9,7 @@ import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
+from pathlib import Path
 
 from lengen.paper.experiment import PROFILES, Experiment, Figure
 from lengen.paper.paper import Paper
@@ -112,6 +113,11 @@ class Catalogue:
         A paper goes by its name or by its number (`aliases`): ``paper1/fig1``. Several stand between spaces. Raises
         `SelectorError` with the nearest names where one names none.
         """
+        if selector.startswith(("/", ".")) and Path(selector).is_dir():
+            raise SelectorError(
+                f"'{selector}' is a folder, which rerun, evaluate --run and lengen.load take; expected "
+                "paper/figure/variant"
+            )
         if len(several := selector.split()) > 1:
             names = {item.name for one in several for item in self.select(one)}
             return tuple(item for item in self.experiments() if item.name in names)

@@ -3,6 +3,7 @@
 import doctest
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from lightning import Callback
@@ -47,6 +48,11 @@ def test_the_same_line_gives_the_same_weights_and_a_setting_may_be_whole():
     for a, b, c in zip(one.parameters(), two.parameters(), three.parameters(), strict=True):
         assert torch.equal(a, b) and torch.equal(a, c)
     assert lengen.load(one).solve([5, 7])["answer"] == "12"
+
+
+def test_ranges_and_numbers_of_numpy_are_values():
+    made = lengen.setting(digits=np.int64(3), lr=np.float64(0.5), **{"test.lengths": range(1, 4)})
+    assert made == lengen.setting(digits=3, lr=0.5, **{"test.lengths": [1, 2, 3]})
 
 
 @pytest.mark.parametrize(

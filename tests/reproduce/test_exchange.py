@@ -238,3 +238,61 @@ def test_a_file_of_ones_own_is_found_whatever_its_name(here, capsys, name):
         assert main(["evaluate", f"{given}:answer", "--on", "addition", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)[0]["in_range"] == 1
     del sys.modules["a_helper_of_mine"]
+
+
+WRITERS = """
+def separators(prompts):
+    return [chr(0x2028) + str(sum(map(int, prompt[:-1].split("+")))) for prompt in prompts]
+def halves(prompts):
+    return [chr(0xd800) for prompt in prompts]
+"""
+
+
+def test_what_a_function_writes_is_read_back_whatever_characters_it_has(here, capsys):
+    (here / "writers.py").write_text(WRITERS)
+    for name in ("separators", "halves"):
+        asked = ["evaluate", f"writers.py:{name}", "--on", "addition", "--json"]
+        assert main([*asked, "--out", "p.jsonl", "--submission", name]) == 0
+        told = json.loads(capsys.readouterr().out.splitlines()[-1])
+        assert main(["score", "addition", "p.jsonl", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out) == told
+        header, _ = read_submission(here / name)
+        assert header.model == f"writers.py:{name}"
+
+
+def test_a_name_that_no_table_can_print_is_refused_before_anything_is_asked(here, capsys):
+    (here / "never.py").write_text("def answer(prompts):\n    raise RuntimeError\n")
+    for name in ("a | b", "x" * 121):
+        asked = ["evaluate", "never.py:answer", "--on", "addition", "--submission", "s", "--name", name]
+        assert main(asked) == 2
+        assert "expected one line of 1 to 120 characters" in capsys.readouterr().err
+    assert not (here / "s").exists()
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["an_adder:answer", "--name", "x"], "--name is of a submission"),
+        (["an_adder:answer", "--profile", "cpu"], "--profile chooses the run of --run"),
+        (["an_adder.py"], "'an_adder.py': no function is named"),
+        (["an_adder.py:nope"], "it has no nope"),
+        (["--run", "coupling/thm4.1/construction"], "is of another task than parity and cannot read"),
+    ],
+)
+def test_what_evaluate_cannot_use_is_named(here, capsys, typed, said):
+    task = "parity" if "--run" in typed else "addition"
+    assert main(["evaluate", *typed, "--on", task]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_predictions_without_a_prediction_and_nested_ones_are_refused(here, capsys):
+    for text, said in (('{"id": "x", "predicton": "1"}', "no line has a prediction"), ("[" * 100_000, "expected JSON")):
+        (here / "p.jsonl").write_text(text + "\n")
+        assert main(["score", "copy", "p.jsonl"]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_a_folder_is_no_selector(here, capsys):
+    (here / "a folder").mkdir()
+    assert main(["solve", str(here / "a folder"), "5", "7"]) == 2
+    assert "is a folder, which rerun, evaluate --run and lengen.load take" in capsys.readouterr().err

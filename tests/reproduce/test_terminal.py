@@ -75,6 +75,21 @@ def test_show_fits_into_eighty_columns(capsys, monkeypatch):
     )
 
 
+def test_show_says_why_there_is_no_size_and_whose_runs_are_shared(capsys):
+    refused = next(item for item in CATALOGUE.experiments("matrix") if not item.specs)
+    assert main(["show", refused.name]) == 0
+    said = capsys.readouterr().out
+    assert "not run: " in said and "estimated" not in said and "default" not in said
+    assert main(["show", "task_hinting/table1/standard"]) == 0
+    assert "those of task_hinting/fig3.2/160m, which has the same setting" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_comparison_of_one_statement_is_in_the_singular_and_explains_no_mark_that_it_lacks(capsys):
+    assert main(["compare", "coupling/fig3"]) == 0
+    said = capsys.readouterr().out
+    assert "1 holds of 1 main statement\n" in said and "reworded" not in said
+
+
 def test_show_has_what_differs_from_the_default_and_the_rest_where_it_is_asked_for(capsys):
     item = CATALOGUE.select_one("coupling/fig1/coupling-scratchpad")
     short = {row[0] for row in rows_of(capsys, "show", item.name) if row}
