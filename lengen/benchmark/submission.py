@@ -58,6 +58,8 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     note: str = ""
 
     def __post_init__(self) -> None:
+        if not self.seeds or len({*self.seeds}) < len(self.seeds):
+            raise ValueError(f"seeds are {[*self.seeds]}; expected one or more, each once")
         if self.trained is not None and self.kind in ("constructed", "program"):
             raise ValueError(f"a model that is {self.kind} has no 'trained'; expected kind trained")
 

@@ -23,7 +23,7 @@ def logits_of(network: Predicting, batch: Batch) -> Tensor:
     """Return the logits (B, T - 1, V) of a network; raises `TypeError` for anything of another shape."""
     logits = network.predict(batch)
     rows, length = batch.tokens.shape
-    shape = tuple(getattr(logits, "shape", ()))
+    shape = tuple(logits.shape) if isinstance(logits, Tensor) else ()
     if len(shape) != 3 or shape[:2] != (rows, length - 1):
         raise TypeError(
             f"{type(network).__name__}.predict gave {shape or type(logits).__name__}; expected logits "

@@ -16,6 +16,7 @@ import msgspec
 
 from lengen.results.records import Run
 from lengen.settings.spec import Spec, from_dict
+from reproduce.output.terminal import tell
 from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import Display
@@ -51,7 +52,7 @@ def rerun_command(options: argparse.Namespace) -> int:
         (again,) = report.runs
         lines = compared(stored, source.folder(stored), again, local.folder(again))
         differences = otherwise(stored.info, again.info)
-    print("\n".join(told(lines, differences)))
+    tell(*told(lines, differences))
     return 0 if same(lines) else 1
 
 

@@ -56,7 +56,7 @@ def run_command(options: argparse.Namespace) -> int:
         held = runner.finished(plan.jobs, stores()[0])
         plan = replace(plan, jobs=tuple(job for job in plan.jobs if job not in held))
         if not plan.jobs:
-            print("results/reference holds every run: nothing is missing")
+            terminal.tell("results/reference holds every run: nothing is missing")
             return 0
     local = Store(results_root(), "local")
     done = {} if options.fresh else runner.finished(plan.jobs, local)
@@ -215,7 +215,7 @@ def _dry_run(plan: Plan, done: dict[Job, Run], workers: int, profile: str) -> No
     left = f", about {in_words(makespan(seconds, workers))} on {where}" if seconds else ""
     if seconds and profile == "paper":
         left += f" ({_on_cores([job for job in plan.jobs if job not in done])})"
-    print(f"{len(seconds)} to run, {len(done)} finished{left}")
+    terminal.tell(f"{len(seconds)} to run, {len(done)} finished{left}")
 
 
 def _summary(report: Report, store: Store) -> None:
@@ -225,7 +225,6 @@ def _summary(report: Report, store: Store) -> None:
         where = f"{inside} in the trained range, {outside} outside"
         if done.constructed:
             where = f"{inside}; nothing was trained"
-        print(f"{done.experiment} seed {done.seed}: exact match {where}")
-        for note in done.info.get("notes", []):
-            print(f"  {one_line(str(note))}")
+        terminal.tell(f"{done.experiment} seed {done.seed}: exact match {where}")
+        terminal.tell(*(f"  {one_line(str(note))}" for note in done.info.get("notes", [])))
         print(f"  {readable(store.folder(done))}")

@@ -63,6 +63,14 @@ def entry(name: str, said: str) -> "RenderableType":
     return Group(Text(name, "bold"), Padding(Text(said), (0, 0, 0, 2)))
 
 
+def tell(*lines: str) -> None:
+    """Print sentences, none of their lines longer than `width`; what goes on below is indented."""
+    for line in lines:
+        begin = line[: len(line) - len(line.lstrip())]
+        wrapped = textwrap.TextWrapper(width(), begin, f"{begin}  ", break_long_words=False, break_on_hyphens=False)
+        print(wrapped.fill(line.strip()))
+
+
 def show(*parts: "RenderableType") -> None:
     """Print tables and texts, no line longer than `width`, unless the longest word of a table needs it."""
     from rich.console import Console
