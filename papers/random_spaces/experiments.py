@@ -61,7 +61,7 @@ SCRATCHPAD: Changes = {"data": {"format": DigitSteps()}}
 PARTS: Changes = {"measure": {"alignment": ()}}  # its answer is copied from its own steps
 SPACES: Changes = {"data": {"spaces": RandomSpaces(ratio=0.5)}}
 SETTLED: Changes = {"train": {"steps": 60_000, "final_lr": 0.0, "precision": "bf16-products"}}
-"""Updates in which random spaces learn the published range at night; the learning rate ends at 0 (RECIPES.md)."""
+"""Training that teaches random spaces and absolute positions the published range at night (RECIPES.md)."""
 NO_POSITIONS: Changes = {"data": {"position_ids": NoPositionIds()}, "model": {"encoding": NoEncoding()}}
 ROTARY: Changes = {"model": {"encoding": Rotary()}}
 RANDOMISED = ByProfile(
@@ -114,7 +114,7 @@ FIG42 = row(
 
 KINDS: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
     "ape": (
-        "absolute positions", "absolute positions fail at every untrained length", (ByProfile(night=steps(25_000)),),
+        "absolute positions", "absolute positions fail at every untrained length", (ByProfile(night=SETTLED),),
     ),
     "reversed": (
         "answer reversed", "reversing the answer does not help", (REVERSED, ByProfile(night=steps(60_000))),

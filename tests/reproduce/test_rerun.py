@@ -65,6 +65,7 @@ def test_other_numbers_are_named_with_how_far_they_lie_apart(results, capsys, mo
     capsys.readouterr()
     assert main(["rerun", RUN]) == 1
     shown = capsys.readouterr().out
+    said = " ".join(shown.split())
     differing = {line[9:].split("  ")[0] for line in shown.splitlines() if line.startswith("differs")}
     assert differing == {"weights", "metrics", "scores", "scalars", "exact match outside of it"}
     for fact in (
@@ -73,8 +74,8 @@ def test_other_numbers_are_named_with_how_far_they_lie_apart(results, capsys, mo
         "4 was stored, here it is 5",
         "+20.00",
     ):
-        assert fact in " ".join(shown.split())
-    assert all(fact in " ".join(shown.split()) for fact in ("AMD EPYC 7B13", "were avx2", "uncommitted changes", "5 of 6"))
+        assert fact in said
+    assert all(fact in said for fact in ("AMD EPYC 7B13", "were avx2", "uncommitted changes", "5 of 6"))
 
 
 def test_the_newest_run_of_the_declared_setting_is_taken_and_one_made_with_set_by_its_folder(results, capsys):
