@@ -59,7 +59,7 @@ def headline(size: str) -> int:
 
 
 FIG32 = row(
-    "fig3.2", "Figure 3.2, Section 3", layers=(AT_LENGTHS,), axes=(DATA,), night=headline,
+    "fig3.2", "Figure 3.2, Section 3", layers=(AT_LENGTHS,), axes=(DATA,), night=HEADLINE,
     skip={"cpu": {"minutes": "1m 10m 40m"}},
     says=lambda size: f"trained on {size.upper()} sequences without hints: more data helps at 2.5 times the trained "
     "length, not at 5",
@@ -171,7 +171,7 @@ TABLE1 = (
         says={"standard": "standard softmax, no hints", "tempered": "tempered softmax reaches further"}.__getitem__,
     ),
     *row(
-        "table1", "Section 5", layers=(TEMPERED, AT_LENGTHS), named="tempered-{}",
+        "table1", "Section 5", layers=(TEMPERED, AT_LENGTHS), named="tempered-{}", night=HEADLINE,
         skip={"cpu": MINUTES, "night": {"hours": "tempered-10m tempered-40m"}},
         axes=(
             axis("softmax", {size: ("tempered, {data.examples} examples", SIZED[size]) for size in SMALLER_SETS}),
