@@ -114,7 +114,18 @@ def example_maps(
 
 
 def self_attention(model: Transformer, batch: Batch, index: Tensor) -> Tensor:
-    """Softmax weights of the examples ``index`` of a batch: (layers, examples, heads, T - 1, T - 1), on the CPU."""
+    """Softmax weights of the examples ``index`` of a batch: (layers, examples, heads, T - 1, T - 1), on the CPU.
+
+    Raises `TypeError` if the attention of a foreign network is none.
+    """
     ids = batch.ids if batch.ids.shape[1] == 1 else batch.ids[:, index]
     part = Batch(batch.tokens[index], ids, batch.loss[index]).to(model.device)
-    return torch.stack([layer["self"] for layer in model.attention(part)]).cpu()
+    found, (rows, length) = model.attention(part), part.tokens.shape
+    expected = f"expected a dictionary for each layer, its 'self' of shape ({rows}, heads, {length - 1}, {length - 1})"
+    try:
+        weights = torch.stack([layer["self"] for layer in found]).cpu()
+    except (TypeError, KeyError, IndexError, RuntimeError) as error:
+        raise TypeError(f"attention(batch) gave {type(found).__name__} ({error}); {expected}") from None
+    if weights.dim() != 5 or (weights.shape[1], *weights.shape[3:]) != (rows, length - 1, length - 1):
+        raise TypeError(f"attention(batch) gave weights of shape {tuple(weights.shape[1:])}; {expected}")
+    return weights

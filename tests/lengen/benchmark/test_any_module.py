@@ -234,3 +234,30 @@ def test_logits_of_another_shape_are_refused_in_one_sentence_before_anything_tra
     with pytest.raises(TypeError, match="predict gave"):
         Trainer(max_steps=2, max_epochs=-1, **OPTIONS).fit(module, data)
     assert module.global_step == 0
+
+
+class Mistaken(Predicts):
+    """Attention that is no list of layers, or has too few keys."""
+
+    def __init__(self, symbols, made):
+        super().__init__(symbols)
+        self.made = made
+
+    def attention(self, batch):
+        return self.made(len(batch.tokens), batch.tokens.shape[1] - 1)
+
+
+@pytest.mark.parametrize(
+    ("made", "given"),
+    [
+        (lambda rows, size: torch.ones(rows, 2, size, size), "gave Tensor"),
+        (lambda rows, size: [{"cross": torch.ones(rows, 2, size, size)}], "gave list"),
+        (lambda rows, size: [{"self": torch.ones(rows, 2, size, size - 1)}], r"gave weights of shape \(5, 2, "),
+    ],
+)
+def test_attention_of_another_form_is_refused_in_one_sentence(made, given):
+    data = lengen.ArithmeticData(spec())
+    maps = lengen.AttentionMaps([(3, 1)], 5)
+    with pytest.raises(TypeError, match=f"{given}.*; expected a dictionary for each layer") as told:
+        maps.measure(Foreign(Mistaken(len(data.vocab), made)), data.data, silent)
+    assert "\n" not in str(told.value)
