@@ -137,7 +137,7 @@ KINDS: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
     ),
 }  # fmt: skip
 """Label, claim and changes of Figure 4.5. At night each kind has updates of its own for the published range, in
-which some seeds of four kinds have not learned it; where nothing is said, cpu has those of random spaces
+which one seed each of three kinds has not learned it; where nothing is said, cpu has those of random spaces
 (RECIPES.md)."""
 DEEPER = ByProfile(cpu={"model": {"layers": 4}, **steps(24_000)})
 """Changes that models without positions and with randomised ones need to learn their range (RECIPES.md)."""
