@@ -17,6 +17,8 @@ from lengen.results.records import Grid
 PROTOCOL = "lengen-text/1"
 HEADER = "submission.json"
 PREDICTIONS = ("predictions.jsonl.gz", "predictions.jsonl")
+NAME = r"[^|<>\n\r]{1,120}"
+"""One line of plain text, which a table can print."""
 
 
 class Trained(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,8 +41,7 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """Who made the predictions, and from what."""
 
     protocol: Literal["lengen-text/1"]
-    model: Annotated[str, msgspec.Meta(min_length=1, max_length=120, pattern="^[^|<>\\n\\r]*$")]
-    """One line of plain text."""
+    model: Annotated[str, msgspec.Meta(pattern=f"^{NAME}$")]
     task: str
     size: int
     """The trained size, which decides the problems."""
@@ -70,7 +71,7 @@ SAME = ("model", "task", "size", "order")
 
 def header(model: str, task: str, size: int, **fields: Any) -> Header:
     """A header of this protocol and these problems; raises `PredictionError` for a name that a table cannot print."""
-    if not re.fullmatch(r"[^|<>\n\r]{1,120}", model):
+    if not re.fullmatch(NAME, model):
         raise PredictionError(f"name {model!r:.60}: expected one line of 1 to 120 characters without |, < and >")
     made = {"protocol": PROTOCOL, "problems_sha256": checksums()[task_of(task).name], "seeds": (0,), "parameters": 0}
     return msgspec.convert(made | {"model": model, "task": task, "size": size} | fields, Header)

@@ -1,5 +1,6 @@
 """The accuracy grid (two axes), or curve (one axis): counts of exact matches, final answers and edits per test cell."""
 
+import contextlib
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -67,11 +68,6 @@ class AccuracyGrid(Measurement):
         lengths, counts = (tuple(dict.fromkeys(axis)) for axis in zip(*self.cells, strict=True))
         data_of(trainer).check_cells(lengths, counts, self.examples)
 
-    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Drop scores that were kept: they are of another model, since nobody trains on after the last step."""
-        if self.partial is not None and self.writes_files:
-            self.partial.unlink(missing_ok=True)
-
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         if self.partial is not None:
             self._of = identity(model, data, (self.examples, self.free_running, self.sampled))
@@ -102,14 +98,13 @@ class AccuracyGrid(Measurement):
             self._unkept = 0.0
 
     def _resumed(self) -> Grid:
+        grid = Grid(self.grid.axes)
         if self.partial is not None and self.partial.exists():
-            try:
+            with contextlib.suppress(RecordError, UnicodeDecodeError):  # damaged, or of another model: measure again
                 kept = Grid.from_csv(unsealed(self.partial.read_text(), self._of)).scores
-            except (RecordError, UnicodeDecodeError):  # damaged, or of another model: measure again
-                kept = {}
-            asked = {cell[: len(self.grid.axes)] for cell in self.cells}
-            return Grid(self.grid.axes, {cell: modes for cell, modes in kept.items() if cell in asked})
-        return Grid(self.grid.axes)
+                asked = {cell[: len(grid.axes)] for cell in self.cells}
+                grid.scores = {cell: modes for cell, modes in kept.items() if cell in asked}
+        return grid
 
 
 def cell_name(cell: Sequence[int]) -> str:

@@ -76,18 +76,20 @@ class TaskData:
 
     def check_cells(self, lengths: Sequence[int], counts: Sequence[int], examples: int) -> None:
         """Raise `OperandError` or `SettingError` for test cells that have no problems, or no room (`check_room`)."""
-        examples = min(examples, CHECKED)  # all of a cell have its length
-        self.check_room(self.test(max(lengths), max(counts), examples))
+        self._check_cell(max(lengths), max(counts), examples)
         for count in counts:  # the more repeats, the fewer numbers an alphabet has to have
             for length in (min(lengths), max(lengths)):
                 self.test(length, count, 1)
+
+    def _check_cell(self, length: int, count: int, examples: int) -> None:
+        self.check_room(self.test(length, count, min(examples, CHECKED)))  # all of a cell have its length
 
     def check_all(self) -> None:
         """Raise, before anything trains, for what is tested, validated or probed and has no problems or no room."""
         test = self.spec.test
         self.check_cells(test.lengths, test.counts, test.examples)
         for length, count in test.attention:
-            self.check_room(self.test(length, count, min(test.examples, CHECKED)))
+            self._check_cell(length, count, test.examples)
         self.check_room(self.validation_problems())
         for operands in test.probes:
             self.check_room(self.task.parse(list(operands)))

@@ -3,9 +3,10 @@
     python -m papers.random_spaces.equal_lengths      # measure the stored model, write the table and draw it
 """
 
+import sys
 from typing import Any
 
-from lengen.plotting.finding import Finding, each, rate_map
+from lengen.plotting.finding import Finding, rate_map
 
 FINDING = Finding("abacus-operand-lengths")
 MODEL = "random_spaces/fig4.5/abacus"
@@ -18,8 +19,8 @@ def measure(examples: int = EXAMPLES) -> list[dict[str, int]]:
     """Count right sums of the stored model by the length of the first and of the second operand."""
     import lengen
 
-    (model,) = each([MODEL], "measuring")
-    grid = lengen.load(model).operand_lengths(list(LENGTHS), examples)
+    print(f"measuring {MODEL}", file=sys.stderr)
+    grid = lengen.load(MODEL).operand_lengths(list(LENGTHS), examples)
     return [
         {"first": first, "second": second, "n": modes[grid.mode]["n"], "correct": modes[grid.mode]["correct"]}
         for (first, second), modes in sorted(grid.scores.items())

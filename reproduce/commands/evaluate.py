@@ -204,9 +204,9 @@ def function(name: str) -> Callable[[list[str]], Sequence[str]]:
         if not module or not attribute.isidentifier():
             raise ValueError("no function is named")
         held = user_file.loaded(file) if file.is_file() else user_file.imported(module)
-        if not hasattr(held, attribute):
+        found: Callable[[list[str]], Sequence[str]] | None = getattr(held, attribute, None)
+        if found is None:
             raise ValueError(f"it has no {attribute}")
-        found: Callable[[list[str]], Sequence[str]] = getattr(held, attribute)
     except Exception as error:  # a foreign module may raise anything
         raise PredictionError(f"'{name}': {error}; expected MODULE:FUNCTION, such as mymodel:answer") from None
     return found

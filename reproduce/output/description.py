@@ -74,8 +74,8 @@ def _setting(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> "Table":
         wide[lacking.index(max(lacking))] += max(lacking) > 0
     found = table("", *heads)
     found.padding = (0, gap, 0, 0)
-    for column, given in zip(found.columns, wide, strict=True):
-        column.no_wrap, column.width = False, given
+    for number, (column, given) in enumerate(zip(found.columns, wide, strict=True)):
+        column.no_wrap, column.width = number == 0, given
     for row in cells[1:]:
         found.add_row(
             *(Text(cell if len(cell) <= given else _broken(cell)) for cell, given in zip(row, wide, strict=True))

@@ -106,8 +106,7 @@ def _least(shown: "Table") -> int:
     if not shown.columns:
         return 0
     first, *others = shown.columns
-    given = first.no_wrap or first.width is not None
-    least = needs(first) if given else max(map(word, (first.header, *first.cells)))
+    least = needs(first) if first.no_wrap else max(map(word, (first.header, *first.cells)))
     return least + sum(shown.padding[1] + needs(column) for column in others)
 
 
