@@ -71,7 +71,7 @@ def crate(facts: Facts) -> str:
     named: list[Entity] = [
         {"@id": PROFILE, "@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"},
         {"@id": LICENSE, "@type": "CreativeWork", "name": "MIT License", "identifier": "MIT"},
-        {"@id": DEVELOPERS, "@type": "Organization", "name": "The length-generalization reproduction suite developers"},
+        {"@id": DEVELOPERS, "@type": "Organization", "name": "lengen developers"},
     ]
     programs = [_program(commit) for commit in dict.fromkeys(commit for _, _, commit in groups)]
     return with_lines(

@@ -27,7 +27,7 @@ class Dots(NamedTuple):
     ends: tuple[str, str] = ("0", "100 %")
     """Of the axis."""
     interval: tuple[float, ...] = ()
-    """Ends of the 90 % interval of the median."""
+    """Ends of the seeds that decide a level: all of them, of eight and more all but the extremes."""
     required: tuple[float, ...] = ()
     """Least and most value of a level."""
 
