@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from lengen.formats.vocab import END, PAD
+from lengen.formats.vocab import END, FIRST, PAD
 from lengen.results.records import Grid
 from lengen.settings.spec import Spec
 
@@ -96,7 +96,7 @@ def spec_of(folder: Path) -> dict[str, Any]:
 
 def _tokenizer(symbols: Sequence[str]) -> dict[str, Any]:
     """The symbols as the file that ``PreTrainedTokenizerFast(tokenizer_file=...)`` reads."""
-    vocab = {"PAD": PAD, "$": END, **{symbol: END + 1 + place for place, symbol in enumerate(symbols)}}
+    vocab = {"PAD": PAD, "$": END, **{symbol: FIRST + place for place, symbol in enumerate(symbols)}}
     words = any(len(symbol) > 1 for symbol in symbols)
     split = {"type": "Split", "pattern": {"Regex": "."}, "behavior": "Isolated", "invert": False}
     return {

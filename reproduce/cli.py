@@ -190,10 +190,10 @@ def home_for_matplotlib() -> None:
 
 
 def entry() -> NoReturn:
-    """Entry point of the shell; a character that its encoding lacks is printed as an escape."""
+    """Entry point of the shell; a character that its encoding lacks is read and printed as an escape."""
     gc.disable()  # while the program loads; commands that make much have it again
     home_for_matplotlib()
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     sys.exit(main())

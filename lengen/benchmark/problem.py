@@ -1,9 +1,12 @@
 """A problem of the benchmark and its line of JSON; how problems are drawn, for tests and for training."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Set
 from random import Random
 from typing import NamedTuple
+
+import msgspec
 
 from lengen.benchmark.tasks import Task, TaskError, task_of
 
@@ -74,7 +77,11 @@ def read_line(text: str, task: Task | str, id: str = "") -> Problem:
     task = task_of(task) if isinstance(task, str) else task
     text = text.removeprefix(BYTE_ORDER_MARK).strip()
     if text.startswith("{"):
-        return _of_json(text)
+        given = _of_json(text)
+        if given.task != task.name:
+            raise TaskError(f"'{text[:60]}' is a problem of {given.task}, not of {task.name}")
+        operands = task.read_prompt(given.prompt)
+        return _checked(of_operands(task, given.id, given.cell, operands, given.split), given.answer, task)
     prompt, _, answer = text.partition("=")
     table = task.name != "sorting" and not (task.operator and task.operator in text.partition(",")[0][1:])
     if "," in text and table:
@@ -84,20 +91,24 @@ def read_line(text: str, task: Task | str, id: str = "") -> Problem:
     second = {"digits": len(operands[-1]), "operands": len(operands)}.get(task.second, 1)
     length = len(operands) if task.name == "sorting" else max(map(len, operands)) if task.fixed else len(operands[0])
     cell = (max(map(len, operands)) if task.second == "operands" else length, second)
-    problem = of_operands(task, id or task.prompt(operands), cell, operands)
+    return _checked(of_operands(task, id or task.prompt(operands), cell, operands), answer, task)
+
+
+def _checked(problem: Problem, answer: str, task: Task) -> Problem:
     if answer.strip() and of_task(answer, task) != problem.answer:
-        raise TaskError(f"'{text}': the answer is {problem.answer}, not {answer.strip()}")
+        raise TaskError(f"'{problem.prompt}': the answer is {problem.answer}, not {answer.strip()}")
     return problem
 
 
 def _of_json(text: str) -> Problem:
     try:
         values = json.loads(text)
-        rest = {name: values[name] for name in ("id", "task", "length", "count", "prompt", "answer")}
-        return Problem(operands=tuple(values["operands"]), split=values.get("split", "test"), **rest)
-    except (ValueError, KeyError, TypeError):
-        fields = ", ".join(Problem._fields[:-1])
-        raise TaskError(f"'{text[:60]}' is not a problem of the benchmark: expected JSON with {fields}") from None
+        return msgspec.convert([values[name] for name in Problem._fields if name in values], Problem)
+    except (ValueError, TypeError, RecursionError, msgspec.ValidationError):
+        raise TaskError(
+            f"'{text[:60]}' is not a problem of the benchmark: expected JSON with id, task, prompt and answer (texts), "
+            "length and count (numbers) and operands (a list of texts)"
+        ) from None
 
 
 def read_lines(lines: Iterable[str], task: Task | str | None = None, name: str = "problems") -> list[Problem]:
@@ -113,6 +124,7 @@ def read_lines(lines: Iterable[str], task: Task | str | None = None, name: str =
             found.append(_of_json(text) if task is None else read_line(text, task, f"{name}/{number}"))
         except TaskError as error:
             wrong.append(f"line {number}: {error}")
+    wrong += [f"{n} lines have the id {id!r}" for id, n in Counter(one.id for one in found).items() if n > 1]
     if wrong:
         more = f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
         raise TaskError(f"{name}: {'; '.join(wrong[:5])}{more}")

@@ -169,5 +169,7 @@ def predictions(answer: Answerer, problems: Sequence[Problem], at_once: int = 10
             )
         if wrong := [text for text in texts if not isinstance(text, str | Integral | None)]:
             raise TaskError(f"the function returned {wrong[0]!r:.40} for a prompt; expected text, or None")
-        rows += [{"id": one.id, "prediction": text} for one, text in zip(part, texts, strict=True) if text is not None]
+        rows += [
+            {"id": one.id, "prediction": str(text)} for one, text in zip(part, texts, strict=True) if text is not None
+        ]
     return rows

@@ -18,6 +18,9 @@ TENTHS = (11, 15, 20, 30, 50)
 ALPHABET = 100
 """Largest number of a sequence to sort."""
 
+LONGEST = 2000
+"""Most digits of an operand: Python writes no number of 4,300 digits, as a product can have."""
+
 
 class TaskError(ValueError):
     """A task, size or line that the benchmark does not have; one sentence."""
@@ -91,6 +94,8 @@ class Task:
         wanted = len(operands) if any_number else 1 + bool(self.second or self.fixed)
         if not operands or len(operands) != wanted or not all(one.isascii() and one.isdigit() for one in operands):
             raise TaskError(f"'{text}' is no problem of {self.name}; expected one such as {EXAMPLES[self.name]}")
+        if (longest := max(map(len, operands))) > LONGEST:
+            raise TaskError(f"'{text[:60]}': an operand has {longest} digits; expected at most {LONGEST}")
         if self.numbers:
             operands = tuple(one.lstrip("0") or "0" for one in operands)
         return operands

@@ -12,12 +12,13 @@ Appendix A.4), sequences without beginning and end ("Task Hinting", Figure 3.1):
     $0101=0110$        $0123+0748$1780$        5 3 1 4 2 ⊥ 1 2 3 4 5
 """
 
+from collections.abc import Iterable
 from itertools import repeat
 from typing import Literal
 
 from lengen.formats.base import Format, Written
 from lengen.formats.index_hints import index_hints
-from lengen.formats.layout import Layout, at
+from lengen.formats.layout import Layout, at, places
 from lengen.part import Count, Part, SettingError, Width
 from lengen.tasks.base import LARGEST_ALPHABET, Extent, Task
 from lengen.tasks.rows import ANSWER, OPERANDS, Row
@@ -245,7 +246,6 @@ class LinearFormat(Written):
         """Digits that are written of a number of ``size`` digits."""
         return self.options.width or max(size, self.options.pad_to)
 
-    def _order(self, size: int, reverse: bool) -> range:
+    def _order(self, size: int, reverse: bool) -> Iterable[int]:
         """Places in writing order: numbers most significant digit first unless reversed, sequences as they are."""
-        forward = reverse or not self.task.ROWS.numbers
-        return range(size) if forward else range(size - 1, -1, -1)
+        return places(size, reverse=reverse or not self.task.ROWS.numbers)

@@ -16,7 +16,6 @@ from lengen.models.normalisation import RMSNorm
 from lengen.models.products import Rounds
 from lengen.models.record import Record, Residuals
 from lengen.models.temperature import Temperature
-from lengen.part import SettingError
 from lengen.settings.spec import ModelSpec
 
 NORMS: dict[str, Callable[[int], nn.Module]] = {
@@ -180,9 +179,6 @@ class Attention(Rounds):
             record.keep("attention", name, weights if closed is None else weights.masked_fill(closed, 0.0))
 
 
-PLACES = ("pre", "post", "pre_post", "sandwich")
-
-
 class Block(nn.Module):
     """Attention, then in a decoder beside an encoder cross-attention, then feed-forward; each with a residual.
 
@@ -192,8 +188,6 @@ class Block(nn.Module):
 
     def __init__(self, model: ModelSpec, cross: bool = False) -> None:
         super().__init__()
-        if model.norm_place not in PLACES:
-            raise SettingError(f"model.norm_place={model.norm_place}: expected one of {', '.join(PLACES)}")
         norm = NORMS[model.norm]
 
         def make(used: bool) -> nn.Module:

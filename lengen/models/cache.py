@@ -67,8 +67,9 @@ class Cache:
             self.ids.scatter_(2, places.expand(levels, rows, -1), ids.expand(-1, rows, -1))
         return torch.arange(self.ids.shape[2], device=places.device) <= places[:, None, :, None]
 
-    def part(self, rows: slice, width: int) -> "Cache":
-        """The first ``width`` places of some examples, in the same memory: what is written there is written here."""
+    def part(self, rows: slice | Tensor, width: int | None = None) -> "Cache":
+        """The first ``width`` places of some examples; of a slice in the same memory: what is written there is written
+        here."""
 
         def cut(layers: Iterable[LayerCache], width: int | None = None) -> list[LayerCache]:
             return [LayerCache(layer.keys[rows, :, :width], layer.values[rows, :, :width]) for layer in layers]
@@ -86,22 +87,7 @@ class Cache:
 
     def select(self, rows: Tensor) -> "Cache":
         """The examples at which ``rows`` (B,) is True."""
-        keep = rows.to(self.ids.device)
-
-        def chosen(layers: Iterable[LayerCache]) -> list[LayerCache]:
-            return [LayerCache(layer.keys[keep], layer.values[keep]) for layer in layers]
-
-        mask = self.source_mask
-        return Cache(
-            chosen(self.layers),
-            _examples(self.ids, keep),
-            tuple(chosen(self.memory)),
-            None if self.source_ids is None else _examples(self.source_ids, keep),
-            None if mask is None else mask[keep],
-            None if self.prompt is None else self.prompt[keep],
-            self.output,
-            None if self.loops is None else self.loops[keep],
-        )
+        return self.part(rows.to(self.ids.device))
 
 
 def _examples(ids: Tensor, rows: slice | Tensor) -> Tensor:

@@ -124,6 +124,7 @@ def shuffled(sequences: Tensor, lengths: Tensor, generator: Generator) -> Tensor
 
 def number(text: str, alphabet: int) -> int:
     """A typed number of the alphabet; raises `OperandError`."""
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= alphabet):
+    short = len(text.lstrip("0")) <= len(str(alphabet))  # Python reads no number of 5,000 digits
+    if not (text.isascii() and text.isdigit() and short and 1 <= int(text) <= alphabet):
         raise OperandError(f"'{text}' is no number of this alphabet: expected 1 to {alphabet} (data.task.alphabet)")
     return int(text)

@@ -100,14 +100,14 @@ def judge_submission(path: Path, pairs: int) -> Judged:
     try:
         module = user_file.loaded(path)
         model, metadata = module.build_model()
-        add = module.add
+        add, declared = module.add, int(metadata.get("params", 0))
     except Exception as error:  # a foreign file may raise anything
         raise SelectorError(
-            f"{path}: {type(error).__name__}: {error}; expected build_model() that returns (model, metadata), and "
-            "add(model, a, b) that returns their sum"
+            f"{path}: {type(error).__name__}: {error}; expected build_model() that returns (model, metadata), "
+            "params in metadata as a number, and add(model, a, b) that returns their sum"
         ) from None
     sums = summed(lambda a, b: add(model, a, b), pairs, report=counter("sums", sys.stderr))
-    parameters = counted(model, metadata.get("params", 0))
+    parameters = counted(model, declared)
     return Judged(
         model=str(metadata.get("name", path.stem)),
         weights=f"by {metadata.get('author', 'nobody named')}; {metadata.get('params', 'no')} parameters declared",

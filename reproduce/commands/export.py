@@ -82,6 +82,8 @@ def _lines(options: argparse.Namespace) -> Problems:
         if options.steps:
             raise ExportError("--steps is of training: add --split train, or leave it out")
         return lines.tests(data, itertools.product(test.lengths, test.counts), options.examples or test.examples, name)
+    if options.examples:
+        raise ExportError("--examples is of tests here: for training name optimizer steps, as --steps 0..99 does")
     return lines.training(data, options.steps or range(data.spec.train.steps), name)
 
 
@@ -171,7 +173,7 @@ def _card(options: argparse.Namespace, files: Sequence[Path]) -> str:
     listed = "".join(f"  - split: {options.split}\n    path: {name}\n" for name in data)
     frozen = ""
     if options.selector in benchmark.TASKS and options.split == "test":
-        frozen = f" They are frozen: SHA-256 {benchmark.checksums()[options.selector]}."
+        frozen = f" They are of the frozen file with SHA-256 {benchmark.checksums()[options.selector]}."
     return (
         f"---\nlicense: mit\npretty_name: {options.selector}, {options.split}\nconfigs:\n- config_name: default\n"
         f"  data_files:\n{listed}---\n\n# {options.selector}: {options.split}\n\n{PROBLEMS} "

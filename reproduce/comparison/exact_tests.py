@@ -3,10 +3,11 @@
 One number per seed enters, a probability leaves. scipy, which takes seconds to import, gives the same ones.
 """
 
-import functools
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+import operator
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ FEWEST = 4
 """Seeds on a side with which four against four can reach it: 1 of 70 arrangements."""
 BAND = 5.0
 """Points within which two accuracies are practically equal."""
-MANY = 2_000_000
-"""Arrangements beyond which none is counted."""
 
 
 def above(left: Sequence[float], right: Sequence[float]) -> float:
@@ -30,15 +29,28 @@ def above(left: Sequence[float], right: Sequence[float]) -> float:
     """
     import numpy as np
 
-    pool, n = np.array([*left, *right]), len(left)
-    sums = _choices(len(pool), n) @ pool
-    gaps = sums / n - (pool.sum() - sums) / (len(pool) - n)
-    return float(np.mean(gaps >= np.mean(left) - np.mean(right) - 1e-9))
+    pool, n, ways = [*left, *right], len(left), 0
+    first, second = _sums(pool[::2]), _sums(pool[1::2])  # half of the seeds each: 2^n sums in place of as many squared
+    for picked, sums in enumerate(first):
+        if 0 <= n - picked < len(second):
+            others = np.sort(second[n - picked])
+            ways += int(np.sum(len(others) - np.searchsorted(others, sum(left) - 1e-9 - sums)))
+    return ways / math.comb(len(pool), n)
 
 
-def equal(left: Sequence[float], right: Sequence[float], band: float = BAND) -> float:
-    """Return the larger probability of two tests: that the sides lie at least ``band`` apart, either way."""
-    return max(above([value + band for value in left], right), above([value + band for value in right], left))
+def _sums(values: Sequence[float]) -> "list[np.ndarray]":
+    """Return the sums of all choices of no value, of one, of two, and so on."""
+    import numpy as np
+
+    none, sums = np.zeros(0), [np.zeros(1)]
+    for value in values:
+        sums = [np.concatenate([same, fewer + value]) for fewer, same in itertools.pairwise([none, *sums, none])]
+    return sums
+
+
+def equal(left: Sequence[float], right: Sequence[float]) -> float:
+    """Return the larger probability of two tests: that the sides lie at least `BAND` points apart, either way."""
+    return max(above([value + BAND for value in left], right), above([value + BAND for value in right], left))
 
 
 def trend(groups: Sequence[Sequence[float]]) -> float:
@@ -46,54 +58,27 @@ def trend(groups: Sequence[Sequence[float]]) -> float:
 
     Jonckheere's statistic: over all pairs of groups, how often the later value is larger; ties count half.
 
-    Raises:
-        ValueError: more than `MANY` arrangements.
-
     >>> trend([[1.0, 2.0], [3.0, 4.0]])
     0.16666666666666666
     """
-    import numpy as np
-
-    pool = np.array([value for group in groups for value in group])
-    later = (pool[None] > pool[:, None]) + 0.5 * (pool[None] == pool[:, None])
-    sizes = [len(group) for group in groups]
-    found = np.concatenate(list(_statistics(later, np.arange(len(pool)), sizes)))
-    ends = itertools.accumulate(sizes)
-    seen = sum(later[end - size : end, end:].sum() for end, size in zip(ends, sizes, strict=True))
-    return float(np.mean(found >= seen - 1e-12))
-
-
-def _statistics(later: "np.ndarray", rest: "np.ndarray", sizes: Sequence[int]) -> "Iterator[np.ndarray]":
-    """Yield the statistic of every arrangement of the seeds ``rest`` in groups of these sizes."""
-    import numpy as np
-
-    if arrangements(sizes) > MANY:
-        raise ValueError(f"{len(rest)} seeds in {len(sizes)} groups have more than {MANY} arrangements")
-    picked = _choices(len(rest), sizes[0])
-    first = (picked @ later[np.ix_(rest, rest)] * (1 - picked)).sum(axis=1)
-    if len(sizes) == 2:
-        yield first
-        return
-    for own, mask in zip(first, picked, strict=True):
-        for below in _statistics(later, rest[mask == 0], sizes[1:]):
-            yield own + below
+    pool = Counter(value for group in groups for value in group)
+    pairs = list(itertools.combinations(range(len(groups)), 2))
+    # seeds of each group that are dealt out, from the smallest value up: ways to come to twice each statistic
+    ways = {(0,) * len(groups): Counter([0])}
+    for value in sorted(pool):
+        before, ways = ways, defaultdict(Counter)
+        for dealt, found in before.items():
+            for more in itertools.product(*(range(len(group) - n + 1) for group, n in zip(groups, dealt, strict=True))):
+                if sum(more) != pool[value]:
+                    continue
+                gain = sum(2 * dealt[i] * more[j] + more[i] * more[j] for i, j in pairs)
+                alike, after = _arrangements(more), tuple(map(operator.add, dealt, more))
+                for twice, number in found.items():
+                    ways[after][twice + gain] += number * alike
+    seen = sum((b > a) * 2 + (b == a) for i, j in pairs for a in groups[i] for b in groups[j])
+    (found,) = ways.values()
+    return sum(number for twice, number in found.items() if twice >= seen) / found.total()
 
 
-@functools.cache
-def _choices(n: int, k: int) -> "np.ndarray":
-    """Return every choice of k of n as a row of zeros and ones."""
-    import numpy as np
-
-    chosen = np.array(list(itertools.combinations(range(n), k)))
-    picked = np.zeros((len(chosen), n))
-    np.put_along_axis(picked, chosen, 1.0, axis=1)
-    return picked
-
-
-def arrangements(sizes: Sequence[int]) -> int:
-    """Return the number of ways to deal out seeds to groups of these sizes.
-
-    >>> arrangements((4, 4)), arrangements((5, 5, 5))
-    (70, 756756)
-    """
-    return math.prod(math.comb(sum(sizes[place:]), size) for place, size in enumerate(sizes))
+def _arrangements(sizes: Sequence[int]) -> int:
+    return math.factorial(sum(sizes)) // math.prod(map(math.factorial, sizes))

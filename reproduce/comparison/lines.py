@@ -10,7 +10,7 @@ from statistics import fmean, median, stdev
 from lengen.metrics.measures import Missing
 from lengen.paper.experiment import Experiment
 from lengen.results.records import Run, to_table
-from reproduce.comparison.distance import NEAR, PROFILES, SHORTER, distance, farthest
+from reproduce.comparison.distance import NEAR, PROFILES, distance, farthest
 from reproduce.comparison.measured import Stored, over_cells
 from reproduce.comparison.numbers import number, span
 from reproduce.comparison.recorded import MET
@@ -91,7 +91,7 @@ def _line(value: Value, experiments: Sequence[Experiment], stored: Stored) -> Li
             except Missing:
                 pass  # trained as published, and not tested there
         if not lacking.trained:
-            lacking = Line(value, "" if where in NEAR else SHORTER, profile, trained=trained)
+            lacking = Line(value, "" if where in NEAR else where, profile, trained=trained)
     return lacking
 
 

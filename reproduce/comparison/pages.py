@@ -148,10 +148,7 @@ def _settings(found: Comparison) -> str:
     if not wrong:
         return text
     head = ["id", "place", "published", "ours", "deviations"]
-    rows = [
-        [s.id, s.place, s.published, _of_experiments(s.unequal), " ".join(s.deviations)]
-        for s in wrong
-    ]
+    rows = [[s.id, s.place, s.published, _of_experiments(s.unequal), " ".join(s.deviations)] for s in wrong]
     return f"{text}\n\n{table(head, rows)}"
 
 

@@ -162,7 +162,7 @@ class Catalogue:
         A paper may go by its folder (``papers/coupling``), its number, its arXiv identifier, and with other capitals; a
         figure that one paper alone has needs no paper: ``fig9``. Raises `SelectorError` if several papers have it.
         """
-        first, *rest = selector.removeprefix("papers/").strip("/").split("/") or [""]
+        first, *rest = selector.removeprefix("papers/").strip("/").split("/")
         if WILDCARDS & set(first) or first in self.papers() or first in self.aliases():
             return "/".join([first, *rest])
         same = {first.casefold()}

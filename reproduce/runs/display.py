@@ -80,7 +80,7 @@ class Forecast:
 
     def _share(self, job: Job, progress: Progress) -> float:
         cost, part = self._costs[job], progress.step / max(1, progress.steps)
-        done = cost.train * part if progress.stage in ("train", "compiling") else cost.train + cost.measure * part
+        done = cost.train * part if progress.stage == "train" else cost.train + cost.measure * part
         return min(1.0, done / max(cost.total, 1e-9))
 
 
@@ -208,7 +208,7 @@ class Display:
 
 def described(progress: Progress) -> list[str]:
     """A report in words: stage with step and steps, loss, accuracy."""
-    words = ["compiling"] if progress.stage == "compiling" else [f"{progress.stage} {progress.step}/{progress.steps}"]
+    words = [COMPILING] if progress.stage == COMPILING else [f"{progress.stage} {progress.step}/{progress.steps}"]
     if progress.loss is not None:
         words.append(f"loss {progress.loss:.4f}")
     if progress.accuracy is not None:

@@ -213,6 +213,7 @@ class _Pool:
         process.join()
         time.sleep(MOMENT)  # if the command was ended together with its workers, this is where it ends
         self._watch.failed(job, f"its process ended with code {process.exitcode} (out of memory, or killed)")
+        self._waiting.done()
         if self._waiting:
             self._feed(self._start())
 

@@ -132,6 +132,8 @@ def plan(
         for seed in experiment.default_seeds(profile) if seeds is None else seeds:
             job = Job(place, profile, seed, spec, tuple(overrides))
             jobs.setdefault((place, spec.hash(), seed), job)
+    if not chosen:
+        raise PlanError(f"all experiments are extra ones at --profile {profile}: name one, or choose another --profile")
     if not jobs:
         name, reason = next(iter(absent.items()))
         raise PlanError(f"{name} has no {profile} profile ({reason}): choose another --profile")

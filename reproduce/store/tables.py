@@ -7,7 +7,7 @@
     keys.csv        the keys that attention needs, if attention was recorded
 
 A run is named by variant, profile and seed. runs.jsonl is written last: rows without a line are left from a writer that
-was killed, and are ignored.
+was killed, and are ignored. A writer killed while it replaced a run leaves rows that are refused: git restores them.
 """
 
 import csv

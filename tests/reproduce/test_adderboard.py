@@ -103,7 +103,10 @@ def test_wrong_digits_and_carries_are_listed_and_errors_count_as_wrong(tmp_path,
     assert "ZeroDivisionError" in said and "3, counted as wrong" in said and "no verdict" in said
 
 
-@pytest.mark.parametrize("text", ["x = 1", "def build_model(:", "import nothing_of_this_name", None])
+BARE, WORDS = GOOD.replace('{"name"', 'None and {"name"'), GOOD.replace('"params": 3', '"params": "many"')
+
+
+@pytest.mark.parametrize("text", ["x = 1", "def build_model(:", "import nothing_of_this_name", BARE, WORDS, None])
 def test_a_file_of_another_form_is_one_sentence(tmp_path, capsys, text):
     path = tmp_path / "odd.py"
     if text is not None:

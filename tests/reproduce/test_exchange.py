@@ -179,6 +179,7 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
         (["evaluate", "an_adder:answer", "--on", "addition", "--problems", "an_empty.txt"], "has no problem"),
         (["export", "addition", "--size", "6", "--examples", "3", "--out", "x"], "frozen"),
         (["export", "addition", "--steps", "0..9", "--out", "x"], "--steps is of an experiment"),
+        (["export", RUN, "--split", "train", "--examples", "3", "--out", "x"], "--examples is of tests"),
         (["export", "coupling/fig3/nope-plain", "--size", "6", "--out", "x"], "--size is of a task"),
         (["export", "additon", "--out", "x"], "expected one of addition, sums"),
         (["export", "copy", "--out", "an_adder.py"], "name a folder"),

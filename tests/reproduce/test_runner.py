@@ -85,6 +85,8 @@ def test_the_only_size_for_a_core_is_taken_where_none_is_named(sizes, profile):
 def test_a_plan_without_jobs_and_a_bad_override_say_why():
     with pytest.raises(PlanError, match="toy/fig3/huge has no cpu profile \\(needs a GPU\\)"):
         plan(CATALOGUE.select("toy/fig3"), "cpu")
+    with pytest.raises(PlanError, match="all experiments are extra ones at --profile cpu"):
+        plan([], "cpu")
     with pytest.raises(SettingError, match=r"nearest: steps"):
         jobs(overrides=["train.step=3"])
     assert jobs(overrides=["train.steps=3"])[0].spec.train.steps == 3

@@ -221,7 +221,7 @@ def test_operands_may_stand_behind_options(capsys):
 
 
 def test_a_line_of_the_input_is_a_problem(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "stdin", io.StringIO("57+48=\n\n# a comment\n1 2 3\n"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\ufeff# sums\n57+48=\n\n# a comment\n1 2 3\n"))
     assert said(capsys, "solve", "coupling/thm4.1/construction").splitlines() == [
         "$057+048= 105 (right)",
         "$01+02+03= 6 (right)",

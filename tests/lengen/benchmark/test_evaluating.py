@@ -4,6 +4,7 @@ import json
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_model
@@ -12,6 +13,7 @@ from torch import nn
 import lengen
 from lengen import TaskData, build_model, hf, problems, write
 from lengen.benchmark import PredictionError, TaskError, lines, read_lines, task_of
+from lengen.benchmark.scoring import predictions
 from lengen.callbacks.scoring import score_cell
 from lengen.huggingface import HuggingFaceError, export, from_folder
 from lengen.inspection.answers import answers
@@ -40,6 +42,11 @@ def test_a_function_is_scored_on_problems_of_ones_own():
     own = read_lines(["12+34=46", "99+1"], task_of("addition"))
     grid = lengen.evaluate(lambda prompts: ["64", "001"], "addition", problems=own, units_first=True)
     assert grid.accuracy() == 1
+
+
+def test_numbers_of_an_array_are_texts():
+    (row,) = predictions(lambda prompts: np.array([46]), read_lines(["12+34=46"], task_of("addition")))
+    assert row["prediction"] == "46" and json.loads(json.dumps(row)) == row
 
 
 class Copier(nn.Module):

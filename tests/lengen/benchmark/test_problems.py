@@ -106,6 +106,36 @@ def test_wrong_lines_are_named():
     assert len(read_lines(["a,b,answer", "12,34,46"], task_of("addition"))) == 1
 
 
+SUM = '{"id":"a","task":"addition","length":2,"count":2,"operands":["12","34"],"prompt":"12+34=","answer":"46"}'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"46"', "46", "expected JSON with id"),
+        ('"length":2', '"length":"2"', "expected JSON with id"),
+        ('"task":"addition"', '"task":"copy"', "a problem of copy, not of addition"),
+        ('"46"', '"47"', "the answer is 46, not 47"),
+        ("34=", "34", ""),
+        (SUM, SUM[:-1], "expected JSON with id"),
+        (SUM, '{"a1":' * 100_000, "expected JSON with id"),
+        (SUM, "9" * 5000 + "+1=", "an operand has 5000 digits; expected at most 2000"),
+        (SUM, f"{SUM}\n{SUM}", "2 lines have the id 'a'"),
+    ],
+)
+def test_lines_of_a_users_file_are_checked(old, new, message):
+    lines = SUM.replace(old, new).splitlines()
+    if not message:
+        assert read_lines(lines, task_of("addition"))[0].prompt == "12+34="
+        return
+    with pytest.raises(TaskError, match=message):
+        read_lines(lines, task_of("addition"))
+
+
+def test_the_largest_product_can_be_written():
+    assert len(read_line("9" * 2000 + "*" + "9" * 2000, "multiplication").answer) == 4000
+
+
 def test_unknown_task_and_size_are_one_sentence():
     with pytest.raises(TaskError, match="expected one of addition, sums"):
         problems("subtraction")

@@ -61,6 +61,7 @@ def test_vocabularies_are_as_large_as_printed(task):
         ("sorting", "0", "'0' is no number of this alphabet"),
         ("sorting", "-1", "'-1' is no number of this alphabet"),
         ("sorting", "٣", "'٣' is no number of this alphabet"),
+        ("sorting", "9" * 3000, "99' is no number of this alphabet"),
         ("successor", "5 3 4", "successor takes a sequence and then one of its numbers again"),
         ("successor", "5", "successor takes a sequence and then one of its numbers again"),
         ("successor", "x x", "'x' is no number of this alphabet"),
