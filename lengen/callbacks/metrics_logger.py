@@ -84,26 +84,14 @@ class MetricsLogger(Logger):
         done = (step or 0) + 1 if self._trainer is None else self._trainer.global_step
         if self._resumed:
             self._resumed = False
-            keep_before(self.path, done)
-        for name, value in metrics.items():
-            if name not in self.leave_out:
-                append_metric(self.path, done, name, value)
-
-
-def keep_before(path: Path, step: int) -> None:
-    """Drop the rows of a metrics.csv from a step on, and a last line cut short by a kill."""
-    write_metrics(path, [row for row in read_metrics(path) if row[0] < step])
+            write_metrics(self.path, [row for row in read_metrics(self.path) if row[0] < done])
+        with self.path.open("a", newline="") as file:
+            file.writelines(_row(done, name, value) for name, value in metrics.items() if name not in self.leave_out)
 
 
 def write_metrics(path: Path, rows: Sequence[tuple[int, str, float]]) -> None:
     """Write a whole metrics.csv; a kill leaves the old one or the new."""
     write_whole(path, HEADER + "".join(_row(*row) for row in rows))
-
-
-def append_metric(path: Path, step: int, name: str, value: float) -> None:
-    """Append a row to a metrics.csv."""
-    with path.open("a", newline="") as file:
-        file.write(_row(step, name, value))
 
 
 def read_metrics(path: Path) -> list[tuple[int, str, float]]:

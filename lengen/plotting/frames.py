@@ -25,9 +25,9 @@ def rate(counts: Counts, metric: str) -> float:
     return counts.rate(*counted(metric))
 
 
-def total_rate(grid: Grid, lengths: Sequence[int], mode: str = "teacher_forced", metric: str = "correct") -> float:
-    """The rate over all examples of these lengths of a grid over lengths; nan where none was scored in that mode."""
-    return rate(grid.total([(length,) for length in lengths], mode), metric)
+def total_rate(grid: Grid, lengths: Sequence[int], mode: str = "teacher_forced") -> float:
+    """Exact match over all examples of these lengths of a grid over lengths; nan where none was scored in that mode."""
+    return rate(grid.total([(length,) for length in lengths], mode), "correct")
 
 
 def scores(grids: Sequence[Grid], mode: str = "teacher_forced", metric: str = "correct") -> pd.DataFrame:

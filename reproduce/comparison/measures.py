@@ -6,7 +6,7 @@ them. Measures that one paper needs stand in its ``measures.py``.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lengen.metrics import METRICS
@@ -91,7 +91,7 @@ FAMILIES: Mapping[str, Family] = {"scalar": scalar, "hits": hits, "values": valu
 class Vocabulary:
     """Measures that statements and values of one paper may name: the general ones and its own."""
 
-    own: Mapping[str, Measure | Family] = field(default_factory=dict)
+    own: Mapping[str, Measure | Family]
 
     def names(self) -> list[str]:
         """Names of measures, and of families without the dot."""
@@ -110,9 +110,7 @@ class Vocabulary:
 
 
 def paper_measures(name: str) -> Vocabulary:
-    """The measures that a paper may name; the general ones alone if there is no such paper."""
-    if name not in CATALOGUE.papers():
-        return Vocabulary()
+    """The measures that a paper may name."""
     return Vocabulary(CATALOGUE.paper(name).measures())
 
 

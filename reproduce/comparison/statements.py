@@ -91,9 +91,7 @@ def statements(paper: str) -> tuple[Statement, ...]:
     return parse(load(path), str(path), {item.name: item for item in CATALOGUE.experiments(paper)}, paper)
 
 
-def parse(
-    table: Mapping[str, Any], where: str, known: Mapping[str, Experiment], paper: str = ""
-) -> tuple[Statement, ...]:
+def parse(table: Mapping[str, Any], where: str, known: Mapping[str, Experiment], paper: str) -> tuple[Statement, ...]:
     """Check the list ``statement`` of a table; ``where`` names the file in messages."""
     found: list[Statement] = []
     for index, row in enumerate(table.get("statement", []), 1):
