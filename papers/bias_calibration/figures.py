@@ -192,9 +192,8 @@ def _operands(axes: Axes, task: str, columns: int) -> None:
         axes.axvline(edge, color="0.35", linewidth=0.35)
     first, second = TICKS.get(task, TICKS["addition"])
     at = operator - 0.5 if task == "n-by-one" else (operator + columns - 1) / 2
-    names = axes.set_xticks([operator / 2, at], labels=[first.replace(" ", "\n"), second.replace(" ", "\n")])
+    axes.set_xticks([operator / 2, at], labels=[first.replace(" ", "\n"), second.replace(" ", "\n")])
     axes.tick_params(length=0, pad=2)
-    del names
 
 
 def fig6(picture: Picture, runs: Runs, published: Published) -> Figure:

@@ -58,7 +58,7 @@ def embed_positions(table: Tensor, bits: int, here: slice, next: slice) -> None:
     """D.4.2, Equations (5) and (6): id k at v_k and v_(k+1); id 0, of '$', at zero."""
     vectors = vertices(bits)
     table[1:, here] = vectors
-    # NEXT of the largest id is v_1, as printed; harmless, because `Sizes.bits` leaves one id more than is used.
+    # NEXT of the largest id is v_1, as printed; harmless: nothing follows the last result, digits have an id to spare.
     table[1:, next] = vectors.roll(-1, dims=0)
 
 

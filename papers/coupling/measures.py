@@ -1,4 +1,4 @@
-"""Measures that only statements of this paper name."""
+"""Measures of this paper alone."""
 
 import math
 from collections import defaultdict

@@ -5,7 +5,6 @@ Finished runs enter; what leaves is drawn by `papers.matrix.figures` and written
 
 import functools
 from collections import Counter
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,11 +19,6 @@ from papers.matrix.scores import compared, learned_by, named, of_trick, shown
 BASELINE = "plain"
 SEED = 0
 """Of the bootstrap."""
-SHOWN = 6
-"""Tricks that are shown as the best ones."""
-ENOUGH = 0.5
-"""Share of the most tasks that a trick learned from which on another's mean is compared with it: one easy task is no
-mean over tasks."""
 UNKNOWN = Interval(np.nan, np.nan)
 
 
@@ -75,18 +69,6 @@ def _aggregate(runs: Runs, trick: str, table: Scores, ran: int, generator: np.ra
         float(probability_of_improvement(left, right)) if both else np.nan,
         interval(probability_of_improvement, left, right) if both and left.shape[1] > 1 else UNKNOWN,
     )
-
-
-def best(found: Sequence[Aggregate]) -> list[Aggregate]:
-    """The `SHOWN` with the highest interquartile mean of those that learned `enough` tasks, and the plain decoder."""
-    least = enough(found)
-    able = sorted((one for one in found if len(one.learned) >= least), key=lambda one: -one.mean)
-    return able[:SHOWN] + [one for one in found if one.trick == BASELINE and one not in able[:SHOWN]]
-
-
-def enough(found: Sequence[Aggregate]) -> int:
-    """Tasks that a trick must have learned for its mean to be compared."""
-    return int(np.ceil(ENOUGH * max(len(one.learned) for one in found)))
 
 
 def table(runs: Runs) -> str:

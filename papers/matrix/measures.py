@@ -2,55 +2,21 @@
 
 from collections.abc import Mapping
 
+from lengen.metrics.learned import along
 from lengen.metrics.learned import reach as furthest
 from lengen.metrics.measures import Family, Measure, Missing, OfRun, exact_at_longest, short, trained
 from lengen.results.records import Run
 from lengen.tasks.parity import Parity
 
-MODE = "teacher_forced"
-
-
-def counts_by_length(run: Run) -> dict[int, tuple[float, float]]:
-    """Right answers and problems by tested length, over the trained counts."""
-    return _counts(run, 0)
-
-
-def counts_by_count(run: Run) -> dict[int, tuple[float, float]]:
-    """Right answers and problems by tested count of operands, over the trained lengths; empty if there is no second
-    axis."""
-    return _counts(run, 1)
-
-
-def _counts(run: Run, axis: int) -> dict[int, tuple[float, float]]:
-    """Right answers and problems along an axis of the tested cells, over what was trained of the other one."""
-    span = trained(run)
-    bounds = span.length, span.second
-    found: dict[int, tuple[float, float]] = {}
-    for cell, modes in run.grid.scores.items():
-        if len(cell) > axis and all(value <= bounds[k] for k, value in enumerate(cell) if k != axis):
-            right, n = found.get(cell[axis], (0.0, 0.0))
-            found[cell[axis]] = right + modes[MODE]["correct"], n + modes[MODE]["n"]
-    return dict(sorted(found.items()))
-
-
-def by_length(run: Run) -> dict[int, float]:
-    """Exact match by tested length, over the trained counts."""
-    return {length: right / n for length, (right, n) in counts_by_length(run).items()}
-
-
-def by_count(run: Run) -> dict[int, float]:
-    """Exact match by tested count of operands, over the trained lengths; empty if there is no second axis."""
-    return {count: right / n for count, (right, n) in counts_by_count(run).items()}
-
 
 def reach(run: Run) -> tuple[float, int]:
     """Return the reach of a run, as a multiple of its trained length."""
-    return furthest(by_length(run)) / trained(run).length, 1
+    return furthest(along(run, 0)) / trained(run).length, 1
 
 
 def reach_in_count(run: Run) -> tuple[float, int]:
     """Return the reach of a run in operands, as a multiple of the most trained."""
-    values = by_count(run)
+    values = along(run, 1)
     if not values:
         raise Missing(f"{short(run.experiment)} was tested on one count of operands")
     return furthest(values) / trained(run).second, 1
@@ -65,7 +31,7 @@ def accuracy_beyond(run: Run) -> float:
 def beyond(run: Run) -> tuple[float, int]:
     """The same as a share of problems: those of one count, so that tasks count alike if they are pooled."""
     longest = trained(run).length
-    values = [value for length, value in by_length(run).items() if length > longest]
+    values = [value for length, value in along(run, 0).items() if length > longest]
     examples = run.info["spec"]["test"]["examples"]
     return sum(values) * examples, len(values) * examples
 

@@ -6,12 +6,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from lengen.metrics.learned import along
 from lengen.metrics.measures import LEARNED
 from lengen.paper.experiment import Runs
 from lengen.results.across_tasks import Scores
 from lengen.results.records import Run, to_table
 from papers.matrix.budget import tokens
-from papers.matrix.measures import accuracy_beyond, by_count, learned, reach, reach_in_count
+from papers.matrix.measures import accuracy_beyond, learned, reach, reach_in_count
 
 State = Literal["refused", "not run", "untested", "tested"]
 """Of a cell: tested where the median over seeds at the longest trained length is at least `LEARNED`."""
@@ -79,7 +80,7 @@ def _ran(some: Sequence[Run]) -> Cell:
     if not has_learned(some):
         return Cell("untested", np.nan, len(some), retried, learned=at_range)
     multiples = [reach(run)[0] for run in some]
-    in_count = median([reach_in_count(run)[0] for run in some]) if all(map(by_count, some)) else np.nan
+    in_count = median([reach_in_count(run)[0] for run in some]) if all(along(run, 1) for run in some) else np.nan
     span = min(multiples), max(multiples)
     return Cell("tested", median(multiples), len(some), retried, span, at_range, in_count)
 
@@ -112,15 +113,11 @@ def shown(value: float) -> str:
 TOOK: Mapping[str, Callable[[Run], float]] = {
     "lr": lambda run: run.scalar("lr", np.nan),
     "budgets": lambda run: run.scalar("budgets", 1.0),
-    "parameters": lambda run: _number(run, "parameters"),
+    "parameters": lambda run: float(run.info["parameters"]),
     "tokens_of_kept_training": tokens,
     "seconds_of_all_trainings": lambda run: run.scalar("seconds_of_all_trainings", np.nan),
 }
 """Columns of `table` for the cost of a cell; seconds are those of one core by the clock."""
-
-
-def _number(run: Run, name: str) -> float:
-    return float(run.info[name])
 
 
 def of_trick(runs: Runs, trick: str, measure: Callable[[Run], float]) -> Scores:

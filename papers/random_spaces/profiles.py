@@ -105,7 +105,7 @@ ONE_TO_THREE = ByProfile(
     cpu=_set((1, 3), up_to(4), 10_000),
     smoke=_set((1, 3), up_to(4), 200),
 )
-"""1-3_digit. Smaller profiles have the same gaps at shorter lengths (D3)."""
+"""1-3_digit; at smoke with fewer problems."""
 ONE_TO_SEVEN = ByProfile(
     paper=_set(up_to(7), up_to(8), 100_000),
     night={**_set(up_to(7), up_to(8), 100_000), "train.precision": "32-true", "test.examples": 1000},
@@ -155,7 +155,7 @@ PUBLISHED_MINI = ByProfile(
         "measure": {"alignment": (8, 9, 10, 11, 12)},
     }
 )
-"""The published lengths of Figure 4.5 at night, in single precision."""
+"""The published lengths of Figure 4.5 at night, in single precision where a kind sets no other."""
 UNCERTAINTY = ByProfile(
     paper={"measure": {"uncertainty": (9, 12)}},
     night={"measure": {"uncertainty": (9, 12)}},

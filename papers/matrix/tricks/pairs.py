@@ -31,6 +31,7 @@ def window_cyclic(spec: ChosenSpec) -> ChosenSpec:
     """The windows with ids 0, 1, 2, 0, 1, 2, ...
 
     "From Interpolation to Extrapolation", Table 3: right at 50 digits for parity, the successor, addition and N x 1.
+    Its positions are sinusoidal (Appendix A.5), these are learned (M4).
     """
     return encoded(window(spec), Learned(), Cyclic(PERIOD))
 

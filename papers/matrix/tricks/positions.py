@@ -22,8 +22,8 @@ def plain(spec: ChosenSpec) -> ChosenSpec:
 def learned(spec: ChosenSpec) -> ChosenSpec:
     """A trained vector for each place of the sequence.
 
-    Radford et al. 2019; "Length Generalization on Multi-Digit Integer Addition with Transformers": without more it
-    answers hardly any addition of a length that was left out of training.
+    Radford et al. 2019; "Length Generalization on Multi-Digit Integer Addition with Transformers": absolute
+    positions, there sinusoidal, answer hardly any addition of a length that was left out of training.
     """
     return settings.learned(spec)
 
