@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 
 import lengen
 from lengen.callbacks import CHECKPOINT, METRICS, read_metrics
-from lengen.callbacks.accuracy_grid import PARTIAL, sealed, unsealed
+from lengen.callbacks.accuracy_grid import PARTIAL, identity, sealed, unsealed
 from lengen.digits.problems import OperandError
 from lengen.results.divergence import DivergedError
 from lengen.results.progress import Progress
@@ -243,8 +243,26 @@ def test_scores_of_another_training_are_forgotten(finished, tmp_path):
     """A run killed while it was measured and then trained anew, for example after its checkpoint was lost."""
     scored = Grid(("length", "count"))
     scored.add((1, 2), "teacher_forced", counted(8, 3, 4, 5, 77))
-    (tmp_path / PARTIAL).write_text(sealed(scored.to_csv(), ""))
+    another = identity(lengen.build_model(SPEC, 1), lengen.TaskData(SPEC, 0), (8, True, 0))
+    (tmp_path / PARTIAL).write_text(sealed(scored.to_csv(), another))
     assert same(run(tmp_path), finished[1])
+
+
+def test_kept_scores_belong_to_weights_setting_seed_and_examples():
+    model, data, how = lengen.build_model(SPEC, 0), lengen.TaskData(SPEC, 0), (8, True, 0)
+    mine = identity(model, data, how)
+    assert mine == identity(lengen.build_model(SPEC, 0), lengen.TaskData(SPEC, 0), how)
+    changed = lengen.build_model(SPEC, 0)
+    with torch.no_grad():
+        next(changed.parameters()).view(-1)[0] += 1e-3
+    longer = replace(SPEC, train=replace(SPEC.train, steps=11))
+    others = [
+        identity(changed, data, how),
+        identity(model, lengen.TaskData(longer, 0), how),
+        identity(model, lengen.TaskData(SPEC, 1), how),
+        identity(model, data, (9, True, 0)),
+    ]
+    assert len({mine, *others}) == 5
 
 
 def test_partial_scores_are_written_where_they_took_long(tmp_path, monkeypatch):

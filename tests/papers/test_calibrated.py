@@ -82,6 +82,27 @@ def test_a_run_records_scores_arrays_and_scalars(finished):
     assert {report.stage for report in reports} == {"train", "measure"}
 
 
+@pytest.mark.parametrize(("task", "second"), [(PairAddition, 8), (NByOne, 7)])
+def test_open_lines_and_the_heads_of_each_operand_are_counted(task, second):
+    """Sources are "$ a a a a a + b b b b b $" and "$ a a a a a * b $"; two rows are of trained digits."""
+    spec = settings.calibrated(profile("smoke", task))
+    own, cross = torch.full((5, 6, 6), -torch.inf), torch.full((5, 6, 13), -torch.inf)
+    own[:, range(6), range(6)] = 1.0
+    cross[0, :, 5] = cross[1, 1, 1] = cross[1, 1, 2] = cross[2, :2, second] = cross[3, :, [2, second]] = 0.5
+    cross[0, 2, second] = cross[2, 2:, 3] = 0.5  # in rows beyond the trained digits
+    cross[4], own[4] = 0.0, 0.0
+    assert calibrated._lines(spec, own, cross) == pytest.approx(
+        {
+            "open_self": (4 * 1 + 6) / 5,
+            "open_cross": (1 + 2 + 1 + 2 + 13) / 5,
+            "transparent_self": 1,
+            "transparent_cross": 1,
+            "heads_first_operand": 2,
+            "heads_second_operand": 1,
+        }
+    )
+
+
 def test_metrics_hold_both_trainings_once(finished):
     folder, _, _ = finished
     rows = list(csv.reader((folder / METRICS).read_text().splitlines()))[1:]

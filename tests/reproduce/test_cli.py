@@ -22,6 +22,8 @@ from reproduce import cli
 from reproduce.cli import main
 from reproduce.commands import rerun as rerun_module
 from reproduce.commands import run as run_module
+from reproduce.comparison.history import digest
+from reproduce.comparison.statements import statements
 from reproduce.output import figures
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import readable
@@ -228,6 +230,30 @@ def test_promotion_and_solving(results, capsys, monkeypatch):
     assert "toy/fig1/alpha cpu seed 0" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("folder", ["other", "other/local"])
+def test_runs_of_another_results_folder_are_promoted(results, capsys, folder):
+    assert main(["run", "toy/fig1/alpha", "--seeds", "2"]) == 0
+    (results / "local").rename(results.parent / "moved")
+    (results.parent / "other").mkdir()
+    (results.parent / "moved").rename(results.parent / "other/local")
+    capsys.readouterr()
+    assert main(["promote", "toy"]) == 2
+    assert main(["promote", "toy", "--from", str(results.parent / "nowhere")]) == 2
+    assert "there is no such folder" in capsys.readouterr().err
+    assert main(["promote", "toy", "--from", str(results.parent / folder)]) == 0
+    assert [run.seed for run in Reference(results).runs()] == [2]
+
+
+def test_a_run_records_the_statements_that_rest_on_it(results):
+    assert main(["run", "toy/fig1", "--profile", "cpu"]) == 0
+    (statement,) = statements("toy")
+    recorded = {run.experiment: run.info["claims"] for run in Store(results, "local").runs()}
+    rests = {CATALOGUE.home(CATALOGUE.select_one(name), "cpu").name for name in statement.names}
+    assert rests and recorded == {
+        name: {"adds": digest(statement)} if name in rests else {} for name in ("toy/fig1/alpha", "toy/fig1/beta")
+    }
+
+
 def test_seeds_on_which_settings_are_tried_are_promoted_only_by_name(results, capsys):
     assert main(["run", "toy/fig1/alpha", "--seeds", "7,9"]) == 0
     assert main(["promote", "toy"]) == 0
@@ -251,19 +277,20 @@ def test_a_run_made_with_set_answers_only_where_it_is_asked_for_and_is_named_whe
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "said", "advises"),
     [
-        (["toy/fig3/huge", "1"], "run toy/fig3/huge --profile paper (it has no cpu size: needs a GPU)"),
-        (["toy/fig3/huge", "1", "--profile", "cpu"], "has no such size (needs a GPU); it has smoke, paper"),
-        (["toy/fig3/huge", "1", "--profile", "smoke"], "run toy/fig3/huge --profile smoke"),
-        (["toy/fig1/alpha", "1", "--seed", "3"], "run toy/fig1/alpha --seeds 3"),
+        (["toy/fig3/huge", "1"], "run toy/fig3/huge --profile paper (it has no cpu size: needs a GPU)", True),
+        (["toy/fig3/huge", "1", "--profile", "cpu"], "has no such size (needs a GPU); it has smoke, paper", False),
+        (["toy/fig3/huge", "1", "--profile", "smoke"], "run toy/fig3/huge --profile smoke", True),
+        (["toy/fig1/alpha", "1", "--seed", "3"], "run toy/fig1/alpha --seeds 3", True),
     ],
 )
-def test_the_run_that_solve_advises_exists(results, arguments, said, capsys):
+def test_the_run_that_solve_advises_exists(results, arguments, said, advises, capsys):
     (results / "local").mkdir(parents=True)
     shown = refused(capsys, "solve", *arguments)
     assert said in shown
     advised = re.search(r"python -m reproduce (run [^(\n]+)", shown)
+    assert (advised is not None) is advises
     assert advised is None or main([*advised[1].split(), "--dry-run"]) == 0
 
 

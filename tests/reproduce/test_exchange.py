@@ -125,7 +125,9 @@ def test_an_experiment_is_exported_and_its_true_answers_are_right(here, capsys):
     train = ["export", name, *size, "--split", "train", "--format", "txt", "--out", "out", "--steps"]
     assert main([*train, "3..1"]) == 2 and "counts down" in capsys.readouterr().err
     assert main([*train, "0..1"]) == 0
-    assert all(line.startswith("$") for line in next((here / "out").glob("*.txt")).read_text().split())
+    written = next((here / "out").glob("*.txt")).read_text().splitlines()
+    assert len(written) == 2 * CATALOGUE.select_one(name).specs["smoke"].train.batch
+    assert all(re.fullmatch(r"\$.+=.+\$", line) for line in written)
 
 
 def test_a_submission_is_written_seed_by_seed(here):

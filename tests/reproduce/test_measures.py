@@ -132,7 +132,7 @@ def test_a_scalar_that_one_seed_left_out_is_missing_with_its_seed():
         take(runs, "scalar.steps_ratio", "teacher_forced", [])
 
 
-def test_hits_are_counted_over_the_cells_and_have_wilson_intervals():
+def test_hits_are_counted_over_the_cells():
     made = arrays(**{"hits.early_end.2": np.array([0, 1, 1], np.uint8), "hits.early_end.3": np.array([1], np.uint8)})
     sample = value(made, "hits.early_end")
     assert (sample.value, sample.n) == (0.75, 4)

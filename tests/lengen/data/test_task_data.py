@@ -167,7 +167,9 @@ def test_a_training_loader_without_a_trainer_has_every_step_and_goes_on_after_th
     data = made(steps=6)
     loader = data.train_dataloader()
     for first in (0, 6):
-        assert all(equal(a, data.batch(first + i)) for i, a in enumerate(loader))
+        batches = list(loader)
+        assert len(batches) == 6
+        assert all(equal(a, data.batch(first + i)) for i, a in enumerate(batches))
     (validation,) = list(data.val_dataloader())
     assert equal(validation, data.validation())
     with pytest.raises(IndexError):
