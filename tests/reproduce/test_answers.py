@@ -61,6 +61,13 @@ def test_a_seed_that_did_not_learn_is_left_out_of_its_side_and_said():
     assert missing.word == UNSURE and "learned its range in 3 of 4 trainings" in missing.reason
 
 
+def test_a_part_may_ask_for_seeds_that_did_not_learn_too():
+    runs = [*seeds(LEFT, 0.95, 0.96), run(LEFT, outside(0.5, 0.97), seed=2)]
+    asked, every = compared(*runs, least=90), compared(*runs, least=90, learned=False)
+    assert (asked.word, asked.left[0].seeds, asked.left[0].hollow) == (UNSURE, (95.0, 96.0), (97.0,))
+    assert (every.word, every.left[0].seeds, every.left[0].hollow) == (HOLDS, (95.0, 96.0, 97.0), ())
+
+
 def test_no_weak_baseline_helps():
     """A baseline that learned nothing is no baseline."""
     runs = [*seeds(LEFT, *FAR), *seeds(RIGHT, *NONE, inside=0.1)]
@@ -87,6 +94,17 @@ def test_every_pair_has_to_hold():
     both = compared(*runs, check="above", right=(RIGHT.name, THIRD.name))
     assert both.word == UNSURE
     assert compared(*runs, check="above", right=(RIGHT.name,)).word == HOLDS
+
+
+@pytest.mark.parametrize("right", [(RIGHT.name, THIRD.name), (THIRD.name, RIGHT.name)])
+def test_the_probability_is_that_of_the_least_favourable_pair(right):
+    left = seeds(LEFT, *FAR)
+    found = compared(*left, *seeds(RIGHT, *NONE), *seeds(THIRD, *NONE, 0.01), check="above", right=right)
+    assert (found.word, found.p) == (HOLDS, 1 / 70), "against the five seeds of the other it is 1 of 126"
+    mixed = compared(*left, *seeds(RIGHT, *NONE), *seeds(THIRD, *FAR), check="above", right=right)
+    assert (mixed.word, mixed.reason) == (UNSURE, "seeds disagree") and mixed.p > 0.5
+    against = [*left, *seeds(RIGHT, 0.8, 0.9, 0.8, 0.9), *seeds(THIRD, *FAR)]
+    assert compared(*against, check="above", right=right, any_size=True).word == FAILS
 
 
 def test_a_level_is_asked_of_every_experiment_and_of_the_interval_of_the_median():

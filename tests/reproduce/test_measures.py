@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from lengen.metrics import METRICS, Metric
 from lengen.metrics.measures import Measure, Missing, OfRun, Scored
 from lengen.results.records import Counts, Grid, KeyCount
+from lengen.settings.changes import overlay
 from papers.coupling.measures import keys_growth
 from papers.random_spaces.measures import FALLEN, crossed_at, most_significant_first
 from reproduce.comparison.measured import pooled
 from reproduce.comparison.measures import FAMILIES
-from tests.reproduce.made import EVERY, MODES, N, experiment, keys, run, scalars
+from tests.reproduce.made import EVERY, MODES, N, experiment, keys, run, scalars, spec
 
 A = experiment("p/f/a")
 
@@ -250,3 +251,48 @@ def test_a_metric_that_some_runs_did_not_count_is_missing():
     made = dataclasses.replace(run(A, 1.0), grid=grid)
     with pytest.raises(Missing, match="f/a was not scored teacher-forced at 2 x 2"):
         take([made], "exact", "teacher_forced", [(2, 2)])
+
+
+ACCURACIES = {
+    (2, 2): 1.0, (2, 3): 1.0, (2, 6): 0.5, (2, 12): 0.0,
+    (4, 2): 0.8, (4, 3): 1.0, (4, 6): 0.0, (4, 12): 0.0,
+    (8, 2): 0.0, (8, 3): 0.0, (8, 6): 0.0, (8, 12): 1.0,
+}  # fmt: skip
+"""By length and count, of a training on up to three operands of two digits."""
+
+
+def small(lengths, counts):
+    return overlay(spec(length=2, count=3), {"test.lengths": lengths, "test.counts": counts})
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("reach.length", 2.0), ("reach.count", 1.0), ("area.length", 0.7), ("area.count", 0.5)]
+)
+def test_reach_and_area_are_measured_from_the_trained_length_or_count(name, expected):
+    """Four digits are right in 90 % of the problems with two and three operands together."""
+    made = run(A, lambda n, m: ACCURACIES[n, m], made=small((2, 4, 8), (2, 3, 6, 12)))
+    assert value(made, name).seeds == (pytest.approx(expected),)
+    assert EVERY.measure(name).proportion == name.startswith("area")
+
+
+def test_reach_below_the_trained_size_is_less_than_one():
+    made = run(A, lambda n, m: 1.0 if m < 3 else 0.5, made=small((2, 4, 8), (2, 3, 6, 12)))
+    assert value(made, "reach.count").value == pytest.approx(2 / 3)
+
+
+def test_one_tested_length_or_count_has_no_area_and_an_axis_that_was_not_tested_no_reach():
+    one = run(A, 1.0, made=small((2,), (3,)))
+    for axis in ("length", "count"):
+        assert value(one, f"reach.{axis}").value == 1.0
+        with pytest.raises(Missing, match=rf"^f/a was tested on one {axis} beyond the trained ones$"):
+            value(one, f"area.{axis}")
+    long = run(A, 1.0, made=small((2, 4), (6,)))
+    with pytest.raises(Missing, match=r"^f/a was tested on one length$"):
+        value(long, "reach.length")
+    curve = Grid(("length",))
+    for length in (2, 4):
+        curve.add((length,), "teacher_forced", Counts(n=4, correct=4))
+    made = dataclasses.replace(one, grid=curve)
+    assert value(made, "reach.length").value == 2.0 and value(made, "area.length").value == 1.0
+    with pytest.raises(Missing, match=r"^f/a was tested on one count$"):
+        value(made, "reach.count")

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from lengen import Consecutive, Counting, NextLarger, RandomSpaces
 from lengen.settings.changes import overlay
 from reproduce.comparison import lines, pages
-from reproduce.comparison.distance import LENGTHS, NEAR, OWN, PROOF, SETTING, SHORTER, distance
+from reproduce.comparison.distance import LENGTHS, NEAR, OWN, PROOF, SETTING, SHORTER, distance, farthest
 from reproduce.comparison.measured import reader
 from reproduce.comparison.values import values
 from reproduce.runs.catalogue import CATALOGUE
@@ -70,6 +71,42 @@ def test_the_specification_decides_the_distance():
     assert distance(run_of(night), None) == OWN
     proof = CATALOGUE.select_one("coupling/thm4.1/construction").specs["cpu"]
     assert distance(run_of(proof), proof) == PROOF
+
+
+ADDS, SPACED = "bias_calibration/table1/addition-abc", "random_spaces/fig4.9/add"
+HINTED = "task_hinting/fig3.6/successor"
+HINT = NextLarger(longest=20, short=5, skew=0.8, alphabet=100, repeats=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "expected"),
+    [
+        (ADDS, {"data.format.width": 62}, LENGTHS),
+        (ADDS, {"data.task.limit": 7}, LENGTHS),
+        (ADDS, {"data.position_ids": Consecutive(max_position=200)}, LENGTHS),
+        (ADDS, {"data.examples": 5}, LENGTHS),
+        (ADDS, {"data.vocabulary": "printable"}, LENGTHS),
+        (ADDS, {"data.spaces": RandomSpaces(ratio=0.5)}, SHORTER),
+        (SPACED, {"data.examples": 5}, LENGTHS),
+        (SPACED, {"data.spaces": RandomSpaces(ratio=0.25)}, SHORTER),
+        (SPACED, {"data.spaces": None}, SHORTER),
+        (HINTED, {"data.hints": (HINT,), "train.steps": 1}, LENGTHS),
+        (HINTED, {"data.hints": (overlay(HINT, {"short": 4, "skew": 0.5}),)}, LENGTHS),
+        (HINTED, {"data.task.short": 4, "data.task.skew": 0.5}, LENGTHS),
+        (HINTED, {"data.hints": (overlay(HINT, {"longest": 19}),)}, SHORTER),
+        (HINTED, {"data.hints": (HINT, Counting(longest=20, alphabet=100))}, SHORTER),
+        (HINTED, {"data.hints": ()}, SHORTER),
+    ],
+)
+def test_spaces_and_hints_belong_to_the_problem_and_how_it_is_drawn_or_padded_does_not(name, changed, expected):
+    paper = CATALOGUE.select_one(name).specs["paper"]
+    assert distance(run_of(overlay(paper, changed)), paper) == expected
+
+
+def test_the_farthest_distance_is_that_of_other_problems():
+    assert farthest([SETTING, SHORTER]) == farthest([SHORTER, SETTING]) == SHORTER
+    assert farthest([SETTING, LENGTHS]) == LENGTHS and farthest([SETTING, ""]) == farthest([]) == ""
+    assert farthest([PROOF, SHORTER]) == SHORTER and farthest([PROOF, LENGTHS]) == PROOF
 
 
 def test_a_field_that_is_younger_than_a_run_does_not_change_its_distance():

@@ -1,0 +1,178 @@
+"""A published value beside made runs: over cells, over seeds, over experiments, and what is missing."""
+
+import pytest
+
+from lengen.metrics.measures import Missing
+from reproduce.comparison import lines
+from reproduce.comparison.distance import LENGTHS, SETTING, SHORTER
+from reproduce.comparison.measured import over_cells
+from reproduce.comparison.values import Value
+from tests.counted import counted
+from tests.reproduce.made import MODES, experiment, run, scalars, spec, stored
+
+LEFT, RIGHT = (experiment(f"coupling/fig1/{name}", ("cpu", "night", "paper")) for name in ("left", "right"))
+BOTH = (LEFT.name, RIGHT.name)
+
+
+def value(**changed) -> Value:
+    known = {"id": "v", "paper": "coupling", "place": "p", "words": "w", "published": 50.0, "experiments": BOTH}
+    return Value(**{**known, "lengths": (4, 6), "counts": (2,), **changed})
+
+
+def seeds(of, *rates, **more):
+    return [run(of, rate, seed=seed, **more) for seed, rate in enumerate(rates)]
+
+
+def at(four, six):
+    """Accuracy with two operands of four and of six digits; shorter ones all wrong, more operands all right."""
+    return lambda n, m: 1.0 if m > 2 else {4: four, 6: six}.get(n, 0.0)
+
+
+THREE = seeds(LEFT, at(0.6, 0.45), at(0.1, 0.4), at(0.5, 0.6))
+"""Of four digits the median is higher and the mean lower."""
+
+
+@pytest.mark.parametrize(
+    ("statistic", "expected"),
+    [("minimum", [0.45, 0.4, 0.6]), ("maximum", [0.6, 0.1, 0.5]), ("mean", [0.525, 0.25, 0.55])],
+)
+def test_a_statistic_is_over_cells_and_an_end_lies_where_the_median_over_seeds_has_it(statistic, expected):
+    assert over_cells(value(statistic=statistic), THREE) == pytest.approx(expected, abs=1e-12)
+
+
+def test_every_published_length_and_count_belongs_to_a_value():
+    one = [run(LEFT, lambda n, m: {(2, 3): 0.2, (3, 2): 0.4, (3, 3): 0.6}.get((n, m), 1.0))]
+    assert over_cells(value(lengths=(2, 3), counts=(2, 3)), one) == [0.2]
+    assert over_cells(value(lengths=(2, 3), counts=(2, 3), statistic="mean"), one) == pytest.approx([0.55])
+    assert over_cells(value(lengths=(2, 3), counts=(2,)), one) == [0.4]
+    assert over_cells(value(lengths=(3, 5, 6), counts=(2,)), one) == [0.4], "no five digits, but six, were tested"
+
+
+def test_a_value_is_of_its_measure_and_mode():
+    one = [run(LEFT, 0.25, answer={"teacher_forced": 0.75, "free_running": 0.5})]
+    assert over_cells(value(), one) == [0.25]
+    assert [over_cells(value(measure="answer", mode=mode), one) for mode in MODES] == [[0.75], [0.5]]
+    ratios = [scalars(run(LEFT, 0.25, seed=seed), steps_ratio=ratio) for seed, ratio in enumerate((0.5, 0.75))]
+    assert over_cells(value(measure="scalar.steps_ratio", lengths=(), counts=(1,)), ratios) == [0.5, 0.75]
+
+
+def test_a_curve_has_the_count_of_the_value():
+    one = run(LEFT, 0.0)
+    one.grid.axes, one.grid.scores = ("length",), {}
+    for length, right in ((4, 70), (6, 20), (7, 0)):
+        one.grid.add((length,), "teacher_forced", counted(100, right))
+    assert over_cells(value(), [one]) == over_cells(value(counts=(1,)), [one]) == [0.2]
+
+
+def test_what_the_runs_did_not_test_is_missing():
+    with pytest.raises(Missing, match=r"^not tested at 9 x 2$"):
+        over_cells(value(lengths=(4, 9)), THREE)
+    with pytest.raises(Missing, match=r"^not tested at 6 x 9$"):
+        over_cells(value(counts=(2, 9)), THREE)
+    less = run(LEFT, 0.5, seed=3)
+    del less.grid.scores[(6, 2)]
+    with pytest.raises(Missing, match=r"^not tested at 6 x 2$"):
+        over_cells(value(), [*THREE, less])
+    assert over_cells(value(lengths=(4,)), [*THREE, less]) == [0.6, 0.1, 0.5, 0.5]
+    empty = run(LEFT, 0.5, seed=3)
+    empty.grid.scores[(4, 2)] = {"teacher_forced": counted(0, 0, 0, 0, 0)}
+    with pytest.raises(Missing, match=r"^no problem at 4 x 2$"):
+        over_cells(value(), [*THREE, empty])
+
+
+# ------------------------------------------------------------------ lines
+
+
+@pytest.fixture
+def line(monkeypatch):
+    """Runs and what a value has of its own -> its line."""
+
+    def found(*runs, **changed) -> lines.Line:
+        monkeypatch.setattr(lines, "values", lambda paper: (value(**changed),))
+        monkeypatch.setattr(lines.CATALOGUE, "experiments", lambda paper: [LEFT, RIGHT])
+        (one,) = lines.lines("coupling", stored(*runs))
+        return one
+
+    return found
+
+
+LOW, HIGH = (30.0, 40.0, 95.0), (10.0, 70.0, 75.0)
+"""Percent of three seeds; the one with the lower median has the higher mean."""
+TWO = [*seeds(LEFT, 0.3, 0.4, 0.95), *seeds(RIGHT, 0.1, 0.7, 0.75)]
+
+
+@pytest.mark.parametrize(
+    ("relation", "published", "expected", "each"),
+    [
+        (">=", 50, 40, LOW),
+        (">", 50, 40, LOW),
+        ("<=", 60, 70, HIGH),
+        ("<", 60, 70, HIGH),
+        ("=", 50, 70, HIGH),
+        ("=", 60, 40, LOW),
+    ],
+)
+def test_the_least_favourable_experiment_stands_beside_a_value(line, relation, published, expected, each):
+    for names in (BOTH, BOTH[::-1]):
+        one = line(*TWO, relation=relation, published=published, experiments=names)
+        assert (one.ours, one.points, one.trained) == (expected, expected - published, 3)
+        assert one.seeds == pytest.approx(each) and one.compared
+
+
+@pytest.mark.parametrize("relation", [">=", "<=", "="])
+def test_of_equals_the_one_with_the_fewest_seeds_stands_there(line, relation):
+    for names in (BOTH, BOTH[::-1]):
+        one = line(*seeds(LEFT, 0.4, 0.4, 0.4), *seeds(RIGHT, 0.3, 0.5), relation=relation, experiments=names)
+        assert (one.ours, one.seeds, one.trained) == (40, (30, 50), 2)
+
+
+@pytest.mark.parametrize(("across", "expected"), [("mean", 30), ("deviation", 40)])
+def test_a_value_across_seeds_pools_those_of_all_experiments(line, across, expected):
+    one = line(*seeds(LEFT, 0.1, 0.1, 0.1), *seeds(RIGHT, 0.9), across=across)
+    assert one.ours == pytest.approx(expected)
+    assert (one.seeds, one.trained) == (pytest.approx((10, 10, 10, 90)), 4)
+
+
+def test_a_share_is_in_percent_and_no_other_unit_is(line):
+    ratios = [scalars(run(LEFT, 0.5, seed=seed), steps_ratio=ratio) for seed, ratio in enumerate((0.02, 0.06, 0.25))]
+    of = {"experiments": (LEFT.name,), "measure": "scalar.steps_ratio", "lengths": (), "counts": (1,)}
+    assert line(*ratios, **of, unit="%").ours == 6.0
+    bare = line(*ratios, **of, unit="")
+    assert (bare.ours, bare.seeds, bare.compared) == (0.06, (0.02, 0.06, 0.25), False)
+
+
+def shown(one: lines.Line):
+    return one.ours, one.seeds, one.distance, one.profile, one.trained
+
+
+def test_without_runs_of_every_experiment_there_is_nothing(line):
+    assert shown(line()) == (None, (), "", "", 0)
+    assert shown(line(*TWO[:3])) == (None, (), "", "", 0)
+    assert line(*TWO[:3]).points is None and not line(*TWO[:3]).compared
+
+
+def test_a_trained_setting_that_was_not_tested_there_says_so(line):
+    assert shown(line(*TWO[:-1], lengths=(9,))) == (None, (), "", "cpu", 2)
+
+
+def test_shorter_problems_do_not_stand_beside_a_value(line):
+    shorter = spec(length=2)
+    assert shown(line(*seeds(LEFT, 0.5, made=shorter), *seeds(RIGHT, 0.5))) == (None, (), SHORTER, "cpu", 1)
+    one_seed = [*TWO, run(RIGHT, 0.5, seed=3, made=shorter)]
+    assert shown(line(*one_seed)) == (None, (), SHORTER, "cpu", 3)
+
+
+def test_the_largest_profile_that_was_tested_there_stands_beside_a_value(line):
+    of = {"experiments": (LEFT.name,)}
+    small, night, paper = (
+        seeds(LEFT, rate, rate, profile=profile, made=spec(width=width))
+        for rate, profile, width in ((0.2, "cpu", 32), (0.4, "night", 48), (0.6, "paper", 64))
+    )
+    assert shown(line(*small, *night, *paper, **of)) == (60, (60, 60), SETTING, "paper", 2)
+    assert shown(line(*small, *night, **of)) == (40, (40, 40), LENGTHS, "night", 2)
+    for one in paper:
+        one.grid.scores.clear()
+    assert shown(line(*small, *night, *paper, **of)) == (40, (40, 40), LENGTHS, "night", 2)
+    shorter = seeds(LEFT, 0.9, profile="night", made=spec(length=2))
+    assert shown(line(*small, *shorter, **of)) == (20, (20, 20), LENGTHS, "cpu", 2)
+    assert shown(line(*small, *shorter, **of, lengths=(9,))) == (None, (), SHORTER, "night", 1), "the first one is kept"
