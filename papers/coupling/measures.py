@@ -13,14 +13,13 @@ def _mean_keys(rows: Sequence[KeyCount]) -> float:
     return sum(row.keys_sum for row in rows) / max(1, sum(row.steps for row in rows))
 
 
-def keys_growth(rows: Sequence[KeyCount], focused: bool = False) -> tuple[float, int]:
+def keys_growth(rows: Sequence[KeyCount]) -> tuple[float, int]:
     """Growth exponent of the keys a step attends to, as operands are added, and the steps it rests on.
 
     ``keys(m)`` is the number of keys that hold 90 % of the attention of a prediction step, averaged over steps and
     heads of all layers at operand count m. The exponent is log(keys(M) / keys(m)) / log(M / m) between the smallest
     count m and the largest M measured at one operand length (the length with the widest span of counts, then the
     smallest): 0 when the number of keys is constant, 1 when it grows in proportion to the operands.
-    ``focused`` keeps the half of the heads (rounded up) that need the fewest keys at M.
     """
     cells: dict[int, dict[int, list[KeyCount]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
@@ -30,25 +29,18 @@ def keys_growth(rows: Sequence[KeyCount], focused: bool = False) -> tuple[float,
         raise Missing("keys were not counted at two operand counts of one length")
     counts = cells[-max(spans)[1]]
     few, many = counts[min(counts)], counts[max(counts)]
-    if focused:
-        by_head = sorted(many, key=lambda row: (row.keys_sum / max(1, row.steps), row.layer, row.head))
-        kept = {(row.layer, row.head) for row in by_head[: (len(by_head) + 1) // 2]}
-        few, many = ([row for row in side if (row.layer, row.head) in kept] for side in (few, many))
     if not _mean_keys(few) or not _mean_keys(many):
         raise Missing("keys were counted over no step")
     exponent = math.log(_mean_keys(many) / _mean_keys(few)) / math.log(max(counts) / min(counts))
     return exponent, sum(row.steps for row in [*few, *many])
 
 
-def _keys(focused: bool) -> Callable[[Run], tuple[float, int]]:
-    def value(run: Run) -> tuple[float, int]:
-        try:
-            exponent, steps = keys_growth(run.key_counts, focused)
-        except Missing as missing:
-            raise Missing(f"{short(run.experiment)}: {missing}") from None
-        return exponent * steps, steps
-
-    return value
+def _keys(run: Run) -> tuple[float, int]:
+    try:
+        exponent, steps = keys_growth(run.key_counts)
+    except Missing as missing:
+        raise Missing(f"{short(run.experiment)}: {missing}") from None
+    return exponent * steps, steps
 
 
 def _mapped(measured: Callable[[AttentionMap], float]) -> Callable[[Run], tuple[float, int]]:
@@ -65,8 +57,7 @@ def _mapped(measured: Callable[[AttentionMap], float]) -> Callable[[Run], tuple[
 
 
 MEASURES: Mapping[str, Measure] = {
-    "keys_growth": OfRun("growth exponent of keys per step", _keys(False)),
-    "focused_keys_growth": OfRun("growth exponent of keys per step, focused half of the heads", _keys(True)),
+    "keys_growth": OfRun("growth exponent of keys per step", _keys),
     "construction_overlap": OfRun("overlap of attention with Theorem 4.1", _mapped(digit_heads)),
     "operands_read": OfRun("share of the operands that one head reads at once", _mapped(operands_read)),
 }

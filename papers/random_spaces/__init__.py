@@ -12,7 +12,6 @@ PAPER = Paper(
     experiments=later("papers.random_spaces.experiments:EXPERIMENTS"),
     figures=later("papers.random_spaces.experiments:FIGURES"),
     deviations=listed(Path(__file__).with_name("DEVIATIONS.md")),
-    measures=later("papers.random_spaces.measures:MEASURES"),
     measurements={"MeasuredSpec": later("papers.random_spaces.measured:measurements")},
     benchmarks=later("papers.random_spaces.benchmark:BENCHMARKS"),
     adders=lambda: {"random_spaces/fig4.5/abacus": None},

@@ -17,7 +17,6 @@ from lengen.metrics.measures import Measure, Missing, OfRun, Scored
 from lengen.results.records import Counts, Grid, KeyCount
 from lengen.settings.changes import overlay
 from papers.coupling.measures import keys_growth
-from papers.random_spaces.measures import FALLEN, crossed_at, most_significant_first
 from reproduce.comparison.measured import pooled
 from reproduce.comparison.measures import FAMILIES
 from tests.reproduce.made import EVERY, MODES, N, experiment, keys, run, scalars, spec
@@ -64,20 +63,6 @@ def test_keys_growth_takes_the_length_with_the_widest_span():
     assert keys_growth([*narrow, *keys(0.0, length=5)])[0] == pytest.approx(0.0)
     apart = [KeyCount(2, m, 0, 0, 10, 10 * m) for m in (10, 20)]
     assert keys_growth([*apart, *keys(0.0, length=5)])[0] == pytest.approx(0.0), "8 of 2 is wider than 20 of 10"
-
-
-def test_focused_keys_growth_looks_at_the_half_that_needs_the_fewest_keys():
-    rows = [KeyCount(3, m, 0, head, 100, 100 * (3 if head < 2 else 5 * m)) for m in (2, 8) for head in range(4)]
-    assert keys_growth(rows, focused=True)[0] == pytest.approx(0.0)
-    assert keys_growth(rows)[0] > 0.5
-    of_three = [row for row in rows if row.head < 3]
-    assert keys_growth(of_three, focused=True)[0] == pytest.approx(0.0)
-    three = [
-        KeyCount(3, m, 0, head, 100, 100 * (m if head == 1 else 3 * m * m if head else 2))
-        for m in (2, 8)
-        for head in range(3)
-    ]
-    assert keys_growth(three, focused=True)[0] > 0.5, "two of three: half of them, rounded up"
 
 
 @pytest.mark.parametrize("rows", [[], [KeyCount(3, 2, 0, 0, 10, 20)], [KeyCount(n, n, 0, 0, 10, 20) for n in (2, 3)]])
@@ -146,68 +131,16 @@ def test_values_are_averaged_over_examples_and_those_that_are_not_numbers_belong
     assert (sample.value, sample.n) == (3.0, 3)
 
 
-@pytest.mark.parametrize("name", ["hits.early_end", "values.entropy", "uncertainty.allowed.end"])
+@pytest.mark.parametrize("name", ["hits.early_end", "values.entropy"])
 def test_an_array_that_a_run_lacks_is_missing_by_name(name):
     with pytest.raises(Missing, match=r"f/a holds no array [a-z_]+(\.[a-z_]+)?\.2"):
         value(run(A, 1.0), name)
 
 
-def uncertainty():
-    """One length, two places: entropy 1, 3, correct 0.9, 0.1; with the end suppressed 0.5 at the first place only."""
-    table = np.zeros((2, 3, 2, 2), np.float32)
-    table[0, 0, 0], table[0, 2, 0] = [1, 3], [0.9, 0.1]
-    table[1, :, 0] = [0.5, math.nan]
-    return arrays(**{"uncertainty.2": table, "uncertainty_prompts.2": np.array([[100, 25], [100, 0]])})
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("allowed.entropy", 1.4), ("allowed.correct", 0.74), ("allowed.end", 0.0), ("suppressed.correct", 0.5)],
-)
-def test_next_token_statistics_weigh_places_by_the_prompts_still_written(name, expected):
-    assert value(uncertainty(), f"uncertainty.{name}", [(2, 2)]).value == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("name", ["exakt", "hit.early_end", "uncertainty.allowed", "uncertainty.later.end"])
+@pytest.mark.parametrize("name", ["exakt", "hit.early_end", "values"])
 def test_an_unknown_measure_is_a_key_error(name):
     with pytest.raises(KeyError):
         EVERY.measure(name)
-
-
-def test_a_loss_falls_between_the_evaluations_that_it_falls_between():
-    assert crossed_at([(10, FALLEN + 1), (20, FALLEN - 1), (30, 9.0)], FALLEN, falling=True) == pytest.approx(15)
-    assert crossed_at([(10, FALLEN)], FALLEN, falling=True) == 10
-    assert crossed_at([], FALLEN, falling=True) == crossed_at([(10, 2.0)], FALLEN, falling=True) == math.inf
-
-
-@given(st.lists(st.one_of(st.integers(1, 50).map(float), st.just(math.inf)), min_size=2, max_size=8))
-def test_order_of_digits_seen_from_the_other_end_is_the_rest(falls):
-    forth, pairs = most_significant_first(dict(enumerate(falls, 1)))
-    back, same = most_significant_first(dict(enumerate(falls[::-1], 1)))
-    assert pairs == same and forth + back == pairs
-
-
-def test_order_is_one_from_the_most_significant_down_and_half_where_all_fall_at_once():
-    assert most_significant_first({1: 30, 2: 20, 3: 10}) == (3, 3)
-    assert most_significant_first({1: 10, 2: 20, 3: 30}) == (0, 3)
-    assert most_significant_first({1: 10, 2: 10}) == (0.5, 1)
-    assert most_significant_first({1: math.inf, 2: math.inf, 3: 10}) == (2, 2)  # nothing is known of the other two
-
-
-def learns(falls):
-    """A run whose digit losses are 2 nats until the given step and 0 from then on; steps are tens up to 100."""
-    rows = [
-        (s, f"digit_loss.{place}", 0.0 if s >= at else 2.0) for place, at in falls.items() for s in range(10, 101, 10)
-    ]
-    return dataclasses.replace(run(A, 1.0), metrics=(*rows, (10, "train_loss", 0.1)))
-
-
-def test_order_of_a_run_reads_its_digit_losses_and_leaves_out_the_last_carry():
-    assert value(learns({1: 90, 2: 50, 3: 20}), "order.digit_loss", []).value == 1.0
-    assert value(learns({1: 90, 2: 50, 3: 70}), "order.digit_loss", []).value == pytest.approx(2 / 3)
-    assert value(learns({1: 20, 2: 50, 3: 70, 4: 10}), "order.digit_loss", []).value == 0.0  # trained on 3 digits
-    with pytest.raises(Missing, match="f/a, seed 0, learned no digit: digit_loss did not fall"):
-        value(learns({1: 999, 2: 999}), "order.digit_loss", [])
 
 
 cell_counts = st.fixed_dictionaries(
