@@ -7,8 +7,8 @@
   all are drawn in minutes (`small`).
 - hashes.json: "experiment|profile" to the hash of the setting, by which stored runs are found.
 
-They were written before settings had parts, from the code that trained the stored runs. Change an entry only with the
-setting that it is of.
+Most were written before settings had parts, from the code that trained the stored runs. Change an entry only with the
+setting that it is of; a new experiment gets entries.
 """
 
 import argparse
@@ -42,6 +42,9 @@ PROBLEMS = {
     "listops_sm": ["123"],
     "listops_max": ["123"],
     "listops_min": ["123"],
+    "listops": ["[MAX", "2", "[MIN", "4", "7", "]", "0", "]"],
+    "copy": ["201"],
+    "reverse": ["201"],
 }
 """What is encoded, by task."""
 
