@@ -1,4 +1,4 @@
-"""Every picture of the committed runs: sizes, letters, legends, titles; what it reads exists."""
+"""Every picture of the committed runs: sizes, letters, legends, titles; what it reads exists; its table is current."""
 
 import pytest
 from matplotlib.legend import Legend
@@ -31,3 +31,14 @@ def test_a_committed_picture_can_be_read_at_the_width_of_a_page(paper, name):
         assert min(text.get_fontsize() for text in words) >= plotting.LETTER
         assert "not run" not in " ".join(text.get_text() for text in words)
         assert len(drawing.findobj(Legend)) <= 1
+
+
+def test_committed_tables_are_those_of_the_committed_runs():
+    reference, _ = stores()
+    compared = set()
+    for paper in PAPERS:
+        names = [figure.name for figure in CATALOGUE.figures(paper) if figure.table]
+        for sheet in figures.sheets(paper, reference, names):
+            assert sheet.figure.table(sheet.runs) == sheet.file("csv").read_text(), sheet.stem
+            compared.add(sheet.file("csv"))
+    assert compared == {*reference.path.glob("*/figures/*.csv")} and len(compared) == 7
