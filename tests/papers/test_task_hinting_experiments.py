@@ -139,6 +139,12 @@ def test_published_vocabularies():
         assert len(TaskData(spec(name), 0).vocab) == tokens
 
 
+PERCENT = {
+    5: "100.000", 10: "100.000", 15: "75.000", 20: "50.000", 25: "25.000", 30: "0.000", 40: "0.000", 50: "0.000"
+}  # fmt: skip
+"""What a made run has right, by length."""
+
+
 def test_every_figure_draws_runs_of_the_smallest_profile():
     for figure in FIGURES:
         runs = {
@@ -147,4 +153,11 @@ def test_every_figure_draws_runs_of_the_smallest_profile():
         }
         assert isinstance(figure.draw(runs), Drawing), figure.name
         if figure.table:
-            assert figure.table(runs).startswith("variant,length"), figure.name
+            assert figure.table(runs).splitlines() == [
+                "variant,length,median_percent,lowest_percent,highest_percent,seeds",
+                *(
+                    f"{name.rpartition('/')[2]},{length},{percent},{percent},{percent},1"
+                    for name in figure.reads
+                    for length, percent in PERCENT.items()
+                ),
+            ], figure.name
