@@ -3,15 +3,13 @@
 import numpy as np
 
 import lengen
-from lengen.results.records import AttentionMap, Grid, Run
+from lengen.results.records import Grid, Run
 from lengen.settings.changes import overlay
 from tests.counted import counted
 
 PAPER = "random_spaces"
 LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8)
 TRAINED = (1, 2, 3, 4, 6)
-STEPS = (0, 100, 200, 300, 400)
-PARTS = ("reversed", "partials", "answer", "answer_of_partials", "partials_imply_answer")
 MIXED = lengen.Subtasks()
 SPEC = lengen.Spec(
     data=lengen.DataSpec(task=lengen.TwoOperandAddition(TRAINED), format=lengen.Linear(), examples=10_000),
@@ -21,9 +19,9 @@ SPEC = lengen.Spec(
 )
 
 
-def spec(tested=LENGTHS, changes=None) -> dict:
+def spec(changes=None) -> dict:
     """A specification as run.json holds it."""
-    return overlay(SPEC, {"test.lengths": tested}, changes or {}).to_dict()
+    return overlay(SPEC, changes or {}).to_dict()
 
 
 def curve(of: dict, rate: float = 0.0, gap: float = 0.0) -> Grid:
@@ -37,49 +35,12 @@ def curve(of: dict, rate: float = 0.0, gap: float = 0.0) -> Grid:
     return grid
 
 
-def run(
-    name: str, seed=0, *, rate=0.0, gap=0.0, arrays=None, metrics=(), attention=None, tested=LENGTHS, changes=None
-) -> Run:
-    of = spec(tested, changes)
+def run(name: str, seed=0, *, rate=0.0, gap=0.0, arrays=None, metrics=(), changes=None) -> Run:
+    of = spec(changes)
     info = {"spec": of, "spec_hash": "x", "overrides": []}
     return Run(
-        f"{PAPER}/{name}", "cpu", seed, 1, "reference", info, curve(of, rate, gap),
-        attention=attention, metrics=metrics, arrays=arrays or {},
-    )  # fmt: skip
-
-
-def several(*names: str, seeds=1, **known) -> dict[str, list[Run]]:
-    return {f"{PAPER}/{name}": [run(name, seed, **known) for seed in range(seeds)] for name in names}
-
-
-def tracked(seed=0, tested=LENGTHS, trained=TRAINED) -> list[tuple[int, str, float]]:
-    """Metrics of a training in which trained lengths rise to 1 and the others stay at 0.01 x seed."""
-    rows = []
-    for step in STEPS:
-        for length in tested:
-            inside = length in trained
-            rows.append((step, f"exact_match.{length}", step / 400 if inside else 0.01 * seed))
-            rows.append((step, f"answer_loss.{length}", 2.0 ** (1 - step / 100) if inside else 2.0 + seed))
-        rows += [(step, f"digit_loss.{place}", 2.0 ** (place - step / 50)) for place in range(1, max(trained) + 2)]
-    return rows
-
-
-def learning(late=0) -> list[tuple[int, str, float]]:
-    """Metrics of a training in which each sub-task is learned one evaluation after another, from ``late`` on."""
-    return [
-        (step, f"subtask.{task}", float(number >= late + place) * 0.96)
-        for number, step in enumerate(STEPS)
-        for place, task in enumerate(lengen.SUBTASKS)
-    ]
-
-
-def attention(layers=2, heads=2, tokens="$12+34=46$") -> AttentionMap:
-    """Head 1 of layer k looks k + 1 tokens back, head 0 at the start."""
-    weights = np.zeros((layers, heads, len(tokens), len(tokens)), np.float32)
-    weights[..., 0] = 0.5
-    for layer in range(layers):
-        weights[layer, 1] = 0.9 * np.eye(len(tokens), k=-1 - layer)
-    return AttentionMap(tuple(tokens), weights, 10)
+        f"{PAPER}/{name}", "cpu", seed, 1, "reference", info, curve(of, rate, gap), metrics=metrics, arrays=arrays or {}
+    )
 
 
 def losses(of: dict, inside: float, outside: float, problems=20) -> dict[str, np.ndarray]:
@@ -112,19 +73,3 @@ def sweep(sizes=(10_000, 100_000), widths=(64, 128), seeds=2) -> dict[str, list[
                     for seed in range(seeds)
                 ]
     return runs
-
-
-REVERSED = {"data.format.reverse_response": True}
-SCRATCHPAD = {"data.format": lengen.DigitSteps()}
-SPACES = {"data.spaces": lengen.RandomSpaces(ratio=0.5)}
-ABACUS = {"data.position_ids": lengen.Abacus(128)}
-LOOPED = {"model.loops": 4}
-SETTINGS = {
-    "ape": {},
-    "reversed": {"changes": REVERSED},
-    "scratchpad": {"changes": SCRATCHPAD},
-    "zero-pad": {"changes": {"data.format.pad_to": 9}},
-    "spaces": {"changes": SPACES},
-    "abacus": {"changes": ABACUS, "gap": 1.0, "rate": 1.0},
-}
-SHORT = {"changes": {"data.task.lengths": (1, 3)}, "tested": (1, 2, 3, 4)}
