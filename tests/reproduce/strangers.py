@@ -316,7 +316,7 @@ def readers() -> list[Reader]:
         Reader("published.toml", damaged(TOML) | st.just(b"a = " + b"[" * 50_000),
                _file("published.toml", published.load), (PublishedError,)),
         Reader("published entries", plain.map(lambda value: json.dumps({"statement": [value]}).encode()),
-               lambda folder, content: statements.parse(json.loads(content), "made", {}), (PublishedError,)),
+               lambda folder, content: statements.parse(json.loads(content), "made", {}, "toy"), (PublishedError,)),
         Reader("arrays.npz", damaged(ARRAYS) | made_up_arrays, lambda _, content: arrays_from_bytes(content),
                (RecordError,)),
         Reader("attention.npz", damaged(MAP) | made_up_arrays, lambda _, content: attention_from_bytes(content),

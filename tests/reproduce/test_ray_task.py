@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import threading
 
 import pytest
 
@@ -34,8 +35,27 @@ def test_the_folder_that_all_nodes_see_is_worked_in_from_what_an_earlier_try_lef
     found, end = done(errand(work, TellsItsProcess))
     assert isinstance(end, Made) and end.outcome.info["pid"] == os.getpid() and end.seconds >= 0
     assert (work / "last.ckpt").read_text() == "earlier\nstep\n"
-    assert found[0].progress is None and any(letter.progress for letter in found)
+    assert found[0].progress is None
     assert end.machine == provenance.this_machine()
+
+
+class GoesOnWhenHeard(Instant):
+    """Reports a step and trains on once somebody has heard of it."""
+
+    heard = threading.Event()
+
+    def run(self, seed, folder, report, loggers=()):
+        report(Progress("train", 1, 4, 1.0, None))
+        assert self.heard.wait(60)
+        return super().run(seed, folder, report, loggers)
+
+
+def test_progress_is_told_while_it_trains(work):
+    found = letters(errand(work, GoesOnWhenHeard))
+    assert next(found).progress is None
+    assert next(found).progress == Progress("train", 1, 4, 1.0, None)
+    GoesOnWhenHeard.heard.set()
+    assert isinstance([*found][-1].end, Made)
 
 
 def test_a_node_that_does_not_see_the_folder_is_refused_before_it_trains(work):
