@@ -140,8 +140,8 @@ KINDS: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
     ),
 }  # fmt: skip
 """Label, claim and changes of Figure 4.5. At night each kind has updates of its own for the published range, in
-which one seed of zero padding alone has not learned it; where nothing is said, cpu has those of random spaces
-(RECIPES.md)."""
+which one seed each of zero padding and of reversed answers has not learned it; where nothing is said, cpu has those
+of random spaces (RECIPES.md)."""
 DEEPER = ByProfile(cpu={"model": {"layers": 4}, **steps(24_000)})
 """Changes that models without positions and with randomised ones need to learn their range (RECIPES.md)."""
 DROPS = "accuracy drops steeply on longer sequences"
